@@ -62,6 +62,36 @@ describeWith('chromium', 'how people sign in', () => {
     expect(await findBarriers(page)).toEqual([]);
   });
 
+  test('names one’s passkeys, and shows administrators who has a second factor', async () => {
+    const joan = await using.platform.createMember('Joan Clarke');
+    const page = await using.open('/account', { as: joan });
+    const cdp = await page.context().newCDPSession(page);
+    await cdp.send('WebAuthn.enable');
+    const device = { protocol: 'ctap2', transport: 'internal', hasUserVerification: true } as const;
+    await cdp.send('WebAuthn.addVirtualAuthenticator', { options: { ...device, isUserVerified: true } });
+    const row = page.getByRole('listitem').filter({ hasText: 'Second factor' });
+    await row.getByRole('link', { name: 'Set up' }).click();
+    await page.getByRole('link', { name: 'Add a passkey' }).click();
+    await page.getByLabel('Your password').fill(joan.password);
+    await page.getByRole('button', { name: 'Continue' }).click();
+    await page.getByLabel('Name').fill('Work laptop');
+    await page.getByRole('button', { name: 'Create the passkey' }).click();
+    await page.getByRole('link', { name: 'I have saved them' }).click();
+    expect(await findBarriers(page)).toEqual([]);
+    await page.getByRole('link', { name: 'Back' }).click();
+    await row.getByText('A passkey: Work laptop. 10 recovery codes are left.').waitFor();
+    await using.platform.createMember('Karen Jones');
+    const members = await using.open('/organisation/members');
+    await members
+      .getByRole('row', { name: /Joan Clarke/ })
+      .getByText('Passkey')
+      .waitFor();
+    await members
+      .getByRole('row', { name: /Karen Jones/ })
+      .getByText('None')
+      .waitFor();
+  });
+
   test('switches codes by mail off and on, and leaves the second factor as it is', async () => {
     const before = { codesEnabled: true, secondFactorRequired: false };
     await using.platform.call('POST', SETTINGS, before);

@@ -216,15 +216,6 @@ test('AUTH-28 a mailed code and a new password do not go round the second factor
   );
 });
 
-test('AUTH-32 a member whose second factor an administrator resets is mailed', async () => {
-  const { user, browser } = await createEnrolled();
-  const path = `/api/v1/users/${user.id}/second-factor`;
-  const token = await platform.identity.login(admin);
-  expect((await platform.identity.call('DELETE', path, { token })).status).toBe(200);
-  expect(await status(browser)).toBe(401);
-  expect((await platform.mailTo(user.email, /was reset/)).text).toContain('An administrator removed it');
-});
-
 test('AUTH-33 where a second factor is required, an invitation and a first sign-in lead to its set-up', async () => {
   const token = await platform.identity.login(admin);
   const settings = (secondFactorRequired: boolean) =>
