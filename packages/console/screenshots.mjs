@@ -1,6 +1,7 @@
 // Renews docs/console: each screen in both themes, and some on a phone, of a platform with data in it.
 //   npm run screenshots
 //   npm run screenshots -- account apps      these only
+//   npm run screenshots -- sign-in           only the pages of the sign-in, in docs/console/sign-in
 import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 import { fillPlatform } from './screenshots/example-data.mjs';
 import { SHOTS } from './screenshots/shots.mjs';
+import { takeSignInPages } from './screenshots/sign-in-pages.mjs';
 import { startWikiServer } from './screenshots/wiki-server.mjs';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -50,14 +52,18 @@ async function startPlatform(folder) {
   };
 }
 
-async function signIn(browser, { theme, width, height }) {
+async function openPage(browser, { theme, width, height }) {
   const context = await browser.newContext({
     viewport: { width, height },
     colorScheme: theme,
     reducedMotion: 'reduce',
     timezoneId: 'Europe/Berlin',
   });
-  const page = await context.newPage();
+  return context.newPage();
+}
+
+async function signIn(browser, form) {
+  const page = await openPage(browser, form);
   await page.goto(`${URL_OF_PLATFORM}/sign-in`);
   await page.getByLabel('E-mail').fill(ADMIN.email);
   await page.locator('input[type=password]').fill(ADMIN.password);
@@ -81,6 +87,37 @@ async function takeAll(browser, form) {
   await page.context().close();
 }
 
+const SIGN_IN = 'sign-in';
+
+/** The pages of the sign-in are short: each is pictured whole, in both themes and both widths. */
+async function takeSignIn(browser) {
+  const folder = join(OUT, SIGN_IN);
+  await mkdir(folder, { recursive: true });
+  for (const theme of ['light', 'dark'])
+    for (const [device, width] of [
+      ['desk', 1280],
+      ['phone', 390],
+    ]) {
+      const page = await openPage(browser, { theme, width, height: 800 });
+      const take = async (name) => {
+        await page.screenshot({ path: join(folder, `${name}-${device}-${theme}.png`), fullPage: true });
+      };
+      await takeSignInPages(page, { url: URL_OF_PLATFORM, admin: ADMIN, take });
+      await page.context().close();
+    }
+}
+
+async function takeConsole(browser, wiki) {
+  const connectApps = await fillPlatform(URL_OF_PLATFORM, ADMIN, wiki);
+  const desk = { width: 1280, height: 800 };
+  const page = await signIn(browser, { ...desk, theme: 'light' });
+  await connectApps(page);
+  await page.context().close();
+  await takeAll(browser, { ...desk, theme: 'light' });
+  await takeAll(browser, { ...desk, theme: 'dark' });
+  await takeAll(browser, { width: 390, height: 844, theme: 'light', isPhone: true });
+}
+
 const folder = await mkdtemp(join(tmpdir(), 'screenshots-'));
 const wiki = await startWikiServer();
 const platform = await startPlatform(folder);
@@ -89,15 +126,9 @@ const browser = await chromium.launch({
   args: ['--no-sandbox', '--disable-dev-shm-usage'],
 });
 try {
-  const connectApps = await fillPlatform(URL_OF_PLATFORM, ADMIN, wiki);
   await mkdir(OUT, { recursive: true });
-  const desk = { width: 1280, height: 800 };
-  const page = await signIn(browser, { ...desk, theme: 'light' });
-  await connectApps(page);
-  await page.context().close();
-  await takeAll(browser, { ...desk, theme: 'light' });
-  await takeAll(browser, { ...desk, theme: 'dark' });
-  await takeAll(browser, { width: 390, height: 844, theme: 'light', isPhone: true });
+  if (NAMES.length === 0 || NAMES.some((name) => name !== SIGN_IN)) await takeConsole(browser, wiki);
+  if (NAMES.length === 0 || NAMES.includes(SIGN_IN)) await takeSignIn(browser);
 } finally {
   await browser.close();
   await platform.stop();
