@@ -85,6 +85,22 @@ test('IDP-7 two first sign-ins of one person at once make one member', async () 
   }
 });
 
+test('IDP-7 first sign-ins and changes of the sign-in settings at once do not fail', async () => {
+  const comingBack = [];
+  for (let count = 0; count < 6; count += 1) comingBack.push(await goToProvider(createPerson()));
+  const save = (codesEnabled: boolean) =>
+    identity.call('POST', '/api/v1/configurationManager/signInConfig', {
+      token: session,
+      body: { codesEnabled },
+    });
+  const [saved, came] = await Promise.all([
+    Promise.all([false, true, false, true].map(save)),
+    Promise.all(comingBack.map((comeBackAt) => comeBackAt(replica.url))),
+  ]);
+  expect(saved.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  expect(came.map(({ status }) => status)).toEqual([303, 303, 303, 303, 303, 303]);
+});
+
 test('IDP-6 of two subjects with one address at once, one gets the account', async () => {
   for (let round = 0; round < 3; round += 1) {
     const person = createPerson();

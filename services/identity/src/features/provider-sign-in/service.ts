@@ -12,6 +12,7 @@ import {
   type StoredProvider,
 } from '../identity-provider/queries.js';
 import type { ClientAddress } from '../known-devices/client.js';
+import { holdSignInSettings } from '../organisations/queries.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
 import type { PassFirstFactor, SignInOutcome } from '../sessions/sign-in-outcome.js';
 import { normaliseEmail } from '../users/service.js';
@@ -85,6 +86,8 @@ export function createProviderSignIns(deps: ProviderSignInDeps): ProviderSignIns
     prisma.$transaction(async (tx) => {
       const provider = await holdProvider(tx, orgId);
       if (provider?.revision !== revision) throw signInExpired();
+      // Before the audit entries, whose counter a change of these settings locks while it waits for sign-ins.
+      await holdSignInSettings(tx, orgId);
       const account = await admit(tx, provider, person, client, new Date(clock()));
       const secondFactor = hasSecondFactor(claims, provider.secondFactorValues) ? 'provider' : undefined;
       return passFirstFactor(tx, account, client, 'provider', secondFactor);
