@@ -121,7 +121,7 @@ test('an account causes ten alerts of a kind an hour, then one that says so, and
     await add('removed');
     expect(await read()).toEqual([
       { headline: 'Your recovery codes were replaced', count: 10 },
-      { headline: 'The second factor of your account was removed', count: 1 },
+      { headline: 'The authenticator app of your account was removed', count: 1 },
       { headline: 'There are more alerts of one kind', count: 1 },
     ]);
   } finally {
