@@ -130,7 +130,7 @@ describeWith('chromium', 'the screens of one’s own account', () => {
 
     await page.goto(`${url}/account/apps`);
     const row = page.getByRole('row').filter({ hasText: 'Lost agent' });
-    await row.getByText('See the own profile and the members').waitFor();
+    await row.getByText('See your profile and the members').waitFor();
     await row.getByText('See crawl schedules, runs and queue statistics').waitFor();
     expect(await findBarriers(page)).toEqual([]);
     await page.getByRole('button', { name: 'Actions for Lost agent' }).click();
