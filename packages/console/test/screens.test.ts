@@ -1,29 +1,6 @@
 import { describeWith, type Page, waitFor } from '@platform/testing';
 import { findBarriers, useConsole } from './console.js';
-
-/** Every screen of the navigation (UI-6), by its path and its heading. */
-const SCREENS = [
-  ['/', /Welcome/],
-  ['/account', 'My account'],
-  ['/account/apps', 'Connected apps'],
-  ['/account/tokens', 'My tokens'],
-  ['/crawls', 'Crawls'],
-  ['/crawls/connectors/wiki_1', 'wiki_1'],
-  ['/crawls/queue', 'Queue'],
-  ['/crawls/events', 'Events'],
-  ['/mails', 'Mails'],
-  ['/mails/templates', 'Templates'],
-  ['/mails/smtp', 'SMTP server'],
-  ['/organisation/members', 'Members'],
-  ['/organisation/sign-in', 'Sign-in'],
-  ['/organisation/tokens', 'All tokens'],
-  ['/organisation/applications', 'Applications'],
-  ['/organisation/service-accounts', 'Service accounts'],
-  ['/organisation/token-policy', 'Token policy'],
-  ['/organisation/mcp-servers', 'MCP servers'],
-  ['/organisation/apps', 'Connected apps'],
-  ['/organisation/audit', 'Audit log'],
-] as const;
+import { SCREENS } from './screen-list.js';
 
 const PHONE = 320;
 
@@ -42,9 +19,8 @@ describeWith('chromium', 'every screen', () => {
   const waitForContent = (page: Page) =>
     waitFor(async () => (await page.getByText('Loading…').count()) === 0, { what: 'the content' });
 
-  test.each(SCREENS)('%s is accessible in both themes, and fits a phone', async (path, title) => {
-    const page = await using.open(path);
-    await page.getByRole('heading', { level: 1, name: title }).waitFor();
+  /** Looks for barriers as it is, on a phone, and in the dark. */
+  async function expectNoBarriers(page: Page): Promise<void> {
     await waitForContent(page);
     expect(await findBarriers(page)).toEqual([]);
     await page.setViewportSize({ width: PHONE, height: 800 });
@@ -53,9 +29,42 @@ describeWith('chromium', 'every screen', () => {
     expect(await findBarriers(page)).toEqual([]);
     await page.setViewportSize({ width: 1280, height: 800 });
     expect(await findBarriers(page)).toEqual([]);
+  }
+
+  test.each(SCREENS)('%s is accessible in both themes, and fits a phone', async (path, title) => {
+    const page = await using.open(path);
+    await page.getByRole('heading', { level: 1, name: title }).waitFor();
+    await expectNoBarriers(page);
   });
 
-  test('the list above contains every screen of the navigation', async () => {
+  test('the page of a token, an application and a service account are accessible too, and fit a phone', async () => {
+    const { call } = using.platform;
+    const fields = { name: 'Shown', scopes: ['crawl:read'] };
+    const { token } = await call<{ token: { id: string } }>('POST', '/api/v1/personal-access-tokens', fields);
+    const grantTypes = ['client_credentials'];
+    const { application } = await call<{ application: { clientId: string } }>(
+      'POST',
+      '/api/v1/oauth-applications',
+      { ...fields, grantTypes },
+    );
+    const { serviceAccount } = await call<{ serviceAccount: { id: string } }>(
+      'POST',
+      '/api/v1/service-accounts',
+      { name: 'Shown' },
+    );
+    const paths = [
+      `/account/tokens/${token.id}`,
+      `/organisation/applications/${application.clientId}`,
+      `/organisation/service-accounts/${serviceAccount.id}`,
+    ];
+    for (const path of paths) {
+      const page = await using.open(path);
+      await page.getByRole('heading', { level: 1, name: 'Shown' }).waitFor();
+      await expectNoBarriers(page);
+    }
+  });
+
+  test('the list of screens contains every screen of the navigation', async () => {
     const page = await using.open('/account/tokens');
     const links = page.getByRole('navigation').getByRole('link');
     const paths = await links.evaluateAll((found) =>

@@ -1,0 +1,23 @@
+/** Every screen of the navigation (UI-6), by its path and its heading. */
+export const SCREENS = [
+  ['/', /Welcome/],
+  ['/account', 'My account'],
+  ['/account/apps', 'Connected apps'],
+  ['/account/tokens', 'My tokens'],
+  ['/crawls', 'Crawls'],
+  ['/crawls/connectors/wiki_1', 'wiki_1'],
+  ['/crawls/queue', 'Queue'],
+  ['/crawls/events', 'Events'],
+  ['/mails', 'Mails'],
+  ['/mails/templates', 'Templates'],
+  ['/mails/smtp', 'SMTP server'],
+  ['/organisation/members', 'Members'],
+  ['/organisation/sign-in', 'Sign-in'],
+  ['/organisation/tokens', 'All tokens'],
+  ['/organisation/applications', 'Applications'],
+  ['/organisation/service-accounts', 'Service accounts'],
+  ['/organisation/token-policy', 'Token policy'],
+  ['/organisation/mcp-servers', 'MCP servers'],
+  ['/organisation/apps', 'Connected apps'],
+  ['/organisation/audit', 'Audit log'],
+] as const;
