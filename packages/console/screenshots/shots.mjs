@@ -52,6 +52,15 @@ export const SHOTS = [
   { name: 'events', path: '/crawls/events', act: (page) => page.getByRole('grid').waitFor() },
   { name: 'mails', path: '/mails', act: (page) => page.getByRole('grid').waitFor() },
   {
+    name: 'mail',
+    path: '/mails?recipient=grace@example.com',
+    isOnPhone: true,
+    act: async (page) => {
+      await page.getByRole('row', { name: /Your weekly report/ }).click();
+      await page.frameLocator('iframe').getByText('Hello').first().waitFor();
+    },
+  },
+  {
     name: 'templates',
     path: '/mails/templates',
     isOnPhone: true,

@@ -382,6 +382,10 @@ export const en = {
       loginWithOTP: 'Sign-in code',
       resetPassword: 'Password reset',
       suspiciousLoginAttempt: 'Unknown device',
+      passwordChanged: 'Password changed',
+      smtpServerChanged: 'SMTP server changed',
+      tokenAlert: 'Notice of a token',
+      tokenExpiring: 'Tokens that expire',
     },
     fields: {
       userName: 'Name of the recipient',

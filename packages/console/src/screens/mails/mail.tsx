@@ -10,7 +10,7 @@ import { Facts, Page } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { Time } from '../../ui/time.tsx';
 import { MailContent } from './mail-content.tsx';
-import { type MailRecord, MailState } from './mails.tsx';
+import { type MailRecord, MailState, nameTemplate } from './mails.tsx';
 
 const t = text.mails;
 
@@ -49,7 +49,7 @@ const MailFacts = ({ record }: { record: MailRecord }) => (
       [t.columns.to, record.to.join(', ')],
       ...(record.cc.length > 0 ? [[t.cc, record.cc.join(', ')] as const] : []),
       ...(record.refused.length > 0 ? [[t.refused, record.refused.join(', ')] as const] : []),
-      [t.template, record.emailTemplateType],
+      [t.template, nameTemplate(record.emailTemplateType)],
       ...(record.failure
         ? ([
             [t.columns.reason, record.failure.message],

@@ -28,6 +28,10 @@ export const MailState = ({ state }: Pick<MailRecord, 'state'>) => (
   <Badge tone={tones[state] ?? 'neutral'}>{t.states[state as State] ?? state}</Badge>
 );
 
+/** The name of a template, also of those that only the platform itself sends. */
+export const nameTemplate = (type: string): string =>
+  text.templates.types[type as keyof typeof text.templates.types] ?? type;
+
 const columns: readonly DataColumn<MailRecord>[] = [
   {
     id: 'subject',
@@ -35,7 +39,7 @@ const columns: readonly DataColumn<MailRecord>[] = [
     render: ({ subject, emailTemplateType }) => (
       <span className="stack">
         <span className="strong">{subject}</span>
-        <small>{emailTemplateType}</small>
+        <small>{nameTemplate(emailTemplateType)}</small>
       </span>
     ),
   },
