@@ -23,7 +23,7 @@ const ownerColumn: DataColumn<OwnedToken> = {
   id: 'owner',
   label: t.owner,
   render: ({ ownerFullName, ownerEmail, ownerDeleted }) => (
-    <span className="stack">
+    <span className="stack owner">
       {ownerFullName}
       <small>{ownerEmail}</small>
       {ownerDeleted && <Badge tone="notice">{t.ownerRemoved}</Badge>}
