@@ -1,11 +1,19 @@
-interface Waiter<R> {
+/** A query, and the promise that all of its callers share. */
+interface Entry<Q, R> {
+  readonly query: Q;
+  readonly result: Promise<R>;
   resolve(result: R): void;
   reject(reason: unknown): void;
 }
 
-interface Entry<Q, R> {
-  readonly query: Q;
-  readonly waiters: Waiter<R>[];
+function createEntry<Q, R>(query: Q): Entry<Q, R> {
+  let resolve!: Entry<Q, R>['resolve'];
+  let reject!: Entry<Q, R>['reject'];
+  const result = new Promise<R>((onResult, onError) => {
+    resolve = onResult;
+    reject = onError;
+  });
+  return { query, result, resolve, reject };
 }
 
 export interface BatcherOptions<Q, R> {
@@ -38,15 +46,14 @@ export function createBatcher<Q, R>(options: BatcherOptions<Q, R>): (query: Q) =
   let waitTimer: NodeJS.Timeout | undefined;
 
   function rejectAll(entries: Iterable<Entry<Q, R>>, reason: unknown): void {
-    for (const { waiters } of entries) for (const waiter of waiters) waiter.reject(reason);
+    for (const entry of entries) entry.reject(reason);
   }
 
   async function send(batch: readonly Entry<Q, R>[]): Promise<void> {
     inFlight += 1;
     try {
       const results = await options.load(batch.map(({ query }) => query));
-      for (const [index, { waiters }] of batch.entries())
-        for (const waiter of waiters) waiter.resolve(results[index] as R);
+      for (const [index, entry] of batch.entries()) entry.resolve(results[index] as R);
     } catch (error) {
       rejectAll(batch, error);
       if (inFlight < options.maxInFlight) return;
@@ -68,16 +75,21 @@ export function createBatcher<Q, R>(options: BatcherOptions<Q, R>): (query: Q) =
     }
   }
 
-  return (query) =>
-    new Promise((resolve, reject) => {
-      const key = options.toKey(query);
-      const waiter = { resolve, reject };
-      const entry = pending.get(key);
-      if (entry) entry.waiters.push(waiter);
-      else pending.set(key, { query, waiters: [waiter] });
-      if (isScheduled || inFlight >= options.maxInFlight) return;
-      isScheduled = true;
-      if (inFlight === 0 || maxWaitMs === 0) setImmediate(flush);
-      else waitTimer = setTimeout(flush, maxWaitMs);
-    });
+  function schedule(): void {
+    if (isScheduled || inFlight >= options.maxInFlight) return;
+    isScheduled = true;
+    if (inFlight === 0 || maxWaitMs === 0) setImmediate(flush);
+    else waitTimer = setTimeout(flush, maxWaitMs);
+  }
+
+  return (query) => {
+    const key = options.toKey(query);
+    let entry = pending.get(key);
+    if (!entry) {
+      entry = createEntry(query);
+      pending.set(key, entry);
+    }
+    schedule();
+    return entry.result;
+  };
 }
