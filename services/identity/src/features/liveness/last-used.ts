@@ -34,12 +34,15 @@ export interface LastUsed {
   stop(): Promise<void>;
 }
 
+type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
+
 const NO_SCOPES: ScopeDays = {};
 
 /** Returns the same object when nothing changes: most requests of a token need the same scopes. */
 function addScopes(days: ScopeDays, scopes: readonly string[], day: number): ScopeDays {
+  if (scopes.every((scope) => day <= (days[scope] ?? -1))) return days;
   const added = scopes.filter((scope) => day > (days[scope] ?? -1));
-  return added.length === 0 ? days : { ...days, ...Object.fromEntries(added.map((scope) => [scope, day])) };
+  return { ...days, ...Object.fromEntries(added.map((scope) => [scope, day])) };
 }
 
 const mergeDays = (days: ScopeDays, others: ScopeDays): ScopeDays =>
@@ -53,7 +56,8 @@ export function createLastUsed(deps: {
   readonly clock: Clock;
   readonly log: Pick<Logger, 'warn'>;
 }): LastUsed {
-  let gathered = new Map<string, LastUse>();
+  /** Changed in place, because most uses follow another one of the same token. */
+  let gathered = new Map<string, Writable<LastUse>>();
 
   /** Keeps a use that could not be written, unless there was a later one; its scopes in any case. */
   function keep(use: LastUse): void {
@@ -93,8 +97,15 @@ export function createLastUsed(deps: {
     record({ tokenId, address, userAgent, scopes }) {
       const program = userAgent?.slice(0, MAX_USER_AGENT_LENGTH) ?? null;
       const at = deps.clock();
-      const scopeDays = addScopes(gathered.get(tokenId)?.scopeDays ?? NO_SCOPES, scopes, toDay(at));
-      gathered.set(tokenId, { tokenId, at, address, userAgent: program, scopeDays });
+      let use = gathered.get(tokenId);
+      if (!use) {
+        use = { tokenId, at, address, userAgent: program, scopeDays: NO_SCOPES };
+        gathered.set(tokenId, use);
+      }
+      use.at = at;
+      use.address = address;
+      use.userAgent = program;
+      use.scopeDays = addScopes(use.scopeDays, scopes, toDay(at));
     },
     flush: flush.run,
     start: flush.start,
