@@ -29,8 +29,8 @@ const ask = (token: string, as = service) =>
     raw: new URLSearchParams({ token }).toString(),
     headers: formType,
   });
-const askMany = (tokens: unknown, as = service) =>
-  identity.call('POST', `${path}/batch`, { token: as, body: { tokens } });
+const askMany = (tokens: unknown, as = service, clients?: object[]) =>
+  identity.call('POST', `${path}/batch`, { token: as, body: { tokens, ...(clients && { clients }) } });
 
 test('issues a credential of five minutes to a client with the right secret, in the format of RFC 6749', async () => {
   const { status, headers, body } = await issue(serviceClient.id, serviceClient.secret);
@@ -179,8 +179,27 @@ test('verifies the caller and the introspected token in one statement', async ()
   expect(body.results).toEqual([expect.objectContaining({ active: true })]);
   const statements = query.mock.calls.map(([config]) => (config as { name?: string }).name);
   // Background work asks now and then, too.
-  expect(statements.filter((name) => !name?.startsWith('claim_'))).toEqual(['live_credentials']);
+  expect(statements.filter((name) => !name?.startsWith('claim_'))).toEqual(['live_session_service']);
   query.mockRestore();
+});
+
+test('reads an allow list once until it changes', async () => {
+  const { id, accessToken } = await identity.createToken(session, { allowList: ['203.0.113.0/24'] });
+  const ownPath = `/api/v1/personal-access-tokens/${id}`;
+  const listReads = async (clients: { address: string }[], isActive: boolean) => {
+    const query = jest.spyOn(pg.Client.prototype, 'query');
+    const { body } = await askMany([accessToken], service, clients);
+    expect(body.results).toEqual([expect.objectContaining({ active: isActive })]);
+    const names = query.mock.calls.map(([config]) => (config as { name?: string }).name);
+    query.mockRestore();
+    return names.filter((name) => name === 'allow_lists').length;
+  };
+  expect(await listReads([{ address: '203.0.113.9' }], true)).toBe(1);
+  expect(await listReads([{ address: '203.0.113.9' }], true)).toBe(0);
+  expect(await listReads([{ address: '198.51.100.9' }], false)).toBe(0);
+  await identity.call('PATCH', ownPath, { token: session, body: { allowList: ['203.0.113.128/25'] } });
+  expect(await listReads([{ address: '203.0.113.9' }], false)).toBe(1);
+  expect(await listReads([{ address: '203.0.113.200' }], true)).toBe(0);
 });
 
 test('a batch takes 1 to 200 tokens and returns results in their order, also for duplicates', async () => {

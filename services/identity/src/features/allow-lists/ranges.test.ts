@@ -1,5 +1,6 @@
 import { AppError } from '@platform/service-kit';
-import { contains, isNarrower, readAllowList, toComparable } from './ranges.js';
+import { compileList, contains } from './compiled-list.js';
+import { isNarrower, readAllowList, toComparable } from './ranges.js';
 
 const toFields = (list: readonly string[]) => {
   try {
@@ -48,8 +49,8 @@ test.each([
   ['2001:db8::1/128', '2001:db8::1', true],
   ['2001:db8::1/128', '2001:db8::2', false],
 ])('whether %s contains %s: %s', (list, address, isContained) => {
-  expect(contains(list, address)).toBe(isContained);
-  expect(contains(list, address)).toBe(isContained);
+  expect(contains(compileList(list), address)).toBe(isContained);
+  expect(contains(compileList(list), address)).toBe(isContained);
 });
 
 // prettier-ignore

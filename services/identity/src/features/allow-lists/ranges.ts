@@ -1,7 +1,6 @@
-import { isIP } from 'node:net';
+import { isIP, isIPv4 } from 'node:net';
 import { type FaultDetail, validationError } from '@platform/service-kit';
 import ipaddr from 'ipaddr.js';
-import { LRUCache } from 'lru-cache';
 import { Type } from 'typebox';
 
 /*
@@ -23,7 +22,7 @@ const isAddress = (text: string): boolean =>
   ipaddr.IPv4.isValidFourPartDecimal(text) || (!text.includes('%') && ipaddr.IPv6.isValid(text));
 
 /** @returns undefined unless the text is an address, or the first address of a range and its prefix length. */
-function parseRange(text: string): Range | undefined {
+export function parseRange(text: string): Range | undefined {
   const [address = '', bits, ...rest] = text.split('/');
   if (rest.length > 0 || !isAddress(address)) return undefined;
   const parsed = ipaddr.parse(address);
@@ -65,54 +64,10 @@ export const isNarrower = (list: readonly string[], current: readonly string[]):
   current.length === 0 ||
   (list.length > 0 && list.every((range) => current.some((outer) => isWithin(range, outer))));
 
-/** The words of an address, and the bits of each that a range fixes. */
-interface CompiledRange {
-  readonly words: readonly number[];
-  readonly masks: readonly number[];
-}
-
-/** Parsing 20 ranges costs more than the rest of a request does, so that each list is parsed once. */
-const compiledLists = new LRUCache<string, readonly CompiledRange[]>({ max: 2_000 });
-const WORD_BITS = 32;
-
-function toWords(address: ipaddr.IPv4 | ipaddr.IPv6): number[] {
-  const bytes = Buffer.from(address.toByteArray());
-  return Array.from({ length: bytes.length / 4 }, (_value, index) => bytes.readInt32BE(index * 4));
-}
-
-function compile(range: string): CompiledRange[] {
-  const parsed = parseRange(range);
-  if (!parsed) return [];
-  const [address, bits] = parsed;
-  const words = toWords(address);
-  const masks = words.map((_word, index) => {
-    const fixed = Math.min(Math.max(bits - index * WORD_BITS, 0), WORD_BITS);
-    return fixed === 0 ? 0 : -1 << (WORD_BITS - fixed);
-  });
-  return [{ words, masks }];
-}
-
-const matches = ({ words, masks }: CompiledRange, address: readonly number[]): boolean =>
-  words.length === address.length &&
-  words.every(
-    (word, index) => (word & (masks[index] ?? 0)) === ((address[index] ?? 0) & (masks[index] ?? 0)),
-  );
-
-/**
- * Returns whether one of the stored ranges contains the address.
- *
- * @param list - the ranges, separated by spaces.
- */
-export function contains(list: string, address: string): boolean {
-  let ranges = compiledLists.get(list);
-  if (!ranges) compiledLists.set(list, (ranges = list.split(' ').flatMap(compile)));
-  const words = toWords(ipaddr.parse(address));
-  return ranges.some((range) => matches(range, words));
-}
-
 /** @returns the client's address as a range of that one address is written; null when it is unknown. */
 export function toComparable(address: string | undefined): string | null {
   if (address === undefined || address.includes('%')) return null;
+  if (isIPv4(address)) return address;
   const bare =
     address.toLowerCase().startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address;
   return isIP(bare) === 0 ? null : bare;

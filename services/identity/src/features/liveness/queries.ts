@@ -1,19 +1,18 @@
-import type { Role } from '@platform/auth';
+import type { CredentialKind, Role } from '@platform/auth';
 import type pg from 'pg';
 
 /** A row as an array rather than an object, because this is the most frequent query of the service. */
 export type LivenessRow = [
-  id: string,
   tokenHash: string,
   role: Role,
   email: string,
   fullName: string,
   /** Space-delimited; null when the signed scopes apply. */
   narrowedScope: string | null,
-  /** The allow list of the token, separated by spaces; null when it allows every address. */
-  allowList: string | null,
-  /** The allow list of the organisation, in the same form. */
-  orgAllowList: string | null,
+  /** A hash of the token's allow list; null when it allows every address. */
+  allowListHash: string | null,
+  /** A hash of the organisation's allow list, in the same form. */
+  orgAllowListHash: string | null,
   isServiceAccount: boolean,
   /** The version of the organisation's mounted tools; null when it has never had an MCP server. */
   catalogueVersion: number | null,
@@ -31,16 +30,14 @@ const hasLiveParent = `(o.parent_id is null or exists (
       select from oauth_access_tokens parent where parent.id = o.parent_id and parent.revoked_at is null
     ))`;
 
-/*
- * One named prepared statement per batch. Credentials, their owners and the policy of their organisation are looked up by
- * primary key, so the cost grows with the batch, not with the tables. Allow lists, which are rare, are returned rather than
- * compared here: a join with the addresses can be planned as a scan of all tokens of an owner.
- */
-const liveCredentials = `
-  select t.id::text, t.token_hash, coalesce(u.role, a.role), coalesce(u.email, ''), coalesce(u.full_name, a.name),
+/* Printing a list of 20 ranges costs more than the rest of a row does, so only its hash is returned. */
+const hashList = (list: string): string =>
+  `case when ${list} <> '{}' then hash_array_extended(${list}, 0) end`;
+
+const liveTokens = (ids: string, now: string): string => `
+  select t.token_hash, coalesce(u.role, a.role), coalesce(u.email, ''), coalesce(u.full_name, a.name),
          case when t.is_narrowed then array_to_string(t.scopes, ' ') end,
-         nullif(array_to_string(t.allow_list, ' '), ''), nullif(array_to_string(p.allow_list, ' '), ''), t.service_account_id is not null,
-         m.version::float8
+         ${hashList('t.allow_list')}, ${hashList('p.allow_list')}, t.service_account_id is not null, m.version::float8
   from personal_access_tokens t
     -- Exactly one of them is the owner.
     left join users u on u.id = t.owner_id
@@ -48,57 +45,104 @@ const liveCredentials = `
     left join oauth_clients c on c.service_account_id = t.service_account_id
     left join token_policies p on p.org_id = t.org_id
     left join mcp_catalogues m on m.org_id = t.org_id
-  where t.id = any($1::uuid[]) and t.status = 'active' and u.removed_at is null and a.removed_at is null
-    and c.disabled_at is null and (t.expires_at is null or t.expires_at > $5)
-  union all
-  select s.id::text, s.token_hash, u.role, u.email, u.full_name, null, null, null, false, m.version::float8
+  where t.id = any(${ids}::uuid[]) and t.status = 'active' and u.removed_at is null and a.removed_at is null
+    and c.disabled_at is null and (t.expires_at is null or t.expires_at > ${now}::timestamptz)`;
+
+const liveSessions = (ids: string): string => `
+  select s.token_hash, u.role, u.email, u.full_name, null, null::bigint, null::bigint, false, m.version::float8
   from sessions s join users u on u.id = s.user_id left join mcp_catalogues m on m.org_id = u.org_id
-  where s.id = any($2::uuid[]) and s.ended_at is null and u.removed_at is null
-  union all
-  select c.id::text, c.token_hash, 'member', '', '', null, null, null, false, null
-  from service_credentials c where c.id = any($3::uuid[])
-  union all
-  select o.id::text, o.token_hash, u.role, u.email, u.full_name, ${keptScopes},
-         null, nullif(array_to_string(p.allow_list, ' '), ''), false, m.version::float8
+  where s.id = any(${ids}::uuid[]) and s.ended_at is null and u.removed_at is null`;
+
+const liveServices = (ids: string): string => `
+  select c.token_hash, 'member'::role, '', '', null, null::bigint, null::bigint, false, null::float8
+  from service_credentials c where c.id = any(${ids}::uuid[])`;
+
+const liveAccessTokens = (ids: string): string => `
+  select o.token_hash, u.role, u.email, u.full_name, ${keptScopes},
+         null::bigint, ${hashList('p.allow_list')}, false, m.version::float8
   from oauth_access_tokens o
     join oauth_clients c on c.id = o.client_id
     join oauth_grants g on g.id = o.grant_id
     join users u on u.id = g.user_id
     left join token_policies p on p.org_id = g.org_id
     left join mcp_catalogues m on m.org_id = g.org_id
-  where o.id = any($4::uuid[]) and o.revoked_at is null and g.revoked_at is null
+  where o.id = any(${ids}::uuid[]) and o.revoked_at is null and g.revoked_at is null
     and c.disabled_at is null and c.removed_at is null and u.removed_at is null and ${hasLiveParent}
   union all
-  select o.id::text, o.token_hash, a.role, '', a.name, ${keptScopes},
-         null, nullif(array_to_string(p.allow_list, ' '), ''), true, m.version::float8
+  select o.token_hash, a.role, '', a.name, ${keptScopes},
+         null, ${hashList('p.allow_list')}, true, m.version::float8
   from oauth_access_tokens o
     join oauth_clients c on c.id = o.client_id
     join service_accounts a on a.id = o.service_account_id
     left join token_policies p on p.org_id = a.org_id
     left join mcp_catalogues m on m.org_id = a.org_id
-  where o.id = any($4::uuid[]) and o.revoked_at is null
+  where o.id = any(${ids}::uuid[]) and o.revoked_at is null
     and c.disabled_at is null and c.removed_at is null and a.removed_at is null and ${hasLiveParent}`;
 
-export interface LivenessQuestion {
-  readonly tokenIds: readonly string[];
-  readonly sessionIds: readonly string[];
-  readonly serviceCredentialIds: readonly string[];
-  readonly accessTokenIds: readonly string[];
-  readonly now: Date;
+const selects: Record<CredentialKind, (ids: string, now: string) => string> = {
+  pat: liveTokens,
+  session: liveSessions,
+  service: liveServices,
+  oauth: liveAccessTokens,
+};
+const allKinds = Object.keys(selects) as CredentialKind[];
+
+/*
+ * One named prepared statement per batch, made of the kinds that the batch has, because starting a select costs as much as
+ * looking up ten credentials. Credentials, their owners and the policy of their organisation are looked up by primary
+ * key, so the cost grows with the batch, not with the tables. Allow lists are compared by the service: a join with the
+ * addresses can be planned as a scan of all tokens of an owner.
+ */
+const statements = new Map<string, string>();
+
+function toStatement(kinds: readonly CredentialKind[]): { name: string; text: string } {
+  const name = `live_${kinds.join('_')}`;
+  let text = statements.get(name);
+  if (text === undefined) {
+    const now = `$${kinds.length + 1}`;
+    text = kinds.map((kind, index) => selects[kind](`$${index + 1}`, now)).join('\n  union all');
+    statements.set(name, text);
+  }
+  return { name, text };
 }
 
 /**
  * Finds the credentials that are live. Verification has checked the signed expiry; that of a token may have moved closer
  * since, when it was rotated.
+ *
+ * @param idsByKind - only the kinds that occur.
  */
-export async function findLiveCredentials(db: pg.Pool, question: LivenessQuestion): Promise<LivenessRow[]> {
-  const { tokenIds, sessionIds, serviceCredentialIds, accessTokenIds, now } = question;
-  const values = [tokenIds, sessionIds, serviceCredentialIds, accessTokenIds, now];
-  const { rows } = await db.query<LivenessRow>({
-    name: 'live_credentials',
-    text: liveCredentials,
-    values,
-    rowMode: 'array',
-  });
+export async function findLiveCredentials(
+  db: pg.Pool,
+  idsByKind: Readonly<Partial<Record<CredentialKind, readonly string[]>>>,
+  now: Date,
+): Promise<LivenessRow[]> {
+  const kinds = allKinds.filter((kind) => idsByKind[kind]);
+  const values = [...kinds.map((kind) => idsByKind[kind]), ...(kinds.includes('pat') ? [now] : [])];
+  const { rows } = await db.query<LivenessRow>({ ...toStatement(kinds), values, rowMode: 'array' });
+  return rows;
+}
+
+export interface StoredAllowList {
+  /** The id of a token or an organisation. */
+  readonly id: string;
+  readonly hash: string;
+  /** Separated by spaces; empty for every address. */
+  readonly ranges: string;
+}
+
+/** Finds the allow lists of tokens and organisations by primary key. */
+export async function findAllowLists(
+  db: pg.Pool,
+  tokenIds: readonly string[],
+  orgIds: readonly string[],
+): Promise<StoredAllowList[]> {
+  const text = `
+    select id::text, hash_array_extended(allow_list, 0)::text as hash, array_to_string(allow_list, ' ') as ranges
+    from personal_access_tokens where id = any($1::uuid[])
+    union all
+    select org_id::text, hash_array_extended(allow_list, 0)::text, array_to_string(allow_list, ' ')
+    from token_policies where org_id = any($2::uuid[])`;
+  const { rows } = await db.query<StoredAllowList>({ name: 'allow_lists', text, values: [tokenIds, orgIds] });
   return rows;
 }

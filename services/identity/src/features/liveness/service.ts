@@ -1,4 +1,3 @@
-import { timingSafeEqual } from 'node:crypto';
 import {
   canHoldScope,
   canServiceAccountHoldScope,
@@ -10,18 +9,16 @@ import {
 } from '@platform/auth';
 import { type Clock, createBatcher, dependencyUnavailable } from '@platform/service-kit';
 import type pg from 'pg';
-import { contains, toComparable } from '../allow-lists/ranges.js';
+import { contains } from '../allow-lists/compiled-list.js';
+import { toComparable } from '../allow-lists/ranges.js';
 import { LIVENESS_CONNECTIONS } from '../../resources.js';
+import { createAllowLists, type LoadedList, type NeededList } from './allow-lists.js';
 import type { CatalogueVersions } from './catalogue-versions.js';
 import type { LastUsed } from './last-used.js';
 import { findLiveCredentials, type LivenessRow } from './queries.js';
 import type { RefusedUses } from './refused-uses.js';
-import type { TokenUse } from './refused-uses.queries.js';
 
 const MAX_BATCH = 500;
-
-const isSame = (stored: string, digest: string): boolean =>
-  stored.length === digest.length && timingSafeEqual(Buffer.from(stored), Buffer.from(digest));
 
 interface Use {
   readonly credential: SignedCredential;
@@ -31,19 +28,33 @@ interface Use {
   readonly requiredScopes: readonly string[];
 }
 
-/** Returns whether the allow lists of the credential and of its organisation contain the address. An unknown one is in none. */
-const isAllowed = (address: string | null, [, , , , , , allowList, orgAllowList]: LivenessRow): boolean =>
-  [allowList, orgAllowList].every((list) => list === null || (address !== null && contains(list, address)));
+/** What the database knows about a live credential. */
+interface Found {
+  readonly row: LivenessRow;
+  /** The allow lists of the credential and of its organisation; undefined for one whose holder was deleted meanwhile. */
+  readonly allowLists: readonly (LoadedList | undefined)[];
+}
+
+/** An unknown address is in no list. */
+const isAllowed = (address: string | null, { allowLists }: Found): boolean =>
+  allowLists.every(
+    (list) => list === null || (list !== undefined && address !== null && contains(list, address)),
+  );
+
+const NO_LISTS: readonly NeededList[] = [];
+
+function toNeededLists({ claims }: SignedCredential, row: LivenessRow | undefined): readonly NeededList[] {
+  const hash = row?.[5] ?? null;
+  const orgHash = row?.[6] ?? null;
+  if (hash === null && orgHash === null) return NO_LISTS;
+  const lists: NeededList[] = [];
+  if (hash !== null) lists.push({ holder: 'token', id: claims.jti, hash });
+  if (orgHash !== null) lists.push({ holder: 'organisation', id: claims.org ?? '', hash: orgHash });
+  return lists;
+}
 
 const toHolder = ({ kind, jti, client_id: clientId, sub }: CredentialClaims): string =>
   kind === 'oauth' ? `${clientId} ${sub}` : jti;
-
-const toTokenUse = ({ credential, address, userAgent }: Use): TokenUse => ({
-  tokenId: credential.claims.jti,
-  digest: credential.digest,
-  address,
-  userAgent,
-});
 
 /** Returns the scopes that the request needs; none when the token lacks one, because its guard refuses the request. */
 function toUsedScopes({ credential, requiredScopes }: Use, { scopes, role, isServiceAccount }: LiveOwner) {
@@ -65,53 +76,71 @@ export function createDatabaseLiveness(deps: {
   readonly clock: Clock;
   readonly catalogueVersions: Pick<CatalogueVersions, 'record'>;
 }): Liveness {
-  const getIds = (credentials: readonly SignedCredential[], kind: CredentialKind) =>
-    credentials.filter(({ claims }) => claims.kind === kind).map(({ claims }) => claims.jti);
+  const loadAllowLists = createAllowLists(deps.pool);
 
-  function toLiveOwner(use: Use, row: LivenessRow | undefined): LiveOwner | undefined {
-    const { claims, digest } = use.credential;
-    const isLive = row !== undefined && isSame(row[1], digest);
-    if (!isLive || !isAllowed(use.address, row)) {
-      const cause = isLive ? 'address' : 'ended';
-      const { kind } = claims;
-      // Access tokens of clients end after minutes: one that is used later is nothing unusual.
-      if (kind === 'pat' || (kind === 'oauth' && cause === 'address'))
-        deps.refusedUses.record({ ...toTokenUse(use), kind, holder: toHolder(claims) }, cause);
+  function recordRefusal({ credential, address, userAgent }: Use, isLive: boolean): void {
+    const { claims, digest } = credential;
+    const { kind, jti: tokenId } = claims;
+    // Access tokens of clients end after minutes: one that is used later is nothing unusual.
+    if (kind !== 'pat' && (kind !== 'oauth' || !isLive)) return;
+    const use = { tokenId, digest, address, userAgent, kind, holder: toHolder(claims) };
+    deps.refusedUses.record(use, isLive ? 'address' : 'ended');
+  }
+
+  function recordUse(use: Use, owner: LiveOwner): void {
+    const { kind, jti: tokenId } = use.credential.claims;
+    const { address, userAgent } = use;
+    if (kind === 'pat')
+      deps.lastUsed.record({ tokenId, address, userAgent, scopes: toUsedScopes(use, owner) });
+    if (kind === 'oauth') deps.accessTokensUsed.record({ tokenId, address, userAgent, scopes: [] });
+  }
+
+  function toLiveOwner(use: Use, found: Found | undefined): LiveOwner | undefined {
+    const { claims } = use.credential;
+    if (!found || !isAllowed(use.address, found)) {
+      recordRefusal(use, found !== undefined);
       return undefined;
     }
-    if (claims.org !== undefined) deps.catalogueVersions.record(claims.org, row[9]);
-    const account = { role: row[2], email: row[3], fullName: row[4], isServiceAccount: row[8] };
-    const owner = row[5] === null ? account : { ...account, scopes: new Set(row[5].split(' ')) };
-    if (claims.kind === 'pat') deps.lastUsed.record({ ...toTokenUse(use), scopes: toUsedScopes(use, owner) });
-    if (claims.kind === 'oauth') deps.accessTokensUsed.record({ ...toTokenUse(use), scopes: [] });
+    const [, role, email, fullName, narrowedScope, , , isServiceAccount, catalogueVersion] = found.row;
+    if (claims.org !== undefined) deps.catalogueVersions.record(claims.org, catalogueVersion);
+    const account = { role, email, fullName, isServiceAccount };
+    const owner =
+      narrowedScope === null ? account : { ...account, scopes: new Set(narrowedScope.split(' ')) };
+    recordUse(use, owner);
     return owner;
   }
 
-  async function load(credentials: readonly SignedCredential[]): Promise<(LivenessRow | undefined)[]> {
+  async function findRows(credentials: readonly SignedCredential[]): Promise<Map<string, LivenessRow>> {
+    const idsByKind: Partial<Record<CredentialKind, string[]>> = {};
+    for (const { claims } of credentials) (idsByKind[claims.kind] ??= []).push(claims.jti);
+    const rows = await findLiveCredentials(deps.pool, idsByKind, new Date(deps.clock()));
+    return new Map(rows.map((row) => [row[0], row]));
+  }
+
+  async function load(credentials: readonly SignedCredential[]): Promise<(Found | undefined)[]> {
     try {
-      const found = await findLiveCredentials(deps.pool, {
-        tokenIds: getIds(credentials, 'pat'),
-        sessionIds: getIds(credentials, 'session'),
-        serviceCredentialIds: getIds(credentials, 'service'),
-        accessTokenIds: getIds(credentials, 'oauth'),
-        now: new Date(deps.clock()),
+      const rows = await findRows(credentials);
+      const needed = credentials.flatMap((credential) =>
+        toNeededLists(credential, rows.get(credential.digest)),
+      );
+      const lists = await loadAllowLists(needed);
+      return credentials.map((credential) => {
+        const row = rows.get(credential.digest);
+        return row && { row, allowLists: toNeededLists(credential, row).map(({ id }) => lists.get(id)) };
       });
-      const rows = new Map(found.map((row) => [row[0], row]));
-      return credentials.map(({ claims }) => rows.get(claims.jti));
     } catch (error) {
       throw dependencyUnavailable('database', error);
     }
   }
 
-  const loadRow = createBatcher({
+  const loadFound = createBatcher({
     toKey: ({ digest }: SignedCredential) => digest,
     load,
     maxBatch: MAX_BATCH,
     maxInFlight: LIVENESS_CONNECTIONS,
   });
-  return async (credential, { address, userAgent, requiredScopes = [] } = {}) =>
-    toLiveOwner(
-      { credential, address: toComparable(address), userAgent, requiredScopes },
-      await loadRow(credential),
-    );
+  return async (credential, { address, userAgent, requiredScopes = [] } = {}) => {
+    const found = await loadFound(credential);
+    return toLiveOwner({ credential, address: toComparable(address), userAgent, requiredScopes }, found);
+  };
 }
