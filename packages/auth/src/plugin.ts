@@ -1,19 +1,18 @@
-import fastifyJwt from '@fastify/jwt';
 import type { Clock } from '@platform/service-kit';
-import { createVerifier } from 'fast-jwt';
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { type Authentication, createAuthentication, toPresentation } from './authenticate.js';
 import { invalidCredential, type AuthErrorMessages, standardAuthErrors } from './challenges.js';
 import type { SignedCredential } from './credential.js';
 import { createProofCheck } from './dpop.js';
+import { createJwtCheck, createSignCredential, type SignCredential } from './jwt.js';
 import type { KeySet } from './key-set.js';
 import type { Liveness, Presentation } from './liveness.js';
 import type { Principal, UserPrincipal } from './principal.js';
 import type { Scope } from './scopes.js';
 import { keepRequiredScopes, reverifyAfterBody } from './route-hooks.js';
 import { createSessionCookies, type SessionCookies } from './session-cookies.js';
-import { createSignatureCheck, type VerifyJwt } from './signature.js';
+import { createSignatureCheck } from './signature.js';
 import { createVerification } from './verification.js';
 
 declare module 'fastify' {
@@ -47,7 +46,7 @@ declare module 'fastify' {
      */
     authenticateService: (scope: string) => onRequestHookHandler;
     /** Signs a credential with a private key in PEM. Only identity has one. */
-    signCredential: (claims: object, key: { readonly privatePem: string; readonly kid: string }) => string;
+    signCredential: SignCredential;
     /**
      * Verifies a bearer that did not come in a header.
      *
@@ -87,40 +86,7 @@ export interface AuthOptions {
   readonly messages?: AuthErrorMessages;
 }
 
-const SIGNING_ALGORITHM = 'EdDSA';
-
-/**
- * Keeps one verifier per key with the engine of @fastify/jwt. @fastify/jwt itself creates a verifier for every call that
- * names a key, which costs as much again as the signature.
- */
-function createJwtCheck(issuer: string): VerifyJwt {
-  const verifiers = new Map<string, (token: string) => unknown>();
-  return (token, publicKeyPem) => {
-    let verifier = verifiers.get(publicKeyPem);
-    if (!verifier) {
-      verifier = createVerifier({
-        key: publicKeyPem,
-        algorithms: [SIGNING_ALGORITHM],
-        allowedIss: issuer,
-        requiredClaims: ['iss'],
-        // The pipeline checks this on every request with its own clock; the cache of signatures would check it once.
-        ignoreExpiration: true,
-      }) as (token: string) => unknown;
-      verifiers.set(publicKeyPem, verifier);
-    }
-    return verifier(token);
-  };
-}
-
 async function registerAuth(app: FastifyInstance, options: AuthOptions): Promise<void> {
-  await app.register(fastifyJwt, {
-    // The key of a token is chosen by its `kid`, so there is no default one to sign or verify with.
-    secret: (_request, _token, callback) => {
-      callback(new Error('a key is chosen for each token'), undefined);
-    },
-    sign: { algorithm: SIGNING_ALGORITHM },
-    decoratorName: 'jwtPayload',
-  });
   const messages = options.messages ?? standardAuthErrors;
   // Created once, because it is sent many times.
   const refusal = invalidCredential(messages);
@@ -136,9 +102,7 @@ async function registerAuth(app: FastifyInstance, options: AuthOptions): Promise
   app.decorateRequest('verifiedAt', 0);
   app.decorateRequest('verifyCaller', null);
   app.decorateRequest('loading', null);
-  app.decorate('signCredential', (claims, { privatePem, kid }) =>
-    app.jwt.sign(claims, { key: privatePem, kid }),
-  );
+  app.decorate('signCredential', createSignCredential());
   app.decorate('verifyBearer', async (presented, presentation) => {
     const credential = verification.verifyLocally(presented, null);
     const principal = credential && (await verification.verifyLiveness(credential, presentation));
