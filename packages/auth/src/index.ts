@@ -1,4 +1,5 @@
 // Anything exported here is public: services import from this file alone.
+export { createAssertionSigner } from './assertion-signer.js';
 export {
   insufficientScope,
   invalidCredential,

@@ -1,15 +1,15 @@
-import { createSigner, createVerifier } from 'fast-jwt';
+import { createVerifier } from 'fast-jwt';
 import type { VerifyJwt } from './signature.js';
 
-const SIGNING_ALGORITHM = 'EdDSA';
+export const SIGNING_ALGORITHM = 'EdDSA';
 
 /** Signs claims with a private key in PEM. */
-export type SignCredential = (
-  claims: object,
-  key: { readonly privatePem: string; readonly kid: string },
-) => string;
+export type SignJwt = (claims: object, key: { readonly privatePem: string; readonly kid: string }) => string;
 
-/** Keeps one verifier per key, because creating one costs as much again as the signature. */
+/**
+ * Keeps one verifier per key with the engine of @fastify/jwt. @fastify/jwt itself creates a verifier for every call that
+ * names a key, which costs as much again as the signature.
+ */
 export function createJwtCheck(issuer: string): VerifyJwt {
   const verifiers = new Map<string, (token: string) => unknown>();
   return (token, publicKeyPem) => {
@@ -26,14 +26,5 @@ export function createJwtCheck(issuer: string): VerifyJwt {
       verifiers.set(publicKeyPem, verifier);
     }
     return verifier(token);
-  };
-}
-
-/** Keeps the signer of the last key, which is the active one: reading a private key takes longer than signing with it. */
-export function createSignCredential(): SignCredential {
-  let last: { readonly key: string; readonly sign: (claims: object) => string } | undefined;
-  return (claims, { privatePem: key, kid }) => {
-    if (last?.key !== key) last = { key, sign: createSigner({ key, kid, algorithm: SIGNING_ALGORITHM }) };
-    return last.sign(claims);
   };
 }

@@ -1,3 +1,4 @@
+import fastifyJwt from '@fastify/jwt';
 import type { Clock } from '@platform/service-kit';
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
@@ -5,7 +6,7 @@ import { type Authentication, createAuthentication, toPresentation } from './aut
 import { invalidCredential, type AuthErrorMessages, standardAuthErrors } from './challenges.js';
 import type { SignedCredential } from './credential.js';
 import { createProofCheck } from './dpop.js';
-import { createJwtCheck, createSignCredential, type SignCredential } from './jwt.js';
+import { createJwtCheck, SIGNING_ALGORITHM, type SignJwt } from './jwt.js';
 import type { KeySet } from './key-set.js';
 import type { Liveness, Presentation } from './liveness.js';
 import type { Principal, UserPrincipal } from './principal.js';
@@ -46,7 +47,7 @@ declare module 'fastify' {
      */
     authenticateService: (scope: string) => onRequestHookHandler;
     /** Signs a credential with a private key in PEM. Only identity has one. */
-    signCredential: SignCredential;
+    signCredential: SignJwt;
     /**
      * Verifies a bearer that did not come in a header.
      *
@@ -87,6 +88,14 @@ export interface AuthOptions {
 }
 
 async function registerAuth(app: FastifyInstance, options: AuthOptions): Promise<void> {
+  await app.register(fastifyJwt, {
+    // The key of a token is chosen by its `kid`, so there is no default one to sign or verify with.
+    secret: (_request, _token, callback) => {
+      callback(new Error('a key is chosen for each token'), undefined);
+    },
+    sign: { algorithm: SIGNING_ALGORITHM },
+    decoratorName: 'jwtPayload',
+  });
   const messages = options.messages ?? standardAuthErrors;
   // Created once, because it is sent many times.
   const refusal = invalidCredential(messages);
@@ -102,7 +111,9 @@ async function registerAuth(app: FastifyInstance, options: AuthOptions): Promise
   app.decorateRequest('verifiedAt', 0);
   app.decorateRequest('verifyCaller', null);
   app.decorateRequest('loading', null);
-  app.decorate('signCredential', createSignCredential());
+  app.decorate('signCredential', (claims, { privatePem, kid }) =>
+    app.jwt.sign(claims, { key: privatePem, kid }),
+  );
   app.decorate('verifyBearer', async (presented, presentation) => {
     const credential = verification.verifyLocally(presented, null);
     const principal = credential && (await verification.verifyLiveness(credential, presentation));

@@ -1,5 +1,5 @@
 import formbody from '@fastify/formbody';
-import { authPlugin } from '@platform/auth';
+import { authPlugin, createAssertionSigner } from '@platform/auth';
 import {
   type App,
   type Clock,
@@ -96,6 +96,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
     publicUrl: config.PUBLIC_URL,
   });
   const signing = { keys, signJwt: app.signCredential };
+  const signAssertion = createAssertionSigner();
 
   const outbox = registerAccounts(app, { ...common, ...signing, resolveTxt });
   signingKeyRoutes(app, keys);
@@ -117,7 +118,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
     ...common,
     settings: toMcpServerSettings(config),
     versions,
-    signClaims: (claims) => keys.signClaims(claims, app.signCredential),
+    signClaims: (claims) => keys.signClaims(claims, signAssertion),
   });
   registerMcp(app, {
     ...common,
