@@ -14,6 +14,8 @@ export interface Call {
   /** Without one, no `Authorization` header is sent. */
   readonly bearer?: string | undefined;
   readonly body?: object | undefined;
+  /** Sent as `application/x-www-form-urlencoded`. */
+  readonly form?: Readonly<Record<string, string>> | undefined;
   /** Headers besides `Authorization` and those of the body. */
   readonly headers?: Readonly<Record<string, string>>;
   /** The expected status. Default: 200. */
@@ -28,14 +30,13 @@ export interface PreparedCall {
 }
 
 export function prepareCall(url: URL, call: Call, latenciesMs: number[] = []): PreparedCall {
-  const { path, bearer, body, method = body === undefined ? 'GET' : 'POST', expected = 200 } = call;
-  const { headers = {} } = call;
+  const { path, bearer, body, form, headers = {}, expected = 200 } = call;
+  const { method = body === undefined && form === undefined ? 'GET' : 'POST' } = call;
   const others = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  const payload = body === undefined ? '' : JSON.stringify(body);
+  const payload = form ? new URLSearchParams(form).toString() : (JSON.stringify(body) ?? '');
+  const type = form ? 'application/x-www-form-urlencoded' : 'application/json';
   const describe =
-    body === undefined
-      ? ''
-      : `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(payload)}\r\n`;
+    payload === '' ? '' : `content-type: ${type}\r\ncontent-length: ${Buffer.byteLength(payload)}\r\n`;
   const authorization = bearer === undefined ? '' : `authorization: Bearer ${bearer}\r\n`;
   const head = `${method} ${path} HTTP/1.1\r\nhost: ${url.host}\r\n${describe}${authorization}${others.join('')}\r\n`;
   return { bytes: Buffer.from(head + payload), expected: String(expected), latenciesMs };

@@ -18,7 +18,11 @@ export interface LoadOptions {
   readonly connections?: number;
   /** Sent with POST. Without one, the requests are GET. */
   readonly body?: object;
+  /** Sent with POST in place of a body. */
+  readonly form?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
+  /** The clients' addresses that a proxy would report, used in turn. */
+  readonly addresses?: readonly string[];
 }
 
 const CONNECTIONS = 50;
@@ -30,11 +34,24 @@ const CONNECTIONS = 50;
  */
 export async function load(address: string, options: LoadOptions): Promise<LoadResult> {
   const { seconds = Infinity, requests = Infinity, connections = CONNECTIONS } = options;
-  const { bearers = [], body, headers = {}, expected = 200 } = options;
+  const { bearers = [], addresses = [undefined], body, form, headers = {}, expected = 200 } = options;
   const url = new URL(address);
   const latenciesMs: number[] = [];
-  const calls = (bearers.length === 0 ? [undefined] : bearers).map((bearer) =>
-    prepareCall(url, { path: url.pathname, bearer, body, headers, expected }, latenciesMs),
+  const requestFrom = (address: string | undefined, bearer: string | undefined) =>
+    prepareCall(
+      url,
+      {
+        path: url.pathname,
+        bearer,
+        body,
+        form,
+        headers: { ...headers, ...(address !== undefined && { 'x-forwarded-for': address }) },
+        expected,
+      },
+      latenciesMs,
+    );
+  const calls = (bearers.length === 0 ? [undefined] : bearers).flatMap((bearer) =>
+    addresses.map((address) => requestFrom(address, bearer)),
   );
   const startedAt = performance.now();
   const endsAt = startedAt + seconds * 1_000;

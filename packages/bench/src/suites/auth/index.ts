@@ -1,6 +1,7 @@
 import type { Figure, Suite, SuiteOptions, SuiteResult } from '../../suite.js';
 import { type Latencies, measureLastPage, measureLatencies, p99 } from './latencies.js';
 import { prepare, type Environment } from './environment.js';
+import { measureOauth } from './oauth.js';
 import { measureThroughput, throughputResult } from './throughput.js';
 
 const LATENCY_ROUNDS = 400;
@@ -48,12 +49,18 @@ async function measureGrowth(
   };
 }
 
+const throughputParts = ['verify_vs_bare', 'allow_lists_vs_none', 'garbage_vs_bare', 'million_vs_thousand'];
+const verificationParts = [...throughputParts, 'growth_p99'];
+const oauthParts = ['oauth_vs_pat', 'issuance_vs_library'];
+
 async function* run(options: SuiteOptions): AsyncGenerator<SuiteResult> {
   const isWanted = (part: string) => options.only.size === 0 || options.only.has(part);
+  if (oauthParts.some(isWanted)) yield* measureOauth(options, isWanted);
+  if (!verificationParts.some(isWanted)) return;
   const isLarge = isWanted('million_vs_thousand') || isWanted('growth_p99');
   const environment = await prepare(options.progress, isLarge);
   try {
-    if (['verify_vs_bare', 'allow_lists_vs_none', 'garbage_vs_bare', 'million_vs_thousand'].some(isWanted)) {
+    if (throughputParts.some(isWanted)) {
       const withLarge = isWanted('million_vs_thousand');
       yield throughputResult(await measureThroughput(environment, options, withLarge), withLarge);
     }
@@ -66,6 +73,6 @@ async function* run(options: SuiteOptions): AsyncGenerator<SuiteResult> {
 export const authSuite: Suite = {
   name: 'auth',
   title: 'verification of tokens, and how it grows with them',
-  parts: ['verify_vs_bare', 'allow_lists_vs_none', 'garbage_vs_bare', 'million_vs_thousand', 'growth_p99'],
+  parts: [...verificationParts, ...oauthParts],
   run,
 };
