@@ -37,7 +37,7 @@ export function createNoticesJob(deps: {
   const { pool, outbox, clock, log } = deps;
 
   /** Marks the holder's notices that are due as done. @returns what is news. */
-  async function takeNews(client: pg.PoolClient, holder: Holder, now: Date): Promise<News> {
+  async function claimNews(client: pg.PoolClient, holder: Holder, now: Date): Promise<News> {
     const tokens = await findDueTokens(client, holder, now);
     await saveNotices(
       client,
@@ -53,9 +53,9 @@ export function createNoticesJob(deps: {
     await client.query(insertMailFrom('$1'), [outbox.toRow(request, now)]);
   }
 
-  async function tellMember(client: pg.PoolClient, member: Holder, now: Date): Promise<void> {
+  async function notifyMember(client: pg.PoolClient, member: Holder, now: Date): Promise<void> {
     await lockHolder(client, member);
-    const news = await takeNews(client, member, now);
+    const news = await claimNews(client, member, now);
     if (isEmpty(news)) return;
     // What is new after the digest of the day waits for that of tomorrow.
     if (await claimDigest(client, member, now)) await mail(client, member, news, now);
@@ -63,17 +63,17 @@ export function createNoticesJob(deps: {
   }
 
   /** Tells administrators about the tokens of service accounts, and about their own in the same digest. */
-  async function tellAdministrators(client: pg.PoolClient, organisation: Holder, now: Date): Promise<void> {
+  async function notifyAdministrators(client: pg.PoolClient, organisation: Holder, now: Date): Promise<void> {
     await lockHolder(client, organisation);
     const administrators = await findAdministratorHolders(client, organisation.id);
     for (const administrator of administrators) await lockHolder(client, administrator);
     if (!(await claimDigest(client, organisation, now))) return;
     // Organisations come first in every run: an administrator who got a digest gets this one tomorrow.
     if (await hasDigest(client, administrators, now)) return;
-    const shared = await takeNews(client, organisation, now);
+    const shared = await claimNews(client, organisation, now);
     if (isEmpty(shared)) return;
     for (const administrator of administrators) {
-      const own = await takeNews(client, administrator, now);
+      const own = await claimNews(client, administrator, now);
       await claimDigest(client, administrator, now);
       const expiring = [...shared.expiring, ...own.expiring];
       await mail(client, administrator, { expiring, unused: [...shared.unused, ...own.unused] }, now);
@@ -92,7 +92,7 @@ export function createNoticesJob(deps: {
   }
 
   /** A holder who cannot be told is tried again in the next run, and holds up no other one. */
-  async function tellAll(isOrganisation: boolean, signal: AbortSignal): Promise<void> {
+  async function notifyAll(isOrganisation: boolean, signal: AbortSignal): Promise<void> {
     const failed: string[] = [];
     while (!signal.aborted) {
       const now = new Date(clock());
@@ -100,9 +100,9 @@ export function createNoticesJob(deps: {
       if (holders.length === 0) return;
       for (const holder of holders) {
         if (signal.aborted) return;
-        const tell = isOrganisation ? tellAdministrators : tellMember;
+        const notify = isOrganisation ? notifyAdministrators : notifyMember;
         try {
-          await runInTransaction(pool, (client) => tell(client, holder, now));
+          await runInTransaction(pool, (client) => notify(client, holder, now));
         } catch (error) {
           failed.push(holder.id);
           if (error !== digestSent)
@@ -114,8 +114,8 @@ export function createNoticesJob(deps: {
   }
 
   async function run(signal: AbortSignal): Promise<void> {
-    await tellAll(true, signal);
-    await tellAll(false, signal);
+    await notifyAll(true, signal);
+    await notifyAll(false, signal);
   }
 
   return createPeriodicTask({
