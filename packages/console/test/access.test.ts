@@ -56,7 +56,8 @@ describeWith('chromium', 'access to the console', () => {
     await page.context().clearCookies();
     using.allowFaults(/401/);
     await page.getByRole('button', { name: 'Create token' }).click();
-    await page.getByText('Your session has ended and nothing was changed.').waitFor();
+    const dialog = page.getByRole('dialog', { name: 'New token' });
+    await dialog.getByText('Your session has ended and nothing was changed.').waitFor();
     expect(await page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('half typed');
     await page.context().addCookies(cookies);
     await page.getByRole('button', { name: 'Create token' }).click();
