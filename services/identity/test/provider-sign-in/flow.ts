@@ -1,28 +1,34 @@
+import { type Clock, createLogger, createShutdown, systemClock } from '@platform/service-kit';
 import type { Answer } from '@platform/testing';
 import { verifyDomainByCommand } from '../../src/features/identity-provider/commands.js';
+import { openResources, type Prisma } from '../../src/resources.js';
 import { createHttpBrowser, fieldIn, type HttpBrowser } from '../browser.js';
 import { admin, type IdentityUnderTest } from '../identity.js';
 import { client, type ForeignProvider } from './foreign-provider.js';
-import { openResources } from '../../src/resources.js';
-import { createLogger, createShutdown, systemClock } from '@platform/service-kit';
 
 /** The default of PUBLIC_URL, where the provider sends the browsers of tests back to. */
 export const REDIRECT_URI = 'http://127.0.0.1:8080/sign-in/provider/callback';
 export const SETTINGS = '/api/v1/organisation/identity-provider';
 export const environment = { IDENTITY_PROVIDER_ALLOWED_TARGETS: '127.0.0.0/8' };
 
-/** Verifies a domain as the operator's command does. */
-export async function verifyDomain(databaseUrl: string, orgId: string, domain: string): Promise<void> {
+/** Runs what a command of the operator does, with a connection of its own. */
+export async function asOperator(
+  databaseUrl: string,
+  run: (deps: { readonly prisma: Prisma; readonly clock: Clock }) => Promise<unknown>,
+): Promise<void> {
   const log = createLogger('test', 'fatal');
   const shutdown = createShutdown(log);
   const options = { databaseUrl, maxConnections: 1, timeoutMs: 5_000, log, shutdown };
   const { prisma } = openResources(options);
   try {
-    await verifyDomainByCommand({ prisma, clock: systemClock }, orgId, domain);
+    await run({ prisma, clock: systemClock });
   } finally {
-    await shutdown.run('verified');
+    await shutdown.run('the command has ended');
   }
 }
+
+export const verifyDomain = (databaseUrl: string, orgId: string, domain: string): Promise<void> =>
+  asOperator(databaseUrl, (deps) => verifyDomainByCommand(deps, orgId, domain));
 
 /** Sets the organisation's provider up. */
 export const saveProvider = (

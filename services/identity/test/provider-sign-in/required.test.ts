@@ -1,6 +1,18 @@
+import { liftRequirementByCommand } from '../../src/features/identity-provider/commands.js';
+import { makeAdministrator } from '../../src/features/provisioning/administrators.js';
+import { createPasswords } from '../../src/passwords.js';
 import { createHttpBrowser } from '../browser.js';
 import { admin, type IdentityUnderTest, startIdentity } from '../identity.js';
-import { environment, REDIRECT_URI, saveProvider, SETTINGS, signIn, verifyDomain, whoIs } from './flow.js';
+import {
+  asOperator,
+  environment,
+  REDIRECT_URI,
+  saveProvider,
+  SETTINGS,
+  signIn,
+  verifyDomain,
+  whoIs,
+} from './flow.js';
 import { type ForeignProvider, startForeignProvider } from './foreign-provider.js';
 
 let foreign: ForeignProvider;
@@ -9,6 +21,8 @@ let session: string;
 let orgId: string;
 let boss: { email: string; password: string; subject: string };
 let organisations = 0;
+
+type CommandDeps = Parameters<Parameters<typeof asOperator>[1]>[0];
 
 beforeAll(async () => {
   foreign = await startForeignProvider(REDIRECT_URI);
@@ -141,4 +155,23 @@ test('IDP-8 a second factor is asked for, unless the provider has done so and th
     user: { email: boss.email },
   });
   expect(await attempt({ acr: 'gold' }, ['mfa', 'gold'])).toMatchObject({ location: '/tokens' });
+});
+
+test.each([
+  ['lift-provider-requirement', (deps: CommandDeps) => liftRequirementByCommand(deps, orgId)],
+  [
+    'make-administrator',
+    (deps: CommandDeps) =>
+      makeAdministrator(
+        { ...deps, passwords: createPasswords() },
+        { email: boss.email, password: admin.password, orgId: undefined },
+      ),
+  ],
+])('IDP-9 %s lets an administrator in again whose provider is gone', async (_name, run) => {
+  await verify();
+  await signIn(identity.url, foreign, boss);
+  expect((await save({ required: true })).status).toBe(200);
+  expect((await login(boss)).body.error.code).toBe('PROVIDER_REQUIRED');
+  await asOperator(identity.databaseUrl, run);
+  expect((await login(boss)).status).toBe(200);
 });
