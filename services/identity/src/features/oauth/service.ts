@@ -1,4 +1,5 @@
 import type { Clock, Logger } from '@platform/service-kit';
+import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import type { BoxKey } from '../../secret-box.js';
 import type { Prisma } from '../../resources.js';
@@ -18,6 +19,10 @@ import { createProvider } from './provider.js';
 import { recordTokens } from './record-tokens.js';
 import { revokeTokens } from './revoke-tokens.js';
 import { createTokenExchange } from './token-exchange.js';
+
+/** The use of a secret is written once in this time: an application may request many tokens. */
+const SECRET_USE_MS = 60_000;
+const MAX_SECRETS = 10_000;
 
 export interface OauthDeps {
   readonly pool: pg.Pool;
@@ -41,13 +46,19 @@ export function createOauth(deps: OauthDeps) {
   const resources = createProtectedResources(publicUrl);
   const accessTokens = createAccessTokens(deps);
   const grants = createGrantStore(deps);
+  /** When this process recorded the use of a secret last, in milliseconds since the epoch. */
+  const secretUses = new LRUCache<string, number>({ max: MAX_SECRETS });
   const provider = createProvider({
     publicUrl,
     resources,
     adapter: createAdapters({ pool, clock, grants }),
     isMember: (userId) => isMember(pool, userId),
     onSecretUsed(clientId, secretHash) {
-      recordSecretUse(pool, clientId, secretHash, new Date(clock())).catch((error: unknown) => {
+      const at = clock();
+      if (at - (secretUses.get(secretHash) ?? 0) < SECRET_USE_MS) return;
+      secretUses.set(secretHash, at);
+      recordSecretUse(pool, clientId, secretHash, new Date(at)).catch((error: unknown) => {
+        secretUses.delete(secretHash);
         log.warn({ err: error }, 'failed to record the use of a client secret');
       });
     },
