@@ -44,5 +44,5 @@ export const toPageQuery = (cursor: string | undefined, limit = PAGE_SIZE) => ({
 
 export const toListPage = <Item>(page: {
   readonly data: readonly Item[];
-  readonly nextCursor: string | null;
+  readonly nextCursor?: string | null;
 }): ListPage<Item> => ({ items: page.data, next: page.nextCursor ?? undefined });

@@ -24,8 +24,9 @@ export interface ListPage<T> extends Page<T> {
   readonly nextCursor: string | null;
 }
 
+/** Older replicas answer without a cursor, and clients that validate answers have to accept those during an upgrade. */
 export const ListPageOf = <T extends TSchema>(item: T) =>
-  Type.Object({ data: Type.Array(item), pagination: Pagination, nextCursor: NextCursor });
+  Type.Object({ data: Type.Array(item), pagination: Pagination, nextCursor: Type.Optional(NextCursor) });
 
 /** The rows to read: a window of the whole list, or of its part before an id. */
 export interface ListWindow extends PageWindow {
