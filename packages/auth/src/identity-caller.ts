@@ -10,10 +10,16 @@ interface Answer {
   readonly body: unknown;
 }
 
+/** The connection from a gateway to a replica of identity broke. */
+class BadGateway extends Error {
+  override readonly name = 'BadGateway';
+}
+
 /** Errors of a kept-alive connection whose replica of identity went away during a request. */
 const brokenConnection = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 const isBroken = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && brokenConnection.has(String(error.code));
+  error instanceof BadGateway ||
+  (error instanceof Error && 'code' in error && brokenConnection.has(String(error.code)));
 
 /** These requests change nothing, so one whose connection breaks is retried once, within the same timeout. */
 export function createCaller(identityUrl: string) {
@@ -39,6 +45,10 @@ export function createCaller(identityUrl: string) {
         ...(body === undefined ? {} : { body }),
         signal,
       });
+      if (response.statusCode === 502) {
+        await response.body.dump();
+        throw new BadGateway('the gateway in front of identity answered 502');
+      }
       return { status: response.statusCode, body: await response.body.json() };
     };
     try {

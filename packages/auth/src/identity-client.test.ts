@@ -7,8 +7,8 @@ import type { SignedCredential } from './credential.js';
 import { createIdentityClient } from './identity-client.js';
 import { INTROSPECTION_BATCH_PATH, JWKS_PATH, TOKEN_PATH } from './introspection.js';
 
-/** Breaks the connections of the first introspections, or leaves them unanswered. */
-async function startIdentity(fault: 'breaks' | 'hangs', faulty: number) {
+/** Breaks the connections of the first introspections, here or behind a gateway, or leaves them unanswered. */
+async function startIdentity(fault: 'breaks' | 'breaks behind a gateway' | 'hangs', faulty: number) {
   let asked = 0;
   let isAway = false;
   let keysAsked = 0;
@@ -36,6 +36,7 @@ async function startIdentity(fault: 'breaks' | 'hangs', faulty: number) {
     else if (request.url !== INTROSPECTION_BATCH_PATH) answer({ keys: [] });
     else if ((asked += 1) > faulty) void answerQuestion(request).then(answer);
     else if (fault === 'breaks') request.socket.destroy();
+    else if (fault !== 'hangs') response.writeHead(502).end('<html>Bad Gateway</html>');
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const failures: unknown[] = [];
@@ -69,6 +70,14 @@ const credential = { token: 'token', digest: 'digest', claims: {} } as SignedCre
 test.each([
   ['a question whose connection broke is asked once more', 'breaks', 1, 2, { role: 'admin' }],
   ['a connection that breaks again is 503', 'breaks', 2, 2, undefined],
+  [
+    'a question is asked once more when a gateway answers 502',
+    'breaks behind a gateway',
+    1,
+    2,
+    { role: 'admin' },
+  ],
+  ['a gateway that answers 502 again is 503', 'breaks behind a gateway', 2, 2, undefined],
   ['a question that nobody answers in time is 503, and not repeated', 'hangs', 1, 1, undefined],
 ] as const)('%s', async (_title, fault, faulty, questions, expected) => {
   const { identity, asked, close } = await startIdentity(fault, faulty);
