@@ -14,6 +14,7 @@ export interface Call {
 export interface Failure {
   readonly call: string;
   readonly got: string;
+  readonly tookMs: number;
 }
 
 export interface Load {
@@ -42,6 +43,7 @@ export function startLoad(url: string, calls: readonly Call[]): Load {
   const stopping = new AbortController();
   async function repeat(call: Call): Promise<void> {
     while (!stopping.signal.aborted) {
+      const startedAt = performance.now();
       const got = await send(url, call).then(
         async (response) => {
           const text = await response.text();
@@ -50,7 +52,8 @@ export function startLoad(url: string, calls: readonly Call[]): Load {
         (error: Error) => `${error.message}: ${String(error.cause)}`,
       );
       answers += 1;
-      if (got !== '') failures.push({ call: call.path, got });
+      if (got !== '')
+        failures.push({ call: call.path, got, tookMs: Math.round(performance.now() - startedAt) });
       await delay(PAUSE_MS);
     }
   }
