@@ -37,7 +37,7 @@ export async function load(address: string, options: LoadOptions): Promise<LoadR
   const { bearers = [], addresses = [undefined], body, form, headers = {}, expected = 200 } = options;
   const url = new URL(address);
   const latenciesMs: number[] = [];
-  const requestFrom = (address: string | undefined, bearer: string | undefined) =>
+  const requestFrom = (client: string | undefined, bearer: string | undefined) =>
     prepareCall(
       url,
       {
@@ -45,13 +45,13 @@ export async function load(address: string, options: LoadOptions): Promise<LoadR
         bearer,
         body,
         form,
-        headers: { ...headers, ...(address !== undefined && { 'x-forwarded-for': address }) },
+        headers: { ...headers, ...(client !== undefined && { 'x-forwarded-for': client }) },
         expected,
       },
       latenciesMs,
     );
   const calls = (bearers.length === 0 ? [undefined] : bearers).flatMap((bearer) =>
-    addresses.map((address) => requestFrom(address, bearer)),
+    addresses.map((client) => requestFrom(client, bearer)),
   );
   const startedAt = performance.now();
   const endsAt = startedAt + seconds * 1_000;
