@@ -84,7 +84,7 @@ export {
 } from './process/define-service.js';
 export { serve, type ServeOptions } from './process/serve.js';
 export { serviceVariables } from './config/service-variables.js';
-export { createShutdown, type Shutdown, type ShutdownPhase, shutdownPhases } from './process/shutdown.js';
+export { createShutdown, type Shutdown, type ShutdownPhase, shutdownPhases } from './shutdown.js';
 export {
   currentTraceparent,
   isTracing,

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { startEmbeddedPostgres } from '@platform/embedded';
 import { connectAdmin } from './admin-client.js';
 import { isDockerAnswering } from './docker-engine.js';
-import { readGivenUrl } from './environment.js';
+import { readGivenPostgres } from './environment.js';
 import { makeTemporaryDir } from './temporary-dir.js';
 
 /** The PostgreSQL server of a test run. */
@@ -28,7 +28,7 @@ const FAST_SETTINGS = {
 export async function startTestPostgres(
   log: (line: string) => void = (line) => process.stderr.write(`${line}\n`),
 ): Promise<TestPostgres> {
-  const given = readGivenUrl();
+  const given = readGivenPostgres();
   if (given) return useGiven(given);
   if (await isDockerAnswering()) {
     try {

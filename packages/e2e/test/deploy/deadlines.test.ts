@@ -20,7 +20,7 @@ const overlays = ['dev', 'existing-services'];
 
 test('a send times out before everything in front of it, and those timeouts are in order', () => {
   const send = oneIn('services/mail/src/config.ts', /MAX_SEND_DEADLINE_MS = ([\d_]+)/g);
-  const shutdownFile = 'packages/service-kit/src/process/shutdown.ts';
+  const shutdownFile = 'packages/service-kit/src/shutdown.ts';
   const phase = (name: string): number => oneIn(shutdownFile, new RegExp(`^ {2}${name}: ([\\d_]+)`, 'gm'));
   const tool = oneIn(
     'services/identity/src/config.ts',
@@ -40,7 +40,7 @@ test('a send times out before everything in front of it, and those timeouts are 
 });
 
 test('a process is killed only after all phases of its shutdown have timed out', () => {
-  const shutdownFile = 'packages/service-kit/src/process/shutdown.ts';
+  const shutdownFile = 'packages/service-kit/src/shutdown.ts';
   const phases = ['http', 'workers', 'flush', 'close'].map((name) =>
     oneIn(shutdownFile, new RegExp(`^ {2}${name}: ([\\d_]+)`, 'gm')),
   );

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { integer, list, oneOf, port, text, url, type Variable, withDefault } from './config.js';
-import { DATABASE_TIMEOUT_MS_DEFAULT } from '../data/database.js';
+
+export const DEFAULT_DATABASE_TIMEOUT_MS = 1_000;
 
 function isAddressRange(item: string): boolean {
   const [address = '', prefix = '0', ...rest] = item.split('/');
@@ -84,7 +85,7 @@ export const serviceVariables = {
    * after it.
    * Larger values would exceed the leases of runs and the time after which a sender of mails is considered dead.
    */
-  DATABASE_TIMEOUT_MS: withDefault(integer(100, 5_000), DATABASE_TIMEOUT_MS_DEFAULT),
+  DATABASE_TIMEOUT_MS: withDefault(integer(100, 5_000), DEFAULT_DATABASE_TIMEOUT_MS),
   SHUTDOWN_DELAY_MS: withDefault(integer(0, 60_000), 0),
   ...tracingVariables,
 } as const;

@@ -1,7 +1,8 @@
 import pg from 'pg';
 import type { Logger } from 'pino';
 import { TracedClient } from '../telemetry/tracing/postgres-spans.js';
-import type { Shutdown } from '../process/shutdown.js';
+import { DEFAULT_DATABASE_TIMEOUT_MS } from '../config/service-variables.js';
+import type { Shutdown } from '../shutdown.js';
 import { isTracing } from '../telemetry/tracing/spans.js';
 
 export interface PoolOptions {
@@ -16,8 +17,6 @@ export interface PoolOptions {
   /** Closes the pool at the end of the process. */
   readonly shutdown?: Shutdown;
 }
-
-export const DATABASE_TIMEOUT_MS_DEFAULT = 1_000;
 
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 5_000;
 
@@ -55,7 +54,7 @@ class DeadlinePool extends pg.Pool {
 
 /** Creates a pool, which opens its first connection at the first query. */
 export function createPool(options: PoolOptions): pg.Pool {
-  const { timeoutMs = DATABASE_TIMEOUT_MS_DEFAULT } = options;
+  const { timeoutMs = DEFAULT_DATABASE_TIMEOUT_MS } = options;
   const settings = Object.entries(options.settings ?? {}).map(([name, value]) => `-c ${name}=${value}`);
   const config: pg.PoolConfig = {
     connectionString: options.connectionString,

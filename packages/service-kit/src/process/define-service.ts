@@ -8,7 +8,7 @@ import { createLogger, type Logger } from '../telemetry/logging.js';
 import { startTracing } from '../telemetry/tracing/start.js';
 import type { ExitSignals } from './exit-signals.js';
 import { serve } from './serve.js';
-import { createShutdown, type Shutdown } from './shutdown.js';
+import { createShutdown, type Shutdown } from '../shutdown.js';
 
 /** The variables that the start of a service reads. */
 type StartConfig = Values<typeof serviceVariables> & {

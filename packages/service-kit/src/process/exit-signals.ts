@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 import type { Logger } from 'pino';
-import type { Shutdown } from './shutdown.js';
+import type { Shutdown } from '../shutdown.js';
 
 /** Handles the events that end the process: a signal, or the exit of its supervisor. */
 export interface ExitSignals {

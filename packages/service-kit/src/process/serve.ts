@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ServiceApp } from '../http/app.js';
 import { closeServer } from '../http/close-server.js';
-import type { Shutdown } from './shutdown.js';
+import type { Shutdown } from '../shutdown.js';
 
 export interface ServeOptions extends ServiceApp {
   readonly host: string;

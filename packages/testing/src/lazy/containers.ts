@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { LazyService } from './environment.js';
+import type { LazyService } from '../environment.js';
 
 /** A server of a test run. */
 export interface LazyServer {

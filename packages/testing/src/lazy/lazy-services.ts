@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { LAZY_SERVICES_VARIABLE, type LazyService } from './environment.js';
+import { LAZY_SERVICES_VARIABLE, type LazyService } from '../environment.js';
 import { startSharedIdentity, type TestOrganisation } from './identity.js';
 import { startSharedPlatform } from './platform.js';
 import { startLazyServer } from './sources.js';

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { findFreePort, launchChildServer } from '@platform/embedded';
 import { startOwnPostgres } from '../own-postgres.js';
 import { makeTemporaryDir } from '../temporary-dir.js';
-import { extendEnvironment } from './environment.js';
+import { extendEnvironment } from '../environment.js';
 import { createOrganisationCreator, type TestOrganisation } from './identity.js';
 
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));

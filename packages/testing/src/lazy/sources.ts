@@ -2,7 +2,7 @@ import { EmbeddedServerError, startEmbeddedKafka, startEmbeddedRedis } from '@pl
 import { isDockerAnswering } from '../docker-engine.js';
 import { makeTemporaryDir } from '../temporary-dir.js';
 import { type LazyServer, startContainer } from './containers.js';
-import { GIVEN_VARIABLE, type LazyService, readGiven } from './environment.js';
+import { GIVEN_VARIABLE, type LazyService, readGiven } from '../environment.js';
 
 /** Uses the given server, otherwise one from Testcontainers, otherwise an embedded one. */
 export async function startLazyServer(

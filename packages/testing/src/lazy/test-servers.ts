@@ -9,7 +9,7 @@ import {
 import { makeTemporaryDir } from '../temporary-dir.js';
 import { assertDeclared } from '../requirements/describe-with.js';
 import type { TestOrganisation } from './identity.js';
-import { type LazyService, readLazyServicesUrl } from './environment.js';
+import { type LazyService, readLazyServicesUrl } from '../environment.js';
 import type { PlatformAddresses } from './platform.js';
 
 /** The broker of the run, shared by all tests: use topics and groups of your own. */

@@ -3,7 +3,7 @@ import { isDockerAnswering } from '../docker-engine.js';
 import { findChromium } from '../find-chromium.js';
 import { ensureInspector } from '../inspector.js';
 import { ensurePythonMcp } from '../python-mcp.js';
-import { type LazyService, readGiven } from '../lazy/environment.js';
+import { type LazyService, readGiven } from '../environment.js';
 
 /**
  * What a group of tests may need beyond Node, npm and the base system: a server of the run, one of its own that it

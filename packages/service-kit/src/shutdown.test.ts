@@ -1,4 +1,4 @@
-import { createLogger } from '../telemetry/logging.js';
+import { createLogger } from './telemetry/logging.js';
 import { createShutdown, shutdownPhases } from './shutdown.js';
 
 const quiet = createLogger('test', 'silent');
