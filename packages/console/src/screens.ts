@@ -1,5 +1,5 @@
+import { text } from '#text/shared';
 import type { ReactNode } from 'react';
-import { text } from './text/index.ts';
 
 export interface Screen {
   /** TanStack's syntax: `$name` is a parameter. */
@@ -19,14 +19,14 @@ interface ScreenGroup {
 export const screenGroups: readonly ScreenGroup[] = [
   {
     label: text.navigation.overview,
-    screens: [{ path: '/', label: text.start.label, load: () => import('./screens/start/start.tsx') }],
+    screens: [{ path: '/', label: text.screens.start, load: () => import('./screens/start/start.tsx') }],
   },
   {
     label: text.navigation.account,
     screens: [
       {
         path: '/account/tokens',
-        label: text.tokens.title,
+        label: text.screens.tokens,
         load: () => import('./screens/tokens/tokens.tsx'),
       },
       { path: '/account/tokens/$tokenId', load: () => import('./screens/tokens/token.tsx') },
@@ -47,7 +47,7 @@ export const screenGroups: readonly ScreenGroup[] = [
     screens: [
       {
         path: '/crawls',
-        label: text.crawls.title,
+        label: text.screens.crawls,
         isForAdmins: true,
         load: () => import('./screens/crawls/crawls.tsx'),
       },
@@ -63,13 +63,13 @@ export const screenGroups: readonly ScreenGroup[] = [
       },
       {
         path: '/crawls/queue',
-        label: text.queue.title,
+        label: text.screens.queue,
         isForAdmins: true,
         load: () => import('./screens/crawls/queue.tsx'),
       },
       {
         path: '/crawls/events',
-        label: text.events.title,
+        label: text.screens.events,
         isForAdmins: true,
         load: () => import('./screens/crawls/events.tsx'),
       },
@@ -80,20 +80,20 @@ export const screenGroups: readonly ScreenGroup[] = [
     screens: [
       {
         path: '/mails',
-        label: text.mails.title,
+        label: text.screens.mails,
         isForAdmins: true,
         load: () => import('./screens/mails/mails.tsx'),
       },
       { path: '/mails/$mailId', isForAdmins: true, load: () => import('./screens/mails/mail.tsx') },
       {
         path: '/mails/templates',
-        label: text.templates.title,
+        label: text.screens.templates,
         isForAdmins: true,
         load: () => import('./screens/mails/templates.tsx'),
       },
       {
         path: '/mails/smtp',
-        label: text.smtp.title,
+        label: text.screens.smtp,
         isForAdmins: true,
         load: () => import('./screens/mails/smtp.tsx'),
       },
@@ -104,7 +104,7 @@ export const screenGroups: readonly ScreenGroup[] = [
     screens: [
       {
         path: '/organisation/members',
-        label: text.members.title,
+        label: text.screens.members,
         isForAdmins: true,
         load: () => import('./screens/organisation/members.tsx'),
       },
@@ -116,7 +116,7 @@ export const screenGroups: readonly ScreenGroup[] = [
       },
       {
         path: '/organisation/tokens',
-        label: text.allTokens.title,
+        label: text.screens.allTokens,
         isForAdmins: true,
         load: () => import('./screens/organisation/all-tokens.tsx'),
       },
@@ -167,7 +167,7 @@ export const screenGroups: readonly ScreenGroup[] = [
       },
       {
         path: '/organisation/audit',
-        label: text.audit.title,
+        label: text.screens.audit,
         isForAdmins: true,
         load: () => import('./screens/audit/audit.tsx'),
       },

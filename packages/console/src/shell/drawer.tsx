@@ -1,5 +1,5 @@
+import { text } from '#text/shared';
 import { Dialog, Modal, ModalOverlay } from 'react-aria-components';
-import { text } from '../text/index.ts';
 import { Navigation } from './navigation.tsx';
 
 /** The navigation of a phone. */

@@ -1,6 +1,6 @@
+import { text } from '#text/shared';
 import type { ReactNode } from 'react';
 import { useMe } from '../api/me.ts';
-import { text } from '../text/index.ts';
 import { Button } from '../ui/button.tsx';
 import { Empty, Page } from '../ui/page.tsx';
 import { ProblemNote } from '../ui/problem-note.tsx';

@@ -1,7 +1,7 @@
+import { text } from '#text/shared';
 import { Link } from '@tanstack/react-router';
 import { useMe } from '../api/me.ts';
 import { screenGroups } from '../screens.ts';
-import { text } from '../text/index.ts';
 
 const labelled = screenGroups.flatMap(({ screens }) => screens).filter(({ label }) => label !== undefined);
 

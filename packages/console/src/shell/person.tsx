@@ -1,3 +1,4 @@
+import { text } from '#text/shared';
 import { useMutation } from '@tanstack/react-query';
 import {
   Button as AriaButton,
@@ -11,7 +12,6 @@ import {
 import { identity } from '../api/client.ts';
 import { useMe } from '../api/me.ts';
 import { Problem } from '../api/problem.ts';
-import { text } from '../text/index.ts';
 import { explainProblem } from '../ui/problem-note.tsx';
 import { announce } from '../ui/announcements.tsx';
 

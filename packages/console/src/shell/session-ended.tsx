@@ -1,7 +1,7 @@
+import { text } from '#text/shared';
 import { useSyncExternalStore } from 'react';
 import { queryClient } from '../api/queries.ts';
 import { sessionEnd, toSignIn } from '../api/session.ts';
-import { text } from '../text/index.ts';
 import { Button } from '../ui/button.tsx';
 
 /**

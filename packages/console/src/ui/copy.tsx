@@ -1,5 +1,5 @@
+import { text } from '#text/shared';
 import { useState } from 'react';
-import { text } from '../text/index.ts';
 import { Button } from './button.tsx';
 
 /** A text to copy, and the button that copies it. */

@@ -1,3 +1,4 @@
+import { text } from '#text/shared';
 import type { ReactNode } from 'react';
 import {
   Cell,
@@ -10,7 +11,6 @@ import {
   TableBody,
   TableHeader,
 } from 'react-aria-components';
-import { text } from '../text/index.ts';
 import { Button } from './button.tsx';
 import { CheckIcon } from './icons.tsx';
 

@@ -1,6 +1,6 @@
+import { text } from '#text/shared';
 import type { ReactNode } from 'react';
 import { Dialog, Form, Heading, Modal, ModalOverlay } from 'react-aria-components';
-import { text } from '../text/index.ts';
 import { Button } from './button.tsx';
 import { ProblemNote } from './problem-note.tsx';
 

@@ -1,3 +1,4 @@
+import { text } from '#text/shared';
 import type { ReactNode } from 'react';
 import { useEffect, useState } from 'react';
 import {
@@ -7,7 +8,6 @@ import {
   ToggleButton,
   ToggleButtonGroup,
 } from 'react-aria-components';
-import { text } from '../text/index.ts';
 import { CloseIcon, SearchIcon } from './icons.tsx';
 import { useFilters } from './use-filters.ts';
 

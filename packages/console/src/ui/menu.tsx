@@ -1,5 +1,5 @@
+import { text } from '#text/shared';
 import { Button as AriaButton, Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
-import { text } from '../text/index.ts';
 import type { DataColumn } from './data-table.tsx';
 import { MoreIcon } from './icons.tsx';
 

@@ -1,5 +1,5 @@
+import { text } from '#text/shared';
 import { type ReactNode, useEffect } from 'react';
-import { text } from '../text/index.ts';
 
 interface PageProps {
   readonly title: string;

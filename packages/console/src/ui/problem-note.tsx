@@ -1,6 +1,6 @@
+import { text } from '#text/shared';
 import { Problem } from '../api/problem.ts';
 import { toSignIn } from '../api/session.ts';
-import { text } from '../text/index.ts';
 
 /** Server errors that say for certain that nothing was done. */
 const NOT_DONE: ReadonlySet<string> = new Set(['NOTHING_DONE', 'SMTP_ERROR', 'REFRESH_FAILED']);

@@ -1,6 +1,6 @@
+import { text } from '#text/shared';
 import type { ReactNode } from 'react';
 import { Button } from './button.tsx';
-import { text } from '../text/index.ts';
 import { ProblemNote } from './problem-note.tsx';
 
 interface Query<Data> {

@@ -1,4 +1,4 @@
-import { text } from '../text/index.ts';
+import { text } from '#text/shared';
 import type { SelectInputProps } from './fields.tsx';
 import { lazyPart } from './lazy-part.tsx';
 import { useFilters } from './use-filters.ts';

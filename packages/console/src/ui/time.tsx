@@ -1,4 +1,4 @@
-import { LOCALE } from '../text/index.ts';
+import { LOCALE } from '#text/shared';
 
 const full = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'medium' });
 const day = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium' });

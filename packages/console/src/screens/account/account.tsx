@@ -1,7 +1,7 @@
 import { account as t } from '#text/account';
+import { text } from '#text/shared';
 import { useState } from 'react';
 import { useMe } from '../../api/me.ts';
-import { text } from '../../text/index.ts';
 import { Button } from '../../ui/button.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 import { Facts, Page, Section, Setting, Settings } from '../../ui/page.tsx';
@@ -15,7 +15,7 @@ export function Screen() {
   const me = useMe();
   const [isChanging, setChanging] = useState(false);
   return (
-    <Page title={t.title} intro={t.intro}>
+    <Page title={text.screens.account} intro={t.intro}>
       <Facts
         of={[
           [t.name, me.fullName],

@@ -1,8 +1,8 @@
 import { account } from '#text/account';
+import { text } from '#text/shared';
 import type { IdentitySchemas } from '@platform/clients/types';
 import { useQuery } from '@tanstack/react-query';
 import { identity, unwrap } from '../../api/client.ts';
-import { text } from '../../text/index.ts';
 import { Setting } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 

@@ -1,8 +1,8 @@
 import { applications as t } from '#text/applications';
+import { text } from '#text/shared';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { scopesQuery, withChosen } from '../../api/scopes.ts';
-import { text } from '../../text/index.ts';
 import { SelectInput, TextInput } from '../../ui/fields.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { readText } from '../../ui/read-form.ts';

@@ -1,4 +1,5 @@
 import { applications as t } from '#text/applications';
+import { text } from '#text/shared';
 import { identity, unwrap } from '../../api/client.ts';
 import { Badge } from '../../ui/badge.tsx';
 import type { DataColumn } from '../../ui/data-table.tsx';
@@ -53,7 +54,7 @@ export function Screen() {
   });
   return (
     <ListPage
-      title={t.title}
+      title={text.screens.applications}
       intro={t.intro}
       actions={<DialogButton label={t.create} dialog={CreateApplication} />}
       list={list}

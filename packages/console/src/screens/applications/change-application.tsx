@@ -1,6 +1,6 @@
 import { applications as t } from '#text/applications';
+import { text } from '#text/shared';
 import { identity, unwrap } from '../../api/client.ts';
-import { text } from '../../text/index.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
 import { TextInput } from '../../ui/fields.tsx';
 import { ApplicationFields, readApplication } from './application-fields.tsx';

@@ -1,6 +1,6 @@
+import { LOCALE } from '#text/shared';
 import type { IdentitySchemas } from '@platform/clients/types';
 import type { applications } from '#text/applications';
-import { LOCALE } from '../../text/index.ts';
 
 const dayFormat = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium' });
 

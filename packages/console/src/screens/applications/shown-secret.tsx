@@ -1,5 +1,5 @@
 import { applications as t } from '#text/applications';
-import { text } from '../../text/index.ts';
+import { text } from '#text/shared';
 import { Button } from '../../ui/button.tsx';
 import { Copyable } from '../../ui/copy.tsx';
 

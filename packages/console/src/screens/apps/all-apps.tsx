@@ -1,4 +1,5 @@
 import { apps as t } from '#text/apps';
+import { text } from '#text/shared';
 import type { IdentitySchemas } from '@platform/clients/types';
 import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
@@ -38,7 +39,7 @@ export function Screen() {
   });
   return (
     <ListPage
-      title={t.title}
+      title={text.screens.allApps}
       intro={t.allIntro}
       list={list}
       columns={[clientColumn, ownerColumn, ...createUseColumns<OwnedApp>(setEnding)]}

@@ -1,4 +1,5 @@
 import { apps as t } from '#text/apps';
+import { text } from '#text/shared';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
@@ -18,11 +19,11 @@ export function Screen() {
     queryFn: async ({ signal }) => (await unwrap(identity.GET('/api/v1/connected-apps', { signal }))).data,
   });
   return (
-    <Page title={t.title} intro={t.intro}>
+    <Page title={text.screens.apps} intro={t.intro}>
       <QueryView query={query}>
         {(found) => (
           <DataTable
-            label={t.title}
+            label={text.screens.apps}
             columns={[clientColumn, ...createUseColumns(setEnding)]}
             items={found}
             getId={({ id }) => id}

@@ -1,11 +1,9 @@
-import { text } from '../../text/index.ts';
+import { audit as t } from '#text/audit';
 import { Button } from '../../ui/button.tsx';
 import type { DataColumn } from '../../ui/data-table.tsx';
 import { Time } from '../../ui/time.tsx';
 import type { AuditEntry, AuditName } from './api.ts';
 import { describeAction, listChanges } from './describe-entry.ts';
-
-const t = text.audit;
 
 interface NamedEntry {
   readonly entry: AuditEntry;

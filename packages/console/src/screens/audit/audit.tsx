@@ -1,4 +1,5 @@
-import { text } from '../../text/index.ts';
+import { audit as t } from '#text/audit';
+import { text } from '#text/shared';
 import { DateFilter } from '../../ui/date-filter.tsx';
 import { SelectFilter } from '../../ui/select-filter.tsx';
 import { ListPage } from '../../ui/list-page.tsx';
@@ -9,8 +10,6 @@ import { type AuditName, loadAuditPage, toSearch } from './api.ts';
 import { createAuditColumns } from './audit-columns.tsx';
 import { ChosenFilter } from './chosen-filter.tsx';
 import { ExportAudit } from './export-audit.tsx';
-
-const t = text.audit;
 
 /** What happened in the organisation: filtered by pressing on a name, exported as it is filtered. */
 export function Screen() {
@@ -33,7 +32,7 @@ export function Screen() {
   );
   return (
     <ListPage
-      title={t.title}
+      title={text.screens.audit}
       intro={t.intro}
       actions={<ExportAudit search={search} />}
       filters={

@@ -1,4 +1,4 @@
-import { text } from '../../text/index.ts';
+import { text } from '#text/shared';
 import { Button } from '../../ui/button.tsx';
 import { CloseIcon } from '../../ui/icons.tsx';
 import { useFilters } from '../../ui/use-filters.ts';

@@ -1,7 +1,6 @@
-import { LOCALE, text } from '../../text/index.ts';
+import { audit as t } from '#text/audit';
+import { LOCALE, text } from '#text/shared';
 import type { AuditEntry } from './api.ts';
-
-const t = text.audit;
 
 /** Returns words for an action, or its name when a newer platform has one that is not known here. */
 export const describeAction = (action: string): string =>

@@ -1,7 +1,7 @@
+import { audit } from '#text/audit';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
-import { text } from '../../text/index.ts';
 import { announce } from '../../ui/announcements.tsx';
 import { Button } from '../../ui/button.tsx';
 import { explainProblem } from '../../ui/problem-note.tsx';
@@ -9,7 +9,7 @@ import { type AuditEntry, type AuditName, type AuditSearch, loadAuditPage } from
 import { saveFile } from './save-file.ts';
 import { toCsv } from './to-csv.ts';
 
-const t = text.audit.export;
+const t = audit.export;
 const PAGE_SIZE = 100;
 /** More is for the API: a page of the browser holds all of it at once. */
 const MAX_ENTRIES = 10_000;

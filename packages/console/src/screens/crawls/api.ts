@@ -1,8 +1,8 @@
+import { crawls } from '#text/crawls';
 import type { CrawlSchemas } from '@platform/clients/types';
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import { crawl, unwrap } from '../../api/client.ts';
 import { announce } from '../../ui/announcements.tsx';
-import { text } from '../../text/index.ts';
 import { explainProblem } from '../../ui/problem-note.tsx';
 
 export type Schedule = CrawlSchemas['schemas']['CrawlJobStatus'];
@@ -60,7 +60,7 @@ export function useAct() {
       return failed;
     },
     onSuccess: (failed, { act, connectors }) =>
-      announce(failed.length > 0 ? failed.join(' ') : text.crawls.done[act](connectors.join(', '))),
+      announce(failed.length > 0 ? failed.join(' ') : crawls.done[act](connectors.join(', '))),
     onSettled: () => client.invalidateQueries({ queryKey: ['crawls'] }),
   });
 }

@@ -1,12 +1,10 @@
-import { text } from '../../text/index.ts';
+import { run as t } from '#text/run';
 import { type DataColumn, DataTable } from '../../ui/data-table.tsx';
 import { Empty } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { formatDuration } from './duration.ts';
 import type { RunDetail } from './run.tsx';
 import { Outcome } from './states.tsx';
-
-const t = text.run;
 
 type Attempt = RunDetail['attemptLog'][number];
 

@@ -1,11 +1,9 @@
+import { run as t } from '#text/run';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { crawl, unwrap } from '../../api/client.ts';
-import { text } from '../../text/index.ts';
 import { announce } from '../../ui/announcements.tsx';
 import { FormDialog } from '../../ui/dialogs.tsx';
 import type { RunDetail } from './run.tsx';
-
-const t = text.run;
 
 export function CancelRun({ run, onClose }: { run: RunDetail; onClose: () => void }) {
   const client = useQueryClient();

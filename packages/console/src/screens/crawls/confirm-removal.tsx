@@ -1,8 +1,6 @@
-import { text } from '../../text/index.ts';
+import { crawls as t } from '#text/crawls';
 import { FormDialog } from '../../ui/dialogs.tsx';
 import { useAct } from './api.ts';
-
-const t = text.crawls;
 
 export function ConfirmRemoval({
   connectors,

@@ -1,13 +1,12 @@
+import { crawls as t } from '#text/crawls';
+import { text } from '#text/shared';
 import { useQuery } from '@tanstack/react-query';
-import { text } from '../../text/index.ts';
 import type { DataColumn } from '../../ui/data-table.tsx';
 import { createMenuColumn, type MenuAction } from '../../ui/menu.tsx';
 import { Time } from '../../ui/time.tsx';
 import { type Act, recentRunsQuery, type Schedule } from './api.ts';
 import { describeSchedule } from './describe-schedule.ts';
 import { Outcome, RunMarks, ScheduleState } from './states.tsx';
-
-const t = text.crawls;
 
 interface RowActions {
   edit(schedule: Schedule): void;

@@ -1,8 +1,9 @@
+import { crawls as t } from '#text/crawls';
+import { text } from '#text/shared';
 import { useParams } from '@tanstack/react-router';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { crawl, unwrap } from '../../api/client.ts';
-import { text } from '../../text/index.ts';
 import { Button } from '../../ui/button.tsx';
 import { FilterBar, FilterToggle } from '../../ui/filters.tsx';
 import { ListView } from '../../ui/list-page.tsx';
@@ -21,7 +22,6 @@ import { lazyPart } from '../../ui/lazy-part.tsx';
 const ConfirmRemoval = lazyPart(async () => (await import('./confirm-removal.tsx')).ConfirmRemoval);
 const EditSchedule = lazyPart(async () => (await import('./edit-schedule.tsx')).EditSchedule);
 
-const t = text.crawls;
 const PAGE_SIZE = 25;
 
 /** One connector: its schedule and its runs. */

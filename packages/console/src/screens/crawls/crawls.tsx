@@ -1,6 +1,7 @@
+import { crawls as t } from '#text/crawls';
+import { text } from '#text/shared';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { text } from '../../text/index.ts';
 import { Button } from '../../ui/button.tsx';
 import { DataTable } from '../../ui/data-table.tsx';
 import { FilterBar, SearchBox } from '../../ui/filters.tsx';
@@ -13,8 +14,6 @@ import { lazyPart } from '../../ui/lazy-part.tsx';
 
 const ConfirmRemoval = lazyPart(async () => (await import('./confirm-removal.tsx')).ConfirmRemoval);
 const EditSchedule = lazyPart(async () => (await import('./edit-schedule.tsx')).EditSchedule);
-
-const t = text.crawls;
 
 /** A row per scheduled connector; there are at most as many as the platform knows connectors. */
 export function Screen() {
@@ -34,7 +33,7 @@ export function Screen() {
     </Button>
   );
   return (
-    <Page title={t.title} intro={t.intro} actions={add}>
+    <Page title={text.screens.crawls} intro={t.intro} actions={add}>
       <QueryView query={query}>
         {(schedules) => (
           <>
@@ -45,7 +44,7 @@ export function Screen() {
               </FilterBar>
             )}
             <DataTable
-              label={t.title}
+              label={text.screens.crawls}
               columns={createCrawlColumns({ edit: setEditing, perform })}
               items={schedules.filter(({ data }) =>
                 data.connector.includes((filters['q'] ?? '').toLowerCase()),

@@ -1,5 +1,5 @@
+import { scheduleEditor } from '#text/schedule-editor';
 import cronstrue from 'cronstrue';
-import { text } from '../../text/index.ts';
 
 /** Says in words what a cron expression means. Whether it is valid is for the platform to say. */
 export function CronWords({ expression }: { expression: string }) {
@@ -14,6 +14,6 @@ function describeCron(expression: string): string {
   try {
     return cronstrue.toString(expression.trim(), { use24HourTimeFormat: true });
   } catch {
-    return text.crawls.editor.cronHint;
+    return scheduleEditor.cronHint;
   }
 }

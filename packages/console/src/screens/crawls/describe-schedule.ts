@@ -1,7 +1,7 @@
-import { text } from '../../text/index.ts';
+import { crawls } from '#text/crawls';
 import type { ScheduleConfig } from './api.ts';
 
-const t = text.crawls.words;
+const t = crawls.words;
 const pad = (value: number): string => String(value).padStart(2, '0');
 
 /** Says when a schedule runs. A cron expression stands for itself; the editor explains it. */

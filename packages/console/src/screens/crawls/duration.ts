@@ -1,5 +1,5 @@
-import { text } from '../../text/index.ts';
+import { crawls } from '#text/crawls';
 
 /** Returns "3.2 s"; an empty text while it has not begun or not ended. */
 export const formatDuration = (from: string | null, to: string | null): string =>
-  from === null || to === null ? '' : text.crawls.seconds((Date.parse(to) - Date.parse(from)) / 1000);
+  from === null || to === null ? '' : crawls.seconds((Date.parse(to) - Date.parse(from)) / 1000);

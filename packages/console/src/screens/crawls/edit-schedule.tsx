@@ -1,7 +1,7 @@
+import { scheduleEditor as t } from '#text/schedule-editor';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { crawl, unwrap } from '../../api/client.ts';
-import { text } from '../../text/index.ts';
 import { announce } from '../../ui/announcements.tsx';
 import { FormDialog } from '../../ui/dialogs.tsx';
 import { NumberInput, SelectInput } from '../../ui/fields.tsx';
@@ -10,8 +10,6 @@ import { type Draft, toConfig, toDraft } from './draft.ts';
 import { Recurrence } from './recurrence.tsx';
 import { RunPreview } from './run-preview.tsx';
 import { ZonePicker } from './zone-picker.tsx';
-
-const t = text.crawls.editor;
 
 interface EditScheduleProps {
   /** Undefined: a connector that has none yet. */

@@ -1,7 +1,9 @@
+import { crawls } from '#text/crawls';
+import { events as t } from '#text/events';
+import { text } from '#text/shared';
 import type { CrawlSchemas } from '@platform/clients/types';
 import { useQuery } from '@tanstack/react-query';
 import { crawl, unwrap } from '../../api/client.ts';
-import { text } from '../../text/index.ts';
 import type { DataColumn } from '../../ui/data-table.tsx';
 import { ListPage } from '../../ui/list-page.tsx';
 import { Empty } from '../../ui/page.tsx';
@@ -11,7 +13,6 @@ import { useFilters } from '../../ui/use-filters.ts';
 import { useList } from '../../ui/use-list.ts';
 import { connectorsQuery } from './api.ts';
 
-const t = text.events;
 const PAGE_SIZE = 100;
 
 type SyncEvent = CrawlSchemas['schemas']['SyncEvent'];
@@ -59,11 +60,11 @@ export function Screen() {
   });
   return (
     <ListPage
-      title={t.title}
+      title={text.screens.events}
       intro={t.intro}
       filters={
         <SelectFilter
-          label={text.crawls.columns.connector}
+          label={crawls.columns.connector}
           name="connector"
           options={connectors.map((one) => [one.connector, one.connector])}
         />

@@ -1,4 +1,4 @@
-import { LOCALE } from '../../text/index.ts';
+import { LOCALE } from '#text/shared';
 
 const wallClock = new Intl.DateTimeFormat(LOCALE, {
   weekday: 'short',

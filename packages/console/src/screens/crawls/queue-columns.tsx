@@ -1,11 +1,12 @@
-import { text } from '../../text/index.ts';
+import { crawls } from '#text/crawls';
+import { queue } from '#text/queue';
 import { Badge } from '../../ui/badge.tsx';
 import type { DataColumn } from '../../ui/data-table.tsx';
 import { Age } from '../../ui/time.tsx';
 import type { Queue } from './queue.tsx';
 import { stateTones } from './states.tsx';
 
-const t = text.queue.columns;
+const t = queue.columns;
 
 export const queueColumns: readonly DataColumn<Queue['connectors'][number]>[] = [
   {
@@ -16,7 +17,7 @@ export const queueColumns: readonly DataColumn<Queue['connectors'][number]>[] = 
   {
     id: 'state',
     label: t.state,
-    render: ({ state }) => <Badge tone={stateTones[state]}>{text.crawls.states[state]}</Badge>,
+    render: ({ state }) => <Badge tone={stateTones[state]}>{crawls.states[state]}</Badge>,
   },
   {
     id: 'waiting',

@@ -1,14 +1,14 @@
+import { queue as t } from '#text/queue';
+import { text } from '#text/shared';
 import type { CrawlSchemas } from '@platform/clients/types';
 import { useQuery } from '@tanstack/react-query';
 import { crawl, unwrap } from '../../api/client.ts';
-import { text } from '../../text/index.ts';
 import { DataTable } from '../../ui/data-table.tsx';
 import { Empty, Page, Section } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { queueColumns } from './queue-columns.tsx';
 import { RunChart } from './run-chart.tsx';
 
-const t = text.queue;
 const BASE = '/api/v1/crawlingManager';
 const REFRESH_MS = 2_000;
 const SHOWN = ['waiting', 'active', 'delayed', 'paused', 'completed', 'failed'] as const;
@@ -27,7 +27,7 @@ export function Screen() {
     refetchInterval: REFRESH_MS,
   });
   return (
-    <Page title={t.title} intro={t.intro}>
+    <Page title={text.screens.queue} intro={t.intro}>
       <QueryView query={stats}>
         {(counts) => (
           <dl className="figures">

@@ -1,10 +1,10 @@
+import { crawls } from '#text/crawls';
+import { scheduleEditor as t } from '#text/schedule-editor';
 import { CheckboxGroup, FieldError, Label } from 'react-aria-components';
-import { text } from '../../text/index.ts';
 import { CheckboxRow, NumberInput, SelectInput, TextInput } from '../../ui/fields.tsx';
 import { CronWords } from './cron-words.tsx';
 import type { Draft } from './draft.ts';
 
-const t = text.crawls.editor;
 const types = Object.entries(t.types) as [Draft['scheduleType'], string][];
 
 interface RecurrenceProps {
@@ -123,7 +123,7 @@ const Weekdays = ({ draft, onChange }: RecurrenceProps) => (
   >
     <Label>{t.days}</Label>
     <div className="weekdays">
-      {text.crawls.words.days.map((day, index) => (
+      {crawls.words.days.map((day, index) => (
         <CheckboxRow key={day} value={String(index)}>
           {day}
         </CheckboxRow>

@@ -1,7 +1,6 @@
-import { text } from '../../text/index.ts';
+import { queue as t } from '#text/queue';
 import type { Queue } from './queue.tsx';
 
-const t = text.queue;
 const BAR = 10;
 const GAP = 3;
 const HEIGHT = 60;

@@ -1,11 +1,11 @@
-import { text } from '../../text/index.ts';
+import { crawls } from '#text/crawls';
 import type { DataColumn } from '../../ui/data-table.tsx';
 import { Time } from '../../ui/time.tsx';
 import type { Run } from './api.ts';
 import { formatDuration } from './duration.ts';
 import { Outcome } from './states.tsx';
 
-const t = text.crawls.runs;
+const t = crawls.runs;
 
 export const runColumns: readonly DataColumn<Run>[] = [
   {

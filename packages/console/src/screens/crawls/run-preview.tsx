@@ -1,14 +1,13 @@
+import { scheduleEditor as t } from '#text/schedule-editor';
 import type { CrawlSchemas } from '@platform/clients/types';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { crawl, unwrap } from '../../api/client.ts';
-import { text } from '../../text/index.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { explainProblem } from '../../ui/problem-note.tsx';
 import { useSettled } from '../../ui/use-settled.ts';
 import type { ScheduleConfigInput } from './api.ts';
 import { hasClockChanged, formatLocalTime } from './local-time.ts';
 
-const t = text.crawls.editor;
 const SHOWN = 10;
 type NextRun = CrawlSchemas['schemas']['NextRuns']['nextRuns'][number];
 

@@ -1,4 +1,4 @@
-import { text } from '../../text/index.ts';
+import { run as runText } from '#text/run';
 import type { RunDetail } from './run.tsx';
 import { outcomeTones } from './states.tsx';
 
@@ -17,7 +17,7 @@ export function RunTimeline({ run }: { run: RunDetail }) {
       viewBox={`0 0 ${WIDTH} 16`}
       preserveAspectRatio="none"
       role="img"
-      aria-label={text.run.timeline(run.attemptLog.length, (to - from) / 1000)}
+      aria-label={runText.timeline(run.attemptLog.length, (to - from) / 1000)}
     >
       <rect className="track" y="7" width={WIDTH} height="2" />
       {run.attemptLog.map(({ number, outcome, startedAt, endedAt }) => {

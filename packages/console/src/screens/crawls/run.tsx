@@ -1,9 +1,11 @@
+import { crawls } from '#text/crawls';
+import { run as t } from '#text/run';
+import { text } from '#text/shared';
 import type { CrawlSchemas } from '@platform/clients/types';
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { crawl, unwrap } from '../../api/client.ts';
-import { text } from '../../text/index.ts';
 import { Button } from '../../ui/button.tsx';
 import { Copyable } from '../../ui/copy.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
@@ -17,7 +19,6 @@ import { Outcome } from './states.tsx';
 
 const CancelRun = lazyPart(async () => (await import('./cancel-run.tsx')).CancelRun);
 
-const t = text.run;
 const REFRESH_MS = 1_000;
 
 export type RunDetail = CrawlSchemas['schemas']['CrawlRunDetail'];
@@ -87,14 +88,14 @@ const Run = ({ run }: { run: RunDetail }) => (
 const RunFacts = ({ run }: { run: RunDetail }) => (
   <Facts
     of={[
-      [text.crawls.runs.columns.outcome, <Outcome key="outcome" outcome={run.outcome} />],
-      [text.crawls.runs.columns.trigger, text.crawls.runs.triggers[run.trigger]],
-      [text.crawls.runs.columns.scheduledFor, <Time key="scheduled" at={run.scheduledFor} as="full" />],
+      [crawls.runs.columns.outcome, <Outcome key="outcome" outcome={run.outcome} />],
+      [crawls.runs.columns.trigger, crawls.runs.triggers[run.trigger]],
+      [crawls.runs.columns.scheduledFor, <Time key="scheduled" at={run.scheduledFor} as="full" />],
       [t.started, run.startedAt ? <Time key="started" at={run.startedAt} as="full" /> : text.none],
       [t.ended, run.finishedAt ? <Time key="ended" at={run.finishedAt} as="full" /> : t.notYet],
-      [text.crawls.runs.columns.duration, formatDuration(run.startedAt, run.finishedAt) || text.none],
+      [crawls.runs.columns.duration, formatDuration(run.startedAt, run.finishedAt) || text.none],
       [t.attempts, t.attemptsOf(run.attempts, run.maxAttempts)],
-      [t.progress, text.crawls.runs.progress(run.progress)],
+      [t.progress, crawls.runs.progress(run.progress)],
     ]}
   />
 );

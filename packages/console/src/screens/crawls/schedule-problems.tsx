@@ -1,12 +1,11 @@
+import { scheduleProblems as t } from '#text/schedule-problems';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { crawl, unwrap } from '../../api/client.ts';
-import { text } from '../../text/index.ts';
 import { Section } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import type { Run, Schedule } from './api.ts';
 
-const t = text.scheduleProblems;
 const SHOWN = 5;
 
 /** The newest times at which the schedule left a run out. */

@@ -1,8 +1,6 @@
+import { crawls as t } from '#text/crawls';
 import { Badge, type Tone } from '../../ui/badge.tsx';
-import { text } from '../../text/index.ts';
 import type { Run, Schedule } from './api.ts';
-
-const t = text.crawls;
 
 export const outcomeTones: Record<Run['outcome'], Tone> = {
   waiting: 'neutral',

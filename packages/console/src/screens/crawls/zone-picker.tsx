@@ -1,3 +1,4 @@
+import { scheduleEditor } from '#text/schedule-editor';
 import {
   Button as AriaButton,
   ComboBox,
@@ -7,7 +8,6 @@ import {
   ListBoxItem,
   Popover,
 } from 'react-aria-components';
-import { text } from '../../text/index.ts';
 import { ChevronIcon } from '../../ui/icons.tsx';
 
 const zones = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')].map((id) => ({
@@ -22,7 +22,7 @@ export const ZonePicker = ({ value, onChange }: { value: string; onChange: (zone
     defaultItems={zones}
     onChange={(zone) => zone !== null && onChange(String(zone))}
   >
-    <Label>{text.crawls.editor.zone}</Label>
+    <Label>{scheduleEditor.zone}</Label>
     <div className="combo">
       <Input />
       <AriaButton className="button quiet">

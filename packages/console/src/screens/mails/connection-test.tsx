@@ -1,12 +1,11 @@
+import { text } from '#text/shared';
+import { smtp as t } from '#text/smtp';
 import { useMutation } from '@tanstack/react-query';
 import { mail, unwrap } from '../../api/client.ts';
-import { text } from '../../text/index.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Facts } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
-
-const t = text.smtp;
 
 /** Connects to the saved server as a mail would, and says what is wrong and what to do. */
 export function ConnectionTest({ isConfigured }: { isConfigured: boolean }) {

@@ -1,14 +1,15 @@
+import { mails } from '#text/mails';
+import { templates } from '#text/templates';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { mail, unwrap } from '../../api/client.ts';
-import { text } from '../../text/index.ts';
 import { Section } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import type { MailRecord } from './mails.tsx';
 import { RenderedMail } from './rendered-mail.tsx';
 import { fieldsOf, type TemplateType } from './template-fields.ts';
 
-const t = text.mails.content;
+const t = mails.content;
 
 /** The mail as it went out, without its codes and links: those are not kept. */
 export function MailContent({ record }: { record: MailRecord }) {
@@ -45,7 +46,7 @@ const NotKept = ({ record: { emailTemplateType: type, state, canResend } }: { re
     {state === 'pending' ? t.pending : t.notKept} {canResend && t.keptForResend}{' '}
     {type in fieldsOf && (
       <Link to="/mails/templates" search={{ template: type }}>
-        {text.templates.types[type as TemplateType]}
+        {templates.types[type as TemplateType]}
       </Link>
     )}
   </p>

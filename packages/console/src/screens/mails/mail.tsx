@@ -1,8 +1,9 @@
+import { mails as t } from '#text/mails';
+import { text } from '#text/shared';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { mail, unwrap } from '../../api/client.ts';
-import { text } from '../../text/index.ts';
 import { announce } from '../../ui/announcements.tsx';
 import { Button } from '../../ui/button.tsx';
 import { FormDialog } from '../../ui/dialogs.tsx';
@@ -11,8 +12,6 @@ import { QueryView } from '../../ui/query-view.tsx';
 import { Time } from '../../ui/time.tsx';
 import { MailContent } from './mail-content.tsx';
 import { type MailRecord, MailState, nameTemplate } from './mails.tsx';
-
-const t = text.mails;
 
 export function Screen() {
   const { mailId: id = '' }: { mailId?: string } = useParams({ strict: false });

@@ -1,6 +1,8 @@
+import { mails as t } from '#text/mails';
+import { text } from '#text/shared';
+import { templates } from '#text/templates';
 import type { MailSchemas } from '@platform/clients/types';
 import { mail, unwrap } from '../../api/client.ts';
-import { text } from '../../text/index.ts';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import type { DataColumn } from '../../ui/data-table.tsx';
 import { FilterToggle, SearchBox } from '../../ui/filters.tsx';
@@ -10,7 +12,6 @@ import { Time } from '../../ui/time.tsx';
 import { useFilters } from '../../ui/use-filters.ts';
 import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
 
-const t = text.mails;
 const PAGE_SIZE = 25;
 
 export type MailRecord = MailSchemas['schemas']['MailRecord'];
@@ -30,7 +31,7 @@ export const MailState = ({ state }: Pick<MailRecord, 'state'>) => (
 
 /** The name of a template, also of those that only the platform itself sends. */
 export const nameTemplate = (type: string): string =>
-  text.templates.types[type as keyof typeof text.templates.types] ?? type;
+  templates.types[type as keyof typeof templates.types] ?? type;
 
 const columns: readonly DataColumn<MailRecord>[] = [
   {
@@ -78,7 +79,7 @@ export function Screen() {
   const isFiltered = state !== 'any' || recipient !== '';
   return (
     <ListPage
-      title={t.title}
+      title={text.screens.mails}
       intro={t.intro}
       filters={
         <>

@@ -1,9 +1,7 @@
-import { text } from '../../text/index.ts';
+import { templates as t } from '#text/templates';
 import { FilterBar, FilterToggle } from '../../ui/filters.tsx';
 import { useFilters } from '../../ui/use-filters.ts';
 import { MailFrame } from './mail-frame.tsx';
-
-const t = text.templates;
 
 interface RenderedMailProps {
   readonly title: string;

@@ -1,8 +1,9 @@
+import { text } from '#text/shared';
+import { smtp as t } from '#text/smtp';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Form } from 'react-aria-components';
 import { identity, unwrap } from '../../api/client.ts';
-import { text } from '../../text/index.ts';
 import { announce } from '../../ui/announcements.tsx';
 import { Button } from '../../ui/button.tsx';
 import { NumberInput, SelectInput, TextInput } from '../../ui/fields.tsx';
@@ -11,7 +12,6 @@ import { readExactText, readText } from '../../ui/read-form.ts';
 import { ConnectionTest } from './connection-test.tsx';
 import type { Smtp } from './smtp.tsx';
 
-const t = text.smtp;
 type Tls = Smtp['tls'];
 const tlsOptions = Object.entries(t.tlsModes) as [Tls, string][];
 

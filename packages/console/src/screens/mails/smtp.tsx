@@ -1,15 +1,15 @@
+import { text } from '#text/shared';
+import { smtp as t } from '#text/smtp';
 import type { IdentitySchemas } from '@platform/clients/types';
 import { useQuery } from '@tanstack/react-query';
 import { identity, unwrap } from '../../api/client.ts';
 import { Problem } from '../../api/problem.ts';
-import { text } from '../../text/index.ts';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 import { Page } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 
 const SmtpSettings = lazyPart(async () => (await import('./smtp-form.tsx')).SmtpSettings);
 
-const t = text.smtp;
 export type Smtp = IdentitySchemas['schemas']['SmtpConfig'];
 
 /** An organisation without a configuration has a form to fill in, not an error. */
@@ -25,7 +25,7 @@ async function loadSmtp(signal: AbortSignal): Promise<Smtp | null> {
 export function Screen() {
   const query = useQuery({ queryKey: ['smtp'], queryFn: ({ signal }) => loadSmtp(signal) });
   return (
-    <Page title={t.title} intro={t.intro}>
+    <Page title={text.screens.smtp} intro={t.intro}>
       <QueryView query={query}>{(smtp) => <SmtpSettings smtp={smtp} />}</QueryView>
     </Page>
   );

@@ -1,16 +1,15 @@
+import { mails } from '#text/mails';
+import { templates as t } from '#text/templates';
 import type { MailSchemas } from '@platform/clients/types';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { mail, unwrap } from '../../api/client.ts';
-import { text } from '../../text/index.ts';
 import { SelectInput, TextInput } from '../../ui/fields.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { useFilters } from '../../ui/use-filters.ts';
 import { useSettled } from '../../ui/use-settled.ts';
 import { RenderedMail } from './rendered-mail.tsx';
 import { fieldsOf, type TemplateType, templateTypes } from './template-fields.ts';
-
-const t = text.templates;
 
 type Preview = MailSchemas['schemas']['PreviewBody'];
 
@@ -33,7 +32,7 @@ export function TemplatePreview() {
     <div className="columns preview-columns">
       <div className="form">
         <SelectInput<TemplateType>
-          label={text.mails.template}
+          label={mails.template}
           value={type}
           options={templateTypes.map((known) => [known, t.types[known]])}
           onChange={(value) => setFilter('template', value)}

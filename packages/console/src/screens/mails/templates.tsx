@@ -1,4 +1,5 @@
-import { text } from '../../text/index.ts';
+import { text } from '#text/shared';
+import { templates } from '#text/templates';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 import { Page } from '../../ui/page.tsx';
 
@@ -6,7 +7,7 @@ const TemplatePreview = lazyPart(async () => (await import('./template-preview.t
 
 /** Every template with data of one's own, as it would be sent. */
 export const Screen = () => (
-  <Page title={text.templates.title} intro={text.templates.intro}>
+  <Page title={text.screens.templates} intro={templates.intro}>
     <TemplatePreview />
   </Page>
 );

@@ -1,7 +1,7 @@
 import { mcpServers as t } from '#text/mcp-servers';
+import { text } from '#text/shared';
 import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
-import { text } from '../../text/index.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
 import { SelectInput, TextInput } from '../../ui/fields.tsx';
 import { readExactText, readText } from '../../ui/read-form.ts';

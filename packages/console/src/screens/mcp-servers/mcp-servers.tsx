@@ -1,4 +1,5 @@
 import { mcpServers as t } from '#text/mcp-servers';
+import { text } from '#text/shared';
 import { identity, unwrap } from '../../api/client.ts';
 import { Badge } from '../../ui/badge.tsx';
 import type { DataColumn } from '../../ui/data-table.tsx';
@@ -8,7 +9,6 @@ import { ListPage } from '../../ui/list-page.tsx';
 import { Empty } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
-import { text } from '../../text/index.ts';
 import { describeState, type Server } from './servers-api.ts';
 
 const CreateServer = lazyPart(async () => (await import('./edit-server.tsx')).CreateServer);
@@ -57,7 +57,7 @@ export function Screen() {
   });
   return (
     <ListPage
-      title={t.title}
+      title={text.screens.mcpServers}
       intro={t.intro}
       actions={<DialogButton label={t.create} dialog={CreateServer} />}
       list={list}

@@ -1,7 +1,10 @@
+import { allTokens as t } from '#text/all-tokens';
+import { text } from '#text/shared';
+import { token as tokenText } from '#text/token';
+import { tokens } from '#text/tokens';
 import type { IdentitySchemas } from '@platform/clients/types';
 import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
-import { text } from '../../text/index.ts';
 import { Badge } from '../../ui/badge.tsx';
 import type { DataColumn } from '../../ui/data-table.tsx';
 import { FilterToggle, SearchBox } from '../../ui/filters.tsx';
@@ -14,7 +17,6 @@ import { createTokenColumns } from '../tokens/token-columns.tsx';
 
 const RevokeToken = lazyPart(async () => (await import('../tokens/revoke-token.tsx')).RevokeToken);
 
-const t = text.allTokens;
 const STATES = ['active', 'expired', 'revoked'] as const;
 
 type OwnedToken = IdentitySchemas['schemas']['ListedOwnedPersonalAccessToken'];
@@ -50,15 +52,15 @@ export function Screen() {
   const [name, ...rest] = createTokenColumns<OwnedToken>(setRevoking);
   return (
     <ListPage
-      title={t.title}
+      title={text.screens.allTokens}
       intro={t.intro}
       filters={
         <>
-          <SearchBox label={text.tokens.filter} />
+          <SearchBox label={tokens.filter} />
           <FilterToggle
-            label={text.tokens.columns.state}
+            label={tokens.columns.state}
             name="state"
-            options={STATES.map((key) => [key, text.token.states[key]])}
+            options={STATES.map((key) => [key, tokenText.states[key]])}
           />
         </>
       }
@@ -67,7 +69,7 @@ export function Screen() {
       getId={({ id }) => id}
       empty={
         isFiltered ? (
-          <Empty title={text.tokens.noMatch}>{text.noMatchAdvice}</Empty>
+          <Empty title={tokens.noMatch}>{text.noMatchAdvice}</Empty>
         ) : (
           <Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>
         )

@@ -1,11 +1,10 @@
+import { members as t } from '#text/members';
+import { text } from '#text/shared';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { identity, unwrap } from '../../api/client.ts';
-import { text } from '../../text/index.ts';
 import { announce } from '../../ui/announcements.tsx';
 import { FormDialog } from '../../ui/dialogs.tsx';
 import type { Member } from './members.tsx';
-
-const t = text.members;
 
 export function ChangeRole({ member, onClose }: { member: Member; onClose: () => void }) {
   const client = useQueryClient();

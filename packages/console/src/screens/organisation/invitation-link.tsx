@@ -1,9 +1,8 @@
-import { text } from '../../text/index.ts';
+import { members as t } from '#text/members';
+import { text } from '#text/shared';
 import { Button } from '../../ui/button.tsx';
 import { Copyable } from '../../ui/copy.tsx';
 import { ModalDialog } from '../../ui/dialogs.tsx';
-
-const t = text.members;
 
 interface InvitationLinkProps {
   readonly name: string;

@@ -1,7 +1,8 @@
+import { members as t } from '#text/members';
+import { text } from '#text/shared';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
-import { text } from '../../text/index.ts';
 import { announce } from '../../ui/announcements.tsx';
 import { FormDialog } from '../../ui/dialogs.tsx';
 import { readText } from '../../ui/read-form.ts';
@@ -10,7 +11,6 @@ import { RadioCards, TextInput } from '../../ui/fields.tsx';
 import { InvitationLink } from './invitation-link.tsx';
 import { hasSmtpServer, repeatInvitation } from './invitations.ts';
 
-const t = text.members;
 type Role = 'member' | 'admin';
 
 /** The link to hand over where no mail can be sent. */

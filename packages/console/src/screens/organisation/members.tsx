@@ -1,8 +1,9 @@
+import { members as t } from '#text/members';
+import { text } from '#text/shared';
 import type { IdentitySchemas } from '@platform/clients/types';
 import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import { useMe } from '../../api/me.ts';
-import { text } from '../../text/index.ts';
 import { Badge } from '../../ui/badge.tsx';
 import type { DataColumn } from '../../ui/data-table.tsx';
 import { DialogButton } from '../../ui/dialog-button.tsx';
@@ -17,8 +18,6 @@ const EndMemberSessions = lazyPart(async () => (await import('./end-member-sessi
 const InviteMember = lazyPart(async () => (await import('./invite-member.tsx')).InviteMember);
 const RepeatInvitation = lazyPart(async () => (await import('./repeat-invitation.tsx')).RepeatInvitation);
 const RemoveMember = lazyPart(async () => (await import('./remove-member.tsx')).RemoveMember);
-
-const t = text.members;
 
 export type Member = IdentitySchemas['schemas']['Member'];
 
@@ -101,7 +100,7 @@ export function Screen() {
   });
   return (
     <ListPage
-      title={t.title}
+      title={text.screens.members}
       intro={t.intro}
       actions={<DialogButton label={t.invite} dialog={InviteMember} />}
       list={list}

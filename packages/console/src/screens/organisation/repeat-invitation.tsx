@@ -1,12 +1,10 @@
+import { members as t } from '#text/members';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { text } from '../../text/index.ts';
 import { announce } from '../../ui/announcements.tsx';
 import { FormDialog } from '../../ui/dialogs.tsx';
 import { InvitationLink } from './invitation-link.tsx';
 import { repeatInvitation } from './invitations.ts';
 import type { Member } from './members.tsx';
-
-const t = text.members;
 
 export function RepeatInvitation({ member, onClose }: { member: Member; onClose: () => void }) {
   const client = useQueryClient();

@@ -1,3 +1,4 @@
+import { text } from '#text/shared';
 import { tokenPolicy as t } from '#text/token-policy';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -21,7 +22,7 @@ export function Screen() {
     </Button>
   );
   return (
-    <Page title={t.title} intro={t.intro} actions={query.data && change}>
+    <Page title={text.screens.tokenPolicy} intro={t.intro} actions={query.data && change}>
       <QueryView query={query}>{(policy) => <PolicyFacts policy={policy} />}</QueryView>
       <ConnectionPolicySection />
       {isChanging && query.data && <ChangePolicy policy={query.data} onClose={() => setChanging(false)} />}

@@ -1,7 +1,8 @@
+import { token as tokenText } from '#text/token';
+import { tokens as t } from '#text/tokens';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
-import { text } from '../../text/index.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
 import { TextInput } from '../../ui/fields.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
@@ -12,8 +13,6 @@ import { readRanges } from '../tokens/ranges.ts';
 import { ScopePicker } from '../tokens/scope-picker.tsx';
 import { ShownToken } from '../tokens/shown-token.tsx';
 import type { AccountToken } from './account-tokens.tsx';
-
-const t = text.tokens;
 
 interface CreateAccountTokenProps {
   readonly accountId: string;
@@ -58,7 +57,7 @@ export function CreateAccountToken({ accountId, onClose }: CreateAccountTokenPro
         {(found) => <ScopePicker groups={found} chosen={scopes} onChange={setScopes} />}
       </QueryView>
       <ExpiryInput value={expiry} onChange={setExpiry} />
-      <TextInput name="allowList" label={text.token.allowList} hint={text.token.allowListHint} isLong />
+      <TextInput name="allowList" label={tokenText.allowList} hint={tokenText.allowListHint} isLong />
     </SecretDialog>
   );
 }

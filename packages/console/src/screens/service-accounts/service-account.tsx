@@ -1,9 +1,9 @@
 import { serviceAccounts as t } from '#text/service-accounts';
+import { text } from '#text/shared';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
-import { text } from '../../text/index.ts';
 import { Button } from '../../ui/button.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 import { Facts, Page } from '../../ui/page.tsx';

@@ -1,7 +1,7 @@
 import { serviceAccounts as t } from '#text/service-accounts';
+import { text } from '#text/shared';
 import type { IdentitySchemas } from '@platform/clients/types';
 import { identity, unwrap } from '../../api/client.ts';
-import { text } from '../../text/index.ts';
 import type { DataColumn } from '../../ui/data-table.tsx';
 import { DialogButton } from '../../ui/dialog-button.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
@@ -47,7 +47,7 @@ export function Screen() {
   });
   return (
     <ListPage
-      title={t.title}
+      title={text.screens.serviceAccounts}
       intro={t.intro}
       actions={<DialogButton label={t.create} dialog={CreateAccount} />}
       list={list}

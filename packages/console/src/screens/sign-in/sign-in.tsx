@@ -1,3 +1,4 @@
+import { text } from '#text/shared';
 import { signIn as t } from '#text/sign-in';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -20,7 +21,7 @@ export function Screen() {
   const settings = query.data;
   const ChangeFactor = settings?.secondFactorRequired ? ReleaseFactor : RequireFactor;
   return (
-    <Page title={t.title} intro={t.intro}>
+    <Page title={text.screens.signIn} intro={t.intro}>
       <QueryView query={query}>
         {({ codesEnabled, secondFactorRequired }) => (
           <Section title={t.settings}>

@@ -1,12 +1,10 @@
+import { start as t } from '#text/start';
 import { Link } from '@tanstack/react-router';
 import { useQuery } from '@tanstack/react-query';
 import { useMe } from '../../api/me.ts';
-import { text } from '../../text/index.ts';
 import { CheckIcon } from '../../ui/icons.tsx';
 import { Page } from '../../ui/page.tsx';
 import { type Step, steps } from './steps.ts';
-
-const t = text.start;
 
 /** The main job, step by step; each is ticked off by what has happened, whoever did it and however. */
 export function Screen() {

@@ -1,8 +1,8 @@
+import type { start } from '#text/start';
 import { crawl, identity, mail, unwrap } from '../../api/client.ts';
-import type { text } from '../../text/index.ts';
 
 export interface Step {
-  readonly id: keyof typeof text.start.steps;
+  readonly id: keyof typeof start.steps;
   readonly path: string;
   readonly isForAdmins?: boolean;
   isDone(signal: AbortSignal): Promise<boolean>;

@@ -1,8 +1,9 @@
+import { token as tokenText } from '#text/token';
+import { tokens as t } from '#text/tokens';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import { scopesQuery } from '../../api/scopes.ts';
-import { text } from '../../text/index.ts';
 import { RadioCards, TextInput } from '../../ui/fields.tsx';
 import { readText } from '../../ui/read-form.ts';
 import { SecretDialog } from '../../ui/secret-dialog.tsx';
@@ -12,8 +13,6 @@ import { EXPIRIES, type Expiry, ExpiryInput } from './expiry-input.tsx';
 import { readRanges } from './ranges.ts';
 import { ScopePicker } from './scope-picker.tsx';
 import { ShownToken } from './shown-token.tsx';
-
-const t = text.tokens;
 
 export function CreateToken({ onClose }: { onClose: () => void }) {
   const groups = useQuery(scopesQuery);
@@ -43,7 +42,7 @@ export function CreateToken({ onClose }: { onClose: () => void }) {
       <TextInput name="name" label={t.name} hint={t.nameHint} isRequired maxLength={100} autoFocus />
       <QueryView query={groups}>{(found) => <Permissions groups={found} />}</QueryView>
       <ExpiryInput value={expiry} onChange={setExpiry} />
-      <TextInput name="allowList" label={text.token.allowList} hint={text.token.allowListHint} isLong />
+      <TextInput name="allowList" label={tokenText.allowList} hint={tokenText.allowListHint} isLong />
     </SecretDialog>
   );
 }

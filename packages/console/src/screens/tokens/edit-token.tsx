@@ -1,16 +1,16 @@
+import { text } from '#text/shared';
+import { token as t } from '#text/token';
+import { tokens } from '#text/tokens';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { CheckboxGroup, FieldError, Label } from 'react-aria-components';
 import { identity, unwrap } from '../../api/client.ts';
-import { text } from '../../text/index.ts';
 import { announce } from '../../ui/announcements.tsx';
 import { FormDialog } from '../../ui/dialogs.tsx';
 import { CheckboxRow, TextInput } from '../../ui/fields.tsx';
 import { readText } from '../../ui/read-form.ts';
 import { readRanges } from './ranges.ts';
 import type { TokenDetails } from './token.tsx';
-
-const t = text.token;
 
 /** Changes what a token is called, and takes permissions and addresses from it. It never grants more. */
 export function EditToken({ token, onClose }: { token: TokenDetails; onClose: () => void }) {
@@ -44,7 +44,7 @@ export function EditToken({ token, onClose }: { token: TokenDetails; onClose: ()
       onClose={onClose}
       onSubmit={(form) => edit.mutate(form)}
     >
-      <TextInput name="name" label={text.tokens.name} defaultValue={token.name} isRequired maxLength={100} />
+      <TextInput name="name" label={tokens.name} defaultValue={token.name} isRequired maxLength={100} />
       <TextInput
         name="description"
         label={t.description}
@@ -52,7 +52,7 @@ export function EditToken({ token, onClose }: { token: TokenDetails; onClose: ()
         maxLength={500}
       />
       <CheckboxGroup className="field" isRequired value={[...scopes]} onChange={setScopes}>
-        <Label>{text.tokens.scopes}</Label>
+        <Label>{tokens.scopes}</Label>
         <span className="hint">{t.narrowHint}</span>
         <div className="scopes">
           {token.scopes.map((scope) => (
@@ -61,7 +61,7 @@ export function EditToken({ token, onClose }: { token: TokenDetails; onClose: ()
             </CheckboxRow>
           ))}
         </div>
-        <FieldError className="fault">{text.tokens.scopesMissing}</FieldError>
+        <FieldError className="fault">{tokens.scopesMissing}</FieldError>
       </CheckboxGroup>
       <TextInput
         name="allowList"

@@ -1,7 +1,6 @@
-import { text } from '../../text/index.ts';
+import { tokens as t } from '#text/tokens';
 import { SelectInput } from '../../ui/fields.tsx';
 
-const t = text.tokens;
 export type Expiry = keyof typeof t.expiries;
 const options = Object.entries(t.expiries) as [Expiry, string][];
 export const EXPIRIES = { '30': 30, '90': 90, '365': 365, never: 'never' } as const;

@@ -1,8 +1,8 @@
+import type { tokens } from '#text/tokens';
 import type { IdentitySchemas } from '@platform/clients/types';
-import type { text } from '../../text/index.ts';
 
 export type ScopeGroup = IdentitySchemas['schemas']['GrantableScopes']['scopes'][number];
-export type Purpose = keyof typeof text.tokens.purposes;
+export type Purpose = keyof typeof tokens.purposes;
 
 const SCHEDULER = ['crawl:read', 'crawl:write'];
 const MAILER = ['SEND_MAIL'];

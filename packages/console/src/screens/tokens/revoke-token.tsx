@@ -1,13 +1,11 @@
+import { tokens as t } from '#text/tokens';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { identity, unwrap } from '../../api/client.ts';
-import { text } from '../../text/index.ts';
 import { FormDialog } from '../../ui/dialogs.tsx';
 import { TextInput } from '../../ui/fields.tsx';
 import { readText } from '../../ui/read-form.ts';
 import { announce } from '../../ui/announcements.tsx';
 import type { Token } from './tokens.tsx';
-
-const t = text.tokens;
 
 interface RevokeTokenProps {
   readonly token: Pick<Token, 'id' | 'name'>;

@@ -1,11 +1,11 @@
+import { token as t } from '#text/token';
+import { tokens } from '#text/tokens';
 import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
-import { text } from '../../text/index.ts';
 import { SelectInput } from '../../ui/fields.tsx';
 import { SecretDialog } from '../../ui/secret-dialog.tsx';
 import { ShownToken } from './shown-token.tsx';
 
-const t = text.token;
 type Grace = keyof typeof t.graces;
 const graceOptions = Object.entries(t.graces) as [Grace, string][];
 
@@ -35,7 +35,7 @@ export function RotateToken({ token, accountId, onClose }: RotateTokenProps) {
   return (
     <SecretDialog
       title={t.rotateTitle(token.name)}
-      shownTitle={text.tokens.shown.title}
+      shownTitle={tokens.shown.title}
       action={t.rotateSubmit}
       isWide
       changes={[accountId === undefined ? 'tokens' : 'service-accounts']}

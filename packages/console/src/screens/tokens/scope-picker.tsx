@@ -1,9 +1,7 @@
+import { tokens as t } from '#text/tokens';
 import { CheckboxGroup, FieldError, Label } from 'react-aria-components';
-import { text } from '../../text/index.ts';
 import { CheckboxRow } from '../../ui/fields.tsx';
 import type { ScopeGroup } from './purposes.ts';
-
-const t = text.tokens;
 
 interface ScopePickerProps {
   readonly groups: readonly ScopeGroup[];

@@ -1,10 +1,11 @@
+import { text } from '#text/shared';
+import { tokens } from '#text/tokens';
 import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components';
-import { text } from '../../text/index.ts';
 import { Button } from '../../ui/button.tsx';
 import { Copyable } from '../../ui/copy.tsx';
 import { createSnippets } from './snippets.ts';
 
-const t = text.tokens.shown;
+const t = tokens.shown;
 
 /** The value of a new token, which lives in this dialog only and goes with it. */
 export function ShownToken({ token, onClose }: { token: { accessToken: string }; onClose: () => void }) {

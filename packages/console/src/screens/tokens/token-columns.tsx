@@ -1,11 +1,12 @@
-import { text } from '../../text/index.ts';
+import { text } from '#text/shared';
+import { token as tokenText } from '#text/token';
+import { tokens as t } from '#text/tokens';
 import { Badge, Tags } from '../../ui/badge.tsx';
 import type { DataColumn } from '../../ui/data-table.tsx';
 import { createMenuColumn } from '../../ui/menu.tsx';
 import { Time } from '../../ui/time.tsx';
 import type { Token } from './tokens.tsx';
 
-const t = text.tokens;
 const SOON_MS = 14 * 86_400_000;
 
 /** The properties of a token that the columns show. Lists of active tokens have no state. */
@@ -14,7 +15,7 @@ type ColumnToken = Pick<Token, 'name' | 'scopes' | 'expiresAt' | 'lastUsedAt'> &
 
 /** Shows a token's state, and whether it expires soon. */
 function TokenState({ expiresAt, state }: Pick<ColumnToken, 'expiresAt' | 'state'>) {
-  if (state === 'revoked') return <Badge tone="neutral">{text.token.states.revoked}</Badge>;
+  if (state === 'revoked') return <Badge tone="neutral">{tokenText.states.revoked}</Badge>;
   const left = expiresAt === null ? Infinity : Date.parse(expiresAt) - Date.now();
   if (left <= 0) return <Badge tone="bad">{t.states.expired}</Badge>;
   if (left < SOON_MS) return <Badge tone="notice">{t.states.expiring}</Badge>;
@@ -53,7 +54,7 @@ export const createTokenColumns = <Item extends ColumnToken>(
       token.state !== undefined && token.state !== 'active'
         ? []
         : [
-            ...(onRotate ? [{ label: text.token.rotate, run: () => onRotate(token) }] : []),
+            ...(onRotate ? [{ label: tokenText.rotate, run: () => onRotate(token) }] : []),
             { label: t.revoke, isDangerous: true, run: () => onRevoke(token) },
           ],
   }),

@@ -1,9 +1,11 @@
+import { text } from '#text/shared';
+import { token as t } from '#text/token';
+import { tokens } from '#text/tokens';
 import type { IdentitySchemas } from '@platform/clients/types';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
-import { text } from '../../text/index.ts';
 import { Badge, Tags } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
@@ -15,8 +17,6 @@ import { ToolCalls } from './tool-calls.tsx';
 const EditToken = lazyPart(async () => (await import('./edit-token.tsx')).EditToken);
 const RevokeToken = lazyPart(async () => (await import('./revoke-token.tsx')).RevokeToken);
 const RotateToken = lazyPart(async () => (await import('./rotate-token.tsx')).RotateToken);
-
-const t = text.token;
 
 export type TokenDetails = IdentitySchemas['schemas']['PersonalAccessTokenDetails'];
 type Dialog = 'edit' | 'rotate' | 'revoke';
@@ -57,7 +57,7 @@ const Actions = ({ onOpen, canRotate }: { onOpen: (dialog: Dialog) => void; canR
   <>
     <Button onPress={() => onOpen('edit')}>{t.edit}</Button>
     {canRotate && <Button onPress={() => onOpen('rotate')}>{t.rotate}</Button>}
-    <Button onPress={() => onOpen('revoke')}>{text.tokens.revoke}</Button>
+    <Button onPress={() => onOpen('revoke')}>{tokens.revoke}</Button>
   </>
 );
 
@@ -67,29 +67,29 @@ const TokenFacts = ({ token }: { token: TokenDetails }) => (
   <Facts
     of={[
       [
-        text.tokens.columns.state,
+        tokens.columns.state,
         <Badge key="state" tone={tones[token.state]}>
           {t.states[token.state]}
         </Badge>,
       ],
-      [text.tokens.columns.scopes, <Tags key="scopes" values={token.scopes} />],
+      [tokens.columns.scopes, <Tags key="scopes" values={token.scopes} />],
       [t.usedScopes, t.used(token.usedScopes, token.scopes.length)],
       [t.allowList, token.allowList.length > 0 ? token.allowList.join(', ') : t.anyAddress],
       [t.created, <Time key="created" at={token.createdAt} as="day" />],
       [
-        text.tokens.columns.expires,
+        tokens.columns.expires,
         token.expiresAt === null ? text.never : <Time key="expires" at={token.expiresAt} as="full" />,
       ],
       [
-        text.tokens.columns.lastUsed,
-        token.lastUsedAt === null ? text.tokens.neverUsed : <Time key="used" at={token.lastUsedAt} />,
+        tokens.columns.lastUsed,
+        token.lastUsedAt === null ? tokens.neverUsed : <Time key="used" at={token.lastUsedAt} />,
       ],
       ...linkFact(t.parent, token.parentId),
       ...linkFact(t.replacedBy, token.replacedBy),
       ...(token.revokedAt === null
         ? []
         : [[t.revokedAt, <Time key="revoked" at={token.revokedAt} as="full" />] as const]),
-      ...(token.revokedReason === null ? [] : [[text.tokens.reason, token.revokedReason] as const]),
+      ...(token.revokedReason === null ? [] : [[tokens.reason, token.revokedReason] as const]),
     ]}
   />
 );

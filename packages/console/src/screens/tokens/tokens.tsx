@@ -1,7 +1,9 @@
+import { text } from '#text/shared';
+import { token as tokenText } from '#text/token';
+import { tokens as t } from '#text/tokens';
 import type { IdentitySchemas } from '@platform/clients/types';
 import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
-import { text } from '../../text/index.ts';
 import { DialogButton } from '../../ui/dialog-button.tsx';
 import { FilterToggle, SearchBox } from '../../ui/filters.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
@@ -15,8 +17,6 @@ const CreateToken = lazyPart(async () => (await import('./create-token.tsx')).Cr
 const RevokeToken = lazyPart(async () => (await import('./revoke-token.tsx')).RevokeToken);
 
 export type Token = IdentitySchemas['schemas']['ListedPersonalAccessToken'];
-
-const t = text.tokens;
 
 const STATES = ['active', 'expired', 'revoked'] as const;
 
@@ -38,7 +38,7 @@ export function Screen() {
   const isFiltered = state !== 'active' || q !== '';
   return (
     <ListPage
-      title={t.title}
+      title={text.screens.tokens}
       intro={t.intro}
       actions={<DialogButton label={t.create} dialog={CreateToken} />}
       filters={
@@ -47,7 +47,7 @@ export function Screen() {
           <FilterToggle
             label={t.columns.state}
             name="state"
-            options={STATES.map((key) => [key, text.token.states[key]])}
+            options={STATES.map((key) => [key, tokenText.states[key]])}
           />
         </>
       }

@@ -1,6 +1,6 @@
+import { token } from '#text/token';
 import type { IdentitySchemas } from '@platform/clients/types';
 import { identity, unwrap } from '../../api/client.ts';
-import { text } from '../../text/index.ts';
 import { Badge } from '../../ui/badge.tsx';
 import type { DataColumn } from '../../ui/data-table.tsx';
 import { ListView } from '../../ui/list-page.tsx';
@@ -8,7 +8,7 @@ import { Empty } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
 
-const t = text.token.calls;
+const t = token.calls;
 const PAGE_SIZE = 20;
 
 type ToolCall = IdentitySchemas['schemas']['ToolCall'];

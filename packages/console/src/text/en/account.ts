@@ -1,6 +1,5 @@
 /** The texts of a person's own account. */
 export const account = {
-  title: 'My account',
   intro: 'How you sign in, and where you are signed in.',
   name: 'Name',
   email: 'E-mail',

@@ -1,6 +1,5 @@
 /** The texts of OAuth applications and their secrets. */
 export const applications = {
-  title: 'Applications',
   one: 'Application',
   intro: 'Programs that get access by OAuth: they sign people in, or act by themselves as a service account.',
   create: 'New application',

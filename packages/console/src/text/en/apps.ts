@@ -1,6 +1,5 @@
 /** The texts of connected apps: clients that act for a person by OAuth. */
 export const apps = {
-  title: 'Connected apps',
   intro: 'Applications that act for you since you allowed it on the page that asked you.',
   allIntro: 'Applications that act for members of your organisation.',
   columns: {

@@ -1,6 +1,5 @@
 /** The texts of upstream MCP servers and their tools. */
 export const mcpServers = {
-  title: 'MCP servers',
   one: 'MCP server',
   intro: 'Servers whose tools agents of your organisation find behind /mcp, once you have approved them.',
   create: 'Add a server',

@@ -1,6 +1,5 @@
 /** The texts of service accounts and their tokens. */
 export const serviceAccounts = {
-  title: 'Service accounts',
   one: 'Service account',
   intro: 'Accounts that are no person: for scripts and programs that should outlive whoever set them up.',
   create: 'New service account',

@@ -1,6 +1,5 @@
 /** The texts of how the members of an organisation sign in. */
 export const signIn = {
-  title: 'Sign-in',
   intro: 'How the members of your organisation sign in.',
   settings: 'For all members',
   secondFactor: {

@@ -1,6 +1,5 @@
 /** The texts of the organisation's policy for tokens. */
 export const tokenPolicy = {
-  title: 'Token policy',
   intro: 'What the personal access tokens of your organisation may have.',
   edit: 'Change the policy…',
   lifetime: 'Longest lifetime',

@@ -1,0 +1,87 @@
+/** The texts of the schedules and the runs of connectors. */
+export const crawls = {
+  intro: 'When each connector is crawled, and how its last runs ended.',
+  add: 'Schedule a connector',
+  edit: 'Edit schedule',
+  filter: 'Filter by connector',
+  noMatch: 'No connector matches',
+  emptyTitle: 'Nothing is scheduled',
+  emptyAdvice:
+    'Schedule a connector: it is then crawled at its times, and each completed run publishes an event.',
+  noSchedule: 'This connector has no schedule.',
+  selected: (count: number) => `${count} selected`,
+  columns: {
+    connector: 'Connector',
+    state: 'State',
+    next: 'Next run',
+    last: 'Last run',
+    marks: 'Last ten',
+  },
+  states: {
+    waiting: 'Waiting',
+    active: 'Running',
+    completed: 'Completed',
+    failed: 'Failed',
+    delayed: 'Scheduled',
+    paused: 'Paused',
+  },
+  overdue: 'Overdue',
+  disabled: 'Disabled',
+  outcomes: {
+    waiting: 'Waiting',
+    active: 'Running',
+    retrying: 'Retrying',
+    completed: 'Completed',
+    failed: 'Failed',
+    aborted: 'Aborted',
+    skipped: 'Skipped',
+  },
+  noRuns: 'No runs yet',
+  marks: (completed: number, total: number) => `${completed} of the last ${total} runs completed`,
+  acts: { run: 'Run now', pause: 'Pause', resume: 'Resume', remove: 'Remove…' },
+  done: {
+    run: (names: string) => `A run of ${names} is requested.`,
+    pause: (names: string) => `${names}: paused.`,
+    resume: (names: string) => `${names}: resumed.`,
+    remove: (names: string) => `${names}: schedule removed.`,
+  },
+  removeTitle: (names: string) => `Remove the schedule of ${names}?`,
+  removeWarning:
+    'It is not crawled any more, and a run in progress is aborted. The history of its runs and its events stay.',
+  removeSubmit: 'Remove schedule',
+  pausedAt: 'Paused',
+  overdueSince: 'Overdue since',
+  missedRuns: 'Missed runs',
+  retries: 'Retries',
+  attemptTimeout: 'Time limit of an attempt',
+  seconds: (count: number) => {
+    if (count < 1) return `${Math.round(count * 1000)} ms`;
+    return count < 10 ? `${count.toFixed(1)} s` : `${Math.round(count)} s`;
+  },
+  words: {
+    days: ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'],
+    hourly: (interval: number, minute: string, zone: string) =>
+      `${interval === 1 ? 'Every hour' : `Every ${interval} hours`} at minute ${minute}, ${zone}`,
+    daily: (time: string, zone: string) => `Every day at ${time}, ${zone}`,
+    weekly: (days: readonly string[], time: string, zone: string) => `${days.join(', ')} at ${time}, ${zone}`,
+    monthly: (day: number, time: string, zone: string) => `On day ${day} of the month at ${time}, ${zone}`,
+    custom: (expression: string, zone: string) => `${expression}, ${zone}`,
+    once: (at: Date) => `Once, ${at.toLocaleString('en', { dateStyle: 'medium', timeStyle: 'short' })}`,
+  },
+  runs: {
+    title: 'Runs',
+    noMatch: 'No run matches',
+    emptyTitle: 'It has not run yet',
+    emptyAdvice: 'Its first run is at the next time of its schedule, or now: press “Run now”.',
+    columns: {
+      scheduledFor: 'Scheduled for',
+      outcome: 'Outcome',
+      trigger: 'Started by',
+      attempts: 'Attempts',
+      duration: 'Took',
+      reason: 'Reason',
+    },
+    triggers: { schedule: 'Schedule', manual: 'Person', missed: 'Missed run' },
+    progress: (percent: number) => `${percent} %`,
+  },
+};

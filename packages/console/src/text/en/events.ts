@@ -1,0 +1,8 @@
+/** The texts of the sync events. */
+export const events = {
+  intro: 'The sync events of completed runs, oldest first, as their consumers read them.',
+  noMatch: (connector: string) => `There are no events of ${connector}`,
+  emptyTitle: 'There are no events yet',
+  emptyAdvice: 'Each completed run publishes one. Schedule a connector, or run one now.',
+  columns: { type: 'Type', payload: 'Payload', id: 'Event', at: 'Published' },
+};

@@ -1,0 +1,37 @@
+/** The texts of the journal of mails, and of one mail. */
+export const mails = {
+  one: 'Mail',
+  intro: 'What the platform has sent, what it could not, and why.',
+  recipientFilter: 'Filter by recipient (whole address)',
+  noMatch: 'No mail matches',
+  emptyTitle: 'No mail has been sent',
+  emptyAdvice: 'Invitations, codes and whatever a token with SEND_MAIL sends appear here.',
+  columns: { subject: 'Subject', to: 'To', state: 'State', reason: 'Reason', at: 'When' },
+  from: 'From',
+  cc: 'Cc',
+  refused: 'Refused recipients',
+  template: 'Template',
+  serverReply: 'Reply of the server',
+  states: { any: 'Any', sent: 'Sent', failed: 'Failed', unknown: 'Unknown', pending: 'In progress' },
+  explanations: {
+    sent: 'The SMTP server has taken it.',
+    failed: 'It was not sent.',
+    unknown: 'The connection broke after it was handed over: it may have arrived, or not.',
+    pending: 'It is being sent.',
+  },
+  content: {
+    title: 'The mail as it went out',
+    rendered:
+      'Rendered again from its template and its data. Codes and links are replaced, because they let people in: they are not kept, and attachments are not either.',
+    keptForResend: 'The request itself is kept encrypted, only so that it can be sent again.',
+    notKept: 'What was in it is not kept, or no longer. The template shows what it looked like:',
+    pending: 'It is shown once it is sent. The template shows what it looks like:',
+  },
+  resend: 'Send again…',
+  resendTitle: (to: string) => `Send it to ${to} again?`,
+  resendFailed: 'It was not sent before. It is sent unchanged, under a new record.',
+  resendUnknown: 'It may have arrived before: the recipient may then have it twice.',
+  resendSubmit: 'Send again',
+  notResendable:
+    'It can’t be sent again from here: what it held, such as a code or a file, is not kept. Whoever sent it can send another.',
+};

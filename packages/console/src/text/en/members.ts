@@ -1,0 +1,52 @@
+/** The texts of the members of the organisation. */
+export const members = {
+  intro: 'Who belongs to your organisation, and what they may do.',
+  invite: 'Invite a member',
+  inviteSubmit: 'Send the invitation',
+  invited: (email: string) => `${email} is invited by mail.`,
+  email: 'E-mail address',
+  emailHint: 'The invitation goes there, and it is what they sign in with.',
+  fullName: 'Full name',
+  memberHint: 'Creates and revokes own tokens, and uses the tools.',
+  adminHint: 'Also manages members, tokens of others, crawls, mail and the settings.',
+  demoteHint:
+    'They can no longer manage anything. What only administrators may do stops working for their tokens at once.',
+  columns: { name: 'Name', role: 'Role', state: 'State', secondFactor: 'Second factor' },
+  secondFactors: { totp: 'App', passkey: 'Passkey' },
+  noSecondFactor: 'None',
+  you: (name: string) => `${name} (you)`,
+  joined: 'Joined',
+  invitations: { pending: 'Invited', undeliverable: 'Not delivered', unknown: 'Delivery unknown' },
+  makeAdmin: 'Make administrator…',
+  makeMember: 'Make member…',
+  endSessions: 'End sessions…',
+  remove: 'Remove…',
+  repeat: 'Send the invitation again…',
+  repeatTitle: (name: string) => `Invite ${name} again?`,
+  repeatSubmit: 'Send again',
+  repeatHint: (email: string) =>
+    `${email} gets the same link again; it ends when it would have. Without an SMTP server you get the link to hand over.`,
+  linkTitle: (name: string) => `${name} is invited`,
+  link: 'Invitation link',
+  linkAdvice:
+    'Your organisation has no SMTP server, so no mail was sent. Hand this link over yourself: whoever has it can accept the invitation. “Send the invitation again” shows it again.',
+  sessionsEnd: (count: number) => {
+    if (count === 0) return 'They have no open session.';
+    return count === 1 ? 'One open session ends.' : `${count} open sessions end.`;
+  },
+  tokensEnd: (count: number, isMore: boolean) => {
+    if (count === 0) return 'They have no token.';
+    return count === 1 ? 'One token is refused:' : `${count}${isMore ? ' or more' : ''} tokens are refused:`;
+  },
+  cancelInvitation: 'Cancel the invitation…',
+  emptyTitle: 'There are no members',
+  roleTitle: (name: string, role: string) => `Make ${name} ${role.toLowerCase()}?`,
+  roleSubmit: 'Change the role',
+  roleChanged: (name: string, role: string) => `${name} is now ${role.toLowerCase()}.`,
+  removeTitle: (name: string, email: string) => `Remove ${name} (${email})?`,
+  removeWarning:
+    'What is theirs ends at once; crawl schedules and the audit log stay. This cannot be undone.',
+  cancelWarning: 'The link in the invitation stops working. You can invite the same address again.',
+  removeSubmit: 'Remove',
+  removed: (name: string) => `${name} is removed.`,
+};

@@ -1,0 +1,14 @@
+/** The texts that explain why a run did not start in time. */
+export const scheduleProblems = {
+  title: 'Why it did not run',
+  pausedSince: 'It is paused since',
+  pausedAdvice: 'Times that pass meanwhile are left out. Resume it to have it run at its next time.',
+  overdueSince: 'A run is overdue since',
+  overdueAdvice: 'All workers are busy, or none is running. It starts as soon as one is free.',
+  missed: (count: number, isSkipped: boolean) =>
+    `${count === 1 ? 'One expected run' : `${count} expected runs`} did not happen at the scheduled time. ${
+      isSkipped
+        ? 'The schedule leaves out what it missed.'
+        : 'The schedule makes up for what it missed with one late run.'
+    }`,
+};

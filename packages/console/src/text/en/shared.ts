@@ -1,0 +1,89 @@
+/** The texts that every screen may need: they are part of the first load. */
+export const text = {
+  product: 'Workspace platform',
+  cancel: 'Cancel',
+  close: 'Close',
+  done: 'Done',
+  save: 'Save',
+  loading: 'Loading…',
+  showMore: 'Show more',
+  tryAgain: 'Try again',
+  clearFilter: (filter: string) => `${filter}: clear the filter`,
+  noMatchAdvice: 'Change the filter, or clear it.',
+  never: 'Never',
+  none: 'None',
+  all: 'All',
+  yes: 'Yes',
+  no: 'No',
+  search: 'Search',
+
+  crash: 'This page could not be shown',
+  skipToContent: 'Skip to the content',
+  signOut: 'Sign out',
+  signedInAs: 'Signed in as',
+  actions: 'Actions',
+  actionsFor: (name: string) => `Actions for ${name}`,
+  copyThing: (thing: string) => `Copy: ${thing}`,
+  copyStates: { idle: 'Copy', copied: 'Copied', failed: 'Press Ctrl+C' },
+  roles: { admin: 'Administrator', member: 'Member' },
+  notFound: {
+    title: 'There is nothing here',
+    advice:
+      'The address may be wrong, or what it named is gone. The navigation leads to everything there is.',
+  },
+  adminsOnly: {
+    title: 'For administrators',
+    advice: 'Your role does not include this. An administrator of your organisation can change it.',
+  },
+  session: {
+    ended: 'Your session has ended. Nothing on this page is lost: sign in in another tab, then go on here.',
+    signIn: 'Sign in (new tab)',
+    goOn: 'Go on',
+  },
+  problems: {
+    unexpected: 'Something unexpected happened. Reload the page; what you had saved is saved.',
+    unreachable:
+      'The platform can’t be reached, so it is unknown whether the last change was made. Check the connection, then reload before you try again.',
+    signedOut: 'Your session has ended and nothing was changed. Sign in in another tab, then try again here.',
+    nothingDone: (message: string) => `${message}. Nothing was done: you can try again.`,
+    unknownOutcome:
+      'The platform did not answer in time. The change may have been made: reload before you try again.',
+    unavailable: 'The service is not available at the moment. Try again in a few seconds.',
+    failed: 'The platform failed to answer. The change may have been made: reload before you try again.',
+    tooMany: 'Too many requests in a short time. Wait a minute, then try again.',
+  },
+  navigation: {
+    label: 'Main navigation',
+    open: 'Open the navigation',
+    account: 'Account',
+    overview: 'Overview',
+    crawling: 'Crawling',
+    mail: 'Mail',
+    organisation: 'Organisation',
+  },
+  /** The names of the screens in the navigation, which are their titles too. */
+  screens: {
+    tokens: 'My tokens',
+    crawls: 'Crawls',
+    queue: 'Queue',
+    events: 'Events',
+    mails: 'Mails',
+    templates: 'Templates',
+    smtp: 'SMTP server',
+    members: 'Members',
+    allTokens: 'All tokens',
+    audit: 'Audit log',
+    start: 'Getting started',
+    account: 'My account',
+    apps: 'Connected apps',
+    allApps: 'Connected apps',
+    applications: 'Applications',
+    serviceAccounts: 'Service accounts',
+    tokenPolicy: 'Token policy',
+    signIn: 'Sign-in',
+    mcpServers: 'MCP servers',
+  },
+};
+
+/** The language of dates and numbers, the same as that of the texts. */
+export const LOCALE = 'en';

@@ -1,0 +1,48 @@
+/** The texts of the page of one token. */
+export const token = {
+  title: 'Token',
+  states: { active: 'Active', expired: 'Expired', revoked: 'Revoked' },
+  edit: 'Edit…',
+  editTitle: (name: string) => `Edit “${name}”`,
+  saved: 'The token is changed.',
+  description: 'Description',
+  narrowHint: 'Permissions can be taken away, not added.',
+  usedScopes: 'Permissions used in the last 30 days',
+  used: (scopes: readonly string[], total: number) =>
+    scopes.length === 0 ? `None of ${total}` : `${scopes.length} of ${total}: ${scopes.join(', ')}`,
+  allowList: 'Allowed addresses',
+  allowListHint: 'CIDR ranges, one a line, such as 203.0.113.0/24. Empty: any address.',
+  anyAddress: 'Any',
+  created: 'Created',
+  parent: 'Created by',
+  replacedBy: 'Replaced by',
+  revokedAt: 'Revoked',
+  open: 'Open the token',
+  rotate: 'Rotate…',
+  rotateTitle: (name: string) => `Replace “${name}” by a new token?`,
+  rotateHint:
+    'The new one has the same name, permissions and addresses. Put it where the old one is used, before the old one ends.',
+  rotateSubmit: 'Create the new token',
+  grace: 'The old token works for another',
+  graces: {
+    '0': 'moment: it ends at once',
+    '3600': 'hour',
+    '86400': 'day',
+    '604800': 'week',
+  },
+  calls: {
+    title: 'Tool calls',
+    emptyTitle: 'It has called no tools',
+    emptyAdvice: 'Calls of remote tools by an agent with this token appear here.',
+    columns: { tool: 'Tool', outcome: 'Outcome', client: 'Client', duration: 'Took', at: 'When' },
+    outcomes: {
+      completed: 'Completed',
+      denied: 'Denied',
+      invalid_arguments: 'Invalid arguments',
+      refused: 'Refused',
+      failed: 'Failed',
+      cancelled: 'Cancelled',
+    },
+    milliseconds: (count: number) => `${count} ms`,
+  },
+};
