@@ -1,4 +1,7 @@
-/** Who may import whom. The order of the rules is that of the layers, from the packages to inside a service. */
+/**
+ * Lists which module may import which. The rules go from the outside in: packages first, then the inside of a
+ * service.
+ */
 const generatedClient = '^services/[^/]+/src/generated/prisma/';
 
 const crawl = '^services/crawl/src/';

@@ -6,7 +6,7 @@ import { ROOT, runMain, setUp, SetupError, toolEnv, waitForExit } from './setup.
 
 const BENCH = 'packages/bench/dist/main.js';
 
-/** What to run once the clone is set up; paths are relative to the root. */
+/** The programs to run once the clone is set up; paths are relative to the root. */
 const TOOLS = {
   test: ['node_modules/jest/bin/jest.js', '-c', 'packages/config/jest.config.mjs'],
   check: ['packages/config/check.mjs'],

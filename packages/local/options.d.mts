@@ -1,9 +1,9 @@
-/** What the platform is started with: flags first, then the environment, then defaults. */
+/** The options that the platform is started with: flags first, then the environment, then defaults. */
 export interface Options {
   /** Port and address of the gateway. */
   readonly port: number;
   readonly host: string;
-  /** Of the SMTP server that catches the mail, and of the page that shows it; both on loopback. */
+  /** The ports of the SMTP server that catches the mail and of the page that shows it; both listen on loopback. */
   readonly smtpCatcherPort: number;
   readonly inboxPort: number;
   /** Base URL without a slash at the end. */
@@ -11,15 +11,15 @@ export interface Options {
   /** Absolute. */
   readonly dataDir: string;
   readonly isFresh: boolean;
-  /** Of the first admin; counts at the first start only. */
+  /** The address of the first administrator; it has an effect at the first start only. */
   readonly adminEmail?: string;
-  /** Of the first admin; generated and kept when absent. */
+  /** The password of the first administrator; generated and stored when absent. */
   readonly adminPassword?: string;
   /** The server to use instead of the embedded one. */
   readonly databaseUrl?: string;
   /** Start a Redis or Valkey for crawl's queues. */
   readonly isRedisEmbedded: boolean;
-  /** For crawl's queues; without one they are kept in PostgreSQL. */
+  /** The Redis of crawl's queues; without one, PostgreSQL keeps them. */
   readonly redisUrl?: string;
   /** Comma-separated; without one, sync events stay in the feed. */
   readonly kafkaBrokers?: string;
@@ -28,7 +28,7 @@ export interface Options {
   /** Proxies in front of the gateway that end TLS; only these are believed about the client. */
   readonly trustedProxies: readonly string[];
   readonly logLevel: string;
-  /** What else the environment of the launcher sets goes to the services unchanged. */
+  /** All other variables of the launcher's environment, which the services receive unchanged. */
   readonly environment: Readonly<NodeJS.ProcessEnv>;
 }
 

@@ -9,7 +9,7 @@ import { createSeenIds } from './seen-ids.js';
 import type { Settings } from './settings.js';
 
 const LIFETIME_S = 60;
-/** How far the clocks of the platform and of this server may differ. */
+/** The tolerated difference between the clocks of the platform and of this server. */
 const CLOCK_TOLERANCE_S = 5;
 
 const refuse = (reason: string): OAuthError => new OAuthError(OAuthErrorCode.InvalidToken, reason);

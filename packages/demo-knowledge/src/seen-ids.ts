@@ -2,7 +2,7 @@ const MAX_IDS = 100_000;
 
 /** The ids of assertions that are still valid, so that none is used twice. */
 export function createSeenIds(getTime: () => number = Date.now) {
-  /** When each id expires, in seconds since the epoch, oldest first. */
+  /** The expiry of each id, in seconds since the epoch, oldest first. */
   const seen = new Map<string, number>();
 
   function dropExpired(): void {

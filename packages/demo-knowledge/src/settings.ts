@@ -8,7 +8,7 @@ export interface Settings {
   readonly databaseUrl: string;
   /** The folder of Markdown files. Absolute. */
   readonly folder: string;
-  /** Where the platform publishes its public keys. */
+  /** The URL at which the platform publishes its public keys. */
   readonly jwksUrl: URL;
   readonly issuer: string;
   /** The URL that the server is mounted with. */

@@ -16,7 +16,10 @@ export interface EventFeedQuery {
 
 export interface EventFeedPage {
   readonly data: SyncEvent[];
-  /** Where to continue, now or later. The last page has one, too; it is null only while there has been no event at all. */
+  /**
+   * The cursor from which to continue, now or later. The last page has one, too; it is null only while there has been
+   * no event at all.
+   */
   readonly nextCursor: string | null;
   /** Whether there are more events at this moment. */
   readonly hasMore: boolean;

@@ -76,11 +76,11 @@ export interface SyncEvent {
 export interface SyncEventInput {
   readonly orgId: string;
   readonly connector: Connector;
-  /** When the crawl completed, in milliseconds since the epoch. */
+  /** The time at which the crawl completed, in milliseconds since the epoch. */
   readonly now: number;
   /** Default: a new UUIDv7. */
   readonly eventId?: string;
-  /** When the crawled source was set up, in milliseconds since the epoch. Default: `now`. */
+  /** The time at which the crawled source was set up, in milliseconds since the epoch. Default: `now`. */
   readonly sourceCreatedAt?: number;
 }
 

@@ -24,7 +24,7 @@ import { CLIENTS, type ServiceDefinition } from './services.js';
 import { type PlannedService, planServices, startServices } from './start-services.js';
 import type { Teardown } from './teardown.js';
 
-/** How long, in ms, requests in progress may take before their connections are closed. */
+/** The time limit, in ms, after which the connections of requests in progress are closed. */
 const GATEWAY_DRAIN_MS = 5_000;
 
 export interface LaunchContext {

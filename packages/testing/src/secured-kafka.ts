@@ -7,7 +7,7 @@ import { makeTemporaryDir } from './temporary-dir.js';
 /** A broker that requires TLS and an account. */
 export interface SecuredKafka {
   readonly kafka: OwnKafka;
-  /** For SCRAM-SHA-512 and PLAIN. */
+  /** The account for SCRAM-SHA-512 and PLAIN. */
   readonly account: { readonly username: string; readonly password: string };
   /** The certificate of the authority that has signed the broker's, as PEM. */
   readonly authority: string;

@@ -22,7 +22,7 @@ import type { Resources } from './resources.js';
 
 const VERSION = '0.1.0';
 
-/** How far this machine's clock may be ahead of identity's. */
+/** The time by which identity's clock may be ahead of this machine's. */
 const CLOCK_TOLERANCE_MS = 5_000;
 
 export interface CrawlDeps {

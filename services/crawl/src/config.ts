@@ -42,7 +42,7 @@ export const crawlVariables = {
   ),
   TASKS: withDefault(taskEndpoints, new Map<string, string>()),
   TASK_SECRETS: withDefault(taskSecrets, new Map<string, readonly Buffer[]>()),
-  /** How long an endpoint may be unavailable, in each attempt of a run, before the attempt fails. */
+  /** The time for which an endpoint may be unavailable, in each attempt of a run, before the attempt fails. */
   ENDPOINT_GRACE_MS: withDefault(integer(0, 3_600_000), 300_000),
   /** Whether this process serves the API, runs the crawls, or both. */
   ROLE: withDefault(oneOf('api', 'worker', 'all'), 'all' as const),

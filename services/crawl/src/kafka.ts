@@ -3,7 +3,7 @@ import { list, oneOf, text, type Values, withDefault } from '@platform/service-k
 
 type KafkaOptions = EventRelayOptions['kafka'];
 
-/** How the service connects to Kafka: in plain text unless these variables say otherwise. */
+/** The connection to Kafka, in plain text unless these variables say otherwise. */
 export const kafkaVariables = {
   KAFKA_BROKERS: withDefault(list('a comma-separated list of <host>:<port>'), []),
   /** Certificates are verified. Node.js reads a private authority from NODE_EXTRA_CA_CERTS. */

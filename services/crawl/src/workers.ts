@@ -18,10 +18,10 @@ import type { CrawlJob } from './queue/job.js';
 import type { CrawlQueues } from './queue/queues.js';
 import type { Resources } from './resources.js';
 
-/** How long a run may go without a heartbeat: as long as BullMQ waits for a stalled job, within these limits. */
+/** A run may go without a heartbeat for as long as BullMQ waits for a stalled job, within these limits. */
 const MIN_LEASE_MS = 5_000;
 const MAX_LEASE_MS = 30_000;
-/** How long runs may take to end or to be handed back. */
+/** The time limit for runs to end or to be handed back. */
 const STOP_MS = 8_000;
 
 interface WorkerDeps {

@@ -135,7 +135,7 @@ export const identityVariables = {
   MAIL_TOOL_TIMEOUT_MS: withDefault(integer(100, 600_000), 70_000),
   /** The number of connections that remote tools open to mail, and to crawl. One organisation can use a quarter of them. */
   TOOL_CONNECTIONS: withDefault(integer(4, 10_000), 128),
-  /** How long a remote tool waits for a run to end when the client asks for it. */
+  /** The time for which a remote tool waits for a run to end when the client asks for it. */
   TOOL_WAIT_MAX_MS: withDefault(integer(1_000, 3_600_000), 600_000),
   /** Concurrent tool calls that wait for a run, per replica (one organisation can have a quarter) and per credential. */
   TOOL_WAITS: withDefault(integer(1, 100_000), 200),
@@ -159,16 +159,16 @@ export const identityVariables = {
   MCP_SERVER_TIMEOUT_MS: withDefault(integer(100, 600_000), 60_000),
   /** Concurrent calls of mounted tools, per replica. One organisation can have a quarter, each of its servers an eighth. */
   MCP_SERVER_CALLS: withDefault(integer(8, 10_000), 256),
-  /** How often the tools of each MCP server are looked up. */
+  /** The interval at which the tools of each MCP server are looked up. */
   MCP_SERVER_REFRESH_MS: withDefault(integer(1_000, 86_400_000), 300_000),
-  /** How many days the records of tool calls are kept. */
+  /** The number of days for which the records of tool calls are kept. */
   TOOL_CALL_DAYS: withDefault(integer(1, 3_650), 90),
-  /** How many days the audit is kept. The database refuses to delete entries of the last 30 days. */
+  /** The number of days for which the audit is kept. The database refuses to delete entries of the last 30 days. */
   AUDIT_DAYS: withDefault(integer(30, 36_500), 730),
   /** The web app that mailed links lead to. Without one, they lead to this service's own pages. */
   APP_URL: withDefault(url(['http:', 'https:'], 'https://app.example.com'), undefined),
   TOKEN_ISSUER: withDefault(text('a name or URL for the "iss" of credentials'), 'workspace-platform'),
-  /** What personal access tokens begin with when they are shown. Tokens with another prefix stay valid. */
+  /** The prefix with which personal access tokens are shown. Tokens with another prefix stay valid. */
   TOKEN_PREFIX: withDefault(tokenPrefix, DEFAULT_TOKEN_PREFIX),
   /** The public keys of GitHub's secret scanning, which then reports leaked tokens. */
   SECRET_SCANNING_KEYS: withDefault(scanningKeys, undefined),

@@ -70,7 +70,7 @@ export const PATIENT = { DATABASE_TIMEOUT_MS: '5000' };
 /** The default in production. */
 const IMPATIENT = { DATABASE_TIMEOUT_MS: '1000' };
 
-/** What stands in for the network, and where to listen. */
+/** The parts that replace the network, and the address to listen on. */
 export interface StartOptions {
   /** The port to listen on, for clients that follow PUBLIC_URL. */
   readonly port?: number;

@@ -148,10 +148,10 @@ async function registerRoutes({ app, metrics }: ServiceApp, deps: MailDeps, part
       return pools.isUp && journal.isUp;
     },
   };
-  // For personal access tokens and for the platform's own services
+  // These routes accept personal access tokens, and credentials of the platform's own services.
   await sendRoutes(app, { emails, configurations, deadlineMs });
   smtpConfigurationRoutes(app, { configurations, runtime });
-  // For administrators
+  // These routes are for administrators.
   recordRoutes(app, createRecordService({ ...resources, contentCipher }));
   const resend = createResend({ pool: resources.pool, cipher, emails });
   resendRoute(app, { resend, configurations, deadlineMs });

@@ -16,7 +16,7 @@ const TRUSTED = '127.0.0.5';
 describeWith('nginx', 'the gateway of the Compose file', () => {
   let service: Server;
   let gateway: Nginx;
-  /** How many requests the service answers by breaking their connection. */
+  /** The number of requests that the service answers by breaking their connection. */
   let toBreak = 0;
 
   beforeAll(async () => {

@@ -23,7 +23,7 @@ export interface Backlog {
   /** The first event of the backlog, when it is known. */
   head: PendingEvent | undefined;
   failures: number;
-  /** When the first event is sent again, by the clock of `now`. */
+  /** The time of the next attempt to send the first event, by the clock of `now`. */
   until: number;
 }
 

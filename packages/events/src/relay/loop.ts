@@ -11,10 +11,13 @@ interface LoopDependencies extends ProbeDependencies {
   readonly signal: AbortSignal;
 }
 
-/** How many events are read, sent and marked together: some 200 kB, below the broker's default limit of 1 MB. */
+/**
+ * The number of events that are read, sent and marked together: some 200 kB, below the broker's default limit of 1
+ * MB.
+ */
 const WINDOW = 500;
 
-/** How many keys are read at once where all events wait; the events themselves are then not read. */
+/** The number of keys that are read at once where all events wait; the events themselves are then not read. */
 const KEYS_WINDOW = 10_000;
 
 /** Limits reads of a busy outbox to 100 a second, for larger batches. The first event after a pause is sent at once. */

@@ -2,7 +2,7 @@ import type { Logger } from '@platform/service-kit';
 import type { KafkaConfig } from 'kafkajs';
 import type { Registry } from 'prom-client';
 
-/** Where sync events go unless the configuration says otherwise. */
+/** The topic of sync events unless the configuration names another one. */
 export const DEFAULT_TOPIC = 'sync-events';
 
 /** The state of a relay; relay.ts describes the states. */

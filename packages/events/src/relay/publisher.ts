@@ -21,7 +21,7 @@ export interface PublishResult {
 
 export interface Publisher {
   toPartition(event: Pick<PendingEvent, 'event_key'>): number;
-  /** How many partitions the topic has. The publisher cannot reconnect while the topic has another number. */
+  /** The number of the topic's partitions. The publisher cannot reconnect while the topic has another number. */
   readonly partitionCount: number;
   /** Sends the events of each partition in order. A fault of one partition does not affect the others. */
   publish(batches: ReadonlyMap<number, PendingEvent[]>): Promise<PublishResult>;
@@ -53,7 +53,7 @@ export class PartitionsChangedError extends KafkaAwayError {
 type PublisherOptions = Pick<EventRelayOptions, 'kafka' | 'log'> & {
   readonly topic: string;
   readonly partitions: number;
-  /** How many partitions the topic must have; by default, any number. */
+  /** The number of partitions that the topic must have; by default, any number is accepted. */
   readonly partitionCount?: number;
 };
 

@@ -34,7 +34,7 @@ const BODY_STALL_MS = 15_000;
 export interface GatewayOptions {
   /** Addresses and CIDR ranges of the proxies that are trusted about the client's address and its use of HTTPS. */
   readonly trustedProxies?: readonly string[];
-  /** How long a body may pause, in ms. */
+  /** The longest pause in a body, in ms. */
   readonly bodyStallMs?: number;
 }
 

@@ -22,7 +22,7 @@ export interface BatcherOptions<Q, R> {
   /** @returns one result per query, in the order of the queries. */
   load(queries: readonly Q[]): Promise<readonly R[]>;
   readonly maxBatch: number;
-  /** How many batches may be in flight at once; further queries wait for the next one. */
+  /** The number of batches that may be in flight at once; further queries wait for the next one. */
   readonly maxInFlight: number;
   /**
    * How long, in ms, queries are collected while another batch is in flight. The collection also ends when that batch

@@ -26,9 +26,12 @@ export class MigrationError extends Error {
 }
 
 export interface LockWaits {
-  /** How long one attempt waits for a lock, and blocks later statements: well below the time-out of a service's statements. */
+  /**
+   * The time for which one attempt waits for a lock, and blocks later statements: well below the timeout of a
+   * service's statements.
+   */
   readonly lockTimeoutMs: number;
-  /** How long a migration is retried. */
+  /** The time for which a migration is retried. */
   readonly totalMs: number;
 }
 

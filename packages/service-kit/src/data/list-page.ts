@@ -30,7 +30,7 @@ export const ListPageOf = <T extends TSchema>(item: T) =>
 
 /** The rows to read: a window of the whole list, or of its part before an id. */
 export interface ListWindow extends PageWindow {
-  /** In lower case; undefined for the whole list. */
+  /** The id in lower case; undefined for the whole list. */
   readonly beforeId: string | undefined;
 }
 

@@ -4,7 +4,7 @@ import type { App } from './app.js';
 import type { RequestsInProgress } from './requests-in-progress.js';
 
 const CHECK_INTERVAL_MS = 100;
-/** How long, in ms, a connection without a request may stay open after the listener has closed. */
+/** The time, in ms, for which a connection without a request may stay open after the listener has closed. */
 const IDLE_TIMEOUT_MS = 1_000;
 /** Node's default backlog for a listener. */
 const MAX_BACKLOG = 511;

@@ -16,7 +16,7 @@ type StartConfig = Values<typeof serviceVariables> & {
   readonly DATABASE_CONNECTIONS_MAX: number;
 };
 
-/** What a service opens its connections with. */
+/** The options with which a service opens its connections. */
 export interface ResourceOptions {
   readonly databaseUrl: string;
   readonly maxConnections: number;
@@ -26,7 +26,7 @@ export interface ResourceOptions {
   readonly shutdown: Shutdown;
 }
 
-/** What a service is built from. */
+/** The parts from which a service is built. */
 export interface ServiceDeps<Config, Resources> {
   readonly config: Config;
   readonly resources: Resources;

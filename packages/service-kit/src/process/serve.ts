@@ -6,7 +6,7 @@ import type { Shutdown } from '../shutdown.js';
 export interface ServeOptions extends ServiceApp {
   readonly host: string;
   readonly port: number;
-  /** How long to keep serving, not ready, before the listener closes, so that load balancers notice. */
+  /** The time for which the service keeps serving while it reports "not ready", so that load balancers notice. */
   readonly shutdownDelayMs: number;
   readonly shutdown: Shutdown;
 }

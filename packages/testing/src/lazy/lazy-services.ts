@@ -8,7 +8,7 @@ import { startLazyServer } from './sources.js';
 
 /** Starts the servers of a test run on demand, and stops them in the end. */
 export interface LazyServices {
-  /** For the environment of Jest's workers. */
+  /** The variables to add to the environment of Jest's workers. */
   readonly variables: Readonly<Record<string, string>>;
   stop(): Promise<void>;
 }

@@ -16,9 +16,12 @@ export const ENDPOINT_CONNECTORS = ['files_1', 'files_2'] as const;
 
 export interface PlatformAddresses {
   readonly url: string;
-  /** Where the SMTP server listens that accepts every mail. */
+  /** The port of the SMTP server that accepts every mail. */
   readonly smtpPort: number;
-  /** Where the endpoint of {@link ENDPOINT_CONNECTORS} is called. Nothing listens there until one test file does. */
+  /**
+   * The port at which crawl calls the endpoint of {@link ENDPOINT_CONNECTORS}. Nothing listens there until one test
+   * file does.
+   */
   readonly endpointPort: number;
 }
 

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { pruneRuns } from './runs.js';
 
-/** How many runs, and how many skipped ticks, are kept for each connector of an organisation. */
+/** The number of runs, and of skipped ticks, that are kept for each connector of an organisation. */
 const RUNS_KEPT = 200;
 const PRUNE_EVERY = 16;
 

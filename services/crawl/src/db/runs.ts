@@ -19,7 +19,7 @@ export interface Run {
   readonly attempts: number;
   readonly maxAttempts: number;
   readonly recoveries: number;
-  /** How often the run has been claimed. */
+  /** The number of times that the run has been claimed. */
   readonly claimCount: number;
   /** Since when the current attempt has waited for an unavailable endpoint. */
   readonly unavailableSince: Date | null;
@@ -61,7 +61,7 @@ export interface NewRun {
   readonly at: Date;
   readonly leaseUntil: Date | null;
   readonly reason: string | null;
-  /** When the schedule runs next; undefined leaves the expected time as it is. */
+  /** The time at which the schedule runs next; undefined leaves the expected time as it is. */
   readonly nextRunAt: Date | undefined;
   /** The id of the request that asks for the run. */
   readonly requestId?: string;

@@ -5,7 +5,7 @@ import { scheduleColumns } from './schedules.js';
 
 /** A schedule that this replica has leased to apply it to the queue. */
 export interface Unapplied extends Schedule {
-  /** When the lease expires; also distinguishes this lease from a later one. */
+  /** The expiry of the lease, which also distinguishes it from a later one. */
   readonly lease: Date;
   /** The revisions that the queue may hold jobs of, including the current one when it has been tried before. */
   readonly queuedRevisions: readonly number[];

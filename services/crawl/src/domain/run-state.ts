@@ -35,7 +35,10 @@ export type RunTrigger = 'schedule' | 'manual' | 'missed';
 export const isInProgress = (state: RunState): boolean =>
   state === 'waiting' || state === 'active' || state === 'retrying';
 
-/** How long a new run may be without a job: the process that inserted it may have crashed before it added the job. */
+/**
+ * The time for which a new run may be without a job. After it, the process that inserted the run has probably crashed
+ * before adding the job.
+ */
 export const ENQUEUE_GRACE_MS = 10_000;
 
 /** A run that loses its worker more often than this is taken for the cause, and fails. */

@@ -1,4 +1,4 @@
-/** What the time of an attempt is spent on: its task works, or its endpoint is unavailable. */
+/** The two phases of an attempt: its task works, or its endpoint is unavailable. */
 export type Budget = 'work' | 'unavailable';
 
 /**

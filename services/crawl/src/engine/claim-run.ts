@@ -28,11 +28,11 @@ export interface DeferredRun {
 }
 
 export interface RunTimes {
-  /** How long a run may go without a heartbeat. */
+  /** The time for which a run may go without a heartbeat. */
   readonly leaseMs: number;
   readonly retryDelayMs: number;
   readonly misfireGraceMs: number;
-  /** How long an endpoint may be unavailable, in each attempt of a run, before the attempt fails. */
+  /** The time for which an endpoint may be unavailable, in each attempt of a run, before the attempt fails. */
   readonly endpointGraceMs: number;
 }
 
@@ -45,7 +45,7 @@ export type NoRun = 'void' | 'stale';
 /** `changed` means that the rows were changed concurrently, and are to be read again. */
 type ClaimResult = ClaimedRun | DeferredRun | NoRun | 'changed';
 
-/** How often a one-off job checks whether the previous run has ended. */
+/** The interval at which a one-off job checks whether the previous run has ended. */
 const OVERLAP_RECHECK_MS = 1_000;
 
 const toTick = (revision: number, at: number): string => `${revision}:${at}`;

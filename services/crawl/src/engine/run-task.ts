@@ -19,7 +19,7 @@ export interface RunTaskDeps {
   /** Stores where the remote task of a run can be cancelled; null once it has been. */
   readonly saveTaskLocation: (run: RunClaim, location: string | null) => Promise<unknown>;
   readonly mayCancelAttempt: (run: ClaimedRun['run']) => Promise<boolean>;
-  /** How long the endpoint may be unavailable in an attempt before the attempt fails. */
+  /** The time for which the endpoint may be unavailable in an attempt before the attempt fails. */
   readonly endpointGraceMs: number;
   readonly clock: Clock;
   readonly log: Logger;

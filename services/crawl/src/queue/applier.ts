@@ -42,7 +42,7 @@ import type { CrawlQueues } from './queues.js';
 
 const BATCH = 100;
 const PAGE = 500;
-/** How often a replica looks for rows that other replicas have left. */
+/** The interval at which a replica looks for rows that other replicas have left. */
 const POLL_INTERVAL_MS = 1_000;
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 

@@ -35,7 +35,7 @@ interface ErrorSource {
 }
 export type Processor = (job: CrawlJob, token: string | undefined) => Promise<unknown>;
 
-/** Where BullMQ keeps the queues: Redis or PostgreSQL. */
+/** The place where BullMQ keeps the queues: Redis or PostgreSQL. */
 export interface QueueBackend {
   /** Rejects while the backend is unavailable. */
   ping(): Promise<unknown>;

@@ -1,7 +1,7 @@
 import type { Logger } from '@platform/service-kit';
 
 const EVERY_MS = 60_000;
-/** How many different messages are remembered; the oldest is dropped. */
+/** The number of different messages that are remembered; the oldest is dropped. */
 const MAX_MESSAGES = 20;
 
 /**

@@ -11,7 +11,7 @@ jest.setTimeout(180_000);
 
 const everyMinute = { scheduleType: 'custom', cronExpression: '* * * * *' };
 const MINUTE_MS = 60_000;
-/** How long before a minute begins the tests create their schedules. */
+/** The tests create their schedules this long before a minute begins. */
 const LEAD_MS = 4_000;
 
 describeEachBackend('stopping scheduled runs on %s', (backend) => {

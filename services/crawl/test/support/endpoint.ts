@@ -9,7 +9,7 @@ export interface Asked {
   readonly body: any;
   /** The body as it was sent. */
   readonly text: string;
-  /** When it arrived, in ms of the monotonic clock. */
+  /** The time at which it arrived, in ms of the monotonic clock. */
   readonly at: number;
 }
 

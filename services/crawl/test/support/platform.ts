@@ -134,7 +134,10 @@ export async function startPlatform(options: {
   readonly env?: Record<string, string>;
   /** The URL of a PostgreSQL server of the test's own, which the test may stop. */
   readonly crawlAdminUrl?: string;
-  /** How far the clocks of the services are ahead. It implies an identity service of the platform's own. */
+  /**
+   * The time by which the clocks of the services are ahead. Setting it gives the platform an identity service of its
+   * own.
+   */
   readonly clockAheadMs?: number;
   /** Starts an identity service with one organisation, which the test may stop. */
   readonly hasOwnIdentity?: boolean;

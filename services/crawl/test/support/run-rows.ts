@@ -12,7 +12,7 @@ import { type CrawlJob, toOnceJobId, toTickJobId } from '../../src/queue/job.js'
 
 const migrationsDir = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));
 
-/** When the clock of each test starts, and when the first run of every schedule is expected, in epoch ms. */
+/** The time at which the clock of each test starts and the first run of every schedule is expected, in epoch ms. */
 export const at = Date.parse('2030-01-01T00:00:00Z');
 export const times = {
   leaseMs: 30_000,

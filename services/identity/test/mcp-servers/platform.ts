@@ -2,7 +2,7 @@ import type { Answer } from '@platform/testing';
 import type { IdentityUnderTest } from '../identity.js';
 import { createCaller } from '../mcp/endpoint.js';
 
-/** What administrators do with MCP servers. */
+/** Creates calls of the routes with which administrators manage MCP servers. */
 export function createMounts(identity: IdentityUnderTest, session: string) {
   const call = (method: string, path = '', body?: object): Promise<Answer> =>
     identity.call(method, `/api/v1/mcp-servers${path}`, { token: session, ...(body && { body }) });
@@ -54,7 +54,7 @@ export interface MountedTool {
   readonly flags: string[];
 }
 
-/** What an agent does. */
+/** Creates an agent, which calls `/mcp`. */
 export function createAgent(identity: IdentityUnderTest, token: string) {
   const { legacy, modern } = createCaller(identity, token);
   return {

@@ -29,7 +29,7 @@ export interface Upstream {
   readonly port: number;
   /** The tools that it lists from now on. */
   tools: UpstreamTool[];
-  /** What its tools do from now on. */
+  /** The behaviour of its tools from now on. */
   call: Call;
   readonly received: Received[];
   /** The names of the tools that were called. */

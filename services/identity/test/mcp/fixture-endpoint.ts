@@ -48,7 +48,7 @@ const registered = [
 
 type Respond = (params: Json, context: ServerContext) => object | Promise<object>;
 
-/** What the fixtures read of the SDK's context. */
+/** The part of the SDK's context that the fixtures read. */
 function toServerContext({ request: { id, method, params } }: Exchange): ServerContext {
   const { _meta, inputResponses, requestState } = params;
   const mcpReq = { id, method, envelope: _meta, inputResponses, requestState: () => requestState };

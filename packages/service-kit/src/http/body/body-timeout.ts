@@ -3,9 +3,9 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { toStatusError } from '../translate-error.js';
 
 export interface BodyTimeouts {
-  /** How long a body may pause, in ms. */
+  /** The longest pause in a body, in ms. */
   readonly stallMs: number;
-  /** How long a body may take in total, in ms. */
+  /** The time limit for the whole body, in ms. */
   readonly totalMs: number;
 }
 

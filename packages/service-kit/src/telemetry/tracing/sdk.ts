@@ -8,7 +8,7 @@ import { makeSampler } from './sampler.js';
 import { setTracing } from './spans.js';
 import type { Tracing, TracingConfig } from './tracing.js';
 
-/** How long, in ms, the shutdown waits for the collector before it drops the remaining spans. */
+/** The time, in ms, for which the shutdown waits for the collector before it drops the remaining spans. */
 const EXPORT_TIMEOUT_MS = 3_000;
 
 const withoutQuery = (url: string): string => url.split('?', 1)[0] ?? '';

@@ -5,7 +5,7 @@ import type { CrawlMetrics } from '../metrics.js';
 import type { Tasks } from '../tasks/tasks.js';
 import { forEachConcurrently } from './for-each-concurrently.js';
 
-/** How long the worker of an aborted run has to cancel the task itself. */
+/** The time that the worker of an aborted run has to cancel the task itself. */
 const OWN_CANCELLATION_MS = 10_000;
 /** After this time the task of an unavailable endpoint is given up. */
 const GIVE_UP_AFTER_MS = 3_600_000;

@@ -45,7 +45,7 @@ export interface WatchdogDeps {
   readonly metrics: CrawlMetrics;
   readonly log: Logger;
   readonly overdueGraceMs: number;
-  /** How late a run may still start when its schedule skips missed runs. */
+  /** The longest delay with which a run still starts when its schedule skips missed runs. */
   readonly misfireGraceMs: number;
 }
 

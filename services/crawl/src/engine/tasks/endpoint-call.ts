@@ -21,7 +21,7 @@ const MAX_BODY_BYTES = 65_536;
  * limits it.
  */
 const POLL_TIMEOUT_MS = 30_000;
-/** How long the body of an error is read before the connection is closed. */
+/** The time limit for reading the body of an error; after it, the connection is closed. */
 const DISCARD_TIMEOUT_MS = 1_000;
 
 /** Sent by an endpoint that is overloaded, and by proxies in front of one that is being replaced. */

@@ -20,7 +20,7 @@ export interface TaskOrder {
 export interface TaskContext {
   /** Aborted on pause, removal, timeout and shutdown; the task then stops what it has started. */
   readonly signal: AbortSignal;
-  /** When the attempt times out, ISO 8601; the time for which its endpoint is unavailable is added. */
+  /** The time at which the attempt times out, in ISO 8601. The time for which its endpoint is unavailable is added. */
   readonly deadline: string;
   /** The id of the request that asked for the run; the run's own id when there was none. */
   readonly requestId: string;

@@ -22,7 +22,9 @@ export interface ActingCredential {
   readonly id: string;
 }
 
-/** Who did something, with which credential and from where, so that the actions of a stolen token can be found. */
+/**
+ * The originator of an action, with their credential and address, so that the actions of a stolen token can be found.
+ */
 export interface Actor {
   /** Null when the platform acted, or when the actor is unknown. */
   readonly actorId: string | null;

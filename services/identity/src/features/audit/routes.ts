@@ -5,7 +5,7 @@ import { errorResponses, bearer } from '../../openapi.js';
 import { AuditPage, AuditQuery } from './schemas.js';
 import type { AuditService } from './service.js';
 
-/** For administrators, with a session. */
+/** Registers the routes of the audit, for administrators with a session. */
 export function auditRoutes(app: App, service: AuditService): void {
   app.get(
     '/api/v1/audit',

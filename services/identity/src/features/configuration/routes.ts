@@ -74,7 +74,10 @@ export function configurationRoutes(app: App, service: ConfigurationService): vo
   );
 }
 
-/** For the mail service: requires a service credential with `FETCH_CONFIG`. A member's token with that scope is rejected. */
+/**
+ * Registers the route of the mail service. It requires a service credential with `FETCH_CONFIG` and rejects a
+ * member's token with that scope.
+ */
 export function internalConfigurationRoutes(app: App, service: ConfigurationService): void {
   app.get(
     '/api/v1/configurationManager/internal/smtpConfig',

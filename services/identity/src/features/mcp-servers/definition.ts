@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { ListToolsResult } from '@modelcontextprotocol/client';
 
 type ListedTool = ListToolsResult['tools'][number];
-/** What is pinned of a tool: everything that a model or its host reads. Icons and metadata are dropped. */
+/** The parts of a tool that are pinned: everything that a model or its host reads. Icons and metadata are dropped. */
 export type Definition = Pick<
   ListedTool,
   'name' | 'title' | 'description' | 'inputSchema' | 'outputSchema' | 'annotations'

@@ -27,7 +27,7 @@ import { createEgress } from './upstream/egress.js';
 
 /** The largest answer of a server, in bytes. */
 const MAX_ANSWER_BYTES = 4 * 1_048_576;
-/** What a server still sends this long after a call's deadline is broken off. */
+/** A response that a server is still sending this long after the call's deadline is broken off. */
 const GRACE_MS = 1_000;
 /** Listing tools takes longer than this only at a server that is in trouble. */
 const MAX_LIST_TIMEOUT_MS = 10_000;

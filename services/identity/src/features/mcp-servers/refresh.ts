@@ -18,7 +18,7 @@ const nameForm = /^[\x21-\x7e]{1,128}$/;
 
 type ListedTool = ListToolsResult['tools'][number];
 
-/** How many definitions became new, changed or withdrawn. */
+/** The number of definitions that became new, changed or withdrawn. */
 export interface CatalogueChanges {
   readonly new: number;
   readonly changed: number;

@@ -20,7 +20,7 @@ import type { ServerService } from './service.js';
 const base = '/api/v1/mcp-servers';
 const tags = ['MCP servers'];
 
-/** For administrators, with a session: the MCP servers whose tools `/mcp` offers. */
+/** Registers the routes of the MCP servers whose tools `/mcp` offers, for administrators with a session. */
 export function serverRoutes(app: App, service: ServerService): void {
   const onRequest = [app.authenticate, requireAdminRole, requireSession];
   app.get(
@@ -107,7 +107,7 @@ export function serverRoutes(app: App, service: ServerService): void {
   );
 }
 
-/** For administrators, with a session: these connect to the server. */
+/** Registers the routes that connect to the server, for administrators with a session. */
 export function serverCheckRoutes(app: App, checks: ServerChecks): void {
   const onRequest = [app.authenticate, requireAdminRole, requireSession];
   app.post(

@@ -4,7 +4,7 @@
  */
 export const SERVER_NAME_PATTERN = '^(?!.*__)[a-z0-9](?:[a-z0-9_-]{0,30}[a-z0-9-])?$';
 
-/** What the APIs of model providers accept as the name of a tool. */
+/** The pattern of tool names that the APIs of model providers accept. */
 const toolNameForm = /^[\w-]{1,64}$/;
 
 /** @returns undefined when the tool's own name makes a name that is too long or has characters that clients reject. */

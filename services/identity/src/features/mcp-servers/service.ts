@@ -44,7 +44,7 @@ export interface ServerService {
   remove(caller: Caller, id: string): Promise<void>;
 }
 
-/** What the audit records of a server: never the secret. */
+/** Returns the fields of a server that the audit records: never the secret. */
 const toAudited = (row: ServerRow) => ({
   name: row.name,
   url: row.url,
@@ -145,7 +145,7 @@ export function createServerService(deps: {
         }
         const fields = toChangedFields(before, body, { box, egress });
         const after = await updateServer(tx, id, { ...fields, nextRefreshAt: new Date(clock()) });
-        // What was approved of one server is called on another only once that offers the same.
+        // A tool that was approved on one server is called on another only once that server offers the same.
         if (isOtherOrigin(before.url, after.url)) await withdrawTools(tx, id);
         await bumpCatalogue(tx, orgId);
         await record(tx, caller, 'mcp_server.changed', { before, after });

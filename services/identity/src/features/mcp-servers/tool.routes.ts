@@ -9,7 +9,10 @@ import type { ToolDecisions } from './tool-decisions.js';
 const base = '/api/v1/mcp-servers/:id/tools';
 const tags = ['MCP servers'];
 
-/** For administrators, with a session: which tools of a server are offered, to whom, and by which definition. */
+/**
+ * Registers the routes that decide which tools of a server are offered, to whom, and by which definition, for
+ * administrators with a session.
+ */
 export function mountedToolRoutes(app: App, decisions: ToolDecisions): void {
   const onRequest = [app.authenticate, requireAdminRole, requireSession];
   app.get(

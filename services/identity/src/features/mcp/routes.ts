@@ -145,7 +145,7 @@ function otherMethods(scope: App): void {
   });
 }
 
-/** For members, with a session or a token: `POST /mcp`. */
+/** Registers `POST /mcp`, for members with a session or a token. */
 export function mcpRoutes(app: App, deps: McpRouteDeps): void {
   const { publicUrl } = deps;
   metadataRoute(app, publicUrl);

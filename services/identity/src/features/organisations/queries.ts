@@ -37,7 +37,7 @@ export const insertOrganisation = (
 export const areCodesEnabled = async (db: Prisma | Transaction, id: string): Promise<boolean> =>
   (await getSignInSettings(db, id)).codesEnabled;
 
-/** How members of the organisation can sign in. */
+/** The ways in which members of the organisation can sign in. */
 interface SignInSettings {
   readonly codesEnabled: boolean;
   readonly secondFactorRequired: boolean;

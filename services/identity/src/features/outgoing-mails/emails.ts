@@ -25,7 +25,7 @@ export interface SendEmailRequest {
 /** A line of the template `tokenExpiring`. */
 export interface EndingToken {
   readonly name: string;
-  /** When and how the token ends, in words. */
+  /** The end of the token, and its cause, in words. */
   readonly end: string;
 }
 
@@ -76,7 +76,7 @@ const toEmail = (
 export interface LinkBase {
   readonly appUrl: string | undefined;
   readonly pagesUrl: string;
-  /** Where members see their tokens in the console. */
+  /** The URL of the console's page on which members see their tokens. */
   readonly tokensUrl: string;
 }
 

@@ -15,7 +15,7 @@ export function startOutbox(deps: {
   /** Returns identity's own credential for the mail service. */
   readonly serviceToken: () => Promise<string>;
   readonly secrets: OneTimeSecrets;
-  /** Where mailed links lead. */
+  /** The base URL of mailed links. */
   readonly links: PrepareDeps['links'];
   readonly prisma: Prisma;
   readonly box: SecretBox;

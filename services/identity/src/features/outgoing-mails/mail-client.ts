@@ -26,7 +26,7 @@ export type SendMail = (message: SendEmailRequest, options: SendOptions) => Prom
 /** The reason given while the mail service is still trying to deliver an accepted mail. */
 export const IN_PROGRESS = 'in progress';
 
-/** How long a slot waits for an SMTP server that doesn't respond; a later attempt asks for the outcome. */
+/** The time for which a slot waits for an SMTP server that doesn't respond; a later attempt asks for the outcome. */
 const WAIT_SECONDS = 2;
 
 /** The mail service may go on after this timeout: the next attempt, with the same key, gets the outcome. */

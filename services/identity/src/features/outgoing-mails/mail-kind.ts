@@ -2,7 +2,7 @@ import { secretLifetimes } from '../one-time-secrets/secret.js';
 
 const HOUR = 60 * 60_000;
 
-/** How long each kind of mail is worth sending, in milliseconds: while its code or link is valid. */
+/** The time for which each kind of mail is worth sending, in milliseconds: while its code or link is valid. */
 const mailLifetimes = {
   ...secretLifetimes,
   account_created: 24 * HOUR,

@@ -5,7 +5,7 @@
 
 type Detail = Readonly<Record<string, string>>;
 
-/** What the mail service takes. */
+/** The limits of the mail service, in characters. */
 const MAX_MESSAGE_LENGTH = 1_000;
 const MAX_FACT_LENGTH = 64;
 

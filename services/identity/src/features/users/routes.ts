@@ -9,7 +9,7 @@ import type { UserService } from './service.js';
 
 const tags = ['Users'];
 
-/** For members; a token requires `user:read`. */
+/** Registers the routes of the own account, for members; a token requires `user:read`. */
 export function ownUserRoutes(app: App): void {
   app.get(
     '/api/v1/users/me',

@@ -5,7 +5,7 @@ import { type TransportLimits, toTransportOptions } from '../delivery/transport-
 import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
 
 export interface Findings {
-  /** How the connection was encrypted, or null when it is in clear text. */
+  /** The encryption of the connection, or null when it is in clear text. */
   readonly tls: 'implicit' | 'starttls' | null;
   readonly authenticated: boolean;
   /** Whether the server offers a login. */

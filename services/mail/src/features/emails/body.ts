@@ -26,7 +26,7 @@ declare module 'fastify' {
   }
 }
 
-/** For larger bodies, each step runs in a turn of the event loop of its own. */
+/** The size of a body above which each step runs in a turn of the event loop of its own. */
 const LARGE_BYTES = 1_048_576;
 
 /** Smaller bodies reserve no memory, because `SENDS_MAX` already limits how many there are. */

@@ -22,9 +22,12 @@ export interface Idempotency {
 
 /** The points in time by which a request must be answered, in milliseconds of `performance.now()`. */
 export interface ResponseDeadlines {
-  /** When the outcome must be known. A delivery that a client waits for is aborted then. */
+  /** The time at which the outcome must be known. A delivery that a client waits for is aborted then. */
   readonly deadlineAt: number;
-  /** When to respond with 202 and continue in the background; undefined when the client waits for the outcome. */
+  /**
+   * The time at which to respond with 202 and continue in the background; undefined when the client waits for the
+   * outcome.
+   */
   readonly acceptAt: number | undefined;
 }
 

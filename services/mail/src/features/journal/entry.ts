@@ -27,7 +27,7 @@ export interface MailOutcome {
   readonly problem?: SmtpProblem | undefined;
   /** The request of a mail that failed or is unknown, when it may be resent. */
   readonly encryptedRequest?: string | undefined;
-  /** What of its content is kept. */
+  /** The part of its content that is kept. */
   readonly encryptedContent?: string;
 }
 

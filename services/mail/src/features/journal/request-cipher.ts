@@ -14,7 +14,10 @@ export interface RequestCipher {
   decrypt(encrypted: string, mailId: string): unknown;
 }
 
-/** What is stored, and with it part of the key derivation: it can only be read while the purpose stays the same. */
+/**
+ * The purpose of the stored data is part of the key derivation, so the data can be read only while the purpose stays
+ * the same.
+ */
 const purposes = { resend: 'letters of mails that failed', content: 'contents of mails' } as const;
 
 /** @param secret - this service's secret. What was encrypted with an earlier one can't be decrypted any more. */

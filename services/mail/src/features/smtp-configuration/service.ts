@@ -30,7 +30,10 @@ const MAX_CACHED = 10_000;
 export function createSmtpConfigurations(deps: {
   readonly fetch: FetchConfiguration;
   readonly clock: Clock;
-  /** How long a cached configuration is used. It bounds how late `updateSmtpConfig` in another replica takes effect here. */
+  /**
+   * The time for which a cached configuration is used. It bounds how late `updateSmtpConfig` in another replica takes
+   * effect here.
+   */
   readonly maxAgeMs: number;
 }): SmtpConfigurations {
   const known = new LRUCache<string, CachedConfiguration>({ max: MAX_CACHED });

@@ -3,7 +3,7 @@ import { findKey, type InternalTemplateType, listSources } from './view.js';
 /** Stand for the values that are not kept. A link has to be one for the template. */
 const HIDDEN = { code: '••••••', link: 'https://hidden.invalid/' } as const;
 
-/** What of a mail's data is kept, so that it can be rendered again for administrators. */
+/** The part of a mail's data that is kept, so that it can be rendered again for administrators. */
 export interface KeptContent {
   readonly templateData: Readonly<Record<string, unknown>>;
   readonly productName?: string;

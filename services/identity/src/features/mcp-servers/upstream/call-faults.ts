@@ -16,7 +16,7 @@ const NOT_UNDERSTOOD: Told = {
   isFateUnknown: true,
 };
 
-/** What callers are told: what it means for them, and nothing that the server said. */
+/** The messages for callers, which say what a fault means for them and repeat nothing that the server said. */
 const told: Readonly<Record<UpstreamFaultKind, Told>> = {
   target_denied: UNREACHABLE,
   host_unknown: UNREACHABLE,

@@ -16,7 +16,7 @@ export interface ConnectionOptions {
   readonly timeoutMs: number;
   /** After this time an answer is broken off, also a stream that the client no longer waits for. */
   readonly maxAnswerMs: number;
-  /** What an earlier connection to the same server found out about its protocol. */
+  /** The protocol that an earlier connection to the same server has found. */
   readonly prior: PriorDiscovery | undefined;
 }
 
@@ -84,7 +84,7 @@ export async function connectTo(options: ConnectionOptions, signal?: AbortSignal
   }
 }
 
-/** What a connection found out about the server's protocol, for the next one. */
+/** Returns the protocol that a connection has found, for the next connection to the same server. */
 export function getPrior(client: Client): PriorDiscovery {
   const discover = client.getDiscoverResult();
   return discover ? { kind: 'modern', discover } : { kind: 'legacy' };

@@ -19,7 +19,7 @@ interface Connection {
   isRetired: boolean;
 }
 
-/** What a connection is used for. */
+/** The purpose of a connection. */
 interface Use {
   readonly server: UpstreamServer;
   /** Undefined for the platform itself. */

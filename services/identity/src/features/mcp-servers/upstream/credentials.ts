@@ -3,7 +3,10 @@ import { v4 as uuidv4 } from 'uuid';
 import type { KnowledgeScope } from '../gate.js';
 import type { SecretBox } from '../../../secret-box.js';
 
-/** For whom a server is called. Undefined stands for the platform, which lists tools for nobody in particular. */
+/**
+ * The member for whom a server is called. Undefined stands for the platform, which lists tools for nobody in
+ * particular.
+ */
 export interface Subject {
   readonly userId: string;
   /** The knowledge scopes that the caller's credential grants. */
