@@ -55,7 +55,7 @@ export type VerifyProof = (request: IncomingMessage, credential: SignedCredentia
 
 /**
  * Creates the check of proofs (RFC 9449 §4.3). A proof works once: each replica remembers those that it has seen for as
- * long as they are valid.
+ * long as they are valid. Each client of an account has room of its own, so that one that sends too many is refused alone.
  *
  * @param publicUrl - where clients reach the platform. A proof names that, not the address behind the gateway.
  */
@@ -79,6 +79,6 @@ export function createProofCheck(publicUrl: string, clock: Clock): VerifyProof {
     // The signature check has read the key from the header.
     const { jwk } = protectedHeader;
     if (!jwk || (await calculateJwkThumbprint(jwk)) !== claims.cnf?.jkt) return false;
-    return replays.isFirst(`${claims.cnf.jkt} ${jti}`);
+    return replays.isFirst(`${claims.client_id} ${claims.sub}`, `${claims.cnf.jkt} ${jti}`);
   };
 }

@@ -1,17 +1,13 @@
-import { AppError, type Clock } from '@platform/service-kit';
+import { type Clock, tooManyRequests } from '@platform/service-kit';
 
 const MAX_REMEMBERED = 100_000;
+const MESSAGE = 'Too many requests with proofs of possession: try again later';
 
-/** Proofs of all clients together: no client is let through unchecked to make room. */
-const tooMany = (): AppError =>
-  new AppError({
-    status: 503,
-    code: 'TOO_MANY_PROOFS',
-    message: 'Too many requests with proofs of possession: try again later',
-    isReused: true,
-  });
-
-/** Remembers keys for a time, in memory that is bounded. Each call costs the same, however many there are. */
+/**
+ * Remembers keys for a time, in memory that is bounded. No key is forgotten early to make room. A holder may have as many
+ * keys as there is room left for others: one that floods gets half of the room, two get a third each, and there is always
+ * room for one more. Each call costs the same, however many keys there are.
+ */
 export function createReplayCheck({
   retentionMs,
   clock,
@@ -21,29 +17,44 @@ export function createReplayCheck({
   readonly clock: Clock;
   readonly max?: number;
 }) {
-  /** When each key can be forgotten. All are kept equally long, so the first one is the next to go. */
-  const seen = new Map<string, number>();
-  const full = tooMany();
+  /** The keys in the order in which they expire, because all are kept equally long. */
+  const seen = new Map<string, { readonly holder: string; readonly expiresAt: number }>();
+  const countOfHolder = new Map<string, number>();
 
-  function forgetOld(now: number): void {
-    for (const [key, until] of seen) {
-      if (until > now) return;
+  function addToCount(holder: string, change: 1 | -1): void {
+    const count = (countOfHolder.get(holder) ?? 0) + change;
+    if (count > 0) countOfHolder.set(holder, count);
+    else countOfHolder.delete(holder);
+  }
+
+  function forgetExpired(now: number): void {
+    for (const [key, { holder, expiresAt }] of seen) {
+      if (expiresAt > now) return;
       seen.delete(key);
+      addToCount(holder, -1);
     }
+  }
+
+  /** Returns in how many milliseconds the oldest key expires. */
+  function findNextExpiry(now: number): number {
+    const [oldest] = seen.values();
+    return oldest === undefined ? 0 : oldest.expiresAt - now;
   }
 
   return {
     /**
      * Returns whether the key was not seen before, and remembers it.
      *
-     * @throws AppError 503 when there is no room.
+     * @throws AppError 429 when the holder has no room for it.
      */
-    isFirst(key: string): boolean {
+    isFirst(holder: string, key: string): boolean {
       const now = clock();
-      forgetOld(now);
+      forgetExpired(now);
       if (seen.has(key)) return false;
-      if (seen.size >= max) throw full;
-      seen.set(key, now + retentionMs);
+      if ((countOfHolder.get(holder) ?? 0) >= max - seen.size)
+        throw tooManyRequests(findNextExpiry(now) / 1_000, MESSAGE);
+      seen.set(key, { holder, expiresAt: now + retentionMs });
+      addToCount(holder, 1);
       return true;
     },
   };
