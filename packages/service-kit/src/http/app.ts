@@ -28,7 +28,7 @@ import { refuseCodedBodies } from './body/content-coding.js';
 import { toStatusError, translateError } from './translate-error.js';
 import { registerRequestSpans } from '../telemetry/tracing/request-spans.js';
 import { registerDocs } from '../openapi/docs.js';
-import { createValidatorCompiler } from './validation.js';
+import { createSerializerCompiler, createValidatorCompiler } from './validation.js';
 
 /** A Fastify instance whose handlers get their types from the TypeBox schemas of the route. */
 export type App = FastifyInstance<
@@ -180,6 +180,7 @@ export async function createApp(options: AppOptions): Promise<ServiceApp> {
 
   requests.watch(app.server);
   app.setValidatorCompiler(createValidatorCompiler());
+  app.setSerializerCompiler(createSerializerCompiler());
   app.setErrorHandler(createErrorHandler(options.errors));
   registerNotFound(app, options.errors);
   registerExpectations(app, options.errors);

@@ -1,6 +1,7 @@
-import { Ajv, type ErrorObject, type Options } from 'ajv';
+import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv';
 import ajvFormats from 'ajv-formats';
-import type { FastifySchemaCompiler } from 'fastify';
+import fastJsonStringify, { type Schema } from 'fast-json-stringify';
+import type { FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify';
 import { isDisplayName } from '../data/display-name.js';
 import { readEmailAddress } from '../data/email-address.js';
 import type { FaultDetail } from '../errors.js';
@@ -36,8 +37,32 @@ function createAjv(options: Options): Ajv {
 export function createValidatorCompiler(): FastifySchemaCompiler<unknown> {
   const bodies = createAjv({ coerceTypes: false });
   const urls = createAjv({ coerceTypes: true });
-  return ({ schema, httpPart }) => (httpPart === 'body' ? bodies : urls).compile(schema as object);
+  return ({ schema, httpPart }) =>
+    compileAtFirstUse(() => (httpPart === 'body' ? bodies : urls).compile(schema as object));
 }
+
+/** Puts off compiling a schema: a service has hundreds, and a replica needs a few of them soon. */
+function compileAtFirstUse(compile: () => ValidateFunction): ReturnType<FastifySchemaCompiler<unknown>> {
+  let compiled: ValidateFunction | undefined;
+  const validate: ReturnType<FastifySchemaCompiler<unknown>> = (data: unknown) => {
+    compiled ??= compile();
+    const isValid = compiled(data);
+    validate.errors = compiled.errors ?? null;
+    return isValid;
+  };
+  return validate;
+}
+
+/** Creates Fastify's serializer, which compiles each schema at its first use, as the validator does. */
+export const createSerializerCompiler =
+  (): FastifySerializerCompiler<unknown> =>
+  ({ schema }) => {
+    let serialize: ((data: unknown) => string) | undefined;
+    return (data) => {
+      serialize ??= fastJsonStringify(schema as Schema);
+      return serialize(data);
+    };
+  };
 
 type AjvFault = Pick<ErrorObject, 'keyword' | 'instancePath' | 'params'> & {
   readonly message?: string | undefined;
