@@ -1,27 +1,32 @@
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { EmbeddedServerError } from '@platform/embedded';
-import { collect } from './collect.js';
-import { canPin, pinThisProcess } from './cores.js';
-import { formatTable, writeResults } from './report.js';
-import { isReached, type Suite } from './suite.js';
-import { authSuite } from './suites/auth/index.js';
-import { consoleSuite } from './suites/console/index.js';
-import { crawlSuite } from './suites/crawl/index.js';
-import { mailSuite } from './suites/mail/index.js';
-import { mcpSuite } from './suites/mcp/index.js';
+import { isReached } from './runner/measurement.js';
+import { formatValues, writeResults } from './runner/report.js';
+import { type MeasuredValue, runSuite } from './runner/run-suite.js';
+import { canPin, pinThisProcess } from './runner/cores.js';
+import { suites } from './suites.js';
 
-const suites: readonly Suite[] = [authSuite, mcpSuite, mailSuite, crawlSuite, consoleSuite];
+const DEFAULT_SECONDS = 5;
+
+const describeSuite = ({ name, title, measurements }: (typeof suites)[number]): string =>
+  [
+    `  ${name.padEnd(8)}${title}`,
+    ...measurements.map(({ title: what, values, isLong }) => {
+      const names = Object.keys(values).filter((value) => values[value]?.bar);
+      return `          ${what}${isLong ? ' (only when named)' : ''}: ${(names.length > 0 ? names : Object.keys(values)).join(', ')}`;
+    }),
+  ].join('\n');
 
 const usage = `npm run bench -- <suite> [options]
 
-Suites
-${suites.map(({ name, title, parts }) => `  ${name.padEnd(8)}${title}\n          parts: ${parts.join(', ')}`).join('\n')}
+Suites, and the names that --only takes
+${suites.map(describeSuite).join('\n')}
 
 Options
-  --only <part>     measure one part (may be repeated); the results are then shown, not written
-  --seconds <n>     seconds of each load, 1 to 60 (default 5)
-  --out <folder>    where <suite>.json and <suite>.svg go (default packages/bench/results)
+  --only <name>     measure what yields this value (may be repeated); the results are then shown, not written
+  --seconds <n>     seconds of each load, 1 to 60 (default ${DEFAULT_SECONDS})
+  --out <folder>    where <suite>.json goes (default packages/bench/results)
   -h, --help        this text
 
 The server has a core of its own, the load and the backing services share the other (crawl,
@@ -30,7 +35,7 @@ console: all share both); ratios are of one run. Stop other work on the machine 
 
 const options = {
   only: { type: 'string', multiple: true, default: [] as string[] },
-  seconds: { type: 'string', default: '5' },
+  seconds: { type: 'string', default: String(DEFAULT_SECONDS) },
   out: { type: 'string', default: fileURLToPath(new URL('../results', import.meta.url)) },
   help: { type: 'boolean', short: 'h', default: false },
 } as const;
@@ -48,6 +53,13 @@ function readArguments() {
   }
 }
 
+/** A missing server is one line that says what to do; a fault of the benchmark itself shows its stack. */
+function describeFailure(failure: unknown): string {
+  if (!(failure instanceof Error)) return String(failure);
+  if (failure instanceof EmbeddedServerError) return failure.message;
+  return failure.stack ?? failure.message;
+}
+
 async function main(): Promise<void> {
   const { values, positionals } = readArguments();
   if (values.help || positionals.length === 0) {
@@ -59,33 +71,35 @@ async function main(): Promise<void> {
   const seconds = Number(values.seconds);
   if (!Number.isInteger(seconds) || seconds < 1 || seconds > 60)
     fail('--seconds takes a whole number from 1 to 60');
-  const unknown = values.only.find((part) => !suite.parts.includes(part));
-  if (unknown !== undefined) fail(`${suite.name} has no part ${unknown}: ${suite.parts.join(', ')}`);
-  if (!suite.isUnpinned && !canPin())
+  const names = suite.measurements.flatMap((measurement) => Object.keys(measurement.values));
+  const unknown = values.only.find((name) => !names.includes(name));
+  if (unknown !== undefined) fail(`${suite.name} has no value ${unknown}: ${names.join(', ')}`);
+  if (suite.isPinned && !canPin())
     process.stderr.write('Processes cannot be pinned to cores on this machine, so the ratios are rough.\n');
-  if (!suite.isUnpinned) pinThisProcess();
+  if (suite.isPinned) pinThisProcess();
   const startedAt = Date.now();
   const progress = (line: string) =>
     process.stderr.write(`${String(Math.round((Date.now() - startedAt) / 1_000)).padStart(4)} s  ${line}\n`);
-  const { result, failure } = await collect(suite, { only: new Set(values.only), seconds, progress });
-  if (result.figures.length + result.ratios.length > 0) process.stdout.write(`\n${formatTable(result)}\n`);
-  const missed = result.ratios.filter((ratio) => !isReached(ratio)).map(({ name }) => name);
+  const measured: MeasuredValue[] = [];
+  const failures = await runSuite(suite, {
+    only: new Set(values.only),
+    seconds,
+    patience: Math.max(1, seconds / DEFAULT_SECONDS),
+    progress,
+    async onMeasured(more) {
+      measured.push(...more);
+      process.stdout.write(`${formatValues(more)}\n`);
+      if (values.only.length === 0) await writeResults(values.out, suite, more);
+    },
+  });
+  const missed = measured.filter(({ value, bar }) => !isReached(value, bar)).map(({ name }) => name);
   if (missed.length > 0) process.stdout.write(`\nmissed: ${missed.join(', ')}\n`);
-  if (values.only.length === 0 && result.ratios.length > 0) {
-    await writeResults(values.out, suite.name, result);
-    const extent = failure === undefined ? '' : ', without what was not measured';
-    process.stdout.write(`\nwritten: ${values.out}/${suite.name}.json and .svg${extent}\n`);
-  }
-  if (failure === undefined) return;
-  process.stderr.write(`\n${suite.name} failed: ${describeFailure(failure)}\n`);
-  process.exitCode = 1;
-}
-
-/** A missing server is one line that says what to do; a fault of the benchmark itself shows its stack. */
-function describeFailure(failure: unknown): string {
-  if (!(failure instanceof Error)) return String(failure);
-  if (failure instanceof EmbeddedServerError) return failure.message;
-  return failure.stack ?? failure.message;
+  if (values.only.length === 0 && measured.length > 0)
+    process.stdout.write(`\nwritten: ${values.out}/${suite.name}.json\n`);
+  for (const failure of failures)
+    process.stderr.write(`\n${suite.name} failed: ${describeFailure(failure)}\n`);
+  // A measurement that took too long may still hold connections.
+  process.exit(failures.length > 0 ? 1 : 0);
 }
 
 await main();

@@ -1,4 +1,4 @@
-import pg from 'pg';
+import { execute } from '../../servers/service.js';
 
 /** The rows to add to what was created through the API. */
 export interface Filling {
@@ -35,16 +35,12 @@ const insertUses = `
   select id, now() from personal_access_tokens where right(id::text, 1) < '8'`;
 
 /** Inserts the rows. Takes minutes for a million tokens. */
-export async function fill(databaseUrl: string, { organisations, members, tokens }: Filling): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
-    await client.query(insertOrganisations, [organisations]);
-    await client.query(insertMembers, [members]);
-    await client.query(insertTokens, [Math.round(tokens / members)]);
-    await client.query(insertUses);
-    await client.query('vacuum analyze');
-  } finally {
-    await client.end();
-  }
-}
+export const fill = (databaseUrl: string, { organisations, members, tokens }: Filling) =>
+  execute(
+    databaseUrl,
+    [insertOrganisations, [organisations]],
+    [insertMembers, [members]],
+    [insertTokens, [Math.round(tokens / members)]],
+    [insertUses],
+    ['vacuum analyze'],
+  );

@@ -40,10 +40,7 @@ const provider = new OidcProvider(issuer, {
   },
 });
 const handle = provider.callback();
-const http = createServer((request, response) => {
-  // The readiness check of the bench.
-  if (request.url === '/') response.end('{}');
-  else void handle(request, response);
+const server = createServer((request, response) => void handle(request, response));
+server.listen(port, '127.0.0.1', () => {
+  console.log('ready');
 });
-process.once('SIGTERM', () => process.exit(0));
-http.listen(port, '127.0.0.1');

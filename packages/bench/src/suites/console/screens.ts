@@ -1,10 +1,10 @@
-/** The measured screens by the names of their figures: one screen of each kind. */
-export const screens = {
-  start: { path: '/', link: 'Getting started' },
-  tokens: { path: '/account/tokens', link: 'My tokens' },
-  crawls: { path: '/crawls', link: 'Crawls' },
-  queue: { path: '/crawls/queue', link: 'Queue' },
-  mails: { path: '/mails', link: 'Mails' },
-  members: { path: '/organisation/members', link: 'Members' },
-  audit: { path: '/organisation/audit', link: 'Audit log' },
-} as const;
+/** One screen of each kind, with the name of its link. */
+export const screens = [
+  { path: '/', link: 'Getting started' },
+  { path: '/account/tokens', link: 'My tokens' },
+  { path: '/crawls', link: 'Crawls' },
+  { path: '/crawls/queue', link: 'Queue' },
+  { path: '/mails', link: 'Mails' },
+  { path: '/organisation/members', link: 'Members' },
+  { path: '/organisation/audit', link: 'Audit log' },
+] as const;

@@ -1,10 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { connectors } from '@platform/events';
-import pg from 'pg';
+import { execute } from '../../servers/service.js';
+import { waitUntil } from './environment.js';
 
+/** The number of schedules of a large service. */
 export const SCHEDULES = 50_000;
-/** The number of schedules that become due while the service is down. */
-export const DUE = 12_000;
 
 /*
  * Inserts the rows that the API would have written, in one statement. The service's reconciler creates the jobs when it
@@ -33,33 +32,23 @@ const insertMinutely = `${insertInto} (
       'cronExpression', '* * * * *', 'jitterMs', $3::int) as config
   ) as minutely`;
 
-async function run(databaseUrl: string, statement: string, values: readonly unknown[]): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
-    await client.query("set timezone = 'UTC'");
-    await client.query(statement, [values[0], [...connectors], ...values.slice(1)]);
-    await client.query('vacuum analyze schedules');
-  } finally {
-    await client.end();
-  }
-}
+const insert = (databaseUrl: string, statement: string, count: number, ...values: readonly unknown[]) =>
+  execute(
+    databaseUrl,
+    [`set timezone = 'UTC'`],
+    [statement, [count, [...connectors], ...values]],
+    ['vacuum analyze schedules'],
+  );
 
 /** @param dueAt - a full minute, in milliseconds since the epoch. */
-export const insertDailySchedules = (databaseUrl: string, dueAt: number): Promise<void> =>
-  run(databaseUrl, insertDaily, [SCHEDULES, new Date(dueAt), DUE]);
+export const insertDailySchedules = (databaseUrl: string, dueAt: number, due: number) =>
+  insert(databaseUrl, insertDaily, SCHEDULES, new Date(dueAt), due);
 
-export const insertMinutelySchedules = (
-  databaseUrl: string,
-  given: { readonly count: number; readonly jitterMs: number },
-): Promise<void> => run(databaseUrl, insertMinutely, [given.count, given.jitterMs]);
-
-const POLL_MS = 250;
-/** Only ends a hang: the duration itself is a figure. */
-const BUILD_TIMEOUT_MS = 900_000;
+export const insertMinutelySchedules = (databaseUrl: string, count: number, jitterMs: number) =>
+  insert(databaseUrl, insertMinutely, count, jitterMs);
 
 /** Sums a metric over all of its labels. */
-export async function readMetric(url: string, name: string): Promise<number> {
+async function readMetric(url: string, name: string): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text();
   const lines = text.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
   return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
@@ -68,10 +57,6 @@ export async function readMetric(url: string, name: string): Promise<number> {
 /** Waits until the service has created the jobs of `count` rows. @returns seconds. */
 export async function waitForJobs(url: string, count: number): Promise<number> {
   const startedAt = performance.now();
-  while ((await readMetric(url, 'crawl_repairs_total')) < count) {
-    if (performance.now() - startedAt > BUILD_TIMEOUT_MS)
-      throw new Error(`the jobs of ${count} schedules were not created within ${BUILD_TIMEOUT_MS} ms`);
-    await delay(POLL_MS);
-  }
+  await waitUntil(async () => (await readMetric(url, 'crawl_repairs_total')) >= count, Infinity);
   return (performance.now() - startedAt) / 1_000;
 }

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { startEmbeddedKafka, startEmbeddedRedis } from '@platform/embedded';
 import { Kafka, logLevel } from 'kafkajs';
-import { setUpService } from '../../built-service.js';
-import { openFixture } from '../../fixture.js';
-import { startBenchIdentity } from '../../identity.js';
-import type { ServiceProcess } from '../../service-process.js';
+import type { Fixture } from '../../runner/fixture.js';
+import { startIdentity } from '../../servers/identity.js';
+import { setUpService } from '../../servers/service.js';
 
 /*
  * Nothing is pinned to a core here: crawl, identity, PostgreSQL, Redis, Kafka and the load share the cores as they would
@@ -12,66 +12,63 @@ import type { ServiceProcess } from '../../service-process.js';
  */
 const SECRET = 'benchmark-secret-of-the-crawl-service';
 const PARTITIONS = 12;
+const POLL_MS = 100;
+
+/** What all crawl services of the suite share. */
+export async function startBacking(fixture: Fixture) {
+  const { folder, keep } = fixture;
+  // Start them one after the other, so that a missing server is reported before anything else runs.
+  const redis = await startEmbeddedRedis({ dataDir: join(folder, 'redis'), isTemporary: true });
+  keep({ stop: redis.close });
+  const broker = await startEmbeddedKafka({ dataDir: join(folder, 'kafka'), isTemporary: true });
+  keep({ stop: broker.close });
+  const identity = await startIdentity(
+    fixture,
+    'bench_identity',
+    { SERVICE_CLIENTS: `crawl:${SECRET}` },
+    'load',
+  );
+  const kafka = new Kafka({ brokers: [broker.brokers], clientId: 'bench', logLevel: logLevel.NOTHING });
+  return { redis, brokers: broker.brokers, identity, kafka, sites: 0 };
+}
 
 /** A crawl service with its own database, queue and topic. */
-export interface Site {
-  readonly databaseUrl: string;
-  readonly topic: string;
-  /** Starts the service as in production and waits until it is ready. */
-  start(): Promise<ServiceProcess>;
+export type Site = Awaited<ReturnType<typeof createSite>>;
+
+export async function createSite(fixture: Fixture, name: string) {
+  const backing = await fixture.share(startBacking);
+  const topic = `sync-events-${name}`;
+  const service = await setUpService(fixture, 'crawl', `bench_crawl_${name}`, {
+    REDIS_URL: `${backing.redis.url}/${(backing.sites += 1)}`,
+    KAFKA_BROKERS: backing.brokers,
+    KAFKA_TOPIC: topic,
+    IDENTITY_URL: backing.identity.url,
+    SERVICE_CLIENT_SECRET: SECRET,
+  });
+  const admin = backing.kafka.admin();
+  await admin.connect();
+  await admin.createTopics({ topics: [{ topic, numPartitions: PARTITIONS }], waitForLeaders: true });
+  await admin.disconnect();
+  return {
+    databaseUrl: service.databaseUrl,
+    kafka: backing.kafka,
+    topic,
+    start: async () => fixture.keep(await service.start('load')),
+  };
 }
 
-export interface Backing {
-  /** The access token of an administrator's session. */
-  readonly session: string;
-  /** @returns the session of the administrator of another organisation. */
-  createOrganisation(): Promise<string>;
-  readonly kafka: Kafka;
-  /** The Redis that BullMQ alone uses. */
-  readonly redis: { readonly host: string; readonly port: number; readonly db: number };
-  createSite(name: string): Promise<Site>;
-  stop(): Promise<void>;
+/** The service without schedules, which several measurements use. */
+export const startSmall = async (fixture: Fixture) => (await createSite(fixture, 'small')).start();
+
+/** Polls until the condition holds, or the time is over. @returns whether it holds. */
+export async function waitUntil(
+  isMet: () => boolean | Promise<boolean>,
+  timeoutMs: number,
+): Promise<boolean> {
+  const deadline = performance.now() + timeoutMs;
+  while (!(await isMet())) {
+    if (performance.now() > deadline) return false;
+    await delay(POLL_MS);
+  }
+  return true;
 }
-
-export const startBacking = (): Promise<Backing> =>
-  openFixture(
-    async ({ folder, postgres, keep }) => {
-      // Start them one after the other, so that a missing server is reported before anything else runs.
-      const redis = await startEmbeddedRedis({ dataDir: join(folder, 'redis'), isTemporary: true });
-      keep({ stop: redis.close });
-      const broker = await startEmbeddedKafka({ dataDir: join(folder, 'kafka'), isTemporary: true });
-      keep({ stop: broker.close });
-      const clients = { SERVICE_CLIENTS: `crawl:${SECRET}` };
-      const identity = keep(await startBenchIdentity(postgres, 'bench_identity', clients, 'load'));
-      const kafka = new Kafka({ brokers: [broker.brokers], clientId: 'bench', logLevel: logLevel.NOTHING });
-      let databases = 0;
-
-      async function createSite(name: string): Promise<Site> {
-        const topic = `sync-events-${name}`;
-        const service = await setUpService(postgres, 'crawl', `bench_crawl_${name}`, {
-          REDIS_URL: `${redis.url}/${(databases += 1)}`,
-          KAFKA_BROKERS: broker.brokers,
-          KAFKA_TOPIC: topic,
-          IDENTITY_URL: identity.url,
-          SERVICE_CLIENT_SECRET: SECRET,
-          LOG_LEVEL: 'error',
-        });
-        const admin = kafka.admin();
-        await admin.connect();
-        await admin.createTopics({ topics: [{ topic, numPartitions: PARTITIONS }], waitForLeaders: true });
-        await admin.disconnect();
-        const { databaseUrl } = service;
-        return { databaseUrl, topic, start: async () => keep(await service.start('load')) };
-      }
-
-      const { session, createOrganisation } = identity;
-      return {
-        session,
-        createOrganisation,
-        kafka,
-        redis: { host: '127.0.0.1', port: redis.port, db: 0 },
-        createSite,
-      };
-    },
-    { shared_buffers: '256MB', max_wal_size: '4GB' },
-  );

@@ -1,7 +1,10 @@
 import { connectors } from '@platform/events';
-import { callInTurn, type PreparedCall, prepareCall } from '../../call.js';
-import { type Figure, median, type Ratio, type SuiteResult } from '../../suite.js';
-import type { RawQueue } from './raw.js';
+import { callInTurn, prepareCall } from '../../load/call.js';
+import type { Fixture } from '../../runner/fixture.js';
+import { defineMeasurement, median } from '../../runner/measurement.js';
+import { SCHEDULES, insertDailySchedules, waitForJobs } from './dataset.js';
+import { createSite, startBacking, startSmall } from './environment.js';
+import { openRawQueue } from './raw-queue.js';
 
 /*
  * One administrator calls one route after the other over one connection. The service without schedules, the service with
@@ -10,112 +13,102 @@ import type { RawQueue } from './raw.js';
 const TURNS = 5;
 const ROUNDS = 80;
 const WARM_UP_ROUNDS = 250;
-const base = '/api/v1/crawlingManager';
-/** The organisation's other schedules. */
-const others = connectors.slice(1, 5);
-const measured = connectors[0] ?? '';
+/** Longer than the whole suite takes. */
+const UNTIL_DUE_MS = 6 * 3_600_000;
+export const base = '/api/v1/crawlingManager';
+/** The measured schedule, and the organisation's others. */
+const [measured = '', ...others] = connectors.slice(0, 5);
 
 export const scheduleBody = {
   scheduleConfig: { scheduleType: 'daily', hour: 2, minute: 15, timezone: 'UTC' },
   metadata: { folder: 'all' },
 };
 
-const actions = ['schedule', 'status', 'pause', 'resume', 'stats', 'list', 'remove'] as const;
-type Calls = Record<(typeof actions)[number], PreparedCall>;
+const one = `${base}/${measured}`;
+/** Called in this order. Pausing and resuming count as one action. */
+const actions = {
+  schedule: { path: `${one}/schedule`, body: scheduleBody, expected: 201 },
+  status: { path: `${one}/schedule` },
+  pause: { path: `${one}/pause`, method: 'POST' },
+  resume: { path: `${one}/resume`, method: 'POST' },
+  stats: { path: `${base}/stats` },
+  list: { path: `${base}/schedule/all` },
+  remove: { path: `${one}/schedule`, method: 'DELETE' },
+} as const;
+type Action = keyof typeof actions;
+const names = Object.keys(actions) as Action[];
 
-function prepareCalls(url: URL, bearer: string): Calls {
-  const one = `${base}/${measured}`;
-  const prepare = (method: string, path: string) => prepareCall(url, { method, path, bearer });
-  const schedule = { path: `${one}/schedule`, bearer, body: scheduleBody, expected: 201 };
+/** Inserts schedules that are not due during the measurements, and lets the service create their jobs. */
+async function startLarge(fixture: Fixture) {
+  fixture.progress(`filling a database with ${SCHEDULES} schedules, and its queue`);
+  const site = await createSite(fixture, 'large');
+  await insertDailySchedules(site.databaseUrl, Date.now() + UNTIL_DUE_MS, 0);
+  const service = await site.start();
+  return { url: service.url, rebuildSeconds: await waitForJobs(service.url, SCHEDULES) };
+}
+
+async function prepareSite(url: string, bearer: string) {
+  for (const connector of others) {
+    const call = { path: `${base}/${connector}/schedule`, bearer, body: scheduleBody, expected: 201 };
+    await callInTurn(url, [prepareCall(url, call)], () => false);
+  }
+  const prepare = () => names.map((action) => prepareCall(url, { ...actions[action], bearer }));
+  const callRounds = async (calls: ReturnType<typeof prepare>, rounds: number) => {
+    let left = rounds * names.length;
+    await callInTurn(url, calls, () => (left -= 1) > 0);
+  };
+  await callRounds(prepare(), WARM_UP_ROUNDS);
+  const calls = prepare();
   return {
-    schedule: prepareCall(url, schedule),
-    status: prepare('GET', `${one}/schedule`),
-    pause: prepare('POST', `${one}/pause`),
-    resume: prepare('POST', `${one}/resume`),
-    stats: prepare('GET', `${base}/stats`),
-    list: prepare('GET', `${base}/schedule/all`),
-    remove: prepare('DELETE', `${one}/schedule`),
+    measure: () => callRounds(calls, ROUNDS),
+    /** The median latency of an action, in milliseconds. */
+    p50: (action: Action) => median(calls[names.indexOf(action)]?.latenciesMs ?? []),
   };
 }
 
-async function callRounds(url: URL, calls: Calls, rounds: number): Promise<void> {
-  let left = rounds * actions.length;
-  const inTurn = actions.map((action) => calls[action]);
-  await callInTurn(url, inTurn, () => (left -= 1) > 0);
-}
-
-interface Measured {
-  readonly calls: Calls;
-  measure(rounds: number): Promise<void>;
-}
-
-async function prepareSite(address: string, session: string): Promise<Measured> {
-  const url = new URL(address);
-  for (const connector of others) {
-    const path = `${base}/${connector}/schedule`;
-    const call = prepareCall(url, { path, bearer: session, body: scheduleBody, expected: 201 });
-    await callInTurn(url, [call], () => false);
-  }
-  await callRounds(url, prepareCalls(url, session), WARM_UP_ROUNDS);
-  const calls = prepareCalls(url, session);
-  return { calls, measure: (rounds) => callRounds(url, calls, rounds) };
-}
-
-/** The median latency of each action, in milliseconds. */
-function p50s({ calls }: Measured): [string, number][] {
-  const of = (action: keyof Calls) => calls[action].latenciesMs;
-  const pairs = of('pause').map((paused, index) => paused + (of('resume')[index] ?? 0));
-  return [
-    ...(['schedule', 'status', 'stats', 'list', 'remove'] as const).map((action): [string, number] => [
-      action,
-      median(of(action)),
-    ]),
-    ['pause+resume', median(pairs)],
-  ];
-}
-
-const ms = (name: string, value: number, note: string): Figure => ({ name, value, unit: 'ms', note });
-
-export async function measureLatencies(given: {
-  /** Medians of the service without schedules, and of one with 50,000 where that is measured. */
-  readonly urls: { readonly none: string; readonly many: string | undefined };
-  readonly session: string;
-  readonly raw: RawQueue;
-}): Promise<SuiteResult> {
-  const { urls, session, raw } = given;
-  const none = await prepareSite(urls.none, session);
-  const many = urls.many === undefined ? undefined : await prepareSite(urls.many, session);
-  await raw.measureLatencies(WARM_UP_ROUNDS);
-  const rawMs = { upsert: [] as number[], get: [] as number[] };
-  for (let turn = 0; turn < TURNS; turn += 1) {
-    await none.measure(ROUNDS);
-    await many?.measure(ROUNDS);
-    const { upsert, get } = await raw.measureLatencies(ROUNDS);
-    rawMs.upsert.push(...upsert);
-    rawMs.get.push(...get);
-  }
-  const [ofNone, ofMany] = [p50s(none), many ? p50s(many) : []];
-  const figures = [
-    ms('raw upsertJobScheduler', median(rawMs.upsert), 'p50, BullMQ alone'),
-    ms('raw getJobScheduler', median(rawMs.get), 'p50, BullMQ alone'),
-    ...ofNone.map(([action, value]) => ms(`${action}, none`, value, 'p50 through HTTP')),
-    ...ofMany.map(([action, value]) => ms(`${action}, 50,000`, value, 'p50 through HTTP')),
-  ];
-  const values = new Map(ofNone);
-  // prettier-ignore
-  const ratio = (name: string, action: string, rawP50: number, max: number, note: string): Ratio => ({
-    name, value: (values.get(action) ?? Number.NaN) / rawP50, goal: { max }, note,
-  });
-  const ratios = [
-    ratio('schedule_vs_raw', 'schedule', median(rawMs.upsert), 10, 'p50: schedule / raw upsertJobScheduler'),
-    ratio('status_vs_raw', 'status', median(rawMs.get), 15, 'p50: status / raw getJobScheduler'),
-  ];
-  if (many)
-    ratios.push({
-      name: 'growth_50k',
-      value: Math.max(...ofMany.map(([action, value]) => value / (values.get(action) ?? Number.NaN))),
-      goal: { max: 1.2 },
-      note: 'median with 50,000 schedules / with none, the largest of six',
-    });
-  return { figures, ratios };
-}
+export const latencies = defineMeasurement({
+  title: `requests one after the other, without and with ${SCHEDULES} schedules`,
+  limitSeconds: 240,
+  values: {
+    schedule_vs_raw: { bar: { max: 4 }, note: 'p50 of a schedule / of upsertJobScheduler of BullMQ alone' },
+    status_vs_raw: { bar: { max: 6 }, note: 'p50 of a status / of getJobScheduler of BullMQ alone' },
+    growth_50k: {
+      bar: { max: 1.2 },
+      note: 'p50 with 50,000 schedules / without, the largest of seven requests',
+    },
+    rebuild: { unit: 's', note: 'all jobs of 50,000 schedules created again in an empty queue' },
+    raw_upsert: { unit: 'ms', note: 'p50 of upsertJobScheduler, BullMQ alone' },
+    raw_get: { unit: 'ms', note: 'p50 of getJobScheduler, BullMQ alone' },
+    schedule: { unit: 'ms', note: 'p50 of a schedule through HTTP, its queue updated after the answer' },
+    status: { unit: 'ms', note: 'p50 of a status through HTTP' },
+  },
+  async run(fixture) {
+    const { session } = (await fixture.share(startBacking)).identity;
+    const large = await startLarge(fixture);
+    const sites = {
+      none: await prepareSite((await fixture.share(startSmall)).url, session),
+      many: await prepareSite(large.url, session),
+    };
+    const raw = await openRawQueue(fixture);
+    await raw.measure(WARM_UP_ROUNDS, { upsert: [], get: [] });
+    const rawMs = { upsert: [], get: [] };
+    for (let turn = 1; turn <= TURNS; turn += 1) {
+      fixture.progress(`turn ${turn} of ${TURNS}`);
+      await sites.none.measure();
+      await sites.many.measure();
+      await raw.measure(ROUNDS, rawMs);
+    }
+    const [upsert, get] = [median(rawMs.upsert), median(rawMs.get)];
+    const [schedule, status] = [sites.none.p50('schedule'), sites.none.p50('status')];
+    return {
+      schedule_vs_raw: schedule / upsert,
+      status_vs_raw: status / get,
+      growth_50k: Math.max(...names.map((action) => sites.many.p50(action) / sites.none.p50(action))),
+      rebuild: large.rebuildSeconds,
+      raw_upsert: upsert,
+      raw_get: get,
+      schedule,
+      status,
+    };
+  },
+});

@@ -9,7 +9,7 @@ export interface FakeIdentity {
   readonly url: string;
   /** One token with `SEND_MAIL` for each organisation. */
   readonly tokens: readonly string[];
-  close(): void;
+  stop(): void;
 }
 
 const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -49,7 +49,7 @@ export async function startFakeIdentity(organisations: number, smtpPort: number)
     tokens: Array.from({ length: organisations }, (_value, index) =>
       mint({ sub: toId(0), jti: toId(index), org: toId(index), kind: 'pat', scope: 'SEND_MAIL' }),
     ),
-    close() {
+    stop() {
       server.closeAllConnections();
       server.close();
     },

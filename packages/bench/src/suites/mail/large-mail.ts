@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
-import { percentile, type SuiteOptions, type SuiteResult } from '../../suite.js';
-import { here } from './processes.js';
-import { prepare, sendUrl, type Environment } from './sends.js';
+import { time } from '../../load/load.js';
+import { defineMeasurement, median, percentile } from '../../runner/measurement.js';
+import { here, startSystem } from './environment.js';
 import { letter } from './submission.js';
 
 const ATTACHMENT_BYTES = 25 * 1_048_576;
-const LARGE_MAILS = 4;
+const MAILS = 4;
 
 /** @returns a function that stops the probe and returns the latency of each answer, in milliseconds. */
 function startProbing(url: string): () => Promise<number[]> {
@@ -17,48 +17,39 @@ function startProbing(url: string): () => Promise<number[]> {
   };
 }
 
-async function sendLarge({ mail, token }: Environment, body: Buffer): Promise<void> {
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-  const response = await fetch(sendUrl(mail), { method: 'POST', headers, body });
-  if (!response.ok) throw new Error(`a large mail failed with ${response.status}: ${await response.text()}`);
-  await response.arrayBuffer();
-}
-
-/** Measures how long other requests wait while a mail with 25 MiB of attachments is accepted and sent. */
-export async function measureLargeMail({ progress }: SuiteOptions): Promise<SuiteResult> {
-  progress('starting identity, mail and the sink');
-  const environment = await prepare();
-  try {
+export const largeMail = defineMeasurement({
+  title: 'mails with 25 MiB of attachments, and other requests meanwhile',
+  limitSeconds: 90,
+  values: {
+    large_mail_stall_ms: {
+      bar: { max: 100 },
+      unit: 'ms',
+      note: 'the slowest other request while large mails are sent',
+    },
+    beside_large_p99: { unit: 'ms', note: 'p99 of the other requests' },
+    large_mail: { unit: 'ms', note: 'a mail with 25 MiB of attachments' },
+  },
+  async run(fixture) {
+    const { mail, token, sink, useSink } = await fixture.share(startSystem);
+    await useSink(sink.port);
     const content = Buffer.alloc(ATTACHMENT_BYTES, 'attachment').toString('base64');
     const attachments = [{ filename: 'large.bin', content, contentType: 'application/octet-stream' }];
     const body = Buffer.from(JSON.stringify({ ...letter, attachments }));
-    await sendLarge(environment, body);
-    progress(`${LARGE_MAILS} mails of 25 MiB`);
-    const stopProbing = startProbing(`${environment.mail.url}/health/live`);
-    const startedAt = performance.now();
-    for (let count = 0; count < LARGE_MAILS; count += 1) await sendLarge(environment, body);
-    const largeMs = (performance.now() - startedAt) / LARGE_MAILS;
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const send = async () => {
+      const response = await fetch(mail.sendUrl, { method: 'POST', headers, body });
+      const answer = await response.text();
+      if (!response.ok) throw new Error(`a large mail failed with ${response.status}: ${answer}`);
+    };
+    await send();
+    const stopProbing = startProbing(`${mail.url}/health/live`);
+    const tookMs: number[] = [];
+    for (let count = 0; count < MAILS; count += 1) await time(tookMs, send);
     const latencies = await stopProbing();
     return {
-      figures: [
-        { name: 'large_mail', value: largeMs, unit: 'ms', note: 'a mail with 25 MiB of attachments' },
-        {
-          name: 'beside_large_p99',
-          value: percentile(latencies, 0.99),
-          unit: 'ms',
-          note: 'other requests meanwhile',
-        },
-      ],
-      ratios: [
-        {
-          name: 'large_mail_stall_ms',
-          value: Math.max(...latencies),
-          goal: { max: 100 },
-          note: 'the slowest other request meanwhile',
-        },
-      ],
+      large_mail_stall_ms: Math.max(...latencies),
+      beside_large_p99: percentile(latencies, 0.99),
+      large_mail: median(tookMs),
     };
-  } finally {
-    await environment.stop();
-  }
-}
+  },
+});

@@ -23,5 +23,6 @@ createServer({ pauseOnConnect: true, allowHalfOpen: true }, (near) => {
     forward(near, far);
     near.resume();
   }, roundTripMs * 1.5);
-}).listen(port, '127.0.0.1');
-process.once('SIGTERM', () => process.exit(0));
+}).listen(port, '127.0.0.1', () => {
+  console.log('ready');
+});

@@ -63,5 +63,6 @@ createServer((socket) => {
   socket.setNoDelay(true);
   converse(socket, false);
   socket.write('220 sink\r\n');
-}).listen(Number(port), '127.0.0.1');
-process.once('SIGTERM', () => process.exit(0));
+}).listen(Number(port), '127.0.0.1', () => {
+  console.log('ready');
+});

@@ -26,9 +26,9 @@ const handler = createMcpHandler(() => {
   return server;
 });
 const handle = toNodeHandler(handler);
-const http = createServer((request, response) => {
-  if (request.method === 'POST') void handle(request as Parameters<typeof handle>[0], response);
-  else response.end('{}');
+const server = createServer(
+  (request, response) => void handle(request as Parameters<typeof handle>[0], response),
+);
+server.listen(Number(process.argv[2]), '127.0.0.1', () => {
+  console.log('ready');
 });
-process.once('SIGTERM', () => process.exit(0));
-http.listen(Number(process.argv[2]), '127.0.0.1');

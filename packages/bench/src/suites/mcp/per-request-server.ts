@@ -8,41 +8,29 @@ import { z } from 'zod';
  * Eight tools with zod schemas; credentials are not checked.
  */
 const connector = z.string().min(1).max(100).describe('A connector, such as wiki_1.');
-const inputs = [
-  ['list_connectors', {}],
-  ['get_crawl', { connector }],
-  ['list_crawls', { limit: z.number().int().min(1).max(100).default(20), cursor: z.string().optional() }],
-  ['pause_crawl', { connector }],
-  ['resume_crawl', { connector }],
-  ['remove_crawl', { connector }],
-  ['crawl_stats', {}],
-] as const;
+const inputs = {
+  list_connectors: {},
+  get_crawl: { connector },
+  list_crawls: { limit: z.number().int().min(1).max(100).default(20), cursor: z.string().optional() },
+  pause_crawl: { connector },
+  resume_crawl: { connector },
+  remove_crawl: { connector },
+  crawl_stats: {},
+};
+const text = z.string();
+const outputSchema = { user: z.object({ id: text, orgId: text, email: text, fullName: text, role: text }) };
+const user = { id: 'a', orgId: 'b', email: 'admin@example.com', fullName: 'Administrator', role: 'admin' };
+const annotations = { readOnlyHint: true };
+const description = 'Tells whose account you act for, in which organisation, and what it allows.';
 
 function createServer(): McpServer {
   const server = new McpServer({ name: 'bench', version: '1' });
-  const user = { id: 'a', orgId: 'b', email: 'admin@example.com', fullName: 'Administrator', role: 'admin' };
-  const annotations = { readOnlyHint: true };
-  const description = 'Tells whose account you act for, in which organisation, and what it allows.';
-  server.registerTool(
-    'whoami',
-    {
-      title: 'Who am I',
-      description,
-      inputSchema: {},
-      outputSchema: {
-        user: z.object({
-          id: z.string(),
-          orgId: z.string(),
-          email: z.string(),
-          fullName: z.string(),
-          role: z.string(),
-        }),
-      },
-      annotations,
-    },
-    () => ({ content: [{ type: 'text', text: JSON.stringify({ user }) }], structuredContent: { user } }),
-  );
-  for (const [name, inputSchema] of inputs)
+  const whoami = { title: 'Who am I', description, inputSchema: {}, outputSchema, annotations };
+  server.registerTool('whoami', whoami, () => ({
+    content: [{ type: 'text', text: JSON.stringify({ user }) }],
+    structuredContent: { user },
+  }));
+  for (const [name, inputSchema] of Object.entries(inputs))
     server.registerTool(name, { title: name, description, inputSchema, annotations }, () => ({
       content: [],
     }));
@@ -51,9 +39,6 @@ function createServer(): McpServer {
 
 const app = express();
 app.use(express.json());
-app.get('/', (_request, response) => {
-  response.json({});
-});
 app.post('/mcp', async (request, response) => {
   const server = createServer();
   const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true });
@@ -64,5 +49,6 @@ app.post('/mcp', async (request, response) => {
   await server.connect(transport);
   await transport.handleRequest(request, response, request.body);
 });
-process.once('SIGTERM', () => process.exit(0));
-app.listen(Number(process.argv[2]), '127.0.0.1');
+app.listen(Number(process.argv[2]), '127.0.0.1', () => {
+  console.log('ready');
+});

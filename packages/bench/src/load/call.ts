@@ -8,15 +8,16 @@ import { performance } from 'node:perf_hooks';
 const READ_BUFFER_BYTES = 16_384;
 
 export interface Call {
-  /** Default: POST with a body, GET without. */
+  /** Default: POST with a body or a form, GET without. */
   readonly method?: string;
-  readonly path: string;
+  /** Default: the path of the URL. */
+  readonly path?: string;
   /** Without one, no `Authorization` header is sent. */
   readonly bearer?: string | undefined;
-  readonly body?: object | undefined;
+  readonly body?: object;
   /** Sent as `application/x-www-form-urlencoded`. */
-  readonly form?: Readonly<Record<string, string>> | undefined;
-  /** Headers besides `Authorization` and those of the body. */
+  readonly form?: Readonly<Record<string, string>>;
+  /** Headers besides those. */
   readonly headers?: Readonly<Record<string, string>>;
   /** The expected status. Default: 200. */
   readonly expected?: number;
@@ -29,17 +30,23 @@ export interface PreparedCall {
   readonly latenciesMs: number[];
 }
 
-export function prepareCall(url: URL, call: Call, latenciesMs: number[] = []): PreparedCall {
-  const { path, bearer, body, form, headers = {}, expected = 200 } = call;
-  const { method = body === undefined && form === undefined ? 'GET' : 'POST' } = call;
-  const others = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+export function prepareCall(address: string, call: Call, latenciesMs: number[] = []): PreparedCall {
+  const url = new URL(address);
+  const { path = url.pathname, bearer, body, form, headers = {}, expected = 200 } = call;
   const payload = form ? new URLSearchParams(form).toString() : (JSON.stringify(body) ?? '');
-  const type = form ? 'application/x-www-form-urlencoded' : 'application/json';
-  const describe =
-    payload === '' ? '' : `content-type: ${type}\r\ncontent-length: ${Buffer.byteLength(payload)}\r\n`;
-  const authorization = bearer === undefined ? '' : `authorization: Bearer ${bearer}\r\n`;
-  const head = `${method} ${path} HTTP/1.1\r\nhost: ${url.host}\r\n${describe}${authorization}${others.join('')}\r\n`;
-  return { bytes: Buffer.from(head + payload), expected: String(expected), latenciesMs };
+  const { method = payload === '' ? 'GET' : 'POST' } = call;
+  const all = {
+    host: url.host,
+    ...(payload !== '' && {
+      'content-type': form ? 'application/x-www-form-urlencoded' : 'application/json',
+      'content-length': String(Buffer.byteLength(payload)),
+    }),
+    ...(bearer !== undefined && { authorization: `Bearer ${bearer}` }),
+    ...headers,
+  };
+  const head = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  const bytes = Buffer.from(`${method} ${path} HTTP/1.1\r\n${head.join('')}\r\n${payload}`);
+  return { bytes, expected: String(expected), latenciesMs };
 }
 
 /** Calculates how many bytes of a response are missing after its first chunk. */
@@ -59,11 +66,12 @@ function bytesMissing(head: string, bytes: number): number {
  * @throws Error when a response has an unexpected status: fast refusals must not count as results.
  */
 export function callInTurn(
-  url: URL,
+  address: string,
   calls: readonly PreparedCall[],
   shouldContinue: (now: number) => boolean,
   first = 0,
 ): Promise<void> {
+  const { hostname, port } = new URL(address);
   return new Promise((resolve, reject) => {
     let next = first;
     let call = calls[0] as PreparedCall;
@@ -101,7 +109,7 @@ export function callInTurn(
         return true;
       },
     };
-    const socket = connect({ host: url.hostname, port: Number(url.port), noDelay: true, onread });
+    const socket = connect({ host: hostname, port: Number(port), noDelay: true, onread });
     socket.once('connect', () => {
       send(socket);
     });
