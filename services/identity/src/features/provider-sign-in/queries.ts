@@ -18,17 +18,24 @@ export interface NewProviderSignIn {
 export const insertSignIn = (db: Prisma, signIn: NewProviderSignIn): Promise<unknown> =>
   db.providerSignIn.create({ data: signIn, select: { stateHash: true } });
 
+export interface StoredSignIn {
+  readonly orgId: string;
+  readonly revision: string;
+  readonly returnTo: string;
+  readonly hasExpired: boolean;
+}
+
 /** Uses a sign-in up that this browser began; of concurrent calls exactly one succeeds. */
 export async function consumeSignIn(
   db: Prisma,
   { stateHash, browserHash }: { readonly stateHash: string; readonly browserHash: string },
   now: Date,
-): Promise<{ readonly orgId: string; readonly revision: string; readonly returnTo: string } | undefined> {
-  const [found] = await db.$queryRaw<{ orgId: string; revision: string; returnTo: string }[]>`
+): Promise<StoredSignIn | undefined> {
+  const [found] = await db.$queryRaw<StoredSignIn[]>`
     delete from provider_sign_ins
     where state_hash = ${stateHash} and browser_hash = ${browserHash}
-      and expires_at > ${now.toISOString()}::timestamptz
-    returning org_id::text as "orgId", revision::text as revision, return_to as "returnTo"`;
+    returning org_id::text as "orgId", revision::text as revision, return_to as "returnTo",
+      expires_at <= ${now.toISOString()}::timestamptz as "hasExpired"`;
   return found;
 }
 

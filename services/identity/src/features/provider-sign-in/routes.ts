@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type App, AppError } from '@platform/service-kit';
+import type { App } from '@platform/service-kit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { getClient } from '../known-devices/client.js';
@@ -62,16 +62,13 @@ export function providerSignInRoutes(
     scope.get(CALLBACK_PATH, { schema: { hide } }, async (request, reply) => {
       const query = request.url.slice(CALLBACK_PATH.length + 1);
       const browser = readBrowser(request) ?? '';
-      try {
-        const { outcome, returnTo } = await signIns.complete(query, browser, getClient(request));
-        setBrowser(request, reply, '', 0);
-        return await continueSignIn(request, reply, sessions, outcome, returnTo);
-      } catch (error) {
-        if (!(error instanceof AppError)) throw error;
-        return sendPage(reply, failedPage(error.message, readReturnTo(undefined)), {
-          status: error.statusCode,
-        });
+      const completed = await signIns.complete(query, browser, getClient(request));
+      if ('fault' in completed) {
+        const { message, statusCode: status } = completed.fault;
+        return sendPage(reply, failedPage(message, readReturnTo(completed.returnTo)), { status });
       }
+      setBrowser(request, reply, '', 0);
+      return continueSignIn(request, reply, sessions, completed.outcome, completed.returnTo);
     });
   });
 }

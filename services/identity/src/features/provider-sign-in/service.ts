@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { toDigest } from '@platform/auth';
-import type { Clock } from '@platform/service-kit';
+import { AppError, type Clock } from '@platform/service-kit';
 import type { Prisma } from '../../resources.js';
 import type { AttemptLimits } from '../attempt-limits/attempt-limits.js';
 import { insertAuditEntry } from '../audit/queries.js';
@@ -18,9 +18,9 @@ import type { PassFirstFactor, SignInOutcome } from '../sessions/sign-in-outcome
 import { normaliseEmail } from '../users/service.js';
 import { type Claims, hasSecondFactor, readFullName, readVerifiedEmail } from './claims.js';
 import { noProvider, Refused, signInExpired } from './errors.js';
-import type { Exchange } from './exchange.js';
+import type { Begun, Exchange } from './exchange.js';
 import { type Admit, Overtaken, type Person } from './member.js';
-import { consumeSignIn, insertSignIn, isUniqueViolation } from './queries.js';
+import { consumeSignIn, insertSignIn, isUniqueViolation, type StoredSignIn } from './queries.js';
 
 /*
  * A sign-in with an organisation's provider (OpenID Connect Core §3.1, with PKCE):
@@ -49,16 +49,16 @@ export interface ProviderSignIns {
     to: { readonly returnTo: string; readonly client: ClientAddress },
   ): Promise<URL>;
   /**
-   * Completes a sign-in with what the provider sent the browser back with.
-   *
-   * @throws AppError 400 SIGN_IN_EXPIRED, SIGN_IN_REFUSED; 401 PROVIDER_REQUIRED; 403 NOT_ADMITTED; 503.
+   * Completes a sign-in with what the provider sent the browser back with. Its faults are 400 SIGN_IN_EXPIRED,
+   * SIGN_IN_REFUSED; 403 NOT_ADMITTED; 503.
    */
-  complete(
-    query: string,
-    browser: string,
-    client: ClientAddress,
-  ): Promise<{ readonly outcome: SignInOutcome; readonly returnTo: string }>;
+  complete(query: string, browser: string, client: ClientAddress): Promise<CompletedSignIn>;
 }
+
+/** What became of a sign-in. `returnTo` is where it was going: undefined when this browser began no such sign-in. */
+export type CompletedSignIn =
+  | { readonly outcome: SignInOutcome; readonly returnTo: string }
+  | { readonly fault: AppError; readonly returnTo: string | undefined };
 
 export interface ProviderSignInDeps {
   readonly prisma: Prisma;
@@ -102,6 +102,22 @@ export function createProviderSignIns(deps: ProviderSignInDeps): ProviderSignIns
       }
   }
 
+  async function completeBegun(
+    { orgId, revision }: StoredSignIn,
+    begun: Begun,
+    query: string,
+    client: ClientAddress,
+  ): Promise<SignInOutcome> {
+    const provider = await findProvider(prisma, orgId);
+    if (provider?.revision !== revision) throw signInExpired();
+    const claims = await exchange.readClaims(provider, begun, query);
+    const person = toPerson(provider, claims);
+    const outcome = await signInPatiently(revision, orgId, person, claims, client);
+    outbox.wake();
+    await limits.succeed(getDomain(person.email), client.address);
+    return outcome;
+  }
+
   const recordRefusal = (orgId: string, { reason, email }: Refused, client: ClientAddress) =>
     insertAuditEntry(prisma, {
       orgId,
@@ -139,19 +155,14 @@ export function createProviderSignIns(deps: ProviderSignInDeps): ProviderSignIns
       const state = new URLSearchParams(query).get('state') ?? '';
       const hashes = { stateHash: toDigest(state), browserHash: toDigest(browser) };
       const begun = await consumeSignIn(prisma, hashes, new Date(clock()));
-      const provider = begun && (await findProvider(prisma, begun.orgId));
-      if (!provider || provider.revision !== begun.revision) throw signInExpired();
-      const { orgId, revision, returnTo } = begun;
       try {
-        const claims = await exchange.readClaims(provider, { state, browser }, query);
-        const person = toPerson(provider, claims);
-        const outcome = await signInPatiently(revision, orgId, person, claims, client);
-        outbox.wake();
-        await limits.succeed(getDomain(person.email), client.address);
-        return { outcome, returnTo };
-      } catch (error) {
-        if (error instanceof Refused) await recordRefusal(orgId, error, client);
-        throw error;
+        if (!begun || begun.hasExpired) throw signInExpired();
+        const outcome = await completeBegun(begun, { state, browser }, query, client);
+        return { outcome, returnTo: begun.returnTo };
+      } catch (fault) {
+        if (!(fault instanceof AppError)) throw fault;
+        if (begun && fault instanceof Refused) await recordRefusal(begun.orgId, fault, client);
+        return { fault, returnTo: begun?.returnTo };
       }
     },
   };
