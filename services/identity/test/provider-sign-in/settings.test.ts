@@ -175,6 +175,21 @@ test('IDP-3 name servers that fail are not a missing record', async () => {
   expect([status, headers.get('retry-after')]).toEqual([503, '10']);
 });
 
+test('IDP-4 an administrator causes ten mails an hour about the settings, and one that says that there are more', async () => {
+  for (let count = 0; count < 13; count += 1)
+    expect((await saveProvider(identity, session, { issuer })).status).toBe(200);
+  const { rows } = await identity.db.query<{ headline: string }>(
+    `select detail ->> 'headline' as headline from outgoing_mails join users on users.id = user_id
+     where kind = 'token_alert' and users.email = $1 order by outgoing_mails.id`,
+    [`boss-${organisations}@start.example`],
+  );
+  const changed = 'The identity provider of your organisation was changed';
+  expect(rows.map(({ headline }) => headline)).toEqual([
+    ...Array<string>(10).fill(changed),
+    'There are more alerts of one kind',
+  ]);
+});
+
 test('IDP-4 every administrator is mailed about a change, and nobody else', async () => {
   const second = await identity.createMember(session, 'admin');
   await identity.createMember(session);

@@ -1,8 +1,9 @@
 import type { Transaction } from '../../resources.js';
 import type { Caller } from '../audit/actor.js';
 import { findAdministrators } from '../configuration/queries.js';
-import { describeRequest } from '../known-devices/client.js';
+import type { ClientAddress } from '../known-devices/client.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
+import { limitAlert, storeAlert } from '../token-alerts/limited-alerts.js';
 
 const headlines = {
   saved: 'The identity provider of your organisation was changed',
@@ -23,13 +24,47 @@ export type NotifyAdministrators = (
 export const createNotifyAdministrators =
   (outbox: Outbox): NotifyAdministrators =>
   async (tx, caller, kind, what, at) => {
-    const { orgId, fullName, email, client } = caller;
+    const { orgId, userId, fullName, email, client } = caller;
     const message = `${what} Changed by ${fullName} (${email}). If that was not agreed on, end their sessions and change the setting back.`;
-    const detail = { headline: headlines[kind], message, ...describeRequest(client, at) };
-    for (const { id } of await findAdministrators(tx, orgId))
-      await outbox.add(
-        tx,
-        { kind: 'token_alert', to: { userId: id }, detail, requestId: client.requestId },
-        at,
-      );
+    const alert = limitAlert(outbox, {
+      topic: `identity-provider-${kind}`,
+      causedBy: userId,
+      recipients: (await findAdministrators(tx, orgId)).map(({ id }) => id),
+      alert: { headline: headlines[kind], message },
+      client,
+      at,
+    });
+    await storeAlert(tx, alert, at);
+  };
+
+const links = {
+  linked: {
+    headline: 'Your account is connected with the identity provider of your organisation',
+    message: 'You sign in with it from now on. If this was not you, tell your administrator.',
+  },
+  unlinked: {
+    headline: 'Your account was disconnected from the identity provider',
+    message: 'An administrator did this. Your next sign-in with the provider connects it again.',
+  },
+  unlinkedOwn: {
+    headline: 'You disconnected your account from the identity provider',
+    message:
+      'Your next sign-in with the provider connects it again. If this was not you, choose a new password now and tell your administrator.',
+  },
+} as const;
+
+/** Mails a member about the connection of their account, in the transaction of the change. */
+export type NotifyMember = (
+  tx: Transaction,
+  userId: string,
+  kind: keyof typeof links,
+  request: { readonly client: ClientAddress; readonly at: Date },
+) => Promise<void>;
+
+export const createNotifyMember =
+  (outbox: Outbox): NotifyMember =>
+  (tx, userId, kind, { client, at }) => {
+    const topic = `identity-provider-${kind}`;
+    const alert = { topic, causedBy: userId, recipients: [userId], alert: links[kind], client, at };
+    return storeAlert(tx, limitAlert(outbox, alert), at);
   };
