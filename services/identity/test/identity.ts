@@ -78,13 +78,17 @@ export interface StartOptions {
   readonly fetchDocument?: typeof fetch;
   /** Stands in for the name servers that know the domains of organisations. */
   readonly resolveTxt?: ResolveTxt;
+  /** Whether the built console is served too. */
+  readonly hasConsole?: boolean;
 }
+
+const consoleFolder = fileURLToPath(new URL('../node_modules/@platform/console/dist', import.meta.url));
 
 /** Starts the service with a database, on a port of its own. */
 export async function start(
   databaseUrl: string,
   environment: NodeJS.ProcessEnv,
-  { fetchDocument, resolveTxt, port: wantedPort = 0 }: StartOptions = {},
+  { fetchDocument, resolveTxt, hasConsole = false, port: wantedPort = 0 }: StartOptions = {},
 ) {
   const config = loadIdentityConfig({
     DATABASE_URL: databaseUrl,
@@ -111,6 +115,7 @@ export async function start(
     clock,
     ...(fetchDocument && { fetchDocument }),
     ...(resolveTxt && { resolveTxt }),
+    ...(hasConsole && { consoleFolder }),
   });
   shutdown.on('http', 'listener', () => service.app.close());
   await service.app.listen({ host: '127.0.0.1', port: wantedPort });

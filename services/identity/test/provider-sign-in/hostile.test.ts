@@ -157,8 +157,8 @@ test('IDP-5 a sign-in that fails leads on to where it was going', async () => {
   // What another browser began tells nothing.
   const foreign = await beginAt('/audit');
   const stranger = createHttpBrowser(identity.url);
-  const refused = await comeBack(stranger, toCallback({ state: foreign }));
-  expect(refused.text).toContain('href="/sign-in/provider?returnTo=%2F"');
+  const answer = await comeBack(stranger, toCallback({ state: foreign }));
+  expect(answer.text).toContain('href="/sign-in/provider?returnTo=%2F"');
 });
 
 test('IDP-5 a sign-in leads to no other site', async () => {

@@ -5,6 +5,7 @@ import { useMe } from '../../api/me.ts';
 import { Button } from '../../ui/button.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 import { Facts, Page, Section, Setting, Settings } from '../../ui/page.tsx';
+import { ProviderConnection } from './provider-connection.tsx';
 import { SecondFactor } from './second-factor.tsx';
 import { Sessions } from './sessions.tsx';
 
@@ -32,6 +33,7 @@ export function Screen() {
             {t.password.intro}
           </Setting>
           <SecondFactor />
+          <ProviderConnection />
         </Settings>
       </Section>
       <Sessions />

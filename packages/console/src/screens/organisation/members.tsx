@@ -1,3 +1,4 @@
+import { identityProvider } from '#text/identity-provider';
 import { members as t } from '#text/members';
 import { text } from '#text/shared';
 import type { IdentitySchemas } from '@platform/clients/types';
@@ -14,6 +15,7 @@ import { Empty } from '../../ui/page.tsx';
 import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
 
 const ChangeRole = lazyPart(async () => (await import('./change-role.tsx')).ChangeRole);
+const DisconnectMember = lazyPart(async () => (await import('./disconnect-member.tsx')).DisconnectMember);
 const EndMemberSessions = lazyPart(async () => (await import('./end-member-sessions.tsx')).EndMemberSessions);
 const InviteMember = lazyPart(async () => (await import('./invite-member.tsx')).InviteMember);
 const RepeatInvitation = lazyPart(async () => (await import('./repeat-invitation.tsx')).RepeatInvitation);
@@ -33,7 +35,7 @@ function Invitation({ invitation }: Pick<Member, 'invitation'>) {
 }
 
 interface Dialog {
-  readonly kind: 'role' | 'sessions' | 'remove' | 'repeat';
+  readonly kind: 'role' | 'sessions' | 'disconnect' | 'remove' | 'repeat';
   readonly member: Member;
 }
 
@@ -78,6 +80,15 @@ const createColumns = (open: (dialog: Dialog) => void, myId: string): readonly D
       member.invitation
         ? { label: t.repeat, run: () => open({ kind: 'repeat', member }) }
         : { label: t.endSessions, isDangerous: true, run: () => open({ kind: 'sessions', member }) },
+      ...(member.hasProviderIdentity === true
+        ? [
+            {
+              label: identityProvider.member.action,
+              isDangerous: true,
+              run: () => open({ kind: 'disconnect', member }),
+            },
+          ]
+        : []),
       {
         label: member.invitation ? t.cancelInvitation : t.remove,
         isDangerous: true,
@@ -111,6 +122,7 @@ export function Screen() {
       {dialog?.kind === 'role' && <ChangeRole member={dialog.member} onClose={close} />}
       {dialog?.kind === 'repeat' && <RepeatInvitation member={dialog.member} onClose={close} />}
       {dialog?.kind === 'sessions' && <EndMemberSessions member={dialog.member} onClose={close} />}
+      {dialog?.kind === 'disconnect' && <DisconnectMember member={dialog.member} onClose={close} />}
       {dialog?.kind === 'remove' && <RemoveMember member={dialog.member} onClose={close} />}
     </ListPage>
   );

@@ -36,6 +36,19 @@ export const account = {
     change: 'Change',
     setUp: 'Set up',
   },
+  provider: {
+    title: 'Identity provider',
+    connected: (host: string) => `You sign in with ${host}. Connected since`,
+    required: 'Your organisation requires it.',
+    disconnect: 'Disconnect…',
+    dialog: 'Disconnect your account?',
+    warning:
+      'You then sign in with your password. Your other sessions that the provider opened end, and your next sign-in with it connects the account again.',
+    password: 'Your password',
+    passwordHint: 'If you never chose one, sign out and use “Forgot the password?” first.',
+    submit: 'Disconnect',
+    done: 'Your account is disconnected.',
+  },
   sessions: {
     title: 'Sessions',
     columns: { client: 'Where', address: 'Address', opened: 'Signed in', ends: 'Ends' },

@@ -56,6 +56,14 @@ export const identityProvider = {
     submit: 'Remove it',
     done: 'The identity provider is removed.',
   },
+  member: {
+    action: 'Disconnect from the identity provider…',
+    title: (name: string) => `Disconnect ${name} from the identity provider?`,
+    warning:
+      'The sessions that the provider opened end at once. The next sign-in with their e-mail address connects the account again, also when their identity at the provider is a new one.',
+    submit: 'Disconnect',
+    done: (name: string) => `${name} is disconnected from the identity provider.`,
+  },
   test: {
     submit: 'Test',
     works: 'It works',

@@ -48,6 +48,12 @@ export const dnsUnavailable = (cause: unknown): AppError =>
 
 export const verifiedDomainRequired = (): AppError =>
   conflict('DOMAIN_REQUIRED', 'Verify a domain before members are required to use the provider');
+/** Without the connection, the member's password would not let them in. */
+export const providerIsRequired = (): AppError =>
+  conflict(
+    'PROVIDER_REQUIRED',
+    'Your organisation requires its identity provider: ask an administrator to disconnect your account',
+  );
 export const noAdministratorLeft = (): AppError =>
   conflict(
     'NO_ADMINISTRATOR_LEFT',

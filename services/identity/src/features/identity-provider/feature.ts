@@ -5,13 +5,14 @@ import { createEgress } from '../mcp-servers/upstream/egress.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
 import type { ConfirmPassword } from '../own-password/confirm-password.js';
 import { createProviderClients, type ProviderClients } from './clients.js';
+import { memberConnectionRoutes, ownConnectionRoutes } from './connection.routes.js';
+import { createConnections } from './connections.js';
 import { createResolveTxt, type ResolveTxt } from './dns.js';
 import { createDomains } from './domains.js';
-import { createNotifyAdministrators } from './notices.js';
-import { domainRoutes, memberLinkRoutes, providerRoutes } from './routes.js';
+import { createNotifyAdministrators, createNotifyMember } from './notices.js';
+import { domainRoutes, providerRoutes } from './routes.js';
 import { createProviderSettings } from './settings.js';
 import { createTestProvider } from './test-provider.js';
-import { createUnlink } from './unlink.js';
 
 /** The largest answer of a provider, in bytes. */
 const MAX_ANSWER_BYTES = 262_144;
@@ -46,6 +47,8 @@ export function registerIdentityProvider(app: App, deps: IdentityProviderDeps): 
   const common = { ...deps, egress, clients, resolveTxt, notifyAdministrators };
   providerRoutes(app, createProviderSettings(common), createTestProvider(common));
   domainRoutes(app, createDomains(common));
-  memberLinkRoutes(app, createUnlink(common));
+  const connections = createConnections({ ...deps, notifyMember: createNotifyMember(deps.outbox) });
+  memberConnectionRoutes(app, connections);
+  ownConnectionRoutes(app, connections);
   return clients;
 }

@@ -57,14 +57,14 @@ export const deleteProvider = async (db: Transaction, orgId: string): Promise<bo
  * Ends what the organisation's provider has proven: the sessions that it opened, the sign-ins that are under way, and
  * which subject is which member.
  *
- * @param userId - ends that of one member only.
+ * @param one - ends that of one member only, but for the session to keep.
  * @returns how many sessions were ended.
  */
 export async function endProviderSignIns(
   db: Transaction,
   orgId: string,
   at: Date,
-  userId?: string,
+  { userId, keptId }: { readonly userId?: string; readonly keptId?: string | undefined } = {},
 ): Promise<number> {
   const only = userId ?? null;
   const ended = await db.$executeRaw`
@@ -72,16 +72,23 @@ export async function endProviderSignIns(
     from provider_links link
     where link.org_id = ${orgId}::uuid and (${only}::uuid is null or link.user_id = ${only}::uuid)
       and sessions.user_id = link.user_id and sessions.first_factor = 'provider' and sessions.ended_at is null
-      and sessions.expires_at > ${at.toISOString()}::timestamptz`;
+      and sessions.expires_at > ${at.toISOString()}::timestamptz
+      and sessions.id is distinct from ${keptId ?? null}::uuid`;
   const where = { orgId, ...(userId !== undefined && { userId }) };
   await db.pendingSignIn.deleteMany({ where: { ...where, method: 'provider' } });
   await db.providerLink.deleteMany({ where });
   return ended;
 }
 
-/** Returns whether the account belongs to a subject of the provider. */
-export const hasLink = async (db: Transaction, userId: string): Promise<boolean> =>
-  (await db.providerLink.findUnique({ where: { userId }, select: { userId: true } })) !== null;
+/** Finds the subject of the provider that an account belongs to. */
+export const findLink = (
+  db: Db,
+  { orgId, userId }: { readonly orgId: string; readonly userId: string },
+): Promise<{ readonly issuer: string; readonly subject: string; readonly createdAt: Date } | null> =>
+  db.providerLink.findFirst({
+    where: { userId, orgId },
+    select: { issuer: true, subject: true, createdAt: true },
+  });
 
 export interface StoredDomain {
   readonly domain: string;

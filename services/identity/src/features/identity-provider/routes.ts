@@ -3,7 +3,6 @@ import type { App } from '@platform/service-kit';
 import { requireAdminRole } from '../../authority.js';
 import { bearer, errorResponses } from '../../openapi.js';
 import { getCaller } from '../audit/actor.js';
-import { UserPath } from '../users/schemas.js';
 import type { Domains } from './domains.js';
 import {
   AddDomainBody,
@@ -13,13 +12,12 @@ import {
   Message,
   ProviderTest,
   RemovedIdentityProvider,
-  RemoveIdentityProviderBody,
+  PasswordBody,
   SavedIdentityProvider,
   SaveIdentityProviderBody,
 } from './schemas.js';
 import type { ProviderSettings } from './settings.js';
 import type { TestProvider } from './test-provider.js';
-import type { Unlink } from './unlink.js';
 
 const path = '/api/v1/organisation/identity-provider';
 const tags = ['Configuration'];
@@ -68,7 +66,7 @@ export function providerRoutes(app: App, settings: ProviderSettings, testProvide
         tags,
         summary: 'Remove the provider; the sessions that it opened end',
         security: bearer,
-        body: RemoveIdentityProviderBody,
+        body: PasswordBody,
         response: { 200: RemovedIdentityProvider, ...errorResponses(400, 401, 403, 404, 429) },
       },
     },
@@ -90,28 +88,6 @@ export function providerRoutes(app: App, settings: ProviderSettings, testProvide
       },
     },
     (request) => testProvider(getMember(request).orgId),
-  );
-}
-
-/** For administrators, with a session. */
-export function memberLinkRoutes(app: App, unlink: Unlink): void {
-  app.delete(
-    '/api/v1/users/:id/identity-provider',
-    {
-      onRequest: [app.authenticate, requireSession, requireAdminRole],
-      schema: {
-        operationId: 'unlinkIdentityProvider',
-        tags: ['Users'],
-        summary: "Disconnect a member's account from the identity at the provider; its sessions end",
-        security: bearer,
-        params: UserPath,
-        response: { 200: Message, ...errorResponses(400, 401, 403, 404, 409) },
-      },
-    },
-    async (request) => {
-      await unlink(getCaller(request), request.params.id);
-      return { message: 'Account disconnected' };
-    },
   );
 }
 

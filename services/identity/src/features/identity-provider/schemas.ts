@@ -84,7 +84,7 @@ export const SavedIdentityProvider = Type.Object({
   endedCount: Type.Integer({ description: 'How many sessions of the earlier provider were ended.' }),
 });
 
-export const RemoveIdentityProviderBody = Type.Object(
+export const PasswordBody = Type.Object(
   { currentPassword: CurrentPassword },
   { additionalProperties: false },
 );
@@ -92,6 +92,18 @@ export const RemovedIdentityProvider = Type.Object({
   message: Type.String(),
   endedCount: Type.Integer({ description: 'How many sessions of the provider were ended.' }),
 });
+
+export const OwnConnection = Type.Object(
+  {
+    connection: Type.Union([
+      Type.Object({ issuer: Type.String(), connectedAt: Type.String({ format: 'date-time' }) }),
+      Type.Null(),
+    ]),
+    isRequired: Type.Boolean({ description: 'Whether the member can sign in with the provider only.' }),
+  },
+  { title: 'ProviderConnection' },
+);
+export type OwnConnection = Type.Static<typeof OwnConnection>;
 
 export const ProviderTest = Type.Object(
   {

@@ -1,5 +1,5 @@
 import { Prisma } from '../../generated/prisma/client.js';
-import type { Transaction } from '../../resources.js';
+import type { Prisma as Client, Transaction } from '../../resources.js';
 
 /** A condition on `users`: the organisation requires the account to sign in with its provider. */
 const isRequired = Prisma.sql`exists (
@@ -8,7 +8,7 @@ const isRequired = Prisma.sql`exists (
   where provider.org_id = users.org_id and provider.is_required and domain.domain = split_part(users.email, '@', -1))`;
 
 /** Returns whether the account may sign in with the organisation's provider only. */
-export async function isProviderRequired(db: Transaction, userId: string): Promise<boolean> {
+export async function isProviderRequired(db: Client | Transaction, userId: string): Promise<boolean> {
   const rows = await db.$queryRaw<unknown[]>`
     select 1 from users where id = ${userId}::uuid and ${isRequired}`;
   return rows.length > 0;

@@ -4,9 +4,10 @@ import type { Transaction } from '../../resources.js';
 import type { Actor } from '../audit/actor.js';
 import { findChanges } from '../audit/changes.js';
 import { insertAuditEntry } from '../audit/queries.js';
-import { type ClientAddress, describeRequest } from '../known-devices/client.js';
+import type { ClientAddress } from '../known-devices/client.js';
 import { getDomain } from '../identity-provider/domain.js';
-import { hasLink, isVerifiedDomain, type StoredProvider } from '../identity-provider/queries.js';
+import { createNotifyMember } from '../identity-provider/notices.js';
+import { findLink, isVerifiedDomain, type StoredProvider } from '../identity-provider/queries.js';
 import type { OneTimeSecrets } from '../one-time-secrets/service.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
 import { lockFactors } from '../second-factor/queries.js';
@@ -55,6 +56,7 @@ export function createAdmit(deps: {
   readonly outbox: Outbox;
 }): Admit {
   const { passwords, secrets, outbox } = deps;
+  const notifyMember = createNotifyMember(outbox);
 
   /** A member who never chose a password has one that nobody knows, so that they can choose one by mail. */
   const createUnknownPassword = () => passwords.hash(randomBytes(32).toString('base64url'));
@@ -102,7 +104,7 @@ export function createAdmit(deps: {
     return { ...user, passwordHash };
   }
 
-  /** Links the account with the subject, once and for all: only an administrator undoes it. */
+  /** Links the account with the subject, until the member or an administrator disconnects it. */
   async function link(
     tx: Transaction,
     { orgId, issuer }: StoredProvider,
@@ -120,18 +122,7 @@ export function createAdmit(deps: {
       at,
     };
     await insertAuditEntry(tx, { ...entry, action: 'identity_provider.linked' });
-    const detail = {
-      headline: 'Your account is connected with the identity provider of your organisation',
-      message: 'You sign in with it from now on. If this was not you, tell your administrator.',
-      ...describeRequest(client, at),
-    };
-    const mail = {
-      kind: 'token_alert',
-      to: { userId: account.id },
-      detail,
-      requestId: client.requestId,
-    } as const;
-    await outbox.add(tx, mail, at);
+    await notifyMember(tx, account.id, 'linked', { client, at });
   }
 
   return async (tx, provider, person, client, at) => {
@@ -139,7 +130,13 @@ export function createAdmit(deps: {
     const { email, subject } = person;
     if (!(await isVerifiedDomain(tx, orgId, getDomain(email)))) throw new Refused('foreign_domain', email);
     const linked = await findLinkedUser(tx, { orgId, issuer, subject });
-    if (linked && !linked.isRemoved) return lock(tx, orgId, linked.id);
+    if (linked && !linked.isRemoved) {
+      const account = await lock(tx, orgId, linked.id);
+      // The account may have been disconnected before it was locked.
+      const current = await findLink(tx, { orgId, userId: account.id });
+      if (current?.issuer !== issuer || current.subject !== subject) throw new Overtaken();
+      return account;
+    }
 
     const { text, values } = withdrawLapsedInvitations(at, 1, email);
     await tx.$executeRawUnsafe(text, ...values);
@@ -147,7 +144,7 @@ export function createAdmit(deps: {
     if (found && found.orgId !== orgId) throw new Refused('other_organisation', email);
     if (found) {
       const account = await lock(tx, orgId, found.id);
-      if (await hasLink(tx, account.id)) throw new Refused('other_subject', email);
+      if (await findLink(tx, { orgId, userId: account.id })) throw new Refused('other_subject', email);
       const actor = { actorId: account.id, credential: null, client };
       const passwordHash = account.passwordHash ?? (await acceptInvitation(tx, account, actor, at));
       await link(tx, provider, person, account, { client, at });

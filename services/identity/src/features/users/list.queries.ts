@@ -13,6 +13,7 @@ export interface MemberRow extends Account {
   readonly isDeliveryUnknown: boolean;
   readonly totpFactor: { readonly userId: string } | null;
   readonly passkeys: readonly { readonly id: string }[];
+  readonly providerLink: { readonly userId: string } | null;
 }
 const memberFields = {
   ...accountFields,
@@ -20,6 +21,7 @@ const memberFields = {
   isDeliveryUnknown: true,
   totpFactor: { select: { userId: true } },
   passkeys: { select: { id: true } },
+  providerLink: { select: { userId: true } },
 } as const;
 
 /** Finds a page of members, newest first; an index-only scan finds the ids of the page. */

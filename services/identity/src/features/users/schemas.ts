@@ -35,6 +35,11 @@ export const Member = Type.Object(
     secondFactors: Type.Array(Type.Union([Type.Literal('totp'), Type.Literal('passkey')]), {
       description: 'The kinds of second factor that the member has.',
     }),
+    hasProviderIdentity: Type.Optional(
+      Type.Boolean({
+        description: "Whether the account is connected with an identity at the organisation's provider.",
+      }),
+    ),
   },
   { title: 'Member' },
 );

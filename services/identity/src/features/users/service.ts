@@ -55,12 +55,13 @@ function toMember({
   isDeliveryUnknown,
   totpFactor,
   passkeys,
+  providerLink,
   ...account
 }: MemberRow): Member {
   const secondFactors: Member['secondFactors'] = [];
   if (totpFactor) secondFactors.push('totp');
   if (passkeys.length > 0) secondFactors.push('passkey');
-  const user = { ...account, secondFactors };
+  const user = { ...account, secondFactors, hasProviderIdentity: providerLink !== null };
   if (passwordHash !== null) return { ...user, invitation: null };
   if (reason === null) return { ...user, invitation: { state: 'pending' } };
   return { ...user, invitation: { state: isDeliveryUnknown ? 'unknown' : 'undeliverable', reason } };
