@@ -1,10 +1,12 @@
 import { type Clock, createPeriodicTask, DAY_MS, type Logger } from '@platform/service-kit';
 import type pg from 'pg';
 import { firstIdAt } from '../audit/first-id.js';
+import { GRANT_SECONDS } from '../oauth/provider.js';
 import {
   deleteAccessTokens,
   deleteArtifacts,
   deleteGrants,
+  deleteIdleClients,
   deleteAuditEntries,
   deleteMails,
   deletePasskeyChallenges,
@@ -24,8 +26,8 @@ const BATCH = 1_000;
 
 /**
  * Marks expired tokens, so that lists and counters can leave them out cheaply; deletes expired sessions, OAuth tokens,
- * codes, links and unsent mails; removes members whose invitation has lapsed; deletes tool calls, connections and audit
- * entries past their retention.
+ * codes, links and unsent mails; removes members whose invitation has lapsed; deletes tool calls, connections, clients that
+ * nobody connects any more, and audit entries past their retention.
  * Correctness doesn't depend on when it runs, because every reader checks the expiry itself.
  */
 export function createExpiryJob(deps: {
@@ -59,6 +61,9 @@ export function createExpiryJob(deps: {
     while ((await deleteGrants(deps.pool, endedBefore, BATCH)) === BATCH);
     const registeredBefore = new Date(deps.clock() - DAY_MS);
     while ((await deleteUnusedClients(deps.pool, registeredBefore, BATCH)) === BATCH);
+    // What was last used before then has no connection left: the last one has expired, and was deleted since.
+    const usedBefore = new Date(endedBefore.getTime() - GRANT_SECONDS * 1_000 - DAY_MS);
+    while ((await deleteIdleClients(deps.pool, usedBefore, BATCH)) === BATCH);
     while ((await deleteSecrets(deps.pool, now, BATCH)) === BATCH);
     await expireMails(now);
     const keptFrom = firstIdAt(deps.clock() - deps.toolCallDays * DAY_MS);

@@ -119,16 +119,26 @@ export async function deleteGrants(db: pg.Pool, before: Date, limit: number): Pr
   return rowCount ?? 0;
 }
 
-const purgeClients = `
-  delete from oauth_clients where id in (
-    select id from oauth_clients c
-    where kind = 'registered' and last_used_at is null and created_at <= $1
-      and not exists (select from oauth_grants g where g.client_id = c.id)
-    order by created_at limit $2 for update skip locked
-  )`;
-
-/** @returns how many clients were deleted that had registered themselves before then and were never used. */
-export async function deleteUnusedClients(db: pg.Pool, before: Date, limit: number): Promise<number> {
-  const { rowCount } = await db.query(purgeClients, [before, limit]);
-  return rowCount ?? 0;
+/*
+ * The subquery looks up each client that is due; "not exists" can be planned as a join that reads all connections.
+ *
+ * @param isDue - matches the clients that were last used by the time $1.
+ */
+function createClientDeletion(isDue: string): DeleteBatch<Date> {
+  const sql = `
+    delete from oauth_clients where id in (
+      select id from oauth_clients c
+      where ${isDue} and (select true from oauth_grants g where g.client_id = c.id limit 1) is null
+      limit $2 for update skip locked
+    )`;
+  return async (db, before, limit) => (await db.query(sql, [before, limit])).rowCount ?? 0;
 }
+
+/** Deletes clients that had registered themselves before then and were never connected. */
+export const deleteUnusedClients = createClientDeletion(
+  `kind = 'registered' and last_used_at is null and created_at <= $1`,
+);
+/** Deletes clients that describe themselves and were last used before then, except those that an operator has disabled. */
+export const deleteIdleClients = createClientDeletion(
+  `kind <> 'application' and disabled_at is null and coalesce(last_used_at, created_at) <= $1`,
+);

@@ -44,6 +44,14 @@ export const upsertDocumentClient = (
     on conflict (id) do update set name = excluded.name, redirect_uris = excluded.redirect_uris
       where oauth_clients.kind = 'document'`;
 
+/** Records that a member connects the client, which keeps it from being deleted. @returns false when it has ended. */
+export async function recordConnection(db: Transaction, clientId: string, at: Date): Promise<boolean> {
+  const count = await db.$executeRaw`
+    update oauth_clients set last_used_at = greatest(last_used_at, ${at})
+    where id = ${clientId} and disabled_at is null and removed_at is null`;
+  return count > 0;
+}
+
 export const insertGrant = (db: Transaction, { scopes, ...grant }: NewGrant): Promise<unknown> =>
   db.oauthGrant.create({ data: { ...grant, scopes: [...scopes] }, select: { id: true } });
 

@@ -12,7 +12,14 @@ import { isLocalRedirect } from '../oauth/client-metadata.js';
 import type { ProtectedResources } from '../oauth/protected-resources.js';
 import { GRANT_SECONDS } from '../oauth/provider.js';
 import { findTokenPolicy } from '../token-policy/queries.js';
-import { findStoredClient, insertGrant, lockMember, lockSession, upsertDocumentClient } from './queries.js';
+import {
+  findStoredClient,
+  insertGrant,
+  lockMember,
+  lockSession,
+  recordConnection,
+  upsertDocumentClient,
+} from './queries.js';
 
 type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
 
@@ -116,7 +123,7 @@ export function createConsentService(deps: {
      *
      * @param chosen - the scopes that the member has ticked; others than those that were asked for are ignored.
      * @returns the id of the grant; undefined when nothing was ticked.
-     * @throws AppError 401 when the member was removed or the session has ended meanwhile.
+     * @throws AppError 400 when the client is gone; 401 when the member was removed or the session has ended meanwhile.
      */
     async allow(
       interaction: Interaction,
@@ -145,6 +152,7 @@ export function createConsentService(deps: {
             redirectUris: client?.redirectUris ?? [redirectUri],
             at,
           });
+        if (!(await recordConnection(tx, clientId, at))) throw unknownClient();
         const grant = { id, orgId, userId, clientId, resource, scopes, createdAt: at, expiresAt };
         await insertGrant(tx, { ...grant, lastAddress: caller.client.address });
         await insertAuditEntry(tx, {
