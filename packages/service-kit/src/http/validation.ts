@@ -65,6 +65,7 @@ export const createSerializerCompiler =
   };
 
 type AjvFault = Pick<ErrorObject, 'keyword' | 'instancePath' | 'params'> & {
+  readonly schemaPath?: string | undefined;
   readonly message?: string | undefined;
 };
 
@@ -97,9 +98,33 @@ function describeFault(fault: AjvFault, context: string): FaultDetail {
   }
 }
 
+/** Returns the path of the union whose branch requires another type, or undefined for any other fault. */
+const findUnion = ({ schemaPath = '' }: AjvFault): string | undefined =>
+  /^(.*\/anyOf)\/\d+\/type$/.exec(schemaPath)?.[1];
+
+const isNullBranch = (fault: AjvFault): boolean =>
+  fault.params.type === 'null' && findUnion(fault) !== undefined;
+
+/**
+ * Ajv reports the faults of each branch of a union, and the union itself. Of a value that may be null, only the faults of
+ * the other branch say what is wrong.
+ */
+function omitNullBranches(faults: readonly AjvFault[]): AjvFault[] {
+  const nullable = new Set(faults.filter(isNullBranch).map(findUnion));
+  return faults
+    .filter((fault) => !isNullBranch(fault) && !(fault.keyword === 'anyOf' && nullable.has(fault.schemaPath)))
+    .map((fault) =>
+      nullable.has(findUnion(fault)) && fault.instancePath !== ''
+        ? { ...fault, message: `${fault.message ?? ''} or null` }
+        : fault,
+    );
+}
+
 /** The largest number of faults that are reported for one request. */
 const MAX_FAULTS = 20;
 
 /** Converts Ajv's errors to the API's form: a dotted field, and the form that it must have. */
 export const describeFaults = (faults: readonly AjvFault[], context: string): FaultDetail[] =>
-  faults.slice(0, MAX_FAULTS).map((fault) => describeFault(fault, context));
+  omitNullBranches(faults)
+    .slice(0, MAX_FAULTS)
+    .map((fault) => describeFault(fault, context));
