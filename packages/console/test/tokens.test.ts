@@ -137,12 +137,17 @@ describeWith('chromium', 'the screen of a member’s tokens', () => {
         await platform.call<{ token: { accessToken: string } }>(
           'POST',
           '/api/v1/personal-access-tokens',
-          { name, scopes: ['user:read'], expiryDays },
+          { name, scopes: ['user:read', 'pat:write'], expiryDays },
           as,
         )
       ).token.accessToken;
     const kept = await create('within the policy', 30);
     const broken = await create('for ever', 'never', ada);
+    await fetch(`${platform.url}/api/v1/personal-access-tokens`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${broken}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'made by it', scopes: ['user:read'] }),
+    });
     const getStatus = async (token: string): Promise<number> =>
       (await fetch(`${platform.url}/api/v1/users/me`, { headers: { authorization: `Bearer ${token}` } }))
         .status;
@@ -166,6 +171,11 @@ describeWith('chromium', 'the screen of a member’s tokens', () => {
     const affected = page.getByRole('region', { name: /not within this policy/ });
     await affected.getByText(ada.email).waitFor();
     await affected.getByRole('listitem').filter({ hasText: 'for ever' }).getByText('never ends').waitFor();
+    await affected
+      .getByRole('listitem')
+      .filter({ hasText: 'made by it' })
+      .getByText('revoked with')
+      .waitFor();
     expect(await affected.getByText('within the policy', { exact: true }).count()).toBe(0);
     expect(await findBarriers(page)).toEqual([]);
     // Nothing is saved yet, and going back loses nothing.
@@ -178,8 +188,9 @@ describeWith('chromium', 'the screen of a member’s tokens', () => {
     expect(await page.getByLabel('At most … days').inputValue()).toBe('45');
     await page.getByRole('button', { name: 'Check what it affects' }).click();
     await page.getByText('Revoke them').click();
+    await page.getByText('2 tokens are revoked when you save.').waitFor();
     await page.getByRole('button', { name: 'Save the policy' }).click();
-    await page.getByText('The policy is saved, and one token is revoked.').waitFor();
+    await page.getByText('The policy is saved, and 2 tokens are revoked.').waitFor();
     await page.getByText('45 days').waitFor();
     expect([await getStatus(kept), await getStatus(broken)]).toEqual([200, 401]);
 

@@ -34,7 +34,7 @@ export const ChangePolicy = ({ policy, onClose }: ChangePolicyProps) => (
     title={t.title}
     policy={policy}
     changes={['token-policy', 'tokens']}
-    check={(next) => sendPolicy(next, { dryRun: true })}
+    check={(next) => sendPolicy(next, { dryRun: true, existingTokens: 'revoke' })}
     save={(next, existingTokens) =>
       sendPolicy(next, { dryRun: false, ...(existingTokens && { existingTokens }) })
     }

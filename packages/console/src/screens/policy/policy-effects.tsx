@@ -35,6 +35,7 @@ export function PolicyEffects({ effect, isPending, error, onBack, onSave }: Poli
             options={choices}
             onChange={setExisting}
           />
+          {isRevoking && <p role="status">{t.revokes(effect.revokedCount)}</p>}
         </>
       )}
       <ProblemNote error={error} />
@@ -59,9 +60,9 @@ function Affected({ effect: { affected, affectedCount } }: { effect: PolicyEffec
     <>
       {/* Reached by keyboard, because a long list scrolls. */}
       <div className="scopes" tabIndex={0} role="region" aria-label={t.affected(affectedCount)}>
-        {affected.map(({ userId, ownerEmail, tokens }) => (
+        {affected.map(({ userId, ownerEmail, ownerFullName, tokens }) => (
           <section key={userId}>
-            <h3>{ownerEmail}</h3>
+            <h3>{ownerEmail || ownerFullName}</h3>
             <ul className="plain-list">
               {tokens.map(({ id, name, breaches }) => (
                 <li key={id}>

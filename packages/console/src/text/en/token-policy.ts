@@ -46,20 +46,24 @@ export const tokenPolicy = {
     choices: {
       keep: {
         label: 'Keep them',
-        hint: 'They work until they expire. The policy holds for new tokens. For unused ones, the days start anew.',
+        hint: 'They work until they expire, from allowed addresses. The policy holds for new tokens. For unused ones, the days start anew.',
       },
       revoke: {
         label: 'Revoke them',
         hint: 'They are refused at once, and so are tokens that they created. Owners of tokens that are only unused are mailed now; a week later, those that are still unused are revoked.',
       },
     },
+    revokes: (count: number) =>
+      count === 1 ? 'One token is revoked when you save.' : `${count} tokens are revoked when you save.`,
     addresses: 'The allowed addresses hold for all tokens, these and others, as soon as you save.',
   },
   breaches: {
     lifetime: 'lives too long',
     never: 'never ends',
     scope: 'has a denied permission',
+    address: 'is used, or allowed only, from addresses that are not allowed',
     unused: 'has not been used for that long',
+    family: 'is revoked with a token that created or replaced it',
   },
   saved: (revoked: number, warned: number) =>
     [

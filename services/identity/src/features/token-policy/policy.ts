@@ -1,4 +1,6 @@
 import { DAY_MS, type FaultDetail, validationError } from '@platform/service-kit';
+import { compileList, contains } from '../allow-lists/compiled-list.js';
+import { isDisjoint, readAllowList, toComparable } from '../allow-lists/ranges.js';
 import { WARNING_DAYS } from '../token-revocation/unused.js';
 
 /* Pure rules: what an organisation's policy allows a token to have. */
@@ -72,15 +74,30 @@ export function assertScopesAllowed({ deniedScopes }: TokenPolicy, scopes: reado
   if (faults.length > 0) throw validationError(faults);
 }
 
-export const breaches = ['lifetime', 'never', 'scope', 'unused'] as const;
+export const breaches = ['lifetime', 'never', 'scope', 'address', 'unused'] as const;
 export type Breach = (typeof breaches)[number];
 
 export interface PolicySubject {
   readonly scopes: readonly string[];
   readonly createdAt: Date;
   readonly expiresAt: Date | null;
+  /** As it is stored. */
+  readonly allowList: readonly string[];
   /** Null when it was never used. */
   readonly lastUsedAt: Date | null;
+  /** Null when it was never used, or from an unknown address. */
+  readonly lastAddress: string | null;
+}
+
+/** Returns whether the token was last used from an address that the policy would refuse, or is allowed from none at all. */
+function isOutside(
+  policy: Pick<TokenPolicy, 'allowList'>,
+  { allowList, lastAddress }: PolicySubject,
+): boolean {
+  if (policy.allowList.length === 0) return false;
+  const address = toComparable(lastAddress ?? undefined);
+  if (address !== null && !contains(compileList(policy.allowList.join(' ')), address)) return true;
+  return isDisjoint(readAllowList(allowList), policy.allowList);
 }
 
 /** Returns what the policy would not allow the token to have if it were created today, and whether it is unused. */
@@ -93,13 +110,13 @@ export function findBreaches(policy: TokenPolicy, token: PolicySubject, now: Dat
     ...(isLong && expiresAt !== null ? (['lifetime'] as const) : []),
     ...(isLong && expiresAt === null ? (['never'] as const) : []),
     ...(scopes.some((scope) => policy.deniedScopes.includes(scope)) ? (['scope'] as const) : []),
+    ...(isOutside(policy, token) ? (['address'] as const) : []),
     ...(isUnused ? (['unused'] as const) : []),
   ];
 }
 
-/** Whether a token is only unused: its owner is warned before it is revoked. */
-export const isOnlyUnused = (found: readonly Breach[]): boolean =>
-  found.every((breach) => breach === 'unused');
+/** Whether such a token can be revoked at once. The owner of one that is only unused is warned first. */
+export const isRevoking = (found: readonly string[]): boolean => found.some((breach) => breach !== 'unused');
 
 export type ExistingTokens = 'keep' | 'revoke';
 

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Prisma, Transaction } from '../../resources.js';
 import { readAllowList } from '../allow-lists/ranges.js';
+import { selectFamilyMembers } from '../token-revocation/queries.js';
 import { DEFAULT_POLICY, type PolicySubject, type TokenPolicy, type UnusedRule } from './policy.js';
 
 const policyFields = {
@@ -72,20 +73,30 @@ export interface ActiveToken extends PolicySubject {
   readonly id: string;
   readonly name: string;
   readonly ownerId: string;
+  /** Empty for a service account. */
   readonly ownerEmail: string;
+  /** The name of the member or the service account. */
+  readonly ownerFullName: string;
 }
 
+const columns = `
+  t.id, t.name, t.scopes, t.allow_list as "allowList", t.created_at as "createdAt", t.expires_at as "expiresAt",
+  used.last_used_at as "lastUsedAt", used.address as "lastAddress",
+  coalesce(t.owner_id, t.service_account_id) as "ownerId", coalesce(u.email, '') as "ownerEmail",
+  coalesce(u.full_name, a.name) as "ownerFullName"`;
+const joins = `
+  join personal_access_tokens t using (id)
+  left join users u on u.id = t.owner_id
+  left join service_accounts a on a.id = t.service_account_id
+  left join token_last_used used on used.token_id = t.id`;
+
 const activeTokens = `
-  select t.id, t.name, t.scopes, t.created_at as "createdAt", t.expires_at as "expiresAt",
-    used.last_used_at as "lastUsedAt", coalesce(t.owner_id, t.service_account_id) as "ownerId", coalesce(u.email, '') as "ownerEmail"
+  select ${columns}
   from (
     select id from personal_access_tokens
     where org_id = $1 and status = 'active' and (expires_at is null or expires_at > $2) and id < $3
     order by id desc limit $4
-  ) page
-    join personal_access_tokens t using (id)
-    left join users u on u.id = t.owner_id
-    left join token_last_used used on used.token_id = t.id
+  ) page ${joins}
   order by t.id desc`;
 
 /** Finds a batch of the organisation's active tokens, newest first, by the index `tokens_of_org`. */
@@ -95,5 +106,23 @@ export async function findActiveTokens(
 ): Promise<ActiveToken[]> {
   const { orgId, now, before, limit } = batch;
   const { rows } = await db.query<ActiveToken>(activeTokens, [orgId, now, before, limit]);
+  return rows;
+}
+
+const familyTokens = `
+  with recursive family as (
+    select id from unnest($1::uuid[]) as root (id)
+    union
+    ${selectFamilyMembers('true')}
+  )
+  select ${columns} from family ${joins} order by t.id desc`;
+
+/** Finds the active tokens with those that a revocation of them would revoke as well, newest first. */
+export async function findFamilies(
+  db: pg.Pool,
+  tokenIds: readonly string[],
+  now: Date,
+): Promise<ActiveToken[]> {
+  const { rows } = await db.query<ActiveToken>(familyTokens, [tokenIds, now]);
   return rows;
 }

@@ -44,9 +44,19 @@ export type TokenPolicyBody = Type.Static<typeof TokenPolicyBody>;
 
 const AffectedOwner = Type.Object({
   userId: Id,
-  ownerEmail: Type.String(),
+  ownerEmail: Type.String({ description: 'Empty for a service account.' }),
+  ownerFullName: Type.Optional(Type.String()),
   tokens: Type.Array(
-    Type.Object({ id: Id, name: Type.String(), breaches: Type.Array(Type.Enum([...breaches])) }),
+    Type.Object({
+      id: Id,
+      name: Type.String(),
+      breaches: Type.Array(
+        Type.Enum([...breaches, 'family'], {
+          description:
+            '`address`: last used from, or allowed only from, addresses that the policy refuses. `family`: allowed, but revoked with a token that created or replaced it.',
+        }),
+      ),
+    }),
   ),
 });
 export type AffectedOwner = Type.Static<typeof AffectedOwner>;
@@ -62,6 +72,9 @@ export const SavedTokenPolicy = Type.Object({
   warnedCount: Type.Integer({
     description: `Unused tokens whose owners are, or would be, warned. They are revoked ${WARNING_DAYS} days later, unless they are used.`,
   }),
-  affected: Type.Array(AffectedOwner, { description: 'At most the 1,000 newest of these tokens, by owner.' }),
+  affected: Type.Array(AffectedOwner, {
+    description:
+      'At most 1,000 of these tokens, by owner, newest first; with `existingTokens: revoke` also those that are revoked with them.',
+  }),
 });
 export type SavedTokenPolicy = Type.Static<typeof SavedTokenPolicy>;

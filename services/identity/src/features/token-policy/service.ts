@@ -6,14 +6,12 @@ import { readAllowList } from '../allow-lists/ranges.js';
 import { type Caller, toActor } from '../audit/actor.js';
 import { findChanges } from '../audit/changes.js';
 import { insertAuditEntry } from '../audit/queries.js';
-import { type RevokedToken, revokeTokens } from '../token-revocation/queries.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
-import { describePolicyRevocation } from '../token-alerts/alerts.js';
-import { limitAlert, type LimitedAlert } from '../token-alerts/limited-alerts.js';
 import { lockAdministration } from '../users/administration.js';
-import { type Affected, findAffected, groupByOwner } from './affected.js';
-import { getUnusedFrom, isOnlyUnused, type TokenPolicy } from './policy.js';
+import { findAffected, findRevokedWith, groupByOwner } from './affected.js';
+import { getUnusedFrom, isRevoking, type TokenPolicy } from './policy.js';
 import { findSavedState, findTokenPolicy, saveTokenPolicy } from './queries.js';
+import { revokeAffected } from './revoke-affected.js';
 import type { SavedTokenPolicy, TokenPolicyBody } from './schemas.js';
 
 const MAX_LISTED = 1_000;
@@ -113,39 +111,6 @@ export function createTokenPolicyService(deps: {
       return policy;
     });
 
-  /** Revokes the tokens. Each owner gets one mail, which is stored with the first revocation. */
-  async function revokeAll(caller: Caller, tokens: readonly Affected[], at: Date): Promise<number> {
-    const namesOfOwner = new Map<string, string[]>();
-    for (const { ownerId, name } of tokens)
-      namesOfOwner.set(ownerId, [...(namesOfOwner.get(ownerId) ?? []), name]);
-    function toAlert({ ownerId }: RevokedToken): LimitedAlert | null {
-      if (ownerId === null) return null;
-      const names = namesOfOwner.get(ownerId);
-      namesOfOwner.delete(ownerId);
-      if (!names || ownerId === caller.userId) return null;
-      return limitAlert(outbox, {
-        topic: 'policy',
-        causedBy: `${caller.userId}:${ownerId}`,
-        recipients: [ownerId],
-        alert: describePolicyRevocation(names, caller),
-        client: caller.client,
-        at,
-      });
-    }
-    let count = 0;
-    const revocation = {
-      ownerId: undefined,
-      by: caller,
-      reason: 'policy',
-      keepsDescendants: false,
-      at,
-      toAlert,
-    };
-    for (const { id: tokenId } of tokens) count += await revokeTokens(pool, { ...revocation, tokenId });
-    outbox.wake();
-    return count;
-  }
-
   return {
     get: ({ orgId }) => findTokenPolicy(prisma, orgId),
     async save(caller, body, isDryRun) {
@@ -161,14 +126,18 @@ export function createTokenPolicyService(deps: {
       const policy = isDryRun ? wanted : await store(caller, body, at);
       // After it is stored, so that a token that was created meanwhile is found as well.
       const found = await find(policy);
+      const isRevoked = body.existingTokens === 'revoke';
+      const family = isRevoked ? await findRevokedWith(pool, found, at) : [];
       const result = {
         policy,
-        affected: groupByOwner(found.slice(0, MAX_LISTED)),
+        affected: groupByOwner([...found, ...family].slice(0, MAX_LISTED)),
         affectedCount: found.length,
       };
-      if (body.existingTokens !== 'revoke') return { ...result, revokedCount: 0, warnedCount: 0 };
-      const revocable = found.filter(({ breaches }) => !isOnlyUnused(breaches));
-      const revokedCount = isDryRun ? revocable.length : await revokeAll(caller, revocable, at);
+      if (!isRevoked) return { ...result, revokedCount: 0, warnedCount: 0 };
+      const revocable = found.filter(({ breaches }) => isRevoking(breaches));
+      const revokedCount = isDryRun
+        ? revocable.length + family.length
+        : await revokeAffected({ pool, outbox }, caller, revocable, at);
       return { ...result, revokedCount, warnedCount: found.length - revocable.length };
     },
   };

@@ -73,10 +73,25 @@ const lockOwner = `
     set_config('statement_timeout', $3, true), set_config('lock_timeout', $4, true)
   from member full join account using (id)`;
 
+/**
+ * Returns the SQL that finds the active tokens right below those of the table expression `family`: their children, and the
+ * predecessors that a rotation left working. It reads a range of the indexes `tokens_of_parent` and `tokens_of_successor`,
+ * which exclude ended tokens.
+ *
+ * @param withChildren - the condition under which children belong to the family.
+ */
+export const selectFamilyMembers = (withChildren: string): string => `
+    select member.id from family cross join lateral (
+      select id, status, expires_at from personal_access_tokens
+        where parent_id = family.id and status = 'active' and ${withChildren}
+      union all
+      select id, status, expires_at from personal_access_tokens
+        where successor_id = family.id and status = 'active'
+    ) member where ${isActive}`;
+
 /*
  * Revokes the token and all its descendants, with their audit entries, in one statement. The predecessors that a rotation
- * left working are revoked with it. Each level is a range of the indexes `tokens_of_parent` and `tokens_of_successor`,
- * which exclude ended tokens. With `$8` the descendants stay: they become children of the token's parent, or of its
+ * left working are revoked with it. With `$8` the descendants stay: they become children of the token's parent, or of its
  * successor when it has one, so that they are revoked with that one.
  */
 const revokeIf = (condition: string) => `
@@ -84,14 +99,7 @@ const revokeIf = (condition: string) => `
     select id from personal_access_tokens
     where id = $1 and org_id = $3 and ($4::uuid is null or $4 in (owner_id, service_account_id)) and ${isActive}
       and ${condition}
-    union
-    select member.id from family cross join lateral (
-      select id, status, expires_at from personal_access_tokens
-        where parent_id = family.id and status = 'active' and not $8::boolean
-      union all
-      select id, status, expires_at from personal_access_tokens
-        where successor_id = family.id and status = 'active'
-    ) member where ${isActive}
+    union ${selectFamilyMembers('not $8::boolean')}
   ), heir as (
     select coalesce(successor_id, parent_id) as id from personal_access_tokens where id = $1
   ), kept as (
