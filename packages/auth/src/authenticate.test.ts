@@ -62,7 +62,7 @@ describe('authenticateWhile', () => {
       events.push(`load for ${orgId}`);
       return load();
     });
-    const isAdmin = requireAdmin({ status: 403, code: 'C', message: 'm' });
+    const isAdmin = requireAdmin();
     app.get('/', { onRequest: [reading.authenticate, isAdmin] }, (request) => reading.load(request));
     authenticate = reading.authenticate;
   });

@@ -91,18 +91,22 @@ export const requireScopedToken = (scope: Scope): onRequestHookHandler =>
     (principal) => (principal.kind === 'pat' || principal.kind === 'oauth') && hasScope(principal, scope),
   );
 
-/** Requires that the owner is an admin now. Each service chooses the error, because their clients expect different ones. */
-export function requireAdmin(refusal: {
-  readonly status: 400 | 403;
-  readonly code: string;
-  readonly message: string;
-}): onRequestHookHandler {
-  return (request, _reply, done) => {
+/** The error for members who call an administrators' route. */
+export const adminRequired = {
+  status: 403,
+  code: 'ADMIN_REQUIRED',
+  message: 'Admin privileges required',
+} as const;
+
+/** Requires that the owner is an administrator now. */
+export const requireAdmin =
+  (status: 400 | 403 = 403): onRequestHookHandler =>
+  (request, _reply, done) => {
     const principal = getPrincipal(request);
-    if (principal.kind === 'service' || principal.role !== 'admin') throw new AppError(refusal);
+    if (principal.kind === 'service' || principal.role !== 'admin')
+      throw new AppError({ ...adminRequired, status });
     done();
   };
-}
 
 /** Requires a session: a person who logged in rather than a token that acts for one. */
 export const requireSession: onRequestHookHandler = (request, _reply, done) => {

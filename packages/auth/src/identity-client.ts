@@ -44,16 +44,13 @@ export function createIdentityClient(options: IdentityClientOptions): IdentityCl
   };
 }
 
-/** The variables with which a service reaches identity. */
-export interface IdentityClientConfig {
-  readonly IDENTITY_URL: string;
-  readonly SERVICE_CLIENT_ID: string;
-  readonly SERVICE_CLIENT_SECRET: string;
-}
-
 /** Creates the client from a service's configuration. It is closed with the service; the caller starts it. */
 export function openIdentityClient(deps: {
-  readonly config: IdentityClientConfig;
+  readonly config: {
+    readonly IDENTITY_URL: string;
+    readonly SERVICE_CLIENT_ID: string;
+    readonly SERVICE_CLIENT_SECRET: string;
+  };
   readonly log: Pick<Logger, 'warn'>;
   readonly shutdown: Pick<Shutdown, 'on'>;
   readonly clock: Clock;

@@ -20,6 +20,7 @@ export {
 } from './credential.js';
 export { DPOP_ALGORITHMS } from './dpop.js';
 export {
+  adminRequired,
   getAccount,
   getMember,
   getPrincipal,
@@ -36,7 +37,6 @@ export {
 export {
   createIdentityClient,
   type IdentityClient,
-  type IdentityClientConfig,
   type IdentityClientOptions,
   openIdentityClient,
 } from './identity-client.js';
@@ -54,6 +54,7 @@ export {
 export { type Jwks, type KeySet, toKeys, toPem, type PublicJwk } from './key-set.js';
 export type { LiveOwner, Liveness, Presentation } from './liveness.js';
 export { authPlugin, type AuthOptions } from './plugin.js';
+export { identityClientVariables, platformVariables, registerRemoteAuth } from './remote-auth.js';
 export {
   type AccountPrincipal,
   hasScope,

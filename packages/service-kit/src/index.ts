@@ -95,5 +95,6 @@ export {
 } from './telemetry/tracing/spans.js';
 export { startTracing } from './telemetry/tracing/start.js';
 export type { Tracing, TracingConfig } from './telemetry/tracing/tracing.js';
+export { VERSION } from './version.js';
 export { notApplied, translateError } from './http/translate-error.js';
 export { createValidatorCompiler, describeFaults } from './http/validation.js';

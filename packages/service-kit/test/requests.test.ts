@@ -12,7 +12,6 @@ beforeAll(async () => {
     service: 'test',
     title: 'Test',
     description: 'Test',
-    version: '1',
     errors: standardErrors,
     log: createLogger('test', 'silent'),
     bodyTimeouts: { stallMs: STALL_MS, totalMs: TOTAL_MS },

@@ -1,24 +1,18 @@
+import { identityClientVariables } from '@platform/auth';
 import {
   integer,
   loadConfig,
   oneOf,
   serviceVariables,
   text,
-  origin,
   url,
   type Values,
-  type Variable,
   withDefault,
 } from '@platform/service-kit';
 import { findTaskContradictions, taskEndpoints, taskSecrets } from './engine/tasks/endpoint-config.js';
 import { findKafkaContradictions, kafkaVariables } from './kafka.js';
 
 const databaseUrl = url(['postgres:', 'postgresql:'], 'postgresql://user:password@host:5432/crawl');
-
-const clientSecret: Variable<string> = {
-  mustBe: 'the secret of 32 characters or more that identity knows for SERVICE_CLIENT_ID',
-  parse: (value) => (value.length >= 32 ? value : undefined),
-};
 
 /** All variables that the service reads from its environment. */
 export const crawlVariables = {
@@ -32,14 +26,7 @@ export const crawlVariables = {
   ...kafkaVariables,
   KAFKA_TOPIC: withDefault(text('the name of a topic'), 'sync-events'),
   KAFKA_PARTITIONS: withDefault(integer(1, 10_000), 12),
-  IDENTITY_URL: url(['http:', 'https:'], 'http://identity:3001'),
-  SERVICE_CLIENT_ID: withDefault(text('the client id of this service'), 'crawl'),
-  SERVICE_CLIENT_SECRET: clientSecret,
-  TOKEN_ISSUER: withDefault(text('a name or URL for the "iss" of credentials'), 'workspace-platform'),
-  PUBLIC_URL: withDefault(
-    origin(['http:', 'https:'], 'https://knowledge.example.com'),
-    'http://127.0.0.1:8080',
-  ),
+  ...identityClientVariables('crawl'),
   TASKS: withDefault(taskEndpoints, new Map<string, string>()),
   TASK_SECRETS: withDefault(taskSecrets, new Map<string, readonly Buffer[]>()),
   /** The time for which an endpoint may be unavailable, in each attempt of a run, before the attempt fails. */

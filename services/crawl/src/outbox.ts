@@ -1,17 +1,13 @@
 import { createEventRelay, createOutboxRetention, createPositionAssigner } from '@platform/events';
-import type { Clock, Shutdown } from '@platform/service-kit';
+import type { ServiceDeps } from '@platform/service-kit';
 import type pg from 'pg';
 import type { Registry } from 'prom-client';
 import type { CrawlConfig } from './config.js';
 import { toKafkaOptions } from './kafka.js';
 import type { Resources } from './resources.js';
 
-interface OutboxDeps {
-  readonly config: CrawlConfig;
-  readonly resources: Pick<Resources, 'log'>;
+interface OutboxDeps extends ServiceDeps<CrawlConfig, Pick<Resources, 'log'>> {
   readonly registry: Registry;
-  readonly shutdown: Shutdown;
-  readonly clock: Clock;
 }
 
 /**

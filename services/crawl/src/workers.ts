@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Clock, createPool, type Shutdown } from '@platform/service-kit';
+import { createPool, type ServiceDeps } from '@platform/service-kit';
 import type pg from 'pg';
 import type { Registry } from 'prom-client';
 import type { CrawlConfig } from './config.js';
@@ -13,9 +13,8 @@ import { createRunLifecycle } from './engine/run-lifecycle.js';
 import { createTasks } from './engine/tasks/tasks.js';
 import { startOutbox } from './outbox.js';
 import { type Applier, createApplier } from './queue/applier.js';
-import type { QueueBackend } from './queue/backend.js';
 import type { CrawlJob } from './queue/job.js';
-import type { CrawlQueues } from './queue/queues.js';
+import type { Queueing } from './queueing.js';
 import type { Resources } from './resources.js';
 
 /** A run may go without a heartbeat for as long as BullMQ waits for a stalled job, within these limits. */
@@ -24,14 +23,8 @@ const MAX_LEASE_MS = 30_000;
 /** The time limit for runs to end or to be handed back. */
 const STOP_MS = 8_000;
 
-interface WorkerDeps {
-  readonly config: CrawlConfig;
-  readonly resources: Resources;
-  readonly queueBackend: QueueBackend;
-  readonly queues: CrawlQueues;
+interface WorkerDeps extends ServiceDeps<CrawlConfig, Resources>, Queueing {
   readonly registry: Registry;
-  readonly shutdown: Shutdown;
-  readonly clock: Clock;
 }
 
 interface RunDeps extends WorkerDeps {

@@ -2,10 +2,9 @@ import formbody from '@fastify/formbody';
 import { authPlugin, createAssertionSigner } from '@platform/auth';
 import {
   type App,
-  type Clock,
   createApp,
   type ServiceApp,
-  type Shutdown,
+  type ServiceDeps,
   standardErrors,
 } from '@platform/service-kit';
 import { registerAccounts } from './accounts.js';
@@ -34,14 +33,10 @@ import { signingKeyRoutes } from './features/signing-keys/routes.js';
 import { registerToolActivity } from './features/tool-activity/feature.js';
 import type { Resources } from './resources.js';
 import { createSecretBox } from './secret-box.js';
-import { toMcpServerSettings, toMcpSettings, toOauthSettings, VERSION } from './settings.js';
+import { toMcpServerSettings, toMcpSettings, toOauthSettings } from './settings.js';
 import { registerTokenFeatures } from './tokens.js';
 
-export interface IdentityDeps {
-  readonly config: IdentityConfig;
-  readonly resources: Resources;
-  readonly shutdown: Shutdown;
-  readonly clock: Clock;
+export interface IdentityDeps extends ServiceDeps<IdentityConfig, Resources> {
   /** Replaces the fetch of clients' documents. Tests set it. */
   readonly fetchDocument?: FetchDocument;
   /** Replaces the name servers that know the domains of organisations. Tests set it. */
@@ -55,7 +50,6 @@ async function createIdentityApp({ config, resources }: IdentityDeps): Promise<S
     service: 'identity',
     title: 'Identity',
     description: 'Organisations, members, sessions, personal access tokens and the remote tool endpoint.',
-    version: VERSION,
     errors: standardErrors,
     log: resources.log,
     trustProxy: config.TRUST_PROXY,

@@ -1,4 +1,11 @@
-import { canHoldScope, DEFAULT_TOKEN_PREFIX, isScope, isTokenPrefix, type Scope } from '@platform/auth';
+import {
+  canHoldScope,
+  DEFAULT_TOKEN_PREFIX,
+  isScope,
+  isTokenPrefix,
+  platformVariables,
+  type Scope,
+} from '@platform/auth';
 import {
   integer,
   isDisplayName,
@@ -10,7 +17,6 @@ import {
   readEmailAddress,
   serviceVariables,
   text,
-  origin,
   url,
   type Values,
   type Variable,
@@ -120,11 +126,7 @@ export const identityVariables = {
   DATABASE_URL: databaseUrl,
   DATABASE_CONNECTIONS_MAX: withDefault(integer(1, 200), 10),
   ENCRYPTION_KEYS: encryptionKeys,
-  /** The URL at which clients reach the platform: it identifies the `/mcp` resource and is the base of links in responses. */
-  PUBLIC_URL: withDefault(
-    origin(['http:', 'https:'], 'https://knowledge.example.com'),
-    'http://127.0.0.1:8080',
-  ),
+  ...platformVariables,
   /** The URL of the mail service. Without it, no invitations, codes or links are sent. */
   MAIL_URL: withDefault(url(['http:', 'https:'], 'http://mail:3002'), undefined),
   /** The URL of the crawl service. Without it, there are no crawl tools. */
@@ -167,7 +169,6 @@ export const identityVariables = {
   AUDIT_DAYS: withDefault(integer(30, 36_500), 730),
   /** The web app that mailed links lead to. Without one, they lead to this service's own pages. */
   APP_URL: withDefault(url(['http:', 'https:'], 'https://app.example.com'), undefined),
-  TOKEN_ISSUER: withDefault(text('a name or URL for the "iss" of credentials'), 'workspace-platform'),
   /** The prefix with which personal access tokens are shown. Tokens with another prefix stay valid. */
   TOKEN_PREFIX: withDefault(tokenPrefix, DEFAULT_TOKEN_PREFIX),
   /** The public keys of GitHub's secret scanning, which then reports leaked tokens. */

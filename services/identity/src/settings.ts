@@ -1,10 +1,8 @@
+import { VERSION } from '@platform/service-kit';
 import type { IdentityConfig } from './config.js';
 import type { McpServerSettings } from './features/mcp-servers/feature.js';
 import type { McpSettings } from './features/mcp/feature.js';
 import type { OauthSettings } from './features/oauth/feature.js';
-
-/** The version that the service reports in its documentation and to MCP clients and servers. */
-export const VERSION = '0.1.0';
 
 export const toOauthSettings = (config: IdentityConfig): OauthSettings => ({
   publicUrl: config.PUBLIC_URL,

@@ -1,13 +1,12 @@
 import { hostname } from 'node:os';
-import { authPlugin } from '@platform/auth';
+import { registerRemoteAuth } from '@platform/auth';
 import {
-  type Clock,
   createApp,
   createHostResolver,
   createTargetPolicy,
   type ResolveHost,
   type ServiceApp,
-  type Shutdown,
+  type ServiceDeps,
   standardErrors,
   createFairLimiter,
 } from '@platform/service-kit';
@@ -34,24 +33,7 @@ import { registerMailMetrics } from './metrics.js';
 import type { Resources } from './resources.js';
 import { startWorkers, type Workers } from './workers.js';
 
-const VERSION = '0.1.0';
-/** Tolerates a clock of this machine that runs ahead of identity's by up to this much. */
-const CLOCK_TOLERANCE_MS = 5_000;
-
-export interface MailDeps {
-  readonly config: Omit<
-    MailConfig,
-    | 'DATABASE_URL'
-    | 'DATABASE_CONNECTIONS_MAX'
-    | 'DATABASE_TIMEOUT_MS'
-    | 'HOST'
-    | 'PORT'
-    | 'LOG_LEVEL'
-    | 'SHUTDOWN_DELAY_MS'
-  >;
-  readonly resources: Resources;
-  readonly shutdown: Shutdown;
-  readonly clock: Clock;
+export interface MailDeps extends ServiceDeps<MailConfig, Resources> {
   /** Replaces the journal's default times. Tests set it. */
   readonly journalTimes?: JournalTimes;
   /** Replaces the resolver that asks the system's name servers. Tests set it. */
@@ -76,7 +58,6 @@ async function createMailApp({ config, resources }: MailDeps): Promise<ServiceAp
     service: 'mail',
     title: 'Mail',
     description: "Template mails through each organisation's own SMTP server.",
-    version: VERSION,
     errors: standardErrors,
     log: resources.log,
     trustProxy: config.TRUST_PROXY,
@@ -95,16 +76,7 @@ export async function buildMail(deps: MailDeps): Promise<ServiceApp> {
   service.health.checks.set('journal', async () => {
     if (!journal.isUp) throw new Error('the journal has not started');
   });
-  service.health.checks.set('identity', () => Promise.resolve().then(() => identity.keySet.current()));
-  await service.app.register(authPlugin, {
-    issuer: config.TOKEN_ISSUER,
-    audience: 'mail',
-    keySet: identity.keySet,
-    liveness: identity.liveness,
-    clock,
-    clockToleranceMs: CLOCK_TOLERANCE_MS,
-    publicUrl: config.PUBLIC_URL,
-  });
+  await registerRemoteAuth(service, { audience: 'mail', config, identity, clock });
   const fetch = createManagerClient({
     managerUrl: config.CONFIG_MANAGER_URL,
     serviceToken: identity.serviceToken,

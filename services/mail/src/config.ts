@@ -1,3 +1,4 @@
+import { identityClientVariables } from '@platform/auth';
 import {
   integer,
   loadConfig,
@@ -5,19 +6,12 @@ import {
   parseTarget,
   type RangeTarget,
   serviceVariables,
-  text,
-  origin,
   url,
   type Variable,
   withDefault,
 } from '@platform/service-kit';
 
 const databaseUrl = url(['postgres:', 'postgresql:'], 'postgresql://user:password@host:5432/mail');
-
-const clientSecret: Variable<string> = {
-  mustBe: "this service's secret in identity's SERVICE_CLIENTS: 32 characters or more",
-  parse: (value) => (value.length >= 32 && value.length <= 256 ? value : undefined),
-};
 
 const parseDenied = (item: string): RangeTarget | undefined => {
   const target = parseTarget(item);
@@ -41,18 +35,11 @@ export const mailVariables = {
   ...serviceVariables,
   DATABASE_URL: databaseUrl,
   DATABASE_CONNECTIONS_MAX: withDefault(integer(1, 200), 6),
-  IDENTITY_URL: url(['http:', 'https:'], 'http://identity:3001'),
+  ...identityClientVariables('mail'),
   /** The service that stores the SMTP configurations. It is identity unless an external manager is used. */
   CONFIG_MANAGER_URL: withDefault(url(['http:', 'https:'], 'http://identity:3001'), undefined),
-  SERVICE_CLIENT_ID: withDefault(text('a client id of SERVICE_CLIENTS'), 'mail'),
-  SERVICE_CLIENT_SECRET: clientSecret,
-  TOKEN_ISSUER: withDefault(text('the "iss" of credentials, as in identity'), 'workspace-platform'),
   /** The name in EHLO. It defaults to the host of PUBLIC_URL, or else to this machine's name. */
   SMTP_CLIENT_NAME: withDefault(clientName, undefined),
-  PUBLIC_URL: withDefault(
-    origin(['http:', 'https:'], 'https://knowledge.example.com'),
-    'http://127.0.0.1:8080',
-  ),
   SMTP_POOLS_MAX: withDefault(integer(1, 10_000), 1_000),
   SMTP_CONNECTIONS_PER_POOL: withDefault(integer(1, 100), 5),
   SMTP_IDLE_MS: withDefault(integer(1_000, 3_600_000), 60_000),

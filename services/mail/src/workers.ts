@@ -1,5 +1,5 @@
 import { type IdentityClient, openIdentityClient } from '@platform/auth';
-import type { Clock, Shutdown } from '@platform/service-kit';
+import type { ServiceDeps } from '@platform/service-kit';
 import type { MailConfig } from './config.js';
 import { createTransportPools, type TransportPools } from './features/delivery/pools.js';
 import type { TransportLimits } from './features/delivery/transport-options.js';
@@ -7,21 +7,8 @@ import { type BackgroundSends, createBackgroundSends } from './features/emails/b
 import { createJournal, type Journal, type JournalTimes } from './features/journal/service.js';
 import type { Resources } from './resources.js';
 
-interface WorkerDeps {
-  readonly config: Pick<
-    MailConfig,
-    | 'IDENTITY_URL'
-    | 'RECORDS_KEPT_DAYS'
-    | 'SEND_DEADLINE_MS'
-    | 'SERVICE_CLIENT_ID'
-    | 'SERVICE_CLIENT_SECRET'
-    | 'SMTP_POOLS_MAX'
-    | 'UNSENT_MAILS_KEPT_DAYS'
-  >;
+interface WorkerDeps extends ServiceDeps<MailConfig, Resources> {
   readonly limits: TransportLimits;
-  readonly resources: Resources;
-  readonly shutdown: Shutdown;
-  readonly clock: Clock;
   /** Replaces the journal's default times. Tests set it. */
   readonly journalTimes?: JournalTimes;
 }

@@ -44,7 +44,6 @@ export interface AppOptions {
   readonly service: string;
   readonly title: string;
   readonly description: string;
-  readonly version: string;
   readonly errors: ErrorFormat;
   readonly log: Logger;
   /** Addresses or CIDR ranges of the proxies whose `X-Forwarded-*` headers are trusted. */

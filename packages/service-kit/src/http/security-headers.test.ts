@@ -1,7 +1,7 @@
 import { createApp, createLogger, standardErrors } from '../index.js';
 
 async function toHeaders(headers: Record<string, string>): Promise<Record<string, unknown>> {
-  const about = { service: 'test', title: 'Test', description: '', version: '0' };
+  const about = { service: 'test', title: 'Test', description: '' };
   const log = createLogger('test', 'silent');
   const { app } = await createApp({ ...about, errors: standardErrors, log, trustProxy: ['127.0.0.1'] });
   const answer = await app.inject({ url: '/nothing', headers });

@@ -2,12 +2,12 @@ import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import type { ErrorFormat } from '../error-format.js';
+import { VERSION } from '../version.js';
 import { type Audience, publishDocument } from './publish.js';
 
 export interface DocsOptions {
   readonly title: string;
   readonly description: string;
-  readonly version: string;
   readonly errors: ErrorFormat;
 }
 
@@ -17,12 +17,12 @@ export interface DocsOptions {
  * built when it is first requested.
  */
 export async function registerDocs(app: FastifyInstance, options: DocsOptions): Promise<void> {
-  const { title, description, version, errors } = options;
+  const { title, description, errors } = options;
   await app.register(swagger, {
     convertConstToEnum: false,
     openapi: {
       openapi: '3.1.0',
-      info: { title, description, version },
+      info: { title, description, version: VERSION },
       servers: [{ url: '/', description: 'The gateway that this document is read from.' }],
       components: {
         securitySchemes: {

@@ -15,11 +15,7 @@ export const crawlAuthErrors: AuthErrorMessages = {
   insufficientScope: standardAuthErrors.insufficientScope,
 };
 
-const requireAdminRole = requireAdmin({
-  status: 403,
-  code: 'ADMIN_REQUIRED',
-  message: 'Admin privileges required',
-});
+const requireAdminRole = requireAdmin();
 
 /** Checks the credential, then its scope, then the administrator's role, in this order. */
 export const administrators = (

@@ -18,7 +18,6 @@ describe('the files of the console', () => {
       service: 'identity',
       title: 'Identity',
       description: 'The console only.',
-      version: '1',
       errors: standardErrors,
       log: createLogger('identity', 'silent'),
     }));

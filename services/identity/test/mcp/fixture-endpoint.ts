@@ -121,7 +121,6 @@ export async function startFixtureEndpoint(identityUrl: string, token: string) {
     service: 'fixtures',
     title: 'Fixtures',
     description: 'A service for tests.',
-    version: '0.0.0',
     errors: standardErrors,
     log,
   });

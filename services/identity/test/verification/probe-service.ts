@@ -27,7 +27,6 @@ export async function startProbeService(
     service: 'probe',
     title: 'Probe',
     description: 'A service for tests.',
-    version: '0.0.0',
     errors: standardErrors,
     log: createLogger('probe', 'silent'),
     trustProxy: ['127.0.0.1'],

@@ -1,5 +1,5 @@
+import { adminRequired } from '@platform/auth';
 import { AppError } from '@platform/service-kit';
-import { adminRequired } from '../../authority.js';
 import type { Transaction } from '../../resources.js';
 import { lockOrganisation } from '../organisations/queries.js';
 import { findMember } from './queries.js';

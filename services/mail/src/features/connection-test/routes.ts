@@ -1,7 +1,6 @@
-import { getAccount, requireScopes } from '@platform/auth';
+import { getAccount, requireAdmin, requireScopes } from '@platform/auth';
 import { type App, bearer, errorResponses } from '@platform/service-kit';
 import type { onRequestHookHandler } from 'fastify';
-import { requireAdminRole } from '../../authority.js';
 import type { SmtpConfigurations } from '../smtp-configuration/service.js';
 import type { ConnectionTestLimiter } from './limiter.js';
 import { ConnectionReport } from './schemas.js';
@@ -23,7 +22,7 @@ export function connectionTestRoute(
   app.post(
     '/api/v1/mail/testConnection',
     {
-      onRequest: [app.authenticate, requireScopes(['FETCH_CONFIG']), requireAdminRole, countTest],
+      onRequest: [app.authenticate, requireScopes(['FETCH_CONFIG']), requireAdmin(), countTest],
       schema: {
         operationId: 'testSmtpConnection',
         tags: ['SMTP configuration'],

@@ -1,7 +1,6 @@
-import { getAccount, requireScopes } from '@platform/auth';
+import { getAccount, requireAdmin, requireScopes } from '@platform/auth';
 import { type App, bearer } from '@platform/service-kit';
 import { Type } from 'typebox';
-import { requireAdminRole } from '../../authority.js';
 import type { SmtpConfigurations } from '../smtp-configuration/service.js';
 import type { Resend } from './resend.js';
 import { getResponseDeadlines, sendResponses, prepareResponse } from './send-response.js';
@@ -17,7 +16,7 @@ export function resendRoute(app: App, { resend, configurations, deadlineMs }: De
   app.post(
     '/api/v1/mail/records/:id/resend',
     {
-      onRequest: [app.authenticate, requireScopes(['SEND_MAIL']), requireAdminRole],
+      onRequest: [app.authenticate, requireScopes(['SEND_MAIL']), requireAdmin()],
       schema: {
         operationId: 'resendMail',
         tags: ['Mail records'],

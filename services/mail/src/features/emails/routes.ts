@@ -1,4 +1,4 @@
-import { getAccount, requireScopedToken, requireScopes, requireService } from '@platform/auth';
+import { getAccount, requireAdmin, requireScopedToken, requireScopes, requireService } from '@platform/auth';
 import { type App, bearer, errorResponses } from '@platform/service-kit';
 import type {
   FastifyRequest,
@@ -6,7 +6,6 @@ import type {
   preValidationAsyncHookHandler,
   preValidationHookHandler,
 } from 'fastify';
-import { requireAdminRole } from '../../authority.js';
 import type { SmtpConfigurations } from '../smtp-configuration/service.js';
 import { type SmtpConfiguration, readSmtpConfiguration } from '../smtp-configuration/configuration.js';
 import { configurationIncomplete } from '../smtp-configuration/errors.js';
@@ -177,7 +176,7 @@ export function previewRoute(app: App, render: typeof preview): void {
   app.post(
     '/api/v1/mail/preview',
     {
-      onRequest: [app.authenticate, requireScopes(['SEND_MAIL']), requireAdminRole],
+      onRequest: [app.authenticate, requireScopes(['SEND_MAIL']), requireAdmin()],
       preValidation: refuseUnknownTemplate,
       schema: {
         operationId: 'previewEmail',

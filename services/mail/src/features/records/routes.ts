@@ -1,6 +1,5 @@
-import { getAccount, requireScopes, requireSession } from '@platform/auth';
+import { getAccount, requireAdmin, requireScopes, requireSession } from '@platform/auth';
 import { type App, bearer, errorResponses, ListPageOf } from '@platform/service-kit';
-import { requireAdminRole } from '../../authority.js';
 import {
   ContentResponse,
   ErasureResponse,
@@ -16,7 +15,7 @@ const tags = ['Mail records'];
 
 /** Registers the routes of the mail records. They require an administrator's session, or a token with `SEND_MAIL`. */
 export function recordRoutes(app: App, service: RecordService): void {
-  const onRequest = [app.authenticate, requireScopes(['SEND_MAIL']), requireAdminRole];
+  const onRequest = [app.authenticate, requireScopes(['SEND_MAIL']), requireAdmin()];
   app.get(
     '/api/v1/mail/records',
     {
@@ -50,7 +49,7 @@ export function recordRoutes(app: App, service: RecordService): void {
   app.get(
     '/api/v1/mail/records/:id/content',
     {
-      onRequest: [app.authenticate, requireSession, requireAdminRole],
+      onRequest: [app.authenticate, requireSession, requireAdmin()],
       schema: {
         operationId: 'getMailContent',
         tags,

@@ -1,0 +1,36 @@
+import { connectors } from '@platform/events';
+import type { ServiceDeps } from '@platform/service-kit';
+import type { CrawlConfig } from './config.js';
+import { assertQueuesMigrated, createQueueBackend, type QueueBackend } from './queue/backend.js';
+import { type CrawlQueues, openQueues } from './queue/queues.js';
+import type { Resources } from './resources.js';
+
+export interface Queueing {
+  readonly queueBackend: QueueBackend;
+  readonly queues: CrawlQueues;
+}
+
+/** Opens the queues on their backend, and registers their end with the shutdown. */
+export async function openQueueing(deps: ServiceDeps<CrawlConfig, Resources>): Promise<Queueing> {
+  const { config, resources, shutdown, clock } = deps;
+  const { log } = resources;
+  if (config.REDIS_URL === undefined) await assertQueuesMigrated(config.DATABASE_URL);
+  const queueBackend = createQueueBackend({
+    redisUrl: config.REDIS_URL,
+    databaseUrl: config.DATABASE_URL,
+    maxWorkers: connectors.length,
+    log,
+  });
+  const queues = openQueues({
+    queueBackend,
+    retryDelayMs: config.RETRY_DELAY_MS,
+    concurrency: config.QUEUE_CONCURRENCY,
+    clock,
+    log,
+  });
+  shutdown.on('close', 'queues', async () => {
+    await queues.close();
+    await queueBackend.close();
+  });
+  return { queueBackend, queues };
+}
