@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ServiceApp } from '../http/app.js';
-import { closeServer } from '../http/close-server.js';
+import { closeListener, closeServer } from '../http/close-server.js';
 import type { Shutdown } from '../shutdown.js';
 
 export interface ServeOptions extends ServiceApp {
@@ -18,6 +18,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     health.isStopping = true;
     await delay(options.shutdownDelayMs);
   });
+  app.addHook('preClose', () => closeListener(app.server));
   shutdown.on('http', 'listener', () => closeServer(app, options.requests));
   await app.listen({ host: options.host, port: options.port });
 }
