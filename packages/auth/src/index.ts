@@ -1,5 +1,5 @@
 // Anything exported here is public: services import from this file alone.
-export { createAssertionSigner } from './assertion-signer.js';
+export { createJwtSigner } from './jwt-signer.js';
 export {
   insufficientScope,
   invalidCredential,

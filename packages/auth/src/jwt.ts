@@ -3,9 +3,6 @@ import type { VerifyJwt } from './signature.js';
 
 export const SIGNING_ALGORITHM = 'EdDSA';
 
-/** Signs claims with a private key in PEM. */
-export type SignJwt = (claims: object, key: { readonly privatePem: string; readonly kid: string }) => string;
-
 /**
  * Keeps one verifier per key with the engine of @fastify/jwt. @fastify/jwt itself creates a verifier for every call that
  * names a key, which costs as much again as the signature.

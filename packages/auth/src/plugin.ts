@@ -1,4 +1,3 @@
-import fastifyJwt from '@fastify/jwt';
 import type { Clock } from '@platform/service-kit';
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
@@ -6,7 +5,7 @@ import { type Authentication, createAuthentication, toPresentation } from './aut
 import { invalidCredential, type AuthErrorMessages, standardAuthErrors } from './challenges.js';
 import type { SignedCredential } from './credential.js';
 import { createProofCheck } from './dpop.js';
-import { createJwtCheck, SIGNING_ALGORITHM, type SignJwt } from './jwt.js';
+import { createJwtCheck } from './jwt.js';
 import type { KeySet } from './key-set.js';
 import type { Liveness, Presentation } from './liveness.js';
 import type { Principal, UserPrincipal } from './principal.js';
@@ -46,8 +45,6 @@ declare module 'fastify' {
      * handler awaits `verifyCaller` in parallel with its own queries, before it answers.
      */
     authenticateService: (scope: string) => onRequestHookHandler;
-    /** Signs a credential with a private key in PEM. Only identity has one. */
-    signCredential: SignJwt;
     /**
      * Verifies a bearer that did not come in a header.
      *
@@ -88,14 +85,6 @@ export interface AuthOptions {
 }
 
 async function registerAuth(app: FastifyInstance, options: AuthOptions): Promise<void> {
-  await app.register(fastifyJwt, {
-    // The key of a token is chosen by its `kid`, so there is no default one to sign or verify with.
-    secret: (_request, _token, callback) => {
-      callback(new Error('a key is chosen for each token'), undefined);
-    },
-    sign: { algorithm: SIGNING_ALGORITHM },
-    decoratorName: 'jwtPayload',
-  });
   const messages = options.messages ?? standardAuthErrors;
   // Created once, because it is sent many times.
   const refusal = invalidCredential(messages);
@@ -111,9 +100,6 @@ async function registerAuth(app: FastifyInstance, options: AuthOptions): Promise
   app.decorateRequest('verifiedAt', 0);
   app.decorateRequest('verifyCaller', null);
   app.decorateRequest('loading', null);
-  app.decorate('signCredential', (claims, { privatePem, kid }) =>
-    app.jwt.sign(claims, { key: privatePem, kid }),
-  );
   app.decorate('verifyBearer', async (presented, presentation) => {
     const credential = verification.verifyLocally(presented, null);
     const principal = credential && (await verification.verifyLiveness(credential, presentation));

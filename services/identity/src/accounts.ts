@@ -22,7 +22,7 @@ import { createPasswords } from './passwords.js';
 import { SIGN_IN_PATH } from './features/sign-in-pages/paths.js';
 import { signInPageRoutes } from './features/sign-in-pages/routes.js';
 import { registerSignInSettings } from './features/sign-in-settings/feature.js';
-import type { SigningKeys, SignJwt } from './features/signing-keys/service.js';
+import type { SigningKeys } from './features/signing-keys/service.js';
 import { registerUsers } from './features/users/feature.js';
 import type { Resources } from './resources.js';
 import type { SecretBox } from './secret-box.js';
@@ -33,7 +33,6 @@ export interface AccountDeps extends Resources {
     'APP_URL' | 'ENCRYPTION_KEYS' | 'IDENTITY_PROVIDER_ALLOWED_TARGETS' | 'MAIL_URL' | 'PUBLIC_URL'
   >;
   readonly keys: SigningKeys;
-  readonly signJwt: SignJwt;
   readonly box: SecretBox;
   readonly clock: Clock;
   readonly metrics: Registry;

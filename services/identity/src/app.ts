@@ -1,5 +1,5 @@
 import formbody from '@fastify/formbody';
-import { authPlugin, createAssertionSigner } from '@platform/auth';
+import { authPlugin } from '@platform/auth';
 import {
   type App,
   createApp,
@@ -89,12 +89,10 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
     clockToleranceMs: 0,
     publicUrl: config.PUBLIC_URL,
   });
-  const signing = { keys, signJwt: app.signCredential };
-  const signAssertion = createAssertionSigner();
 
-  const outbox = registerAccounts(app, { ...common, ...signing, resolveTxt });
+  const outbox = registerAccounts(app, { ...common, keys, resolveTxt });
   signingKeyRoutes(app, keys);
-  const tokenTools = registerTokenFeatures(app, { ...common, ...signing, outbox, refusedUses });
+  const tokenTools = registerTokenFeatures(app, { ...common, keys, outbox, refusedUses });
   const { record: recordCall } = registerToolActivity(app, common);
   registerConnectedApps(app, common);
   registerConnectionPolicy(app, common);
@@ -102,7 +100,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
   registerAudit(app, common);
   const oauth = registerOauth(app, {
     ...common,
-    ...signing,
+    keys,
     ...toOauthSettings(config),
     outbox,
     fetchDocument,
@@ -112,7 +110,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
     ...common,
     settings: toMcpServerSettings(config),
     versions,
-    signClaims: (claims) => keys.signClaims(claims, signAssertion),
+    signClaims: keys.signClaims,
   });
   registerMcp(app, {
     ...common,
@@ -126,7 +124,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
   });
   registerServiceRoutes(app, {
     ...common,
-    ...signing,
+    keys,
     clients: config.SERVICE_CLIENTS,
     configClientId: config.CONFIG_CLIENT_ID,
   });

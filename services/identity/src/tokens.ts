@@ -4,7 +4,7 @@ import type { RefusedUses } from './features/liveness/refused-uses.js';
 import type { Outbox } from './features/outgoing-mails/outbox.js';
 import { registerTokens } from './features/personal-access-tokens/feature.js';
 import { registerServiceAccounts } from './features/service-accounts/feature.js';
-import type { SigningKeys, SignJwt } from './features/signing-keys/service.js';
+import type { SigningKeys } from './features/signing-keys/service.js';
 import { createReuseReaction } from './features/token-reuse/reuse.js';
 import { registerTokenDetails } from './features/token-details/feature.js';
 import { registerTokenLeaks } from './features/token-leaks/feature.js';
@@ -21,7 +21,6 @@ export interface TokenFeatureDeps extends Resources {
     'AUDIT_DAYS' | 'MCP_SCOPES' | 'SECRET_SCANNING_KEYS' | 'TOKEN_PREFIX'
   >;
   readonly keys: SigningKeys;
-  readonly signJwt: SignJwt;
   readonly outbox: Outbox;
   readonly refusedUses: Pick<RefusedUses, 'onReuse'>;
   readonly clock: Clock;

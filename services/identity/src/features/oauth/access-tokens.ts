@@ -3,7 +3,7 @@ import type { Clock } from '@platform/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { findConnectionBreaches, getLatestEnd } from '../connection-policy/policy.js';
-import type { SigningKeys, SignJwt } from '../signing-keys/service.js';
+import type { SigningKeys } from '../signing-keys/service.js';
 import {
   type AccessTokenOwner,
   type AccessTokenSource,
@@ -66,10 +66,9 @@ export interface AccessTokens {
 export function createAccessTokens(deps: {
   readonly pool: pg.Pool;
   readonly keys: SigningKeys;
-  readonly signJwt: SignJwt;
   readonly clock: Clock;
 }): AccessTokens {
-  const { pool, keys, signJwt, clock } = deps;
+  const { pool, keys, clock } = deps;
   return {
     async issue(request) {
       const { source, scopes, audiences, parentId, keyThumbprint: jkt, address } = request;
@@ -83,21 +82,18 @@ export function createAccessTokens(deps: {
       const exp = Math.min(iat + maxSeconds, Math.floor(end / 1_000));
       const id = uuidv7();
       const { clientId } = source;
-      const { token } = keys.mint(
-        {
-          sub: owner.id,
-          org: owner.orgId,
-          jti: id,
-          kind: 'oauth',
-          client_id: clientId,
-          aud: [...audiences],
-          ...(jkt !== undefined && { cnf: { jkt } }),
-          scope: granted.join(' '),
-          iat,
-          exp,
-        },
-        signJwt,
-      );
+      const { token } = await keys.mint({
+        sub: owner.id,
+        org: owner.orgId,
+        jti: id,
+        kind: 'oauth',
+        client_id: clientId,
+        aud: [...audiences],
+        ...(jkt !== undefined && { cnf: { jkt } }),
+        scope: granted.join(' '),
+        iat,
+        exp,
+      });
       await insertAccessToken(pool, {
         id,
         clientId,

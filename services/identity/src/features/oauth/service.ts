@@ -4,7 +4,7 @@ import type pg from 'pg';
 import type { BoxKey } from '../../secret-box.js';
 import type { Prisma } from '../../resources.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
-import type { SigningKeys, SignJwt } from '../signing-keys/service.js';
+import type { SigningKeys } from '../signing-keys/service.js';
 import type { SignedCredential } from '@platform/auth';
 import { createAccessTokens } from './access-tokens.js';
 import { createAdapters } from './adapter.js';
@@ -29,7 +29,6 @@ export interface OauthDeps {
   readonly prisma: Prisma;
   readonly outbox: Outbox;
   readonly keys: SigningKeys;
-  readonly signJwt: SignJwt;
   readonly publicUrl: string;
   readonly encryptionKeys: readonly BoxKey[];
   readonly clientHosts: readonly string[];

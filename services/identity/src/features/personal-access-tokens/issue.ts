@@ -87,7 +87,7 @@ export async function issueToken(
   const { orgId } = caller;
   const id = uuidv7();
   const ownerId = owner.id;
-  const { accessToken, ...minted } = mintToken(mint, { id, orgId, ownerId, scopes, now, expiresAt });
+  const { accessToken, ...minted } = await mintToken(mint, { id, orgId, ownerId, scopes, now, expiresAt });
   const createdAt = new Date(now);
   const expiry = expiresAt === null ? null : new Date(expiresAt);
   const row = {

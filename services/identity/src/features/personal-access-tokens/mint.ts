@@ -1,9 +1,8 @@
 import { formatToken, toDigest } from '@platform/auth';
-import type { SigningKeys, SignJwt } from '../signing-keys/service.js';
+import type { SigningKeys } from '../signing-keys/service.js';
 
 export interface MintDeps {
   readonly keys: SigningKeys;
-  readonly signJwt: SignJwt;
   /** What tokens begin with when they are shown. */
   readonly tokenPrefix: string;
 }
@@ -16,8 +15,8 @@ export interface MintedToken {
 }
 
 /** Signs a token. @param token.now, token.expiresAt - milliseconds since the epoch; null for a token that never expires. */
-export function mintToken(
-  { keys, signJwt, tokenPrefix }: MintDeps,
+export async function mintToken(
+  { keys, tokenPrefix }: MintDeps,
   token: {
     readonly id: string;
     readonly orgId: string;
@@ -26,13 +25,13 @@ export function mintToken(
     readonly now: number;
     readonly expiresAt: number | null;
   },
-): MintedToken {
+): Promise<MintedToken> {
   const { id: jti, orgId: org, ownerId: sub, scopes, now, expiresAt } = token;
   const claims = { sub, org, jti, kind: 'pat' as const, scope: scopes.join(' ') };
   const times = {
     iat: Math.floor(now / 1_000),
     ...(expiresAt === null ? {} : { exp: expiresAt / 1_000 }),
   };
-  const { token: jwt, keyId } = keys.mint({ ...claims, ...times }, signJwt);
+  const { token: jwt, keyId } = await keys.mint({ ...claims, ...times });
   return { accessToken: formatToken(tokenPrefix, jwt), tokenHash: toDigest(jwt), signingKeyId: keyId };
 }

@@ -4,7 +4,7 @@ import type { Clock } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { ServiceClient } from '../../config.js';
 import type { Prisma } from '../../resources.js';
-import type { SigningKeys, SignJwt } from '../signing-keys/service.js';
+import type { SigningKeys } from '../signing-keys/service.js';
 import type { ClientCredentials } from './client-credentials.js';
 import { oauthError } from './oauth-errors.js';
 import { insertServiceCredential } from './queries.js';
@@ -32,16 +32,15 @@ const digest = (value: string): Buffer => hash('sha256', value, 'buffer');
 interface MintDeps {
   readonly prisma: Prisma;
   readonly keys: SigningKeys;
-  readonly signJwt: SignJwt;
   readonly clock: Clock;
 }
 
 /** Stores the credential's hash, as for every credential: a leaked signing key isn't enough to forge one. */
-async function mintServiceToken({ prisma, keys, signJwt, clock }: MintDeps, clientId: string, scope: string) {
+async function mintServiceToken({ prisma, keys, clock }: MintDeps, clientId: string, scope: string) {
   const iat = Math.floor(clock() / 1_000);
   const exp = iat + LIFETIME_SECONDS;
   const id = uuidv7();
-  const { token } = keys.mint({ sub: clientId, jti: id, kind: 'service', scope, iat, exp }, signJwt);
+  const { token } = await keys.mint({ sub: clientId, jti: id, kind: 'service', scope, iat, exp });
   const expiresAt = new Date(exp * 1_000);
   await insertServiceCredential(prisma, { id, clientId, tokenHash: toDigest(token), expiresAt });
   return token;

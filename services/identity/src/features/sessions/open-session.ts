@@ -7,7 +7,7 @@ import { insertAuditEntry } from '../audit/queries.js';
 import { isProviderRequired } from '../provider-requirement/queries.js';
 import type { ClientAddress } from '../known-devices/client.js';
 import type { RecordSignIn } from '../known-devices/service.js';
-import type { SigningKeys, SignJwt } from '../signing-keys/service.js';
+import type { SigningKeys } from '../signing-keys/service.js';
 import type { User } from '../users/schemas.js';
 import { providerRequired } from './errors.js';
 import { insertSession } from './queries.js';
@@ -37,11 +37,10 @@ export type OpenSession = (
 
 export function createOpenSession(deps: {
   readonly keys: SigningKeys;
-  readonly signJwt: SignJwt;
   readonly clock: Clock;
   readonly recordSignIn: RecordSignIn;
 }): OpenSession {
-  const { keys, signJwt, clock, recordSignIn } = deps;
+  const { keys, clock, recordSignIn } = deps;
   return async (tx, user, client, { method, secondFactor }) => {
     if (method !== 'provider' && (await isProviderRequired(tx, user.id))) throw providerRequired();
     const now = clock();
@@ -50,7 +49,7 @@ export function createOpenSession(deps: {
     const expiresAt = new Date((issuedAt + SESSION_SECONDS) * 1_000);
     const id = uuidv7();
     const claims = { sub: user.id, org: user.orgId, jti: id, kind: 'session' as const, iat: issuedAt };
-    const { token } = keys.mint({ ...claims, exp: issuedAt + SESSION_SECONDS }, signJwt);
+    const { token } = await keys.mint({ ...claims, exp: issuedAt + SESSION_SECONDS });
     const session = { id, orgId: user.orgId, userId: user.id, tokenHash: toDigest(token) };
     const origin = { address: client.address, userAgent: getUserAgent(client) };
     await insertSession(tx, { ...session, ...origin, firstFactor: method, createdAt: at, expiresAt });

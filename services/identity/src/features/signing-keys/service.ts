@@ -1,5 +1,5 @@
 import { createPublicKey } from 'node:crypto';
-import type { CredentialClaims, Jwks, KeySet } from '@platform/auth';
+import { createJwtSigner, type CredentialClaims, type Jwks, type KeySet } from '@platform/auth';
 import { type Clock, createPeriodicTask, dependencyUnavailable, type Logger } from '@platform/service-kit';
 import type { Prisma } from '../../resources.js';
 import type { SecretBox } from '../../secret-box.js';
@@ -20,16 +20,13 @@ import { findKeys, insertFirstKey, type SigningKeyRow } from './queries.js';
 
 const POLL_MS = 5_000;
 
-/** Signs a JWT with a private key in PEM. */
-export type SignJwt = (claims: object, key: { readonly privatePem: string; readonly kid: string }) => string;
-
 export interface SigningKeys {
   readonly keySet: KeySet;
   jwks(): Jwks;
   /** @returns the signed token and the id of the key that signed it. */
-  mint(claims: Omit<CredentialClaims, 'iss'>, sign: SignJwt): { token: string; keyId: string };
+  mint(claims: Omit<CredentialClaims, 'iss'>): Promise<{ token: string; keyId: string }>;
   /** Signs claims that are no credential of the platform. @returns the JWT. */
-  signClaims(claims: object, sign: SignJwt): string;
+  signClaims(claims: object): Promise<string>;
   /** Reloads the keys from the database. */
   refresh(): Promise<void>;
   /** Generates the first key if there is none, loads the keys, and polls for changes. */
@@ -55,6 +52,7 @@ export function createSigningKeys(deps: {
   let published: Jwks = { keys: [] };
   let isStale = false;
   const privatePems = new Map<string, string>();
+  const signJwt = createJwtSigner();
 
   async function refresh(): Promise<void> {
     const found = await findKeys(prisma);
@@ -93,11 +91,11 @@ export function createSigningKeys(deps: {
       isStale: () => isStale,
     },
     jwks: () => published,
-    mint(claims, sign) {
+    async mint(claims) {
       const key = getActiveKey();
-      return { token: sign({ iss: issuer, ...claims }, key), keyId: key.kid };
+      return { token: await signJwt({ iss: issuer, ...claims }, key), keyId: key.kid };
     },
-    signClaims: (claims, sign) => sign({ iss: issuer, ...claims }, getActiveKey()),
+    signClaims: async (claims) => signJwt({ iss: issuer, ...claims }, getActiveKey()),
     refresh,
     async start() {
       const now = clock();

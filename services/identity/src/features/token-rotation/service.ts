@@ -93,7 +93,7 @@ export function createTokenRotation(
     });
     const id = uuidv7();
     const { orgId } = caller;
-    const { accessToken, ...minted } = mintToken(deps, {
+    const { accessToken, ...minted } = await mintToken(deps, {
       id,
       orgId,
       ownerId: owner.id,

@@ -10,7 +10,7 @@ export interface ConnectionOptions {
   readonly url: string;
   readonly dispatcher: Dispatcher;
   /** Returns the headers that identify the caller. Called for each request. */
-  readonly createHeaders: () => Readonly<Record<string, string>>;
+  readonly createHeaders: () => Promise<Readonly<Record<string, string>>>;
   /** The version that this client reports. */
   readonly version: string;
   readonly timeoutMs: number;
@@ -34,7 +34,7 @@ function createFetch({ dispatcher, createHeaders, maxAnswerMs }: ConnectionOptio
     if (init.method === 'GET') return new Response(null, { status: 405 });
     const headers = new Headers(init.headers);
     headers.set('accept-encoding', 'identity');
-    for (const [name, value] of Object.entries(createHeaders())) headers.set(name, value);
+    for (const [name, value] of Object.entries(await createHeaders())) headers.set(name, value);
     const limit = AbortSignal.timeout(maxAnswerMs);
     const signal = init.signal ? AbortSignal.any([init.signal, limit]) : limit;
     const response = await fetch(url, { ...init, headers, signal, dispatcher, redirect: 'manual' });

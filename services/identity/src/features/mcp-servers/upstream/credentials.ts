@@ -24,12 +24,12 @@ export interface ServerCredential {
 }
 
 /** Signs the claims of a JWT with the platform's active key. */
-export type SignClaims = (claims: object) => string;
+export type SignClaims = (claims: object) => Promise<string>;
 /** Returns the headers that identify a caller to a server. The caller's own token is never among them. */
 export type CreateHeaders = (
   server: ServerCredential,
   subject: Subject | undefined,
-) => Readonly<Record<string, string>>;
+) => Promise<Readonly<Record<string, string>>>;
 
 /** The context that binds a sealed secret to its server. */
 export const serverSecretContext = (serverId: string): string => `mcp-server-secret:${serverId}`;
@@ -46,7 +46,10 @@ export function createCredentialHeaders(deps: {
    * An identity assertion in the form of RFC 7523: the audience is the server's URL as it was configured. It is no
    * credential of the platform itself, because it names no kind of one and is not stored.
    */
-  function createAssertion({ url: aud, orgId: org }: ServerCredential, subject: Subject | undefined): string {
+  async function createAssertion(
+    { url: aud, orgId: org }: ServerCredential,
+    subject: Subject | undefined,
+  ): Promise<string> {
     const iat = Math.floor(clock() / 1_000);
     const scope = subject?.scopes.join(' ') ?? '';
     // prettier-ignore
@@ -54,9 +57,9 @@ export function createCredentialHeaders(deps: {
       aud, sub: subject?.userId ?? org, org, scope, iat, exp: iat + ASSERTION_SECONDS, jti: uuidv4(),
     });
   }
-  return (server, subject) => {
+  return async (server, subject) => {
     if (server.credential === 'assertion')
-      return { authorization: `Bearer ${createAssertion(server, subject)}` };
+      return { authorization: `Bearer ${await createAssertion(server, subject)}` };
     const { secretHeader, secretSealed } = server;
     if (secretHeader === null || secretSealed === null) return {};
     return { [secretHeader]: box.open(secretSealed, serverSecretContext(server.id)) };
