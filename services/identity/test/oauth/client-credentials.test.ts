@@ -69,6 +69,24 @@ test('a narrower scope and resource are granted as requested, and other scopes a
   expect([elsewhere.status, elsewhere.body.error]).toEqual([400, 'invalid_target']);
 });
 
+test('applications that request tokens at the same moment each get their own, and a disabled one is refused', async () => {
+  const scopes = [['user:read'], ['crawl:read'], ['crawl:read', 'user:read'], ['user:read']];
+  const applications = await Promise.all(scopes.map((names) => obtain({ scopes: names })));
+  const disabled = applications.pop();
+  const path = `/api/v1/oauth-applications/${disabled?.credentials.clientId}`;
+  await identity.call('PATCH', path, { token: session, body: { isDisabled: true } });
+  const requests = Array.from({ length: 5 }, () => applications).flat();
+  const tokens = requests.map(async ({ credentials, application }) => {
+    const { body } = await requestToken(identity, credentials);
+    const { client_id: clientId, sub, scope } = decode(body.access_token as string) as Record<string, string>;
+    expect([clientId, sub]).toEqual([credentials.clientId, application.serviceAccount?.id]);
+    expect((await listUsers(body.access_token as string)).status).toBe(scope?.includes('user') ? 200 : 403);
+    return `${sub} ${scope}`;
+  });
+  const refused = disabled && (await requestToken(identity, disabled.credentials));
+  expect([refused?.status, new Set(await Promise.all(tokens)).size]).toEqual([401, 3]);
+});
+
 test('only the SHA-256 of a token is stored, and the response is the same for a wrong secret and an unknown client', async () => {
   const { token, credentials } = await obtain();
   const { rows } = await identity.db.query('select * from oauth_access_tokens');

@@ -2,7 +2,7 @@ import { callUrl } from '@platform/testing';
 import { encryptionKeys, type IdentityUnderTest, serviceClient, startIdentity } from '../identity.js';
 import { createCaller } from '../mcp/endpoint.js';
 import { run, startServer } from '../process/process.js';
-import { createApplication, PUBLIC_URL } from './applications.js';
+import { createApplication, PUBLIC_URL, requestToken } from './applications.js';
 import {
   type Authorization,
   type Browser,
@@ -151,6 +151,21 @@ test('no token outlives a revocation during concurrent refreshes', async () => {
     .filter(({ status }) => status === 200)
     .map(({ body }) => body.access_token as string);
   for (const token of tokens) expect(await listStatus(token)).toBe(401);
+});
+
+test('no token of an application outlives its disabling during concurrent requests', async () => {
+  const created = await createApplication(identity, session);
+  const credentials = { clientId: created.application.clientId, clientSecret: created.clientSecret };
+  const path = `/api/v1/oauth-applications/${credentials.clientId}`;
+  const request = (index: number) => requestToken(index % 2 === 0 ? other : identity, credentials);
+  const [disabled, ...answers] = await Promise.all([
+    identity.call('PATCH', path, { token: session, body: { isDisabled: true } }),
+    ...Array.from({ length: 12 }, (_value, index) => request(index)),
+  ]);
+  expect(disabled.status).toBe(200);
+  const tokens = answers.flatMap(({ status, body }) => (status === 200 ? [body.access_token as string] : []));
+  for (const token of tokens) expect((await other.call('GET', '/api/v1/users', { token })).status).toBe(401);
+  expect((await request(0)).status).toBe(401);
 });
 
 test('a member who is removed while the consent page is open cannot connect an application', async () => {

@@ -1,110 +1,5 @@
-import type { Role } from '@platform/auth';
 import type pg from 'pg';
-import {
-  type Connection,
-  type ConnectionPolicy,
-  DEFAULT_CONNECTION_POLICY,
-} from '../connection-policy/policy.js';
-
-/** Whoever an access token acts as. */
-export interface AccessTokenOwner {
-  readonly id: string;
-  readonly orgId: string;
-  readonly role: Role;
-  readonly isServiceAccount: boolean;
-  /** The scopes of the application; null for a client that describes itself, which the grant alone limits. */
-  readonly clientScopes: readonly string[] | null;
-  /** The scopes that the organisation's policy denies. */
-  readonly deniedScopes: readonly string[];
-  /** The connection, with the policy that it is subject to; null for a service account. */
-  readonly connection: (Connection & { readonly policy: ConnectionPolicy }) | null;
-  /** Milliseconds since the epoch; null when nothing bounds the token's lifetime. */
-  readonly expiresAt: number | null;
-}
-
-interface OwnerRow {
-  readonly id: string;
-  readonly org_id: string;
-  readonly role: Role;
-  readonly client_scopes: string[] | null;
-  readonly denied_scopes: string[] | null;
-  readonly expires_at: Date | null;
-}
-
-interface GrantOwnerRow extends OwnerRow {
-  readonly client_id: string;
-  readonly kind: string;
-  readonly created_at: Date;
-  /** Null, as all of the policy, when the organisation has none. */
-  readonly client_kinds: string[] | null;
-  readonly hosts: string[];
-  readonly connectable_by: string;
-  readonly max_lifetime_days: number | null;
-}
-
-const clientScopes = "case when c.kind = 'application' then c.scopes end as client_scopes";
-const liveClient = 'c.disabled_at is null and c.removed_at is null';
-
-const grantOwner = `
-  select u.id, g.org_id, u.role, g.expires_at, ${clientScopes}, p.denied_scopes, g.client_id, c.kind, g.created_at,
-    connections.client_kinds, connections.hosts, connections.connectable_by, connections.max_lifetime_days
-  from oauth_grants g join oauth_clients c on c.id = g.client_id join users u on u.id = g.user_id
-    left join token_policies p on p.org_id = g.org_id
-    left join connection_policies connections on connections.org_id = g.org_id
-  where g.id = $1 and g.revoked_at is null and g.expires_at > $2 and u.removed_at is null and ${liveClient}`;
-
-const accountOwner = `
-  select a.id, a.org_id, a.role, null as expires_at, ${clientScopes}, p.denied_scopes
-  from oauth_clients c join service_accounts a on a.id = c.service_account_id
-    left join token_policies p on p.org_id = a.org_id
-  where c.id = $1 and a.removed_at is null and ${liveClient}`;
-
-/** The source of an access token: the grant of a member, or an application that acts as its service account. */
-export type AccessTokenSource =
-  | { readonly grantId: string; readonly clientId: string }
-  | { readonly grantId?: undefined; readonly clientId: string };
-
-const toConnectionPolicy = (row: GrantOwnerRow): ConnectionPolicy =>
-  row.client_kinds === null
-    ? DEFAULT_CONNECTION_POLICY
-    : {
-        clientKinds: row.client_kinds,
-        hosts: row.hosts,
-        connectableBy: row.connectable_by,
-        maxLifetimeDays: row.max_lifetime_days,
-      };
-
-const toOwner = (row: OwnerRow) => ({
-  id: row.id,
-  orgId: row.org_id,
-  role: row.role,
-  clientScopes: row.client_scopes,
-  deniedScopes: row.denied_scopes ?? [],
-  expiresAt: row.expires_at?.getTime() ?? null,
-});
-
-async function findAccountOwner(db: pg.Pool, clientId: string): Promise<AccessTokenOwner | undefined> {
-  const query = { name: 'oauth_account_owner', text: accountOwner, values: [clientId] };
-  const [row] = (await db.query<OwnerRow>(query)).rows;
-  return row && { ...toOwner(row), isServiceAccount: true, connection: null };
-}
-
-async function findGrantOwner(db: pg.Pool, id: string, now: Date): Promise<AccessTokenOwner | undefined> {
-  const query = { name: 'oauth_grant_owner', text: grantOwner, values: [id, now] };
-  const [row] = (await db.query<GrantOwnerRow>(query)).rows;
-  if (!row) return undefined;
-  const { client_id: clientId, kind, role, created_at: createdAt } = row;
-  const connection = { clientId, kind, role, createdAt, policy: toConnectionPolicy(row) };
-  return { ...toOwner(row), isServiceAccount: false, connection };
-}
-
-/** @returns undefined when the grant, its member, the client or its service account has ended. */
-export const findOwner = (
-  db: pg.Pool,
-  { grantId, clientId }: AccessTokenSource,
-  now: Date,
-): Promise<AccessTokenOwner | undefined> =>
-  grantId === undefined ? findAccountOwner(db, clientId) : findGrantOwner(db, grantId, now);
+import type { AccessTokenSource } from './access-token-owners.queries.js';
 
 export interface NewAccessToken {
   readonly id: string;
@@ -122,26 +17,34 @@ export interface NewAccessToken {
 const insert = `
   insert into oauth_access_tokens (id, client_id, grant_id, service_account_id, parent_id, scopes, audiences, token_hash,
     created_at, expires_at)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`;
+  select id, client_id, grant_id, service_account_id, parent_id, string_to_array(scopes, ' '),
+    string_to_array(audiences, ' '), token_hash, created_at, expires_at
+  from unnest($1::uuid[], $2::text[], $3::uuid[], $4::uuid[], $5::uuid[], $6::text[], $7::text[], $8::text[],
+      $9::timestamptz[], $10::timestamptz[])
+    as token (id, client_id, grant_id, service_account_id, parent_id, scopes, audiences, token_hash, created_at, expires_at)`;
 
-/** Needs no lock: each verification reads whether the grant, the client and the owner are still active. */
-export const insertAccessToken = (db: pg.Pool, token: NewAccessToken): Promise<unknown> =>
+/**
+ * Inserts access tokens. Needs no lock: each verification reads whether the grant, the client and the owner are still
+ * active.
+ */
+export const insertAccessTokens = (db: pg.Pool, tokens: readonly NewAccessToken[]): Promise<unknown> =>
   db.query({
-    name: 'insert_oauth_access_token',
+    name: 'insert_oauth_access_tokens',
     text: insert,
     values: [
-      token.id,
-      token.clientId,
-      token.grantId,
-      token.serviceAccountId,
-      token.parentId,
-      token.scopes,
-      token.audiences,
-      token.tokenHash,
-      token.createdAt,
-      token.expiresAt,
+      tokens.map(({ id }) => id),
+      tokens.map(({ clientId }) => clientId),
+      tokens.map(({ grantId }) => grantId),
+      tokens.map(({ serviceAccountId }) => serviceAccountId),
+      tokens.map(({ parentId }) => parentId),
+      tokens.map(({ scopes }) => scopes.join(' ')),
+      tokens.map(({ audiences }) => audiences.join(' ')),
+      tokens.map(({ tokenHash }) => tokenHash),
+      tokens.map(({ createdAt }) => createdAt),
+      tokens.map(({ expiresAt }) => expiresAt),
     ],
   });
+
 /** Revokes an access token of the client, and those that were exchanged for it. @returns its grant, if it has one. */
 export async function revokeAccessToken(
   db: pg.Pool,

@@ -1,5 +1,5 @@
 import { canDelegateScope, canServiceAccountHoldScope, toDigest } from '@platform/auth';
-import type { Clock } from '@platform/service-kit';
+import { type Clock, createBatcher } from '@platform/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { findConnectionBreaches, getLatestEnd } from '../connection-policy/policy.js';
@@ -7,10 +7,10 @@ import type { SigningKeys } from '../signing-keys/service.js';
 import {
   type AccessTokenOwner,
   type AccessTokenSource,
-  findOwner,
-  insertAccessToken,
-  recordGrantAddress,
-} from './access-tokens.queries.js';
+  createOwnerLookup,
+} from './access-token-owners.queries.js';
+import { insertAccessTokens, type NewAccessToken, recordGrantAddress } from './access-tokens.queries.js';
+import { ISSUANCE_BATCH } from './issuance-batch.js';
 
 /** The lifetime is short because the claims of a token are fixed; liveness ends it at once anyway. */
 export const ACCESS_TOKEN_SECONDS = 600;
@@ -69,12 +69,22 @@ export function createAccessTokens(deps: {
   readonly clock: Clock;
 }): AccessTokens {
   const { pool, keys, clock } = deps;
+  const findOwner = createOwnerLookup(pool, clock);
+  /** Tokens of the same moment are stored in one statement, so that they wait for one commit. */
+  const store = createBatcher({
+    toKey: ({ id }: NewAccessToken) => id,
+    async load(tokens) {
+      await insertAccessTokens(pool, tokens);
+      return tokens;
+    },
+    ...ISSUANCE_BATCH,
+  });
   return {
     async issue(request) {
       const { source, scopes, audiences, parentId, keyThumbprint: jkt, address } = request;
       const { maxSeconds = ACCESS_TOKEN_SECONDS } = request;
       const now = clock();
-      const owner = await findOwner(pool, source, new Date(now));
+      const owner = await findOwner(source);
       const end = owner && findEnd(owner, now);
       if (!owner || end === undefined) return undefined;
       const granted = scopes.filter((scope) => canHold(owner, scope));
@@ -94,7 +104,7 @@ export function createAccessTokens(deps: {
         iat,
         exp,
       });
-      await insertAccessToken(pool, {
+      await store({
         id,
         clientId,
         grantId: source.grantId ?? null,

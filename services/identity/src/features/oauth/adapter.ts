@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Clock } from '@platform/service-kit';
+import { type Clock, createBatcher } from '@platform/service-kit';
 import { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
 import type pg from 'pg';
 import {
@@ -13,7 +13,8 @@ import {
 } from './artifacts.queries.js';
 import { findEndOfUse, getGeneration, REFRESH_OVERLAP_MS } from './refresh-generations.js';
 import { toClientMetadata, toRegisteredClient } from './client-metadata.js';
-import { findClient, insertRegisteredClient } from './clients.queries.js';
+import { findClients, insertRegisteredClient } from './clients.queries.js';
+import { ISSUANCE_BATCH } from './issuance-batch.js';
 
 /*
  * The storage of the provider, one adapter for each of its models:
@@ -116,6 +117,13 @@ export function createAdapters(deps: {
     },
   };
 
+  /** Requests of the same moment share a statement. */
+  const findClient = createBatcher({
+    toKey: (id: string) => id,
+    load: (ids) => findClients(pool, ids),
+    ...ISSUANCE_BATCH,
+  });
+
   const clients: Adapter = {
     ...nothing,
     // The provider stores only clients that have registered themselves.
@@ -125,7 +133,7 @@ export function createAdapters(deps: {
     async find(id) {
       // Anyone can send any text as a client id, and PostgreSQL refuses some.
       if (!CLIENT_ID.test(id)) return undefined;
-      const row = await findClient(pool, id);
+      const row = await findClient(id);
       // The provider reads the document of a client itself.
       return row && row.kind !== 'document' ? toClientMetadata(row) : undefined;
     },

@@ -13,18 +13,19 @@ export interface ClientRow {
   readonly secret_hashes: string[];
 }
 
-const clientById = `
+const clientsById = `
   select c.id, c.kind, c.org_id, c.name, c.redirect_uris, c.grant_types, c.auth_method, c.jwks,
     array(
       select secret_hash from oauth_client_secrets s where s.client_id = c.id and s.revoked_at is null order by s.id
     ) as secret_hashes
   from oauth_clients c
-  where c.id = $1 and c.disabled_at is null and c.removed_at is null`;
+  where c.id = any($1) and c.disabled_at is null and c.removed_at is null`;
 
-/** @returns undefined for a client that is unknown, disabled or removed. */
-export async function findClient(db: pg.Pool, id: string): Promise<ClientRow | undefined> {
-  const { rows } = await db.query<ClientRow>({ name: 'oauth_client', text: clientById, values: [id] });
-  return rows[0];
+/** @returns one row for each id; undefined for a client that is unknown, disabled or removed. */
+export async function findClients(db: pg.Pool, ids: readonly string[]): Promise<(ClientRow | undefined)[]> {
+  const { rows } = await db.query<ClientRow>({ name: 'oauth_clients', text: clientsById, values: [ids] });
+  const clients = new Map(rows.map((row) => [row.id, row]));
+  return ids.map((id) => clients.get(id));
 }
 
 /** Records the use of a secret, at most once a minute. */

@@ -2,7 +2,7 @@ import { createServerErrorLog, type Logger } from '@platform/service-kit';
 import type Provider from 'oidc-provider';
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { AccessTokenRequest, AccessTokens, IssuedAccessToken } from './access-tokens.js';
-import type { AccessTokenSource } from './access-tokens.queries.js';
+import type { AccessTokenSource } from './access-token-owners.queries.js';
 import type { ProtectedResources } from './protected-resources.js';
 
 /** What the provider has granted in this request. */
