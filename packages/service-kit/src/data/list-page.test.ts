@@ -54,3 +54,22 @@ test('a page by its number leads on by cursor, and a page past the end leads now
   expect(await read({ page: 9, cursor: toRow(3).id })).toMatchObject({ data: [2, 1], nextCursor: null });
   expect(await read({ page: 9 })).toMatchObject({ data: [], nextCursor: null });
 });
+
+test('a list that is longer than what is counted is paged by number up to there, and by cursor to its end', async () => {
+  const readCounted = (query: Partial<ListQuery>) =>
+    readListPage(
+      { page: 1, limit: 2, ...query },
+      {
+        count: async () => Math.min(rows.length, 3),
+        maxCount: 3,
+        find,
+        toItem: ({ id }) => Number(id.slice(-12)),
+      },
+    );
+  const second = await readCounted({ page: 2 });
+  expect(second).toMatchObject({ data: [4, 3], pagination: { total: 3 }, nextCursor: toRow(3).id });
+  expect(await readCounted({ page: 3 })).toMatchObject({ data: [], nextCursor: null });
+  expect(await readCounted({ cursor: toRow(3).id })).toMatchObject({ data: [2, 1], nextCursor: null });
+  rows = rows.slice(0, 2);
+  expect(await readCounted({})).toMatchObject({ data: [2, 1], pagination: { total: 2 }, nextCursor: null });
+});

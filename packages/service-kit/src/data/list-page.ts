@@ -36,6 +36,11 @@ export interface ListWindow extends PageWindow {
 
 interface ListReader<Row, Item> {
   count(): Promise<number>;
+  /**
+   * The highest number that `count` answers, for a list that keeps no counter: a longer one is paged by number up to
+   * there, and by cursor to its end. Undefined: `count` is exact.
+   */
+  readonly maxCount?: number;
   /** Finds the rows of the window, newest first. */
   find(window: ListWindow): Promise<Row[]>;
   toItem(row: Row): Item;
@@ -44,10 +49,10 @@ interface ListReader<Row, Item> {
 /** Reads a page of a list. From a cursor, every page costs the same, and rows that come or go don't move the others. */
 export async function readListPage<Row extends { readonly id: string }, Item>(
   query: ListQuery,
-  { count, find, toItem }: ListReader<Row, Item>,
+  { count, maxCount = Infinity, find, toItem }: ListReader<Row, Item>,
 ): Promise<ListPage<Item>> {
   const total = await count();
-  const { rows, hasMore } = await readRows(query, total, find);
+  const { rows, hasMore } = await readRows(query, { total, isExact: total < maxCount }, find);
   return {
     data: rows.map(toItem),
     pagination: toPagination(query, total),
@@ -55,19 +60,24 @@ export async function readListPage<Row extends { readonly id: string }, Item>(
   };
 }
 
-async function readRows<Row>(query: ListQuery, total: number, find: ListReader<Row, unknown>['find']) {
+async function readRows<Row>(
+  query: ListQuery,
+  { total, isExact }: { readonly total: number; readonly isExact: boolean },
+  find: ListReader<Row, unknown>['find'],
+) {
   const { page, limit, cursor } = query;
-  if (cursor !== undefined) {
-    // One row more tells whether there is a next page.
-    const found = await find({
-      isFromEnd: false,
-      offset: 0,
-      count: limit + 1,
-      beforeId: cursor.toLowerCase(),
-    });
-    return { rows: found.slice(0, limit), hasMore: found.length > limit };
-  }
+  if (cursor !== undefined) return findAhead({ offset: 0, limit, beforeId: cursor.toLowerCase() }, find);
   const window = pageWindow(query, total);
+  if (window && !isExact) return findAhead({ offset: (page - 1) * limit, limit, beforeId: undefined }, find);
   const rows = window ? await find({ ...window, beforeId: undefined }) : [];
   return { rows, hasMore: page * limit < total };
+}
+
+/** Reads one row more than the page has, which tells whether there is a next page. */
+async function findAhead<Row>(
+  { offset, limit, beforeId }: { offset: number; limit: number; beforeId: string | undefined },
+  find: ListReader<Row, unknown>['find'],
+) {
+  const found = await find({ isFromEnd: false, offset, count: limit + 1, beforeId });
+  return { rows: found.slice(0, limit), hasMore: found.length > limit };
 }

@@ -103,3 +103,20 @@ test('a connection and all its data are deleted after the retention of the audit
   for (const table of ['oauth_artifacts', 'oauth_access_tokens'])
     expect((await identity.db.query(`select from ${table} where grant_id = $1`, [id])).rowCount).toBe(0);
 });
+
+test('the list of many connections counts no more than it says, and its cursor leads past what is counted', async () => {
+  const { session: admin, orgId } = await identity.createOrganisation('many@example.com');
+  const insert = `
+    insert into oauth_grants (id, org_id, user_id, client_id, resource, scopes, created_at, expires_at)
+      select ('01900000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, org_id, id, $1, 'mcp', '{}', now(),
+        now() + interval '1 day' from users, generate_series(1, 10010) n where org_id = $2`;
+  await identity.db.query(insert, [clientId, orgId]);
+  const read = async (query: string) =>
+    (await identity.call('GET', `/api/v1/connected-apps/admin?${query}`, { token: admin })).body;
+  const last = await read('limit=100&page=100');
+  expect(last.pagination).toMatchObject({ total: 10_000, totalPages: 100 });
+  expect(last.data).toHaveLength(100);
+  const beyond = await read(`limit=100&cursor=${last.nextCursor}`);
+  expect(beyond.data).toHaveLength(10);
+  expect(beyond.nextCursor).toBeNull();
+});

@@ -64,6 +64,7 @@ export function adminConnectedAppRoutes(app: App, service: ConnectedAppService):
         operationId: 'listOrganisationConnectedApps',
         tags,
         summary: 'The applications that act for members of the organisation, newest first',
+        description: 'At most 10000 are counted and paged by number; the cursor leads to all.',
         security: bearer,
         querystring: ListQuery,
         response: { 200: ListPageOf(OwnedConnectedApp), ...errorResponses(400, 401, 403) },

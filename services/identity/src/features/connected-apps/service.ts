@@ -3,7 +3,7 @@ import type pg from 'pg';
 import type { Prisma } from '../../resources.js';
 import { type Caller, toActor } from '../audit/actor.js';
 import { insertAuditEntry } from '../audit/queries.js';
-import { countApps, type ConnectedAppRow, findApps, findOwnApps } from './queries.js';
+import { countApps, type ConnectedAppRow, findApps, findOwnApps, MAX_COUNTED_APPS } from './queries.js';
 import { revokeGrant } from './revoke.queries.js';
 import type { ConnectedApp, OwnedConnectedApp } from './schemas.js';
 
@@ -61,6 +61,7 @@ export function createConnectedAppService(deps: {
       const now = new Date(clock());
       return readListPage(query, {
         count: () => countApps(pool, orgId, now),
+        maxCount: MAX_COUNTED_APPS,
         find: (window) => findApps(pool, orgId, now, window),
         toItem: toOwnedApp,
       });
