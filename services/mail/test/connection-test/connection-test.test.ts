@@ -38,7 +38,7 @@ test('a server without TLS passes with a warning', async () => {
     tls: null,
     authenticated: false,
     problem: null,
-    warnings: [expect.stringContaining('clear text')],
+    warnings: [expect.stringContaining('unencrypted')],
   });
 });
 

@@ -122,7 +122,7 @@ test('tls auto sends in clear text with a warning when the server does not offer
   const { port, deliveries } = await start(false, ['STARTTLS']);
   const { status, tested } = await sendThrough('localhost', port, 'auto');
   expect([status, deliveries[0]?.isSecure, tested.tls]).toEqual([200, false, null]);
-  expect(tested.warnings[0]).toContain('clear text');
+  expect(tested.warnings[0]).toContain('unencrypted');
 });
 
 test('a trusted certificate for another name is refused', async () => {

@@ -7,8 +7,8 @@ export const smtp = {
   tlsModes: {
     auto: 'Automatic: as the port suggests',
     starttls: 'STARTTLS, required',
-    implicit: 'TLS from the start',
-    none: 'None (only for a server on this machine)',
+    implicit: 'Implicit TLS (from the start)',
+    none: 'None (only for a server on the same machine)',
   },
   from: 'Sender address',
   fromHint: 'The server must be allowed to send for its domain.',

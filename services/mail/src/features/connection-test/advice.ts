@@ -30,7 +30,7 @@ function explainCertificate({ detail = '' }: SmtpProblem, { host }: SmtpConfigur
   if (detail === 'ERR_SSL_WRONG_VERSION_NUMBER')
     return {
       message: `${host} doesn't speak TLS on this port`,
-      advice: 'Use tls "starttls" or "auto" there.',
+      advice: 'Choose STARTTLS or automatic encryption for this port.',
     };
   return {
     message,
@@ -54,7 +54,8 @@ export function explain(problem: SmtpProblem, configuration: SmtpConfiguration):
     case 'ETLS':
       return {
         message: 'The connection could not be secured',
-        advice: 'The server may not offer STARTTLS on this port: try 587, or 465 with tls "implicit".',
+        advice:
+          'The server may not offer STARTTLS on this port: try port 587, or port 465 with implicit TLS.',
       };
     case 'EDNS':
       return noAddress(server);
@@ -62,17 +63,17 @@ export function explain(problem: SmtpProblem, configuration: SmtpConfiguration):
       return {
         message: `${server} did not answer in time`,
         advice:
-          'Check the port, and that no firewall stands between; with tls "implicit" on a STARTTLS port both sides wait.',
+          'Check the port, and that no firewall is in between. With implicit TLS on a STARTTLS port, both sides wait.',
       };
     case 'EPROTOCOL':
       return {
         message: `${server} doesn't answer as an SMTP server does`,
-        advice: 'Check the port and the tls mode.',
+        advice: 'Check the port and the encryption.',
       };
     default:
       return {
         message: `The connection to ${server} broke (${problem.code})`,
-        advice: 'Check the port and the tls mode, and the log of the SMTP server.',
+        advice: 'Check the port and the encryption, and the log of the SMTP server.',
       };
   }
 }

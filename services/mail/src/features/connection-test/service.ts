@@ -10,8 +10,8 @@ export type TestConnection = (configuration: SmtpConfiguration) => Promise<Conne
 function toWarnings({ tls, authenticated, offersAuth }: Findings, { username }: SmtpConfiguration): string[] {
   const warnings: string[] = [];
   if (!tls)
-    warnings.push('Mails go out in clear text. Set tls to "starttls" or "implicit" if the server can do it.');
-  if (!tls && authenticated) warnings.push('The password went out in clear text.');
+    warnings.push('Mails are sent unencrypted. Choose STARTTLS or implicit TLS if the server supports it.');
+  if (!tls && authenticated) warnings.push('The password was sent unencrypted.');
   if (username !== undefined && !offersAuth)
     warnings.push(
       'The server offers no login on this connection: the user name and the password are not used.',
