@@ -21,6 +21,7 @@ describeWith('chromium', 'the screens of crawls', () => {
     await page.getByText('The schedule of mail_1 is saved.').waitFor();
     const row = page.getByRole('row', { name: /mail_1/ });
     await row.getByText('Scheduled').waitFor();
+    await row.getByText('At 02:30, Europe/Berlin').waitFor();
 
     await page.getByRole('button', { name: 'Actions for mail_1' }).click();
     await page.getByRole('menuitem', { name: 'Run now' }).click();
@@ -97,7 +98,7 @@ describeWith('chromium', 'the screens of crawls', () => {
     await page.getByRole('button', { name: 'Run now' }).click();
     await page.getByRole('row').filter({ hasText: 'Completed' }).getByText('Person').waitFor();
     await page.getByRole('link', { name: 'Events' }).click();
-    await page.getByText('connector: code_1').waitFor();
+    await page.getByRole('gridcell', { name: 'code_1' }).waitFor();
     await page.getByRole('link', { name: 'Queue' }).click();
     await page.getByText('Completed, ever').waitFor();
   });
@@ -109,16 +110,23 @@ describeWith('chromium', 'the screens of crawls', () => {
       await using.platform.call('POST', `/api/v1/crawlingManager/${connector}/run`);
     }
     const page = await using.open('/crawls/events');
-    await page.getByText('connector: db_1').waitFor();
-    await page.getByText('connector: issues_1').waitFor();
+    const events = page.getByRole('grid', { name: 'Events' });
+    await events.getByRole('gridcell', { name: 'db_1' }).waitFor();
+    await events.getByRole('gridcell', { name: 'issues_1' }).waitFor();
     await page.getByRole('button', { name: /Connector$/ }).focus();
     await page.keyboard.press('Enter');
     await page.getByRole('option', { name: 'db_1' }).waitFor();
     await page.keyboard.type('db_1');
     await page.keyboard.press('Enter');
     await page.waitForURL(/connector=db_1/);
-    await page.getByText('connector: issues_1').waitFor({ state: 'detached' });
-    await page.getByText('connector: db_1').waitFor();
+    await events.getByRole('gridcell', { name: 'issues_1' }).waitFor({ state: 'detached' });
+    const shown = events.getByRole('row', { name: 'SyncDb1Event' });
+    await shown.focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').getByText('"connector": "db_1"').waitFor();
+    expect(await findBarriers(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await shown.and(page.locator(':focus')).waitFor();
     await page.goto(`${using.platform.url}/crawls/events?connector=support_2`);
     await page.getByText('There are no events of support_2').waitFor();
 

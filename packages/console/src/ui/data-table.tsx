@@ -43,10 +43,12 @@ interface DataTableProps<Item> {
   getId(item: Item): string;
   /** The address of a row; pressing it opens that. */
   getHref?(item: Item): string;
+  /** Shows a row that has no address of its own. */
+  onOpen?(item: Item): void;
 }
 
 export function DataTable<Item extends object>(props: DataTableProps<Item>) {
-  const { label, columns, items, empty, more, getId, getHref, selection } = props;
+  const { label, columns, items, empty, more, getId, getHref, onOpen, selection } = props;
   const change = (keys: Selection): void =>
     selection?.onChange(new Set(keys === 'all' ? items.map(getId) : [...keys].map(String)));
   if (items.length === 0) return <div className="table-frame">{empty}</div>;
@@ -76,7 +78,13 @@ export function DataTable<Item extends object>(props: DataTableProps<Item>) {
           </TableHeader>
           <TableBody>
             {items.map((item) => (
-              <Row key={getId(item)} id={getId(item)} {...(getHref && { href: getHref(item) })}>
+              <Row
+                key={getId(item)}
+                id={getId(item)}
+                {...((getHref ?? onOpen) && { className: 'react-aria-Row opens' })}
+                {...(getHref && { href: getHref(item) })}
+                {...(onOpen && { onAction: () => onOpen(item) })}
+              >
                 {selection && (
                   <Cell className="narrow">
                     <SelectBox />

@@ -3,8 +3,12 @@ import { events as t } from '#text/events';
 import { text } from '#text/shared';
 import type { CrawlSchemas } from '@platform/clients/types';
 import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { crawl, unwrap } from '../../api/client.ts';
+import { Button } from '../../ui/button.tsx';
+import { Copyable } from '../../ui/copy.tsx';
 import type { DataColumn } from '../../ui/data-table.tsx';
+import { ModalDialog } from '../../ui/dialogs.tsx';
 import { ListPage } from '../../ui/list-page.tsx';
 import { Empty } from '../../ui/page.tsx';
 import { SelectFilter } from '../../ui/select-filter.tsx';
@@ -20,18 +24,9 @@ type SyncEvent = CrawlSchemas['schemas']['SyncEvent'];
 const columns: readonly DataColumn<SyncEvent>[] = [
   { id: 'type', label: t.columns.type, render: ({ eventType }) => <code>{eventType}</code> },
   {
-    id: 'payload',
-    label: t.columns.payload,
-    isSecondary: true,
-    render: ({ payload }) => (
-      <span className="stack">
-        {Object.entries(payload).map(([name, value]) => (
-          <small key={name}>
-            {name}: {value}
-          </small>
-        ))}
-      </span>
-    ),
+    id: 'connector',
+    label: crawls.columns.connector,
+    render: ({ payload }) => payload['connector'] ?? text.none,
   },
   { id: 'id', label: t.columns.id, isSecondary: true, render: ({ eventId }) => <code>{eventId}</code> },
   { id: 'at', label: t.columns.at, render: ({ timestamp }) => <Time at={timestamp} as="full" /> },
@@ -53,13 +48,14 @@ export function Screen() {
   const { filters } = useFilters();
   const connector = filters['connector'];
   const connectors = useQuery(connectorsQuery).data ?? [];
+  const [shown, setShown] = useState<SyncEvent>();
   const list = useList({
     key: ['events', connector],
     refreshMs: 5_000,
     load: (after, signal) => loadEvents(connector, after, signal),
   });
   return (
-    <ListPage
+    <ListPage<SyncEvent>
       title={text.screens.events}
       intro={t.intro}
       filters={
@@ -72,6 +68,7 @@ export function Screen() {
       list={list}
       columns={columns}
       getId={({ eventId }) => eventId}
+      onOpen={setShown}
       empty={
         connector === undefined ? (
           <Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>
@@ -79,6 +76,17 @@ export function Screen() {
           <Empty title={t.noMatch(connector)}>{text.noMatchAdvice}</Empty>
         )
       }
-    />
+    >
+      {shown && <ShownEvent event={shown} onClose={() => setShown(undefined)} />}
+    </ListPage>
   );
 }
+
+const ShownEvent = ({ event, onClose }: { event: SyncEvent; onClose: () => void }) => (
+  <ModalDialog title={event.eventType} isWide onClose={onClose}>
+    <Copyable label={t.payload} value={JSON.stringify(event, undefined, 2)} />
+    <div className="actions">
+      <Button onPress={onClose}>{text.close}</Button>
+    </div>
+  </ModalDialog>
+);

@@ -4,5 +4,6 @@ export const events = {
   noMatch: (connector: string) => `There are no events of ${connector}`,
   emptyTitle: 'There are no events yet',
   emptyAdvice: 'Each completed run publishes one. Schedule a connector, or run one now.',
-  columns: { type: 'Type', payload: 'Payload', id: 'Event', at: 'Published' },
+  columns: { type: 'Event', id: 'Id', at: 'Published' },
+  payload: 'The event as consumers read it',
 };
