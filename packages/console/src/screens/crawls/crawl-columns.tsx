@@ -5,7 +5,7 @@ import type { DataColumn } from '../../ui/data-table.tsx';
 import { createMenuColumn, type MenuAction } from '../../ui/menu.tsx';
 import { Time } from '../../ui/time.tsx';
 import { type Act, recentRunsQuery, type Schedule } from './api.ts';
-import { describeSchedule } from './describe-schedule.ts';
+import { ScheduleWords } from './schedule-words.tsx';
 import { Outcome, RunMarks, ScheduleState } from './states.tsx';
 
 interface RowActions {
@@ -49,7 +49,9 @@ export const createCrawlColumns = (actions: RowActions): readonly DataColumn<Sch
     render: ({ data }) => (
       <span className="stack">
         <span className="strong">{data.connector}</span>
-        <small>{describeSchedule(data.scheduleConfig)}</small>
+        <small>
+          <ScheduleWords config={data.scheduleConfig} />
+        </small>
       </span>
     ),
   },
@@ -69,6 +71,7 @@ export const createCrawlColumns = (actions: RowActions): readonly DataColumn<Sch
   {
     id: 'marks',
     label: t.columns.marks,
+    isNarrow: true,
     isSecondary: true,
     render: ({ data }) => <Marks connector={data.connector} />,
   },

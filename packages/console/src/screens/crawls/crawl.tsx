@@ -13,7 +13,8 @@ import { Time } from '../../ui/time.tsx';
 import { useFilters } from '../../ui/use-filters.ts';
 import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
 import { type Schedule, schedulesQuery, useAct } from './api.ts';
-import { describeSchedule } from './describe-schedule.ts';
+import { describeDuration } from './duration.ts';
+import { ScheduleWords } from './schedule-words.tsx';
 import { runColumns } from './run-columns.tsx';
 import { ScheduleState } from './states.tsx';
 import { ScheduleProblems } from './schedule-problems.tsx';
@@ -36,7 +37,7 @@ export function Screen() {
   return (
     <Page
       title={connector}
-      intro={schedule && describeSchedule(schedule.data.scheduleConfig)}
+      intro={schedule && <ScheduleWords config={schedule.data.scheduleConfig} />}
       actions={
         schedule && (
           <>
@@ -89,7 +90,7 @@ const ScheduleFacts = ({ schedule }: { schedule: Schedule }) => (
         : []),
       [t.missedRuns, schedule.missedRuns],
       [t.retries, schedule.maxRetries],
-      [t.attemptTimeout, t.seconds(schedule.timeout / 1000)],
+      [t.attemptTimeout, describeDuration(schedule.timeout)],
     ]}
   />
 );

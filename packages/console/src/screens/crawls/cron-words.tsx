@@ -5,15 +5,16 @@ import cronstrue from 'cronstrue';
 export function CronWords({ expression }: { expression: string }) {
   return (
     <p className="hint" aria-live="polite">
-      {describeCron(expression)}
+      {describeCron(expression) ?? scheduleEditor.cronHint}
     </p>
   );
 }
 
-function describeCron(expression: string): string {
+/** @returns the meaning of a cron expression in words, or undefined when it has none. */
+export function describeCron(expression: string): string | undefined {
   try {
     return cronstrue.toString(expression.trim(), { use24HourTimeFormat: true });
   } catch {
-    return scheduleEditor.cronHint;
+    return undefined;
   }
 }

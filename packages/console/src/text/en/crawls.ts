@@ -54,10 +54,6 @@ export const crawls = {
   missedRuns: 'Missed runs',
   retries: 'Retries',
   attemptTimeout: 'Time limit of an attempt',
-  seconds: (count: number) => {
-    if (count < 1) return `${Math.round(count * 1000)} ms`;
-    return count < 10 ? `${count.toFixed(1)} s` : `${Math.round(count)} s`;
-  },
   words: {
     days: ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'],
     hourly: (interval: number, minute: string, zone: string) =>
