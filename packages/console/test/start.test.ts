@@ -16,7 +16,7 @@ describeWith('chromium', 'the getting-started page', () => {
     await page.reload();
     await page.getByRole('heading', { name: 'Send a mail' }).waitFor();
     expect(await done.allTextContents()).toEqual([]);
-    const { token } = await platform.call<{ token: { accessToken: string } }>(
+    const { token } = await platform.call<{ token: { id: string; accessToken: string } }>(
       'POST',
       '/api/v1/personal-access-tokens',
       { name: 'agent', scopes: ['user:read'] },
@@ -25,6 +25,9 @@ describeWith('chromium', 'the getting-started page', () => {
     await fetch(`${platform.url}/api/v1/users/me`, {
       headers: { authorization: `Bearer ${token.accessToken}` },
     });
+    await done.filter({ hasText: 'Use it' }).waitFor();
+    await platform.call('DELETE', `/api/v1/personal-access-tokens/${token.id}`);
+    await page.reload();
     await done.filter({ hasText: 'Use it' }).waitFor();
     const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 30, timezone: 'UTC' };
     await platform.call('POST', '/api/v1/crawlingManager/wiki_1/schedule', { scheduleConfig });

@@ -44,7 +44,7 @@ export function Screen() {
       list={list}
       columns={[clientColumn, ownerColumn, ...createUseColumns<OwnedApp>(setEnding)]}
       getId={({ id }) => id}
-      empty={<Empty title={t.allEmptyTitle} />}
+      empty={<Empty title={t.allEmptyTitle}>{t.allEmptyAdvice}</Empty>}
     >
       {ending && <EndApp app={ending} owner={ending.owner.fullName} onClose={() => setEnding(undefined)} />}
     </ListPage>

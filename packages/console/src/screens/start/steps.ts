@@ -17,8 +17,13 @@ const NOTICES = [
   'tokenExpiring',
 ];
 
-const listTokens = async (signal: AbortSignal) =>
-  (await unwrap(identity.GET('/api/v1/personal-access-tokens', { signal }))).tokens;
+/** Lists the newest tokens of each state: what was done with a token stays done when it is revoked. */
+async function listTokens(signal: AbortSignal) {
+  const lists = (['active', 'revoked', 'expired'] as const).map((state) =>
+    unwrap(identity.GET('/api/v1/personal-access-tokens', { params: { query: { state } }, signal })),
+  );
+  return (await Promise.all(lists)).flatMap(({ tokens }) => tokens);
+}
 
 export const steps: readonly Step[] = [
   {
@@ -49,7 +54,7 @@ export const steps: readonly Step[] = [
   },
   {
     id: 'mail',
-    path: '/mails',
+    path: '/organisation/members',
     isForAdmins: true,
     async isDone(signal) {
       const params = { query: { limit: 100, state: 'sent' as const } };

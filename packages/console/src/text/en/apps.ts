@@ -28,4 +28,5 @@ export const apps = {
   emptyAdvice:
     'An agent that signs in with your browser appears here, with what it may do and the way to end it.',
   allEmptyTitle: 'No application acts for anybody',
+  allEmptyAdvice: 'Each that a member connects in the browser appears here, with what it may do.',
 };

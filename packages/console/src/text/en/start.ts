@@ -1,7 +1,7 @@
 /** The texts of the getting-started page. */
 export const start = {
   title: (name: string) => `Welcome, ${name}`,
-  intro: 'The main job in a few steps. Each is ticked off once it has really happened.',
+  intro: 'See what the platform does, step by step. Each step is checked off once it has happened.',
   done: '(done)',
   steps: {
     token: {
@@ -26,8 +26,8 @@ export const start = {
     },
     mail: {
       title: 'Send a mail',
-      advice: 'Check the SMTP server, then invite somebody.',
-      action: 'Mails',
+      advice: 'Check the SMTP server, then invite somebody: the invitation is a mail.',
+      action: 'Members',
     },
   },
 };
