@@ -100,7 +100,7 @@ describeWith('chromium', 'the screens of crawls', () => {
     await page.getByRole('link', { name: 'Events' }).click();
     await page.getByRole('gridcell', { name: 'code_1' }).waitFor();
     await page.getByRole('link', { name: 'Queue' }).click();
-    await page.getByText('Completed, ever').waitFor();
+    await page.getByText('Completed in total').waitFor();
   });
 
   test('filters the events by connector, and shows the last hour of the queue', async () => {

@@ -49,7 +49,10 @@ export function Screen() {
     },
   });
   const isFiltered = state !== 'active' || q !== '';
-  const [name, ...rest] = createTokenColumns<OwnedToken>(setRevoking);
+  const [name, ...rest] = createTokenColumns<OwnedToken>(setRevoking).map((column) =>
+    // A phone has no room for it beside the owner; the filter says it, too.
+    column.id === 'state' ? { ...column, isSecondary: true } : column,
+  );
   return (
     <ListPage
       title={text.screens.allTokens}
