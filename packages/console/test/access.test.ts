@@ -137,6 +137,6 @@ describeWith('chromium', 'access to the console', () => {
 
   test('shows an explanation at an unknown address', async () => {
     const page = await using.open('/account/nowhere');
-    await page.getByRole('heading', { name: 'There is nothing here', level: 1 }).waitFor();
+    await page.getByRole('heading', { name: 'Not found', level: 1 }).waitFor();
   });
 });

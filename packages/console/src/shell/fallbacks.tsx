@@ -2,14 +2,10 @@ import { text } from '#text/shared';
 import type { ReactNode } from 'react';
 import { useMe } from '../api/me.ts';
 import { Button } from '../ui/button.tsx';
-import { Empty, Page } from '../ui/page.tsx';
+import { Page } from '../ui/page.tsx';
 import { ProblemNote } from '../ui/problem-note.tsx';
 
-export const NotFoundPage = () => (
-  <Page title={text.notFound.title}>
-    <Empty title={text.notFound.title}>{text.notFound.advice}</Empty>
-  </Page>
-);
+export const NotFoundPage = () => <Page title={text.notFound.title} intro={text.notFound.advice} />;
 
 export const CrashPage = ({ error, reset }: { error: unknown; reset: () => void }) => (
   <main className="crash">
@@ -22,9 +18,5 @@ export const CrashPage = ({ error, reset }: { error: unknown; reset: () => void 
 /** Tells a member who has the address of an administrators' screen. The API refuses members in any case. */
 export function AdminsOnly({ children }: { children: ReactNode }) {
   if (useMe().role === 'admin') return children;
-  return (
-    <Page title={text.adminsOnly.title}>
-      <Empty title={text.adminsOnly.title}>{text.adminsOnly.advice}</Empty>
-    </Page>
-  );
+  return <Page title={text.adminsOnly.title} intro={text.adminsOnly.advice} />;
 }

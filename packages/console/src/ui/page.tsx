@@ -5,7 +5,7 @@ interface PageProps {
   readonly title: string;
   readonly intro?: ReactNode;
   readonly actions?: ReactNode;
-  readonly children: ReactNode;
+  readonly children?: ReactNode;
 }
 
 export function Page({ title, intro, actions, children }: PageProps) {
@@ -26,7 +26,7 @@ export function Page({ title, intro, actions, children }: PageProps) {
   );
 }
 
-/** What an empty list says: what would be here, and what to do. */
+/** The words of an empty list: what would be here, and what to do. */
 export const Empty = ({ title, children }: { title: string; children?: ReactNode }) => (
   <div className="empty">
     <strong>{title}</strong>
@@ -62,7 +62,7 @@ export const Facts = ({ of }: { of: readonly (readonly [name: string, value: Rea
   </dl>
 );
 
-/** What can be set, a row each. */
+/** A list of settings, a row each. */
 export const Settings = ({ children }: { children: ReactNode }) => <ul className="settings">{children}</ul>;
 
 interface SettingProps {

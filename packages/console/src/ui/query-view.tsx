@@ -1,6 +1,8 @@
 import { text } from '#text/shared';
 import type { ReactNode } from 'react';
+import { Problem } from '../api/problem.ts';
 import { Button } from './button.tsx';
+import { Empty } from './page.tsx';
 import { ProblemNote } from './problem-note.tsx';
 
 interface Query<Data> {
@@ -26,6 +28,8 @@ export function QueryView<Data>({
       </>
     );
   if (query.isPending) return <Loading />;
+  if (query.error instanceof Problem && query.error.status === 404)
+    return <Empty title={text.notFound.title}>{text.notFound.advice}</Empty>;
   return (
     <div className="empty">
       <ProblemNote error={query.error} />

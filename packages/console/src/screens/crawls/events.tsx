@@ -22,11 +22,15 @@ const PAGE_SIZE = 100;
 type SyncEvent = CrawlSchemas['schemas']['SyncEvent'];
 
 const columns: readonly DataColumn<SyncEvent>[] = [
-  { id: 'type', label: t.columns.type, render: ({ eventType }) => <code>{eventType}</code> },
   {
-    id: 'connector',
-    label: crawls.columns.connector,
-    render: ({ payload }) => payload['connector'] ?? text.none,
+    id: 'type',
+    label: t.columns.type,
+    render: ({ eventType, payload }) => (
+      <span className="stack">
+        <code>{eventType}</code>
+        <small>{payload['connector']}</small>
+      </span>
+    ),
   },
   { id: 'id', label: t.columns.id, isSecondary: true, render: ({ eventId }) => <code>{eventId}</code> },
   { id: 'at', label: t.columns.at, render: ({ timestamp }) => <Time at={timestamp} as="full" /> },

@@ -27,9 +27,9 @@ export const text = {
   copyStates: { idle: 'Copy', copied: 'Copied', failed: 'Press Ctrl+C' },
   roles: { admin: 'Administrator', member: 'Member' },
   notFound: {
-    title: 'There is nothing here',
+    title: 'Not found',
     advice:
-      'The address may be wrong, or what it named is gone. The navigation leads to everything there is.',
+      'The address may be wrong, or what was there has been removed. The navigation leads to every screen.',
   },
   adminsOnly: {
     title: 'For administrators',
