@@ -10,7 +10,7 @@ export interface Person {
 export interface Platform {
   readonly url: string;
   readonly admin: Person;
-  /** Where the endpoint of `ENDPOINT_CONNECTORS` is called. */
+  /** The port of the endpoint that `ENDPOINT_CONNECTORS` names. */
   readonly endpointPort: number;
   /** Calls the API with the session of a person; the administrator's by default. */
   call<Body>(method: string, path: string, body?: object, as?: Person): Promise<Body>;

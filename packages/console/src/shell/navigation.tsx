@@ -5,7 +5,7 @@ import { screenGroups } from '../screens.ts';
 
 const labelled = screenGroups.flatMap(({ screens }) => screens).filter(({ label }) => label !== undefined);
 
-/** Whether the navigation has another screen below this path. */
+/** Tells whether the navigation has another screen below this path. */
 const hasBelow = (path: string): boolean =>
   path === '/' || labelled.some((other) => other.path.startsWith(`${path}/`));
 

@@ -23,7 +23,7 @@ const toInitials = (name: string): string =>
     .join('')
     .toUpperCase();
 
-/** Who is signed in, and the way out. */
+/** Shows who is signed in, with a menu to sign out. */
 export function Person() {
   const me = useMe();
   const signOut = useMutation({

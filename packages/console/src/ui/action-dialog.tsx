@@ -16,7 +16,7 @@ interface ActionDialogProps<Result> {
   /** Returns what is announced once it is done. */
   describe(result: Result): string;
   onClose(): void;
-  /** What follows instead of `onClose` once it is done. */
+  /** Is called instead of `onClose` once the action is done. */
   onDone?(): void;
 }
 

@@ -19,9 +19,9 @@ export interface DataColumn<Item> {
   readonly label: string;
 
   readonly isNarrow?: boolean;
-  /** Whether only screen readers are told the label. */
+  /** Keeps the label for screen readers only. */
   readonly isUnlabelled?: boolean;
-  /** Whether a phone leaves it out. */
+  /** Leaves the column out on a phone. */
   readonly isSecondary?: boolean;
   render(item: Item): ReactNode;
 }

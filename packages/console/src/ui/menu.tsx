@@ -9,7 +9,7 @@ export interface MenuAction {
   run(): void;
 }
 
-/** What can be done with one row. */
+/** A menu of what can be done with one row. */
 const RowMenu = ({ label, actions }: { label: string; actions: readonly MenuAction[] }) => (
   <MenuTrigger>
     <AriaButton className="button quiet square" aria-label={label}>

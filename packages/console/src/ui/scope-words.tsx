@@ -1,6 +1,6 @@
 import { useScopeWords } from '../api/scopes.ts';
 
-/** What scopes allow, in words. */
+/** Says in words what scopes allow. */
 export function ScopeWords({ scopes }: { scopes: readonly string[] }) {
   const describe = useScopeWords();
   return (

@@ -46,7 +46,7 @@ const UNITS = [
   ['second', 1],
 ] as const;
 
-/** How long something has lasted, in its largest unit. */
+/** Shows how long something has lasted, in its largest unit. */
 export function Age({ since }: { since: string }) {
   const seconds = Math.max(0, Math.round((Date.now() - Date.parse(since)) / 1000));
   const [unit, size] = UNITS.find(([, length]) => seconds >= length) ?? ['second', 1];

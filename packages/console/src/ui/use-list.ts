@@ -11,7 +11,7 @@ const PAGE_SIZE = 50;
 
 interface ListOptions<Page> {
   readonly key: QueryKey;
-  /** How often the first page is read again, in ms; default: not by itself. */
+  /** The interval in ms at which the first page is read again; by default it is not. */
   readonly refreshMs?: number;
   load(cursor: string | undefined, signal: AbortSignal): Promise<Page>;
 }

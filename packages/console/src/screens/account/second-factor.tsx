@@ -10,7 +10,7 @@ const t = account.secondFactor;
 
 type State = IdentitySchemas['schemas']['SecondFactor'];
 
-/** Whether one has a second factor; a page of the sign-in changes it. */
+/** Shows the person's second factor; a page of the sign-in changes it. */
 export function SecondFactor() {
   const { data, error } = useQuery({
     queryKey: ['second-factor'],

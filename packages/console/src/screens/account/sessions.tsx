@@ -15,7 +15,7 @@ const EndOtherSessions = lazyPart(async () => (await import('./end-sessions.tsx'
 
 const t = account.sessions;
 
-/** Where one is signed in. */
+/** The list of the person's sessions. */
 export function Sessions() {
   const [ending, setEnding] = useState<Session | 'others'>();
   const close = (): void => setEnding(undefined);

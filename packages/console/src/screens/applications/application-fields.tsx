@@ -19,7 +19,7 @@ interface ApplicationFieldsProps {
   readonly application?: Application;
 }
 
-/** What can be chosen for a new application and changed of an existing one. */
+/** The fields of an application that can be chosen when it is created, and changed later. */
 export function ApplicationFields({ access, authMethod, application }: ApplicationFieldsProps) {
   const groups = useQuery(scopesQuery);
   const [scopes, setScopes] = useState<readonly string[]>(application?.scopes ?? []);

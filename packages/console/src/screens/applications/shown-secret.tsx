@@ -10,7 +10,7 @@ interface ShownSecretProps {
   onClose(): void;
 }
 
-/** What an application signs in with. The secret lives in this dialog only and goes with it. */
+/** Shows an application's new secret, which lives in this dialog only and goes with it. */
 export const ShownSecret = ({ clientId, secret, onClose }: ShownSecretProps) => (
   <>
     {secret !== null && <p className="warning">{t.shown.warning}</p>}

@@ -23,7 +23,7 @@ function toInstant(day: string | undefined, daysLater = 0): string | undefined {
   return at.toISOString();
 }
 
-/** What the filters in the address ask for; the last day is included. */
+/** Reads the filters from the address; the last day is included. */
 export const toSearch = (filters: Readonly<Record<string, string | undefined>>): AuditSearch => ({
   action: filters['action'] || undefined,
   actorId: filters['actor'] || undefined,

@@ -11,7 +11,7 @@ import { createAuditColumns } from './audit-columns.tsx';
 import { ChosenFilter } from './chosen-filter.tsx';
 import { ExportAudit } from './export-audit.tsx';
 
-/** What happened in the organisation: filtered by pressing on a name, exported as it is filtered. */
+/** The audit log of the organisation: filtered by pressing on a name, exported as it is filtered. */
 export function Screen() {
   const { filters, setFilter } = useFilters();
   const search = toSearch(filters);

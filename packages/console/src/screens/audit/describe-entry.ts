@@ -15,7 +15,7 @@ const show = (value: unknown): string => {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : JSON.stringify(value);
 };
 
-/** What changed, and the details of what happened, as pairs of a name and a text. */
+/** Returns the changes and the details of an entry, as pairs of a name and a text. */
 export const listChanges = ({ changes, detail }: AuditEntry): (readonly [name: string, value: string])[] => [
   ...Object.entries(changes).map(([name, { from, to }]) => [name, `${show(from)} → ${show(to)}`] as const),
   ...Object.entries(detail)

@@ -1,6 +1,6 @@
 import type { Schedule, ScheduleConfig, ScheduleConfigInput } from './api.ts';
 
-/** What the editor holds: every field of every type, so that changing the type loses nothing. */
+/** The state of the editor: every field of every type, so that changing the type loses nothing. */
 export interface Draft {
   readonly scheduleType: ScheduleConfig['scheduleType'];
   readonly timezone: string;
@@ -10,7 +10,7 @@ export interface Draft {
   readonly daysOfWeek: readonly number[];
   readonly dayOfMonth: number;
   readonly cronExpression: string;
-  /** Of the form 2026-11-22T08:30, in the browser's zone. */
+  /** A time such as 2026-11-22T08:30, in the browser's zone. */
   readonly localTime: string;
   readonly jitterMinutes: number;
   readonly missedRunPolicy: ScheduleConfig['missedRunPolicy'];

@@ -12,7 +12,7 @@ interface RecurrenceProps {
   onChange(fields: Partial<Draft>): void;
 }
 
-/** How often it runs; each type has its own fields. */
+/** The fields that say how often a crawl runs; each type has its own. */
 export const Recurrence = (props: RecurrenceProps) => (
   <>
     <SelectInput<Draft['scheduleType']>

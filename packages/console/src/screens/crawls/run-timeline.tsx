@@ -5,7 +5,7 @@ import { outcomeTones } from './states.tsx';
 const WIDTH = 1_000;
 const MIN_WIDTH = 6;
 
-/** When each attempt of a run was under way, from the time that it was due to its end. */
+/** Draws when each attempt of a run was in progress, from the run's due time to its end. */
 export function RunTimeline({ run }: { run: RunDetail }) {
   const from = Date.parse(run.requestedAt);
   const to = run.finishedAt === null ? Date.now() : Date.parse(run.finishedAt);

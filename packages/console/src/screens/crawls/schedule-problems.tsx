@@ -18,7 +18,7 @@ const useSkippedRuns = (connector: string): readonly Run[] =>
     },
   }).data ?? [];
 
-/** What keeps, or kept, a schedule from running at its times; nothing while all is well. */
+/** Explains what keeps, or kept, a schedule from running at its times; shows nothing when nothing does. */
 export function ScheduleProblems({ schedule }: { schedule: Schedule }) {
   const skipped = useSkippedRuns(schedule.data.connector);
   const reasons = listReasons(schedule);

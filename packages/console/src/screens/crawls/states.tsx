@@ -25,7 +25,7 @@ export const stateTones: Record<Schedule['state'], Tone> = {
   paused: 'notice',
 };
 
-/** What the schedule does at the moment; a recurring one that waits for its time is "scheduled". */
+/** Shows the current state of a schedule; a recurring one that waits for its time is "scheduled". */
 export function ScheduleState({ schedule }: { schedule: Schedule }) {
   if (schedule.overdueSince !== null) return <Badge tone="bad">{t.overdue}</Badge>;
   if (!schedule.data.scheduleConfig.isEnabled) return <Badge tone="neutral">{t.disabled}</Badge>;

@@ -36,7 +36,7 @@ export function Screen() {
   );
 }
 
-/** Whether somebody may wish to send it again. */
+/** Tells whether somebody may wish to send a mail again. */
 const isOver = ({ state }: MailRecord): boolean => state === 'failed' || state === 'unknown';
 
 const MailFacts = ({ record }: { record: MailRecord }) => (

@@ -1,4 +1,4 @@
-/** What each template shows; the API names them in the same way. */
+/** The fields that each template shows; the API names them in the same way. */
 export const fieldsOf = {
   appuserInvite: ['userName', 'companyName', 'invitedBy', 'inviteLink', 'validFor'],
   accountCreation: ['userName', 'companyName', 'loginLink'],

@@ -45,7 +45,7 @@ const columns: readonly DataColumn<Tool>[] = [
   },
 ];
 
-/** What a server offers, and what of it agents see. */
+/** The tools that a server offers, and which of them agents see. */
 export function Tools({ serverId }: { serverId: string }) {
   const [reviewed, setReviewed] = useState<Tool>();
   const list = useList({

@@ -4,7 +4,7 @@ import { Problem } from '../../api/problem.ts';
 export const repeatInvitation = (id: string) =>
   unwrap(identity.POST('/api/v1/users/{id}/invitation', { params: { path: { id } } }));
 
-/** Whether invitations can be mailed at all. */
+/** Tells whether invitations can be mailed at all. */
 export async function hasSmtpServer(): Promise<boolean> {
   try {
     await identity.GET('/api/v1/configurationManager/smtpConfig');

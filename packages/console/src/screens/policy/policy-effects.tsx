@@ -17,7 +17,7 @@ interface PolicyEffectsProps {
   onSave(existing: ExistingTokens | undefined): void;
 }
 
-/** What a policy would do to the tokens there are, before it is saved. */
+/** Shows how a policy would affect the existing tokens, before it is saved. */
 export function PolicyEffects({ effect, isPending, error, onBack, onSave }: PolicyEffectsProps) {
   const { affectedCount, policy } = effect;
   const [existing, setExisting] = useState<ExistingTokens>('keep');

@@ -12,7 +12,7 @@ import { type Policy, policyQuery } from './policy.ts';
 
 const ChangePolicy = lazyPart(async () => (await import('./change-policy.tsx')).ChangePolicy);
 
-/** What the organisation allows tokens to have. */
+/** The rules that an organisation has for its tokens. */
 export function Screen() {
   const query = useQuery(policyQuery);
   const [isChanging, setChanging] = useState(false);

@@ -13,7 +13,7 @@ const ChangeCodes = lazyPart(async () => (await import('./change-codes.tsx')).Ch
 const RequireFactor = lazyPart(async () => (await import('./change-factor.tsx')).RequireFactor);
 const ReleaseFactor = lazyPart(async () => (await import('./change-factor.tsx')).ReleaseFactor);
 
-/** How the members of the organisation sign in. */
+/** The settings of how the members of the organisation sign in. */
 export function Screen() {
   const query = useQuery(signInQuery);
   const [dialog, setDialog] = useState<'codes' | 'factor'>();

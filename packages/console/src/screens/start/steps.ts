@@ -8,7 +8,7 @@ export interface Step {
   isDone(signal: AbortSignal): Promise<boolean>;
 }
 
-/** What the platform mails by itself, such as that somebody has signed in with a new device. */
+/** The templates that the platform mails by itself, such as that somebody has signed in with a new device. */
 const NOTICES = [
   'suspiciousLoginAttempt',
   'smtpServerChanged',

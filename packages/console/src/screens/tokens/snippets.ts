@@ -26,7 +26,7 @@ const toCurl = (url: string): string =>
     `  -d '{"jsonrpc":"2.0","id":1,"method":"tools/list"}'`,
   ].join('\n');
 
-/** How each client is told of the tool endpoint. None of them holds the token: the clients read a variable. */
+/** The configuration of the tool endpoint for each client. None holds the token: the clients read a variable. */
 export const createSnippets = (url: string): readonly Snippet[] => [
   { name: 'Claude Code', code: `claude mcp add --transport http platform ${url} --header ${HEADER}` },
   { name: 'Codex', code: `codex mcp add platform --url ${url} --bearer-token-env-var PLATFORM_TOKEN` },
