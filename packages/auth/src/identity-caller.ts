@@ -36,14 +36,18 @@ export function createCaller(identityUrl: string) {
     headers: Record<string, string> = {},
     body?: string,
   ): Promise<Answer> {
-    const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS);
+    // The timer of `AbortSignal.timeout` could not be cleared, and would abort a request that has ended long ago.
+    const limit = new AbortController();
+    const timer = setTimeout(() => {
+      limit.abort(new Error(`no answer from identity within ${REQUEST_TIMEOUT_MS} ms`));
+    }, REQUEST_TIMEOUT_MS);
     const ask = async (): Promise<Answer> => {
       const response = await pool.request({
         method,
         path,
         headers,
         ...(body === undefined ? {} : { body }),
-        signal,
+        signal: limit.signal,
       });
       if (response.statusCode === 502) {
         await response.body.dump();
@@ -55,7 +59,9 @@ export function createCaller(identityUrl: string) {
       return await ask();
     } catch (error) {
       if (!isBroken(error)) throw error;
-      return ask();
+      return await ask();
+    } finally {
+      clearTimeout(timer);
     }
   }
   return { call, close: () => pool.close() };
