@@ -73,8 +73,10 @@ function createRedisBackend(redisUrl: string, log: Logger): QueueBackend {
   // Every queue reports the errors of this connection, too.
   forQueues.on('error', createErrorReporter(log, 'The connection of the queues to Redis failed'));
   const workersConnection = () => {
-    forWorkers ??= new Redis(redisUrl, { maxRetriesPerRequest: null, retryStrategy });
-    forWorkers.on('error', () => undefined);
+    if (!forWorkers) {
+      forWorkers = new Redis(redisUrl, { maxRetriesPerRequest: null, retryStrategy });
+      forWorkers.on('error', () => undefined);
+    }
     return forWorkers;
   };
   return {
