@@ -17,9 +17,7 @@ const { dependencies } = JSON.parse(await readFile('package.json', 'utf8'));
 await rm('dist', { recursive: true, force: true });
 await build({
   // A program, and what it imports once it handles signals: that finds the migrations beside its own folder.
-  entryPoints: ['server', 'main', 'cli', 'commands']
-    .map((name) => `src/${name}.ts`)
-    .concat(process.argv.slice(2)),
+  entryPoints: ['server', 'main', 'cli', 'commands'].map((name) => `src/${name}.ts`),
   outbase: 'src',
   outdir: 'dist',
   chunkNames: 'chunks/[name]-[hash]',
