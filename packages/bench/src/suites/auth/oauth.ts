@@ -41,14 +41,8 @@ export const oauthVerification = defineMeasurement({
   title: 'verification of OAuth access tokens against personal access tokens',
   limitSeconds: 120,
   values: {
-    oauth_vs_pat: {
-      bar: { min: 0.97 },
-      note: 'OAuth access tokens / personal access tokens, of service accounts',
-    },
-    oauth: {
-      unit: '/s',
-      note: 'requests with an OAuth access token, liveness read from PostgreSQL each time',
-    },
+    oauth_vs_pat: { bar: { min: 0.97 }, note: 'OAuth access tokens / personal access tokens' },
+    oauth: { unit: '/s', note: 'users/me with an OAuth access token' },
   },
   async run(fixture) {
     const identity = await fixture.share(startOauthIdentity);
@@ -82,11 +76,8 @@ export const issuance = defineMeasurement({
   title: 'issuing tokens to an application against oidc-provider alone',
   limitSeconds: 120,
   values: {
-    issuance_vs_library: {
-      bar: { min: 0.4 },
-      note: 'client_credentials: identity, which stores each token / oidc-provider alone',
-    },
-    issued: { unit: '/s', note: 'client_credentials at identity, each token stored before it is sent' },
+    issuance_vs_library: { bar: { min: 0.4 }, note: 'client_credentials: identity / oidc-provider alone' },
+    issued: { unit: '/s', note: 'client_credentials, each token stored before it is sent' },
   },
   async run(fixture) {
     const identity = await fixture.share(startOauthIdentity);

@@ -12,7 +12,7 @@ export const memory = defineMeasurement({
   limitSeconds: 900,
   isLong: true,
   values: {
-    memory_200k: { bar: { max: 1.1 }, note: 'resident memory at the end / at the start of 200,000 runs' },
+    memory_200k: { bar: { max: 1.1 }, note: 'memory after / before 200,000 runs' },
   },
   async run(fixture) {
     const site = await createSite(fixture, 'memory');

@@ -24,7 +24,7 @@ export const largeMail = defineMeasurement({
     large_mail_stall_ms: {
       bar: { max: 100 },
       unit: 'ms',
-      note: 'the slowest other request while large mails are sent',
+      note: 'the slowest other request beside large mails',
     },
     beside_large_p99: { unit: 'ms', note: 'p99 of the other requests' },
     large_mail: { unit: 'ms', note: 'a mail with 25 MiB of attachments' },

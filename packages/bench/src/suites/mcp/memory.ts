@@ -14,7 +14,7 @@ export const memory = defineMeasurement({
   values: {
     resident_growth: {
       bar: { max: 1.1 },
-      note: 'resident memory at the end / at the start of 100,000 tools/call, a million when named',
+      note: 'memory after / before 100,000 tools/call, a million when named',
     },
   },
   async run(fixture) {

@@ -59,7 +59,7 @@ export const mountedLists = defineMeasurement({
   values: {
     mounted_list_vs_own: {
       bar: { min: 0.8 },
-      note: 'tools/list by bytes: with 200 tools of 10 mounts / the 12 own tools',
+      note: 'tools/list by bytes: with 200 mounted tools / the 12 own',
     },
   },
   async run(fixture) {

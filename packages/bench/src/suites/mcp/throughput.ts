@@ -9,11 +9,11 @@ export const throughput = defineMeasurement({
   values: {
     list_vs_per_request_server: {
       bar: { min: 10 },
-      note: 'tools/list: identity / a new McpServer for each request on Express',
+      note: 'tools/list: identity / a new McpServer per request',
     },
     call_vs_per_request_server: {
       bar: { min: 10 },
-      note: 'tools/call: identity / a new McpServer for each request on Express',
+      note: 'tools/call: identity / a new McpServer per request',
     },
     list: { unit: '/s', note: 'tools/list with a token, liveness read from PostgreSQL each time' },
     call: { unit: '/s', note: 'tools/call of whoami with a token' },
