@@ -71,7 +71,7 @@ export function registerAccounts(app: App, deps: AccountDeps): Outbox {
   const provider = {
     ...common,
     confirmPassword,
-    redirectUri: config.PUBLIC_URL + CALLBACK_PATH,
+    toRedirectUri: (orgId: string) => `${config.PUBLIC_URL}${CALLBACK_PATH}/${orgId}`,
     allowedTargets: config.IDENTITY_PROVIDER_ALLOWED_TARGETS,
   };
   const clients = registerIdentityProvider(app, provider);

@@ -6,8 +6,8 @@ import { createHttpBrowser, fieldIn, type HttpBrowser } from '../browser.js';
 import { admin, type IdentityUnderTest } from '../identity.js';
 import { client, type ForeignProvider } from './foreign-provider.js';
 
-/** The default of PUBLIC_URL, where the provider sends the browsers of tests back to. */
-export const REDIRECT_URI = 'http://127.0.0.1:8080/sign-in/provider/callback';
+/** Below the default of PUBLIC_URL: the provider of each organisation sends browsers back to an address of its own. */
+export const CALLBACK_URL = 'http://127.0.0.1:8080/sign-in/provider/callback';
 export const SETTINGS = '/api/v1/organisation/identity-provider';
 export const environment = { IDENTITY_PROVIDER_ALLOWED_TARGETS: '127.0.0.0/8' };
 

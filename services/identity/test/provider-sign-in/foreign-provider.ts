@@ -90,6 +90,8 @@ export async function startForeignProvider(
     conformIdTokenClaims: isThin,
   });
   warn.mockRestore();
+  // Each organisation has a redirect URI of its own, and tests make organisations after the provider.
+  provider.Client.prototype.redirectUriAllowed = (uri) => uri.startsWith(redirectUri);
   const callback = provider.callback();
   async function interact(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (hasPage && request.method === 'GET') {

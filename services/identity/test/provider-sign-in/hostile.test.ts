@@ -4,7 +4,7 @@ import {
   beginSignIn,
   comeBack,
   environment,
-  REDIRECT_URI,
+  CALLBACK_URL,
   saveProvider,
   verifyDomain,
   whoIs,
@@ -38,7 +38,7 @@ async function begin(browser: HttpBrowser) {
 
 const toCallback = (query: Record<string, string>): URL =>
   new URL(
-    `${REDIRECT_URI}?${new URLSearchParams({ code: 'a-code', iss: hostile.issuer, ...query }).toString()}`,
+    `${CALLBACK_URL}/${identity.orgId}?${new URLSearchParams({ code: 'a-code', iss: hostile.issuer, ...query }).toString()}`,
   );
 
 const right = (nonce: string) => ({ sub: 's', email: member.email, email_verified: true, nonce });
@@ -98,6 +98,32 @@ test.each([
   expect(hostile.requests).not.toContain('/token');
 });
 
+test('IDP-5 an answer at the address of another organisation is refused before the code is sent anywhere (mix-up)', async () => {
+  // Neither provider names itself in its answers.
+  const attacker = await startHostileProvider({ authorization_response_iss_parameter_supported: false });
+  try {
+    await saveProvider(identity, session, { issuer: attacker.issuer });
+    const victims = await identity.createOrganisation('boss@victims.example');
+    const browser = createHttpBrowser(identity.url);
+    const { state, nonce } = await begin(browser);
+    attacker.idToken = () => attacker.sign(right(nonce));
+    const answerAt = (orgId: string) =>
+      comeBack(
+        browser,
+        new URL(`${CALLBACK_URL}/${orgId}?${new URLSearchParams({ code: 'a-code', state }).toString()}`),
+      );
+    // The attacker has led the browser on to the provider of the victims, with the state of this sign-in.
+    expect((await answerAt(victims.orgId)).status).toBe(400);
+    expect((await answerAt('no-organisation')).status).toBe(400);
+    expect(attacker.requests).not.toContain('/token');
+    expect(await whoIs(browser)).toBeUndefined();
+    expect((await answerAt(identity.orgId)).status).toBe(303);
+  } finally {
+    await saveProvider(identity, session, { issuer: hostile.issuer });
+    await attacker.close();
+  }
+});
+
 test('IDP-5 an answer counts in the browser that began, and once', async () => {
   const [browser, victim] = [createHttpBrowser(identity.url), createHttpBrowser(identity.url)];
   const { state, nonce } = await begin(browser);
@@ -126,7 +152,7 @@ test('IDP-5 an answer without a state, with a wrong one or with two is refused',
     `state=${state}&state=${state}&code=a`,
     '%00=%ff&state=%',
   ])
-    expect((await comeBack(browser, new URL(`${REDIRECT_URI}?${query}`))).status).toBe(400);
+    expect((await comeBack(browser, new URL(`${CALLBACK_URL}/${identity.orgId}?${query}`))).status).toBe(400);
   expect(await whoIs(browser)).toBeUndefined();
 });
 

@@ -6,7 +6,7 @@ import { admin, type IdentityUnderTest, startIdentity } from '../identity.js';
 import {
   asOperator,
   environment,
-  REDIRECT_URI,
+  CALLBACK_URL,
   saveProvider,
   SETTINGS,
   signIn,
@@ -25,7 +25,7 @@ let organisations = 0;
 type CommandDeps = Parameters<Parameters<typeof asOperator>[1]>[0];
 
 beforeAll(async () => {
-  foreign = await startForeignProvider(REDIRECT_URI);
+  foreign = await startForeignProvider(CALLBACK_URL);
   identity = await startIdentity({ environment });
 });
 beforeEach(async () => {

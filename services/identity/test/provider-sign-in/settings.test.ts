@@ -1,13 +1,14 @@
 import { createResolveTxt } from '../../src/features/identity-provider/dns.js';
 import { admin, type IdentityUnderTest, startIdentity } from '../identity.js';
 import { type DnsServer, startDnsServer } from './dns-server.js';
-import { environment, REDIRECT_URI, saveProvider, SETTINGS } from './flow.js';
+import { environment, CALLBACK_URL, saveProvider, SETTINGS } from './flow.js';
 import { client } from './foreign-provider.js';
 
 const issuer = 'https://login.example.com';
 let identity: IdentityUnderTest;
 let dns: DnsServer;
 let session: string;
+let orgId: string;
 let organisations = 0;
 
 beforeAll(async () => {
@@ -17,7 +18,7 @@ beforeAll(async () => {
   identity = await startIdentity({ environment: withMail, resolveTxt: createResolveTxt([dns.address]) });
 });
 beforeEach(async () => {
-  ({ session } = await identity.createOrganisation(`boss-${++organisations}@start.example`));
+  ({ orgId, session } = await identity.createOrganisation(`boss-${++organisations}@start.example`));
 });
 afterAll(async () => {
   await identity?.close();
@@ -37,7 +38,7 @@ test('IDP-1 the settings are saved, read without the secret, changed and removed
   expect((await call('GET')).body).toEqual({
     identityProvider: null,
     domains: [],
-    redirectUri: REDIRECT_URI,
+    redirectUri: `${CALLBACK_URL}/${orgId}`,
   });
   const saved = await saveProvider(identity, session, { issuer });
   const times = { createdAt: expect.any(String) as string, updatedAt: expect.any(String) as string };

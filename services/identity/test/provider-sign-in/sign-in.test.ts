@@ -1,5 +1,5 @@
 import { createHttpBrowser } from '../browser.js';
-import { beginSignIn, comeBack, REDIRECT_URI, signIn, whoIs } from './flow.js';
+import { beginSignIn, comeBack, CALLBACK_URL, signIn, whoIs } from './flow.js';
 import { client } from './foreign-provider.js';
 import { useProvider } from './use-provider.js';
 
@@ -42,7 +42,7 @@ test('IDP-5 the request to the provider is bound to the browser, and contains wh
   const query = Object.fromEntries(new URL(url).searchParams);
   expect(query).toEqual({
     client_id: client.clientId,
-    redirect_uri: REDIRECT_URI,
+    redirect_uri: `${CALLBACK_URL}/${provider.identity.orgId}`,
     response_type: 'code',
     scope: 'openid email profile',
     state: expect.stringMatching(/^[\w-]{43}$/) as string,
@@ -202,7 +202,10 @@ test('IDP-5 a provider that refuses is named as such, and the sign-in begins aga
   const { url } = await beginSignIn(browser, createPerson().email);
   const state = new URL(url).searchParams.get('state') ?? '';
   const query = new URLSearchParams({ error: 'access_denied', state, iss: provider.foreign.issuer });
-  const answer = await comeBack(browser, new URL(`${REDIRECT_URI}?${query.toString()}`));
+  const answer = await comeBack(
+    browser,
+    new URL(`${CALLBACK_URL}/${provider.identity.orgId}?${query.toString()}`),
+  );
   expect([answer.status, answer.text]).toEqual([400, expect.stringContaining('did not succeed')]);
   expect(provider.identity.logged()).toContain('access_denied');
 });

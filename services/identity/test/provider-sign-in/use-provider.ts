@@ -1,5 +1,5 @@
 import { type IdentityUnderTest, type Member, startIdentity } from '../identity.js';
-import { environment, REDIRECT_URI, saveProvider, verifyDomain } from './flow.js';
+import { environment, CALLBACK_URL, saveProvider, verifyDomain } from './flow.js';
 import { type ForeignProvider, startForeignProvider } from './foreign-provider.js';
 
 /** Somebody whom the provider knows. */
@@ -16,7 +16,7 @@ export function useProvider(settings: NodeJS.ProcessEnv = {}) {
   let people = 0;
 
   beforeAll(async () => {
-    foreign = await startForeignProvider(REDIRECT_URI);
+    foreign = await startForeignProvider(CALLBACK_URL);
     identity = await startIdentity({ environment: { ...environment, ...settings } });
     session = await identity.login();
     await verifyDomain(identity.databaseUrl, identity.orgId, 'example.com');

@@ -11,7 +11,7 @@ import { createResolveTxt, type ResolveTxt } from './dns.js';
 import { createDomains } from './domains.js';
 import { createNotifyAdministrators, createNotifyMember } from './notices.js';
 import { domainRoutes, providerRoutes } from './routes.js';
-import { createProviderSettings } from './settings.js';
+import { createProviderSettings, type ToRedirectUri } from './settings.js';
 import { createTestProvider } from './test-provider.js';
 
 /** The largest answer of a provider, in bytes. */
@@ -25,7 +25,7 @@ export interface IdentityProviderDeps {
   readonly confirmPassword: ConfirmPassword;
   readonly outbox: Outbox;
   readonly allowedTargets: readonly Target[];
-  readonly redirectUri: string;
+  readonly toRedirectUri: ToRedirectUri;
   /** Replaces the system's name servers. Tests set it. */
   readonly resolveTxt?: ResolveTxt | undefined;
   readonly clock: Clock;

@@ -41,6 +41,12 @@ export interface ProviderSettings {
   remove(caller: Caller, currentPassword: string): Promise<number>;
 }
 
+/**
+ * Returns where the provider of an organisation sends browsers back to. Each has an address of its own, so that an answer
+ * of one is never taken for that of another (mix-up, RFC 9700 §4.4.2.2): not every provider names itself with `iss`.
+ */
+export type ToRedirectUri = (orgId: string) => string;
+
 export interface ProviderSettingsDeps {
   readonly prisma: Prisma;
   readonly box: SecretBox;
@@ -48,12 +54,12 @@ export interface ProviderSettingsDeps {
   readonly confirmPassword: ConfirmPassword;
   readonly outbox: Outbox;
   readonly notifyAdministrators: NotifyAdministrators;
-  readonly redirectUri: string;
+  readonly toRedirectUri: ToRedirectUri;
   readonly clock: Clock;
 }
 
 export function createProviderSettings(deps: ProviderSettingsDeps): ProviderSettings {
-  const { prisma, box, egress, confirmPassword, outbox, notifyAdministrators, redirectUri, clock } = deps;
+  const { prisma, box, egress, confirmPassword, outbox, notifyAdministrators, toRedirectUri, clock } = deps;
 
   async function saveIn(tx: Transaction, caller: Caller, body: SaveIdentityProviderBody) {
     const { orgId } = caller;
@@ -88,7 +94,11 @@ export function createProviderSettings(deps: ProviderSettingsDeps): ProviderSett
     async get(orgId) {
       const provider = await findProvider(prisma, orgId);
       const domains = (await findDomains(prisma, orgId)).map(toDomain);
-      return { identityProvider: provider && toProvider(provider), domains, redirectUri };
+      return {
+        identityProvider: provider && toProvider(provider),
+        domains,
+        redirectUri: toRedirectUri(orgId),
+      };
     },
 
     async save(caller, body) {

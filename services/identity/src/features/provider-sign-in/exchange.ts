@@ -10,6 +10,7 @@ import {
 import type { ProviderClients } from '../identity-provider/clients.js';
 import { type ProviderFault, toProviderFault } from '../identity-provider/faults.js';
 import type { StoredProvider } from '../identity-provider/queries.js';
+import type { ToRedirectUri } from '../identity-provider/settings.js';
 import type { Claims } from './claims.js';
 import { providerUnavailable, signInRefused } from './errors.js';
 
@@ -37,10 +38,10 @@ const derive = ({ browser, state }: Begun, purpose: 'nonce' | 'verifier'): strin
 
 export function createExchange(deps: {
   readonly clients: ProviderClients;
-  readonly redirectUri: string;
+  readonly toRedirectUri: ToRedirectUri;
   readonly log: Pick<Logger, 'warn'>;
 }): Exchange {
-  const { clients, redirectUri, log } = deps;
+  const { clients, toRedirectUri, log } = deps;
 
   /** Logs what went wrong at the provider, of which the person is told no details. */
   function toFault({ orgId }: StoredProvider, error: unknown): ProviderFault {
@@ -57,8 +58,14 @@ export function createExchange(deps: {
     }
   }
 
-  async function exchangeCode(configuration: Configuration, begun: Begun, query: string): Promise<Claims> {
-    const tokens = await authorizationCodeGrant(configuration, new URL(`${redirectUri}?${query}`), {
+  async function exchangeCode(
+    { orgId }: StoredProvider,
+    configuration: Configuration,
+    begun: Begun,
+    query: string,
+  ): Promise<Claims> {
+    const answered = new URL(`${toRedirectUri(orgId)}?${query}`);
+    const tokens = await authorizationCodeGrant(configuration, answered, {
       expectedState: begun.state,
       expectedNonce: derive(begun, 'nonce'),
       pkceCodeVerifier: derive(begun, 'verifier'),
@@ -76,7 +83,7 @@ export function createExchange(deps: {
   return {
     async toAuthorizationUrl(provider, begun, email) {
       return buildAuthorizationUrl(await getConfiguration(provider), {
-        redirect_uri: redirectUri,
+        redirect_uri: toRedirectUri(provider.orgId),
         scope: provider.scopes.join(' '),
         state: begun.state,
         nonce: derive(begun, 'nonce'),
@@ -89,7 +96,7 @@ export function createExchange(deps: {
     async readClaims(provider, begun, query) {
       const configuration = await getConfiguration(provider);
       try {
-        return await exchangeCode(configuration, begun, query);
+        return await exchangeCode(provider, configuration, begun, query);
       } catch (error) {
         throw signInRefused(toFault(provider, error));
       }

@@ -3,6 +3,7 @@ import type { Page } from '../pages/page.js';
 import { toSignInPath } from '../sign-in-pages/paths.js';
 import { type FormState, PROVIDER_PATH } from '../sign-in-pages/pages.js';
 
+/** Below it, each organisation has an address of its own. */
 export const CALLBACK_PATH = `${PROVIDER_PATH}/callback`;
 
 export const providerPage = ({ token, returnTo, email = '', fault }: FormState): Page => ({

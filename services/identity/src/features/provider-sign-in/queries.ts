@@ -25,15 +25,19 @@ export interface StoredSignIn {
   readonly hasExpired: boolean;
 }
 
-/** Uses a sign-in up that this browser began; of concurrent calls exactly one succeeds. */
+/** Uses a sign-in up that this browser began with the organisation's provider; of concurrent calls exactly one succeeds. */
 export async function consumeSignIn(
   db: Prisma,
-  { stateHash, browserHash }: { readonly stateHash: string; readonly browserHash: string },
+  {
+    orgId,
+    stateHash,
+    browserHash,
+  }: { readonly orgId: string; readonly stateHash: string; readonly browserHash: string },
   now: Date,
 ): Promise<StoredSignIn | undefined> {
   const [found] = await db.$queryRaw<StoredSignIn[]>`
     delete from provider_sign_ins
-    where state_hash = ${stateHash} and browser_hash = ${browserHash}
+    where state_hash = ${stateHash} and browser_hash = ${browserHash} and org_id = ${orgId}::uuid
     returning org_id::text as "orgId", revision::text as revision, return_to as "returnTo",
       expires_at <= ${now.toISOString()}::timestamptz as "hasExpired"`;
   return found;

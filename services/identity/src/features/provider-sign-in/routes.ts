@@ -19,6 +19,7 @@ const MAX_AGE_SECONDS = 10 * 60;
 
 const hide = true;
 const PageQuery = Type.Object({ returnTo: Type.Optional(Type.String()) });
+const CallbackPath = Type.Object({ orgId: Type.String({ format: 'uuid' }) });
 const AddressForm = Type.Object({
   returnTo: Type.String({ maxLength: 4_096 }),
   email: Type.String({ maxLength: 254 }),
@@ -59,16 +60,21 @@ export function providerSignInRoutes(
       },
     );
 
-    scope.get(CALLBACK_PATH, { schema: { hide } }, async (request, reply) => {
-      const query = request.url.slice(CALLBACK_PATH.length + 1);
-      const browser = readBrowser(request) ?? '';
-      const completed = await signIns.complete(query, browser, getClient(request));
-      if ('fault' in completed) {
-        const { message, statusCode: status } = completed.fault;
-        return sendPage(reply, failedPage(message, readReturnTo(completed.returnTo)), { status });
-      }
-      setBrowser(request, reply, '', 0);
-      return continueSignIn(request, reply, sessions, completed.outcome, completed.returnTo);
-    });
+    scope.get(
+      `${CALLBACK_PATH}/:orgId`,
+      { schema: { hide, params: CallbackPath } },
+      async (request, reply) => {
+        const query = request.url.split('?').slice(1).join('?');
+        const { orgId } = request.params;
+        const browser = readBrowser(request) ?? '';
+        const completed = await signIns.complete(orgId, query, browser, getClient(request));
+        if ('fault' in completed) {
+          const { message, statusCode: status } = completed.fault;
+          return sendPage(reply, failedPage(message, readReturnTo(completed.returnTo)), { status });
+        }
+        setBrowser(request, reply, '', 0);
+        return continueSignIn(request, reply, sessions, completed.outcome, completed.returnTo);
+      },
+    );
   });
 }

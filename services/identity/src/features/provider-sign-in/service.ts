@@ -49,10 +49,10 @@ export interface ProviderSignIns {
     to: { readonly returnTo: string; readonly client: ClientAddress },
   ): Promise<URL>;
   /**
-   * Completes a sign-in with what the provider sent the browser back with. Its faults are 400 SIGN_IN_EXPIRED,
+   * Completes a sign-in with what the provider of the organisation sent the browser back with. Its faults are 400 SIGN_IN_EXPIRED,
    * SIGN_IN_REFUSED; 403 NOT_ADMITTED; 503.
    */
-  complete(query: string, browser: string, client: ClientAddress): Promise<CompletedSignIn>;
+  complete(orgId: string, query: string, browser: string, client: ClientAddress): Promise<CompletedSignIn>;
 }
 
 /** What became of a sign-in. `returnTo` is where it was going: undefined when this browser began no such sign-in. */
@@ -151,10 +151,10 @@ export function createProviderSignIns(deps: ProviderSignInDeps): ProviderSignIns
       return url;
     },
 
-    async complete(query, browser, client) {
+    async complete(orgId, query, browser, client) {
       const state = new URLSearchParams(query).get('state') ?? '';
-      const hashes = { stateHash: toDigest(state), browserHash: toDigest(browser) };
-      const begun = await consumeSignIn(prisma, hashes, new Date(clock()));
+      const wanted = { orgId, stateHash: toDigest(state), browserHash: toDigest(browser) };
+      const begun = await consumeSignIn(prisma, wanted, new Date(clock()));
       try {
         if (!begun || begun.hasExpired) throw signInExpired();
         const outcome = await completeBegun(begun, { state, browser }, query, client);
