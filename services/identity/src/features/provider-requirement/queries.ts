@@ -14,6 +14,13 @@ export async function isProviderRequired(db: Client | Transaction, userId: strin
   return rows.length > 0;
 }
 
+/** Returns whether the account is connected with an identity at the organisation's provider. */
+export const isProviderConnected = async (
+  db: Client | Transaction,
+  { orgId, userId }: { readonly orgId: string; readonly userId: string },
+): Promise<boolean> =>
+  (await db.providerLink.findFirst({ where: { orgId, userId }, select: { userId: true } })) !== null;
+
 /**
  * Returns whether an administrator other than the user can sign in. Where the provider is required, that is one who has
  * done so before.

@@ -1,4 +1,4 @@
-import { AppError } from '@platform/service-kit';
+import { AppError, conflict } from '@platform/service-kit';
 
 /** The state is unknown, expired or used, or belongs to another browser; or the settings have changed since. */
 export const signInExpired = (): AppError =>
@@ -7,6 +7,9 @@ export const signInExpired = (): AppError =>
     code: 'SIGN_IN_EXPIRED',
     message: 'This sign-in has expired, or began in another browser: begin again',
   });
+
+export const noConnection = (): AppError =>
+  conflict('NOT_LINKED', 'Your account is not connected with an identity at the provider');
 
 export const noProvider = (): AppError =>
   new AppError({
@@ -40,6 +43,8 @@ export const refusals = {
   other_organisation: 'Your account cannot sign in here: ask your administrator',
   other_subject: 'Your account belongs to another identity at the provider: ask your administrator',
   was_removed: 'You are no longer a member of this organisation: ask your administrator to invite you',
+  not_fresh: 'Your identity provider does not say that you have just signed in: use your password',
+  other_person: 'You have signed in at the provider as somebody else',
   not_a_member: 'You are not a member of this organisation yet: ask your administrator to invite you',
 } as const;
 export type Refusal = keyof typeof refusals;

@@ -22,8 +22,12 @@ export interface Begun {
 
 /** Talks to the provider for a sign-in. */
 export interface Exchange {
-  /** Returns the address at which the person signs in. @throws AppError 503. */
-  toAuthorizationUrl(provider: StoredProvider, begun: Begun, email: string): Promise<URL>;
+  /** Returns the address at which the person signs in; again when `isFresh`, even if signed in there. @throws AppError 503. */
+  toAuthorizationUrl(
+    provider: StoredProvider,
+    begun: Begun,
+    person: { readonly email: string; readonly isFresh: boolean },
+  ): Promise<URL>;
   /**
    * Exchanges the code for what the provider says about the person. What the standards ask to be checked is checked:
    * state and `iss` of the answer, and signature, `iss`, `aud`, `exp` and `nonce` of the ID token.
@@ -81,7 +85,7 @@ export function createExchange(deps: {
   }
 
   return {
-    async toAuthorizationUrl(provider, begun, email) {
+    async toAuthorizationUrl(provider, begun, { email, isFresh }) {
       return buildAuthorizationUrl(await getConfiguration(provider), {
         redirect_uri: toRedirectUri(provider.orgId),
         scope: provider.scopes.join(' '),
@@ -90,6 +94,7 @@ export function createExchange(deps: {
         code_challenge: await calculatePKCECodeChallenge(derive(begun, 'verifier')),
         code_challenge_method: 'S256',
         login_hint: email,
+        ...(isFresh && { prompt: 'login', max_age: '0' }),
       });
     },
 

@@ -2,6 +2,8 @@ import type { App } from '@platform/service-kit';
 import type pg from 'pg';
 import { createAttemptLimits } from '../attempt-limits/attempt-limits.js';
 import type { SessionService } from '../sessions/service.js';
+import { createBegin } from './begin.js';
+import { createConfirmations } from './confirmations.js';
 import { createExchange } from './exchange.js';
 import { createAdmit } from './member.js';
 import { providerSignInRoutes } from './routes.js';
@@ -10,7 +12,7 @@ import { createProviderSignIns, type ProviderSignInDeps } from './service.js';
 /** Registers the sign-in with the identity provider of an organisation. */
 export function registerProviderSignIn(
   app: App,
-  deps: Omit<ProviderSignInDeps, 'admit' | 'exchange' | 'limits'> &
+  deps: Omit<ProviderSignInDeps, 'admit' | 'begin' | 'confirmations' | 'exchange' | 'limits'> &
     Parameters<typeof createExchange>[0] &
     Parameters<typeof createAdmit>[0] & { readonly pool: pg.Pool; readonly sessions: SessionService },
 ): void {
@@ -20,11 +22,10 @@ export function registerProviderSignIn(
     perAddress: 100,
     message: 'Too many sign-ins: try again later',
   });
-  const signIns = createProviderSignIns({
-    ...deps,
-    admit: createAdmit(deps),
-    exchange: createExchange(deps),
-    limits,
-  });
-  providerSignInRoutes(app, { signIns, sessions: deps.sessions });
+  const exchange = createExchange(deps);
+  const begin = createBegin({ ...deps, exchange });
+  const confirmations = createConfirmations({ ...deps, begin, limits });
+  const admit = createAdmit(deps);
+  const signIns = createProviderSignIns({ ...deps, admit, begin, confirmations, exchange, limits });
+  providerSignInRoutes(app, { signIns, confirmations, sessions: deps.sessions });
 }

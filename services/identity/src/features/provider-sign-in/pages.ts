@@ -47,3 +47,10 @@ export const failedPage = (message: string, returnTo: string): Page => ({
       <a href="${toSignInPath(returnTo)}">Use the password</a>
     </p>`,
 });
+
+/** For a browser that stays signed in. */
+export const unconfirmedPage = (message: string, returnTo: string): Page => ({
+  title: 'You are not confirmed',
+  body: html`<p role="alert">${message}.</p>
+    <p class="links"><a href="${returnTo}">Back</a></p>`,
+});

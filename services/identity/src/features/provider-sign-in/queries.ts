@@ -11,6 +11,8 @@ export interface NewProviderSignIn {
   readonly revision: string;
   readonly browserHash: string;
   readonly returnTo: string;
+  /** The session to confirm; null for a sign-in that opens one. */
+  readonly sessionId: string | null;
   readonly createdAt: Date;
   readonly expiresAt: Date;
 }
@@ -22,6 +24,8 @@ export interface StoredSignIn {
   readonly orgId: string;
   readonly revision: string;
   readonly returnTo: string;
+  readonly sessionId: string | null;
+  readonly createdAt: Date;
   readonly hasExpired: boolean;
 }
 
@@ -39,6 +43,7 @@ export async function consumeSignIn(
     delete from provider_sign_ins
     where state_hash = ${stateHash} and browser_hash = ${browserHash} and org_id = ${orgId}::uuid
     returning org_id::text as "orgId", revision::text as revision, return_to as "returnTo",
+      session_id::text as "sessionId", created_at as "createdAt",
       expires_at <= ${now.toISOString()}::timestamptz as "hasExpired"`;
   return found;
 }

@@ -1,16 +1,18 @@
 import { randomBytes } from 'node:crypto';
-import type { App } from '@platform/service-kit';
+import { type App, AppError } from '@platform/service-kit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import { type Caller, toCaller } from '../audit/actor.js';
 import { getClient } from '../known-devices/client.js';
 import { requireFormToken } from '../pages/form-token.js';
 import { sendPage } from '../pages/page.js';
 import { registerPages } from '../pages/scope.js';
 import type { SessionService } from '../sessions/service.js';
 import { continueSignIn, getFormState, showAgain } from '../sign-in-pages/browser-session.js';
-import { PROVIDER_PATH } from '../sign-in-pages/pages.js';
-import { readReturnTo } from '../sign-in-pages/paths.js';
-import { CALLBACK_PATH, failedPage, leavingPage, providerPage } from './pages.js';
+import { CONFIRM_WITH_PROVIDER_PATH, PROVIDER_PATH } from '../sign-in-pages/pages.js';
+import { readReturnTo, toSignInPath } from '../sign-in-pages/paths.js';
+import type { Confirmations } from './confirmations.js';
+import { CALLBACK_PATH, failedPage, leavingPage, providerPage, unconfirmedPage } from './pages.js';
 import type { ProviderSignIns } from './service.js';
 
 /** The cookie of a browser that has begun a sign-in. It opens nothing: the provider's answer counts only together with it. */
@@ -25,8 +27,19 @@ const AddressForm = Type.Object({
   email: Type.String({ maxLength: 254 }),
 });
 
+const ConfirmForm = Type.Object({ returnTo: Type.String({ maxLength: 4_096 }) });
+
+async function findCaller(request: FastifyRequest): Promise<Caller | undefined> {
+  const member = await request.server.findBrowserSession(request);
+  return member && toCaller(member, request);
+}
+
 const readBrowser = ({ server, raw }: FastifyRequest): string | undefined =>
   server.sessionCookies.readCookie(raw, COOKIE);
+
+/** A browser with several tabs keeps its secret, so that each of them can come back. */
+const createBrowser = (request: FastifyRequest): string =>
+  readBrowser(request) ?? randomBytes(32).toString('base64url');
 
 function setBrowser({ server }: FastifyRequest, reply: FastifyReply, secret: string, maxAge: number): void {
   reply.header('set-cookie', server.sessionCookies.toCookie(COOKIE, secret, maxAge));
@@ -35,7 +48,15 @@ function setBrowser({ server }: FastifyRequest, reply: FastifyReply, secret: str
 /** Open to everyone: the pages on which people sign in with the identity provider of their organisation. */
 export function providerSignInRoutes(
   app: App,
-  { signIns, sessions }: { readonly signIns: ProviderSignIns; readonly sessions: SessionService },
+  {
+    signIns,
+    confirmations,
+    sessions,
+  }: {
+    readonly signIns: ProviderSignIns;
+    readonly confirmations: Confirmations;
+    readonly sessions: SessionService;
+  },
 ): void {
   registerPages(app, (scope) => {
     scope.get(PROVIDER_PATH, { schema: { hide, querystring: PageQuery } }, (request, reply) =>
@@ -47,8 +68,7 @@ export function providerSignInRoutes(
       { preHandler: requireFormToken, schema: { hide, body: AddressForm } },
       async (request, reply) => {
         const state = getFormState(request, reply, request.body);
-        // A browser with several tabs keeps its secret, so that each of them can come back.
-        const browser = readBrowser(request) ?? randomBytes(32).toString('base64url');
+        const browser = createBrowser(request);
         const to = { returnTo: state.returnTo, client: getClient(request) };
         try {
           const url = await signIns.begin(request.body.email, browser, to);
@@ -60,20 +80,42 @@ export function providerSignInRoutes(
       },
     );
 
+    scope.post(
+      CONFIRM_WITH_PROVIDER_PATH,
+      { preHandler: requireFormToken, schema: { hide, body: ConfirmForm } },
+      async (request, reply) => {
+        const caller = await findCaller(request);
+        const returnTo = readReturnTo(request.body.returnTo);
+        if (!caller) return reply.redirect(toSignInPath(returnTo), 303);
+        const browser = createBrowser(request);
+        try {
+          const url = await confirmations.begin(caller, browser, returnTo);
+          setBrowser(request, reply, browser, MAX_AGE_SECONDS);
+          return await sendPage(reply, leavingPage(url));
+        } catch (error) {
+          if (!(error instanceof AppError)) throw error;
+          return sendPage(reply, unconfirmedPage(error.message, returnTo), { status: error.statusCode });
+        }
+      },
+    );
+
     scope.get(
       `${CALLBACK_PATH}/:orgId`,
       { schema: { hide, params: CallbackPath } },
       async (request, reply) => {
         const query = request.url.split('?').slice(1).join('?');
-        const { orgId } = request.params;
+        const visitor = { client: getClient(request), caller: await findCaller(request) };
         const browser = readBrowser(request) ?? '';
-        const completed = await signIns.complete(orgId, query, browser, getClient(request));
+        const completed = await signIns.complete(request.params.orgId, query, browser, visitor);
+        const returnTo = readReturnTo(completed.returnTo);
         if ('fault' in completed) {
           const { message, statusCode: status } = completed.fault;
-          return sendPage(reply, failedPage(message, readReturnTo(completed.returnTo)), { status });
+          const toPage = completed.isConfirmation ? unconfirmedPage : failedPage;
+          return sendPage(reply, toPage(message, returnTo), { status });
         }
         setBrowser(request, reply, '', 0);
-        return continueSignIn(request, reply, sessions, completed.outcome, completed.returnTo);
+        if (!completed.outcome) return reply.header('cache-control', 'no-store').redirect(returnTo, 303);
+        return continueSignIn(request, reply, sessions, completed.outcome, returnTo);
       },
     );
   });

@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import { toDigest } from '@platform/auth';
 import { AppError, type Clock } from '@platform/service-kit';
 import type { Prisma } from '../../resources.js';
 import type { AttemptLimits } from '../attempt-limits/attempt-limits.js';
+import type { Caller } from '../audit/actor.js';
 import { insertAuditEntry } from '../audit/queries.js';
 import { getDomain } from '../identity-provider/domain.js';
 import {
@@ -16,11 +16,13 @@ import { holdSignInSettings } from '../organisations/queries.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
 import type { PassFirstFactor, SignInOutcome } from '../sessions/sign-in-outcome.js';
 import { normaliseEmail } from '../users/service.js';
+import type { Begin } from './begin.js';
 import { type Claims, hasSecondFactor, readFullName, readVerifiedEmail } from './claims.js';
+import type { Confirmations } from './confirmations.js';
 import { noProvider, Refused, signInExpired } from './errors.js';
 import type { Begun, Exchange } from './exchange.js';
 import { type Admit, Overtaken, type Person } from './member.js';
-import { consumeSignIn, insertSignIn, isUniqueViolation, type StoredSignIn } from './queries.js';
+import { consumeSignIn, isUniqueViolation, type StoredSignIn } from './queries.js';
 
 /*
  * A sign-in with an organisation's provider (OpenID Connect Core §3.1, with PKCE):
@@ -31,7 +33,6 @@ import { consumeSignIn, insertSignIn, isUniqueViolation, type StoredSignIn } fro
  * the browser that began it: that one holds a secret in a cookie, from which nonce and PKCE verifier are derived.
  */
 
-const LIFETIME_MS = 10 * 60_000;
 /** How often a sign-in is run again that another one has overtaken. */
 const TRIES = 3;
 
@@ -52,16 +53,27 @@ export interface ProviderSignIns {
    * Completes a sign-in with what the provider of the organisation sent the browser back with. Its faults are 400 SIGN_IN_EXPIRED,
    * SIGN_IN_REFUSED; 403 NOT_ADMITTED; 503.
    */
-  complete(orgId: string, query: string, browser: string, client: ClientAddress): Promise<CompletedSignIn>;
+  complete(orgId: string, query: string, browser: string, visitor: Visitor): Promise<CompletedSignIn>;
 }
 
-/** What became of a sign-in. `returnTo` is where it was going: undefined when this browser began no such sign-in. */
+/** Who comes back from the provider; `caller` is whoever the browser is signed in as. */
+interface Visitor {
+  readonly client: ClientAddress;
+  readonly caller: Caller | undefined;
+}
+
+/**
+ * What became of a sign-in: no outcome when it has confirmed a session. `returnTo` is where it was going: undefined when
+ * this browser began no such sign-in.
+ */
 export type CompletedSignIn =
-  | { readonly outcome: SignInOutcome; readonly returnTo: string }
-  | { readonly fault: AppError; readonly returnTo: string | undefined };
+  | { readonly outcome: SignInOutcome | undefined; readonly returnTo: string }
+  | { readonly fault: AppError; readonly returnTo: string | undefined; readonly isConfirmation: boolean };
 
 export interface ProviderSignInDeps {
   readonly prisma: Prisma;
+  readonly begin: Begin;
+  readonly confirmations: Confirmations;
   readonly exchange: Exchange;
   readonly admit: Admit;
   readonly passFirstFactor: PassFirstFactor;
@@ -71,7 +83,7 @@ export interface ProviderSignInDeps {
 }
 
 export function createProviderSignIns(deps: ProviderSignInDeps): ProviderSignIns {
-  const { prisma, exchange, admit, passFirstFactor, limits, outbox, clock } = deps;
+  const { prisma, begin, confirmations, exchange, admit, passFirstFactor, limits, outbox, clock } = deps;
 
   function toPerson({ issuer }: StoredProvider, claims: Claims): Person {
     const email = readVerifiedEmail(issuer, claims);
@@ -102,15 +114,21 @@ export function createProviderSignIns(deps: ProviderSignInDeps): ProviderSignIns
       }
   }
 
+  /** @returns undefined when the sign-in has confirmed the session of the browser. */
   async function completeBegun(
-    { orgId, revision }: StoredSignIn,
+    stored: StoredSignIn,
     begun: Begun,
     query: string,
-    client: ClientAddress,
-  ): Promise<SignInOutcome> {
+    { client, caller }: Visitor,
+  ): Promise<SignInOutcome | undefined> {
+    const { orgId, revision, sessionId } = stored;
     const provider = await findProvider(prisma, orgId);
     if (provider?.revision !== revision) throw signInExpired();
     const claims = await exchange.readClaims(provider, begun, query);
+    if (sessionId !== null) {
+      await confirmations.complete(caller, stored, provider, claims);
+      return undefined;
+    }
     const person = toPerson(provider, claims);
     const outcome = await signInPatiently(revision, orgId, person, claims, client);
     outbox.wake();
@@ -136,33 +154,21 @@ export function createProviderSignIns(deps: ProviderSignInDeps): ProviderSignIns
       await limits.begin(domain, client.address);
       const provider = await findProviderOfDomain(prisma, domain);
       if (!provider) throw noProvider();
-      const state = randomBytes(32).toString('base64url');
-      const url = await exchange.toAuthorizationUrl(provider, { state, browser }, email);
-      const createdAt = new Date(clock());
-      await insertSignIn(prisma, {
-        stateHash: toDigest(state),
-        orgId: provider.orgId,
-        revision: provider.revision,
-        browserHash: toDigest(browser),
-        returnTo,
-        createdAt,
-        expiresAt: new Date(createdAt.getTime() + LIFETIME_MS),
-      });
-      return url;
+      return begin(provider, browser, { email, returnTo });
     },
 
-    async complete(orgId, query, browser, client) {
+    async complete(orgId, query, browser, visitor) {
       const state = new URLSearchParams(query).get('state') ?? '';
       const wanted = { orgId, stateHash: toDigest(state), browserHash: toDigest(browser) };
       const begun = await consumeSignIn(prisma, wanted, new Date(clock()));
       try {
         if (!begun || begun.hasExpired) throw signInExpired();
-        const outcome = await completeBegun(begun, { state, browser }, query, client);
+        const outcome = await completeBegun(begun, { state, browser }, query, visitor);
         return { outcome, returnTo: begun.returnTo };
       } catch (fault) {
         if (!(fault instanceof AppError)) throw fault;
-        if (begun && fault instanceof Refused) await recordRefusal(begun.orgId, fault, client);
-        return { fault, returnTo: begun?.returnTo };
+        if (begun && fault instanceof Refused) await recordRefusal(begun.orgId, fault, visitor.client);
+        return { fault, returnTo: begun?.returnTo, isConfirmation: typeof begun?.sessionId === 'string' };
       }
     },
   };

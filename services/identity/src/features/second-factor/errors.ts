@@ -16,6 +16,13 @@ export const wrongOwnFactor = (fault: Fault): AppError =>
     message: fault === 'refused' ? wrongPasskey : wrongCode,
   });
 
+export const confirmationRequired = (): AppError =>
+  new AppError({
+    status: 400,
+    code: 'CONFIRMATION_REQUIRED',
+    message: 'Your password is required, or a fresh sign-in with your organisation',
+  });
+
 export const ownFactorRequired = (): AppError =>
   new AppError({
     status: 400,

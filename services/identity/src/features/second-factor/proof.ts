@@ -4,17 +4,19 @@ import type { AttemptLimits } from '../attempt-limits/attempt-limits.js';
 import type { Caller } from '../audit/actor.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
 import type { ConfirmPassword } from '../own-password/confirm-password.js';
+import { clearConfirmation, isSessionConfirmed } from '../sessions/confirmations.js';
 import type { FailedSignIns } from '../sessions/failed-sign-ins.js';
 import { userNotFound } from '../users/errors.js';
 import type { PasskeyAssertion } from '../passkeys/schemas.js';
-import { codesExhausted, ownFactorRequired, wrongOwnFactor } from './errors.js';
+import { codesExhausted, confirmationRequired, ownFactorRequired, wrongOwnFactor } from './errors.js';
 import { type Factors, findFactors, isEmpty } from './factors.js';
 import { lockFactors } from './queries.js';
 import { type FactorCheck, toPresented, type VerifyFactor } from './verify.js';
 
 /** What a person enters again before the own second factor changes. */
 export interface Proof {
-  readonly currentPassword: string;
+  /** Left out in a session that a fresh sign-in with the organisation's provider has confirmed. */
+  readonly currentPassword?: string | undefined;
   /** A code of the app or a recovery code; an account without a second factor needs none. */
   readonly code?: string | undefined;
   /** What a passkey has signed for the session, in place of a code. */
@@ -23,9 +25,9 @@ export interface Proof {
 
 /**
  * Runs a change of the caller's own second factor for whoever proves all factors that the account has: the password
- * alone must not be able to replace the second one.
+ * alone, or a sign-in with the provider, must not be able to replace the second one.
  *
- * @throws AppError 400 WRONG_PASSWORD, SECOND_FACTOR_REQUIRED, SECOND_FACTOR_INVALID; 429.
+ * @throws AppError 400 WRONG_PASSWORD, CONFIRMATION_REQUIRED, SECOND_FACTOR_REQUIRED, SECOND_FACTOR_INVALID; 429.
  */
 export type ChangeWithProof = <T>(
   caller: Caller,
@@ -52,18 +54,21 @@ export function createChangeWithProof(deps: ProofDeps): ChangeWithProof {
     type Changed = Awaited<ReturnType<typeof run>>;
     const { userId, email, client, credentialId: holder } = caller;
     const presented = toPresented(sent);
-    await confirmPassword(caller, currentPassword);
+    if (currentPassword !== undefined) await confirmPassword(caller, currentPassword);
     if (presented) await limits.begin(userId, client.address);
     // A wrong code is counted in the transaction, so it is thrown only afterwards.
     const outcome = await prisma.$transaction(async (tx): Promise<Outcome<Changed>> => {
       if (!(await lockFactors(tx, caller))) throw userNotFound();
       const at = new Date(clock());
+      if (currentPassword === undefined && !(await isSessionConfirmed(tx, caller, at)))
+        throw confirmationRequired();
       const factors = await findFactors(tx, caller);
       if (!isEmpty(factors)) {
         if (!presented) throw ownFactorRequired();
         const checked = await verifyFactor(tx, caller, presented, { client, at, holder });
         if ('fault' in checked) return checked;
       }
+      if (currentPassword === undefined) await clearConfirmation(tx, caller);
       return { value: await run(tx, at, factors) };
     });
     outbox.wake();

@@ -15,7 +15,6 @@ const TotpCode = Type.String({
 });
 /** Of a code of the authenticator app or a recovery code. */
 const codeLength = { minLength: 6, maxLength: 64 };
-const CurrentPassword = Type.String({ minLength: 1, maxLength: 256 });
 
 const strict = { additionalProperties: false };
 
@@ -39,7 +38,14 @@ export const ConfirmAtSignInBody = Type.Object(
 );
 export const ProofBody = Type.Object(
   {
-    currentPassword: CurrentPassword,
+    currentPassword: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 256,
+        description:
+          "Required, unless the browser has just confirmed the session with the organisation's provider (`/sign-in/provider/confirm`).",
+      }),
+    ),
     code: Type.Optional(
       Type.String({
         ...codeLength,

@@ -5,6 +5,8 @@ import { insertAuditEntry } from '../audit/queries.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
 import { MAX_PASSKEYS } from '../passkeys/queries.js';
 import type { RelyingParty } from '../passkeys/relying-party.js';
+import { isProviderConnected } from '../provider-requirement/queries.js';
+import { isSessionConfirmed } from '../sessions/confirmations.js';
 import { userNotFound } from '../users/errors.js';
 import type { AddFactor } from './add-factor.js';
 import type { Enrolment, Enrolments } from './enrolment.js';
@@ -16,9 +18,17 @@ import type { ChangeWithProof, Proof } from './proof.js';
 import { countRecoveryCodes, deleteTotp, isSecondFactorRequired, lockFactors } from './queries.js';
 import type { SecondFactorState } from './schemas.js';
 
+/** Whether the account is connected with the organisation's provider, and the session confirmed with it. */
+export interface Confirmation {
+  readonly isConnected: boolean;
+  readonly isConfirmed: boolean;
+}
+
 /** The caller's own second factor. Whatever changes it needs the proof of {@link ChangeWithProof}. */
 export interface OwnSecondFactor {
   get(caller: Caller): Promise<SecondFactorState>;
+  /** Returns what can take the place of the password in a proof. */
+  getConfirmation(caller: Caller): Promise<Confirmation>;
   /** @throws AppError as {@link ChangeWithProof} does. */
   enrol(caller: Caller, proof: Proof): Promise<Enrolment>;
   /** Shows an enrolment of this session again. @throws AppError 400 ENROLMENT_EXPIRED. */
@@ -84,6 +94,14 @@ export function createOwnSecondFactor(deps: OwnSecondFactorDeps): OwnSecondFacto
         canAddPasskey: relyingParty !== undefined && passkeys.length < MAX_PASSKEYS,
         recoveryCodesLeft: await countRecoveryCodes(prisma, caller.userId),
         isRequired: await isSecondFactorRequired(prisma, caller.orgId),
+      };
+    },
+
+    async getConfirmation(caller) {
+      const isConnected = await isProviderConnected(prisma, caller);
+      return {
+        isConnected,
+        isConfirmed: isConnected && (await isSessionConfirmed(prisma, caller, new Date(clock()))),
       };
     },
 

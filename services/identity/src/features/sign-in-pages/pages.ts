@@ -35,6 +35,8 @@ const link = (page: string, { returnTo }: FormState, text: string): Html =>
 export const CODE_PATH = `${SIGN_IN_PATH}/code`;
 export const FORGOT_PATH = `${SIGN_IN_PATH}/forgot-password`;
 export const PROVIDER_PATH = `${SIGN_IN_PATH}/provider`;
+/** Confirms the session of the browser with a fresh sign-in at the provider. */
+export const CONFIRM_WITH_PROVIDER_PATH = `${PROVIDER_PATH}/confirm`;
 
 export const signInPage = (state: FormState): Page => ({
   title: 'Sign in',

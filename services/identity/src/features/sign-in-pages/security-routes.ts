@@ -23,7 +23,8 @@ import {
 
 const ProofForm = Type.Object({
   ...VisitFields.properties,
-  password: Type.String({ maxLength: 256 }),
+  /** The form of a confirmed session has no such field. */
+  password: Type.Optional(Type.String({ maxLength: 256 })),
   code: Type.Optional(Type.String({ maxLength: 64 })),
   passkey: Type.Optional(PasskeyText),
 });

@@ -128,7 +128,9 @@ export function createSecurityVisits({ ownSecondFactor, ownPasskeys }: SecurityD
       const { reply, caller, id } = visited;
       const state = await ownSecondFactor.get(caller);
       const passkey = change === 'removePasskey' ? findPasskey(state, id) : undefined;
-      const form = { ...toFormState(visited), passkey, options: await askPasskey(caller, state) };
+      const options = await askPasskey(caller, state);
+      const confirmation = await ownSecondFactor.getConfirmation(caller);
+      const form = { ...toFormState(visited), passkey, options, confirmation };
       const toPage = (fault?: string) => proofPage(change, state, caller.email, { ...form, fault });
       return error === undefined ? sendPage(reply, toPage()) : showAgain(reply, error, toPage);
     },

@@ -1,0 +1,62 @@
+import type { Clock } from '@platform/service-kit';
+import type { Prisma } from '../../resources.js';
+import type { AttemptLimits } from '../attempt-limits/attempt-limits.js';
+import type { Caller } from '../audit/actor.js';
+import { getDomain } from '../identity-provider/domain.js';
+import { findLink, findProvider, holdProvider, type StoredProvider } from '../identity-provider/queries.js';
+import { confirmSession } from '../sessions/confirmations.js';
+import type { Begin } from './begin.js';
+import type { Claims } from './claims.js';
+import { noConnection, Refused, signInExpired } from './errors.js';
+import type { StoredSignIn } from './queries.js';
+
+/** How much the clock of a provider may be slow. */
+const CLOCK_TOLERANCE_MS = 60_000;
+
+/** Confirms the session of a member with a fresh sign-in at the provider, in place of the password. */
+export interface Confirmations {
+  /** @returns the address of the provider. @throws AppError 409 NOT_LINKED; 429; 503. */
+  begin(caller: Caller, browser: string, returnTo: string): Promise<URL>;
+  /** @throws AppError 400 SIGN_IN_EXPIRED; 403 NOT_ADMITTED. */
+  complete(
+    caller: Caller | undefined,
+    begun: StoredSignIn,
+    provider: StoredProvider,
+    claims: Claims,
+  ): Promise<void>;
+}
+
+/** Whether the provider says that the person has signed in since (OpenID Connect Core §2, `auth_time`). */
+const isFresh = ({ auth_time: seconds }: Claims, since: Date): boolean =>
+  typeof seconds === 'number' && seconds * 1_000 >= since.getTime() - CLOCK_TOLERANCE_MS;
+
+export function createConfirmations(deps: {
+  readonly prisma: Prisma;
+  readonly begin: Begin;
+  readonly limits: AttemptLimits;
+  readonly clock: Clock;
+}): Confirmations {
+  const { prisma, begin, limits, clock } = deps;
+  return {
+    async begin(caller, browser, returnTo) {
+      const { orgId, email, credentialId: sessionId, client } = caller;
+      await limits.begin(getDomain(email), client.address);
+      const provider = await findProvider(prisma, orgId);
+      if (!provider || !(await findLink(prisma, caller))) throw noConnection();
+      return begin(provider, browser, { email, returnTo, sessionId });
+    },
+
+    async complete(caller, begun, { issuer, orgId, revision }, claims) {
+      if (!caller || caller.orgId !== orgId || caller.credentialId !== begun.sessionId) throw signInExpired();
+      if (!isFresh(claims, begun.createdAt)) throw new Refused('not_fresh', caller.email);
+      await prisma.$transaction(async (tx) => {
+        if ((await holdProvider(tx, orgId))?.revision !== revision) throw signInExpired();
+        const link = await findLink(tx, caller);
+        if (link?.issuer !== issuer || link.subject !== String(claims['sub']))
+          throw new Refused('other_person', caller.email);
+        if (!(await confirmSession(tx, caller, new Date(clock())))) throw signInExpired();
+      });
+      await limits.succeed(getDomain(caller.email), caller.client.address);
+    },
+  };
+}
