@@ -35,7 +35,7 @@ function findRedirectFault(uri: string): string | undefined {
   const url = URL.parse(uri);
   if (!url || url.hash !== '' || uri.endsWith('#')) return 'must be an absolute URL without a fragment';
   if (url.username !== '' || url.password !== '') return 'must not contain credentials';
-  return isSafeRedirect(uri) ? undefined : 'must be https:, or http: of a loopback address';
+  return isSafeRedirect(uri) ? undefined : 'must be https:, or http: of a loopback address, in ASCII';
 }
 
 function findScopeFault(scope: string, { grantTypes, role }: ApplicationShape): string | undefined {

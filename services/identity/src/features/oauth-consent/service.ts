@@ -148,7 +148,7 @@ export function createConsentService(deps: {
         if (kind === 'document')
           await upsertDocumentClient(tx, {
             id: clientId,
-            name: client?.clientName?.slice(0, 100) ?? new URL(clientId).host,
+            name: client?.clientName ?? new URL(clientId).host,
             redirectUris: client?.redirectUris ?? [redirectUri],
             at,
           });

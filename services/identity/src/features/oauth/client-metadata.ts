@@ -22,9 +22,12 @@ const privateUseRedirects: ReadonlySet<string> = new Set(['cursor://anysphere.cu
 export const isLocalRedirect = (uri: string): boolean =>
   isLoopbackRedirect(uri) || privateUseRedirects.has(uri);
 
+/** The characters of a URI (RFC 3986 §2), which is stored and compared as it is written. */
+const URI = /^[\x21-\x7e]{1,2000}$/;
+
 /** Returns whether a code may be sent to the URI: over TLS, or on the machine of the browser. */
 export const isSafeRedirect = (uri: string): boolean =>
-  URL.parse(uri)?.protocol === 'https:' || isLocalRedirect(uri);
+  URI.test(uri) && (URL.parse(uri)?.protocol === 'https:' || isLocalRedirect(uri));
 
 /** A client can use any port of a loopback address only as `native`, so the redirect URIs decide (RFC 8252 §7.3). */
 export const toApplicationType = (redirectUris: readonly string[]): 'native' | 'web' =>
@@ -64,8 +67,6 @@ export function matchSecret(hashes: string, secret: string): string | undefined 
     .at(0);
 }
 
-const MAX_NAME = 100;
-
 /** Converts the metadata of a client that registers itself. It is public: an agent can't keep a secret. */
 export const toRegisteredClient = (
   id: string,
@@ -73,7 +74,7 @@ export const toRegisteredClient = (
   createdAt: Date,
 ): RegisteredClient => ({
   id,
-  name: metadata.client_name?.slice(0, MAX_NAME) ?? 'Unnamed application',
+  name: metadata.client_name ?? 'Unnamed application',
   redirectUris: metadata.redirect_uris ?? [],
   grantTypes: metadata.grant_types ?? [],
   createdAt,

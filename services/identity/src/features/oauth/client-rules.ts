@@ -1,3 +1,4 @@
+import { isDisplayName } from '@platform/service-kit';
 import { type ClientMetadata, errors } from 'oidc-provider';
 import { isSafeRedirect, toApplicationType } from './client-metadata.js';
 
@@ -17,17 +18,31 @@ const unused = ['sector_identifier_uri', 'client_secret', 'client_secret_expires
 /** A registration keeps no promise to bind every token; a client binds those that it wants to. */
 const unkept = 'dpop_bound_access_tokens';
 
+const MAX_NAME_LENGTH = 100;
+/** As many as an application can have. */
+const MAX_REDIRECT_URIS = 20;
+
+/** Returns the name that a page can show; undefined when it could mislead its reader, or shows nothing. */
+function toShownName(name: string): string | undefined {
+  // By code points, so that no character is cut in two.
+  const start = Array.from(name).slice(0, MAX_NAME_LENGTH).join('');
+  return isDisplayName(start) ? start : undefined;
+}
+
 /**
  * @param isDocument - whether a document describes the client, which may prove its identity by the keys in it.
  * @throws InvalidRedirectUri when no redirect URI is left.
  */
 export function applyClientRules(metadata: ClientMetadata, isDocument: boolean): void {
-  const redirectUris = metadata.redirect_uris?.filter(isSafeRedirect) ?? [];
+  const redirectUris = metadata.redirect_uris?.filter(isSafeRedirect).slice(0, MAX_REDIRECT_URIS) ?? [];
   if (redirectUris.length === 0)
     throw new errors.InvalidRedirectUri(
       `redirect_uris of ${metadata.client_id} must be https:, or http: of a loopback address`,
     );
   metadata.redirect_uris = redirectUris;
+  const shownName = toShownName(metadata.client_name ?? '');
+  if (shownName === undefined) delete metadata.client_name;
+  else metadata.client_name = shownName;
   const kept = metadata.grant_types?.filter((name) => grantTypesOfAgents.has(name)) ?? [];
   metadata.grant_types = [...new Set(['authorization_code', ...kept])];
   metadata.response_types = ['code'];

@@ -8,9 +8,9 @@ beforeAll(async () => {
 });
 afterAll(() => identity.close());
 
-const register = (redirectUris: readonly string[]) =>
+const register = (redirectUris: readonly string[], name = 'Cursor') =>
   identity.call('POST', '/oauth2/register', {
-    body: { client_name: 'Cursor', redirect_uris: redirectUris, token_endpoint_auth_method: 'none' },
+    body: { client_name: name, redirect_uris: redirectUris, token_endpoint_auth_method: 'none' },
   });
 
 const cursor = 'cursor://anysphere.cursor-mcp/oauth/callback';
@@ -47,9 +47,32 @@ test('redirect URIs that are not safe are left out, and a registration without a
     `${cursor}/other`,
     'http://elsewhere.example/cb',
     'http://127.0.0.1.elsewhere.example/cb',
+    'https://a.example/\0',
+    'https://a.example/\u202E',
+    `https://a.example/${'x'.repeat(2_000)}`,
   ];
   const safe = 'http://127.0.0.1/callback';
   const { body, status } = await register([...unsafe, safe]);
   expect([status, body.redirect_uris]).toEqual([201, [safe]]);
   expect((await register(unsafe)).body.error).toBe('invalid_redirect_uri');
+});
+
+test('no more redirect URIs of a registration are kept than an application can have', async () => {
+  const { body } = await register(
+    Array.from({ length: 100 }, (_value, index) => `https://a.example/${index}`),
+  );
+  expect(body.redirect_uris).toHaveLength(20);
+});
+
+test.each([
+  ['a NUL character', 'a\0b', undefined],
+  ['a bidirectional control', 'a\u202Eb', undefined],
+  ['a line break', 'Claude\nVerified', undefined],
+  ['no visible character', '   ', undefined],
+  ['too many characters', 'x'.repeat(5_000), 'x'.repeat(100)],
+])('the name of a registration with %s is left out or cut', async (_what, name, kept) => {
+  const { body, status } = await register(['http://127.0.0.1/callback'], name);
+  expect([status, body.client_name]).toEqual([201, kept]);
+  const { rows } = await identity.db.query('select name from oauth_clients where id = $1', [body.client_id]);
+  expect(rows).toEqual([{ name: kept ?? 'Unnamed application' }]);
 });
