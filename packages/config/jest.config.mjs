@@ -20,13 +20,33 @@ const esOnly = [
   'uuid@',
 ].join('|');
 
-/** No script can bring an engine: what needs one is left out, rather than skipped, which REQUIRE_ALL forbids. */
 const hasDocker = [['compose', 'version'], ['info']].every(
   (args) => spawnSync('docker', args, { stdio: 'ignore', timeout: 10_000 }).status === 0,
 );
-const leftOut = hasDocker
-  ? []
-  : [{ path: 'packages/e2e/test/compose', reason: 'no Docker engine with Compose answers: start one' }];
+const hasPrograms = (...names) =>
+  names.every((name) => spawnSync('sh', ['-c', 'command -v "$0"', name], { stdio: 'ignore' }).status === 0);
+
+/**
+ * No script can bring an engine, and nobody has to install the agents of others: what needs one is left out, rather than
+ * skipped, which REQUIRE_ALL forbids.
+ */
+const leftOut = [
+  {
+    isLeftOut: !hasDocker,
+    path: 'packages/e2e/test/compose/',
+    reason: 'no Docker engine with Compose answers: start one',
+  },
+  {
+    isLeftOut: !hasPrograms('claude', 'script'),
+    path: 'services/identity/test/coding-agents/claude-code.test.ts',
+    reason: 'there is no claude on the PATH: npm install -g @anthropic-ai/claude-code',
+  },
+  {
+    isLeftOut: !hasPrograms('codex'),
+    path: 'services/identity/test/coding-agents/codex.test.ts',
+    reason: 'there is no codex on the PATH: npm install -g @openai/codex',
+  },
+].filter(({ isLeftOut }) => isLeftOut);
 
 /**
  * One run for all packages. Sources are ES modules; Jest runs them as CommonJS, because its ES module mode
@@ -37,7 +57,7 @@ const leftOut = hasDocker
 export default {
   rootDir: fileURLToPath(new URL('../..', import.meta.url)),
   testMatch: ['<rootDir>/{packages,services}/*/{src,test}/**/*.test.ts'],
-  testPathIgnorePatterns: ['/node_modules/', ...(hasDocker ? [] : ['<rootDir>/packages/e2e/test/compose/'])],
+  testPathIgnorePatterns: ['/node_modules/', ...leftOut.map(({ path }) => `<rootDir>/${path}`)],
   modulePathIgnorePatterns: ['<rootDir>/(?:packages|services)/[^/]+/dist/'],
   testEnvironment: 'node',
   // Workspace packages are tested from their sources, not from what was built of them last.
