@@ -1,3 +1,4 @@
+import { waitFor } from '@platform/testing';
 import { createDecoder } from 'fast-jwt';
 import { createCaller } from '../mcp/endpoint.js';
 import { createApplication } from './applications.js';
@@ -50,6 +51,29 @@ test('owners and administrators see connected apps and end them at once', async 
     'connected_app.revoked',
     'connected_app.authorized',
   ]);
+});
+
+test('a tool call is attributed to the client, and is the last use of its connection', async () => {
+  const { answer } = await connect();
+  const token = answer.body.access_token as string;
+  const { status } = await createCaller(identity, token).legacy('tools/call', {
+    name: 'whoami',
+    arguments: {},
+  });
+  expect(status).toBe(200);
+  const { jti, sub } = decode(token);
+  const findCalls = async () =>
+    (
+      await identity.db.query('select client_id, user_id, tool from tool_calls where credential_id = $1', [
+        jti,
+      ])
+    ).rows;
+  await waitFor(async () => (await findCalls()).length > 0, { what: 'the record of the call' });
+  expect(await findCalls()).toEqual([{ client_id: clientId, user_id: sub, tool: 'whoami' }]);
+  const isUsed = async () =>
+    (await identity.call('GET', '/api/v1/connected-apps', { token: session })).body.data[0].lastUsedAt !==
+    null;
+  await waitFor(isUsed, { what: 'the last use of the connection' });
 });
 
 test.each(['access_token', 'refresh_token'])(
