@@ -3,7 +3,8 @@ import type { Caller } from '../audit/actor.js';
 import { findAdministrators } from '../configuration/queries.js';
 import type { ClientAddress } from '../known-devices/client.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
-import { limitAlert, storeAlert } from '../token-alerts/limited-alerts.js';
+import { limitAlert } from '../token-alerts/limited-alerts.js';
+import { storeAlert } from '../token-alerts/queries.js';
 
 const headlines = {
   saved: 'The identity provider of your organisation was changed',

@@ -7,7 +7,8 @@ import { insertAuditEntry } from '../audit/queries.js';
 import { revokeGrant } from '../connected-apps/revoke.queries.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
 import { describeGrantReuse } from '../token-alerts/alerts.js';
-import { limitAlert, storeAlert } from '../token-alerts/limited-alerts.js';
+import { limitAlert } from '../token-alerts/limited-alerts.js';
+import { storeAlert } from '../token-alerts/queries.js';
 import type { GrantStore } from './adapter.js';
 import { findClientName, findGrantPayload } from './grants.queries.js';
 

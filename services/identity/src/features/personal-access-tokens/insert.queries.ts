@@ -3,7 +3,8 @@ import { type Caller, getUserAgent } from '../audit/actor.js';
 import { liesWithin } from '../allow-lists/queries.js';
 import { createAuditId } from '../audit/queries.js';
 import { lockPolicy } from '../token-policy/queries.js';
-import { insertAlertFrom, type LimitedAlert } from '../token-alerts/limited-alerts.js';
+import type { LimitedAlert } from '../token-alerts/limited-alerts.js';
+import { insertAlertFrom } from '../token-alerts/queries.js';
 
 /** Whoever a token acts as. */
 export interface TokenOwner {

@@ -2,7 +2,8 @@ import type { Transaction } from '../../resources.js';
 import type { ClientAddress } from '../known-devices/client.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
 import type { Alert } from '../token-alerts/alerts.js';
-import { limitAlert, storeAlert } from '../token-alerts/limited-alerts.js';
+import { limitAlert } from '../token-alerts/limited-alerts.js';
+import { storeAlert } from '../token-alerts/queries.js';
 
 const notices = {
   enrolled: {

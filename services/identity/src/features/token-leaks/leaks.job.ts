@@ -7,7 +7,8 @@ import { findAdministrators } from '../configuration/queries.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
 import { platformRevoker, revokeTokens } from '../token-revocation/queries.js';
 import { describeLeak } from '../token-alerts/alerts.js';
-import { limitAlert, storeAlert } from '../token-alerts/limited-alerts.js';
+import { limitAlert } from '../token-alerts/limited-alerts.js';
+import { storeAlert } from '../token-alerts/queries.js';
 import {
   deleteLeakReport,
   findLeakedTokens,

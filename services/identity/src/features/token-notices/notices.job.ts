@@ -2,7 +2,6 @@ import { type Clock, createPeriodicTask, type Logger } from '@platform/service-k
 import type pg from 'pg';
 import { runInTransaction } from '../../transaction.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
-import { insertMailFrom } from '../outgoing-mails/queries.js';
 import { findHoldersToWarn, takeUnused } from '../unused-tokens/queries.js';
 import { countDueNotices, describeDigest, isEmpty, isNews, type News, toDate } from './digest.js';
 import {
@@ -12,6 +11,7 @@ import {
   findDueTokens,
   hasDigest,
   type Holder,
+  insertMail,
   lockHolder,
   saveNotices,
 } from './queries.js';
@@ -50,7 +50,7 @@ export function createNoticesJob(deps: {
   async function mail(client: pg.PoolClient, { id: userId }: Holder, news: News, now: Date) {
     const detail = describeDigest(news, now);
     const request = { kind: 'token_expiring', to: { userId }, detail, requestId: null } as const;
-    await client.query(insertMailFrom('$1'), [outbox.toRow(request, now)]);
+    await insertMail(client, outbox.toRow(request, now));
   }
 
   async function notifyMember(client: pg.PoolClient, member: Holder, now: Date): Promise<void> {

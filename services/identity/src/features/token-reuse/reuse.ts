@@ -6,7 +6,8 @@ import type { Outbox } from '../outgoing-mails/outbox.js';
 import { platformRevoker, revokeTokens } from '../token-revocation/queries.js';
 import type { TokenPolicy } from '../token-policy/policy.js';
 import { describeReuse } from '../token-alerts/alerts.js';
-import { limitAlert, storeAlert } from '../token-alerts/limited-alerts.js';
+import { limitAlert } from '../token-alerts/limited-alerts.js';
+import { storeAlert } from '../token-alerts/queries.js';
 import { claimReuseNotice, findReusedToken } from './queries.js';
 
 /** The owner, or the administrators for a service account, is told once in this time, however often the old token is tried. */

@@ -2,7 +2,8 @@ import type pg from 'pg';
 import { runInTransaction } from '../../transaction.js';
 import { type Caller, getUserAgent } from '../audit/actor.js';
 import { auditIdPrefix } from '../audit/queries.js';
-import { type LimitedAlert, storeAlert } from '../token-alerts/limited-alerts.js';
+import type { LimitedAlert } from '../token-alerts/limited-alerts.js';
+import { storeAlert } from '../token-alerts/queries.js';
 import { isStillRevocable } from './unused.js';
 
 /**
