@@ -28,8 +28,10 @@ afterAll(() => platform.close());
 test('a use of a rotated token after its end is audited, and mailed to the owner once', async () => {
   const old = await make('rotated');
   const token = await rotate(old);
-  for (const address of ['203.0.113.9', '203.0.113.9', '198.51.100.9'])
-    expect(await getStatus(old, { 'x-forwarded-for': address })).toBe(401);
+  for (const address of ['203.0.113.9', '203.0.113.9', '198.51.100.9']) {
+    const headers = { 'x-forwarded-for': address, 'user-agent': 'curl/8.5.0' };
+    expect(await getStatus(old, headers)).toBe(401);
+  }
   await waitFor(async () => (await findEntries('token.reused', old)).length === 2, {
     what: 'an entry for each address',
     timeoutMs: 10_000,
@@ -40,6 +42,9 @@ test('a use of a rotated token after its end is audited, and mailed to the owner
   ]);
   const mail = await platform.mailTo(member.email, /^A replaced access token was used$/);
   expect(mail.text).toContain('"rotated"');
+  expect(mail.text).toMatch(
+    /Time: +\d{4}-\d\d-\d\d \d\d:\d\d UTC\nDevice: +curl\nAddress: +203\.0\.113\.9\n/,
+  );
   await platform.drained();
   expect(mailsAbout(member.email, 'rotated')).toHaveLength(1);
   expect(await getStatus(token)).toBe(200);

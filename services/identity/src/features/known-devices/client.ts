@@ -47,7 +47,7 @@ export function toDeviceName(userAgent: string | undefined): string {
 const describeTime = (at: Date): string => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
 /** Describes when and from where a request came, for use in a mail. */
-export const describeRequest = (client: ClientAddress, at: Date) => ({
+export const describeRequest = (client: Pick<ClientAddress, 'address' | 'userAgent'>, at: Date) => ({
   time: describeTime(at),
   device: toDeviceName(client.userAgent),
   ipAddress: client.address.slice(0, 64),

@@ -57,11 +57,11 @@ const insert = `
     order by id
     on conflict do nothing
   )
-  select distinct token_id from found where cause = 'ended' order by token_id`;
+  select distinct on (token_id) id from found where cause = 'ended' order by token_id, id`;
 
-/** @returns the rotated tokens that were used after they had ended. */
-export async function insertRefusedUses(db: pg.Pool, uses: readonly RefusedUse[]): Promise<string[]> {
-  const { rows } = await db.query<{ token_id: string }>({
+/** @returns the first use of each rotated token that was used after it had ended. */
+export async function insertRefusedUses(db: pg.Pool, uses: readonly RefusedUse[]): Promise<RefusedUse[]> {
+  const { rows } = await db.query<{ id: string }>({
     name: 'insert_refused_uses',
     text: insert,
     values: [
@@ -75,5 +75,6 @@ export async function insertRefusedUses(db: pg.Pool, uses: readonly RefusedUse[]
       uses.map(({ kind }) => kind),
     ],
   });
-  return rows.map(({ token_id: id }) => id);
+  const reused = new Set(rows.map(({ id }) => id));
+  return uses.filter(({ id }) => reused.has(id));
 }

@@ -23,7 +23,7 @@ const NETWORK = { ipv4: 32, ipv6: 64 } as const;
 /** So many networks are recorded for a token in that time. */
 const MAX_NETWORKS = 20;
 
-type ReuseReaction = (tokenId: string) => Promise<void>;
+type ReuseReaction = (use: RefusedUse) => Promise<void>;
 
 /** Records refused uses of tokens for the audit. A kill -9 loses those of the last half second. */
 export interface RefusedUses {
@@ -44,7 +44,7 @@ export function createRefusedUses(deps: {
   const gathered: RefusedUse[] = [];
   const recent = new LRUCache<string, true>({ max: MAX_REMEMBERED, ttl: REPEATED_AFTER_MS });
   const networks = new LRUCache<string, { count: number }>({ max: MAX_REMEMBERED, ttl: REPEATED_AFTER_MS });
-  const reused = new Set<string>();
+  const reused = new Map<string, RefusedUse>();
   let react: ReuseReaction | undefined;
   let dropped = 0;
 
@@ -52,7 +52,8 @@ export function createRefusedUses(deps: {
     try {
       while (gathered.length > 0) {
         const batch = gathered.slice(0, MAX_FLUSH);
-        for (const tokenId of await insertRefusedUses(deps.pool, batch)) reused.add(tokenId);
+        for (const use of await insertRefusedUses(deps.pool, batch))
+          if (!reused.has(use.tokenId)) reused.set(use.tokenId, use);
         gathered.splice(0, batch.length);
       }
       if (dropped > 0)
@@ -68,9 +69,9 @@ export function createRefusedUses(deps: {
 
   /** A reaction that fails delays neither the audit nor the others. */
   async function reactToReuses(): Promise<void> {
-    for (const tokenId of reused)
+    for (const [tokenId, use] of reused)
       try {
-        await react?.(tokenId);
+        await react?.(use);
         reused.delete(tokenId);
       } catch (error) {
         deps.log.warn({ err: error, tokenId }, 'failed to react to the use of a rotated token; retrying');

@@ -18,7 +18,7 @@ export interface AlertRequest {
   /** The account that can cause alerts of this kind. */
   readonly causedBy: string;
   /** Who sent the request that causes the alert; null when none did. */
-  readonly client: ClientAddress | null;
+  readonly client: (Pick<ClientAddress, 'address' | 'userAgent'> & { readonly requestId?: string }) | null;
   readonly reportsTheft?: boolean;
   /** Whether alerts of this topic are held for a minute, and sent as one mail. */
   readonly isMerged?: boolean;

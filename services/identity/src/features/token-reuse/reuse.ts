@@ -2,6 +2,7 @@ import type { Clock } from '@platform/service-kit';
 import type pg from 'pg';
 import type { Prisma } from '../../resources.js';
 import { findAdministrators } from '../configuration/queries.js';
+import type { RefusedUse } from '../liveness/refused-uses.queries.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
 import { platformRevoker, revokeTokens } from '../token-revocation/queries.js';
 import type { TokenPolicy } from '../token-policy/policy.js';
@@ -15,7 +16,7 @@ const NOTICE_EVERY_MS = 24 * 60 * 60_000;
 
 /**
  * Reacts to the use of a rotated token after its end: revokes the lineage with its descendants where the organisation's
- * policy demands it, and tells the owner. Calling it again does nothing more.
+ * policy demands it, and tells the owner when and from where. Calling it again does nothing more.
  */
 export const createReuseReaction =
   (deps: {
@@ -25,7 +26,7 @@ export const createReuseReaction =
     readonly clock: Clock;
     readonly getPolicy: (orgId: string) => Promise<TokenPolicy>;
   }) =>
-  async (tokenId: string): Promise<void> => {
+  async ({ tokenId, address, userAgent, at: usedAt }: RefusedUse): Promise<void> => {
     const { pool, prisma, outbox, clock } = deps;
     const token = await findReusedToken(pool, tokenId);
     if (!token) return;
@@ -49,9 +50,9 @@ export const createReuseReaction =
         causedBy: token.ownerId ?? token.orgId,
         recipients: recipients.map(({ id }) => id),
         alert: describeReuse(token.name, revokeFamilyOnReuse),
-        client: null,
+        client: { address: address ?? 'unknown', userAgent },
         reportsTheft: true,
-        at,
+        at: usedAt,
       });
       await storeAlert(tx, alert, at);
     });
