@@ -187,6 +187,27 @@ const waitForWaiting = (count: number) =>
     { what: `${count} statements that wait`, timeoutMs: 10_000 },
   );
 
+test('of rotations that wait for each other, one wins, although the grace keeps the token active', async () => {
+  const old = await make(session);
+  const blocker = await identity.db.connect();
+  try {
+    await blocker.query('begin');
+    await blocker.query(
+      `select from users where id = (select owner_id from personal_access_tokens where id = $1) for no key update`,
+      [old.id],
+    );
+    const rotations = Array.from({ length: 3 }, () =>
+      identity.call('POST', `${path}/${old.id}/rotate`, { token: session, body: { graceSeconds: 60 } }),
+    );
+    await waitForWaiting(rotations.length);
+    await blocker.query('commit');
+    const answers = await Promise.all(rotations);
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 409, 409]);
+  } finally {
+    blocker.release();
+  }
+});
+
 test('a token that is created while its parent waits to be rotated joins the family of the new one', async () => {
   const parent = await make(session);
   const blocker = await identity.db.connect();
