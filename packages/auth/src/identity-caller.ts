@@ -3,7 +3,6 @@ import { Pool } from 'undici';
 
 /** Also the number of requests to identity that are in flight at once. */
 export const CONNECTIONS = 2;
-const REQUEST_TIMEOUT_MS = 1_500;
 
 interface Answer {
   readonly status: number;
@@ -22,13 +21,13 @@ const isBroken = (error: unknown): boolean =>
   (error instanceof Error && 'code' in error && brokenConnection.has(String(error.code)));
 
 /** These requests change nothing, so one whose connection breaks is retried once, within the same timeout. */
-export function createCaller(identityUrl: string) {
+export function createCaller(identityUrl: string, timeoutMs: number) {
   const { origin } = new URL(identityUrl);
   const pool = new Pool(origin, {
     connections: CONNECTIONS,
     connect: { timeout: 1_000 },
-    headersTimeout: REQUEST_TIMEOUT_MS,
-    bodyTimeout: REQUEST_TIMEOUT_MS,
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
   });
   async function call(
     method: 'GET' | 'POST',
@@ -39,8 +38,8 @@ export function createCaller(identityUrl: string) {
     // The timer of `AbortSignal.timeout` could not be cleared, and would abort a request that has ended long ago.
     const limit = new AbortController();
     const timer = setTimeout(() => {
-      limit.abort(new Error(`no answer from identity within ${REQUEST_TIMEOUT_MS} ms`));
-    }, REQUEST_TIMEOUT_MS);
+      limit.abort(new Error(`no answer from identity within ${timeoutMs} ms`));
+    }, timeoutMs);
     const ask = async (): Promise<Answer> => {
       const response = await pool.request({
         method,

@@ -45,6 +45,7 @@ async function startIdentity(fault: 'breaks' | 'breaks behind a gateway' | 'hang
     identityUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     clientId: 'test',
     clientSecret: 'a+b/c= d',
+    timeoutMs: fault === 'hangs' ? 1_500 : 5_000,
     clock: Date.now,
   });
   return {

@@ -12,6 +12,8 @@ export interface IdentityClientOptions {
   readonly identityUrl: string;
   readonly clientId: string;
   readonly clientSecret: string;
+  /** The time limit of each request to identity. */
+  readonly timeoutMs: number;
   readonly clock: Clock;
   /** Called when loading the keys fails; called again only after they have been loaded in between. */
   readonly onKeysFailed?: (error: unknown) => void;
@@ -29,7 +31,7 @@ export interface IdentityClient {
 
 /** Verifies credentials for the other services: keys come from identity's JWKS, liveness from its introspection. */
 export function createIdentityClient(options: IdentityClientOptions): IdentityClient {
-  const { call, close } = createCaller(options.identityUrl);
+  const { call, close } = createCaller(options.identityUrl, options.timeoutMs);
   const serviceToken = createServiceToken(call, options);
   const keys = createPublishedKeys(call, options.onKeysFailed ?? (() => undefined));
   return {
@@ -48,6 +50,7 @@ export function createIdentityClient(options: IdentityClientOptions): IdentityCl
 export function openIdentityClient(deps: {
   readonly config: {
     readonly IDENTITY_URL: string;
+    readonly IDENTITY_TIMEOUT_MS: number;
     readonly SERVICE_CLIENT_ID: string;
     readonly SERVICE_CLIENT_SECRET: string;
   };
@@ -60,6 +63,7 @@ export function openIdentityClient(deps: {
     identityUrl: config.IDENTITY_URL,
     clientId: config.SERVICE_CLIENT_ID,
     clientSecret: config.SERVICE_CLIENT_SECRET,
+    timeoutMs: config.IDENTITY_TIMEOUT_MS,
     clock,
     onKeysFailed: (error) => {
       log.warn({ err: error }, "failed to load identity's signing keys; retrying");

@@ -1,5 +1,6 @@
 import {
   type Clock,
+  integer,
   origin,
   type ServiceApp,
   text,
@@ -32,6 +33,7 @@ export const identityClientVariables = (clientId: string) =>
   ({
     ...platformVariables,
     IDENTITY_URL: url(['http:', 'https:'], 'http://identity:3001'),
+    IDENTITY_TIMEOUT_MS: withDefault(integer(100, 5_000), 1_500),
     SERVICE_CLIENT_ID: withDefault(text("this service's id in identity's SERVICE_CLIENTS"), clientId),
     SERVICE_CLIENT_SECRET: clientSecret,
   }) as const;

@@ -39,7 +39,7 @@ const cleanEnvironment = (): NodeJS.ProcessEnv => {
     ...rest
   } = process.env;
   // A database is slow on a busy machine.
-  return { ...rest, NODE_OPTIONS: '', DATABASE_TIMEOUT_MS: '5000' };
+  return { ...rest, NODE_OPTIONS: '', DATABASE_TIMEOUT_MS: '5000', IDENTITY_TIMEOUT_MS: '5000' };
 };
 
 interface StartOptions {

@@ -34,8 +34,9 @@ export const mailEnvironment = (databaseUrl: string, identityUrl: string): NodeJ
   SERVICE_CLIENT_SECRET: SERVICE_SECRET,
   PUBLIC_URL: 'https://knowledge.example.com',
   SMTP_TIMEOUT_MS: '800',
-  // The database may be slow on a busy machine.
+  // The database and identity may be slow on a busy machine.
   DATABASE_TIMEOUT_MS: '5000',
+  IDENTITY_TIMEOUT_MS: '5000',
   SMTP_ALLOWED_TARGETS: '127.0.0.0/8,::1',
 });
 

@@ -52,7 +52,12 @@ const makeDatabase = (service: string) =>
   });
 
 const environments = (nginx: Nginx, redisUrl: string): Record<ServiceName, NodeJS.ProcessEnv> => {
-  const client = { IDENTITY_URL: nginx.internalUrl, SERVICE_CLIENT_SECRET: secret };
+  const client = {
+    IDENTITY_URL: nginx.internalUrl,
+    // A busy machine may need longer than the default.
+    IDENTITY_TIMEOUT_MS: '5000',
+    SERVICE_CLIENT_SECRET: secret,
+  };
   return {
     identity: {
       ENCRYPTION_KEYS: `k1:${Buffer.alloc(32).toString('base64')}`,

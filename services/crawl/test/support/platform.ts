@@ -103,8 +103,8 @@ async function shareIdentity(): Promise<Identity> {
   };
 }
 
-/** A longer database timeout for busy machines, except where the test breaks the database. */
-const LONG_TIMEOUT = { DATABASE_TIMEOUT_MS: '5000' };
+/** Longer timeouts for busy machines, except where the test breaks the database. */
+const LONG_TIMEOUT = { DATABASE_TIMEOUT_MS: '5000', IDENTITY_TIMEOUT_MS: '5000' };
 
 /** Starts an identity service with one organisation, which the test may stop or give another clock. */
 async function startOwnIdentity(databaseUrl: string, env: Record<string, string> = {}): Promise<Identity> {

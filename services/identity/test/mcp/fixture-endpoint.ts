@@ -116,7 +116,13 @@ function withFixtures(methods: Methods): Methods {
 export async function startFixtureEndpoint(identityUrl: string, token: string) {
   const log = createLogger('fixtures', 'silent');
   const { id: clientId, secret: clientSecret } = serviceClient;
-  const identity = createIdentityClient({ identityUrl, clientId, clientSecret, clock: systemClock });
+  const identity = createIdentityClient({
+    identityUrl,
+    clientId,
+    clientSecret,
+    timeoutMs: 5_000,
+    clock: systemClock,
+  });
   const { app } = await createApp({
     service: 'fixtures',
     title: 'Fixtures',

@@ -21,6 +21,7 @@ export async function startProbeService(
     identityUrl,
     clientId: serviceClient.id,
     clientSecret: serviceClient.secret,
+    timeoutMs: 5_000,
     clock,
   });
   const { app } = await createApp({
