@@ -1,12 +1,12 @@
 import { AppError, type Clock, dependencyUnavailable, notApplied } from '@platform/service-kit';
-import type { FastifyReply, FastifyRequest, onRequestHookHandler, preValidationHookHandler } from 'fastify';
+import type { FastifyRequest, onRequestHookHandler, preValidationHookHandler } from 'fastify';
 import { invalidCredential, type AuthErrorMessages } from './challenges.js';
 import type { SignedCredential } from './credential.js';
 import { createCredentialReader } from './credential-reader.js';
-import { invalidProof, type VerifyProof } from './dpop.js';
+import type { VerifyProof } from './dpop.js';
 import { assertService } from './guards.js';
-import type { Presentation } from './liveness.js';
 import type { Principal } from './principal.js';
+import { createRequestVerifier, toPresentation } from './request-verifier.js';
 import type { SessionCookies } from './session-cookies.js';
 import type { Verification } from './verification.js';
 
@@ -53,22 +53,8 @@ export interface Authentication {
   authenticateService(scope: string): onRequestHookHandler;
 }
 
-interface VerifyOptions {
-  /** Called when the signature is right, before it is known whether the credential is active. */
-  readonly onSigned?: (credential: SignedCredential) => void;
-  /** Whether the proof of a bound credential was verified before, for this request. */
-  readonly isProven?: boolean;
-}
-
 /** The hooks of {@link Authentication.authenticateWhile}. */
 export const overlappedHooks: WeakSet<object> = new WeakSet();
-
-export const toPresentation = ({ id, ip, headers, routeOptions }: FastifyRequest): Presentation => ({
-  requestId: id,
-  address: ip,
-  userAgent: headers['user-agent'],
-  requiredScopes: routeOptions.config.requiredScopes,
-});
 
 const getRole = (principal: Principal | null) =>
   principal?.kind === 'service' ? undefined : principal?.role;
@@ -91,45 +77,14 @@ export function createAuthentication(deps: {
   readonly messages: AuthErrorMessages;
   readonly clock: Clock;
 }): Authentication {
-  const { verification, verifyProof, messages, clock } = deps;
+  const { verification, messages, clock } = deps;
   const credentials = createCredentialReader(deps);
+  const verify = createRequestVerifier({ ...deps, credentials });
   // Created once, because it is sent many times.
   const refusal = invalidCredential(messages);
-  const proofRefusal = invalidProof(messages.invalidCredential);
   const permissionsLost = notApplied(
     dependencyUnavailable('permissions', new Error('some were lost while the body came')),
   );
-
-  /** @throws AppError 401 when the request lacks the proof that a bound credential needs. */
-  async function verifyBinding(request: FastifyRequest, credential: SignedCredential) {
-    if (!(await verifyProof(request.raw, credential))) throw proofRefusal;
-    return verification.verifyLiveness(credential, toPresentation(request));
-  }
-
-  function verify(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    audience: string,
-    done: (error?: Error) => void,
-    { onSigned, isProven = false }: VerifyOptions = {},
-  ): void {
-    const credential = credentials.read(request, reply, audience);
-    if (credential instanceof AppError) {
-      done(credential);
-      return;
-    }
-    onSigned?.(credential);
-    const isBound = credential.claims.cnf !== undefined && !isProven;
-    const verified = isBound
-      ? verifyBinding(request, credential)
-      : verification.verifyLiveness(credential, toPresentation(request));
-    verified.then((principal) => {
-      request.principal = principal ?? null;
-      request.verifiedAt = clock();
-      // oxlint-disable-next-line promise/no-callback-in-promise -- Fastify's own callback: it fails the request and does not throw
-      done(principal ? undefined : refusal);
-    }, done);
-  }
 
   const createHooks = (audience: string): AuthenticationHooks => ({
     authenticate: (request, reply, done) => {

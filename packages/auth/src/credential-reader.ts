@@ -53,3 +53,4 @@ export function createCredentialReader(deps: {
 
   return { read, readHeader };
 }
+export type CredentialReader = ReturnType<typeof createCredentialReader>;

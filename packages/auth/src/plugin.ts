@@ -1,7 +1,7 @@
 import type { Clock } from '@platform/service-kit';
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
-import { type Authentication, createAuthentication, toPresentation } from './authenticate.js';
+import { type Authentication, createAuthentication } from './authenticate.js';
 import { invalidCredential, type AuthErrorMessages, standardAuthErrors } from './challenges.js';
 import type { SignedCredential } from './credential.js';
 import { createProofCheck } from './dpop.js';
@@ -10,6 +10,7 @@ import type { KeySet } from './key-set.js';
 import type { Liveness, Presentation } from './liveness.js';
 import type { Principal, UserPrincipal } from './principal.js';
 import type { Scope } from './scopes.js';
+import { toPresentation } from './request-verifier.js';
 import { keepRequiredScopes, reverifyAfterBody } from './route-hooks.js';
 import { createSessionCookies, type SessionCookies } from './session-cookies.js';
 import { createSignatureCheck } from './signature.js';

@@ -1,0 +1,67 @@
+import { AppError, type Clock } from '@platform/service-kit';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { invalidCredential, type AuthErrorMessages } from './challenges.js';
+import type { SignedCredential } from './credential.js';
+import type { CredentialReader } from './credential-reader.js';
+import { invalidProof, type VerifyProof } from './dpop.js';
+import type { Presentation } from './liveness.js';
+import type { Verification } from './verification.js';
+
+interface VerifyOptions {
+  /** Called when the signature is right, before it is known whether the credential is active. */
+  readonly onSigned?: (credential: SignedCredential) => void;
+  /** Whether the proof of a bound credential was verified before, for this request. */
+  readonly isProven?: boolean;
+}
+
+export const toPresentation = ({ id, ip, headers, routeOptions }: FastifyRequest): Presentation => ({
+  requestId: id,
+  address: ip,
+  userAgent: headers['user-agent'],
+  requiredScopes: routeOptions.config.requiredScopes,
+});
+
+/** Creates a function that verifies the credential of a request and sets its principal. Garbage costs no promise. */
+export function createRequestVerifier(deps: {
+  readonly credentials: CredentialReader;
+  readonly verification: Verification;
+  readonly verifyProof: VerifyProof;
+  readonly messages: AuthErrorMessages;
+  readonly clock: Clock;
+}) {
+  const { credentials, verification, verifyProof, messages, clock } = deps;
+  // Created once, because they are sent many times.
+  const refusal = invalidCredential(messages);
+  const proofRefusal = invalidProof(messages.invalidCredential);
+
+  /** @throws AppError 401 when the request lacks the proof that a bound credential needs. */
+  async function verifyBinding(request: FastifyRequest, credential: SignedCredential) {
+    if (!(await verifyProof(request.raw, credential))) throw proofRefusal;
+    return verification.verifyLiveness(credential, toPresentation(request));
+  }
+
+  return (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    audience: string,
+    done: (error?: Error) => void,
+    { onSigned, isProven = false }: VerifyOptions = {},
+  ): void => {
+    const credential = credentials.read(request, reply, audience);
+    if (credential instanceof AppError) {
+      done(credential);
+      return;
+    }
+    onSigned?.(credential);
+    const isBound = credential.claims.cnf !== undefined && !isProven;
+    const verified = isBound
+      ? verifyBinding(request, credential)
+      : verification.verifyLiveness(credential, toPresentation(request));
+    verified.then((principal) => {
+      request.principal = principal ?? null;
+      request.verifiedAt = clock();
+      // oxlint-disable-next-line promise/no-callback-in-promise -- Fastify's own callback: it fails the request and does not throw
+      done(principal ? undefined : refusal);
+    }, done);
+  };
+}
