@@ -15,6 +15,7 @@ function toPrincipal({ claims, scopes, token }: SignedCredential, owner: LiveOwn
   const { kind } = claims;
   if (kind === 'service') return { kind, clientId: claims.sub, grantedScopes: scopes };
   const account = {
+    kind,
     credentialId: claims.jti,
     userId: claims.sub,
     // The check of the claims guarantees it for sessions and tokens.
@@ -27,12 +28,13 @@ function toPrincipal({ claims, scopes, token }: SignedCredential, owner: LiveOwn
     expiresAt: claims.exp === undefined ? null : claims.exp * 1_000,
     token,
   };
-  if (!owner.isServiceAccount) return { ...account, kind };
+  if (!owner.isServiceAccount) return account;
   // Identity opens no session for a service account.
   return kind === 'session' ? undefined : { ...account, kind, isServiceAccount: true };
 }
 
-const isFor = ({ aud }: CredentialClaims, audience: string): boolean => [aud].flat().includes(audience);
+const isFor = ({ aud }: CredentialClaims, audience: string): boolean =>
+  typeof aud === 'string' ? aud === audience : aud?.includes(audience) === true;
 
 /**
  * Verifies credentials in two steps, and fails closed in each. A refusal is a value rather than an error, because

@@ -25,11 +25,6 @@ export type LivenessRow = [
 const keptScopes = `case when c.kind = 'application' and not o.scopes <@ c.scopes
            then array_to_string(array(select unnest(o.scopes) intersect select unnest(c.scopes)), ' ') end`;
 
-/* A token that was exchanged for another one ends with it. */
-const hasLiveParent = `(o.parent_id is null or exists (
-      select from oauth_access_tokens parent where parent.id = o.parent_id and parent.revoked_at is null
-    ))`;
-
 /* Printing a list of 20 ranges costs more than the rest of a row does, so only its hash is returned. */
 const hashList = (list: string): string =>
   `case when ${list} <> '{}' then hash_array_extended(${list}, 0) end`;
@@ -57,27 +52,27 @@ const liveServices = (ids: string): string => `
   select c.token_hash, 'member'::role, '', '', null, null::bigint, null::bigint, false, null::float8
   from service_credentials c where c.id = any(${ids}::uuid[])`;
 
+/*
+ * The tokens are materialised first, because the planner would otherwise start from a client while it knows little of the
+ * tables, and read all of its tokens. A token that was exchanged for another one ends with it.
+ */
 const liveAccessTokens = (ids: string): string => `
-  select o.token_hash, u.role, u.email, u.full_name, ${keptScopes},
-         null::bigint, ${hashList('p.allow_list')}, false, m.version::float8
-  from oauth_access_tokens o
+  (with o as materialized (
+    select * from oauth_access_tokens token
+    where id = any(${ids}::uuid[]) and revoked_at is null and (parent_id is null
+      or (select parent.revoked_at is null from oauth_access_tokens parent where parent.id = token.parent_id))
+  )
+  select o.token_hash, coalesce(u.role, a.role), coalesce(u.email, ''), coalesce(u.full_name, a.name), ${keptScopes},
+         null::bigint, ${hashList('p.allow_list')}, o.service_account_id is not null, m.version::float8
+  from o
     join oauth_clients c on c.id = o.client_id
-    join oauth_grants g on g.id = o.grant_id
-    join users u on u.id = g.user_id
-    left join token_policies p on p.org_id = g.org_id
-    left join mcp_catalogues m on m.org_id = g.org_id
-  where o.id = any(${ids}::uuid[]) and o.revoked_at is null and g.revoked_at is null
-    and c.disabled_at is null and c.removed_at is null and u.removed_at is null and ${hasLiveParent}
-  union all
-  select o.token_hash, a.role, '', a.name, ${keptScopes},
-         null, ${hashList('p.allow_list')}, true, m.version::float8
-  from oauth_access_tokens o
-    join oauth_clients c on c.id = o.client_id
-    join service_accounts a on a.id = o.service_account_id
-    left join token_policies p on p.org_id = a.org_id
-    left join mcp_catalogues m on m.org_id = a.org_id
-  where o.id = any(${ids}::uuid[]) and o.revoked_at is null
-    and c.disabled_at is null and c.removed_at is null and a.removed_at is null and ${hasLiveParent}`;
+    -- It acts either for the member of a grant or as a service account.
+    left join (oauth_grants g join users u on u.id = g.user_id) on g.id = o.grant_id
+    left join service_accounts a on a.id = o.service_account_id
+    left join token_policies p on p.org_id = coalesce(g.org_id, a.org_id)
+    left join mcp_catalogues m on m.org_id = coalesce(g.org_id, a.org_id)
+  where g.revoked_at is null and c.disabled_at is null and c.removed_at is null and u.removed_at is null
+    and a.removed_at is null and coalesce(u.id, a.id) is not null)`;
 
 const selects: Record<CredentialKind, (ids: string, now: string) => string> = {
   pat: liveTokens,
