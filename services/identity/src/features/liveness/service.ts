@@ -31,25 +31,35 @@ interface Use {
 /** What the database knows about a live credential. */
 interface Found {
   readonly row: LivenessRow;
-  /** The allow lists of the credential and of its organisation; undefined for one whose holder was deleted meanwhile. */
-  readonly allowLists: readonly (LoadedList | undefined)[];
+  /** The allow lists of the batch by the id of their holder; none for a holder that was deleted meanwhile. */
+  readonly allowLists: ReadonlyMap<string, LoadedList>;
 }
 
 /** An unknown address is in no list. */
-const isAllowed = (address: string | null, { allowLists }: Found): boolean =>
-  allowLists.every(
-    (list) => list === null || (list !== undefined && address !== null && contains(list, address)),
-  );
+function isAllowed(
+  address: string | null,
+  { claims }: SignedCredential,
+  { row, allowLists }: Found,
+): boolean {
+  const isAllowedBy = (hash: string | null, holderId = ''): boolean => {
+    if (hash === null) return true;
+    const list = allowLists.get(holderId);
+    return list === null || (list !== undefined && address !== null && contains(list, address));
+  };
+  return isAllowedBy(row[5], claims.jti) && isAllowedBy(row[6], claims.org);
+}
 
-const NO_LISTS: readonly NeededList[] = [];
-
-function toNeededLists({ claims }: SignedCredential, row: LivenessRow | undefined): readonly NeededList[] {
-  const hash = row?.[5] ?? null;
-  const orgHash = row?.[6] ?? null;
-  if (hash === null && orgHash === null) return NO_LISTS;
+/** Returns the allow lists that the credentials of a batch need. */
+function toNeededLists(
+  credentials: readonly SignedCredential[],
+  rows: ReadonlyMap<string, LivenessRow>,
+): NeededList[] {
   const lists: NeededList[] = [];
-  if (hash !== null) lists.push({ holder: 'token', id: claims.jti, hash });
-  if (orgHash !== null) lists.push({ holder: 'organisation', id: claims.org ?? '', hash: orgHash });
+  for (const { claims, digest } of credentials) {
+    const [, , , , , hash = null, orgHash = null] = rows.get(digest) ?? [];
+    if (hash !== null) lists.push({ holder: 'token', id: claims.jti, hash });
+    if (orgHash !== null) lists.push({ holder: 'organisation', id: claims.org ?? '', hash: orgHash });
+  }
   return lists;
 }
 
@@ -97,7 +107,7 @@ export function createDatabaseLiveness(deps: {
 
   function toLiveOwner(use: Use, found: Found | undefined): LiveOwner | undefined {
     const { claims } = use.credential;
-    if (!found || !isAllowed(use.address, found)) {
+    if (!found || !isAllowed(use.address, use.credential, found)) {
       recordRefusal(use, found !== undefined);
       return undefined;
     }
@@ -120,13 +130,10 @@ export function createDatabaseLiveness(deps: {
   async function load(credentials: readonly SignedCredential[]): Promise<(Found | undefined)[]> {
     try {
       const rows = await findRows(credentials);
-      const needed = credentials.flatMap((credential) =>
-        toNeededLists(credential, rows.get(credential.digest)),
-      );
-      const lists = await loadAllowLists(needed);
-      return credentials.map((credential) => {
-        const row = rows.get(credential.digest);
-        return row && { row, allowLists: toNeededLists(credential, row).map(({ id }) => lists.get(id)) };
+      const allowLists = await loadAllowLists(toNeededLists(credentials, rows));
+      return credentials.map(({ digest }) => {
+        const row = rows.get(digest);
+        return row && { row, allowLists };
       });
     } catch (error) {
       throw dependencyUnavailable('database', error);
