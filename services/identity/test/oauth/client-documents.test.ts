@@ -40,7 +40,7 @@ test('OAUTH-7: a client with a document connects at any port, and is shown with 
   const started = await browser.get(authorization.url);
   const page = await browser.get(browser.getLocation(started));
   expect(page.text).toContain('<strong>claude.ai</strong>');
-  expect(page.text).toContain('It calls itself “Claude”');
+  expect(page.text).toContain('It calls itself &ldquo;Claude&rdquo;');
   const code = (await consent(browser, authorization)).searchParams.get('code') ?? '';
   const { status, body } = await exchangeCode(identity, authorization, code);
   expect([status, body.scope, typeof body.refresh_token]).toEqual([200, 'user:read crawl:read', 'string']);

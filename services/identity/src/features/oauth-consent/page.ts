@@ -10,8 +10,8 @@ function describeClient({ kind, identity, claimedName }: ConsentRequest): Html {
     return html`<p><strong>${identity}</strong>, registered by your administrators, asks for access.</p>`;
   if (kind === 'document')
     return html`<p><strong>${identity}</strong> asks for access.</p>
-      ${claimedName !== undefined && html`<p>It calls itself “${claimedName}”.</p>`}`;
-  return html`<p>An application that calls itself “${identity}” asks for access.</p>
+      ${claimedName !== undefined && html`<p>It calls itself &ldquo;${claimedName}&rdquo;.</p>`}`;
+  return html`<p>An application that calls itself &ldquo;${identity}&rdquo; asks for access.</p>
     <p role="alert">Nobody has verified who it is. Allow it only if you have just started it yourself.</p>`;
 }
 
