@@ -80,7 +80,7 @@ describeWith('chromium', 'the page of a run', () => {
   test('shows that an unknown run, or one of another organisation, was not found', async () => {
     using.allowFaults(/404/);
     const page = await using.open('/crawls/connectors/wiki_1/runs/01900000-0000-7000-8000-000000000000');
-    await page.getByRole('alert').getByText('Run not found').waitFor();
+    await page.getByText('Run not found').waitFor();
   });
 
   test('explains why a schedule did not run', async () => {

@@ -29,7 +29,7 @@ export function QueryView<Data>({
     );
   if (query.isPending) return <Loading />;
   if (query.error instanceof Problem && query.error.status === 404)
-    return <Empty title={text.notFound.title}>{text.notFound.advice}</Empty>;
+    return <Empty title={query.error.message}>{text.notFound.advice}</Empty>;
   return (
     <div className="empty">
       <ProblemNote error={query.error} />

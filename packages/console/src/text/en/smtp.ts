@@ -8,7 +8,7 @@ export const smtp = {
     auto: 'Automatic: as the port suggests',
     starttls: 'STARTTLS, required',
     implicit: 'Implicit TLS (from the start)',
-    none: 'None (same machine only)',
+    none: 'None (unencrypted)',
   },
   from: 'Sender address',
   fromHint: 'The server must be allowed to send for its domain.',
