@@ -12,15 +12,6 @@ export async function assignPositions(pool: Pick<pg.Pool, 'query'>, maxRows: num
   return rows[0]?.assigned ?? 0;
 }
 
-/** Assigns positions to events in the background, so that no reader has to. */
-export interface PositionAssigner {
-  start(): void;
-  /** Signals that events were committed. Cheap; never throws. */
-  wake(): void;
-  /** Finishes the current batch and stops. */
-  stop(): Promise<void>;
-}
-
 /** The size of a batch is limited because readers wait for it. */
 const BATCH = 500;
 /** The pause between batches, which makes them fewer and larger under load. */
@@ -35,7 +26,7 @@ export function createPositionAssigner({
 }: {
   readonly pool: Pick<pg.Pool, 'query'>;
   readonly log: Pick<Logger, 'warn'>;
-}): PositionAssigner {
+}) {
   let isFailing = false;
 
   const assigning = createPeriodicTask({
@@ -53,11 +44,18 @@ export function createPositionAssigner({
   });
 
   return {
-    start() {
+    start(): void {
       assigning.start();
       assigning.wake();
     },
+
+    /** Signals that events were committed. Cheap; never throws. */
     wake: assigning.wake,
+
+    /** Finishes the current batch and stops. */
     stop: assigning.stop,
   };
 }
+
+/** Assigns positions to events in the background, so that no reader has to. */
+export type PositionAssigner = ReturnType<typeof createPositionAssigner>;

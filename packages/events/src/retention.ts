@@ -11,18 +11,11 @@ export interface OutboxRetentionOptions {
   readonly isPublishedOnly: boolean;
 }
 
-export interface OutboxRetention {
-  start(): void;
-  /** Deletes all expired events in batches, and returns how many. The timer of `start` calls it hourly. */
-  sweep(): Promise<number>;
-  stop(): Promise<void>;
-}
-
 const RETENTION_MS = 14 * 24 * HOUR_MS;
 const BATCH = 1_000;
 
 /** Keeps the outbox from growing forever. It may run on every replica; they share the work. */
-export function createOutboxRetention(options: OutboxRetentionOptions): OutboxRetention {
+export function createOutboxRetention(options: OutboxRetentionOptions) {
   const { pool, clock, isPublishedOnly, retentionMs = RETENTION_MS } = options;
   let isStopping = false;
 
@@ -43,14 +36,17 @@ export function createOutboxRetention(options: OutboxRetentionOptions): OutboxRe
     },
   });
   return {
+    /** Deletes all expired events in batches, and returns how many. The timer of `start` calls it hourly. */
     sweep,
     start: task.start,
-    stop: () => {
+    stop: (): Promise<void> => {
       isStopping = true;
       return task.stop();
     },
   };
 }
+
+export type OutboxRetention = ReturnType<typeof createOutboxRetention>;
 
 async function deleteBatch(
   pool: Pick<pg.Pool, 'query'>,

@@ -7,23 +7,16 @@ export interface Stoppable {
   kill(): Promise<void> | void;
 }
 
-/** The parts that were opened so far. They are closed in reverse order, so each outlives everything opened after it. */
-export interface Teardown {
-  add(stoppable: Stoppable): void;
-  readonly isEmpty: boolean;
-  /** Stops everything. A step that fails is reported and does not prevent the others. */
-  run(onStep: (name: string) => void): Promise<void>;
-  killAll(): Promise<void>;
-}
-
-export function createTeardown(): Teardown {
+export function createTeardown() {
   const open: Stoppable[] = [];
   return {
-    add: (stoppable) => open.push(stoppable),
-    get isEmpty() {
+    add: (stoppable: Stoppable) => open.push(stoppable),
+    get isEmpty(): boolean {
       return open.length === 0;
     },
-    run: async (onStep) => {
+
+    /** Stops everything. A step that fails is reported and does not prevent the others. */
+    run: async (onStep: (name: string) => void): Promise<void> => {
       for (const stoppable of open.toReversed()) {
         onStep(stoppable.name);
         await stoppable.stop().catch((error: unknown) => {
@@ -31,8 +24,11 @@ export function createTeardown(): Teardown {
         });
       }
     },
-    killAll: async () => {
+    killAll: async (): Promise<void> => {
       await Promise.allSettled(open.toReversed().map(async (stoppable) => stoppable.kill()));
     },
   };
 }
+
+/** The parts that were opened so far. They are closed in reverse order, so each outlives everything opened after it. */
+export type Teardown = ReturnType<typeof createTeardown>;

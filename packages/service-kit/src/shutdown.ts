@@ -22,17 +22,6 @@ const PHASE_TIMEOUT_MS: Readonly<Record<ShutdownPhase, number>> = {
   close: 5_000,
 };
 
-export interface Shutdown {
-  /**
-   * Registers a step; what was opened last is closed first within its phase.
-   *
-   * @throws when the shutdown has begun, which ends a start that is still in progress.
-   */
-  on(phase: ShutdownPhase, name: string, step: () => unknown): void;
-  /** Runs all phases once; later calls wait for the first. Never rejects. */
-  run(reason: string): Promise<void>;
-}
-
 async function runStep(log: Logger, phase: ShutdownPhase, name: string, step: () => unknown): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   try {
@@ -49,7 +38,7 @@ async function runStep(log: Logger, phase: ShutdownPhase, name: string, step: ()
   }
 }
 
-export function createShutdown(log: Logger): Shutdown {
+export function createShutdown(log: Logger) {
   const steps: { phase: ShutdownPhase; name: string; step: () => unknown }[] = [];
   let running: Promise<void> | undefined;
   async function runPhases(reason: string): Promise<void> {
@@ -62,10 +51,19 @@ export function createShutdown(log: Logger): Shutdown {
     log.info('shut down');
   }
   return {
-    on(phase, name, step) {
+    /**
+     * Registers a step; what was opened last is closed first within its phase.
+     *
+     * @throws when the shutdown has begun, which ends a start that is still in progress.
+     */
+    on(phase: ShutdownPhase, name: string, step: () => unknown): void {
       if (running) throw new Error(`The process is stopping: ${name} is not started`);
       steps.push({ phase, name, step });
     },
-    run: (reason) => (running ??= runPhases(reason)),
+
+    /** Runs all phases once; later calls wait for the first. Never rejects. */
+    run: (reason: string): Promise<void> => (running ??= runPhases(reason)),
   };
 }
+
+export type Shutdown = ReturnType<typeof createShutdown>;

@@ -1,9 +1,3 @@
-/** Measures a promised time; see {@link startStopwatch}. */
-export interface Stopwatch {
-  /** Stops it, and returns the milliseconds that it has counted. */
-  stop(): number;
-}
-
 const TICK_MS = 5;
 const MAX_COUNTED_MS = 2 * TICK_MS;
 
@@ -12,7 +6,7 @@ const MAX_COUNTED_MS = 2 * TICK_MS;
  * machine it counts like any other clock; when the process has to wait for a processor, it counts at most two ticks
  * per wait, however long the wait is.
  */
-export function startStopwatch(): Stopwatch {
+export function startStopwatch() {
   let countedMs = 0;
   let lastAt = performance.now();
   const count = (): void => {
@@ -22,10 +16,14 @@ export function startStopwatch(): Stopwatch {
   };
   const timer = setInterval(count, TICK_MS);
   return {
-    stop() {
+    /** Stops it, and returns the milliseconds that it has counted. */
+    stop(): number {
       clearInterval(timer);
       count();
       return countedMs;
     },
   };
 }
+
+/** Measures a promised time; see {@link startStopwatch}. */
+export type Stopwatch = ReturnType<typeof startStopwatch>;

@@ -1,23 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import { hash, type Options, verify } from '@node-rs/argon2';
 
-export interface Passwords {
-  hash(password: string): Promise<string>;
-  /** Takes as long for an unknown account, or one without a password, as for a wrong password. */
-  verify(passwordHash: string | null | undefined, password: string): Promise<boolean>;
-}
-
 /** OWASP's parameters for Argon2id, which is the package's default algorithm: 19 MiB, two passes, one lane. */
 const options: Options = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
-export function createPasswords(): Passwords {
+export function createPasswords() {
   let decoy: Promise<string> | undefined;
   return {
-    hash: (password) => hash(password, options),
-    async verify(passwordHash, password) {
+    hash: (password: string): Promise<string> => hash(password, options),
+
+    /** Takes as long for an unknown account, or one without a password, as for a wrong password. */
+    async verify(passwordHash: string | null | undefined, password: string): Promise<boolean> {
       decoy ??= hash(randomBytes(32), options);
       const isCorrect = await verify(passwordHash ?? (await decoy), password);
       return isCorrect && passwordHash !== null && passwordHash !== undefined;
     },
   };
 }
+
+export type Passwords = ReturnType<typeof createPasswords>;

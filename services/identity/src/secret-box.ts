@@ -8,33 +8,21 @@ export interface BoxKey {
 
 const IV_BYTES = 12;
 
-/**
- * Encrypts secrets that are stored in the database with AES-256-GCM (NIST SP 800-38D). A sealed value has the form
- * `v1.<key id>.<iv>.<ciphertext>.<tag>`, in base64url.
- *
- * The `context` is authenticated as well: a value that is copied to another row can't be opened there.
- */
-export interface SecretBox {
-  seal(secret: string, context: string): string;
-  /** @throws Error when the key is unknown, or when the value or its context was altered. */
-  open(sealed: string, context: string): string;
-  /** Whether the value was sealed with the key that `seal` uses. The value isn't opened for that. */
-  isSealedWithPrimaryKey(sealed: string): boolean;
-}
-
 /** @param keys - `seal` uses the first key; `open` uses whichever the value names. */
-export function createSecretBox(keys: readonly BoxKey[]): SecretBox {
+export function createSecretBox(keys: readonly BoxKey[]) {
   const [sealing] = keys;
   if (!sealing) throw new Error('createSecretBox needs at least one key');
   return {
-    seal(secret, context) {
+    seal(secret: string, context: string): string {
       const iv = randomBytes(IV_BYTES);
       const cipher = createCipheriv('aes-256-gcm', sealing.key, iv).setAAD(Buffer.from(context));
       const ciphertext = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
       const parts = [iv, ciphertext, cipher.getAuthTag()].map((part) => part.toString('base64url'));
       return ['v1', sealing.id, ...parts].join('.');
     },
-    open(sealed, context) {
+
+    /** @throws Error when the key is unknown, or when the value or its context was altered. */
+    open(sealed: string, context: string): string {
       const [version, id, iv = '', ciphertext = '', tag = ''] = sealed.split('.');
       const found = keys.find((key) => key.id === id);
       if (version !== 'v1' || !found)
@@ -49,6 +37,16 @@ export function createSecretBox(keys: readonly BoxKey[]): SecretBox {
         decipher.final(),
       ]).toString('utf8');
     },
-    isSealedWithPrimaryKey: (sealed) => sealed.startsWith(`v1.${sealing.id}.`),
+
+    /** Whether the value was sealed with the key that `seal` uses. The value isn't opened for that. */
+    isSealedWithPrimaryKey: (sealed: string): boolean => sealed.startsWith(`v1.${sealing.id}.`),
   };
 }
+
+/**
+ * Encrypts secrets that are stored in the database with AES-256-GCM (NIST SP 800-38D). A sealed value has the form
+ * `v1.<key id>.<iv>.<ciphertext>.<tag>`, in base64url.
+ *
+ * The `context` is authenticated as well: a value that is copied to another row can't be opened there.
+ */
+export type SecretBox = ReturnType<typeof createSecretBox>;

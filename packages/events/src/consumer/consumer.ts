@@ -32,16 +32,8 @@ export interface SyncEventConsumerOptions {
   readonly log?: Pick<Logger, 'debug'>;
 }
 
-/** Reads sync events from Kafka. */
-export interface SyncEventConsumer {
-  /** @throws when no broker answers or the topic is missing; later faults are retried. */
-  start(): Promise<void>;
-  /** Finishes the current event and commits the offsets of the handled ones. */
-  stop(): Promise<void>;
-}
-
 /** Creates a consumer, which does nothing before `start`. */
-export function createSyncEventConsumer(options: SyncEventConsumerOptions): SyncEventConsumer {
+export function createSyncEventConsumer(options: SyncEventConsumerOptions) {
   const { handle, onInvalid, topic = DEFAULT_TOPIC, dedupe = createDedupe() } = options;
   const log = options.log ?? { debug: () => undefined };
   const kafka = new Kafka({ ...options.kafka, logLevel: logLevel.WARN, logCreator: createQuietLog(log) });
@@ -53,7 +45,8 @@ export function createSyncEventConsumer(options: SyncEventConsumerOptions): Sync
     retry: { initialRetryTime: 200, maxRetryTime: 5_000, retries: 5 },
   });
   return {
-    async start() {
+    /** @throws when no broker answers or the topic is missing; later faults are retried. */
+    async start(): Promise<void> {
       await consumer.connect();
       await consumer.subscribe({ topic, fromBeginning: options.isFromBeginning ?? true });
       await consumer.run({
@@ -69,9 +62,14 @@ export function createSyncEventConsumer(options: SyncEventConsumerOptions): Sync
         },
       });
     },
-    stop: () => consumer.disconnect(),
+
+    /** Finishes the current event and commits the offsets of the handled ones. */
+    stop: (): Promise<void> => consumer.disconnect(),
   };
 }
+
+/** Reads sync events from Kafka. */
+export type SyncEventConsumer = ReturnType<typeof createSyncEventConsumer>;
 
 function parse({ value }: KafkaMessage): SyncEvent | InvalidEventError {
   try {

@@ -1,12 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { OutboxDepth } from './queries.js';
 
-/** The metrics of a relay. */
-export interface RelayMetrics {
-  published(delaysSeconds: readonly number[]): void;
-  failed(reason: 'kafka' | 'database' | 'partition' | 'refused'): void;
-}
-
 /** The values that are read when the metrics are scraped. */
 interface RelayFigures {
   depth(): Promise<OutboxDepth | undefined>;
@@ -16,7 +10,7 @@ interface RelayFigures {
 
 const DELAY_BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 300];
 
-export function registerRelayMetrics(registry: Registry, figures: RelayFigures): RelayMetrics {
+export function registerRelayMetrics(registry: Registry, figures: RelayFigures) {
   const registers = [registry];
   const published = new Counter({
     name: 'sync_event_published_total',
@@ -63,10 +57,13 @@ export function registerRelayMetrics(registry: Registry, figures: RelayFigures):
   );
   gauge('sync_event_held_keys', 'Keys whose next event is refused by Kafka; they wait.', figures.heldKeys);
   return {
-    published(delaysSeconds) {
+    published(delaysSeconds: readonly number[]): void {
       published.inc(delaysSeconds.length);
       for (const seconds of delaysSeconds) delay.observe(seconds);
     },
-    failed: (reason) => failures.inc({ reason }),
+    failed: (reason: 'kafka' | 'database' | 'partition' | 'refused') => failures.inc({ reason }),
   };
 }
+
+/** The metrics of a relay. */
+export type RelayMetrics = ReturnType<typeof registerRelayMetrics>;

@@ -1,13 +1,8 @@
 import type pg from 'pg';
 import { notifyCommitted } from './queries.js';
 
-/** Notifies the leader on another replica that events were committed. */
-export interface Notifier {
-  notify(): void;
-}
-
 /** Sends one notification at a time, however many commits there are, and one more for commits that came meanwhile. */
-export function createNotifier(client: () => Pick<pg.ClientBase, 'query'> | undefined): Notifier {
+export function createNotifier(client: () => Pick<pg.ClientBase, 'query'> | undefined) {
   let isSending = false;
   let isWanted = false;
   async function send(): Promise<void> {
@@ -20,7 +15,7 @@ export function createNotifier(client: () => Pick<pg.ClientBase, 'query'> | unde
     isSending = false;
   }
   return {
-    notify() {
+    notify(): void {
       isWanted = true;
       if (isSending) return;
       isSending = true;

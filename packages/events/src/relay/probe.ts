@@ -20,19 +20,11 @@ export interface ProbeDependencies {
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
 }
 
-/** Sends the first events of held backlogs again, concurrently with the relay's work. */
-export interface Probe {
-  /** Starts a probe of the due backlogs unless one is in progress; returns at once. */
-  start(): void;
-  /** Returns why the relay must restart, if it must. Nothing is probed until then. */
-  failed(): Error | undefined;
-  close(): Promise<void>;
-}
-
 /** The largest number of backlogs in one probe. Refused events are sent one by one; the next probe follows soon. */
 const AT_ONCE = 100;
 
-export function createProbe(deps: ProbeDependencies): Probe {
+/** Sends the first events of held backlogs again, concurrently with the relay's work. */
+export function createProbe(deps: ProbeDependencies) {
   const { client, backlogs, metrics, log } = deps;
   let publisher: Publisher | undefined;
   let running: Promise<void> | undefined;
@@ -84,7 +76,8 @@ export function createProbe(deps: ProbeDependencies): Probe {
   }
 
   return {
-    start() {
+    /** Starts a probe of the due backlogs unless one is in progress; returns at once. */
+    start(): void {
       if (running || fault) return;
       const due = backlogs.takeDue(AT_ONCE);
       if (due.length === 0) return;
@@ -93,8 +86,10 @@ export function createProbe(deps: ProbeDependencies): Probe {
         deps.wakeSignal.wake();
       });
     },
-    failed: () => fault,
-    async close() {
+
+    /** Returns why the relay must restart, if it must. Nothing is probed until then. */
+    failed: (): Error | undefined => fault,
+    async close(): Promise<void> {
       await running;
       await drop();
     },

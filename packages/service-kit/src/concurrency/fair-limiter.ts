@@ -1,12 +1,5 @@
 import { tooManyRequests } from '../errors.js';
 
-/** Limits a resource that all organisations share, such as mails in progress or bytes of memory. */
-export interface FairLimiter {
-  /** @throws AppError 429 when the owner would exceed its share. */
-  acquire(owner: string, amount: number): void;
-  release(owner: string, amount: number): void;
-}
-
 /**
  * Lets an owner hold at most as much as remains free: one owner alone gets half of the capacity, two get a third each, and
  * so on. A new owner therefore always finds room, however many have unresponsive servers, and no share is reserved for
@@ -19,18 +12,19 @@ export function createFairLimiter(options: {
   readonly maxPerOwner?: number;
   /** The message of the 429 error. */
   readonly message: string;
-}): FairLimiter {
+}) {
   const { capacity, maxPerOwner = capacity, message } = options;
   const held = new Map<string, number>();
   let total = 0;
   return {
-    acquire(owner, amount) {
+    /** @throws AppError 429 when the owner would exceed its share. */
+    acquire(owner: string, amount: number): void {
       const own = (held.get(owner) ?? 0) + amount;
       if (own > maxPerOwner || own > capacity - total) throw tooManyRequests(1, message);
       held.set(owner, own);
       total += amount;
     },
-    release(owner, amount) {
+    release(owner: string, amount: number): void {
       const left = (held.get(owner) ?? 0) - amount;
       if (left > 0) held.set(owner, left);
       else held.delete(owner);
@@ -38,3 +32,6 @@ export function createFairLimiter(options: {
     },
   };
 }
+
+/** Limits a resource that all organisations share, such as mails in progress or bytes of memory. */
+export type FairLimiter = ReturnType<typeof createFairLimiter>;

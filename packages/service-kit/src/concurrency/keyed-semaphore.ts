@@ -1,30 +1,22 @@
-/** Limits how many permits are held at once, in total and for each key. Nobody waits for a permit. */
-export interface KeyedSemaphore {
-  /** @returns whether a permit was acquired: false when the total or the key's share is used up. */
-  tryAcquire(key: string): boolean;
-  /** Returns a permit; to be called exactly once for each that was acquired. */
-  release(key: string): void;
-}
-
 /**
  * @param limits.total - permits of all keys together.
  * @param limits.perKey - permits of one key.
  */
-export function createKeyedSemaphore(limits: {
-  readonly total: number;
-  readonly perKey: number;
-}): KeyedSemaphore {
+export function createKeyedSemaphore(limits: { readonly total: number; readonly perKey: number }) {
   const heldByKey = new Map<string, number>();
   let total = 0;
   return {
-    tryAcquire(key) {
+    /** @returns whether a permit was acquired: false when the total or the key's share is used up. */
+    tryAcquire(key: string): boolean {
       const held = heldByKey.get(key) ?? 0;
       if (total >= limits.total || held >= limits.perKey) return false;
       heldByKey.set(key, held + 1);
       total += 1;
       return true;
     },
-    release(key) {
+
+    /** Returns a permit; to be called exactly once for each that was acquired. */
+    release(key: string): void {
       const left = (heldByKey.get(key) ?? 0) - 1;
       if (left > 0) heldByKey.set(key, left);
       else heldByKey.delete(key);
@@ -32,3 +24,6 @@ export function createKeyedSemaphore(limits: {
     },
   };
 }
+
+/** Limits how many permits are held at once, in total and for each key. Nobody waits for a permit. */
+export type KeyedSemaphore = ReturnType<typeof createKeyedSemaphore>;

@@ -1,14 +1,3 @@
-export interface PeriodicTask {
-  /** Runs the task once per interval from now on. */
-  start(): void;
-  /** Runs the task now, or waits for the run in progress. @throws what the run throws. */
-  run(): Promise<void>;
-  /** Runs the task now, or once more after the run in progress. Never throws. */
-  wake(): void;
-  /** Ends the timer, and resolves when no run is in progress. Only `run` can start one afterwards. */
-  stop(): Promise<void>;
-}
-
 export interface PeriodicTaskOptions {
   readonly intervalMs: number;
   /** The work. Two runs never overlap. The signal is aborted by `stop`, so that a long run can end early. */
@@ -18,7 +7,7 @@ export interface PeriodicTaskOptions {
 }
 
 /** Runs background work at an interval and when it is woken. Its timer keeps no process alive. */
-export function createPeriodicTask(options: PeriodicTaskOptions): PeriodicTask {
+export function createPeriodicTask(options: PeriodicTaskOptions) {
   const stopping = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
@@ -46,18 +35,27 @@ export function createPeriodicTask(options: PeriodicTaskOptions): PeriodicTask {
   }
 
   return {
+    /** Runs the task now, or waits for the run in progress. @throws what the run throws. */
     run,
+
+    /** Runs the task now, or once more after the run in progress. Never throws. */
     wake,
-    start() {
+
+    /** Runs the task once per interval from now on. */
+    start(): void {
       // A run in progress makes this one unnecessary.
       timer = setInterval(() => {
         if (!running) wake();
       }, options.intervalMs).unref();
     },
-    async stop() {
+
+    /** Ends the timer, and resolves when no run is in progress. Only `run` can start one afterwards. */
+    async stop(): Promise<void> {
       clearInterval(timer);
       stopping.abort();
       await running?.catch(() => undefined);
     },
   };
 }
+
+export type PeriodicTask = ReturnType<typeof createPeriodicTask>;

@@ -2,15 +2,6 @@ import { BlockList, isIP } from 'node:net';
 import { findEmbeddedIpv4 } from './embedded-ipv4.js';
 import { type NameTarget, parseRange, type RangeTarget, type Target } from './target.js';
 
-/** Decides which addresses and ports an organisation's configuration may make a service connect to. */
-export interface TargetPolicy {
-  /**
-   * @param host - the host in the configuration.
-   * @param address - the resolved address that is about to be connected to.
-   */
-  allows(host: string, address: string, port: number): boolean;
-}
-
 /**
  * Addresses outside the public Internet (IANA's registries of special-purpose addresses, RFC 6890). The metadata services
  * of cloud providers are listed one by one, so that allowing a range around one of them doesn't allow it.
@@ -58,7 +49,7 @@ export function createTargetPolicy(options: {
   readonly denied: readonly RangeTarget[];
   /** The ports that are allowed at addresses in no range. */
   readonly ports: readonly number[] | 'any';
-}): TargetPolicy {
+}) {
   const names = options.allowed.filter(isName);
   // prettier-ignore
   const rules = [
@@ -67,7 +58,11 @@ export function createTargetPolicy(options: {
     ...options.denied.map((range) => toRule(range, false, 2)),
   ].toSorted((a, b) => b.weight - a.weight);
   return {
-    allows(host, address, port) {
+    /**
+     * @param host - the host in the configuration.
+     * @param address - the resolved address that is about to be connected to.
+     */
+    allows(host: string, address: string, port: number): boolean {
       if (names.some((one) => one.name === host.toLowerCase() && (one.port ?? port) === port)) return true;
       // An IPv4 address inside an IPv6 address must not escape the rules for IPv4.
       const judged = findEmbeddedIpv4(address) ?? address;
@@ -78,3 +73,6 @@ export function createTargetPolicy(options: {
     },
   };
 }
+
+/** Decides which addresses and ports an organisation's configuration may make a service connect to. */
+export type TargetPolicy = ReturnType<typeof createTargetPolicy>;

@@ -8,16 +8,6 @@ interface ActiveRun {
   readonly since: number;
 }
 
-export interface ActiveRuns {
-  /** @returns the controller that stops the run; its reason is a {@link RunStopped}. */
-  add(run: RunClaim): AbortController;
-  remove(abort: AbortController): void;
-  /** Stops all runs, including those that are added later. */
-  stopAll(): void;
-  start(): void;
-  stop(): void;
-}
-
 const HEARTBEAT_MS = 1_000;
 /** A run shorter than this needs no heartbeat. */
 const FIRST_HEARTBEAT_AFTER_MS = 500;
@@ -31,7 +21,7 @@ export function createActiveRuns(deps: {
   readonly clock: Clock;
   readonly leaseMs: number;
   readonly log: Pick<Logger, 'warn'>;
-}): ActiveRuns {
+}) {
   const { pool, clock, leaseMs, log } = deps;
   // Keyed by delivery: if one run is here twice, each delivery has its own entry.
   const runs = new Map<AbortController, ActiveRun>();
@@ -55,14 +45,17 @@ export function createActiveRuns(deps: {
   });
 
   return {
-    add(run) {
+    /** @returns the controller that stops the run; its reason is a {@link RunStopped}. */
+    add(run: RunClaim): AbortController {
       const abort = new AbortController();
       runs.set(abort, { run, since: performance.now() });
       if (isStopped) abort.abort(new RunStopped('shutdown'));
       return abort;
     },
-    remove: (abort) => void runs.delete(abort),
-    stopAll() {
+    remove: (abort: AbortController) => void runs.delete(abort),
+
+    /** Stops all runs, including those that are added later. */
+    stopAll(): void {
       isStopped = true;
       for (const abort of runs.keys()) abort.abort(new RunStopped('shutdown'));
     },
@@ -70,3 +63,5 @@ export function createActiveRuns(deps: {
     stop: () => void heartbeat.stop(),
   };
 }
+
+export type ActiveRuns = ReturnType<typeof createActiveRuns>;

@@ -6,25 +6,9 @@ import { maybePruneRuns } from '../db/prune-runs.js';
 import { lockScheduleRow, finishOneOff } from '../db/schedules.js';
 import { inTransaction, type Db } from '../db/transaction.js';
 import type { CrawlJob } from '../queue/job.js';
-import { type ClaimedRun, type DeferredRun, createRunClaimer, type RunTimes } from './claim-run.js';
+import { type ClaimedRun, createRunClaimer, type RunTimes } from './claim-run.js';
 import { getRetryDelayMs } from './tasks/retry-delay.js';
 import type { EndpointUnavailable } from './tasks/task.js';
-
-export interface RunLifecycle {
-  /** Claims the run of a job. @returns undefined when the job has nothing to do. */
-  claim(job: CrawlJob): Promise<ClaimedRun | DeferredRun | undefined>;
-  /** Ends the run and stores its sync event, both or neither. @returns false when the run had ended before. */
-  complete(claimed: ClaimedRun): Promise<boolean>;
-  /** Ends the attempt as failed. @returns what follows; `void` when the run had ended before. */
-  fail(claimed: ClaimedRun, reason: string): Promise<Failure>;
-  /**
-   * Postpones an attempt that could not begin because the endpoint is unavailable.
-   *
-   * @returns when it continues, epoch ms; or what follows when it has waited for too long, and so has failed.
-   */
-  postpone(claimed: ClaimedRun, cause: EndpointUnavailable): Promise<{ readonly until: number } | Failure>;
-  handBack(claimed: ClaimedRun): Promise<void>;
-}
 
 export type Failure = 'retry' | 'failed' | 'void';
 
@@ -50,7 +34,7 @@ export function createRunLifecycle(deps: {
   readonly onEvent: () => void;
   /** Called for a job that should no longer be in the queue. */
   readonly onStale: (job: CrawlJob) => Promise<unknown>;
-}): RunLifecycle {
+}) {
   const { pool, clock, times, onEvent, onStale } = deps;
 
   /** @param write - the statement that ends the run; resolves with whether the claim was valid. */
@@ -120,6 +104,7 @@ export function createRunLifecycle(deps: {
   }
 
   return {
+    /** Claims the run of a job. @returns undefined when the job has nothing to do. */
     claim: createRunClaimer({
       pool,
       clock,
@@ -127,11 +112,23 @@ export function createRunLifecycle(deps: {
       onStale,
       giveUp: failForGood,
     }),
+
+    /** Ends the run and stores its sync event, both or neither. @returns false when the run had ended before. */
     complete,
+
+    /** Ends the attempt as failed. @returns what follows; `void` when the run had ended before. */
     fail,
+
+    /**
+     * Postpones an attempt that could not begin because the endpoint is unavailable.
+     *
+     * @returns when it continues, epoch ms; or what follows when it has waited for too long, and so has failed.
+     */
     postpone,
-    async handBack({ run }) {
+    async handBack({ run }: ClaimedRun): Promise<void> {
       await markHandedBack(pool, run, new Date(clock() + RETRY_GRACE_MS));
     },
   };
 }
+
+export type RunLifecycle = ReturnType<typeof createRunLifecycle>;

@@ -29,39 +29,6 @@ const LIMIT_REFRESH_MS = 1_000;
 const pending = new Set(['waiting', 'prioritized', 'delayed', 'active', 'paused']);
 export const isPending = (state: string): boolean => pending.has(state);
 
-/**
- * The jobs of all connectors; each connector type has its own queue. Everything fails with 503 while the backend is
- * unavailable.
- */
-export interface CrawlQueues {
-  /** Adds the job scheduler or the job that this revision of the schedule needs. */
-  apply(schedule: Queued): Promise<void>;
-  /** Resolves with whether that job scheduler or job exists. */
-  has(schedule: Queued): Promise<boolean>;
-  /**
-   * Removes what the queue may hold of a revision: its job scheduler and, if it may be a one-off schedule, its job,
-   * but not the job `kept`. A run that has begun notices that it has ended, and does nothing.
-   */
-  clear(
-    revision: QueuedRevision,
-    options: { readonly mayBeOneOff: boolean; readonly kept: string | null },
-  ): Promise<void>;
-  addRun(run: RunJob): Promise<void>;
-  /** Returns BullMQ's state of a job, `unknown` when there is none. */
-  jobState(connector: Connector, jobId: string): Promise<string>;
-  /** Removes the job scheduler that made a tick. @returns whether it was there. */
-  removeTickScheduler(connector: Connector, tickJobId: string): Promise<boolean>;
-  /**
-   * Sets the limit of CRAWL-24, which holds over all replicas together. When queues are named, their limit is set
-   * only where a flush can have removed it, and at most once a second, as every batch of changes names its queues.
-   */
-  limitConcurrency(limited?: Iterable<Connector>): Promise<void>;
-  /** See {@link QueueBackend.afterDataLoss}. */
-  afterDataLoss(rebuild: () => Promise<boolean>): Promise<boolean>;
-  ping(): Promise<unknown>;
-  close(): Promise<void>;
-}
-
 /** Calls BullMQ; any failure becomes a 503. */
 async function callQueue<T>(call: () => Promise<T>): Promise<T> {
   try {
@@ -78,7 +45,7 @@ export function openQueues(deps: {
   readonly concurrency: number;
   readonly clock: Clock;
   readonly log: Logger;
-}): CrawlQueues {
+}) {
   const { queueBackend, retryDelayMs, concurrency, clock, log } = deps;
   const queues = new Map<Connector, CrawlQueue>();
   const reportError = createErrorReporter(log, 'Queue error');
@@ -109,7 +76,8 @@ export function openQueues(deps: {
   }
 
   return {
-    apply: (schedule) =>
+    /** Adds the job scheduler or the job that this revision of the schedule needs. */
+    apply: (schedule: Queued): Promise<void> =>
       callQueue(() => {
         const queue = getQueue(schedule.connector);
         const plan = createPlan(schedule);
@@ -121,7 +89,9 @@ export function openQueues(deps: {
               retryDelayMs,
             });
       }),
-    has: (schedule) =>
+
+    /** Resolves with whether that job scheduler or job exists. */
+    has: (schedule: Queued): Promise<boolean> =>
       callQueue(async () => {
         const { id, connector, revision, config } = schedule;
         const queue = getQueue(connector);
@@ -132,7 +102,15 @@ export function openQueues(deps: {
         const data = earlier?.template?.data;
         return data?.kind === 'tick' && data.revision === revision;
       }),
-    clear: (revision, { mayBeOneOff, kept }) =>
+
+    /**
+     * Removes what the queue may hold of a revision: its job scheduler and, if it may be a one-off schedule, its job,
+     * but not the job `kept`. A run that has begun notices that it has ended, and does nothing.
+     */
+    clear: (
+      revision: QueuedRevision,
+      { mayBeOneOff, kept }: { readonly mayBeOneOff: boolean; readonly kept: string | null },
+    ): Promise<void> =>
       callQueue(async () => {
         const queue = getQueue(revision.connector);
         const jobId = toOnceJobId(revision.id, revision.revision);
@@ -141,7 +119,7 @@ export function openQueues(deps: {
           mayBeOneOff && jobId !== kept ? queue.remove(jobId) : undefined,
         ]);
       }),
-    addRun: ({ runId, orgId, connector, recoveries, attemptsLeft }) =>
+    addRun: ({ runId, orgId, connector, recoveries, attemptsLeft }: RunJob): Promise<void> =>
       callQueue(async () => {
         const opts = {
           ...jobOptions(attemptsLeft, retryDelayMs),
@@ -153,18 +131,36 @@ export function openQueues(deps: {
           getQueue(connector).add(toQueueName(connector), data, opts),
         ]);
       }),
-    jobState: (connector, jobId) => callQueue(() => getQueue(connector).getJobState(jobId)),
-    removeTickScheduler: (connector, jobId) =>
+
+    /** Returns BullMQ's state of a job, `unknown` when there is none. */
+    jobState: (connector: Connector, jobId: string): Promise<string> =>
+      callQueue(() => getQueue(connector).getJobState(jobId)),
+
+    /** Removes the job scheduler that made a tick. @returns whether it was there. */
+    removeTickScheduler: (connector: Connector, jobId: string): Promise<boolean> =>
       callQueue(() => getQueue(connector).removeJobScheduler(parseSchedulerKey(jobId))),
-    limitConcurrency: (limited) =>
+
+    /**
+     * Sets the limit of CRAWL-24, which holds over all replicas together. When queues are named, their limit is set
+     * only where a flush can have removed it, and at most once a second, as every batch of changes names its queues.
+     */
+    limitConcurrency: (limited?: Iterable<Connector>): Promise<void> =>
       callQueue(async () => {
         if (limited === undefined) await setConcurrency(connectors);
         else if (queueBackend.isVolatile) await setConcurrency(Array.from(limited).filter(isLimitOld));
       }),
-    afterDataLoss: (rebuild) => queueBackend.afterDataLoss(rebuild),
-    ping: () => callQueue(() => queueBackend.ping()),
-    async close() {
+
+    /** See {@link QueueBackend.afterDataLoss}. */
+    afterDataLoss: (rebuild: () => Promise<boolean>): Promise<boolean> => queueBackend.afterDataLoss(rebuild),
+    ping: (): Promise<unknown> => callQueue(() => queueBackend.ping()),
+    async close(): Promise<void> {
       await Promise.all([...queues.values()].map((queue) => queue.close()));
     },
   };
 }
+
+/**
+ * The jobs of all connectors; each connector type has its own queue. Everything fails with 503 while the backend is
+ * unavailable.
+ */
+export type CrawlQueues = ReturnType<typeof openQueues>;

@@ -20,17 +20,6 @@ export interface RunKey {
   readonly runId: string;
 }
 
-export interface RunService {
-  /** Queues a run beside the scheduled ones. @returns undefined without a schedule. @throws AppError 409; 503. */
-  request(orgId: string, connector: Connector, requestId: string): Promise<RequestedRun | undefined>;
-  /** Lists the history, newest first. It outlives the schedule. */
-  list(orgId: string, connector: Connector, query: RunsQuery): Promise<ListPage<RunItem>>;
-  /** Returns one run with its attempts and its event. @throws AppError 404. */
-  get(run: RunKey): Promise<RunDetail>;
-  /** Aborts a run in progress; the schedule continues. @throws AppError 404; 409 when the run has ended. */
-  cancel(run: RunKey): Promise<RunDetail>;
-}
-
 const toRunItem = (run: RunHistoryRow): RunItem => ({
   runId: run.id,
   connector: run.connector,
@@ -81,7 +70,7 @@ export function createRunService(deps: {
   readonly prisma: Prisma;
   readonly queues: Pick<CrawlQueues, 'addRun'>;
   readonly clock: Clock;
-}): RunService {
+}) {
   const { pool, prisma, queues, clock } = deps;
   async function get(key: RunKey): Promise<RunDetail> {
     const run = await findRun(prisma, key);
@@ -104,7 +93,8 @@ export function createRunService(deps: {
   }
 
   return {
-    async request(orgId, connector, requestId) {
+    /** Queues a run beside the scheduled ones. @returns undefined without a schedule. @throws AppError 409; 503. */
+    async request(orgId: string, connector: Connector, requestId: string): Promise<RequestedRun | undefined> {
       // A client that asks repeatedly is refused at once, without waiting for the schedule's row lock.
       if (await hasRunInProgress(pool, orgId, connector)) throw runInProgress();
       const schedule = await findSchedule(pool, orgId, connector);
@@ -144,9 +134,11 @@ export function createRunService(deps: {
       return { runId, connector, requestedAt: at.toISOString() };
     },
 
+    /** Returns one run with its attempts and its event. @throws AppError 404. */
     get,
 
-    async cancel(key) {
+    /** Aborts a run in progress; the schedule continues. @throws AppError 404; 409 when the run has ended. */
+    async cancel(key: RunKey): Promise<RunDetail> {
       const isCancelled = await cancelRun(pool, key, new Date(clock()));
       const run = await get(key);
       if (!isCancelled) throw runEnded();
@@ -154,7 +146,8 @@ export function createRunService(deps: {
       return run;
     },
 
-    list(orgId, connector, query) {
+    /** Lists the history, newest first. It outlives the schedule. */
+    list(orgId: string, connector: Connector, query: RunsQuery): Promise<ListPage<RunItem>> {
       const filter = { orgId, connector, state: query.outcome };
       return readListPage(query, {
         count: () => countRuns(prisma, filter),
@@ -164,3 +157,5 @@ export function createRunService(deps: {
     },
   };
 }
+
+export type RunService = ReturnType<typeof createRunService>;

@@ -28,20 +28,7 @@ export const NextRunsQuery = Type.Object(
   { additionalProperties: false },
 );
 
-export interface NextRunsService {
-  /** Lists the next runs: none for a schedule that is paused or has finished. @returns undefined without a schedule. */
-  list(orgId: string, connector: Connector, count: number): Promise<NextRuns | undefined>;
-  /** Lists the runs that an unsaved configuration would have. @throws AppError 400. */
-  preview(orgId: string, connector: Connector, body: unknown, count: number): NextRuns;
-}
-
-export function createNextRunsService({
-  pool,
-  clock,
-}: {
-  readonly pool: pg.Pool;
-  readonly clock: Clock;
-}): NextRunsService {
+export function createNextRunsService({ pool, clock }: { readonly pool: pg.Pool; readonly clock: Clock }) {
   function toNextRuns(schedule: PlanInput, count: number): NextRuns {
     const { connector, config } = schedule;
     const times = nextRunsAfter(createPlan(schedule), clock(), count);
@@ -55,11 +42,14 @@ export function createNextRunsService({
     };
   }
   return {
-    async list(orgId, connector, count) {
+    /** Lists the next runs: none for a schedule that is paused or has finished. @returns undefined without a schedule. */
+    async list(orgId: string, connector: Connector, count: number): Promise<NextRuns | undefined> {
       const schedule = await findSchedule(pool, orgId, connector);
       return schedule && toNextRuns(schedule, schedule.state === 'active' ? count : 0);
     },
-    preview(orgId, connector, body, count) {
+
+    /** Lists the runs that an unsaved configuration would have. @throws AppError 400. */
+    preview(orgId: string, connector: Connector, body: unknown, count: number): NextRuns {
       const given =
         typeof body === 'object' && body !== null
           ? (body as { scheduleConfig?: unknown }).scheduleConfig
@@ -70,3 +60,5 @@ export function createNextRunsService({
     },
   };
 }
+
+export type NextRunsService = ReturnType<typeof createNextRunsService>;

@@ -38,21 +38,6 @@ export interface Scheduled {
   readonly scheduledAt: string;
 }
 
-export interface ScheduleService {
-  /** Creates or replaces a schedule. @throws AppError 400 (CRAWL-9, CRAWL-10). */
-  schedule(principal: AccountPrincipal, connector: Connector, body: unknown): Promise<Scheduled>;
-  status(orgId: string, connector: Connector): Promise<StatusItem | undefined>;
-  list(orgId: string): Promise<StatusItem[]>;
-  /** @returns when it was paused. @throws AppError 400 when there is nothing to pause, or it is paused already. */
-  pause(orgId: string, connector: Connector): Promise<Date>;
-  /** @returns when it was resumed. @throws AppError 400 when it is not paused. */
-  resume(orgId: string, connector: Connector): Promise<Date>;
-  /** Removes the schedule, if there is one. */
-  remove(orgId: string, connector: Connector): Promise<void>;
-  /** Removes all of the organisation's schedules, or none of them when it fails. */
-  removeAll(orgId: string): Promise<void>;
-}
-
 interface Deps {
   readonly pool: pg.Pool;
   /** Called after each committed change. */
@@ -86,9 +71,10 @@ const resumeLate = (pool: pg.Pool, paused: Schedule, now: number): Promise<boole
     return true;
   });
 
-export function createScheduleService({ pool, onChange, clock }: Deps): ScheduleService {
+export function createScheduleService({ pool, onChange, clock }: Deps) {
   return {
-    async schedule(principal, connector, given) {
+    /** Creates or replaces a schedule. @throws AppError 400 (CRAWL-9, CRAWL-10). */
+    async schedule(principal: AccountPrincipal, connector: Connector, given: unknown): Promise<Scheduled> {
       const now = clock();
       const wanted = toNewSchedule(principal, connector, given, now);
       const revision = await saveSchedule(pool, wanted, now);
@@ -101,17 +87,18 @@ export function createScheduleService({ pool, onChange, clock }: Deps): Schedule
       };
     },
 
-    async status(orgId, connector) {
+    async status(orgId: string, connector: Connector): Promise<StatusItem | undefined> {
       const found = await findStatus(pool, orgId, connector);
       return found && toStatusItem(found.schedule, found.run, clock());
     },
 
-    async list(orgId) {
+    async list(orgId: string): Promise<StatusItem[]> {
       const now = clock();
       return (await findStatuses(pool, orgId)).map(({ schedule, run }) => toStatusItem(schedule, run, now));
     },
 
-    async pause(orgId, connector) {
+    /** @returns when it was paused. @throws AppError 400 when there is nothing to pause, or it is paused already. */
+    async pause(orgId: string, connector: Connector): Promise<Date> {
       const at = new Date(clock());
       if (!(await stopSchedules(pool, 'paused', { orgId, connector, at }))) {
         const schedule = await findSchedule(pool, orgId, connector);
@@ -121,7 +108,8 @@ export function createScheduleService({ pool, onChange, clock }: Deps): Schedule
       return at;
     },
 
-    async resume(orgId, connector) {
+    /** @returns when it was resumed. @throws AppError 400 when it is not paused. */
+    async resume(orgId: string, connector: Connector): Promise<Date> {
       const now = clock();
       for (let isResumed = false; !isResumed;) {
         const paused = await findSchedule(pool, orgId, connector);
@@ -136,12 +124,16 @@ export function createScheduleService({ pool, onChange, clock }: Deps): Schedule
       return new Date(now);
     },
 
-    async remove(orgId, connector) {
+    /** Removes the schedule, if there is one. */
+    async remove(orgId: string, connector: Connector): Promise<void> {
       if (await stopSchedules(pool, 'removed', { orgId, connector, at: new Date(clock()) })) onChange();
     },
 
-    async removeAll(orgId) {
+    /** Removes all of the organisation's schedules, or none of them when it fails. */
+    async removeAll(orgId: string): Promise<void> {
       if (await stopSchedules(pool, 'removed', { orgId, at: new Date(clock()) })) onChange();
     },
   };
 }
+
+export type ScheduleService = ReturnType<typeof createScheduleService>;

@@ -5,23 +5,12 @@ import { ANY_CONNECTOR, type TaskEndpoints, type TaskSecrets } from './endpoint-
 import { cancelTask, createHttpTask, toStatusUrl } from './http-task.js';
 import { builtInTask, type Task } from './task.js';
 
-export interface Tasks {
-  get(connector: Connector): Task;
-  /**
-   * Cancels a task that an earlier attempt started. A task of an endpoint that is no longer configured is ignored.
-   *
-   * @throws Error when the request failed.
-   */
-  cancel(connector: Connector, location: string, requestId: string): Promise<void>;
-  close(): Promise<void>;
-}
-
 /** Creates the task of each connector: its endpoint if one is configured, otherwise the built-in task. */
 export function createTasks(options: {
   readonly endpoints: TaskEndpoints;
   readonly secrets: TaskSecrets;
   readonly clock: Clock;
-}): Tasks {
+}) {
   const { endpoints, secrets, clock } = options;
   // Connections are not limited: by default there are at most five orders per connector, each of which may take as
   // long as its run, and when one endpoint serves all connectors, those that hang must not delay the others.
@@ -40,12 +29,20 @@ export function createTasks(options: {
   );
   const find = (connector: Connector) => configured.get(connector) ?? configured.get(ANY_CONNECTOR);
   return {
-    get: (connector) => find(connector)?.task ?? builtInTask,
-    async cancel(connector, location, requestId) {
+    get: (connector: Connector): Task => find(connector)?.task ?? builtInTask,
+
+    /**
+     * Cancels a task that an earlier attempt started. A task of an endpoint that is no longer configured is ignored.
+     *
+     * @throws Error when the request failed.
+     */
+    async cancel(connector: Connector, location: string, requestId: string): Promise<void> {
       const endpoint = find(connector);
       if (endpoint?.url.origin !== new URL(location).origin) return;
       await cancelTask(endpoint.access, toStatusUrl(endpoint.url, location), requestId);
     },
-    close: () => dispatcher.close(),
+    close: (): Promise<void> => dispatcher.close(),
   };
 }
+
+export type Tasks = ReturnType<typeof createTasks>;

@@ -25,20 +25,6 @@ const createLimiter = (pool: pg.Pool, keyPrefix: string, points: number, duratio
     clearExpiredByTimeout: true,
   });
 
-export interface AttemptLimits {
-  /**
-   * Counts an attempt before it is made, so that concurrent attempts get no extra guesses.
-   *
-   * @param subject - the e-mail address or link token that is tried.
-   * @param isKnown - called when the limit of the subject is reached: a client from which its owner has signed in
-   *   before is subject to the limit of the pair only.
-   * @throws AppError 429.
-   */
-  begin(subject: string, address: string, isKnown?: () => Promise<boolean>): Promise<void>;
-  /** Records a success: takes the attempt back and resets the failures of this network at this subject. */
-  succeed(subject: string, address: string): Promise<void>;
-}
-
 export interface AttemptLimitOptions {
   /** A prefix of the stored keys. Limiters with different names count separately. */
   readonly name: string;
@@ -52,7 +38,7 @@ export interface AttemptLimitOptions {
 }
 
 /** Creates a limiter whose limits all apply to a window of 15 minutes. */
-export function createAttemptLimits(pool: pg.Pool, options: AttemptLimitOptions): AttemptLimits {
+export function createAttemptLimits(pool: pg.Pool, options: AttemptLimitOptions) {
   const limiter = (keyPrefix: string, points: number) =>
     createLimiter(pool, keyPrefix, points, WINDOW_SECONDS);
   const pairs = limiter(`${options.name}:pair`, options.perPair);
@@ -69,7 +55,19 @@ export function createAttemptLimits(pool: pg.Pool, options: AttemptLimitOptions)
     }
   }
   return {
-    async begin(subject, address, isKnown = () => Promise.resolve(false)) {
+    /**
+     * Counts an attempt before it is made, so that concurrent attempts get no extra guesses.
+     *
+     * @param subject - the e-mail address or link token that is tried.
+     * @param isKnown - called when the limit of the subject is reached: a client from which its owner has signed in
+     *   before is subject to the limit of the pair only.
+     * @throws AppError 429.
+     */
+    async begin(
+      subject: string,
+      address: string,
+      isKnown: () => Promise<boolean> = () => Promise.resolve(false),
+    ): Promise<void> {
       const network = toNetwork(address, CLIENT_PREFIX);
       await consume(addresses, toKey(network));
       await consume(pairs, toKey(`${subject} ${network}`));
@@ -80,7 +78,9 @@ export function createAttemptLimits(pool: pg.Pool, options: AttemptLimitOptions)
         if (!(await isKnown())) throw refusal;
       }
     },
-    async succeed(subject, address) {
+
+    /** Records a success: takes the attempt back and resets the failures of this network at this subject. */
+    async succeed(subject: string, address: string): Promise<void> {
       const network = toNetwork(address, CLIENT_PREFIX);
       await Promise.all([
         pairs.delete(toKey(`${subject} ${network}`)),
@@ -90,3 +90,5 @@ export function createAttemptLimits(pool: pg.Pool, options: AttemptLimitOptions)
     },
   };
 }
+
+export type AttemptLimits = ReturnType<typeof createAttemptLimits>;

@@ -11,11 +11,6 @@ import {
 import { findAuditNames } from './names.queries.js';
 import type { AuditEntry, AuditPage, AuditQuery } from './schemas.js';
 
-export interface AuditService {
-  /** Lists the organisation's entries, newest first. @throws AppError 400 for a time that isn't an instant. */
-  list(principal: UserPrincipal, query: AuditQuery): Promise<AuditPage>;
-}
-
 const toEntry = ({ credentialKind: kind, credentialId: id, ...row }: AuditRow): AuditEntry => ({
   ...row,
   credential: kind === null || id === null ? null : { kind, id },
@@ -51,7 +46,7 @@ interface Found {
   readonly searchedFrom: Date | undefined;
 }
 
-export function createAuditService(prisma: Prisma): AuditService {
+export function createAuditService(prisma: Prisma) {
   async function search(orgId: string, filter: AuditFilter, query: AuditQuery): Promise<Found> {
     const { page, limit, cursor } = query;
     const offset = cursor === undefined ? (page - 1) * limit : 0;
@@ -70,7 +65,8 @@ export function createAuditService(prisma: Prisma): AuditService {
   }
 
   return {
-    async list({ orgId }, query) {
+    /** Lists the organisation's entries, newest first. @throws AppError 400 for a time that isn't an instant. */
+    async list({ orgId }: UserPrincipal, query: AuditQuery): Promise<AuditPage> {
       const filter = readFilter(query);
       const isSearch = Object.values(filter).some((value) => value !== undefined);
       const found = await (isSearch ? search(orgId, filter, query) : listAll(orgId, query));
@@ -84,3 +80,5 @@ export function createAuditService(prisma: Prisma): AuditService {
     },
   };
 }
+
+export type AuditService = ReturnType<typeof createAuditService>;

@@ -18,22 +18,6 @@ import {
 } from './queries.js';
 import type { SaveSmtpConfigBody, SmtpConfig, SmtpConfigWithPassword, TlsMode } from './schemas.js';
 
-export interface ConfigurationService {
-  /** Returns the configuration without the password. @throws AppError 404. */
-  getSmtp(orgId: string): Promise<SmtpConfig>;
-  /** Returns the configuration with the password, for the mail service only. @throws AppError 404. */
-  getSmtpWithPassword(orgId: string): Promise<SmtpConfigWithPassword>;
-  /**
-   * Replaces the whole configuration and notifies the administrators by mail, through the old server and the new one, or
-   * through the new one alone when the old one had been removed before.
-   *
-   * @throws AppError 400 for a password without a user name.
-   */
-  saveSmtp(caller: Caller, body: SaveSmtpConfigBody): Promise<SmtpConfig>;
-  /** Removes the configuration and notifies the administrators through the removed server. @throws AppError 404. */
-  removeSmtp(caller: Caller): Promise<void>;
-}
-
 /** The context that binds the sealed password to its organisation, so that it can't be opened in another row. */
 export const smtpPasswordContext = (orgId: string): string => `smtp-password:${orgId}`;
 
@@ -52,7 +36,7 @@ export function createConfigurationService(deps: {
   readonly box: SecretBox;
   readonly outbox: Outbox;
   readonly clock: Clock;
-}): ConfigurationService {
+}) {
   const { prisma, box, outbox, clock } = deps;
 
   async function find(orgId: string): Promise<SmtpConfigurationRow> {
@@ -110,10 +94,20 @@ export function createConfigurationService(deps: {
   }
 
   return {
-    getSmtp: async (orgId) => toSmtpConfig(await find(orgId)),
-    getSmtpWithPassword: async (orgId) => openSnapshot(orgId, await find(orgId)),
+    /** Returns the configuration without the password. @throws AppError 404. */
+    getSmtp: async (orgId: string): Promise<SmtpConfig> => toSmtpConfig(await find(orgId)),
 
-    async saveSmtp(caller, { password, username, ...rest }) {
+    /** Returns the configuration with the password, for the mail service only. @throws AppError 404. */
+    getSmtpWithPassword: async (orgId: string): Promise<SmtpConfigWithPassword> =>
+      openSnapshot(orgId, await find(orgId)),
+
+    /**
+     * Replaces the whole configuration and notifies the administrators by mail, through the old server and the new one, or
+     * through the new one alone when the old one had been removed before.
+     *
+     * @throws AppError 400 for a password without a user name.
+     */
+    async saveSmtp(caller: Caller, { password, username, ...rest }: SaveSmtpConfigBody): Promise<SmtpConfig> {
       if (password !== undefined && username === undefined) throw passwordWithoutUsername();
       const { orgId } = caller;
       const row = {
@@ -132,7 +126,8 @@ export function createConfigurationService(deps: {
       return toSmtpConfig(row);
     },
 
-    async removeSmtp(caller) {
+    /** Removes the configuration and notifies the administrators through the removed server. @throws AppError 404. */
+    async removeSmtp(caller: Caller): Promise<void> {
       const { orgId } = caller;
       const at = new Date(clock());
       await prisma.$transaction(async (tx) => {
@@ -145,3 +140,5 @@ export function createConfigurationService(deps: {
     },
   };
 }
+
+export type ConfigurationService = ReturnType<typeof createConfigurationService>;

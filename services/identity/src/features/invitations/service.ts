@@ -12,26 +12,22 @@ import { userNotFound } from '../users/errors.js';
 import { invitationAccepted, invitationLapsed } from './errors.js';
 import type { RepeatedInvitation } from './schemas.js';
 
-export interface Invitations {
-  /**
-   * Mails an invitation again, with the same link and the same end. An organisation without an SMTP server gets the link
-   * instead, to hand over: its administrators could as well create the member with a password (USER-9).
-   *
-   * @throws AppError 404; 409 INVITATION_ACCEPTED or INVITATION_LAPSED.
-   */
-  repeat(caller: Caller, userId: string): Promise<RepeatedInvitation>;
-}
-
 export function createInvitations(deps: {
   readonly prisma: Prisma;
   readonly secrets: OneTimeSecrets;
   readonly outbox: Outbox;
   readonly links: LinkBase;
   readonly clock: Clock;
-}): Invitations {
+}) {
   const { prisma, secrets, outbox, links, clock } = deps;
   return {
-    async repeat(caller, userId) {
+    /**
+     * Mails an invitation again, with the same link and the same end. An organisation without an SMTP server gets the link
+     * instead, to hand over: its administrators could as well create the member with a password (USER-9).
+     *
+     * @throws AppError 404; 409 INVITATION_ACCEPTED or INVITATION_LAPSED.
+     */
+    async repeat(caller: Caller, userId: string): Promise<RepeatedInvitation> {
       const { orgId, fullName, client } = caller;
       const at = new Date(clock());
       const repeated = await prisma.$transaction(async (tx) => {
@@ -55,3 +51,5 @@ export function createInvitations(deps: {
     },
   };
 }
+
+export type Invitations = ReturnType<typeof createInvitations>;

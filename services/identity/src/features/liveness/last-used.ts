@@ -24,16 +24,6 @@ export interface LastUse {
 
 const MAX_USER_AGENT_LENGTH = 512;
 
-export interface LastUsed {
-  /** Records a use in memory; the database isn't touched. */
-  record(use: ScopedUse): void;
-  /** Writes the collected uses. Those that can't be written are kept for the next flush. */
-  flush(): Promise<void>;
-  start(): void;
-  /** Stops the timer and flushes. */
-  stop(): Promise<void>;
-}
-
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 const NO_SCOPES: ScopeDays = {};
@@ -55,7 +45,7 @@ export function createLastUsed(deps: {
   readonly write: (db: pg.Pool, uses: readonly LastUse[]) => Promise<unknown>;
   readonly clock: Clock;
   readonly log: Pick<Logger, 'warn'>;
-}): LastUsed {
+}) {
   /** Changed in place, because most uses follow another one of the same token. */
   let gathered = new Map<string, Writable<LastUse>>();
 
@@ -94,7 +84,8 @@ export function createLastUsed(deps: {
   });
 
   return {
-    record({ tokenId, address, userAgent, scopes }) {
+    /** Records a use in memory; the database isn't touched. */
+    record({ tokenId, address, userAgent, scopes }: ScopedUse): void {
       const program = userAgent?.slice(0, MAX_USER_AGENT_LENGTH) ?? null;
       const at = deps.clock();
       let use = gathered.get(tokenId);
@@ -107,9 +98,13 @@ export function createLastUsed(deps: {
       use.userAgent = program;
       use.scopeDays = addScopes(use.scopeDays, scopes, toDay(at));
     },
+
+    /** Writes the collected uses. Those that can't be written are kept for the next flush. */
     flush: flush.run,
     start: flush.start,
-    async stop() {
+
+    /** Stops the timer and flushes. */
+    async stop(): Promise<void> {
       await flush.stop();
       await flush.run();
       // This is the last chance, so retry once in case the connection broke.
@@ -117,3 +112,5 @@ export function createLastUsed(deps: {
     },
   };
 }
+
+export type LastUsed = ReturnType<typeof createLastUsed>;

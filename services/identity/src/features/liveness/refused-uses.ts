@@ -25,22 +25,11 @@ const MAX_NETWORKS = 20;
 
 type ReuseReaction = (use: RefusedUse) => Promise<void>;
 
-/** Records refused uses of tokens for the audit. A kill -9 loses those of the last half second. */
-export interface RefusedUses {
-  /** Records a refusal in memory; the database isn't touched. */
-  record(use: PresentedToken, cause: RefusalCause): void;
-  /** Sets what happens when a rotated token is used after its end. It is repeated when it fails. */
-  onReuse(reaction: ReuseReaction): void;
-  start(): void;
-  /** Stops the timer and writes what was collected. */
-  stop(): Promise<void>;
-}
-
 export function createRefusedUses(deps: {
   readonly pool: pg.Pool;
   readonly clock: Clock;
   readonly log: Pick<Logger, 'warn'>;
-}): RefusedUses {
+}) {
   const gathered: RefusedUse[] = [];
   const recent = new LRUCache<string, true>({ max: MAX_REMEMBERED, ttl: REPEATED_AFTER_MS });
   const networks = new LRUCache<string, { count: number }>({ max: MAX_REMEMBERED, ttl: REPEATED_AFTER_MS });
@@ -106,17 +95,22 @@ export function createRefusedUses(deps: {
   }
 
   return {
-    record(use, cause) {
+    /** Records a refusal in memory; the database isn't touched. */
+    record(use: PresentedToken, cause: RefusalCause): void {
       if (!isNew(`${use.holder} ${cause}`, use.address)) return;
       const at = new Date(deps.clock());
       if (gathered.length < MAX_GATHERED) gathered.push({ ...use, cause, id: createAuditId(at), at });
       else dropped += 1;
     },
-    onReuse(reaction) {
+
+    /** Sets what happens when a rotated token is used after its end. It is repeated when it fails. */
+    onReuse(reaction: ReuseReaction): void {
       react = reaction;
     },
     start: flush.start,
-    async stop() {
+
+    /** Stops the timer and writes what was collected. */
+    async stop(): Promise<void> {
       await flush.stop();
       await flush.run();
       // This is the last chance, so retry once in case the connection broke.
@@ -124,3 +118,6 @@ export function createRefusedUses(deps: {
     },
   };
 }
+
+/** Records refused uses of tokens for the audit. A kill -9 loses those of the last half second. */
+export type RefusedUses = ReturnType<typeof createRefusedUses>;

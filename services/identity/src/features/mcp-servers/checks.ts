@@ -9,19 +9,12 @@ import type { Refreshed, TestedServer } from './schemas.js';
 import type { Connections } from './upstream/connections.js';
 import { UpstreamFault } from './upstream/faults.js';
 
-export interface ServerChecks {
-  /** Connects to a server and asks for its tools; nothing is stored. @throws AppError 404. */
-  test(principal: UserPrincipal, id: string): Promise<TestedServer>;
-  /** Refreshes the pinned catalogue now. @throws AppError 404; 502 REFRESH_FAILED. */
-  refresh(caller: Caller, id: string): Promise<Refreshed>;
-}
-
 export function createServerChecks(deps: {
   readonly prisma: Prisma;
   readonly connections: Connections;
   readonly refresher: Refresher;
   readonly timeoutMs: number;
-}): ServerChecks {
+}) {
   const { prisma, connections, refresher, timeoutMs } = deps;
 
   async function requireServer(orgId: string, id: string) {
@@ -31,7 +24,8 @@ export function createServerChecks(deps: {
   }
 
   return {
-    async test({ orgId }, id) {
+    /** Connects to a server and asks for its tools; nothing is stored. @throws AppError 404. */
+    async test({ orgId }: UserPrincipal, id: string): Promise<TestedServer> {
       const server = await requireServer(orgId, id);
       const startedAt = performance.now();
       const getDuration = () => Math.round(performance.now() - startedAt);
@@ -53,7 +47,8 @@ export function createServerChecks(deps: {
       }
     },
 
-    async refresh(caller, id) {
+    /** Refreshes the pinned catalogue now. @throws AppError 404; 502 REFRESH_FAILED. */
+    async refresh(caller: Caller, id: string): Promise<Refreshed> {
       const { orgId } = caller;
       const server = await requireServer(orgId, id);
       const changes = await refresher.refresh(server, toActor(caller)).catch((error: unknown) => {
@@ -64,3 +59,5 @@ export function createServerChecks(deps: {
     },
   };
 }
+
+export type ServerChecks = ReturnType<typeof createServerChecks>;

@@ -2,13 +2,8 @@ import { Histogram, type Registry } from 'prom-client';
 
 type Outcome = 'completed' | 'refused' | 'failed' | 'cancelled';
 
-export interface ServerMetrics {
-  /** Starts measuring a call. @returns a function that ends it. */
-  start(server: { readonly orgId: string; readonly name: string }): (outcome: Outcome) => void;
-}
-
 /** Registers the duration of calls by server. An organisation has at most 50 servers, so that labels stay few. */
-export function registerServerMetrics(registry: Registry): ServerMetrics {
+export function registerServerMetrics(registry: Registry) {
   const durations = new Histogram({
     name: 'mcp_server_call_duration_seconds',
     help: 'Duration of the calls of mounted tools, by server and outcome.',
@@ -17,7 +12,14 @@ export function registerServerMetrics(registry: Registry): ServerMetrics {
     registers: [registry],
   });
   return {
-    start({ orgId: org, name: server }) {
+    /** Starts measuring a call. @returns a function that ends it. */
+    start({
+      orgId: org,
+      name: server,
+    }: {
+      readonly orgId: string;
+      readonly name: string;
+    }): (outcome: Outcome) => void {
       const end = durations.startTimer({ org, server });
       return (outcome) => {
         end({ outcome });
@@ -25,3 +27,5 @@ export function registerServerMetrics(registry: Registry): ServerMetrics {
     },
   };
 }
+
+export type ServerMetrics = ReturnType<typeof registerServerMetrics>;

@@ -86,15 +86,6 @@ async function storeListing(
   };
 }
 
-export interface Refresher {
-  /**
-   * Refreshes the pinned catalogue of a server. A failure is recorded, and changes nothing about its tools.
-   *
-   * @throws UpstreamFault.
-   */
-  refresh(server: ClaimedServer, actor?: Actor): Promise<CatalogueChanges>;
-}
-
 export function createRefresher(deps: {
   readonly prisma: Prisma;
   readonly connections: Connections;
@@ -102,7 +93,7 @@ export function createRefresher(deps: {
   readonly timeoutMs: number;
   readonly refreshMs: number;
   readonly log: Pick<Logger, 'info'>;
-}): Refresher {
+}) {
   const { prisma, connections, clock, timeoutMs, refreshMs, log } = deps;
 
   async function store(server: ClaimedServer, listing: Listing, actor: Actor): Promise<CatalogueChanges> {
@@ -135,7 +126,12 @@ export function createRefresher(deps: {
   }
 
   return {
-    async refresh(server, actor = platformActor) {
+    /**
+     * Refreshes the pinned catalogue of a server. A failure is recorded, and changes nothing about its tools.
+     *
+     * @throws UpstreamFault.
+     */
+    async refresh(server: ClaimedServer, actor: Actor = platformActor): Promise<CatalogueChanges> {
       let listing: Listing;
       try {
         listing = await listUpstreamTools(connections, server, timeoutMs);
@@ -151,3 +147,5 @@ export function createRefresher(deps: {
     },
   };
 }
+
+export type Refresher = ReturnType<typeof createRefresher>;

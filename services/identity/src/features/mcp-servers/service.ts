@@ -31,19 +31,6 @@ import type { Egress } from './upstream/egress.js';
 
 const MAX_SERVERS = 50;
 
-export interface ServerService {
-  /** Lists the organisation's servers, newest first. */
-  list(principal: UserPrincipal, query: ServerQuery): Promise<ServerPage>;
-  /** @throws AppError 404. */
-  get(principal: UserPrincipal, id: string): Promise<Server>;
-  /** @throws AppError 400; 409 NAME_TAKEN or TOO_MANY_SERVERS. */
-  create(caller: Caller, body: CreateServerBody): Promise<Server>;
-  /** @throws AppError 400, 404; 409 NAME_TAKEN. */
-  change(caller: Caller, id: string, body: ChangeServerBody): Promise<Server>;
-  /** Removes the server with its tools and what was decided on them. @throws AppError 404. */
-  remove(caller: Caller, id: string): Promise<void>;
-}
-
 /** Returns the fields of a server that the audit records: never the secret. */
 const toAudited = (row: ServerRow) => ({
   name: row.name,
@@ -60,7 +47,7 @@ export function createServerService(deps: {
   readonly box: SecretBox;
   readonly egress: Pick<Egress, 'assertUrl'>;
   readonly clock: Clock;
-}): ServerService {
+}) {
   const { prisma, box, egress, clock } = deps;
 
   const record = (
@@ -91,7 +78,8 @@ export function createServerService(deps: {
   }
 
   return {
-    async list({ orgId }, { limit, cursor }) {
+    /** Lists the organisation's servers, newest first. */
+    async list({ orgId }: UserPrincipal, { limit, cursor }: ServerQuery): Promise<ServerPage> {
       // Fetch one more than requested to learn whether there is another page.
       const rows = await findServers(prisma, orgId, cursor, limit + 1);
       const page = rows.slice(0, limit);
@@ -101,13 +89,18 @@ export function createServerService(deps: {
       return { data, nextCursor: rows.length > limit ? (data.at(-1)?.id ?? null) : null };
     },
 
-    async get({ orgId }, id) {
+    /** @throws AppError 404. */
+    async get({ orgId }: UserPrincipal, id: string): Promise<Server> {
       const row = await findServer(prisma, orgId, id);
       if (!row) throw serverNotFound();
       return toServer(row, (await countTools(prisma, [id])).get(id));
     },
 
-    async create(caller, { name, url, credential, rules = [], isEnabled = true }) {
+    /** @throws AppError 400; 409 NAME_TAKEN or TOO_MANY_SERVERS. */
+    async create(
+      caller: Caller,
+      { name, url, credential, rules = [], isEnabled = true }: CreateServerBody,
+    ): Promise<Server> {
       const { orgId } = caller;
       const createdAt = new Date(clock());
       const id = uuidv7();
@@ -133,7 +126,8 @@ export function createServerService(deps: {
       });
     },
 
-    async change(caller, id, body) {
+    /** @throws AppError 400, 404; 409 NAME_TAKEN. */
+    async change(caller: Caller, id: string, body: ChangeServerBody): Promise<Server> {
       const { orgId } = caller;
       return prisma.$transaction(async (tx) => {
         await lockAdministration(tx, caller);
@@ -153,7 +147,8 @@ export function createServerService(deps: {
       });
     },
 
-    async remove(caller, id) {
+    /** Removes the server with its tools and what was decided on them. @throws AppError 404. */
+    async remove(caller: Caller, id: string): Promise<void> {
       const { orgId } = caller;
       await prisma.$transaction(async (tx) => {
         await lockAdministration(tx, caller);
@@ -166,3 +161,5 @@ export function createServerService(deps: {
     },
   };
 }
+
+export type ServerService = ReturnType<typeof createServerService>;

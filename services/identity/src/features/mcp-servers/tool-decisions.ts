@@ -11,19 +11,6 @@ import type { DecideBody, MountedTool, ToolDetail, ToolPage, ToolQuery } from '.
 import { toMountedName } from './server-name.js';
 import { findTools, findToolsNamed, type ToolRow, updateTool } from './tool.queries.js';
 
-export interface ToolDecisions {
-  /** Lists a server's tools by name. @throws AppError 404. */
-  list(principal: UserPrincipal, serverId: string, query: ToolQuery): Promise<ToolPage>;
-  /** Returns a tool's definitions and how they differ. @throws AppError 404. */
-  get(principal: UserPrincipal, serverId: string, toolName: string): Promise<ToolDetail>;
-  /**
-   * Maps tools to scopes, and approves definitions by their hash: all of them or none.
-   *
-   * @throws AppError 404; 400 for a tool that clients could not call; 409 DEFINITION_CHANGED.
-   */
-  decide(caller: Caller, serverId: string, body: DecideBody): Promise<readonly MountedTool[]>;
-}
-
 type Decision = DecideBody['tools'][number];
 
 function findDecisionChanges(before: ToolRow, after: ToolRow): Changes {
@@ -44,7 +31,7 @@ async function applyDecision(tx: Transaction, row: ToolRow, { scope, approve }: 
   });
 }
 
-export function createToolDecisions(deps: { readonly prisma: Prisma; readonly clock: Clock }): ToolDecisions {
+export function createToolDecisions(deps: { readonly prisma: Prisma; readonly clock: Clock }) {
   const { prisma, clock } = deps;
 
   async function requireServer(db: Prisma | Transaction, orgId: string, id: string) {
@@ -54,7 +41,8 @@ export function createToolDecisions(deps: { readonly prisma: Prisma; readonly cl
   }
 
   return {
-    async list({ orgId }, serverId, { limit, cursor }) {
+    /** Lists a server's tools by name. @throws AppError 404. */
+    async list({ orgId }: UserPrincipal, serverId: string, { limit, cursor }: ToolQuery): Promise<ToolPage> {
       const server = await requireServer(prisma, orgId, serverId);
       // Fetch one more than requested to learn whether there is another page.
       const rows = await findTools(prisma, serverId, cursor, limit + 1);
@@ -62,14 +50,20 @@ export function createToolDecisions(deps: { readonly prisma: Prisma; readonly cl
       return { data, nextCursor: rows.length > limit ? (data.at(-1)?.name ?? null) : null };
     },
 
-    async get({ orgId }, serverId, toolName) {
+    /** Returns a tool's definitions and how they differ. @throws AppError 404. */
+    async get({ orgId }: UserPrincipal, serverId: string, toolName: string): Promise<ToolDetail> {
       const server = await requireServer(prisma, orgId, serverId);
       const [row] = await findToolsNamed(prisma, serverId, [toolName]);
       if (!row) throw toolNotFound();
       return toToolDetail(server, row);
     },
 
-    async decide(caller, serverId, { tools }) {
+    /**
+     * Maps tools to scopes, and approves definitions by their hash: all of them or none.
+     *
+     * @throws AppError 404; 400 for a tool that clients could not call; 409 DEFINITION_CHANGED.
+     */
+    async decide(caller: Caller, serverId: string, { tools }: DecideBody): Promise<readonly MountedTool[]> {
       const { orgId } = caller;
       return prisma.$transaction(async (tx) => {
         await lockAdministration(tx, caller);
@@ -105,3 +99,5 @@ export function createToolDecisions(deps: { readonly prisma: Prisma; readonly cl
     },
   };
 }
+
+export type ToolDecisions = ReturnType<typeof createToolDecisions>;

@@ -4,14 +4,8 @@ import type { FastifyReply } from 'fastify';
 /** A comment is sent this often, so that no proxy takes a long call for a dead connection. */
 const KEEP_ALIVE_MS = 15_000;
 
-export interface EventStream {
-  /** Sends a message as JSON. Nothing happens when the client has disconnected. */
-  send(message: string): void;
-  end(): void;
-}
-
 /** Responds with server-sent events, which are messages of JSON-RPC. */
-export function openEventStream(reply: FastifyReply): EventStream {
+export function openEventStream(reply: FastifyReply) {
   const stream = new PassThrough();
   const keepAlive = setInterval(() => stream.write(': keepalive\n\n'), KEEP_ALIVE_MS).unref();
   stream.once('close', () => clearInterval(keepAlive));
@@ -24,10 +18,11 @@ export function openEventStream(reply: FastifyReply): EventStream {
     })
     .send(stream);
   return {
-    send(message) {
+    /** Sends a message as JSON. Nothing happens when the client has disconnected. */
+    send(message: string): void {
       if (stream.writable) stream.write(`event: message\ndata: ${message}\n\n`);
     },
-    end() {
+    end(): void {
       clearInterval(keepAlive);
       stream.end();
     },

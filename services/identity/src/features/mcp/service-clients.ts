@@ -1,4 +1,4 @@
-import { type CrawlClient, createCrawlClient, createMailClient, type MailClient } from '@platform/clients';
+import { createCrawlClient, createMailClient } from '@platform/clients';
 import type { Shutdown } from '@platform/service-kit';
 import type { ExchangeFor } from '../oauth/token-exchange.js';
 
@@ -12,16 +12,11 @@ export interface ServiceClientSettings {
   readonly connections: number;
 }
 
-export interface ServiceClients {
-  readonly crawl: CrawlClient | undefined;
-  readonly mail: MailClient | undefined;
-}
-
 /** Opens the clients of the services that tools call. */
 export function openServiceClients(
   settings: ServiceClientSettings,
   { exchangeFor, shutdown }: { readonly exchangeFor: ExchangeFor; readonly shutdown: Shutdown },
-): ServiceClients {
+) {
   const { crawlUrl, mailUrl, crawlTimeoutMs, mailTimeoutMs, connections } = settings;
   const crawl =
     crawlUrl === undefined

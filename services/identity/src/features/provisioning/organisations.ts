@@ -15,19 +15,11 @@ export interface NewOrganisation {
   readonly adminPassword: string;
 }
 
-export interface OrganisationService {
-  /** @throws AppError 409 when a member of any organisation has the e-mail. */
-  create(organisation: NewOrganisation): Promise<{ orgId: string; adminId: string }>;
-  /** Creates the first organisation. @returns whether it did: false when there is one already. */
-  bootstrap(organisation: NewOrganisation): Promise<boolean>;
-  isEmpty(): Promise<boolean>;
-}
-
 export function createOrganisationService(deps: {
   readonly prisma: Prisma;
   readonly passwords: Passwords;
   readonly clock: Clock;
-}): OrganisationService {
+}) {
   const { prisma, passwords, clock } = deps;
 
   async function insert(tx: Transaction, { name, adminEmail }: NewOrganisation, passwordHash: string) {
@@ -47,11 +39,14 @@ export function createOrganisationService(deps: {
   }
 
   return {
-    async create(organisation) {
+    /** @throws AppError 409 when a member of any organisation has the e-mail. */
+    async create(organisation: NewOrganisation): Promise<{ orgId: string; adminId: string }> {
       const passwordHash = await passwords.hash(organisation.adminPassword);
       return prisma.$transaction((tx) => insert(tx, organisation, passwordHash));
     },
-    async bootstrap(organisation) {
+
+    /** Creates the first organisation. @returns whether it did: false when there is one already. */
+    async bootstrap(organisation: NewOrganisation): Promise<boolean> {
       const passwordHash = await passwords.hash(organisation.adminPassword);
       return prisma.$transaction(async (tx) => {
         await lockOrganisations(tx);
@@ -60,6 +55,6 @@ export function createOrganisationService(deps: {
         return true;
       });
     },
-    isEmpty: async () => !(await hasOrganisation(prisma)),
+    isEmpty: async (): Promise<boolean> => !(await hasOrganisation(prisma)),
   };
 }

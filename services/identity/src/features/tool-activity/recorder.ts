@@ -22,16 +22,6 @@ export interface ToolCall {
   readonly client: string | undefined;
 }
 
-export interface ToolCallRecorder {
-  /** @returns a promise to wait for when the memory is full; it never rejects. */
-  record(call: ToolCall): Promise<unknown> | undefined;
-  /** Writes the collected calls. Those that can't be written are kept for the next flush. */
-  flush(): Promise<void>;
-  start(): void;
-  /** Stops the timer and flushes. */
-  stop(): Promise<void>;
-}
-
 /** Calls that are written in one statement. */
 interface Batch {
   readonly calls: ToolCallRow[];
@@ -59,7 +49,7 @@ export function createToolCallRecorder(deps: {
   readonly pool: pg.Pool;
   readonly clock: Clock;
   readonly log: Pick<Logger, 'warn' | 'error'>;
-}): ToolCallRecorder {
+}) {
   let gathering = createBatch();
   /** Closed batches that haven't been written yet, oldest first. */
   const closed: Batch[] = [];
@@ -108,16 +98,21 @@ export function createToolCallRecorder(deps: {
   });
 
   return {
-    record(call) {
+    /** @returns a promise to wait for when the memory is full; it never rejects. */
+    record(call: ToolCall): Promise<unknown> | undefined {
       gathering.calls.push(toRow(call, deps.clock()));
       if (gathering.calls.length >= BATCH_CALLS) close();
       else if (closed.length < MAX_BATCHES) return undefined;
       const written = writeClosed();
       return closed.length < MAX_BATCHES ? undefined : written;
     },
+
+    /** Writes the collected calls. Those that can't be written are kept for the next flush. */
     flush,
     start: flushing.start,
-    async stop() {
+
+    /** Stops the timer and flushes. */
+    async stop(): Promise<void> {
       await flushing.stop();
       await flush();
       // This is the last chance, so retry once in case the connection broke.
@@ -125,3 +120,5 @@ export function createToolCallRecorder(deps: {
     },
   };
 }
+
+export type ToolCallRecorder = ReturnType<typeof createToolCallRecorder>;

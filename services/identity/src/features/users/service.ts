@@ -20,24 +20,6 @@ import { countMembers, findMembers, type MemberRow } from './list.queries.js';
 import { type Account, findMember, insertUser, markRemoved, updateUser } from './queries.js';
 import type { ChangeUserBody, CreateUserBody, Member, User } from './schemas.js';
 
-export interface UserService {
-  list(principal: Pick<AccountPrincipal, 'orgId'>, query: ListQuery): Promise<ListPage<Member>>;
-  /**
-   * Creates a member. Without a password the member is invited, and can't log in before accepting.
-   *
-   * @throws AppError 409 EMAIL_TAKEN; 503 MAIL_UNAVAILABLE when there is no mail service to invite with.
-   */
-  create(caller: Caller, body: CreateUserBody): Promise<User>;
-  /** Changes a name or role. @throws AppError 404; 409 LAST_ADMIN; 403 SESSION_REQUIRED when a token changes a role. */
-  change(caller: Caller, userId: string, body: ChangeUserBody): Promise<User>;
-  /**
-   * Removes a member, whose sessions and tokens are rejected from then on.
-   *
-   * @throws AppError 404; 409 LAST_ADMIN; 403 SESSION_REQUIRED when a token would remove an administrator.
-   */
-  remove(caller: Caller, userId: string): Promise<void>;
-}
-
 /** Converts all spellings of an address to one: lower case, NFC, the domain in ASCII. */
 export function normaliseEmail(email: string): string {
   const text = email.trim().toLowerCase().normalize('NFC');
@@ -72,17 +54,25 @@ export function createUserService(deps: {
   readonly passwords: Passwords;
   readonly outbox: Outbox;
   readonly clock: Clock;
-}): UserService {
+}) {
   const { prisma, passwords, outbox, clock } = deps;
   return {
-    list: ({ orgId }, query) =>
+    list: ({ orgId }: Pick<AccountPrincipal, 'orgId'>, query: ListQuery): Promise<ListPage<Member>> =>
       readListPage(query, {
         count: () => countMembers(prisma, orgId),
         find: (window) => findMembers(prisma, orgId, window),
         toItem: toMember,
       }),
 
-    async create(caller, { email, fullName, role = 'member', password }) {
+    /**
+     * Creates a member. Without a password the member is invited, and can't log in before accepting.
+     *
+     * @throws AppError 409 EMAIL_TAKEN; 503 MAIL_UNAVAILABLE when there is no mail service to invite with.
+     */
+    async create(
+      caller: Caller,
+      { email, fullName, role = 'member', password }: CreateUserBody,
+    ): Promise<User> {
       const { orgId } = caller;
       const isInvited = password === undefined;
       if (isInvited && !outbox.isEnabled) throw mailUnavailable();
@@ -107,7 +97,8 @@ export function createUserService(deps: {
       return made;
     },
 
-    async change(caller, userId, { fullName, role }) {
+    /** Changes a name or role. @throws AppError 404; 409 LAST_ADMIN; 403 SESSION_REQUIRED when a token changes a role. */
+    async change(caller: Caller, userId: string, { fullName, role }: ChangeUserBody): Promise<User> {
       if (role !== undefined && caller.kind !== 'session') throw sessionRequiredForAdmins();
       const { orgId } = caller;
       const at = new Date(clock());
@@ -132,7 +123,12 @@ export function createUserService(deps: {
       });
     },
 
-    async remove(caller, userId) {
+    /**
+     * Removes a member, whose sessions and tokens are rejected from then on.
+     *
+     * @throws AppError 404; 409 LAST_ADMIN; 403 SESSION_REQUIRED when a token would remove an administrator.
+     */
+    async remove(caller: Caller, userId: string): Promise<void> {
       const { orgId, kind } = caller;
       const at = new Date(clock());
       await prisma.$transaction(async (tx) => {
@@ -153,3 +149,5 @@ export function createUserService(deps: {
     },
   };
 }
+
+export type UserService = ReturnType<typeof createUserService>;

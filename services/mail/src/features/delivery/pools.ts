@@ -11,16 +11,6 @@ import { toTransportOptions, type TransportLimits } from './transport-options.js
 /** A mail in the form that nodemailer expects. The Message-ID identifies it among the mails in progress. */
 export type Message = SendMailOptions & { readonly messageId: string; readonly signal: AbortSignal };
 
-export interface TransportPools {
-  /** Makes one attempt on a pooled connection. Never rejects. */
-  attempt(orgId: string, configuration: SmtpConfiguration, message: Message): Promise<AttemptResult>;
-  /** True until `close` is called. */
-  readonly isUp: boolean;
-  readonly size: number;
-  /** Waits for the mails in progress, then closes all connections. */
-  close(): Promise<void>;
-}
-
 type MailMessage = Parameters<Parameters<Transporter['use']>[1]>[0];
 
 /** A mail in progress, as nodemailer represents it. */
@@ -113,9 +103,7 @@ type Pool = ReturnType<typeof createPool>;
  * Keeps one pool of connections for each organisation and configuration. A changed configuration opens a new pool for the
  * next mail and lets the old pool finish. The least recently used pool is closed to make room for another one.
  */
-export function createTransportPools(
-  limits: TransportLimits & { readonly maxPools: number },
-): TransportPools {
+export function createTransportPools(limits: TransportLimits & { readonly maxPools: number }) {
   const retiring = new Set<Promise<void>>();
   let isUp = true;
   const pools = new LRUCache<string, Pool>({
@@ -137,17 +125,25 @@ export function createTransportPools(
   }
 
   return {
-    attempt: (orgId, configuration, message) => getPool(orgId, configuration).attempt(message),
-    get isUp() {
+    /** Makes one attempt on a pooled connection. Never rejects. */
+    attempt: (orgId: string, configuration: SmtpConfiguration, message: Message): Promise<AttemptResult> =>
+      getPool(orgId, configuration).attempt(message),
+
+    /** True until `close` is called. */
+    get isUp(): boolean {
       return isUp;
     },
-    get size() {
+    get size(): number {
       return pools.size;
     },
-    async close() {
+
+    /** Waits for the mails in progress, then closes all connections. */
+    async close(): Promise<void> {
       isUp = false;
       pools.clear();
       await Promise.all(retiring);
     },
   };
 }
+
+export type TransportPools = ReturnType<typeof createTransportPools>;

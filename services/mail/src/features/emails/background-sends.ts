@@ -1,27 +1,21 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Tracks mails that were answered with 202. No client waits for them, so the shutdown has to. */
-export interface BackgroundSends {
-  /** Aborted when the shutdown can wait no longer. The remaining mails then fail or become unknown. */
-  readonly signal: AbortSignal;
-  add(sending: Promise<unknown>): void;
-  /** Waits as long as a waiting request may take, then aborts the remaining mails. */
-  stop(): Promise<void>;
-}
-
-export function createBackgroundSends(deadlineMs: number): BackgroundSends {
+export function createBackgroundSends(deadlineMs: number) {
   const sendings = new Set<Promise<unknown>>();
   const ending = new AbortController();
   // Each mail in progress adds one listener, so Node's default limit of ten would warn.
   setMaxListeners(0, ending.signal);
   return {
+    /** Aborted when the shutdown can wait no longer. The remaining mails then fail or become unknown. */
     signal: ending.signal,
-    add(sending) {
+    add(sending: Promise<unknown>): void {
       const tracked = sending.finally(() => sendings.delete(tracked));
       sendings.add(tracked);
     },
-    async stop() {
+
+    /** Waits as long as a waiting request may take, then aborts the remaining mails. */
+    async stop(): Promise<void> {
       const timer = new AbortController();
       const timeout = delay(deadlineMs, undefined, { signal: timer.signal }).catch(() => undefined);
       await Promise.race([Promise.allSettled(sendings), timeout]);
@@ -31,3 +25,6 @@ export function createBackgroundSends(deadlineMs: number): BackgroundSends {
     },
   };
 }
+
+/** Tracks mails that were answered with 202. No client waits for them, so the shutdown has to. */
+export type BackgroundSends = ReturnType<typeof createBackgroundSends>;

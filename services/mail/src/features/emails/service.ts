@@ -55,20 +55,6 @@ export type Submission =
   | { readonly state: 'sent'; readonly confirmation: string }
   | { readonly state: 'accepted'; readonly id: string; readonly ended: Promise<unknown> };
 
-export interface EmailService {
-  /**
-   * Journals, sends and records a mail.
-   *
-   * @throws AppError 400 for faults of the body; 409 or 422 for the idempotency key; 409 when the mail can't be resent any
-   *   more; 429; 500 when the mail failed or its outcome is unknown; 503 when it couldn't be journalled and wasn't sent.
-   */
-  send(request: SendRequest): Promise<Submission>;
-  /** Finds the mail of an earlier request with this key. @throws AppError 503 when the database can't be read. */
-  findEarlier(orgId: string, key: string): Promise<EarlierMail | undefined>;
-  /** Returns the result of the first request with this key, and sends nothing. @throws AppError with the same errors as `send`. */
-  replay(orgId: string, idempotency: Idempotency, deadlines: ResponseDeadlines): Promise<Submission>;
-}
-
 /** A request waits this long for the first one with its key. */
 const EARLIER_WAIT_MS = 30_000;
 
@@ -103,7 +89,7 @@ export function createEmailService(deps: {
   readonly cipher: RequestCipher;
   readonly contentCipher: RequestCipher;
   readonly onOutcome: (state: Outcome['state']) => void;
-}): EmailService {
+}) {
   const { journal, deliver, clock, sendLimiter, backgroundSends, cipher, contentCipher, onOutcome } = deps;
 
   async function replay(
@@ -204,9 +190,20 @@ export function createEmailService(deps: {
   }
 
   return {
+    /** Returns the result of the first request with this key, and sends nothing. @throws AppError with the same errors as `send`. */
     replay,
-    findEarlier: (orgId, key) => journal.findByKey(orgId, key),
-    async send(request) {
+
+    /** Finds the mail of an earlier request with this key. @throws AppError 503 when the database can't be read. */
+    findEarlier: (orgId: string, key: string): Promise<EarlierMail | undefined> =>
+      journal.findByKey(orgId, key),
+
+    /**
+     * Journals, sends and records a mail.
+     *
+     * @throws AppError 400 for faults of the body; 409 or 422 for the idempotency key; 409 when the mail can't be resent any
+     *   more; 429; 500 when the mail failed or its outcome is unknown; 503 when it couldn't be journalled and wasn't sent.
+     */
+    async send(request: SendRequest): Promise<Submission> {
       const { orgId, idempotency, deadlines } = request;
       const read = await renderEmail(request.body, request.configuration.fromEmail);
       if ('faults' in read) throw validationError(read.faults);
@@ -229,3 +226,5 @@ export function createEmailService(deps: {
     },
   };
 }
+
+export type EmailService = ReturnType<typeof createEmailService>;

@@ -4,33 +4,24 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Encrypts the requests that are stored for a resend, because they contain codes and links, and the contents that are
- * kept for administrators (AES-256-GCM). The mail's id is authenticated with each, so that none can be moved to another
- * mail.
- */
-export interface RequestCipher {
-  encrypt(request: object, mailId: string): string;
-  /** @returns the request, or undefined when it was encrypted with another key or has been tampered with. */
-  decrypt(encrypted: string, mailId: string): unknown;
-}
-
-/**
  * The purpose of the stored data is part of the key derivation, so the data can be read only while the purpose stays
  * the same.
  */
 const purposes = { resend: 'letters of mails that failed', content: 'contents of mails' } as const;
 
 /** @param secret - this service's secret. What was encrypted with an earlier one can't be decrypted any more. */
-export function createRequestCipher(secret: string, purpose: keyof typeof purposes): RequestCipher {
+export function createRequestCipher(secret: string, purpose: keyof typeof purposes) {
   const key = Buffer.from(hkdfSync('sha256', secret, '', purposes[purpose], 32));
   return {
-    encrypt(request, mailId) {
+    encrypt(request: object, mailId: string): string {
       const iv = randomBytes(IV_BYTES);
       const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(mailId));
       const encrypted = Buffer.concat([iv, cipher.update(JSON.stringify(request), 'utf8'), cipher.final()]);
       return Buffer.concat([encrypted, cipher.getAuthTag()]).toString('base64');
     },
-    decrypt(encrypted, mailId) {
+
+    /** @returns the request, or undefined when it was encrypted with another key or has been tampered with. */
+    decrypt(encrypted: string, mailId: string): unknown {
       const bytes = Buffer.from(encrypted, 'base64');
       const end = bytes.length - TAG_BYTES;
       try {
@@ -47,3 +38,10 @@ export function createRequestCipher(secret: string, purpose: keyof typeof purpos
     },
   };
 }
+
+/**
+ * Encrypts the requests that are stored for a resend, because they contain codes and links, and the contents that are
+ * kept for administrators (AES-256-GCM). The mail's id is authenticated with each, so that none can be moved to another
+ * mail.
+ */
+export type RequestCipher = ReturnType<typeof createRequestCipher>;

@@ -21,24 +21,6 @@ import type { Resources } from '../../resources.js';
 import { countRecords, findByIds, findContent, findRecord, findRecords, type RecordRow } from './queries.js';
 import type { MailContent, MailRecord, RecordQuery } from './schemas.js';
 
-export interface RecordService {
-  /**
-   * Lists the organisation's sent mails, newest first. With a filter, page numbers reach a thousand matches; the cursor
-   * has no such limit.
-   */
-  list(orgId: string, query: RecordQuery): Promise<ListPage<MailRecord>>;
-  /** @throws AppError 404 when the organisation has no such mail, whether or not another one has. */
-  get(orgId: string, id: string): Promise<MailRecord>;
-  /**
-   * Renders a mail again, from its template and what is kept of its data.
-   *
-   * @returns null when nothing is kept. @throws AppError 404 when the organisation has no such mail.
-   */
-  getContent(orgId: string, id: string): Promise<MailContent>;
-  /** Erases a recipient from all mails of the organisation. Mails in progress follow when their outcome is stored. */
-  erase(orgId: string, recipient: string): Promise<Erased>;
-}
-
 const describe = (row: RecordRow): MailRecord => ({
   id: row.id,
   orgId: row.orgId,
@@ -88,7 +70,7 @@ export function createRecordService({
   prisma,
   pool,
   contentCipher,
-}: Pick<Resources, 'prisma' | 'pool'> & { readonly contentCipher: RequestCipher }): RecordService {
+}: Pick<Resources, 'prisma' | 'pool'> & { readonly contentCipher: RequestCipher }) {
   const listSent = (orgId: string, query: RecordQuery): Promise<ListPage<MailRecord>> =>
     readListPage(query, {
       count: () => countRecords(prisma, orgId),
@@ -115,19 +97,37 @@ export function createRecordService({
   }
 
   return {
-    list: (orgId, query) => (isFiltered(query) ? listMatches(orgId, query) : listSent(orgId, query)),
-    async get(orgId, id) {
+    /**
+     * Lists the organisation's sent mails, newest first. With a filter, page numbers reach a thousand matches; the cursor
+     * has no such limit.
+     */
+    list: (orgId: string, query: RecordQuery): Promise<ListPage<MailRecord>> =>
+      isFiltered(query) ? listMatches(orgId, query) : listSent(orgId, query),
+
+    /** @throws AppError 404 when the organisation has no such mail, whether or not another one has. */
+    async get(orgId: string, id: string): Promise<MailRecord> {
       const row = await findRecord(prisma, orgId, id);
       if (!row) throw notFound('Mail record not found');
       return describe(row);
     },
-    async getContent(orgId, id) {
+
+    /**
+     * Renders a mail again, from its template and what is kept of its data.
+     *
+     * @returns null when nothing is kept. @throws AppError 404 when the organisation has no such mail.
+     */
+    async getContent(orgId: string, id: string): Promise<MailContent> {
       const found = await findContent(prisma, orgId, id);
       if (!found) throw notFound('Mail record not found');
       return found.encrypted === null
         ? null
         : renderContent(found.templateType, contentCipher.decrypt(found.encrypted, id));
     },
-    erase: (orgId, recipient) => eraseRecipient(pool, orgId, toStored(recipient)),
+
+    /** Erases a recipient from all mails of the organisation. Mails in progress follow when their outcome is stored. */
+    erase: (orgId: string, recipient: string): Promise<Erased> =>
+      eraseRecipient(pool, orgId, toStored(recipient)),
   };
 }
+
+export type RecordService = ReturnType<typeof createRecordService>;

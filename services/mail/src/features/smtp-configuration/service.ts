@@ -4,18 +4,6 @@ import { readSmtpConfiguration, type SmtpConfiguration } from './configuration.j
 import { configurationIncomplete, configurationNotSet } from './errors.js';
 import type { FetchConfiguration } from './manager-client.js';
 
-export interface SmtpConfigurations {
-  /**
-   * Returns the organisation's configuration, from the cache while it is fresh.
-   *
-   * @throws AppError 404 when there is none, 400 when it is incomplete, 503 when the configuration manager is unavailable
-   *   and nothing is cached.
-   */
-  get(orgId: string, requestId?: string): Promise<SmtpConfiguration>;
-  /** Fetches the configuration and replaces the cached one. @throws AppError 404, 400 or 503, without using the cache. */
-  reload(orgId: string, requestId?: string): Promise<SmtpConfiguration>;
-}
-
 interface CachedConfiguration {
   /** Undefined when there is no configuration, or when it is incomplete. */
   readonly configuration: SmtpConfiguration | undefined;
@@ -35,7 +23,7 @@ export function createSmtpConfigurations(deps: {
    * effect here.
    */
   readonly maxAgeMs: number;
-}): SmtpConfigurations {
+}) {
   const known = new LRUCache<string, CachedConfiguration>({ max: MAX_CACHED });
   const inProgress = new Map<string, Promise<SmtpConfiguration>>();
   let fetches = 0;
@@ -66,8 +54,16 @@ export function createSmtpConfigurations(deps: {
   }
 
   return {
+    /** Fetches the configuration and replaces the cached one. @throws AppError 404, 400 or 503, without using the cache. */
     reload,
-    async get(orgId, requestId) {
+
+    /**
+     * Returns the organisation's configuration, from the cache while it is fresh.
+     *
+     * @throws AppError 404 when there is none, 400 when it is incomplete, 503 when the configuration manager is unavailable
+     *   and nothing is cached.
+     */
+    async get(orgId: string, requestId?: string): Promise<SmtpConfiguration> {
       const entry = known.get(orgId);
       // A missing configuration is never served from the cache, so that a new one takes effect without a reload.
       if (!entry?.configuration) return reloadOnce(orgId, requestId);
@@ -82,3 +78,5 @@ export function createSmtpConfigurations(deps: {
     },
   };
 }
+
+export type SmtpConfigurations = ReturnType<typeof createSmtpConfigurations>;

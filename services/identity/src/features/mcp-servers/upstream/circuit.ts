@@ -21,19 +21,11 @@ interface State {
   isOnTrial: boolean;
 }
 
-export interface Circuits {
-  /** Returns undefined when a call may be sent, or else in how many milliseconds to try again. */
-  tryEnter(serverId: string): number | undefined;
-  succeed(serverId: string): void;
-  fail(serverId: string): void;
-  /** Ends a call that says nothing about the server, such as one that its caller cancelled. */
-  leave(serverId: string): void;
-}
-
-export function createCircuits(clock: Clock): Circuits {
+export function createCircuits(clock: Clock) {
   const states = new Map<string, State>();
   return {
-    tryEnter(serverId) {
+    /** Returns undefined when a call may be sent, or else in how many milliseconds to try again. */
+    tryEnter(serverId: string): number | undefined {
       const state = states.get(serverId);
       if (!state || state.openUntil === 0) return undefined;
       const waitMs = state.openUntil - clock();
@@ -42,8 +34,8 @@ export function createCircuits(clock: Clock): Circuits {
       state.isOnTrial = true;
       return undefined;
     },
-    succeed: (serverId) => states.delete(serverId),
-    fail(serverId) {
+    succeed: (serverId: string) => states.delete(serverId),
+    fail(serverId: string): void {
       const state = states.get(serverId) ?? {
         failures: 0,
         pauseMs: FIRST_PAUSE_MS,
@@ -60,7 +52,9 @@ export function createCircuits(clock: Clock): Circuits {
       if (states.size >= MAX_SERVERS) states.clear();
       states.set(serverId, state);
     },
-    leave(serverId) {
+
+    /** Ends a call that says nothing about the server, such as one that its caller cancelled. */
+    leave(serverId: string): void {
       const state = states.get(serverId);
       if (state) state.isOnTrial = false;
     },
