@@ -7,6 +7,7 @@ import { describeWith } from '@platform/testing';
 import { buildEdited, buildOverlay, type Manifest, root, type Tree } from './kustomize.js';
 import { knownMetrics, listMetrics } from './metrics.js';
 import { askConfig, mountSecrets } from './service-config.js';
+import { unwrap, ofKind, workloads, matches, toEnvironment } from './workloads.js';
 
 const overlays = ['dev', 'production', 'existing-services'] as const;
 
@@ -16,31 +17,6 @@ async function validate(manifests: readonly Manifest[]): Promise<string[]> {
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
   if (stdout === '') throw new Error(stderr);
   return JSON.parse(stdout) as string[];
-}
-
-/** Kustomize wraps long values. Kubernetes accepts base64 with line breaks, but the format in the schema does not. */
-const unwrap = (manifest: Manifest): Manifest =>
-  manifest.kind === 'Secret' && manifest.data
-    ? { ...manifest, data: Object.fromEntries(Object.entries(manifest.data).map(([key, value]) => [key, value.replace(/\s/g, '')])) }
-    : manifest; // prettier-ignore
-
-const ofKind = (manifests: readonly Manifest[], ...kinds: string[]): Manifest[] =>
-  manifests.filter(({ kind }) => kinds.includes(kind));
-
-const workloads = (manifests: readonly Manifest[]): Manifest[] =>
-  ofKind(manifests, 'Deployment', 'StatefulSet', 'Job');
-
-const matches = (selector: Tree, labels: Readonly<Record<string, string>>): boolean =>
-  Object.entries(selector.matchLabels ?? {}).every(([key, value]) => labels[key] === value);
-
-/** Returns the environment that the container's process gets, including its ConfigMaps. */
-function toEnvironment(container: Tree, manifests: readonly Manifest[]): Record<string, string> {
-  const maps = (container.envFrom ?? []).map(
-    ({ configMapRef }: Tree) =>
-      ofKind(manifests, 'ConfigMap').find(({ metadata }) => metadata.name === configMapRef.name)?.data ?? {},
-  );
-  const own = (container.env ?? []).map(({ name, value }: Tree) => [name, value]);
-  return Object.assign({}, ...maps, Object.fromEntries(own));
 }
 
 describeWith('kustomize', 'the manifests', () => {
