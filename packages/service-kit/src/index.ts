@@ -1,6 +1,7 @@
 /// <reference types="@fastify/swagger" preserve="true" />
 // Anything exported here is public: services and packages import from this file, and runMain from `run-main`.
-export { type App, type AppOptions, createApp, createErrorHandler, type ServiceApp } from './http/app.js';
+export { createErrorHandler } from './http/error-handler.js';
+export { type App, type AppOptions, createApp, type ServiceApp } from './http/app.js';
 export { backoffMs, type BackoffOptions } from './concurrency/backoff.js';
 export { type BatcherOptions, createBatcher } from './concurrency/batcher.js';
 export { createFairLimiter, type FairLimiter } from './concurrency/fair-limiter.js';

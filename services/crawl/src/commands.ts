@@ -1,6 +1,6 @@
 import { defineCommands } from '@platform/service-kit';
 import { crawlVariables, loadCrawlConfig } from './config.js';
-import { migrateQueues } from './queue/backend.js';
+import { migrateQueues } from './queue/migrations.js';
 
 export const main = defineCommands({
   name: 'crawl',

@@ -1,7 +1,8 @@
 import { connectors } from '@platform/events';
 import type { ServiceDeps } from '@platform/service-kit';
 import type { CrawlConfig } from './config.js';
-import { assertQueuesMigrated, createQueueBackend, type QueueBackend } from './queue/backend.js';
+import { assertQueuesMigrated } from './queue/migrations.js';
+import { createQueueBackend, type QueueBackend } from './queue/backend.js';
 import { type CrawlQueues, openQueues } from './queue/queues.js';
 import type { Resources } from './resources.js';
 

@@ -1,14 +1,8 @@
 import { parseArgs } from 'node:util';
 import { defineCommands, systemClock, UsageError } from '@platform/service-kit';
 import { validate as isUuid } from 'uuid';
-import {
-  identityVariables,
-  isEmailAddress,
-  isOrganisationName,
-  loadAdminPassword,
-  loadEncryptionKeys,
-  loadIdentityConfig,
-} from './config.js';
+import { isEmailAddress, isOrganisationName } from './config-values.js';
+import { identityVariables, loadAdminPassword, loadEncryptionKeys, loadIdentityConfig } from './config.js';
 import { withResources } from './command-resources.js';
 import { makeAdministrator } from './features/provisioning/administrators.js';
 import { createOrganisationService } from './features/provisioning/organisations.js';

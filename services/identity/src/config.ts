@@ -1,114 +1,32 @@
-import {
-  canHoldScope,
-  DEFAULT_TOKEN_PREFIX,
-  isScope,
-  isTokenPrefix,
-  platformVariables,
-  type Scope,
-} from '@platform/auth';
+import { DEFAULT_TOKEN_PREFIX, platformVariables } from '@platform/auth';
 import {
   integer,
-  isDisplayName,
-  list,
   loadConfig,
   oneOf,
   parsedList,
   parseTarget,
-  readEmailAddress,
   serviceVariables,
   text,
   url,
   type Values,
-  type Variable,
   withDefault,
 } from '@platform/service-kit';
 import { scanningKeys } from './features/token-leaks/scanning-keys.js';
 import type { BoxKey } from './secret-box.js';
-
-const DEFAULT_MCP_SCOPES: readonly Scope[] = [
-  'kb:read',
-  'semantic:write',
-  'crawl:read',
-  'crawl:write',
-  'crawl:delete',
-  'user:read',
-];
-
-/** Claude, ChatGPT and Visual Studio Code. */
-const DEFAULT_CLIENT_HOSTS: readonly string[] = ['claude.ai', 'chatgpt.com', 'vscode.dev'];
-
-const clientHosts: Variable<readonly string[]> = {
-  mustBe: 'a comma-separated list of host names, or none',
-  parse: (value) => (value.trim() === 'none' ? [] : list('').parse(value)),
-};
-
-/** `id:key, …`: the first key encrypts and all keys decrypt. To rotate, put a new key in front. */
-const encryptionKeys: Variable<readonly BoxKey[]> = {
-  mustBe: 'a comma-separated list of <id>:<32 bytes in base64>, made with: openssl rand -base64 32',
-  parse(value) {
-    const keys = value.split(',').map((item) => {
-      const [, id, key] = /^\s*([\w-]{1,32}):([\w+/=-]+)\s*$/.exec(item) ?? [];
-      return id !== undefined && key !== undefined ? { id, key: Buffer.from(key, 'base64') } : undefined;
-    });
-    return keys.every((key) => key?.key.length === 32) ? (keys as BoxKey[]) : undefined;
-  },
-};
-
-/** Whether a token gets the scope only when it is requested by name: these scopes exceed what an agent's tools need. */
-const isGrantedWhenNamed = (scope: Scope): boolean =>
-  !canHoldScope(scope, 'member') || scope === 'pat:read' || scope === 'pat:write';
-
-const defaultScopes: Variable<readonly Scope[]> = {
-  mustBe:
-    'a comma-separated list of scope names from the catalogue (see the README), without those that are granted only when named: pat:*, user:write, config:*, SEND_MAIL, FETCH_CONFIG',
-  parse(value) {
-    const names = list('').parse(value) ?? [];
-    const areAllowed = names.every((name) => isScope(name) && !isGrantedWhenNamed(name));
-    return names.length > 0 && areAllowed ? ([...new Set(names)] as Scope[]) : undefined;
-  },
-};
-
-/** A service of the platform that may ask identity about credentials. */
-export interface ServiceClient {
-  readonly id: string;
-  readonly secret: string;
-}
-
-const serviceClients: Variable<readonly ServiceClient[]> = {
-  mustBe: 'a comma-separated list of <client id>:<secret of 32 characters or more>',
-  parse(value) {
-    const clients = value.split(',').map((item) => /^\s*([\w-]{1,64}):([\w.~+/=-]{32,256})\s*$/.exec(item));
-    return clients.every((match) => match !== null)
-      ? clients.map((match) => ({ id: match[1] ?? '', secret: match[2] ?? '' }))
-      : undefined;
-  },
-};
+import {
+  DEFAULT_MCP_SCOPES,
+  DEFAULT_CLIENT_HOSTS,
+  clientHosts,
+  encryptionKeys,
+  defaultScopes,
+  serviceClients,
+  password,
+  tokenPrefix,
+  emailAddress,
+  organisationName,
+} from './config-values.js';
 
 const databaseUrl = url(['postgres:', 'postgresql:'], 'postgresql://user:password@host:5432/identity');
-
-const password: Variable<string> = {
-  mustBe: 'a password of 8 to 256 characters',
-  parse: (value) => (value.length >= 8 && value.length <= 256 ? value : undefined),
-};
-
-const tokenPrefix: Variable<string> = {
-  mustBe: '2 to 16 lower-case letters and digits, the first a letter, and an underscore, such as acme_',
-  parse: (value) => (isTokenPrefix(value) ? value : undefined),
-};
-
-const emailAddress: Variable<string> = {
-  mustBe: 'an e-mail address',
-  parse: (value) => (readEmailAddress(value) === undefined ? undefined : value),
-};
-
-const organisationName: Variable<string> = {
-  mustBe: 'a name of 1 to 200 characters, with a visible one, without control and bidirectional ones',
-  parse: (value) => (isOrganisationName(value) ? value : undefined),
-};
-
-export const isOrganisationName = (value: string): boolean => value.length <= 200 && isDisplayName(value);
-
-export const isEmailAddress = (value: string): boolean => emailAddress.parse(value) !== undefined;
 
 export const loadAdminPassword = (env: NodeJS.ProcessEnv): string =>
   loadConfig(env, { ADMIN_PASSWORD: password }).ADMIN_PASSWORD;

@@ -4,7 +4,8 @@ import type { MailConfig } from './config.js';
 import { createTransportPools, type TransportPools } from './features/delivery/pools.js';
 import type { TransportLimits } from './features/delivery/transport-options.js';
 import { type BackgroundSends, createBackgroundSends } from './features/emails/background-sends.js';
-import { createJournal, type Journal, type JournalTimes } from './features/journal/service.js';
+import { createJournal, type Journal } from './features/journal/service.js';
+import type { JournalTimes } from './features/journal/upkeep.js';
 import type { Resources } from './resources.js';
 
 interface WorkerDeps extends ServiceDeps<MailConfig, Resources> {

@@ -13,7 +13,7 @@ import {
 import pg from 'pg';
 import { buildMail } from '../src/app.js';
 import { loadMailConfig } from '../src/config.js';
-import type { JournalTimes } from '../src/features/journal/service.js';
+import type { JournalTimes } from '../src/features/journal/upkeep.js';
 import { openResources } from '../src/resources.js';
 
 const migrationsFolder = fileURLToPath(new URL('../prisma/migrations', import.meta.url));

@@ -12,7 +12,6 @@ import fastify, {
 import type { Registry } from 'prom-client';
 import { trackAllowedMethods } from './allowed-methods.js';
 import type { ErrorFormat } from '../error-format.js';
-import type { AppError } from '../errors.js';
 import { type Health, registerHealth } from './health.js';
 import { registerJsonBody } from './body/json-body.js';
 import type { Logger } from '../telemetry/logging.js';
@@ -21,14 +20,14 @@ import { REQUEST_ID_FIELD, getRequestId } from './request-id.js';
 import { isHeaderRepeated } from './repeated-header.js';
 import { createRequestsInProgress, type RequestsInProgress } from './requests-in-progress.js';
 import { securityHeadersFor } from './security-headers.js';
-import { createServerErrorLog } from '../telemetry/server-error-log.js';
 import { type BodyTimeouts, limitBodyTime } from './body/body-timeout.js';
 import { createClientErrorHandler, registerExpectations } from './client-errors.js';
 import { refuseCodedBodies } from './body/content-coding.js';
-import { toStatusError, translateError } from './translate-error.js';
+import { toStatusError } from './translate-error.js';
 import { registerRequestSpans } from '../telemetry/tracing/request-spans.js';
 import { registerDocs } from '../openapi/docs.js';
 import { createSerializerCompiler, createValidatorCompiler } from './validation.js';
+import { createErrorHandler } from './error-handler.js';
 
 /** A Fastify instance whose handlers get their types from the TypeBox schemas of the route. */
 export type App = FastifyInstance<
@@ -59,56 +58,6 @@ export interface ServiceApp {
   readonly health: Health;
   readonly metrics: Registry;
   readonly requests: RequestsInProgress;
-}
-
-/** The statuses of requests whose end is unknown or does not come; the rest of their body is not read. */
-const CLOSING_STATUSES: ReadonlySet<number> = new Set([400, 408]);
-
-/**
- * Creates a handler that sends errors in the service's format. It logs server errors with their cause and the request's
- * id; client errors are only sent.
- */
-export function createErrorHandler(format: ErrorFormat) {
-  const logServerError = createServerErrorLog();
-  const bodies = new WeakMap<AppError, string>();
-  const render = (error: AppError) =>
-    format.render({
-      status: error.statusCode,
-      code: error.code,
-      message: error.message,
-      details: error.details,
-    });
-  function renderOnce(error: AppError): string {
-    const rendered = bodies.get(error);
-    if (rendered !== undefined) return rendered;
-    const body = JSON.stringify(render(error));
-    bodies.set(error, body);
-    return body;
-  }
-  return (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void => {
-    const error: AppError = translateError(thrown);
-    if (error.statusCode >= 500) {
-      const { message, statusCode } = error;
-      logServerError(request.log, { error: error.cause ?? error, message, isOutage: statusCode === 503 });
-    }
-    if (error.headers) void reply.headers(error.headers);
-    if (reply.hasHeader('connection') && !CLOSING_STATUSES.has(error.statusCode) && !request.raw.complete)
-      discardBody(request, reply);
-    void reply.code(error.statusCode);
-    if (error.isReused) void reply.type('application/json; charset=utf-8').send(renderOnce(error));
-    else void reply.send(render(error));
-  };
-}
-
-/**
- * Reads and discards the rest of a refused body, until the request's timeout at the latest. Fastify would close the
- * connection at once. A client that is still writing would then see a reset and lose the response, and a gateway would
- * turn that into a 502.
- */
-function discardBody(request: FastifyRequest, reply: FastifyReply): void {
-  void reply.removeHeader('connection');
-  // The copy that measures the body's time is full and would stop the flow again.
-  request.raw.unpipe().resume();
 }
 
 function registerNotFound(app: App, format: ErrorFormat): void {

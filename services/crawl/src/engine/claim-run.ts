@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { maybePruneRuns } from '../db/prune-runs.js';
 import { findRunLease, findTick, reclaimRun } from '../db/run-claims.js';
-import { abortOrphan, insertRun, type Run, type RunParameters } from '../db/runs.js';
+import { abortOrphan, insertRun } from '../db/runs.js';
 import { findScheduleById, finishOneOff } from '../db/schedules.js';
 import { inTransaction, type Db } from '../db/transaction.js';
 import { nextRunAfter, createPlan } from '../domain/plan.js';
@@ -11,36 +11,7 @@ import { nextTime } from '../domain/recurrence.js';
 import { decideTick, isInProgress, MAX_RECOVERIES } from '../domain/run-state.js';
 import type { Schedule } from '../domain/schedule.js';
 import { type CrawlJob, parseTickRecurrence, parseTickTime } from '../queue/job.js';
-
-/** A run that this worker has claimed. */
-export interface ClaimedRun {
-  readonly run: Run;
-  readonly schedule: RunParameters;
-}
-
-/**
- * A run that cannot be claimed before `deferredUntil` (epoch ms): another worker has claimed it, or it waits for the
- * previous run.
- */
-export interface DeferredRun {
-  readonly deferredUntil: number;
-  readonly why: 'waits for the run before it' | 'is claimed by another worker';
-}
-
-export interface RunTimes {
-  /** The time for which a run may go without a heartbeat. */
-  readonly leaseMs: number;
-  readonly retryDelayMs: number;
-  readonly misfireGraceMs: number;
-  /** The time for which an endpoint may be unavailable, in each attempt of a run, before the attempt fails. */
-  readonly endpointGraceMs: number;
-}
-
-/**
- * A job has nothing to do: its run has ended (`void`), or its schedule has another revision or is not active
- * (`stale`).
- */
-export type NoRun = 'void' | 'stale';
+import type { ClaimedRun, DeferredRun, RunTimes, NoRun } from './claimed-run.js';
 
 /** `changed` means that the rows were changed concurrently, and are to be read again. */
 type ClaimResult = ClaimedRun | DeferredRun | NoRun | 'changed';

@@ -6,7 +6,7 @@ import type { CrawlWorker, QueueBackend } from '../queue/backend.js';
 import { createErrorReporter } from '../queue/error-reporter.js';
 import type { CrawlJob } from '../queue/job.js';
 import { repeatSettings } from '../queue/schedule-jobs.js';
-import type { ClaimedRun } from './claim-run.js';
+import type { ClaimedRun } from './claimed-run.js';
 import { retryTransient } from './retry-transient.js';
 import type { RunLifecycle } from './run-lifecycle.js';
 import { getLogFields, runTask, type RunTaskDeps } from './run-task.js';

@@ -6,7 +6,8 @@ import { maybePruneRuns } from '../db/prune-runs.js';
 import { lockScheduleRow, finishOneOff } from '../db/schedules.js';
 import { inTransaction, type Db } from '../db/transaction.js';
 import type { CrawlJob } from '../queue/job.js';
-import { type ClaimedRun, createRunClaimer, type RunTimes } from './claim-run.js';
+import type { ClaimedRun, RunTimes } from './claimed-run.js';
+import { createRunClaimer } from './claim-run.js';
 import { getRetryDelayMs } from './tasks/retry-delay.js';
 import type { EndpointUnavailable } from './tasks/task.js';
 

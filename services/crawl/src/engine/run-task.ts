@@ -2,7 +2,7 @@ import type { Clock, Logger } from '@platform/service-kit';
 import type { RunClaim } from '../db/claimed-runs.js';
 import type { ActiveRuns } from './active-runs.js';
 import { createAttemptTimer } from './attempt-timer.js';
-import type { ClaimedRun } from './claim-run.js';
+import type { ClaimedRun } from './claimed-run.js';
 import { ACCEPTED_PROGRESS, createProgress, toRunProgress } from './progress.js';
 import { retryTransient } from './retry-transient.js';
 import { describeWait } from './run-lifecycle.js';

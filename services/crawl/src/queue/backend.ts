@@ -1,27 +1,10 @@
-import { isDatabaseUnavailable, type Logger, MigrationError } from '@platform/service-kit';
-import {
-  assertSchemaCompatibility,
-  DEFAULT_SCHEMA,
-  Queue,
-  type QueueOptions,
-  runMigrations,
-  Worker,
-  type WorkerOptions,
-} from 'bullmq';
+import type { Logger } from '@platform/service-kit';
+import { DEFAULT_SCHEMA, Queue, type QueueOptions, Worker, type WorkerOptions } from 'bullmq';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { createErrorReporter } from './error-reporter.js';
 import type { CrawlJob, CrawlJobData } from './job.js';
 import { createThrottledBackend, throttledPool } from './throttled-backend.js';
-
-/*
- * Runs BullMQ on one of its two backends. Everything that uses this file is the same for both.
- *
- * Redis: one connection for the queues, which fails at once while Redis is unavailable, as a request must not wait
- * for it; one for the workers, which waits as long as it takes; and one more per worker for blocking commands.
- *
- * PostgreSQL: one pool for everything; each worker holds one of its connections to listen on.
- */
 
 export type CrawlQueue = Pick<
   Queue<CrawlJobData>,
@@ -152,34 +135,4 @@ export function createQueueBackend(options: {
   return options.redisUrl === undefined
     ? createPostgresBackend(options.databaseUrl, options.maxWorkers, options.log)
     : createRedisBackend(options.redisUrl, options.log);
-}
-
-/** @throws MigrationError when BullMQ's own schema is older or newer than this program's. */
-export async function assertQueuesMigrated(databaseUrl: string): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5_000 });
-  await client.connect();
-  try {
-    await assertSchemaCompatibility(client, DEFAULT_SCHEMA);
-  } catch (error) {
-    if (isDatabaseUnavailable(error)) throw error;
-    throw new MigrationError(
-      `The queue's schema does not fit: run the command "migrate" of this service first.`,
-      {
-        cause: error,
-      },
-    );
-  } finally {
-    await client.end();
-  }
-}
-
-/** Creates or updates BullMQ's own schema, which is not used with Redis. */
-export async function migrateQueues(databaseUrl: string): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5_000 });
-  await client.connect();
-  try {
-    await runMigrations(client, DEFAULT_SCHEMA);
-  } finally {
-    await client.end();
-  }
 }

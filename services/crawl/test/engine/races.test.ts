@@ -1,7 +1,7 @@
 import { mayCancelAttempt, renewLeases, saveProgress } from '../../src/db/claimed-runs.js';
 import { requeueLost } from '../../src/db/lost-runs.js';
 import { stopSchedules } from '../../src/db/schedules.js';
-import type { ClaimedRun } from '../../src/engine/claim-run.js';
+import type { ClaimedRun } from '../../src/engine/claimed-run.js';
 import type { CrawlJob } from '../../src/queue/job.js';
 import { at, expectClaimed, times, useRunRows } from '../support/run-rows.js';
 

@@ -14,7 +14,7 @@ import {
   type TestOrganisation,
 } from '@platform/testing';
 import pg from 'pg';
-import { migrateQueues } from '../../src/queue/backend.js';
+import { migrateQueues } from '../../src/queue/migrations.js';
 import { openQueueView, type QueueView } from './queue-view.js';
 import { type ServiceProcess, startService } from './service-process.js';
 

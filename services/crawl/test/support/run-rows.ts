@@ -3,9 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { migrate } from '@platform/service-kit';
 import { createTestDatabase, type TestDatabase, waitFor } from '@platform/testing';
 import pg from 'pg';
-import type { ClaimedRun, DeferredRun } from '../../src/engine/claim-run.js';
+import type { ClaimedRun, DeferredRun } from '../../src/engine/claimed-run.js';
 import { createRunLifecycle } from '../../src/engine/run-lifecycle.js';
-import { migrateQueues } from '../../src/queue/backend.js';
+import { migrateQueues } from '../../src/queue/migrations.js';
 import { type CrawlJob, toOnceJobId, toTickJobId } from '../../src/queue/job.js';
 
 /* Schedules and runs as rows, with a clock that the test sets and without workers. */

@@ -5,7 +5,8 @@ import { createLogger, migrate } from '@platform/service-kit';
 import { createTestDatabase, startOwnRedis, waitFor } from '@platform/testing';
 import type { NewSchedule } from '../../src/db/schedules.js';
 import type { ScheduleConfig } from '../../src/domain/schedule-config.js';
-import { createQueueBackend, migrateQueues } from '../../src/queue/backend.js';
+import { migrateQueues } from '../../src/queue/migrations.js';
+import { createQueueBackend } from '../../src/queue/backend.js';
 import { openQueues } from '../../src/queue/queues.js';
 import type { Backend } from './platform.js';
 

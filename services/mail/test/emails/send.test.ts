@@ -1,5 +1,5 @@
 import PostalMime from 'postal-mime';
-import { templateTypes } from '../../src/features/templates/view.js';
+import { templateTypes } from '../../src/features/templates/template-types.js';
 import { attachment, type MailUnderTest, startMail } from '../mail.js';
 import { type SmtpUnderTest, startSmtp } from '../smtp-server.js';
 

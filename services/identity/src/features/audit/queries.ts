@@ -4,67 +4,7 @@ import { Prisma } from '../../generated/prisma/client.js';
 import type { Prisma as Client, Transaction } from '../../resources.js';
 import { type Actor, getUserAgent } from './actor.js';
 import { firstIdAt } from './first-id.js';
-
-/** The names of all actions that the audit records. */
-export const auditActions = [
-  'application.created',
-  'application.changed',
-  'application.removed',
-  'application.secret_created',
-  'application.secret_revoked',
-  'configuration.connection_policy_saved',
-  'configuration.sign_in_saved',
-  'configuration.smtp_saved',
-  'configuration.smtp_removed',
-  'configuration.token_policy_saved',
-  'connected_app.authorized',
-  'connected_app.revoked',
-  'identity_domain.added',
-  'identity_domain.removed',
-  'identity_domain.verified',
-  'identity_provider.linked',
-  'identity_provider.refused',
-  'identity_provider.removed',
-  'identity_provider.requirement_lifted',
-  'identity_provider.saved',
-  'identity_provider.unlinked',
-  'invitation.accepted',
-  'invitation.lapsed',
-  'mcp_server.created',
-  'mcp_server.changed',
-  'mcp_server.removed',
-  'mcp_server.tools_offered',
-  'mcp_server.tools_changed',
-  'organisation.created',
-  'password.changed',
-  'second_factor.codes_renewed',
-  'second_factor.counter_fell',
-  'second_factor.enrolled',
-  'second_factor.removed',
-  'second_factor.renamed',
-  'second_factor.reset',
-  'service_account.created',
-  'service_account.changed',
-  'service_account.removed',
-  'session.created',
-  'session.ended',
-  'sessions.ended',
-  'sign_in.failed',
-  'token.changed',
-  'token.created',
-  'token.first_used',
-  'token.leaked',
-  'token.refused',
-  'token.reused',
-  'token.revoked',
-  'token.rotated',
-  'user.created',
-  'user.invited',
-  'user.changed',
-  'user.role_changed',
-  'user.removed',
-] as const;
-export type AuditAction = (typeof auditActions)[number];
+import type { AuditAction } from './actions.js';
 
 /** The old and new value of each changed field. It must never contain a secret. */
 export type Changes = Readonly<

@@ -1,6 +1,7 @@
 import type { Caller } from '../audit/actor.js';
 import { describeRequest } from '../known-devices/client.js';
-import { type SendEmailRequest, toSmtpChangedEmail, type SmtpSnapshot } from '../outgoing-mails/emails.js';
+import type { SendEmailRequest, SmtpSnapshot } from '../outgoing-mails/email-request.js';
+import { toSmtpChangedEmail } from '../outgoing-mails/emails.js';
 import type { Administrator, RemovedServer, SmtpConfigurationRow } from './queries.js';
 
 export interface SmtpChange {

@@ -3,7 +3,8 @@ import { findDifferences } from './diff.js';
 import { findFlags } from './flags.js';
 import { getEffectiveScope, type ScopeRule, type ToolScope } from './gate.js';
 import { getRules, type ServerRow, type ToolCounts } from './queries.js';
-import type { MountedTool, Server, ToolDetail, ToolState } from './schemas.js';
+import type { MountedTool, ToolDetail, ToolState } from './tool.schemas.js';
+import type { Server } from './schemas.js';
 import { toMountedName } from './server-name.js';
 import type { ToolRow } from './tool.queries.js';
 

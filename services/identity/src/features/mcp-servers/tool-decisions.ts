@@ -7,7 +7,7 @@ import { lockAdministration } from '../users/administration.js';
 import { toMountedTool, toToolDetail } from './documents.js';
 import { definitionChanged, serverNotFound, toolNotFound, unusableName } from './errors.js';
 import { bumpCatalogue, findServer, getRules, lockServer } from './queries.js';
-import type { DecideBody, MountedTool, ToolDetail, ToolPage, ToolQuery } from './schemas.js';
+import type { DecideBody, MountedTool, ToolDetail, ToolPage, ToolQuery } from './tool.schemas.js';
 import { toMountedName } from './server-name.js';
 import { findTools, findToolsNamed, type ToolRow, updateTool } from './tool.queries.js';
 

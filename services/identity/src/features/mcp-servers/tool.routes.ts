@@ -3,7 +3,8 @@ import type { App } from '@platform/service-kit';
 import { requireAdminRole } from '../../authority.js';
 import { bearer, errorResponses } from '../../openapi.js';
 import { getCaller } from '../audit/actor.js';
-import { DecideBody, Decided, ServerPath, ToolDetail, ToolPage, ToolPath, ToolQuery } from './schemas.js';
+import { DecideBody, Decided, ToolDetail, ToolPage, ToolPath, ToolQuery } from './tool.schemas.js';
+import { ServerPath } from './schemas.js';
 import type { ToolDecisions } from './tool-decisions.js';
 
 const base = '/api/v1/mcp-servers/:id/tools';

@@ -1,73 +1,15 @@
 import { secretLifetimes } from '../one-time-secrets/secret.js';
 import type { Addressee } from './queries.js';
+import {
+  type SendEmailRequest,
+  type EndingToken,
+  type SmtpSnapshot,
+  asLine,
+  type EmailRecipient,
+  toEmail,
+} from './email-request.js';
 
-/** The body of `POST /api/v1/mail/internal/sendEmail`. */
-export interface SendEmailRequest {
-  readonly orgId: string;
-  readonly emailTemplateType:
-    | 'accountCreation'
-    | 'appuserInvite'
-    | 'loginWithOTP'
-    | 'passwordChanged'
-    | 'resetPassword'
-    | 'smtpServerChanged'
-    | 'suspiciousLoginAttempt'
-    | 'tokenAlert'
-    | 'tokenExpiring';
-  readonly sendEmailTo: readonly string[];
-  readonly subject: string;
-  readonly templateData: Readonly<Record<string, string | readonly EndingToken[]>>;
-  readonly isAutoEmail: true;
-  /** The SMTP server to send through, when it isn't the organisation's current one. */
-  readonly smtp?: SmtpSnapshot;
-}
-
-/** A line of the template `tokenExpiring`. */
-export interface EndingToken {
-  readonly name: string;
-  /** The end of the token, and its cause, in words. */
-  readonly end: string;
-}
-
-/** A whole SMTP configuration including the password. It is only ever stored sealed. */
-export interface SmtpSnapshot {
-  readonly host: string;
-  readonly port: number;
-  readonly fromEmail: string;
-  readonly username?: string;
-  readonly password?: string;
-  readonly tls: string;
-}
-
-const MAX_TEXT_LENGTH = 200;
 const MAX_MESSAGE_LENGTH = 1_000;
-
-/** Replaces control characters, which the mail service rejects: a name that contains one must not prevent the mail. */
-const asLine = (text: string, maxLength = MAX_TEXT_LENGTH): string =>
-  text
-    .replaceAll(/[\p{Cc}\p{Cs}\p{Z}]+/gu, ' ')
-    .trim()
-    .slice(0, maxLength)
-    .toWellFormed();
-
-type EmailRecipient = Pick<Addressee, 'orgId' | 'email' | 'fullName'> & {
-  readonly organisation: { readonly name: string };
-};
-
-const toEmail = (
-  { orgId, email, fullName, organisation }: EmailRecipient,
-  message: Pick<SendEmailRequest, 'emailTemplateType' | 'subject' | 'templateData'>,
-): SendEmailRequest => ({
-  orgId,
-  sendEmailTo: [email],
-  ...message,
-  templateData: {
-    userName: asLine(fullName),
-    companyName: asLine(organisation.name),
-    ...message.templateData,
-  },
-  isAutoEmail: true,
-});
 
 /**
  * The base of links in mails: the web app at `appUrl`, or without one identity's own two pages at `pagesUrl`. Links to

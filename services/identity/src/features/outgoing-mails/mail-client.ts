@@ -1,4 +1,4 @@
-import type { SendEmailRequest } from './emails.js';
+import type { SendEmailRequest } from './email-request.js';
 
 /** The outcome of a send, as far as the mail service knows it. */
 export type SendResult =

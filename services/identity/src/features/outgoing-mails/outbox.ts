@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Prisma, Transaction } from '../../resources.js';
 import { getLifetime, type MailKind } from './mail-kind.js';
 import type { SecretBox } from '../../secret-box.js';
-import type { SendEmailRequest } from './emails.js';
+import type { SendEmailRequest } from './email-request.js';
 import { insertMail, insertMails, type NewMail } from './queries.js';
 
 export interface MailRequest {

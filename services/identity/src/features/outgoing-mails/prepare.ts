@@ -1,12 +1,12 @@
 import type { Prisma, Transaction } from '../../resources.js';
 import type { SecretBox } from '../../secret-box.js';
 import type { OneTimeSecrets } from '../one-time-secrets/service.js';
+import type { SendEmailRequest } from './email-request.js';
 import {
   toAccountEmail,
   toCodeEmail,
   toInvitationEmail,
   toPasswordChangedEmail,
-  type SendEmailRequest,
   type LinkBase,
   toResetEmail,
   toSuspiciousLoginEmail,

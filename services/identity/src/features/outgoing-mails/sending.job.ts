@@ -3,16 +3,8 @@ import type { Prisma } from '../../resources.js';
 import { type SendMail, type SendResult, IN_PROGRESS } from './mail-client.js';
 import { isNotice, getRetryDelayMs } from './mail-kind.js';
 import type { Prepare } from './prepare.js';
-import {
-  assignOrganisations,
-  claimMails,
-  deleteMail,
-  giveUpMail,
-  type Lane,
-  lanes,
-  type OutgoingMail,
-  postponeMail,
-} from './queries.js';
+import { claimMails, type Lane, lanes } from './claim.queries.js';
+import { assignOrganisations, deleteMail, giveUpMail, type OutgoingMail, postponeMail } from './queries.js';
 import { createSlots } from './slots.js';
 
 /*

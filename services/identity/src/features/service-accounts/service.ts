@@ -3,7 +3,8 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Prisma, Transaction } from '../../resources.js';
 import { type Caller, toActor } from '../audit/actor.js';
 import { findChanges } from '../audit/changes.js';
-import { type AuditAction, type Changes, insertAuditEntry } from '../audit/queries.js';
+import type { AuditAction } from '../audit/actions.js';
+import { type Changes, insertAuditEntry } from '../audit/queries.js';
 import { lockAdministration } from '../users/administration.js';
 import { accountNotFound, accountOfApplication } from './errors.js';
 import {

@@ -2,7 +2,7 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import { toDigest, INTROSPECTION_SCOPE } from '@platform/auth';
 import type { Clock } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
-import type { ServiceClient } from '../../config.js';
+import type { ServiceClient } from '../../config-values.js';
 import type { Prisma } from '../../resources.js';
 import type { SigningKeys } from '../signing-keys/service.js';
 import type { ClientCredentials } from './client-credentials.js';

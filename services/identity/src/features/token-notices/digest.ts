@@ -1,5 +1,5 @@
 import { DAY_MS } from '@platform/service-kit';
-import type { EndingToken } from '../outgoing-mails/emails.js';
+import type { EndingToken } from '../outgoing-mails/email-request.js';
 import type { UnusedToken } from '../unused-tokens/queries.js';
 
 /*

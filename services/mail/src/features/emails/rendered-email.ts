@@ -1,6 +1,7 @@
 import { type FaultDetail, readDomain, readEmailAddress } from '@platform/service-kit';
 import { type RenderedTemplate, renderTemplate } from '../templates/render.js';
-import { createView, type InternalTemplateType } from '../templates/view.js';
+import type { InternalTemplateType } from '../templates/template-types.js';
+import { createView } from '../templates/view.js';
 import { type DecodedAttachment, readAttachments } from './attachments.js';
 import type { EmailContent } from './schemas.js';
 

@@ -4,7 +4,9 @@ import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
 import { notResendable } from './errors.js';
 import { claimStoredRequest, releaseStoredRequest } from './resend.queries.js';
 import type { MailBody } from './schemas.js';
-import type { EmailService, ResponseDeadlines, Submission } from './service.js';
+import type { Submission } from './submission.js';
+import type { ResponseDeadlines } from './send-request.js';
+import type { EmailService } from './service.js';
 
 export interface ResendRequest {
   readonly orgId: string;

@@ -1,5 +1,5 @@
-import { getAccount, requireAdmin, requireScopedToken, requireScopes, requireService } from '@platform/auth';
-import { type App, bearer, errorResponses } from '@platform/service-kit';
+import { getAccount, requireScopedToken, requireService } from '@platform/auth';
+import { type App, bearer } from '@platform/service-kit';
 import type {
   FastifyRequest,
   onRequestAsyncHookHandler,
@@ -9,12 +9,12 @@ import type {
 import type { SmtpConfigurations } from '../smtp-configuration/service.js';
 import { type SmtpConfiguration, readSmtpConfiguration } from '../smtp-configuration/configuration.js';
 import { configurationIncomplete } from '../smtp-configuration/errors.js';
-import { isInternalTemplateType, isTemplateType } from '../templates/view.js';
+import { isInternalTemplateType, isTemplateType } from '../templates/template-types.js';
 import { registerLargeJson } from './body.js';
 import { keyInvalid, unknownTemplate } from './errors.js';
-import type { preview } from './preview.js';
-import { InternalMailBody, MailBody, PreviewResponse, PreviewBody, MAX_SEND_BODY_BYTES } from './schemas.js';
-import type { EmailService, Idempotency } from './service.js';
+import { InternalMailBody, MailBody, MAX_SEND_BODY_BYTES } from './schemas.js';
+import type { Idempotency } from './send-request.js';
+import type { EmailService } from './service.js';
 import { getResponseDeadlines, sendResponses, prepareResponse } from './send-response.js';
 
 const tags = ['Mail'];
@@ -36,7 +36,7 @@ const refuseTemplateUnless =
     if (type !== undefined && !isKnown(type)) throw unknownTemplate();
     done();
   };
-const refuseUnknownTemplate = refuseTemplateUnless(isTemplateType);
+export const refuseUnknownTemplate = refuseTemplateUnless(isTemplateType);
 
 /** @throws AppError 400 when the configuration is incomplete. */
 function readSnapshot(smtp: InternalMailBody['smtp']): SmtpConfiguration {
@@ -169,24 +169,4 @@ export async function sendRoutes(app: App, deps: Deps): Promise<void> {
     internalSendRoute(scope, deps);
     done();
   });
-}
-
-/** Registers the preview. It requires an administrator's session, or a token with `SEND_MAIL`. */
-export function previewRoute(app: App, render: typeof preview): void {
-  app.post(
-    '/api/v1/mail/preview',
-    {
-      onRequest: [app.authenticate, requireScopes(['SEND_MAIL']), requireAdmin()],
-      preValidation: refuseUnknownTemplate,
-      schema: {
-        operationId: 'previewEmail',
-        tags,
-        summary: 'Render a template without sending it',
-        security: bearer,
-        body: PreviewBody,
-        response: { 200: PreviewResponse, ...errorResponses(400, 401, 403) },
-      },
-    },
-    (request) => render(request.body),
-  );
 }

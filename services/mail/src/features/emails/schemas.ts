@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { internalTemplateTypes, templateTypes } from '../templates/view.js';
+import { internalTemplateTypes, templateTypes } from '../templates/template-types.js';
 
 /** The decoded size of all attachments of one mail together. */
 export const MAX_ATTACHMENT_BYTES = 25 * 1_048_576;

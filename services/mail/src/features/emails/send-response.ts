@@ -2,7 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errorResponses } from '@platform/service-kit';
 import { readPreference } from './preference.js';
 import { EmailAcceptedResponse, SendEmailResponse } from './schemas.js';
-import type { ResponseDeadlines, Submission } from './service.js';
+import type { Submission } from './submission.js';
+import type { ResponseDeadlines } from './send-request.js';
 
 /** The responses of every route that sends a mail. */
 export const sendResponses = {

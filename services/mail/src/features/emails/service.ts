@@ -2,58 +2,22 @@ import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promi
 import { type Clock, type FairLimiter, validationError } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Deliver } from '../delivery/deliver.js';
-import type { Outcome, SmtpProblem } from '../delivery/outcome.js';
+import type { Outcome } from '../delivery/outcome.js';
 import type { EarlierMail } from '../journal/entry.js';
 import type { RequestCipher } from '../journal/request-cipher.js';
 import type { Journal } from '../journal/service.js';
-import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
 import { toKeptContent } from '../templates/kept-content.js';
-import { keyInUse, keyReused, notResendable, outcomeUnknown, sendingFailed } from './errors.js';
+import { keyInUse, keyReused, notResendable } from './errors.js';
 import type { BackgroundSends } from './background-sends.js';
 import { type RenderedEmail, renderEmail, estimateBytes } from './rendered-email.js';
 import { createMessageSource, toMessageId } from './message.js';
-import type { EmailContent } from './schemas.js';
-
-/** An idempotency key with the SHA-256 of the raw body. */
-export interface Idempotency {
-  readonly key: string;
-  readonly digest: string;
-}
-
-/** The points in time by which a request must be answered, in milliseconds of `performance.now()`. */
-export interface ResponseDeadlines {
-  /** The time at which the outcome must be known. A delivery that a client waits for is aborted then. */
-  readonly deadlineAt: number;
-  /**
-   * The time at which to respond with 202 and continue in the background; undefined when the client waits for the
-   * outcome.
-   */
-  readonly acceptAt: number | undefined;
-}
-
-export interface SendRequest {
-  readonly orgId: string;
-  readonly configuration: SmtpConfiguration;
-  /** Selects a pool of connections other than the organisation's own. */
-  readonly poolKey?: string;
-  readonly body: EmailContent;
-  readonly idempotency?: Idempotency | undefined;
-  readonly deadlines: ResponseDeadlines;
-  /** False for the platform's own services, which retry their mails themselves. */
-  readonly canResend: boolean;
-  /** The mail that this one resends. */
-  readonly originalMailId?: string;
-}
+import { type Submission, toSubmission } from './submission.js';
+import type { Idempotency, ResponseDeadlines, SendRequest } from './send-request.js';
 
 /** Mails with these templates are never stored for a resend, because their codes expire within minutes. */
 const SHORT_LIVED: ReadonlySet<string> = new Set(['loginWithOTP']);
 /** Larger requests are not stored for a resend: the caller still has the attachments. */
 const MAX_STORED_REQUEST_LENGTH = 262_144;
-
-/** A mail that was sent, or one that was accepted and is still in progress. */
-export type Submission =
-  | { readonly state: 'sent'; readonly confirmation: string }
-  | { readonly state: 'accepted'; readonly id: string; readonly ended: Promise<unknown> };
 
 /** A request waits this long for the first one with its key. */
 const EARLIER_WAIT_MS = 30_000;
@@ -64,19 +28,6 @@ async function settlesWithin(promise: Promise<unknown>, waitMs: number): Promise
   const isEnded = await Promise.race([promise.then(() => true), timeout]);
   timer.abort();
   return isEnded;
-}
-
-const toConfirmation = (refused: readonly string[]): string =>
-  refused.length === 0 ? 'Email sent' : `Email sent, but the server refused ${refused.join(', ')}`;
-
-/** Translates an outcome into the result of `send`, for the first request and for later ones with its key. */
-function toSubmission(
-  state: Outcome['state'],
-  refused: readonly string[],
-  problem?: SmtpProblem,
-): Submission {
-  if (state === 'sent') return { state, confirmation: toConfirmation(refused) };
-  throw state === 'failed' ? sendingFailed(problem) : outcomeUnknown(problem);
 }
 
 export function createEmailService(deps: {

@@ -3,28 +3,15 @@ import {
   type Clock,
   createBatcher,
   createPeriodicTask,
-  DAY_MS,
   dependencyUnavailable,
   type Logger,
   notApplied,
 } from '@platform/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import { eraseMarked } from './erasure.queries.js';
 import type { EarlierMail, JournalEntry, MailOutcome } from './entry.js';
-import {
-  abandonEntries,
-  deleteUnsent,
-  expireContents,
-  deleteOld,
-  type EarlierKey,
-  findByKeys,
-  expireKeys,
-  insertEntries,
-  deregisterSender,
-  recordHeartbeat,
-  deleteLateEntries,
-} from './queries.js';
+import { deregisterSender, type EarlierKey, findByKeys, insertEntries, recordHeartbeat } from './queries.js';
+import { createUpkeep, type JournalTimes, standardTimes } from './upkeep.js';
 import { createOutcomeWriter } from './outcome-writer.js';
 
 /*
@@ -57,20 +44,7 @@ export interface Journal {
   stop(): Promise<void>;
 }
 
-export interface JournalTimes {
-  readonly heartbeatMs: number;
-  /** A sender without a heartbeat for longer than this is considered dead. */
-  readonly senderTimeoutMs: number;
-  readonly keyLifetimeMs: number;
-}
-
 const START_RETRY_MS = 500;
-
-/** @returns the smallest UUIDv7 with this timestamp. */
-export const firstIdAt = (msecs: number): string =>
-  uuidv7({ msecs: Math.max(0, msecs), seq: 0, random: new Uint8Array(16) });
-
-const standardTimes: JournalTimes = { heartbeatMs: 2_000, senderTimeoutMs: 10_000, keyLifetimeMs: DAY_MS };
 
 export function createJournal(deps: {
   readonly pool: pg.Pool;
@@ -84,7 +58,7 @@ export function createJournal(deps: {
   readonly recordsKeptDays: number;
   readonly times?: JournalTimes;
 }): Journal {
-  const { pool, heartbeatPool, clock, log, unsentKeptDays, recordsKeptDays, times = standardTimes } = deps;
+  const { pool, heartbeatPool, log, times = standardTimes } = deps;
   const senderId = uuidv7();
   const outcomeWriter = createOutcomeWriter(deps);
   /** The ids of this process's mails, from before the entry is written until the first attempt to store the outcome. */
@@ -129,59 +103,27 @@ export function createJournal(deps: {
     inProgress.delete(outcome.id);
   }
 
-  /** Leaves recent entries alone: one that is recorded while this statement waits isn't in its list of ids. */
-  const deleteLate = (): Promise<number> =>
-    deleteLateEntries(
-      pool,
-      senderId,
-      [...inProgress, ...outcomeWriter.waitingIds()],
-      new Date(clock() - times.senderTimeoutMs),
-    );
-
-  async function abandonMailsOfDeadSenders(): Promise<void> {
-    const abandoned = await abandonEntries(pool, times.senderTimeoutMs);
-    if (abandoned > 0)
-      log.warn({ mails: abandoned }, 'Marked mails of dead senders as unknown; they may have been sent');
-  }
-
   let lastHeartbeatAt = performance.now();
-  let expireSendersFrom = 0;
   /** Upkeep isn't waited for: a sender whose heartbeats waited behind slow statements would be considered dead. */
   async function sendHeartbeat(): Promise<void> {
     await recordHeartbeat(heartbeatPool, senderId);
     const now = performance.now();
     // If the database accepted none of our heartbeats, it accepted nobody else's: give the other senders time for one.
-    if (now - lastHeartbeatAt > times.senderTimeoutMs / 2) expireSendersFrom = now + times.senderTimeoutMs;
+    if (now - lastHeartbeatAt > times.senderTimeoutMs / 2)
+      upkeep.spareSendersUntil(now + times.senderTimeoutMs);
     lastHeartbeatAt = now;
     // The first upkeep is part of the start.
     if (isUp) upkeep.wake();
   }
 
-  /** Must follow an accepted heartbeat: whether other senders are dead can be told only while the database accepts heartbeats. */
-  async function runUpkeep(): Promise<void> {
-    if (performance.now() >= expireSendersFrom) await abandonMailsOfDeadSenders();
-    const late = await deleteLate();
-    if (late > 0)
-      log.warn(
-        { mails: late },
-        'Deleted mails that were committed after their requests had failed; they were not sent',
-      );
-    await eraseMarked(pool);
-    await expireKeys(pool, new Date(clock() - times.keyLifetimeMs));
-    await deleteUnsent(pool, new Date(clock() - unsentKeptDays * DAY_MS));
-    await expireContents(pool, new Date(clock() - unsentKeptDays * DAY_MS));
-    if (recordsKeptDays > 0) await deleteOld(pool, firstIdAt(clock() - recordsKeptDays * DAY_MS));
-  }
-
-  const reportTo = (message: string) => (error: unknown) => {
-    log.warn({ err: error }, message);
+  const reportHeartbeat = (error: unknown) => {
+    log.warn({ err: error }, 'Heartbeat of the journal failed; will retry');
   };
-  const reportUpkeep = reportTo('Journal upkeep failed; will retry');
-  const reportHeartbeat = reportTo('Heartbeat of the journal failed; will retry');
-  const upkeep = createPeriodicTask({
-    intervalMs: times.heartbeatMs,
-    run: runUpkeep,
-    onError: reportUpkeep,
+  const upkeep = createUpkeep({
+    ...deps,
+    senderId,
+    times,
+    listInProgress: () => [...inProgress, ...outcomeWriter.waitingIds()],
   });
   const heartbeat = createPeriodicTask({
     intervalMs: times.heartbeatMs,
@@ -217,7 +159,7 @@ export function createJournal(deps: {
       if (stopping.signal.aborted) return;
       isUp = true;
       heartbeat.start();
-      await upkeep.run().catch(reportUpkeep);
+      await upkeep.run();
     },
     async stop() {
       isUp = false;

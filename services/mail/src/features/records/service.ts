@@ -2,11 +2,12 @@ import { type ListPage, notFound, readEmailAddress, readListPage, toPagination }
 import type { SmtpProblem } from '../delivery/outcome.js';
 import { toFailure } from './failure.js';
 import { mailStates } from '../journal/entry.js';
-import { firstIdAt } from '../journal/service.js';
+import { firstIdAt } from '../journal/first-id.js';
 import type { RequestCipher } from '../journal/request-cipher.js';
 import type { KeptContent } from '../templates/kept-content.js';
 import { renderTemplate } from '../templates/render.js';
-import { createView, internalTemplateTypes, isInternalTemplateType } from '../templates/view.js';
+import { internalTemplateTypes, isInternalTemplateType } from '../templates/template-types.js';
+import { createView } from '../templates/view.js';
 import { type Erased, eraseRecipient } from '../journal/erasure.queries.js';
 import {
   countMatches,

@@ -1,4 +1,5 @@
-import { findKey, type InternalTemplateType, listSources } from './view.js';
+import type { InternalTemplateType } from './template-types.js';
+import { findKey, listSources } from './sources.js';
 
 /** Stand for the values that are not kept. A link has to be one for the template. */
 const HIDDEN = { code: '••••••', link: 'https://hidden.invalid/' } as const;

@@ -1,5 +1,6 @@
 import { compiledTemplates } from '../../generated/templates.js';
-import type { InternalTemplateType, View } from './view.js';
+import type { InternalTemplateType } from './template-types.js';
+import type { View } from './view.js';
 
 const needsEscape = /[&<>"'`]|[^\x20-\x7e]/u;
 const escapable = /[&<>"'`]|[^\x20-\x7e]/gu;

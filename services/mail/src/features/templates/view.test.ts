@@ -1,5 +1,6 @@
 import { renderTemplate } from './render.js';
-import { createView, internalTemplateTypes } from './view.js';
+import { internalTemplateTypes } from './template-types.js';
+import { createView } from './view.js';
 
 const createTestView = (data: object, productName?: string) => {
   const result = createView('loginWithOTP', { otp: '1', ...data }, productName);

@@ -1,106 +1,11 @@
 import type { FaultDetail } from '@platform/service-kit';
 import type { ItemSlot, TemplateValues } from '../../generated/templates.js';
-
-export const templateTypes = [
-  'loginWithOTP',
-  'resetPassword',
-  'accountCreation',
-  'appuserInvite',
-  'suspiciousLoginAttempt',
-] as const;
-export type TemplateType = (typeof templateTypes)[number];
-
-export const isTemplateType = (value: unknown): value is TemplateType =>
-  (templateTypes as readonly unknown[]).includes(value);
-
-/** Adds the templates that only the platform's own services may send. */
-export const internalTemplateTypes = [
-  ...templateTypes,
-  'smtpServerChanged',
-  'passwordChanged',
-  'tokenAlert',
-  'tokenExpiring',
-] as const;
-export type InternalTemplateType = (typeof internalTemplateTypes)[number];
-
-export const isInternalTemplateType = (value: unknown): value is InternalTemplateType =>
-  (internalTemplateTypes as readonly unknown[]).includes(value);
+import type { InternalTemplateType } from './template-types.js';
+import { type Source, text, listSources, findKey, sources } from './sources.js';
 
 /** The unescaped values for the slots of a template. A part of the template whose value is empty is left out. */
 export type View = TemplateValues;
 type Item = View['tokens'][number];
-
-/** The keys of `templateData` that may provide a value. The first one that is present is used. */
-interface Source {
-  readonly keys: readonly string[];
-  /** Codes and links let their holder in: what is kept of a mail never contains them. */
-  readonly kind: 'text' | 'code' | 'link';
-  readonly maxLength: number;
-}
-
-const text = (maxLength: number, ...keys: string[]): Source => ({ keys, kind: 'text', maxLength });
-const code = (maxLength: number, ...keys: string[]): Source => ({ keys, kind: 'code', maxLength });
-const link = (...keys: string[]): Source => ({ keys: [...keys, 'link'], kind: 'link', maxLength: 2_048 });
-
-const common = {
-  userName: text(200, 'userName', 'name'),
-  companyName: text(200, 'companyName', 'orgName'),
-} as const;
-
-/** The validity of a code or link in words, such as "10 minutes". */
-const validFor = text(60, 'validFor');
-
-/** The time and place of the event that a mail reports. */
-const facts = {
-  time: text(100, 'time'),
-  device: text(300, 'device'),
-  location: text(200, 'location'),
-  ipAddress: text(64, 'ipAddress'),
-} as const;
-
-export const listSources = (type: InternalTemplateType): Readonly<Record<string, Source>> => ({
-  ...common,
-  ...sources[type].optional,
-});
-
-/** Finds the key that provides a value. */
-export const findKey = (data: Readonly<Record<string, unknown>>, { keys }: Source): string | undefined =>
-  keys.find((name) => Object.hasOwn(data, name) && data[name] !== null && data[name] !== '');
-
-/** The values of each template in addition to the common ones, and the names of those that it requires. */
-const sources: Readonly<
-  Record<
-    InternalTemplateType,
-    { readonly required: readonly string[]; readonly optional: Readonly<Record<string, Source>> }
-  >
-> = {
-  loginWithOTP: { required: ['otp'], optional: { otp: code(32, 'otp'), validFor } },
-  resetPassword: { required: ['link'], optional: { link: link('resetLink'), validFor, ...facts } },
-  accountCreation: { required: [], optional: { link: link('loginLink') } },
-  appuserInvite: {
-    required: ['link'],
-    optional: { link: link('inviteLink'), validFor, invitedBy: text(200, 'invitedBy') },
-  },
-  suspiciousLoginAttempt: { required: [], optional: { link: link('resetLink'), ...facts } },
-  passwordChanged: { required: [], optional: { link: link('resetLink'), ...facts } },
-  tokenAlert: {
-    required: ['headline', 'message'],
-    optional: { headline: text(100, 'headline'), message: text(1_000, 'message'), ...facts },
-  },
-  tokenExpiring: {
-    required: ['headline'],
-    optional: { headline: text(200, 'headline'), more: text(100, 'more'), link: link('tokensLink') },
-  },
-  smtpServerChanged: {
-    required: ['changedBy'],
-    optional: {
-      changedBy: text(500, 'changedBy'),
-      oldServer: text(600, 'oldServer'),
-      newServer: text(600, 'newServer'),
-      ...facts,
-    },
-  },
-};
 
 /** Matches C0 and C1 controls and line separators, which no value needs and which could alter the text of a mail. */
 const controlCharacter = /[\p{Cc}\u2028\u2029]/u;

@@ -1,0 +1,24 @@
+export const templateTypes = [
+  'loginWithOTP',
+  'resetPassword',
+  'accountCreation',
+  'appuserInvite',
+  'suspiciousLoginAttempt',
+] as const;
+export type TemplateType = (typeof templateTypes)[number];
+
+export const isTemplateType = (value: unknown): value is TemplateType =>
+  (templateTypes as readonly unknown[]).includes(value);
+
+/** Adds the templates that only the platform's own services may send. */
+export const internalTemplateTypes = [
+  ...templateTypes,
+  'smtpServerChanged',
+  'passwordChanged',
+  'tokenAlert',
+  'tokenExpiring',
+] as const;
+export type InternalTemplateType = (typeof internalTemplateTypes)[number];
+
+export const isInternalTemplateType = (value: unknown): value is InternalTemplateType =>
+  (internalTemplateTypes as readonly unknown[]).includes(value);
