@@ -38,7 +38,7 @@ export function createPositionAssigner({
       if (assigned > 0) await delay(LINGER_MS);
     },
     onError(error) {
-      if (!isFailing) log.warn({ err: error }, 'sync events wait for their positions');
+      if (!isFailing) log.warn({ err: error }, 'failed to assign positions to sync events; will retry');
       isFailing = true;
     },
   });

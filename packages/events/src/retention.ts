@@ -32,7 +32,7 @@ export function createOutboxRetention(options: OutboxRetentionOptions) {
     intervalMs: HOUR_MS,
     run: sweep,
     onError: (error) => {
-      options.log.warn({ err: error }, 'old sync events not deleted');
+      options.log.warn({ err: error }, 'failed to delete old sync events; will retry');
     },
   });
   return {

@@ -134,7 +134,7 @@ function holdFailedEvents(
     if (backlogs.hold('key', key, event))
       log.error(
         { err: reason, eventId, key },
-        'Kafka refuses a sync event: it and what follows in its key wait',
+        'Kafka rejected a sync event; it and the later events of its key wait',
       );
   }
   const [first] = failed;
@@ -142,7 +142,7 @@ function holdFailedEvents(
     metrics?.failed('partition');
     const head = failed.find(({ event_key: key }) => !backlogs.has('key', key));
     if (backlogs.hold('partition', partition, first, head))
-      log.warn({ err: fault, partition }, 'sync events of a partition wait: Kafka does not take them');
+      log.warn({ err: fault, partition }, 'Kafka accepts no sync events for a partition; they wait');
   }
   for (const event of failed) backlogs.rewind(event);
 }

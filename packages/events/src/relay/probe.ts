@@ -33,7 +33,7 @@ export function createProbe(deps: ProbeDependencies) {
   function release(backlog: Backlog, head: PendingEvent): void {
     backlogs.release(backlog, head);
     const { kind, name } = backlog;
-    log.info({ [kind]: name }, `sync events of a ${kind} flow again`);
+    log.info({ [kind]: name }, `Kafka accepts the sync events of a ${kind} again`);
   }
 
   /** Sends the first events. Backlogs that are still `probing` afterwards were not accepted. */

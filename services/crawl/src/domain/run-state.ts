@@ -73,12 +73,12 @@ export function decideTick(tick: Tick, now: number, misfireGraceMs: number): Tic
   const isOvertaken = (schedule.nextRunAt?.getTime() ?? 0) > tick.scheduledFor;
   if (isOvertaken) return { action: 'void' };
   if (tick.hasOtherInProgress && schedule.config.scheduleType !== 'once')
-    return { action: 'skip', reason: 'The run before was still in progress' };
+    return { action: 'skip', reason: 'The previous run was still in progress' };
   const lateMs = now - tick.scheduledFor;
   if (schedule.config.missedRunPolicy === 'skip' && lateMs > misfireGraceMs)
     return {
       action: 'skip',
-      reason: `Missed: it could have started only ${Math.round(lateMs / 1_000)} s late`,
+      reason: `Missed: it would have started ${Math.round(lateMs / 1_000)} s late`,
     };
   return { action: tick.hasOtherInProgress ? 'wait' : 'start' };
 }

@@ -51,7 +51,7 @@ export function createRunClaimer(deps: {
     // If the run stayed in progress, no later run of the connector could start.
     if (!schedule) return (await abortOrphan(pool, runId, new Date(clock()))) ? 'void' : 'changed';
     if (run.recoveries <= MAX_RECOVERIES) return { run, schedule };
-    await giveUp({ run, schedule }, `Its worker vanished ${run.recoveries} times`);
+    await giveUp({ run, schedule }, `Lost its worker ${run.recoveries} times`);
     return 'void';
   }
 

@@ -108,7 +108,7 @@ describe('ticks', () => {
     rows.now += times.misfireGraceMs + 1;
     expect(await rows.newLifecycle().claim(job(at))).toBeUndefined();
     expect(await rows.getRuns(id)).toEqual([
-      { state: 'skipped', reason: 'Missed: it could have started only 300 s late' },
+      { state: 'skipped', reason: 'Missed: it would have started 300 s late' },
     ]);
     await rows.pool.query(`update schedules set state = 'paused', next_run_at = null where id = $1`, [id]);
     expect(await rows.newLifecycle().claim(job(at + 86_400_000))).toBeUndefined();
@@ -122,7 +122,7 @@ describe('ticks', () => {
     expect(await rows.newLifecycle().claim(job(at + 86_400_000))).toBeUndefined();
     expect(await rows.getRuns(id)).toEqual([
       { state: 'active', reason: null },
-      { state: 'skipped', reason: 'The run before was still in progress' },
+      { state: 'skipped', reason: 'The previous run was still in progress' },
     ]);
     const status = await findStatus(rows.pool, orgId, 'files_1');
     expect([status?.run?.state, status?.schedule.nextRunAt]).toEqual([

@@ -64,7 +64,7 @@ const resumeLate = (pool: pg.Pool, paused: Schedule, now: number): Promise<boole
       scheduledFor: at,
       at,
       leaseUntil: null,
-      reason: 'Missed: its time passed while it was paused',
+      reason: 'Missed: the schedule was paused when it was due',
       nextRunAt: undefined,
     });
     if (run) await finishOneOff(tx, run);

@@ -25,7 +25,7 @@ export async function forEachConcurrently<T>(
       await work(item).catch((error: unknown) => {
         failures += 1;
         if (failures > MAX_FAILURES) throw error;
-        log.warn({ err: error }, `${what} failed: it is tried again in the next round`);
+        log.warn({ err: error }, `${what} failed; will retry in the next round`);
       });
   }
   await Promise.all(Array.from({ length: Math.min(concurrency, items.length) }, takeTurns));

@@ -29,7 +29,7 @@ export function createLostRuns(deps: {
     const now = new Date(clock());
     if (!run.hasSchedule && (await abortOrphan(pool, runId, now))) {
       metrics.repairs.inc({ kind: 'orphaned_run' });
-      log.warn({ runId, connector }, 'a run in progress had no schedule: aborted');
+      log.warn({ runId, connector }, 'aborted a run in progress that had no schedule');
       return;
     }
     const until = new Date(now.getTime() + CLAIM_GRACE_MS);
@@ -44,7 +44,7 @@ export function createLostRuns(deps: {
     const attemptsLeft = Math.max(1, run.maxAttempts - run.attempts + 1);
     await queues.addRun({ runId, orgId, connector, recoveries, attemptsLeft });
     metrics.repairs.inc({ kind: 'lost_run' });
-    log.warn({ runId, connector, recoveries }, 'the lease of a run had expired: queued again');
+    log.warn({ runId, connector, recoveries }, 'queued a run again whose lease had expired');
   }
 
   return async (): Promise<void> => {

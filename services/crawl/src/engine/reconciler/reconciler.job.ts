@@ -33,7 +33,7 @@ export function createReconciler(deps: {
   /** Runs one phase; its failure does not stop the others. */
   async function phase(what: string, run: () => Promise<void>): Promise<void> {
     await run().catch((error: unknown) => {
-      log.warn({ err: error }, `${what} failed: it is tried again in the next round`);
+      log.warn({ err: error }, `${what} failed; will retry in the next round`);
     });
   }
 
@@ -51,7 +51,7 @@ export function createReconciler(deps: {
     intervalMs,
     run: (stopping) => runAsLeader(pool, () => work(stopping)),
     onError: (error) => {
-      log.warn({ err: error }, 'reconciliation failed: it is tried again');
+      log.warn({ err: error }, 'reconciliation failed; will retry');
     },
   });
 

@@ -73,7 +73,7 @@ async function insertMissed(
     scheduledFor: expected,
     at: new Date(now),
     leaseUntil: isSkipped ? null : new Date(now + ENQUEUE_GRACE_MS),
-    reason: isSkipped ? 'Missed: its job was not in the queue at its time' : null,
+    reason: isSkipped ? 'Missed: its job was not in the queue when it was due' : null,
     nextRunAt: undefined,
   });
   if (!isSkipped) return run;
@@ -113,7 +113,10 @@ export function createWatchdog(deps: WatchdogDeps) {
     if (!missed) return;
     applier.wake();
     metrics.missed.inc({ connector, policy: schedule.config.missedRunPolicy });
-    log.warn({ orgId, connector, expected }, 'an expected run was missed: replaced, or recorded as skipped');
+    log.warn(
+      { orgId, connector, expected },
+      'an expected run was missed; it was replaced, or recorded as skipped',
+    );
     maybePruneRuns(pool, orgId, connector);
     // If the queue does not respond, the run is recovered once its lease has expired.
     const { run } = missed;
@@ -152,7 +155,7 @@ export function createWatchdog(deps: WatchdogDeps) {
       last = page.at(-1);
       if (page.length < PAGE) break;
     }
-    if (count > 0) log.warn({ count }, 'expected runs wait for a worker');
+    if (count > 0) log.warn({ count }, 'expected runs are waiting for a worker');
     metrics.overdue.set(count);
   };
 }
