@@ -25,7 +25,7 @@ describeWith('chromium', 'the page of a run', () => {
   });
 
   const answer = async (status: number) => {
-    await waitFor(() => held.length > 0, { what: 'the order', timeoutMs: 20_000 });
+    await waitFor(() => held.length > 0, { what: 'the order' });
     held.pop()?.writeHead(status).end();
   };
   const run = async (connector: string): Promise<string> => {
@@ -59,7 +59,7 @@ describeWith('chromium', 'the page of a run', () => {
 
   test('cancels a run by keyboard alone; the schedule stays', async () => {
     const runId = await run(SECOND);
-    await waitFor(() => held.length > 0, { what: 'the order', timeoutMs: 20_000 });
+    await waitFor(() => held.length > 0, { what: 'the order' });
     const page = await using.open(`/crawls/connectors/${SECOND}/runs/${runId}`);
     await page.getByRole('button', { name: 'Cancel the run…' }).focus();
     await page.keyboard.press('Enter');

@@ -12,7 +12,7 @@ describeWith('chromium', 'the getting-started page', () => {
     // The platform itself has told the administrator of the sign-in with a new device.
     const countMails = async () =>
       (await platform.call<{ data: unknown[] }>('GET', '/api/v1/mail/records')).data.length;
-    await waitFor(async () => (await countMails()) > 0, { what: 'the notice', timeoutMs: 30_000 });
+    await waitFor(async () => (await countMails()) > 0, { what: 'the notice' });
     await page.reload();
     await page.getByRole('heading', { name: 'Send a mail' }).waitFor();
     expect(await done.allTextContents()).toEqual([]);

@@ -114,7 +114,7 @@ describeWith('kafka', 'what the relay publishes', () => {
         return Promise.resolve();
       },
     });
-    await waitFor(() => batches.length === 3, { what: 'the messages', timeoutMs: 30_000 });
+    await waitFor(() => batches.length === 3, { what: 'the messages' });
     await consumer.disconnect();
     const [producerId] = batches.map((batch) => Number(batch.producerId));
     // Without idempotence it is -1, and so is the sequence.

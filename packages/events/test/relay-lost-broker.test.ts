@@ -4,9 +4,6 @@ import { createOutboxDatabase, type OutboxDatabase } from './support/outbox-data
 import { createRecordingLog, type RecordingLog } from './support/recording-log.js';
 import { createTopic, newTopic } from './support/topic.js';
 
-// Waits are for events, not for a fast machine: a run beside others must pass too.
-const SLOW = { timeoutMs: 60_000 };
-
 describeWith('own-kafka', 'relay and brokers that do not answer', () => {
   let first: OwnKafka;
   let second: OwnKafka;
@@ -45,9 +42,8 @@ describeWith('own-kafka', 'relay and brokers that do not answer', () => {
     return topic;
   }
   const expectPending = (isRight: (count: number) => boolean, what: string) =>
-    waitFor(async () => isRight(await database.countPending()), { what, ...SLOW });
-  const noticed = () =>
-    waitFor(() => log.lines.some(({ level }) => level === 'warn'), { what: 'noticing', ...SLOW });
+    waitFor(async () => isRight(await database.countPending()), { what });
+  const noticed = () => waitFor(() => log.lines.some(({ level }) => level === 'warn'), { what: 'noticing' });
   async function expectOthersFlow(): Promise<void> {
     await database.addMany(240, 60);
     const before = await database.countPending();

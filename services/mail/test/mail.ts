@@ -123,7 +123,6 @@ async function startApp(databaseUrl: string, identityUrl: string, options: MailO
   const { port } = service.app.server.address() as AddressInfo;
   await waitFor(async () => (await service.app.inject('/health/ready')).statusCode === 200, {
     what: 'the mail runtime',
-    timeoutMs: 20_000,
   });
   return {
     url: `http://127.0.0.1:${port}`,

@@ -27,7 +27,7 @@ describe('the Compose file, brought up', () => {
           const answer = await call('POST', '/auth/login', { body }).catch(() => undefined);
           return answer?.status === 200 && (answer.body.accessToken as string);
         },
-        { what: 'a login through the gateway', timeoutMs: 180_000 },
+        { what: 'a login through the gateway', patienceMs: 180_000 },
       );
     session = await login();
   }, 1_500_000);
@@ -55,7 +55,7 @@ describe('the Compose file, brought up', () => {
     expect((await call('POST', `${path}/run`, { token: session })).status).toBe(202);
     await waitFor(
       async () => (await call('GET', '/crawlingManager/events', { token: session })).body.data.length === 1,
-      { what: 'the event', timeoutMs: 60_000 },
+      { what: 'the event' },
     );
   });
 

@@ -64,7 +64,6 @@ async function copyAside(url: string): Promise<Backup> {
   try {
     await waitFor(() => beside(url, ends, `create database "${aside}" template "${name}"`).then(() => true), {
       what: 'the copy',
-      timeoutMs: 10_000,
     });
   } finally {
     await beside(url, `alter database "${name}" allow_connections true`);

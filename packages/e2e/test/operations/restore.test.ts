@@ -54,7 +54,7 @@ describeWith('nginx', 'back up and restore', () => {
 
       for (const url of Object.values(platform.databaseUrls)) backups.push(await backUp(url));
 
-      await waitFor(async () => (await getStatus(kept.accessToken)) === 200, { what: 'the services', timeoutMs: 10_000 });
+      await waitFor(async () => (await getStatus(kept.accessToken)) === 200, { what: 'the services' });
       await revoke(kept);
       const later = await createToken('later');
       expect((await schedule('files_1', daily)).status).toBe(201);
@@ -76,7 +76,7 @@ describeWith('nginx', 'back up and restore', () => {
       expect([all.includes('wiki_1'), all.includes('files_1')]).toEqual([true, false]);
       await waitFor(
         async () => (await platform.query('crawl', `select 1 from sync_events.outbox where event::text like '%wiki_1%'`)).length === 1,
-        { what: 'the run of the schedule', timeoutMs: 60_000 },
+        { what: 'the run of the schedule' },
       );
     });
   });

@@ -114,20 +114,20 @@ describeWith('nginx', 'rotation', () => {
       const body = () => ({ scheduleConfig: { scheduleType: 'once', scheduledTime } });
       const answer = await send(platform.url, { path, token: platform.session, body, status: 201 });
       expect(answer.status).toBe(201);
-      await waitFor(async () => (await platform.query('crawl', 'select 1 from sync_events.outbox')).length === 1, { what: 'the run', timeoutMs: 20_000 });
+      await waitFor(async () => (await platform.query('crawl', 'select 1 from sync_events.outbox')).length === 1, { what: 'the run' });
       await expect(sendToRedis(port, 'AUTH first')).rejects.toThrow(/WRONGPASS/);
     });
 
     // prettier-ignore
     test('removing the old signing key invalidates only the credentials that it signed', async () => {
-      await waitFor(async () => (await keys('list'))[0]?.[1] === 'active', { what: 'the new key', timeoutMs: 30_000 });
+      await waitFor(async () => (await keys('list'))[0]?.[1] === 'active', { what: 'the new key' });
       const session = await platform.login();
       const old = (await keys('list'))[1]?.[0] ?? '';
       const careful = await first('identity').command('keys', 'remove', old);
       expect([careful.code, careful.stderr]).toEqual([1, expect.stringContaining('--force')]);
       expect(await statusesFor(token)).toEqual(works);
       await keys('remove', old, '--force');
-      await waitFor(async () => (await statusesFor(token)).every((status) => status === 401), { what: 'its end', timeoutMs: 30_000 });
+      await waitFor(async () => (await statusesFor(token)).every((status) => status === 401), { what: 'its end' });
       expect(await statusesFor(platform.session)).toEqual(refused);
       expect(await statusesFor(session)).toEqual(works);
     });
@@ -148,7 +148,6 @@ describeWith('nginx', 'rotation', () => {
       const fresh = await platform.login();
       await waitFor(async () => (await statusesFor(fresh)).every((status) => status === 200), {
         what: 'the new key in every service',
-        timeoutMs: 30_000,
       });
       // Only what users know has to be entered again.
       const reseal = () => first('identity').command('reseal');

@@ -45,7 +45,7 @@ describeWith('nginx', 'Kafka with TLS and an account', () => {
         const { status } = await send(platform.url, { path, token: platform.session, body, status: 201 });
         expect(status).toBe(201);
         const published = 'select 1 from sync_events.outbox where published_at is not null';
-        await waitFor(async () => (await platform.query('crawl', published)).length === 1, { what: 'the event', timeoutMs: 30_000 });
+        await waitFor(async () => (await platform.query('crawl', published)).length === 1, { what: 'the event' });
       });
     });
   });

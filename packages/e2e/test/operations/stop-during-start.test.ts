@@ -52,7 +52,7 @@ describe.each(SERVICES.map(({ name }) => name))(`%s as ${processKind}, told to s
     waitFor(
       async () =>
         (await client.query('select from pg_locks join pg_database on oid = database where datname = current_database() and not granted')).rows.length > 0,
-      { what: 'a wait for the lock', timeoutMs: 20_000 },
+      { what: 'a wait for the lock' },
     );
 
   const programs: readonly [string, Program, number][] = [
@@ -71,7 +71,7 @@ describe.each(SERVICES.map(({ name }) => name))(`%s as ${processKind}, told to s
     const silent = await startSilentServer();
     try {
       const one = start(program, silent.url);
-      await waitFor(() => one.output().includes('trying again for 30 s'), { what: 'the line about the database', timeoutMs: 20_000 });
+      await waitFor(() => one.output().includes('trying again for 30 s'), { what: 'the line about the database' });
       expect(await one.stop()).toBe(code);
     } finally {
       silent.server.close();
@@ -105,7 +105,6 @@ describe.each(SERVICES.map(({ name }) => name))(`%s as ${processKind}, told to s
     const ready = start(['server.js']);
     await waitFor(() => ready.output().includes(`${service} is ready`), {
       what: 'the start',
-      timeoutMs: 20_000,
     });
     expect(await ready.stop()).toBe(0);
   });

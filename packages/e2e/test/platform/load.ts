@@ -61,7 +61,7 @@ export function startLoad(url: string, calls: readonly Call[]): Load {
   return {
     async advance(more) {
       const goal = answers + more;
-      await waitFor(() => answers >= goal, { what: `${more} more answers`, timeoutMs: 20_000 });
+      await waitFor(() => answers >= goal, { what: `${more} more answers` });
     },
     async stop() {
       stopping.abort();

@@ -54,8 +54,7 @@ export function startProcessOne(
   /** Finds the pid of the program itself outside the namespace; unshare waits for it. */
   const findPid = async (): Promise<number | undefined> =>
     unshare ? Number(await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')) : pid;
-  const until = (text: string) =>
-    waitFor(() => output.includes(text), { what: `"${text}" in the output`, timeoutMs: 20_000 });
+  const until = (text: string) => waitFor(() => output.includes(text), { what: `"${text}" in the output` });
   return {
     output: () => output,
     untilHandled: () => until(HANDLED),

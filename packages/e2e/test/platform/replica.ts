@@ -49,7 +49,7 @@ export function createReplica(service: string, port: number, ownEnv: NodeJS.Proc
           if (child.exitCode !== null) return true;
           return (await fetch(`${url}/health/ready`)).ok;
         },
-        { what: `readiness of ${service}`, timeoutMs: 40_000 },
+        { what: `readiness of ${service}` },
       );
       if (child.exitCode !== null) throw new Error(output);
     },

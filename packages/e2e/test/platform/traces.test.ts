@@ -50,7 +50,7 @@ describeWith('nginx', 'traces', () => {
 
       test('one trace spans the caller, identity, crawl, its stores, Kafka and the consumer', async () => {
         const relay = () => platform.replicas.crawl[0]?.output().includes('publishing sync events');
-        await waitFor(relay, { what: 'the relay', timeoutMs: 30_000 });
+        await waitFor(relay, { what: 'the relay' });
         const consumer = startConsumer({
           BROKERS: brokers.join(),
           TOPIC: topic,
@@ -69,7 +69,7 @@ describeWith('nginx', 'traces', () => {
           200,
           expect.not.stringContaining('"isError":true'),
         ]);
-        await waitFor(() => consumer.output() !== '', { what: 'the event', timeoutMs: 30_000 });
+        await waitFor(() => consumer.output() !== '', { what: 'the event' });
         await consumer.stop();
 
         const ofTrace = () => receiver.spans.filter((span) => span.traceId === traceId);
@@ -88,7 +88,6 @@ describeWith('nginx', 'traces', () => {
         };
         await waitFor(() => Object.values(expected).every((one) => one()), {
           what: 'every span',
-          timeoutMs: 5_000,
         }).catch(() => undefined);
         const missing = Object.entries(expected).filter(([, one]) => !one());
         expect([missing.map(([name]) => name), missing.length > 0 ? ofTrace() : []]).toEqual([[], []]);

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { waitFor } from '@platform/testing';
-import { createCrawls, daily, SLOW } from '../support/crawls.js';
+import { createCrawls, daily } from '../support/crawls.js';
 import { type Endpoint, json, startEndpoint } from '../support/endpoint.js';
 import { type Platform, startPlatform } from '../support/platform.js';
 
@@ -41,7 +41,7 @@ describe('the statistics', () => {
     // A run of another organisation takes up the concurrency of files_2.
     await schedule('files_2', {}, other.token);
     expect((await platform.call('POST', '/files_2/run', { token: other.token })).status).toBe(202);
-    await waitFor(() => held.length === 1, { what: "the other's order", ...SLOW });
+    await waitFor(() => held.length === 1, { what: "the other's order" });
 
     for (const connector of ['files_1', 'files_2', 'mail_2', 'wiki_1', 'db_1', 'chat_1'])
       await schedule(connector);
@@ -54,7 +54,7 @@ describe('the statistics', () => {
       expect((await statistics()).completed).toBe(time);
     }
     expect((await platform.call('POST', '/chat_1/pause')).status).toBe(200);
-    await waitFor(() => held.length === 2, { what: 'the order', ...SLOW });
+    await waitFor(() => held.length === 2, { what: 'the order' });
     await crawls.outcome('mail_1', 'failed');
     await crawls.outcome('mail_2', 'retrying');
     const queue = (await platform.call('GET', '/queue')).body.data;

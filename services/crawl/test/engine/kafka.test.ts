@@ -20,7 +20,6 @@ describeWith('kafka', 'from the schedule to a consumer', () => {
   it('the event of each run arrives once and in order, and the events endpoint lists the same', async () => {
     await waitFor(() => platform.crawl.logged().includes('publishing sync events'), {
       what: 'the relay',
-      timeoutMs: 30_000,
     });
     const consumer = createSyncEventConsumer({
       kafka: { brokers },
@@ -36,7 +35,7 @@ describeWith('kafka', 'from the schedule to a consumer', () => {
     await platform.call('POST', '/wiki_1/schedule', { body: { scheduleConfig } });
     for (let count = 1; count <= 3; count += 1) {
       expect((await platform.call('POST', '/wiki_1/run')).status).toBe(202);
-      await waitFor(() => received.length === count, { what: `event ${count}`, timeoutMs: 20_000 });
+      await waitFor(() => received.length === count, { what: `event ${count}` });
     }
     await consumer.stop();
     const { body: runs } = await platform.call('GET', '/wiki_1/runs');

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { HOUR_MS } from '@platform/service-kit';
 import { waitFor } from '@platform/testing';
-import { createCrawls, SLOW } from '../support/crawls.js';
+import { createCrawls } from '../support/crawls.js';
 import { type Endpoint, json, startEndpoint } from '../support/endpoint.js';
 import { describeEachBackend, type Platform, startPlatform } from '../support/platform.js';
 
@@ -38,7 +38,7 @@ describeEachBackend('a clock that is set on %s', (backend) => {
     });
     await platform.call('POST', '/mail_1/pause');
     const runId = await crawls.run('files_1');
-    await waitFor(() => held.length === 1, { what: 'the request', ...SLOW });
+    await waitFor(() => held.length === 1, { what: 'the request' });
     await platform.crawl.setClock(6 * HOUR_MS);
     for (const connector of [...regular, 'code_1'] as const) await crawls.outcome(connector, 'completed');
     // The scheduled run of files_1 became due during the requested run.
@@ -47,7 +47,6 @@ describeEachBackend('a clock that is set on %s', (backend) => {
     held.forEach((response) => json(response, 200));
     await waitFor(async () => (await crawls.runs('files_1'))[1].outcome === 'completed', {
       what: 'its end',
-      ...SLOW,
     });
     await crawls.expectWhole();
     expect(endpoint.asked).toHaveLength(1);
@@ -83,7 +82,7 @@ describeEachBackend('a clock that is set on %s', (backend) => {
     await crawls.schedule('files_2', hourly);
     held.length = 0;
     await platform.crawl.setClock(2 * HOUR_MS);
-    await waitFor(() => held.length === 1, { what: 'the request', ...SLOW });
+    await waitFor(() => held.length === 1, { what: 'the request' });
     await platform.crawl.setClock(0);
     // A scheduler without a job in the queue cannot reuse the id of an active job.
     const scheduledTime = new Date(Date.now() + HOUR_MS).toISOString();
@@ -94,7 +93,7 @@ describeEachBackend('a clock that is set on %s', (backend) => {
     await crawls.outcome('files_2', 'completed');
     await crawls.expectWhole();
     await platform.crawl.setClock(2 * HOUR_MS);
-    await waitFor(() => held.length === 2, { what: 'the next request', ...SLOW });
+    await waitFor(() => held.length === 2, { what: 'the next request' });
     held.forEach((response) => json(response, 200));
     await crawls.expectWhole();
   });

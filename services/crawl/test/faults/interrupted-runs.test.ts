@@ -1,5 +1,4 @@
 import { startStopwatch, waitFor } from '@platform/testing';
-import { SLOW } from '../support/crawls.js';
 import { useHeldRuns } from '../support/held-runs.js';
 import { describeEachBackend } from '../support/platform.js';
 
@@ -29,7 +28,7 @@ describeEachBackend('interrupted runs on %s', (backend) => {
     const stopwatch = startStopwatch();
     expect(await site.platform.crawl.stop()).toBe(0);
     expect(stopwatch.stop()).toBeLessThan(5_000);
-    await waitFor(() => site.endpoint.asked.length > 1, { what: 'the request of the other worker', ...SLOW });
+    await waitFor(() => site.endpoint.asked.length > 1, { what: 'the request of the other worker' });
     complete();
     await next.stop();
     await site.platform.addCrawl({}, true);
@@ -47,7 +46,6 @@ describeEachBackend('interrupted runs on %s', (backend) => {
     expect(response.status).toBe(200);
     await waitFor(() => request.destroyed || request.closed, {
       what: 'the end of the request to the endpoint',
-      ...SLOW,
     });
     complete();
     expect(await latest()).toMatchObject({ runId, outcome: 'aborted' });
@@ -62,7 +60,7 @@ describeEachBackend('interrupted runs on %s', (backend) => {
       scheduleType: 'once',
       scheduledTime: new Date(Date.now() + 500).toISOString(),
     });
-    await waitFor(async () => (await latest())?.outcome === 'completed', { what: 'the run', ...SLOW });
+    await waitFor(async () => (await latest())?.outcome === 'completed', { what: 'the run' });
     await second.stop();
     expect(site.endpoint.asked).toHaveLength(1);
   });
@@ -78,7 +76,7 @@ describeEachBackend('interrupted runs on %s', (backend) => {
         const found = await latest('chat_1');
         return found?.scheduledFor === expected && found.outcome === 'completed' && found;
       },
-      { what: 'the run', ...SLOW },
+      { what: 'the run' },
     );
     expect(run.trigger).toBe('missed');
     const item = (await site.platform.call('GET', '/chat_1/schedule')).body.data;
@@ -100,7 +98,6 @@ describeEachBackend('interrupted runs on %s', (backend) => {
     await site.postgres?.start();
     await waitFor(async () => (await site.platform.call('GET', '/stats')).status === 200, {
       what: 'the API',
-      ...SLOW,
     });
     // Where PostgreSQL holds the queues too, the endpoint may have got a second request.
     completeAll();

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { connectors } from '@platform/events';
 import { describeWith, type OwnKafka, startOwnKafka, waitFor } from '@platform/testing';
 import { countEvents, expectEventsArrived } from '../support/arrivals.js';
-import { createCrawls, SLOW } from '../support/crawls.js';
+import { createCrawls } from '../support/crawls.js';
 import { type Platform, startPlatform } from '../support/platform.js';
 
 const regular = ['wiki_1', 'db_1', 'chat_1'] as const;
@@ -50,7 +50,6 @@ describeWith('own-kafka', 'a Kafka of two brokers', () => {
   it('a service killed between completion and publishing publishes each event once after its restart', async () => {
     await waitFor(() => platform.crawl.logged().includes('publishing sync events'), {
       what: 'the relay',
-      ...SLOW,
     });
     const client = await platform.db.connect();
     // No event gets its position, so none is published.
@@ -87,7 +86,7 @@ describeWith('own-kafka', 'a Kafka of two brokers', () => {
         if ((await count('published')) > published) return true;
         throw new Error(relayLog());
       },
-      { what: 'the others', ...SLOW },
+      { what: 'the others' },
     );
     expect(await count('waiting')).toBeGreaterThan(0);
     await second.start();

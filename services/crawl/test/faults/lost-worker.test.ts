@@ -1,5 +1,5 @@
 import { waitFor } from '@platform/testing';
-import { createCrawls, SLOW } from '../support/crawls.js';
+import { createCrawls } from '../support/crawls.js';
 import { type Endpoint, json, startEndpoint } from '../support/endpoint.js';
 import { describeEachBackend, type Platform, startPlatform } from '../support/platform.js';
 
@@ -30,22 +30,21 @@ describeEachBackend('a worker that has lost its run on %s', (backend) => {
     const first = await platform.addCrawl({ ROLE: 'worker' });
     await crawls.schedule('files_1');
     const runId = await crawls.run('files_1');
-    await waitFor(() => asked('GET').length > 0, { what: 'polls of the first worker', ...SLOW });
+    await waitFor(() => asked('GET').length > 0, { what: 'polls of the first worker' });
 
     first.signal('SIGSTOP');
     const second = await platform.addCrawl({ ROLE: 'worker' });
-    await waitFor(() => asked('POST').length === 2, { what: 'the request of the second worker', ...SLOW });
+    await waitFor(() => asked('POST').length === 2, { what: 'the request of the second worker' });
     const [order, again] = asked('POST');
     expect([again?.text, again?.headers['idempotency-key']]).toEqual([order?.text, `${runId}-1`]);
 
     first.signal('SIGCONT');
     await waitFor(() => first.logged().includes('"outcome":"void"'), {
       what: 'the loss of the run',
-      ...SLOW,
     });
     // The first worker would have cancelled the task before the second one polls it again.
     const questions = asked('GET').length;
-    await waitFor(() => asked('GET').length > questions + 5, { what: 'further polls', ...SLOW });
+    await waitFor(() => asked('GET').length > questions + 5, { what: 'further polls' });
     expect(asked('DELETE')).toEqual([]);
 
     state = 'completed';
@@ -71,12 +70,12 @@ describeEachBackend('a worker that has lost its run on %s', (backend) => {
     const isLocated = async () =>
       (await platform.db.query(`select from runs where state = 'active' and task_location is not null`))
         .rowCount === 1;
-    await waitFor(isLocated, { what: 'the location of the task', ...SLOW });
+    await waitFor(isLocated, { what: 'the location of the task' });
     worker.signal('SIGKILL');
     expect((await platform.call('POST', '/files_1/pause')).status).toBe(200);
     expect(asked('DELETE')).toEqual([]);
     await platform.addCrawl({ ROLE: 'worker' });
-    await waitFor(() => asked('DELETE').length > 0, { what: 'the cancellation', ...SLOW });
+    await waitFor(() => asked('DELETE').length > 0, { what: 'the cancellation' });
     expect(asked('DELETE').map(({ path }) => path)).toEqual(['/tasks/8']);
   });
 });

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describeWith, type OwnKafka, startOwnKafka, waitFor } from '@platform/testing';
 import { countEvents, expectEventsArrived } from '../support/arrivals.js';
-import { createCrawls, daily, SLOW } from '../support/crawls.js';
+import { createCrawls, daily } from '../support/crawls.js';
 import { type Endpoint, json, startEndpoint } from '../support/endpoint.js';
 import { type Platform, startPlatform } from '../support/platform.js';
 
@@ -43,7 +43,7 @@ async function redisAway(platform: Platform, endpoint: Endpoint): Promise<void> 
     scheduledTime: new Date(Date.now() + AWAY_MS / 2).toISOString(),
   }));
   const runId = await crawls.run('files_1');
-  await waitFor(() => held.length === 1, { what: 'the order', ...SLOW });
+  await waitFor(() => held.length === 1, { what: 'the order' });
   await platform.redis?.stop();
   const goneAt = Date.now();
   const answers: { status: number; body: unknown; retryAfter: string | null }[] = [];
@@ -71,7 +71,7 @@ async function redisAway(platform: Platform, endpoint: Endpoint): Promise<void> 
       (await crawls.runs('wiki_1')).some(
         ({ scheduledFor, outcome }) => outcome === 'completed' && Date.parse(scheduledFor) > goneAt,
       ),
-    { what: 'a tick', ...SLOW },
+    { what: 'a tick' },
   );
   held.forEach((response) => json(response, 200));
   expect(await crawls.outcome('files_1', 'completed')).toMatchObject({ runId, attempts: 1 });
@@ -94,7 +94,6 @@ async function kafkaAway(platform: Platform, kafka: OwnKafka, topic: string): Pr
   await runEach();
   await waitFor(async () => (await countEvents(platform, 'published')) === regular.length, {
     what: 'the first events',
-    ...SLOW,
   });
   await kafka.stop();
   await during(AWAY_MS, async () => {

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { connectors } from '@platform/events';
 import { waitFor } from '@platform/testing';
 import { isPending } from '../../src/queue/queues.js';
-import { createCrawls, daily, SLOW } from '../support/crawls.js';
+import { createCrawls, daily } from '../support/crawls.js';
 import { type Endpoint, json, startEndpoint } from '../support/endpoint.js';
 import { describeEachBackend, type Platform, startPlatform } from '../support/platform.js';
 
@@ -74,7 +74,7 @@ describeEachBackend('pausing during faults on %s', (backend) => {
   it('a pause is committed and aborts the run although the queue hangs', async () => {
     await crawls.schedule('mail_1');
     const runId = await crawls.run('mail_1');
-    await waitFor(() => held.size === 1, { what: 'the request', ...SLOW });
+    await waitFor(() => held.size === 1, { what: 'the request' });
     const release = await holdQueue();
     const { status } = await post('/mail_1/pause');
     await release();
@@ -86,16 +86,15 @@ describeEachBackend('pausing during faults on %s', (backend) => {
   it('a pause whose replica is killed after the commit is kept, and its run ends without an event', async () => {
     await crawls.schedule('files_1');
     const runId = await crawls.run('files_1');
-    await waitFor(() => held.size === 1, { what: 'the request', ...SLOW });
+    await waitFor(() => held.size === 1, { what: 'the request' });
     const pausing = post('/files_1/pause').catch(() => undefined);
-    await waitFor(async () => (await getState('files_1')) === 'paused', { what: 'the commit', ...SLOW });
+    await waitFor(async () => (await getState('files_1')) === 'paused', { what: 'the commit' });
     await platform.crawl.kill();
     await pausing;
     await platform.addCrawl({}, true);
     held.forEach((response) => json(response, 200));
     await waitFor(async () => !isPending(await platform.queues.jobState('files_1', `run-${runId}-0`)), {
       what: "the end of the run's job",
-      ...SLOW,
     });
     expect((await platform.call('GET', '/files_1/schedule')).body.data).toMatchObject({ state: 'paused' });
     expect(await crawls.runs('files_1')).toMatchObject([{ runId, outcome: 'aborted', eventId: null }]);
@@ -113,7 +112,7 @@ describeEachBackend('pausing during faults on %s', (backend) => {
   it('a one-off run that ends while it is paused either completes, or is aborted and completes once it is resumed', async () => {
     const soon = () => ({ scheduleType: 'once', scheduledTime: new Date(Date.now() + 1_500).toISOString() });
     await Promise.all(connectors.map((connector) => crawls.schedule(connector, soon)));
-    await waitFor(() => held.size === connectors.length, { what: 'all requests', ...SLOW });
+    await waitFor(() => held.size === connectors.length, { what: 'all requests' });
     const end = (connector: string) => {
       json(held.get(connector) as ServerResponse, 200);
     };
@@ -125,7 +124,7 @@ describeEachBackend('pausing during faults on %s', (backend) => {
             const { status } = await post(`/${connector}/pause`);
             return status !== 503 && status;
           },
-          { what: 'an answer', ...SLOW },
+          { what: 'an answer' },
         );
         if (index % 2 === 1) setImmediate(end, connector);
         return pausing;

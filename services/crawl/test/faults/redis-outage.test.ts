@@ -1,5 +1,5 @@
 import { describeWith, startStopwatch, waitFor } from '@platform/testing';
-import { daily, SLOW } from '../support/crawls.js';
+import { daily } from '../support/crawls.js';
 import { useHeldRuns } from '../support/held-runs.js';
 
 const connectors = ['mail_1', 'mail_2', 'files_2', 'wiki_1', 'db_1'];
@@ -27,7 +27,6 @@ describeWith('own-redis', 'an outage of Redis', () => {
       );
     await waitFor(async () => (await repairs()) >= connectors.length + 2, {
       what: 'the repair of every schedule',
-      ...SLOW,
     });
   });
 
@@ -48,11 +47,9 @@ describeWith('own-redis', 'an outage of Redis', () => {
     await site.crawls.expectWhole();
     await waitFor(async () => (await site.platform.call('POST', '/mail_1/run')).status === 202, {
       what: 'a run',
-      ...SLOW,
     });
     await waitFor(async () => (await latest('mail_1'))?.outcome === 'completed', {
       what: 'its end',
-      ...SLOW,
     });
   });
 
@@ -70,13 +67,11 @@ describeWith('own-redis', 'an outage of Redis', () => {
     // The heartbeat of the run shows that twice the duration of the lock has passed.
     await waitFor(async () => (await lease()).getTime() > first.getTime() + 2_000, {
       what: 'two renewals of the lease',
-      ...SLOW,
     });
     await site.platform.redis?.start();
     // The job is delivered again, while the run is still claimed by its worker.
     await waitFor(() => site.platform.crawl.logged().includes('a job is claimed by another worker'), {
       what: 'a second delivery',
-      ...SLOW,
     });
     complete();
     expect(await waitForCompletion(runId)).toMatchObject({ attempts: 1 });
@@ -91,7 +86,6 @@ describeWith('own-redis', 'an outage of Redis', () => {
     const late = await site.platform.addCrawl({}, true, false);
     await waitFor(() => late.logged().includes('queue is unavailable'), {
       what: 'a failed connection to Redis',
-      ...SLOW,
     });
     expect((await schedule('mail_2')).status).toBe(201);
     expect((await site.platform.call('POST', '/mail_2/run')).status).toBe(503);
@@ -99,11 +93,9 @@ describeWith('own-redis', 'an outage of Redis', () => {
     await site.crawls.expectWhole();
     await waitFor(async () => (await site.platform.call('POST', '/mail_2/run')).status === 202, {
       what: 'a run',
-      ...SLOW,
     });
     await waitFor(async () => (await latest('mail_2'))?.outcome === 'completed', {
       what: 'its end',
-      ...SLOW,
     });
   });
 

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { HOUR_MS } from '@platform/service-kit';
 import { describeWith, startStopwatch, waitFor } from '@platform/testing';
 import { Redis } from 'ioredis';
-import { createCrawls, daily, SLOW } from '../support/crawls.js';
+import { createCrawls, daily } from '../support/crawls.js';
 import { type Endpoint, startEndpoint } from '../support/endpoint.js';
 import { type Platform, startPlatform } from '../support/platform.js';
 
@@ -51,11 +51,11 @@ describeWith('own-redis', 'a flush, a hang and an outage of Redis', () => {
     await platform.redis?.flush();
     const redis = new Redis(platform.redis?.url ?? '');
     // The reconciler sets this key after a complete rebuild.
-    await waitFor(() => redis.exists('crawl:compared-on'), { what: 'a round after the flush', ...SLOW });
+    await waitFor(() => redis.exists('crawl:compared-on'), { what: 'a round after the flush' });
     redis.disconnect();
     const isApplied = async () =>
       (await platform.db.query('select from schedules where apply_at is not null')).rowCount === 0;
-    await waitFor(isApplied, { what: 'the application of all changes', ...SLOW });
+    await waitFor(isApplied, { what: 'the application of all changes' });
     expect(await crawls.findWrong()).toEqual([]);
   });
 
@@ -78,7 +78,6 @@ describeWith('own-redis', 'a flush, a hang and an outage of Redis', () => {
     // The applier logs this when its command has timed out.
     await waitFor(() => platform.crawl.logged().includes('Failed to apply schedules'), {
       what: 'a command that timed out',
-      ...SLOW,
     });
     platform.redis?.resume();
     await crawls.expectWhole();
@@ -127,7 +126,7 @@ describeWith('own-redis', 'a flush, a hang and an outage of Redis', () => {
     await waitFor(
       async () =>
         !(await platform.queues.listSchedulers('code_1')).some(({ revision }) => revision === before),
-      { what: 'the removal of the scheduler', ...SLOW },
+      { what: 'the removal of the scheduler' },
     );
     // The queue had no scheduler for the revision of the row, so its run was missed and starts late.
     await crawls.expectWhole();
@@ -151,13 +150,12 @@ describeWith('own-redis', 'a flush, a hang and an outage of Redis', () => {
     held.length = 0;
     await crawls.run('mail_1');
     await crawls.run('mail_2');
-    await waitFor(() => held.length === 2, { what: 'the requests', ...SLOW });
+    await waitFor(() => held.length === 2, { what: 'the requests' });
     const quiet = platform.crawl.logged().length;
     await platform.redis?.stop();
     const stoppedAt = performance.now();
     await waitFor(() => platform.crawl.logged().slice(quiet).includes('Queue error'), {
       what: 'a line in the log',
-      ...SLOW,
     });
     const ready = await fetch(`${platform.crawl.url}/health/ready`);
     expect([ready.status, await ready.json()]).toMatchObject([200, { status: 'ready' }]);
@@ -170,11 +168,10 @@ describeWith('own-redis', 'a flush, a hang and an outage of Redis', () => {
     expect((await platform.call('DELETE', '/schedule/all')).status).toBe(200);
     await waitFor(() => held.every(({ destroyed }) => destroyed), {
       what: 'the end of the requests',
-      ...SLOW,
     });
     for (const connector of ['mail_1', 'mail_2'] as const) await crawls.outcome(connector, 'aborted');
     // The service reconnects every second, and 54 listeners get each failure.
-    await waitFor(() => performance.now() - stoppedAt > 5_000, { what: 'five seconds', ...SLOW });
+    await waitFor(() => performance.now() - stoppedAt > 5_000, { what: 'five seconds' });
     const lines = platform.crawl.logged().slice(quiet).split('\n');
     const aboutConnections = lines.filter(
       (line) => line.includes('ECONNREFUSED') && line.includes('"level":"warn"'),
@@ -191,9 +188,9 @@ describeWith('own-redis', 'a flush, a hang and an outage of Redis', () => {
     const getStatus = async () => (await fetch(`${worker.url}/health/ready`)).status;
     expect(await getStatus()).toBe(200);
     await platform.redis?.stop();
-    await waitFor(async () => (await getStatus()) === 503, { what: 'a worker that is not ready', ...SLOW });
+    await waitFor(async () => (await getStatus()) === 503, { what: 'a worker that is not ready' });
     await platform.redis?.start();
-    await waitFor(async () => (await getStatus()) === 200, { what: 'a worker that is ready', ...SLOW });
+    await waitFor(async () => (await getStatus()) === 200, { what: 'a worker that is ready' });
     await worker.stop();
   });
 });

@@ -1,6 +1,6 @@
 import { connectors } from '@platform/events';
 import { waitFor } from '@platform/testing';
-import { createCrawls, SLOW } from '../support/crawls.js';
+import { createCrawls } from '../support/crawls.js';
 import { startEndpoint } from '../support/endpoint.js';
 import { describeEachBackend, type Platform, startPlatform } from '../support/platform.js';
 import type { ServiceProcess } from '../support/service-process.js';
@@ -54,7 +54,7 @@ describeEachBackend('two replicas on %s', (backend) => {
                      where datname = current_database() and wait_event_type = 'Lock'`;
     const leader = await waitFor(
       async () => (await platform.db.query<{ name: 'one' | 'two' }>(waiting)).rows[0]?.name,
-      { what: 'a replica at its repairs', ...SLOW },
+      { what: 'a replica at its repairs' },
     );
     await replicas[leader].kill();
     await client.query('rollback');

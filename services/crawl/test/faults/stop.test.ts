@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { Connector } from '@platform/events';
 import { waitFor } from '@platform/testing';
 import { isPending } from '../../src/queue/queues.js';
-import { createCrawls, SLOW } from '../support/crawls.js';
+import { createCrawls } from '../support/crawls.js';
 import { type Endpoint, json, startEndpoint } from '../support/endpoint.js';
 import { describeEachBackend, type Organisation, type Platform, startPlatform } from '../support/platform.js';
 
@@ -73,7 +73,7 @@ describeEachBackend('stopping scheduled runs on %s', (backend) => {
           ),
         );
       },
-      { what: 'runs of ticks', ...SLOW },
+      { what: 'runs of ticks' },
     );
   }
 
@@ -98,7 +98,6 @@ describeEachBackend('stopping scheduled runs on %s', (backend) => {
     // The requests to the endpoint are aborted.
     await waitFor(() => [...held.values()].every(({ destroyed, closed }) => destroyed || closed), {
       what: 'the end of every request',
-      ...SLOW,
     });
     await crawls.expectWhole();
     for (const connector of ['files_1', 'files_2', 'mail_1', 'mail_2', 'wiki_1', 'db_1'] as const)
@@ -133,7 +132,7 @@ describeEachBackend('stopping scheduled runs on %s', (backend) => {
     const opts = { jobId: `run-${runId}-0`, removeOnComplete: { count: 10 } };
     await platform.queues.fill('wiki_1', [{ data, opts }]);
     const getState = () => platform.queues.jobState('wiki_1', opts.jobId);
-    await waitFor(async () => !isPending(await getState()), { what: 'the end of the job', ...SLOW });
+    await waitFor(async () => !isPending(await getState()), { what: 'the end of the job' });
     expect(await getState()).toBe('unknown');
   });
 });

@@ -83,7 +83,7 @@ describeEachBackend('10,000 due jobs of one organisation on %s', (backend) => {
         return rows[0]?.at;
       },
       // The worker reads the whole backlog first.
-      { what: "the other's run", timeoutMs: DRAIN_MS },
+      { what: "the other's run", patienceMs: DRAIN_MS },
     );
     const { rowCount: begunBefore } = await platform.db.query(
       `select from runs where org_id = $1 and started_at <= $2`,

@@ -74,7 +74,7 @@ describeEachBackend('many organisations on %s', (backend) => {
     for (const { token } of organisations)
       await platform.call('POST', '/files_1/schedule', { token, body: { scheduleConfig } });
     await Promise.all(organisations.map(run));
-    await waitFor(() => endpoint.asked.length === 8 && now === 0, { what: 'eight runs', timeoutMs: 20_000 });
+    await waitFor(() => endpoint.asked.length === 8 && now === 0, { what: 'eight runs' });
     expect(most).toBeGreaterThan(1);
     expect(most).toBeLessThanOrEqual(5);
     await second.stop();

@@ -61,7 +61,7 @@ describeEachBackend('the jobs of a queue on %s', (backend) => {
         const { waiting = 0, active = 0 } = await queue.getJobCounts('waiting', 'active');
         return waiting + active === 0;
       },
-      { what: 'the end of all', timeoutMs: 20_000 },
+      { what: 'the end of all' },
     );
     expect(await queue.getJobCounts('completed', 'failed')).toEqual({ completed: 10, failed: 10 });
     const states = await Promise.all(ids.map((id) => queues.jobState(connector, id)));
@@ -83,7 +83,7 @@ describeEachBackend('the jobs of a queue on %s', (backend) => {
           const isDelayed = attempts === retry && (await queues.jobState(connector, id)) === 'delayed';
           return isDelayed && ((await queue.getJob(id)) as Job);
         },
-        { what: `retry ${retry}`, timeoutMs: 20_000 },
+        { what: `retry ${retry}` },
       );
       delays.push(job.delay);
       await job.promote();

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createSyncEventConsumer, toKey, type SyncEvent } from '@platform/events';
 import { waitFor } from '@platform/testing';
-import { createCrawls, SLOW } from './crawls.js';
+import { createCrawls } from './crawls.js';
 import type { Platform } from './platform.js';
 
 /** Returns how many events of the outbox wait for Kafka or were accepted by it. */
@@ -19,7 +19,7 @@ export async function expectEventsArrived(given: {
   const { platform, brokers, topic } = given;
   const crawls = createCrawls(() => platform);
   await crawls.expectWhole();
-  await waitFor(async () => (await countEvents(platform, 'waiting')) === 0, { what: 'publishing', ...SLOW });
+  await waitFor(async () => (await countEvents(platform, 'waiting')) === 0, { what: 'publishing' });
   const arrived: SyncEvent[] = [];
   const consumer = createSyncEventConsumer({
     kafka: { brokers },
@@ -35,7 +35,7 @@ export async function expectEventsArrived(given: {
   await consumer.start();
   const total = await countEvents(platform, 'published');
   const ids = () => new Set(arrived.map(({ eventId }) => eventId));
-  await waitFor(() => ids().size === total, { what: `${total} events`, ...SLOW });
+  await waitFor(() => ids().size === total, { what: `${total} events` });
   await consumer.stop();
   const byKey = new Map<string, Set<string>>();
   for (const event of arrived)

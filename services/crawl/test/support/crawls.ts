@@ -4,9 +4,6 @@ import { toOnceJobId } from '../../src/queue/job.js';
 import { isPending } from '../../src/queue/queues.js';
 import type { Platform } from './platform.js';
 
-/** The timeout of waits. It only ends a hang, because tests wait for conditions on machines of any speed. */
-export const SLOW = { timeoutMs: 60_000 };
-
 export const daily = { scheduleType: 'daily', hour: 2, minute: 15 };
 
 /** Operations of the fault tests on the schedules and runs of the first organisation. */
@@ -41,7 +38,7 @@ export function createCrawls(platform: () => Platform): Crawls {
         if (answer.status !== wanted) throw new Error(answer.text);
         return answer;
       },
-      { what: path, ...SLOW },
+      { what: path },
     );
 
   async function findWrong(): Promise<string[]> {
@@ -96,7 +93,7 @@ export function createCrawls(platform: () => Platform): Crawls {
           if (run?.outcome !== wanted) throw new Error(JSON.stringify(run));
           return run;
         },
-        { what: `the outcome ${wanted} of ${connector}`, ...SLOW },
+        { what: `the outcome ${wanted} of ${connector}` },
       ),
     async eventsByKey() {
       const { rows } = await platform().db.query<{ key: string; ids: string[] }>(
@@ -112,7 +109,7 @@ export function createCrawls(platform: () => Platform): Crawls {
           if (wrong.length > 0) throw new Error(wrong.join('\n'));
           return true;
         },
-        { what: 'agreement of runs, events, schedules and queues', intervalMs: 100, ...SLOW },
+        { what: 'agreement of runs, events, schedules and queues', intervalMs: 100 },
       ).catch((error: unknown) => {
         throw new Error(`${String(error)}: ${String((error as Error).cause)}`, { cause: error });
       });

@@ -1,5 +1,5 @@
 import { waitFor } from '@platform/testing';
-import { createCrawls, daily, SLOW } from './crawls.js';
+import { createCrawls, daily } from './crawls.js';
 import { type Asked, type Endpoint, json, startEndpoint } from './endpoint.js';
 import { type Backend, type Platform, startPlatform } from './platform.js';
 
@@ -41,8 +41,8 @@ export function useEndpointRuns(backend: Backend, options: { readonly hasOwnIden
       platform.call('POST', '/files_1/schedule', { body: { scheduleConfig: daily, maxRetries: 0, ...body } }),
     item,
     getPosts,
-    isWaiting: () => waitFor(async () => (await item()).state === 'delayed', { what: 'a wait', ...SLOW }),
-    waitForCancellation: () => waitFor(findCancellation, { what: 'the cancellation', ...SLOW }),
+    isWaiting: () => waitFor(async () => (await item()).state === 'delayed', { what: 'a wait' }),
+    waitForCancellation: () => waitFor(findCancellation, { what: 'the cancellation' }),
     /** Returns the time from the first request to the cancellation, in ms. */
     getAgeAtCancellation: () => (findCancellation()?.at ?? Infinity) - (getPosts()[0]?.at ?? 0),
   };

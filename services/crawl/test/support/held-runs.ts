@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { type OwnPostgres, startOwnPostgres, waitFor } from '@platform/testing';
-import { createCrawls, daily, SLOW } from './crawls.js';
+import { createCrawls, daily } from './crawls.js';
 import { type Endpoint, json, startEndpoint } from './endpoint.js';
 import { type Backend, type Platform, startPlatform } from './platform.js';
 
@@ -33,7 +33,6 @@ export function useHeldRuns(backend: Backend, options: { readonly hasOwnPostgres
     complete();
     await waitFor(async () => (await platform.call('DELETE', '/schedule/all')).status === 200, {
       what: 'removal',
-      ...SLOW,
     });
   });
 
@@ -41,7 +40,7 @@ export function useHeldRuns(backend: Backend, options: { readonly hasOwnPostgres
   const complete = () => {
     for (const response of held.splice(0)) json(response, 200);
   };
-  const waitForRequest = () => waitFor(() => held[0], { what: 'a request to the endpoint', ...SLOW });
+  const waitForRequest = () => waitFor(() => held[0], { what: 'a request to the endpoint' });
   const schedule = (connector = 'files_1', scheduleConfig: object = daily) =>
     platform.call('POST', `/${connector}/schedule`, { body: { scheduleConfig } });
   const latest = async (connector = 'files_1') =>
@@ -84,7 +83,7 @@ export function useHeldRuns(backend: Backend, options: { readonly hasOwnPostgres
           const run = await latest();
           return run?.runId === runId && run.outcome === 'completed' && run;
         },
-        { what: 'completion', ...SLOW },
+        { what: 'completion' },
       ),
   };
 }

@@ -56,7 +56,7 @@ test('delivers a login code while another organisation has many invitations for 
   await inviteMany(other.session);
   const stopwatch = startStopwatch();
   expect((await platform.post('otp', { email: member.email })).status).toBe(202);
-  const otp = codeIn(await platform.mailTo(member.email, /code/, 1, MAX_LOGIN_CODE_MS));
+  const otp = codeIn(await platform.mailTo(member.email, /code/));
   expect(stopwatch.stop()).toBeLessThan(MAX_LOGIN_CODE_MS);
   expect((await platform.post('login', { email: member.email, otp })).status).toBe(200);
 }, 300_000); // prettier-ignore

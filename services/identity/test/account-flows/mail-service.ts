@@ -108,7 +108,6 @@ export async function createMailService(port: number, identityUrl: string): Prom
     };
     await waitFor(async () => (await fetch(`http://127.0.0.1:${port}/health/ready`)).ok, {
       what: 'the start of the mail service',
-      timeoutMs: 20_000,
     });
   }
   return {

@@ -48,7 +48,7 @@ test('retries a temporary SMTP failure with the same link and a new idempotency 
       const all = await rows();
       return all.some(({ refusals }) => refusals >= 1) && all;
     },
-    { what: 'a refusal', timeoutMs: 15_000 },
+    { what: 'a refusal' },
   ).finally(() => {
     platform.inbox.isBusy = false;
   });

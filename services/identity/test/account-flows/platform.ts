@@ -23,7 +23,7 @@ export interface Platform {
   post(path: string, body: object, headers?: Record<string, string>): Promise<Answer>;
   createUser(fields?: object): Promise<{ id: string; email: string }>;
   /** Waits for the newest of `count` mails with the subject. */
-  mailTo(email: string, subject: RegExp, count?: number, timeoutMs?: number): Promise<Email>;
+  mailTo(email: string, subject: RegExp, count?: number): Promise<Email>;
   mailsTo(email: string): Email[];
   /** Has the mails that are held for a minute sent now. */
   releaseHeld(): Promise<void>;
@@ -81,20 +81,19 @@ export async function startPlatform(environment: NodeJS.ProcessEnv = {}): Promis
       if (status !== 201) throw new Error(`create user answered ${status}: ${text}`);
       return body.user as { id: string; email: string };
     },
-    mailTo: (email, subject, count = 1, timeoutMs = 15_000) =>
+    mailTo: (email, subject, count = 1) =>
       waitFor(
         () => {
           const found = mailsTo(email).filter((mailed) => subject.test(mailed.subject ?? ''));
           return found.length >= count ? found.at(-1) : undefined;
         },
-        { what: `mail ${count} to ${email}`, timeoutMs },
+        { what: `mail ${count} to ${email}` },
       ),
     releaseHeld,
     async drained() {
       await releaseHeld();
       await waitFor(async () => (await identity.db.query('select 1 from outgoing_mails')).rowCount === 0, {
         what: 'the end of the outgoing mails',
-        timeoutMs: 15_000,
       });
     },
     async minutePassed() {

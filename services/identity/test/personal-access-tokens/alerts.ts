@@ -26,7 +26,7 @@ export async function startAlerts() {
       (await platform.identity.call('POST', `${path}/${id}/rotate`, { token: member.session })).body.token,
     findEntries,
     waitForEntry: (action: string, token: CreatedToken) =>
-      waitFor(async () => (await findEntries(action, token)).length > 0, { what: action, timeoutMs: 10_000 }),
+      waitFor(async () => (await findEntries(action, token)).length > 0, { what: action }),
     /** Returns the alerts about a token, but for those about new tokens. */
     mailsAbout: (email: string, name: string) =>
       platform

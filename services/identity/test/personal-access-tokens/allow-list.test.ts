@@ -74,7 +74,7 @@ test('the refusal is the usual 401, and the audit has one entry with the address
         [token.id],
       )
     ).rows;
-  await waitFor(async () => (await find()).length > 0, { what: 'the entry', timeoutMs: 10_000 });
+  await waitFor(async () => (await find()).length > 0, { what: 'the entry' });
   expect(await find()).toEqual([
     {
       org_id: identity.orgId,
@@ -118,7 +118,6 @@ test('a token adds one entry for a network, and 20 for all networks, however man
   await use(HOME, last);
   await waitFor(async () => (await findRefusals(last.id)).length > 0, {
     what: 'the last entry',
-    timeoutMs: 10_000,
   });
   expect([(await findRefusals(neighbours.id)).length, (await findRefusals(scattered.id)).length]).toEqual([
     1, 20,
@@ -138,7 +137,7 @@ test("the audit has the use of an application's token outside of the organisatio
     const headers = { 'x-forwarded-for': HOME };
     const refused = await identity.call('GET', '/api/v1/users', { token, headers });
     expect(refused.status).toBe(401);
-    await waitFor(async () => (await findRefusals(jti)).length > 0, { what: 'the entry', timeoutMs: 10_000 });
+    await waitFor(async () => (await findRefusals(jti)).length > 0, { what: 'the entry' });
     expect(await findRefusals(jti)).toEqual([
       {
         org_id: identity.orgId,
@@ -201,7 +200,7 @@ test("a request is refused when its token's allow list changes while the body is
   held.flushHeaders();
   const isVerified = async () =>
     (await identity.db.query('select from token_last_used where token_id = $1', [token.id])).rowCount === 1;
-  await waitFor(isVerified, { what: 'the verification', timeoutMs: 10_000 });
+  await waitFor(isVerified, { what: 'the verification' });
   expect((await edit(token.id, { allowList: ['203.0.113.0/24'] })).status).toBe(200);
   identity.advance(1_000);
   held.end(content);

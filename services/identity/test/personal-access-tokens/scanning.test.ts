@@ -89,7 +89,7 @@ test('a signed report revokes the tokens in it, and says which are some', async 
       { token_raw: forged, token_type: 'acme_token', label: 'false_positive' },
     ],
   });
-  await waitFor(async () => (await getStatus(token)) === 401, { what: 'the revocation', timeoutMs: 15_000 });
+  await waitFor(async () => (await getStatus(token)) === 401, { what: 'the revocation' });
   expect(await getStatus(other)).toBe(200);
   expect(identity.logged()).not.toContain(token.accessToken);
 });

@@ -184,7 +184,7 @@ const waitForWaiting = (count: number) =>
           `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
         )
       ).rowCount === count,
-    { what: `${count} statements that wait`, timeoutMs: 10_000 },
+    { what: `${count} statements that wait` },
   );
 
 test('of rotations that wait for each other, one wins, although the grace keeps the token active', async () => {

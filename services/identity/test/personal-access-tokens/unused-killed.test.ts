@@ -58,7 +58,7 @@ async function workWhileKilled(countDone: () => Promise<number>): Promise<void> 
   const isReached = async (): Promise<boolean> => (await countDone()) === 3;
   while (!(await isReached())) {
     const { child, exit } = await startReplica();
-    await waitFor(isReached, { what: 'three steps', timeoutMs: 10_000 }).catch(() => undefined);
+    await waitFor(isReached, { what: 'three steps' }).catch(() => undefined);
     child.kill('SIGKILL');
     await exit;
   }
@@ -70,7 +70,7 @@ async function workWhileKilled(countDone: () => Promise<number>): Promise<void> 
       await runAfter(0);
       return (await countDone()) === TOKENS;
     },
-    { what: 'all steps', timeoutMs: 30_000 },
+    { what: 'all steps' },
   );
 }
 

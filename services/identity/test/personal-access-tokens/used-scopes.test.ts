@@ -35,7 +35,6 @@ async function flushed(): Promise<void> {
   expect(await get('/api/v1/users/me', marker)).toBe(200);
   await waitFor(async () => (await details(marker)).lastUsedAt !== null, {
     what: 'the next flush',
-    timeoutMs: 20_000,
   });
 }
 

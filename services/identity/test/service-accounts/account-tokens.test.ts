@@ -47,7 +47,7 @@ test('a token of an account acts as the account, and not as a person', async () 
   expect(own.body.tokens).toMatchObject([{ id: created.id, name: 'backup' }]);
   await waitFor(
     async () => (await accounts.findEntries(created.id)).some(({ action }) => action === 'token.first_used'),
-    { what: 'the first use', timeoutMs: 10_000 },
+    { what: 'the first use' },
   );
   const [made, used] = await accounts.findEntries(created.id);
   expect(made).toMatchObject({ action: 'token.created', credential_kind: 'session' });
@@ -128,7 +128,7 @@ test('the reuse of a rotated token, and a leak, are mailed to the administrators
   expect(await accounts.listUsers(old.accessToken)).toBe(401);
   const hasMail = (text: string) => () =>
     accounts.site.mailsTo('admin@example.com').some((mail) => mail.text?.includes(text));
-  await waitFor(hasMail('"rotated robot"'), { what: 'the mail about the reuse', timeoutMs: 15_000 });
+  await waitFor(hasMail('"rotated robot"'), { what: 'the mail about the reuse' });
   const { accessToken } = rotated.body.token as CreatedToken;
   const body = { tokens: [{ token: accessToken }] };
   expect(
@@ -136,11 +136,9 @@ test('the reuse of a rotated token, and a leak, are mailed to the administrators
   ).toBe(202);
   await waitFor(async () => (await accounts.listUsers(accessToken)) === 401, {
     what: 'the end',
-    timeoutMs: 15_000,
   });
   await waitFor(hasMail('of Nightly backup was reported as leaked'), {
     what: 'the mail about the leak',
-    timeoutMs: 15_000,
   });
 });
 

@@ -34,7 +34,7 @@ async function sendHeld(
   held.flushHeaders();
   const isVerified = async () =>
     (await identity.db.query('select from token_last_used where token_id = $1', [token.id])).rowCount === 1;
-  await waitFor(isVerified, { what: 'the verification', timeoutMs: 10_000 });
+  await waitFor(isVerified, { what: 'the verification' });
   await meanwhile();
   identity.advance(1_000);
   held.end(content);

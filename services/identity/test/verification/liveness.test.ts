@@ -28,13 +28,12 @@ async function overTraffic(
   const traffics = [startTraffic(100, () => me(token)), startTraffic(100, () => probe.whoami(token))];
   await waitFor(() => traffics.every(({ exchanges }) => exchanges.length > 300), {
     what: 'traffic',
-    timeoutMs: 20_000,
   });
   await end();
   const ended = performance.now();
   const late = () =>
     traffics.every(({ exchanges }) => exchanges.filter(({ startedAt }) => startedAt > ended).length > 200);
-  await waitFor(late, { what: 'traffic after the end', timeoutMs: 20_000 });
+  await waitFor(late, { what: 'traffic after the end' });
   const exchanges = (await Promise.all(traffics.map((traffic) => traffic.stop()))).flat();
   return { exchanges, ended };
 }

@@ -110,7 +110,7 @@ test('a large mail keeps its memory reserved until it is delivered, even when it
       .end(body);
   // One organisation can reserve memory for two such mails.
   const clients = [sendAndLeave(), sendAndLeave()];
-  await waitFor(() => smtp.count('DATA') === 2, { what: 'two mails in progress', timeoutMs: 30_000 });
+  await waitFor(() => smtp.count('DATA') === 2, { what: 'two mails in progress' });
   for (const client of clients) client.destroy();
   // The service has noticed the disconnects by the time that it has answered these requests.
   for (let count = 0; count < 10; count += 1)
@@ -118,10 +118,10 @@ test('a large mail keeps its memory reserved until it is delivered, even when it
   const refused = await mail.send({ attachments: [attachment({ content })] });
   expect([refused.status, refused.body.error.message]).toEqual([429, 'Too many large mails at once']);
   smtp.say('354 go on');
-  await waitFor(() => smtp.accepted.length === 2, { what: 'both mails', timeoutMs: 30_000 });
+  await waitFor(() => smtp.accepted.length === 2, { what: 'both mails' });
   smtp.behave(() => undefined);
   const send = () => mail.send({ attachments: [attachment({ content })] });
-  await waitFor(async () => (await send()).status === 200, { what: 'the memory', timeoutMs: 30_000 });
+  await waitFor(async () => (await send()).status === 200, { what: 'the memory' });
 });
 
 test('pipelined large mails release their memory when the client has left before their responses began', async () => {

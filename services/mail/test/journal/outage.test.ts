@@ -64,7 +64,7 @@ describe('when PostgreSQL becomes unavailable', () => {
     await postgres.start();
     const record = await waitFor(
       async () => (await mail.call('GET', '/api/v1/mail/records', { token: mail.session })).body?.data?.[0],
-      { what: 'the record', timeoutMs: 15_000 },
+      { what: 'the record' },
     );
     expect(record).toMatchObject({ subject: 'in between' });
     await mail.close();
@@ -94,7 +94,7 @@ test('every mail is sent once or reported as unknown when the process is killed 
   const environment = { SMTP_TIMEOUT_MS: '20000' };
   const first = await start(environment);
   const interrupted = sendAll(first.url, () => true);
-  await waitFor(() => smtp.accepted.length > 300, { what: 'some mails', timeoutMs: 30_000 });
+  await waitFor(() => smtp.accepted.length > 300, { what: 'some mails' });
   await first.stop('SIGKILL');
   await interrupted;
   expect(smtp.accepted.length).toBeLessThan(1_000);
@@ -107,7 +107,7 @@ test('every mail is sent once or reported as unknown when the process is killed 
       await sendAll(second.url, (state) => !isFinal(state));
       return [...states.values()].every(isFinal);
     },
-    { what: 'an outcome for every key', timeoutMs: 60_000, intervalMs: 500 },
+    { what: 'an outcome for every key', intervalMs: 500 },
   );
   const arrivals = new Map<string, number>();
   for (const { raw } of smtp.accepted) {

@@ -36,7 +36,7 @@ test('outcomes with large stored requests are written in small batches, and all 
   const writer = createOutcomeWriter({ pool, clock: Date.now, log: createLogger('mail', 'silent') });
   for (const { id } of rows)
     void writer.add({ id, state: 'failed', refused: [], encryptedRequest: 'x'.repeat(REQUEST_BYTES) });
-  await waitFor(() => writer.backlog === 0, { what: 'the outcomes', timeoutMs: 60_000 });
+  await waitFor(() => writer.backlog === 0, { what: 'the outcomes' });
   await writer.stop();
   const stored = await db.query(
     `select count(*)::int as count from mails where state = 'failed' and length(letter_sealed) = ${REQUEST_BYTES}`,

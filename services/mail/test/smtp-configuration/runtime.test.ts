@@ -52,7 +52,7 @@ test('updateSmtpConfig fails with "Mail container not found" while the mail runt
   ]);
   await lock.query('rollback');
   lock.release();
-  await waitFor(async () => (await update())[0] === 200, { what: 'the mail runtime', timeoutMs: 20_000 });
+  await waitFor(async () => (await update())[0] === 200, { what: 'the mail runtime' });
 
   // Stands for a request that arrives after the shutdown phase of requests.
   let whileStopping: unknown;

@@ -104,7 +104,7 @@ describeEachBackend('runs on %s', (backend) => {
           .status === 201,
       { what: 'a one-off schedule' },
     );
-    await waitFor(() => held.length === 1, { what: 'the order', timeoutMs: 15_000 });
+    await waitFor(() => held.length === 1, { what: 'the order' });
     const { runId } = await latest();
     expect((await runs.platform.call('POST', `/files_1/runs/${runId}/cancel`)).status).toBe(200);
     const { rows } = await runs.platform.db.query(
@@ -199,7 +199,7 @@ describeEachBackend('runs on %s', (backend) => {
     });
     expect(await latest()).toMatchObject({ runId: body.data.runId, outcome: 'active' });
     json(held[0] as ServerResponse, 200);
-    await waitFor(() => held.length === 2, { what: 'its own order', timeoutMs: 15_000 });
+    await waitFor(() => held.length === 2, { what: 'its own order' });
     json(held[1] as ServerResponse, 200);
     await outcome('completed');
     const { body: history } = await runs.platform.call('GET', '/files_1/runs?limit=2');

@@ -68,7 +68,7 @@ describeEachBackend('many concurrent requests on %s', (backend) => {
               [quiet.orgId],
             )
           ).rowCount === 1,
-        { what: 'the end of the run', timeoutMs: 10_000 },
+        { what: 'the end of the run' },
       );
     } finally {
       over.abort();

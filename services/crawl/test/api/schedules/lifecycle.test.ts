@@ -98,7 +98,7 @@ describeEachBackend('schedules on %s', (backend) => {
         const { data } = (await platform.call('GET', '/code_1/schedule')).body;
         return data.state === 'completed' && data;
       },
-      { what: 'the run', timeoutMs: 10_000 },
+      { what: 'the run' },
     );
     expect(item).toMatchObject({ progress: 100, attemptsMade: 1, failedReason: null, delay: null });
     expect(item.processedOn).toBeGreaterThanOrEqual(Date.parse(at));
@@ -137,7 +137,6 @@ describeEachBackend('schedules on %s', (backend) => {
         async () => (await platform.call('GET', `/${connector}/schedule`)).body.data.state === state,
         {
           what: `${state} under ${missedRunPolicy}`,
-          timeoutMs: 10_000,
         },
       );
     }

@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http';
 import { waitFor } from '@platform/testing';
-import { SLOW } from '../../support/crawls.js';
 import { json } from '../../support/endpoint.js';
 import { toKeys, useEndpointRuns } from '../../support/endpoint-runs.js';
 import { describeEachBackend } from '../../support/platform.js';
@@ -103,7 +102,7 @@ describeEachBackend('an endpoint that fails or is unavailable on %s', (backend) 
           run.outcome === 'retrying' && { counts, status, run }
         );
       },
-      { what: 'a wait', ...SLOW },
+      { what: 'a wait' },
     );
     expect(shown.counts).toMatchObject({ active: 0, waiting: 0 });
     expect(shown.run).toMatchObject({ runId, attempts: 0 });
@@ -155,7 +154,7 @@ describeEachBackend('an endpoint that fails or is unavailable on %s', (backend) 
       const scheduledTime = new Date(Date.now() + 500).toISOString();
       await schedule({ scheduleConfig: { scheduleType: 'once', scheduledTime } });
       const run = await crawls.outcome('files_1', when === 'is unavailable' ? 'retrying' : 'active');
-      await waitFor(() => getPosts().length > 0, { what: 'the request', ...SLOW });
+      await waitFor(() => getPosts().length > 0, { what: 'the request' });
       expect((await schedule()).status).toBe(201);
       runs.endpoint.answer = (_asked, response) => {
         json(response, 200);

@@ -1,5 +1,4 @@
 import { waitFor } from '@platform/testing';
-import { SLOW } from '../../support/crawls.js';
 import { type Asked, json } from '../../support/endpoint.js';
 import { toKeys, useEndpointRuns } from '../../support/endpoint-runs.js';
 
@@ -52,9 +51,9 @@ describe('the grace of an endpoint', () => {
     };
     await schedule();
     await crawls.run('files_1');
-    await waitFor(async () => (await item()).progress === 60, { what: 'progress', ...SLOW });
+    await waitFor(async () => (await item()).progress === 60, { what: 'progress' });
     state = 'away';
-    await waitFor(async () => (await item()).failedReason !== null, { what: 'the reason', ...SLOW });
+    await waitFor(async () => (await item()).failedReason !== null, { what: 'the reason' });
     expect(await item()).toMatchObject({
       state: 'active',
       progress: 60,
@@ -62,9 +61,9 @@ describe('the grace of an endpoint', () => {
       failedReason: expect.stringMatching(/^Waiting for the endpoint since 20/),
     });
     // More often than an endpoint may send invalid responses.
-    await waitFor(() => broken > 6, { what: 'questions', ...SLOW });
+    await waitFor(() => broken > 6, { what: 'questions' });
     state = 'running';
-    await waitFor(async () => (await item()).failedReason === null, { what: 'its return', ...SLOW });
+    await waitFor(async () => (await item()).failedReason === null, { what: 'its return' });
     state = 'completed';
     expect(await crawls.outcome('files_1', 'completed')).toMatchObject({ attempts: 1, reason: null });
     expect(runs.endpoint.asked.map(({ method }) => method)).not.toContain('DELETE');
@@ -156,7 +155,7 @@ describe('the grace of an endpoint', () => {
         async () =>
           (await runs.platform.db.query(`select from runs where scheduled_for = $1 and state = 'completed'`, [scheduledTime]))
             .rowCount === 1,
-        { what: 'the run', ...SLOW },
+        { what: 'the run' },
       ); // prettier-ignore
     expect(getPosts()).toHaveLength(1);
   });

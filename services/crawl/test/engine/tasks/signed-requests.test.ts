@@ -5,7 +5,7 @@ import { findFreePort } from '@platform/embedded';
 import { migrate } from '@platform/service-kit';
 import { callUrl, createTestDatabase, SERVICE_SECRET, waitFor } from '@platform/testing';
 import { signatureHeaders } from '../../../src/engine/tasks/signature.js';
-import { createCrawls, SLOW } from '../../support/crawls.js';
+import { createCrawls } from '../../support/crawls.js';
 import { type Endpoint, json, startEndpoint } from '../../support/endpoint.js';
 import { type Platform, startPlatform, TASK_SECRET } from '../../support/platform.js';
 import { startService } from '../../support/service-process.js';
@@ -22,7 +22,6 @@ async function startSample(port: number): Promise<ChildProcess> {
   });
   await waitFor(async () => (await fetch(`http://127.0.0.1:${port}`)).status === 401, {
     what: 'the sample',
-    ...SLOW,
   });
   return child;
 }
