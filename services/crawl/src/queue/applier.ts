@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { type Clock, createPeriodicTask, type Logger } from '@platform/service-kit';
 import type pg from 'pg';
 import type { Counter } from 'prom-client';
@@ -43,11 +42,6 @@ import type { CrawlQueues } from './queues.js';
 
 const BATCH = 100;
 const PAGE = 500;
-/**
- * The time for which changes are collected before a batch. Batches are then larger, and a schedule that is changed several
- * times in a row is applied once.
- */
-const COLLECT_MS = 20;
 /** The interval at which a replica looks for rows that other replicas have left. */
 const POLL_INTERVAL_MS = 1_000;
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
@@ -124,7 +118,6 @@ export function createApplier(deps: {
   const applying = createPeriodicTask({
     intervalMs: POLL_INTERVAL_MS,
     async run(stopping) {
-      await delay(COLLECT_MS);
       while (!stopping.aborted && (await applyBatch()));
     },
     onError: (error) => {

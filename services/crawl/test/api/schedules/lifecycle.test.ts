@@ -44,8 +44,8 @@ describeEachBackend('schedules on %s', (backend) => {
       message: 'No scheduled job found for this connector',
       data: null,
     });
-    const { rows } = await platform.db.query(`select from schedules where connector = 'files_1'`);
-    expect(rows).toHaveLength(0);
+    const rows = `select from schedules where connector = 'files_1'`;
+    await waitFor(async () => (await platform.db.query(rows)).rowCount === 0, { what: 'the end of the row' });
   });
 
   it('malformed JSON is rejected as an invalid schedule', async () => {
