@@ -119,7 +119,7 @@ describeWith('own-kafka', 'relay and a Kafka that fails', () => {
     });
     const errors = log.lines.filter(({ level }) => level === 'error');
     expect(errors).toHaveLength(1);
-    expect(errors[0]?.message).toContain('refuses');
+    expect(errors[0]?.message).toContain('rejected');
 
     await alterTopic([kafka.brokers], topic, { name: 'max.message.bytes', value: '1000000' });
     await allPublished();
