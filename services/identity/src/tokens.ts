@@ -39,11 +39,11 @@ export function registerTokenFeatures(app: App, deps: TokenFeatureDeps) {
   deps.refusedUses.onReuse(createReuseReaction(common));
   const tokens = registerTokens(app, { ...common, defaultScopes: config.MCP_SCOPES });
   const tokenSearch = registerTokenSearch(app, { ...deps, tokens, historyDays: config.AUDIT_DAYS });
-  registerTokenDetails(app, { ...deps, tokens });
+  const details = registerTokenDetails(app, { ...deps, tokens });
   registerTokenLeaks(app, { ...deps, scanningKeys: config.SECRET_SCANNING_KEYS });
   startUnusedTokens(deps);
   startTokenNotices(deps);
   const tokenRotation = registerTokenRotation(app, common);
-  registerServiceAccounts(app, { ...common, tokens, rotation: tokenRotation });
+  registerServiceAccounts(app, { ...common, tokens, details, rotation: tokenRotation });
   return { tokens, tokenSearch, tokenRotation };
 }

@@ -11,6 +11,7 @@ import {
   Token,
   toRevoked,
 } from '../personal-access-tokens/schemas.js';
+import { EditTokenBody, TokenAnswer } from '../token-details/schemas.js';
 import { RotateBody, RotatedToken } from '../token-rotation/schemas.js';
 import { AccountPath, AccountTokenPath, CreateAccountTokenBody } from './schemas.js';
 import type { AccountTokens } from './tokens.js';
@@ -72,6 +73,43 @@ export function accountTokenRoutes(app: App, service: AccountTokens): void {
       const token = await service.create(getCaller(request), request.params.accountId, request.body);
       const message = 'Token created. Copy it now: it is not shown again.';
       return reply.code(201).header('cache-control', 'no-store').send({ message, token });
+    },
+  );
+  app.get(
+    `${base}/:tokenId`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'getServiceAccountToken',
+        tags,
+        summary: 'A token of a service account in any state',
+        security: bearer,
+        params: AccountTokenPath,
+        response: { 200: TokenAnswer, ...errorResponses(400, 401, 403, 404) },
+      },
+    },
+    async (request) => {
+      const { accountId, tokenId } = request.params;
+      return { token: await service.get(getMember(request), accountId, tokenId) };
+    },
+  );
+  app.patch(
+    `${base}/:tokenId`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'editServiceAccountToken',
+        tags,
+        summary: 'Change an active token of a service account, never so that it grants more',
+        security: bearer,
+        params: AccountTokenPath,
+        body: EditTokenBody,
+        response: { 200: TokenAnswer, ...errorResponses(400, 401, 403, 404, 409) },
+      },
+    },
+    async (request) => {
+      const { accountId, tokenId } = request.params;
+      return { token: await service.edit(getCaller(request), accountId, tokenId, request.body) };
     },
   );
   app.post(

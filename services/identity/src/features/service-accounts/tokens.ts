@@ -5,6 +5,8 @@ import { type CreatedToken, type IssueDeps, issueToken } from '../personal-acces
 import type { GrantableScopes, RevokeOptions, Token } from '../personal-access-tokens/schemas.js';
 import { listScopeGroups } from '../personal-access-tokens/scope-groups.js';
 import type { TokenService } from '../personal-access-tokens/service.js';
+import type { EditTokenBody, TokenDetails } from '../token-details/schemas.js';
+import type { TokenDetailsService } from '../token-details/service.js';
 import { withCurrentPolicy } from '../token-policy/current-policy.js';
 import type { GetPolicy } from '../token-policy/feature.js';
 import { assertScopesAllowed } from '../token-policy/policy.js';
@@ -35,11 +37,12 @@ export function createAccountTokens(
   deps: IssueDeps & {
     readonly accounts: Pick<ServiceAccounts, 'get'>;
     readonly tokens: Pick<TokenService, 'listOf' | 'revokeOf'>;
+    readonly details: Pick<TokenDetailsService, 'get' | 'editOfAccount'>;
     readonly rotation: Pick<TokenRotation, 'rotateOf'>;
     readonly getPolicy: GetPolicy;
   },
 ) {
-  const { accounts, tokens, rotation } = deps;
+  const { accounts, tokens, details, rotation } = deps;
 
   /** @throws AppError 404. */
   async function findOwner(caller: { readonly orgId: string }, accountId: string) {
@@ -78,6 +81,24 @@ export function createAccountTokens(
           return issueToken(deps, caller, policy, request);
         },
       );
+    },
+
+    /** Returns a token in any state. @throws AppError 404. */
+    get: async (
+      caller: { readonly orgId: string },
+      accountId: string,
+      tokenId: string,
+    ): Promise<TokenDetails> => details.get(await findOwner(caller, accountId), tokenId),
+
+    /** Changes an active token, never so that it grants more. @throws AppError 400; 403; 404; 409. */
+    async edit(
+      caller: Caller,
+      accountId: string,
+      tokenId: string,
+      body: EditTokenBody,
+    ): Promise<TokenDetails> {
+      const { id } = await findOwner(caller, accountId);
+      return details.editOfAccount(caller, id, tokenId, body);
     },
 
     /** Replaces a token by a new one. @throws AppError 400; 404; 409. */

@@ -4,6 +4,7 @@ import type { Transaction } from '../../resources.js';
 import { type Caller, getUserAgent } from '../audit/actor.js';
 import { MAX_RANGES } from '../allow-lists/ranges.js';
 import { auditIdPrefix } from '../audit/queries.js';
+import type { TokenOwner } from '../personal-access-tokens/insert.queries.js';
 import type { TokenRow } from '../personal-access-tokens/list.queries.js';
 import type { TokenState } from './state.js';
 
@@ -53,21 +54,27 @@ export interface EditableToken {
   readonly successor_id: string | null;
 }
 
-/** Locks the token against rotation, revocation, and creations by it. */
+/** Locks the owner's token against rotation, revocation, and creations by it. */
 export async function lockToken(
   tx: Transaction,
   tokenId: string,
   ownerId: string,
+  orgId: string,
 ): Promise<EditableToken | undefined> {
   const [row] = await tx.$queryRaw<EditableToken[]>(Prisma.sql`
     select name, description, allow_list, mutes_notices, scopes, expires_at, status::text, successor_id from personal_access_tokens
-    where id = ${tokenId}::uuid and owner_id = ${ownerId}::uuid for update`);
+    where id = ${tokenId}::uuid and ${ownerId}::uuid in (owner_id, service_account_id) and org_id = ${orgId}::uuid
+    for update`);
   return row;
 }
 
 /** Serialises edits of allow lists with creations and revocations of the owner's tokens. */
-export const lockOwner = (tx: Transaction, ownerId: string): Promise<unknown> =>
-  tx.$queryRaw(Prisma.sql`select id from users where id = ${ownerId}::uuid for no key update`);
+export const lockOwner = (tx: Transaction, { id, isServiceAccount }: TokenOwner): Promise<unknown> =>
+  tx.$queryRaw(
+    isServiceAccount
+      ? Prisma.sql`select id from service_accounts where id = ${id}::uuid for no key update`
+      : Prisma.sql`select id from users where id = ${id}::uuid for no key update`,
+  );
 
 export interface NarrowedFamily {
   /** How many tokens would be allowed from nowhere. */

@@ -33,7 +33,9 @@ export function tokenDetailsRoutes(app: App, service: TokenDetailsService): void
         response: { 200: TokenAnswer, ...errorResponses(400, 401, 403, 404) },
       },
     },
-    async (request) => ({ token: await service.get(getMember(request), request.params.tokenId) }),
+    async (request) => ({
+      token: await service.get({ id: getMember(request).userId }, request.params.tokenId),
+    }),
   );
   app.patch(
     `${base}/:tokenId`,
@@ -75,8 +77,8 @@ export function ownCredentialRoutes(
       },
     },
     async (request) => {
-      const principal = getMember(request);
-      return { token: await details.get(principal, principal.credentialId) };
+      const { userId: id, credentialId } = getMember(request);
+      return { token: await details.get({ id }, credentialId) };
     },
   );
   app.delete(

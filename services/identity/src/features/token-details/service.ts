@@ -1,4 +1,3 @@
-import type { UserPrincipal } from '@platform/auth';
 import { type Clock, type FaultDetail, validationError } from '@platform/service-kit';
 import type pg from 'pg';
 import type { Prisma, Transaction } from '../../resources.js';
@@ -7,7 +6,9 @@ import { type Caller, toActor } from '../audit/actor.js';
 import { findChanges } from '../audit/changes.js';
 import { insertAuditEntry } from '../audit/queries.js';
 import { descendantsOutsideOfAllowList, tokenNotFound } from '../personal-access-tokens/errors.js';
+import type { TokenOwner } from '../personal-access-tokens/insert.queries.js';
 import { toToken } from '../personal-access-tokens/service.js';
+import { lockAdministration } from '../users/administration.js';
 import {
   type EditableToken,
   findOwnToken,
@@ -22,14 +23,21 @@ import type { EditTokenBody, TokenDetails } from './schemas.js';
 import { toState } from './state.js';
 
 export interface TokenDetailsService {
-  /** Returns an own token in any state. @throws AppError 404. */
-  get(principal: UserPrincipal, tokenId: string): Promise<TokenDetails>;
+  /** Returns a token of the owner in any state. @throws AppError 404. */
+  get(owner: { readonly id: string }, tokenId: string): Promise<TokenDetails>;
   /**
    * Changes an own active token. Its scopes can only become fewer, which takes effect at once.
    *
    * @throws AppError 404; 400 for a scope that the token lacks.
    */
   edit(caller: Caller, tokenId: string, body: EditTokenBody): Promise<TokenDetails>;
+  /** Changes a token of a service account, for an administrator. @throws AppError 403 ADMIN_REQUIRED; as `edit`. */
+  editOfAccount(
+    caller: Caller,
+    accountId: string,
+    tokenId: string,
+    body: EditTokenBody,
+  ): Promise<TokenDetails>;
 }
 
 export function toDetails(row: TokenDetailsRow, now: number): TokenDetails {
@@ -119,16 +127,22 @@ export function createTokenDetailsService(deps: {
 }): TokenDetailsService {
   const { pool, prisma, clock } = deps;
 
-  async function get({ userId }: UserPrincipal, tokenId: string): Promise<TokenDetails> {
-    const row = await findOwnToken(pool, tokenId, userId);
+  async function get({ id }: { readonly id: string }, tokenId: string): Promise<TokenDetails> {
+    const row = await findOwnToken(pool, tokenId, id);
     if (!row) throw tokenNotFound();
     return toDetails(row, clock());
   }
 
-  async function edit(tx: Transaction, caller: Caller, tokenId: string, body: EditTokenBody): Promise<void> {
+  async function edit(
+    tx: Transaction,
+    caller: Caller,
+    owner: TokenOwner,
+    tokenId: string,
+    body: EditTokenBody,
+  ): Promise<void> {
     const now = clock();
-    if (body.allowList) await lockOwner(tx, caller.userId);
-    const token = await lockToken(tx, tokenId, caller.userId);
+    if (body.allowList) await lockOwner(tx, owner);
+    const token = await lockToken(tx, tokenId, owner.id, caller.orgId);
     if (!token || toState(token, now) !== 'active') throw tokenNotFound();
     const before = {
       ...token,
@@ -160,8 +174,17 @@ export function createTokenDetailsService(deps: {
   return {
     get,
     async edit(caller, tokenId, body) {
-      await prisma.$transaction((tx) => edit(tx, caller, tokenId, body));
-      return get(caller, tokenId);
+      const owner = { id: caller.userId, isServiceAccount: false };
+      await prisma.$transaction((tx) => edit(tx, caller, owner, tokenId, body));
+      return get(owner, tokenId);
+    },
+    async editOfAccount(caller, accountId, tokenId, body) {
+      const owner = { id: accountId, isServiceAccount: true };
+      await prisma.$transaction(async (tx) => {
+        await lockAdministration(tx, caller);
+        await edit(tx, caller, owner, tokenId, body);
+      });
+      return get(owner, tokenId);
     },
   };
 }
