@@ -166,3 +166,15 @@ test.each(['/sign-in', '/sign-in/code', '/sign-in/forgot-password', '/sign-in/in
     expect([headers.get('cache-control'), headers.get('referrer-policy'), headers.get('x-content-type-options')]).toEqual(['no-store', 'same-origin', 'nosniff']);
   },
 ); // prettier-ignore
+
+test.each(['/sign-in', '/sign-in/code', '/sign-in/forgot-password', '/sign-in/provider'])(
+  'AUTH-24 a form of %s with a NUL character is 400',
+  async (path) => {
+    const stranger = createHttpBrowser(identity.url);
+    const page = await stranger.open(path);
+    for (const email of ['a\0@b.example', 'a@b\0.example']) {
+      const fields = { csrf: fieldIn(page, 'csrf'), returnTo: '/', email, password: 'correct-horse-battery' };
+      expect((await stranger.post(path, fields)).status).toBe(400);
+    }
+  },
+);

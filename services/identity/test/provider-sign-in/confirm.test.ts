@@ -41,6 +41,22 @@ async function confirmAs(browser: HttpBrowser, subject: string, path = SET_UP) {
   return comeBack(browser, await provider.foreign.authorize(url.href));
 }
 
+/** Signs a new member in at a provider whose ID tokens have these claims. `answer` is its answer to a later request. */
+async function signInWithClaims(sub: string, claims: object) {
+  const { identity, session } = provider;
+  await saveProvider(identity, session, { issuer: hostile.issuer, justInTimeMembership: true });
+  const person = { sub, email: `${sub}@example.com`, email_verified: true };
+  const browser = createHttpBrowser(identity.url);
+  const answer = async (url: URL, more: object) => {
+    const { state = '', nonce, redirect_uri: callback = '' } = Object.fromEntries(url.searchParams);
+    hostile.idToken = () => hostile.sign({ ...person, nonce, ...more });
+    return comeBack(browser, new URL(`${callback}?${new URLSearchParams({ code: 'c', state }).toString()}`));
+  };
+  const { url } = await beginSignIn(browser, person.email);
+  expect((await answer(new URL(url), claims)).status).toBe(303);
+  return { browser, answer };
+}
+
 const enrol = (browser: HttpBrowser, body: object = {}) =>
   browser.call('POST', `${SECOND_FACTOR}/totp`, { body });
 const codeIn = ({ body }: { body?: unknown }) => (body as { error?: { code: string } }).error?.code;
@@ -116,24 +132,22 @@ test('AUTH-40 an account that is not connected is not led to the provider', asyn
   expect((await browser.post('/sign-in/provider/confirm', forged)).status).toBe(403);
 });
 
-test('AUTH-40 a provider has to say that the person has just signed in, and the confirmation ends after ten minutes', async () => {
-  await saveProvider(provider.identity, provider.session, {
-    issuer: hostile.issuer,
-    justInTimeMembership: true,
-  });
-  const person = { sub: 'hostile', email: 'hostile@example.com', email_verified: true };
-  const answer = async (browser: HttpBrowser, url: URL, claims: object) => {
-    const { state = '', nonce, redirect_uri: callback = '' } = Object.fromEntries(url.searchParams);
-    hostile.idToken = () => hostile.sign({ ...person, nonce, ...claims });
-    return comeBack(browser, new URL(`${callback}?${new URLSearchParams({ code: 'c', state }).toString()}`));
-  };
-  const browser = createHttpBrowser(provider.identity.url);
-  const { url } = await beginSignIn(browser, person.email);
-  expect((await answer(browser, new URL(url), {})).status).toBe(303);
+test('AUTH-41 a sign-in at the provider counts from when the person authenticated there, until they do so again', async () => {
+  const now = Math.floor(Date.now() / 1_000);
+  const { browser, answer } = await signInWithClaims('silent', { auth_time: now - 600 });
+  const createToken = () =>
+    browser.call('POST', '/api/v1/personal-access-tokens', { body: { name: 'Mine' } });
+  expect(codeIn(await createToken())).toBe('CONFIRMATION_REQUIRED');
+  const confirmed = await answer(await leaveToConfirm(browser, '/sign-in/confirm'), { auth_time: now });
+  expect(confirmed.status).toBe(303);
+  expect((await createToken()).status).toBe(201);
+});
 
+test('AUTH-40 a provider has to say that the person has just signed in, and the confirmation ends after ten minutes', async () => {
+  const { browser, answer } = await signInWithClaims('hostile', {});
   const now = Math.floor(Date.now() / 1_000);
   for (const claims of [{}, { auth_time: now - 300 }]) {
-    const refused = await answer(browser, await leaveToConfirm(browser), claims);
+    const refused = await answer(await leaveToConfirm(browser), claims);
     expect([claims, refused.status, refused.text.includes('You are not confirmed')]).toEqual([
       claims,
       403,
@@ -141,7 +155,7 @@ test('AUTH-40 a provider has to say that the person has just signed in, and the 
     ]);
   }
   expect(codeIn(await enrol(browser))).toBe('CONFIRMATION_REQUIRED');
-  const done = await answer(browser, await leaveToConfirm(browser), { auth_time: now });
+  const done = await answer(await leaveToConfirm(browser), { auth_time: now });
   expect(done.status).toBe(303);
   provider.identity.advance(10 * 60_000);
   expect(codeIn(await enrol(browser))).toBe('CONFIRMATION_REQUIRED');

@@ -1,3 +1,4 @@
+import { randomBytes, randomUUID } from 'node:crypto';
 import { createHttpBrowser, type HttpBrowser } from '../browser.js';
 import { type IdentityUnderTest, type Member, startIdentity } from '../identity.js';
 import {
@@ -80,6 +81,23 @@ test.each<[string, object]>([
   ['names nobody', { sub: undefined }],
 ])('IDP-5 an ID token that %s is refused', async (_what, claims) => {
   expect(await signInWith((nonce) => hostile.sign({ ...right(nonce), ...claims }))).toMatchObject(refused);
+});
+
+test.each<[string, object, number]>([
+  ['a subject with a NUL', { sub: 'a\0b' }, 400],
+  ['a subject of 5,000 characters', { sub: randomBytes(2_500).toString('hex') }, 400],
+  ['an address with a NUL', { email: 'a\0b@example.com' }, 403],
+  ['an address of two lines', { email: 'a@b\r\nbcc: c@example.com' }, 403],
+  ['an address that mail would refuse', { email: 'a b@example.com' }, 403],
+  ['an address that is no text', { email: { length: 1e9 } }, 403],
+])('IDP-6 %s is refused, and nobody becomes a member', async (_what, claims, status) => {
+  await saveProvider(identity, session, { issuer: hostile.issuer, justInTimeMembership: true });
+  const count = async () => (await identity.db.query('select from users')).rowCount;
+  const before = await count();
+  const stranger = { sub: randomUUID(), email: 'stranger@example.com' };
+  const sign = (nonce: string) => hostile.sign({ ...right(nonce), ...stranger, ...claims });
+  expect(await signInWith(sign)).toMatchObject({ status });
+  expect(await count()).toBe(before);
 });
 
 test('IDP-5 an ID token is not used for a second sign-in', async () => {

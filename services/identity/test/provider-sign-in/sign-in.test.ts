@@ -162,7 +162,7 @@ test.each([
   [
     'the address hides another domain',
     { email: 'ada@other.example@example.com.evil.example' },
-    'outside the verified domains',
+    'does not vouch',
   ],
 ])('IDP-6 nobody is signed in when %s', async (_case, claims, message) => {
   await provider.save({ justInTimeMembership: true });

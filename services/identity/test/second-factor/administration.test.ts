@@ -1,7 +1,17 @@
 import { waitFor } from '@platform/testing';
 import { decodeJwt } from 'jose';
-import { admin, type IdentityUnderTest, startIdentity } from '../identity.js';
-import { beginLogin, challengeIn, createPhone, enrol, type Phone, sendCode } from './authenticator.js';
+import { admin, type IdentityUnderTest } from '../identity.js';
+import {
+  beginLogin,
+  challengeIn,
+  enrol,
+  listAudited,
+  type Phone,
+  readOwnStatus,
+  readState,
+  sendCode,
+  startWithPhone,
+} from './authenticator.js';
 
 const OWN = '/api/v1/auth/second-factor';
 const SETTINGS = '/api/v1/configurationManager/signInConfig';
@@ -10,19 +20,13 @@ let session: string;
 let phone: Phone;
 
 beforeAll(async () => {
-  identity = await startIdentity();
-  session = await identity.login();
-  phone = createPhone(identity);
+  ({ identity, session, phone } = await startWithPhone());
 });
 afterAll(() => identity.close());
 
 const currentPassword = admin.password;
 const post = (path: string, token: string | undefined, body: object) =>
   identity.call('POST', path, { body, ...(token !== undefined && { token }) });
-const stateOf = async (token: string) => (await identity.call('GET', OWN, { token })).body.secondFactor;
-const me = async (token: string) => (await identity.call('GET', '/api/v1/users/me', { token })).status;
-const audited = async (userId: string) =>
-  (await identity.db.query<{ action: string }>(`select action from audit_entries where subject_id = $1 and action like 'second_factor.%' order by id`, [userId])).rows.map(({ action }) => action); // prettier-ignore
 
 test('AUTH-32 an administrator resets the second factor of a member, whose sessions end', async () => {
   const member = await identity.createMember(session);
@@ -34,10 +38,10 @@ test('AUTH-32 an administrator resets the second factor of a member, whose sessi
   expect((await identity.call('DELETE', path, { token: plain.session })).status).toBe(403);
   expect((await beginLogin(identity, member)).status).toBe(401);
   expect((await identity.call('DELETE', path, { token: session })).status).toBe(200);
-  expect(await me(member.session)).toBe(401);
+  expect(await readOwnStatus(identity, member.session)).toBe(401);
   expect((await beginLogin(identity, member)).status).toBe(200);
   expect((await identity.call('DELETE', path, { token: session })).body.error.code).toBe('NO_SECOND_FACTOR');
-  expect(await audited(member.id)).toEqual(['second_factor.enrolled', 'second_factor.reset']);
+  expect(await listAudited(identity, member.id)).toEqual(['second_factor.enrolled', 'second_factor.reset']);
 });
 
 test('AUTH-32 a member cannot reset the own second factor without the password, or with a token', async () => {
@@ -65,8 +69,8 @@ describe('AUTH-33 in an organisation that requires a second factor', () => {
     // A setting that is left out stays.
     expect((await require({})).body.signIn.secondFactorRequired).toBe(true);
     // Sessions and tokens from before go on.
-    expect([await me(member.session), await me(accessToken)]).toEqual([200, 200]);
-    expect((await stateOf(member.session)).isRequired).toBe(true);
+    expect([await readOwnStatus(identity, member.session), await readOwnStatus(identity, accessToken)]).toEqual([200, 200]);
+    expect((await readState(identity, member.session)).isRequired).toBe(true);
     const answer = await beginLogin(identity, member);
     expect([answer.status, answer.body.error.code]).toEqual([401, 'SECOND_FACTOR_ENROLMENT_REQUIRED']);
     const challenge = challengeIn(answer);
@@ -77,7 +81,7 @@ describe('AUTH-33 in an organisation that requires a second factor', () => {
     expect((await confirm('000000')).body.error.code).toBe('SECOND_FACTOR_INVALID');
     const done = await confirm(app.code());
     expect([done.status, done.body.recoveryCodes.length, done.body.user.id]).toEqual([200, 10, member.id]);
-    expect(await me(done.body.accessToken as string)).toBe(200);
+    expect(await readOwnStatus(identity, done.body.accessToken as string)).toBe(200);
     expect((await confirm(app.nextCode())).body.error.code).toBe('SIGN_IN_EXPIRED');
     const next = await beginLogin(identity, member);
     expect(next.body.error.code).toBe('SECOND_FACTOR_REQUIRED');
@@ -106,13 +110,13 @@ describe('AUTH-33 in an organisation that requires a second factor', () => {
     expect(rows).toHaveLength(2);
     const { app } = await enrol(identity, phone, boss);
     expect((await post(`${OWN}/totp/disable`, boss, { currentPassword, code: app.nextCode() })).body.error.code).toBe('LAST_SECOND_FACTOR');
-    expect((await stateOf(boss)).recoveryCodesLeft).toBe(10);
+    expect((await readState(identity, boss)).recoveryCodesLeft).toBe(10);
     await require({ secondFactorRequired: false });
     const plain = await identity.createMember(boss);
     expect((await require({ secondFactorRequired: false, endSessions: true })).status).toBe(400);
     const saved = await require({ secondFactorRequired: true, endSessions: true });
     expect(saved.body.endedCount).toBe(1);
-    expect([await me(plain.session), await me(boss), await me(session)]).toEqual([401, 200, 200]);
+    expect([await readOwnStatus(identity, plain.session), await readOwnStatus(identity, boss), await readOwnStatus(identity, session)]).toEqual([401, 200, 200]);
   });
 
   test('sessions of sign-ins that were under way end too', async () => {
@@ -134,7 +138,7 @@ describe('AUTH-33 in an organisation that requires a second factor', () => {
       await blocker.query('rollback');
       expect((await saved).body.endedCount).toBe(2);
       const { status, body } = await login;
-      expect([status, await me(body.accessToken as string), await me(member.session)]).toEqual([200, 401, 401]);
+      expect([status, await readOwnStatus(identity, body.accessToken as string), await readOwnStatus(identity, member.session)]).toEqual([200, 401, 401]);
     } finally {
       blocker.release(true);
     }

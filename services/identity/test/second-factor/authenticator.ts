@@ -1,6 +1,6 @@
 import type { Answer } from '@platform/testing';
 import { Secret, TOTP } from 'otpauth';
-import { admin, type IdentityUnderTest, type Member } from '../identity.js';
+import { admin, type IdentityUnderTest, type Member, startIdentity } from '../identity.js';
 
 type Client = Pick<IdentityUnderTest, 'call'>;
 
@@ -38,7 +38,29 @@ export function createPhone(identity: Pick<IdentityUnderTest, 'advance'>) {
 }
 export type Phone = ReturnType<typeof createPhone>;
 
+/** Starts identity, with the session of an administrator and apps whose clock goes with that of the service. */
+export async function startWithPhone() {
+  const identity = await startIdentity();
+  return { identity, session: await identity.login(), phone: createPhone(identity) };
+}
+
 const OWN = '/api/v1/auth/second-factor';
+
+export const readState = async ({ call }: Client, token: string) =>
+  (await call('GET', OWN, { token })).body.secondFactor;
+
+/** Asks for the own account. @returns the status of the answer: 401 without a session. */
+export const readOwnStatus = async ({ call }: Client, token: string): Promise<number> =>
+  (await call('GET', '/api/v1/users/me', { token })).status;
+
+/** Returns the actions of the audit about the second factor of a member, the oldest first. */
+export async function listAudited({ db }: Pick<IdentityUnderTest, 'db'>, userId: string): Promise<string[]> {
+  const { rows } = await db.query<{ action: string }>(
+    `select action from audit_entries where subject_id = $1 and action like 'second_factor.%' order by id`,
+    [userId],
+  );
+  return rows.map(({ action }) => action);
+}
 
 /** Sets an authenticator app up for the member of the session. An account with a factor proves it by a code, or by `proof`. */
 export async function enrol(
@@ -72,3 +94,9 @@ export const challengeIn = ({ body }: Answer): string =>
 
 export const sendCode = ({ call }: Client, challenge: string, code: string) =>
   call('POST', '/api/v1/auth/login/second-factor', { body: { challenge, code } });
+
+/** Begins a login with the password. @returns its challenge. */
+export const beginChallenge = async (
+  client: Client,
+  member: Pick<Member, 'email' | 'password'>,
+): Promise<string> => challengeIn(await beginLogin(client, member));

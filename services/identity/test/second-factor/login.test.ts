@@ -1,15 +1,22 @@
 import { waitFor } from '@platform/testing';
-import { type IdentityUnderTest, startIdentity } from '../identity.js';
-import { beginLogin, challengeIn, createPhone, enrol, type Phone, sendCode } from './authenticator.js';
+import type { IdentityUnderTest } from '../identity.js';
+import {
+  beginChallenge,
+  beginLogin,
+  challengeIn,
+  enrol,
+  type Phone,
+  readOwnStatus,
+  sendCode,
+  startWithPhone,
+} from './authenticator.js';
 
 let identity: IdentityUnderTest;
 let session: string;
 let phone: Phone;
 
 beforeAll(async () => {
-  identity = await startIdentity();
-  session = await identity.login();
-  phone = createPhone(identity);
+  ({ identity, session, phone } = await startWithPhone());
 });
 afterAll(() => identity.close());
 
@@ -17,9 +24,6 @@ async function createEnrolled() {
   const member = await identity.createMember(session);
   return { member, ...(await enrol(identity, phone, member.session)) };
 }
-const begin = async (member: { email: string; password: string }) =>
-  challengeIn(await beginLogin(identity, member));
-const me = async (token: string) => (await identity.call('GET', '/api/v1/users/me', { token })).status;
 const countSessions = async (userId: string) =>
   (await identity.db.query('select 1 from sessions where user_id = $1', [userId])).rowCount;
 const auditOf = async (userId: string, action: string) =>
@@ -40,13 +44,13 @@ test('AUTH-28 a login with a second factor answers 401 with a challenge, and ope
   expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="platform"');
   expect(await countSessions(member.id)).toBe(before);
   const challenge = challengeIn(answer);
-  expect(await me(challenge)).toBe(401);
+  expect(await readOwnStatus(identity, challenge)).toBe(401);
   const done = await sendCode(identity, challenge, app.nextCode());
   expect([done.status, done.body]).toEqual([
     200,
     { accessToken: expect.any(String), tokenType: 'Bearer', expiresIn: 86_400, expiresAt: expect.any(String), user: expect.objectContaining({ id: member.id }) },
   ]); // prettier-ignore
-  expect(await me(done.body.accessToken as string)).toBe(200);
+  expect(await readOwnStatus(identity, done.body.accessToken as string)).toBe(200);
   const { rows } = await identity.db.query(
     `select detail from audit_entries where actor_id = $1 and action = 'session.created' order by id desc limit 1`,
     [member.id],
@@ -56,7 +60,7 @@ test('AUTH-28 a login with a second factor answers 401 with a challenge, and ope
 
 test('AUTH-28 a challenge works once, and a code works once', async () => {
   const { member, app } = await createEnrolled();
-  const [first, second] = [await begin(member), await begin(member)];
+  const [first, second] = [await beginChallenge(identity, member), await beginChallenge(identity, member)];
   const code = app.nextCode();
   expect((await sendCode(identity, first, code)).status).toBe(200);
   const replayed = await sendCode(identity, second, code);
@@ -68,19 +72,19 @@ test('AUTH-28 a challenge works once, and a code works once', async () => {
 
 test('AUTH-28 the code that confirmed the app cannot be used again to sign in', async () => {
   const { member, firstCode } = await createEnrolled();
-  expect((await sendCode(identity, await begin(member), firstCode)).status).toBe(401);
+  expect((await sendCode(identity, await beginChallenge(identity, member), firstCode)).status).toBe(401);
 });
 
 test('AUTH-28 a challenge ends after ten minutes, with a new password, and with the member', async () => {
   const { member, app } = await createEnrolled();
-  const late = await begin(member);
+  const late = await beginChallenge(identity, member);
   phone.advance(10 * 60_000);
   expect((await sendCode(identity, late, app.nextCode())).body.error.code).toBe('SIGN_IN_EXPIRED');
-  const replaced = await begin(member);
+  const replaced = await beginChallenge(identity, member);
   const body = { currentPassword: member.password, newPassword: 'another-horse-staple' };
   expect((await identity.call('POST', '/api/v1/auth/password', { token: member.session, body })).status).toBe(200);
   expect((await sendCode(identity, replaced, app.nextCode())).body.error.code).toBe('SIGN_IN_EXPIRED');
-  const removed = await begin({ ...member, password: 'another-horse-staple' });
+  const removed = await beginChallenge(identity, { ...member, password: 'another-horse-staple' });
   await identity.call('DELETE', `/api/v1/users/${member.id}`, { token: session });
   expect((await sendCode(identity, removed, app.nextCode())).body.error.code).toBe('SIGN_IN_EXPIRED');
   expect((await sendCode(identity, 'nonsense', '123456')).body.error.code).toBe('SIGN_IN_EXPIRED');
@@ -96,8 +100,8 @@ test('AUTH-29 each recovery code signs in once, however it is typed, and is stor
   const { rows } = await identity.db.query('select code_hash from recovery_codes where user_id = $1', [member.id]);
   expect(JSON.stringify(rows)).not.toContain(code.replaceAll('-', ''));
   const typed = ` ${code.toUpperCase().replaceAll('-', ' ')} `;
-  expect((await sendCode(identity, await begin(member), typed)).status).toBe(200);
-  const again = await begin(member);
+  expect((await sendCode(identity, await beginChallenge(identity, member), typed)).status).toBe(200);
+  const again = await beginChallenge(identity, member);
   expect((await sendCode(identity, again, code)).body.error.code).toBe('SECOND_FACTOR_INVALID');
   // A code of somebody else opens nothing.
   const other = await createEnrolled();
@@ -106,7 +110,7 @@ test('AUTH-29 each recovery code signs in once, however it is typed, and is stor
 
 test('AUTH-30 ten wrong codes from one network lead to 429, and are in the audit', async () => {
   const { member, app } = await createEnrolled();
-  const challenge = await begin(member);
+  const challenge = await beginChallenge(identity, member);
   const statuses = [];
   for (let guess = 0; guess < 11; guess += 1)
     statuses.push((await sendCode(identity, challenge, '000000')).status);
@@ -134,12 +138,12 @@ test('AUTH-28 the response to a wrong password is the same with and without a se
 test('AUTH-30 thirty wrong codes in a day end the app for the day, from every network, and leave the recovery codes', async () => {
   const { member, app, recoveryCodes } = await createEnrolled();
   await identity.db.query('update totp_factors set wrong_codes = 29, wrong_since = now() where user_id = $1', [member.id]);
-  const challenge = await begin(member);
+  const challenge = await beginChallenge(identity, member);
   expect((await sendCode(identity, challenge, '000000')).status).toBe(401);
   const exhausted = await sendCode(identity, challenge, app.nextCode());
   expect([exhausted.status, exhausted.body.error.code]).toEqual([429, 'RATE_LIMITED']);
   expect(Number(exhausted.headers.get('retry-after'))).toBeGreaterThan(80_000);
   expect((await sendCode(identity, challenge, recoveryCodes[0] ?? '')).status).toBe(200);
   phone.advance(24 * 60 * 60_000);
-  expect((await sendCode(identity, await begin(member), app.nextCode())).status).toBe(200);
+  expect((await sendCode(identity, await beginChallenge(identity, member), app.nextCode())).status).toBe(200);
 }); // prettier-ignore

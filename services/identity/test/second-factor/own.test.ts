@@ -1,5 +1,14 @@
-import { admin, type IdentityUnderTest, startIdentity } from '../identity.js';
-import { beginLogin, challengeIn, createPhone, enrol, type Phone, sendCode } from './authenticator.js';
+import { admin, type IdentityUnderTest } from '../identity.js';
+import {
+  beginLogin,
+  challengeIn,
+  enrol,
+  listAudited,
+  type Phone,
+  readState,
+  sendCode,
+  startWithPhone,
+} from './authenticator.js';
 
 const OWN = '/api/v1/auth/second-factor';
 let identity: IdentityUnderTest;
@@ -7,22 +16,17 @@ let session: string;
 let phone: Phone;
 
 beforeAll(async () => {
-  identity = await startIdentity();
-  session = await identity.login();
-  phone = createPhone(identity);
+  ({ identity, session, phone } = await startWithPhone());
 });
 afterAll(() => identity.close());
 
 const currentPassword = admin.password;
 const post = (path: string, token: string | undefined, body: object) =>
   identity.call('POST', path, { body, ...(token !== undefined && { token }) });
-const stateOf = async (token: string) => (await identity.call('GET', OWN, { token })).body.secondFactor;
-const audited = async (userId: string) =>
-  (await identity.db.query<{ action: string }>(`select action from audit_entries where subject_id = $1 and action like 'second_factor.%' order by id`, [userId])).rows.map(({ action }) => action); // prettier-ignore
 
 test('AUTH-31 setting an app up needs the password and a code of the app, and stores the secret sealed', async () => {
   const member = await identity.createMember(session);
-  expect(await stateOf(member.session)).toEqual({ totp: null, passkeys: [], canAddPasskey: true, recoveryCodesLeft: 0, isRequired: false });
+  expect(await readState(identity, member.session)).toEqual({ totp: null, passkeys: [], canAddPasskey: true, recoveryCodesLeft: 0, isRequired: false });
   const refused = await post(`${OWN}/totp`, member.session, { currentPassword: 'wrong' });
   expect([refused.status, refused.body.error.code]).toEqual([400, 'WRONG_PASSWORD']);
   const begun = await post(`${OWN}/totp`, member.session, { currentPassword });
@@ -36,10 +40,10 @@ test('AUTH-31 setting an app up needs the password and a code of the app, and st
   const code = phone.install(secret ?? '').code();
   const confirmed = await post(`${OWN}/totp/confirm`, member.session, { enrolment, code });
   expect([confirmed.status, confirmed.body.recoveryCodes]).toEqual([200, expect.arrayContaining([expect.any(String)])]);
-  expect(await stateOf(member.session)).toMatchObject({ totp: { createdAt: expect.any(String) }, recoveryCodesLeft: 10 });
+  expect(await readState(identity, member.session)).toMatchObject({ totp: { createdAt: expect.any(String) }, recoveryCodesLeft: 10 });
   const { rows } = await identity.db.query('select secret_sealed from totp_factors where user_id = $1', [member.id]);
   expect(rows).toEqual([{ secret_sealed: expect.stringMatching(/^v1\.k1\./) }]);
-  expect(await audited(member.id)).toEqual(['second_factor.enrolled']);
+  expect(await listAudited(identity, member.id)).toEqual(['second_factor.enrolled']);
   expect(identity.logged()).not.toContain(secret);
 }); // prettier-ignore
 
@@ -55,7 +59,7 @@ test('AUTH-31 an enrolment belongs to its session, for ten minutes', async () =>
   phone.advance(10 * 60_000);
   const late = await post(`${OWN}/totp/confirm`, one.session, { enrolment, code: app.code() });
   expect(late.body.error.code).toBe('ENROLMENT_EXPIRED');
-  expect((await stateOf(one.session)).totp).toBeNull();
+  expect((await readState(identity, one.session)).totp).toBeNull();
 }); // prettier-ignore
 
 test('AUTH-31 another app takes the place of the first one, and the recovery codes stay', async () => {
@@ -71,7 +75,7 @@ test('AUTH-31 another app takes the place of the first one, and the recovery cod
 test('AUTH-31 with a second factor, the password alone neither replaces nor removes it, nor renews its recovery codes', async () => {
   const member = await identity.createMember(session);
   const { app, firstCode, recoveryCodes } = await enrol(identity, phone, member.session);
-  const before = await stateOf(member.session);
+  const before = await readState(identity, member.session);
   for (const path of ['totp', 'totp/disable', 'recovery-codes']) {
     const alone = await post(`${OWN}/${path}`, member.session, { currentPassword });
     expect([alone.status, alone.body.error.code]).toEqual([400, 'SECOND_FACTOR_REQUIRED']);
@@ -84,8 +88,8 @@ test('AUTH-31 with a second factor, the password alone neither replaces nor remo
   const code = app.nextCode();
   const guessed = await post(`${OWN}/totp/disable`, member.session, { currentPassword: 'wrong', code });
   expect(guessed.body.error.code).toBe('WRONG_PASSWORD');
-  expect(await stateOf(member.session)).toEqual(before);
-  expect(await audited(member.id)).toEqual(['second_factor.enrolled']);
+  expect(await readState(identity, member.session)).toEqual(before);
+  expect(await listAudited(identity, member.id)).toEqual(['second_factor.enrolled']);
   const { rows } = await identity.db.query('select wrong_codes from totp_factors where user_id = $1', [member.id]);
   expect(rows).toEqual([{ wrong_codes: 6 }]);
   // The code is still unused, and works once.
@@ -99,7 +103,7 @@ test('AUTH-31 a recovery code replaces a lost app', async () => {
   const member = await identity.createMember(session);
   const { recoveryCodes } = await enrol(identity, phone, member.session);
   const found = await enrol(identity, phone, member.session, recoveryCodes[0]);
-  expect(await stateOf(member.session)).toMatchObject({ recoveryCodesLeft: 9 });
+  expect(await readState(identity, member.session)).toMatchObject({ recoveryCodesLeft: 9 });
   const challenge = challengeIn(await beginLogin(identity, member));
   expect((await sendCode(identity, challenge, found.app.nextCode())).status).toBe(200);
 });
@@ -146,7 +150,7 @@ test('AUTH-31 the app is removed, and recovery codes renewed, with the password 
   expect((await sendCode(identity, pending, app.nextCode())).status).toBe(400);
   for (const path of ['totp/disable', 'recovery-codes'])
     expect((await post(`${OWN}/${path}`, member.session, { currentPassword })).body.error.code).toBe('NO_SECOND_FACTOR');
-  expect(await audited(member.id)).toEqual(['second_factor.enrolled', 'second_factor.codes_renewed', 'second_factor.removed']);
+  expect(await listAudited(identity, member.id)).toEqual(['second_factor.enrolled', 'second_factor.codes_renewed', 'second_factor.removed']);
 }); // prettier-ignore
 
 test('AUTH-31 no token reaches the second factor', async () => {

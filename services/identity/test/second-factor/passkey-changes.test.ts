@@ -1,5 +1,13 @@
 import { admin, type IdentityUnderTest, type Member, startIdentity } from '../identity.js';
-import { beginLogin, challengeIn, createPhone, enrol, type Phone } from './authenticator.js';
+import {
+  beginChallenge,
+  beginLogin,
+  challengeIn,
+  enrol,
+  type Phone,
+  readState,
+  startWithPhone,
+} from './authenticator.js';
 import {
   addPasskey,
   beginPasskey,
@@ -18,19 +26,14 @@ let session: string;
 let phone: Phone;
 
 beforeAll(async () => {
-  identity = await startIdentity();
-  session = await identity.login();
-  phone = createPhone(identity);
+  ({ identity, session, phone } = await startWithPhone());
 });
 afterAll(() => identity.close());
 
 const post = (path: string, token: string | undefined, body: object) =>
   identity.call('POST', path, { body, ...(token !== undefined && { token }) });
-const begin = async (member: { email: string; password: string }) =>
-  challengeIn(await beginLogin(identity, member));
-const stateOf = async (token: string) => (await identity.call('GET', OWN, { token })).body.secondFactor;
 const idsOf = async ({ session: token }: Member) =>
-  ((await stateOf(token)).passkeys as { id: string }[]).map(({ id }) => id);
+  ((await readState(identity, token)).passkeys as { id: string }[]).map(({ id }) => id);
 const rename = (token: string, id: string, name: string) =>
   identity.call('PATCH', `${OWN}/passkeys/${id}`, { token, body: { name } });
 
@@ -47,7 +50,9 @@ test('AUTH-39 with a second factor, a password alone adds no passkey', async () 
   const second = await addPasskey(identity, member.session, await prove(identity, member.session, passkey));
   expect([second.recoveryCodes, (await idsOf(member)).length]).toEqual([null, 2]);
   expect(second.options).toMatchObject({ excludeCredentials: [{ id: passkey.id }] });
-  expect((await signInWith(identity, await begin(member), second.passkey)).status).toBe(200);
+  expect((await signInWith(identity, await beginChallenge(identity, member), second.passkey)).status).toBe(
+    200,
+  );
 });
 
 test('AUTH-39 what was begun before a factor changed is not completed after it', async () => {
@@ -62,7 +67,7 @@ test('AUTH-39 what was begun before a factor changed is not completed after it',
   const code = phone.install(app['secret'] ?? '').code();
   const late = await post(`${OWN}/totp/confirm`, thief, { enrolment: app['enrolment'], code });
   expect(late.body.error.code).toBe('ENROLMENT_EXPIRED');
-  expect(await stateOf(member.session)).toMatchObject({ totp: null, passkeys: [{ name: 'My key' }] });
+  expect(await readState(identity, member.session)).toMatchObject({ totp: null, passkeys: [{ name: 'My key' }] });
 }); // prettier-ignore
 
 test('AUTH-39 a set-up belongs to the session that began it', async () => {
@@ -81,7 +86,7 @@ test('AUTH-39 passkeys have names, which their owner changes and the audit keeps
   expect((await rename(foreign.session, id, 'Mine')).status).toBe(404);
   expect((await rename(member.session, id, '‮')).status).toBe(400);
   expect((await rename(member.session, id, ' Blue key ')).status).toBe(200);
-  expect((await stateOf(member.session)).passkeys).toMatchObject([{ name: 'Blue key' }]);
+  expect((await readState(identity, member.session)).passkeys).toMatchObject([{ name: 'Blue key' }]);
   const { rows } = await identity.db.query(`select changes from audit_entries where subject_id = $1 and action = 'second_factor.renamed'`, [member.id]);
   expect(rows).toEqual([{ changes: { name: { from: 'My key', to: 'Blue key' } } }]);
 }); // prettier-ignore
@@ -94,7 +99,7 @@ test('AUTH-39 an account has ten passkeys at most', async () => {
     [member.id],
   );
   await addPasskey(identity, member.session, await prove(identity, member.session, passkey));
-  expect((await stateOf(member.session)).canAddPasskey).toBe(false);
+  expect((await readState(identity, member.session)).canAddPasskey).toBe(false);
   const proof = await prove(identity, member.session, passkey);
   const eleventh = await beginPasskey(identity, member.session, proof);
   expect([eleventh.status, eleventh.body.error.code]).toEqual([409, 'PASSKEY_LIMIT']);
@@ -134,7 +139,7 @@ test('AUTH-33 where a second factor is required, a passkey is one', async () => 
   expect(saved.body.endedCount).toBe(1);
   const answer = await beginLogin(identity, member);
   expect(answer.body.error.code).toBe('SECOND_FACTOR_ENROLMENT_REQUIRED');
-  const [challenge, later] = [challengeIn(answer), await begin(member)];
+  const [challenge, later] = [challengeIn(answer), await beginChallenge(identity, member)];
   const begun = (await post(`${LOGIN}/passkey-creation-options`, undefined, { challenge })).body as { challenge: string };
   const passkey = createPasskey();
   const made = { challenge, registration: passkey.register(begun) };
@@ -146,11 +151,11 @@ test('AUTH-33 where a second factor is required, a passkey is one', async () => 
   const stale = await post(`${LOGIN}/passkey-creation-options`, undefined, { challenge: later });
   expect(stale.body.error.code).toBe('SIGN_IN_EXPIRED');
   const token = done.body.accessToken as string;
-  const [{ id }] = (await stateOf(token)).passkeys as [{ id: string }];
+  const [{ id }] = (await readState(identity, token)).passkeys as [{ id: string }];
   const mine = { ...member, session: token };
   const last = await removePasskey(identity, mine, id, await prove(identity, token, passkey));
   expect([last.status, last.body.error.code]).toEqual([409, 'LAST_SECOND_FACTOR']);
-  expect(await stateOf(token)).toMatchObject({ passkeys: [{ id }], recoveryCodesLeft: 10 });
+  expect(await readState(identity, token)).toMatchObject({ passkeys: [{ id }], recoveryCodesLeft: 10 });
   const disabled = await post(`${OWN}/totp/disable`, boss, { currentPassword: admin.password, ...(await prove(identity, boss, own)) });
   expect(disabled.body.error.code).toBe('NO_SECOND_FACTOR');
 }); // prettier-ignore

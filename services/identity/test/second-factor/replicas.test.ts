@@ -1,6 +1,6 @@
 import { type IdentityUnderTest, startIdentity } from '../identity.js';
 import { startReplica } from '../replica.js';
-import { beginLogin, challengeIn, createPhone, enrol, type Phone, sendCode } from './authenticator.js';
+import { beginChallenge, createPhone, enrol, type Phone, sendCode } from './authenticator.js';
 import {
   addPasskey,
   askPasskey,
@@ -37,8 +37,6 @@ afterAll(async () => {
 const sites = () => [identity, replica];
 const statusesOf = (answers: readonly { status: number }[]) =>
   answers.map(({ status }) => status).toSorted((a, b) => a - b);
-const begin = async (member: { email: string; password: string }) =>
-  challengeIn(await beginLogin(identity, member));
 
 async function createEnrolled() {
   const member = await identity.createMember(session);
@@ -48,7 +46,7 @@ async function createEnrolled() {
 test('AUTH-28 of one code at two replicas at the same time, for two sign-ins, one opens a session', async () => {
   const { member, app } = await createEnrolled();
   for (let round = 0; round < 5; round += 1) {
-    const challenges = [await begin(member), await begin(member)];
+    const challenges = [await beginChallenge(identity, member), await beginChallenge(identity, member)];
     const code = app.nextCode();
     const answers = await Promise.all(
       sites().map((site, index) => sendCode(site, challenges[index] ?? '', code)),
@@ -59,7 +57,7 @@ test('AUTH-28 of one code at two replicas at the same time, for two sign-ins, on
 
 test('AUTH-28 of one challenge at two replicas at the same time, one opens a session and the other uses no recovery code up', async () => {
   const { member, recoveryCodes } = await createEnrolled();
-  const challenge = await begin(member);
+  const challenge = await beginChallenge(identity, member);
   const answers = await Promise.all(
     sites().map((site, index) => sendCode(site, challenge, recoveryCodes[index] ?? '')),
   );
@@ -71,7 +69,7 @@ test('AUTH-28 of one challenge at two replicas at the same time, one opens a ses
 
 test('AUTH-29 of one recovery code at two replicas at the same time, one opens a session', async () => {
   const { member, recoveryCodes } = await createEnrolled();
-  const challenges = [await begin(member), await begin(member)];
+  const challenges = [await beginChallenge(identity, member), await beginChallenge(identity, member)];
   const answers = await Promise.all(
     sites().map((site, index) => sendCode(site, challenges[index] ?? '', recoveryCodes[0] ?? '')),
   );
@@ -80,7 +78,7 @@ test('AUTH-29 of one recovery code at two replicas at the same time, one opens a
 
 test('AUTH-30 wrong codes at two replicas at the same time are all counted', async () => {
   const { member } = await createEnrolled();
-  const challenge = await begin(member);
+  const challenge = await beginChallenge(identity, member);
   const guesses = Array.from({ length: 8 }, (_, index) =>
     sendCode(sites()[index % 2] ?? identity, challenge, '000000'),
   );
@@ -109,7 +107,7 @@ test('AUTH-31 of a removal and a set-up at the same time, the account has the fa
 test('AUTH-32 of a reset and a sign-in at the same time, no session is left that the reset did not end', async () => {
   for (let round = 0; round < 3; round += 1) {
     const { member, app } = await createEnrolled();
-    const challenge = await begin(member);
+    const challenge = await beginChallenge(identity, member);
     const code = app.nextCode();
     const [signedIn, reset] = await Promise.all([
       sendCode(identity, challenge, code),
@@ -126,7 +124,7 @@ test('AUTH-37 a challenge of one replica is answered at another, and of two answ
   const member = await identity.createMember(session);
   const { passkey } = await addPasskey(identity, member.session);
   for (let round = 0; round < 5; round += 1) {
-    const challenge = await begin(member);
+    const challenge = await beginChallenge(identity, member);
     const options = (await askPasskey(identity, challenge)).body as { challenge: string };
     const assertion = passkey.use(options);
     const answers = await Promise.all(sites().map((site) => sendPasskey(site, challenge, assertion)));
@@ -149,7 +147,7 @@ test('AUTH-39 of a removal and a sign-in with the passkey at the same time, the 
     const member = await identity.createMember(session);
     const { passkey } = await addPasskey(identity, member.session);
     const [{ id }] = (await identity.call('GET', OWN, { token: member.session })).body.secondFactor.passkeys as [{ id: string }];
-    const challenge = await begin(member);
+    const challenge = await beginChallenge(identity, member);
     const assertion = passkey.use((await askPasskey(identity, challenge)).body as { challenge: string });
     const proof = await prove(identity, member.session, passkey);
     const [signedIn, removed] = await Promise.all([

@@ -21,7 +21,7 @@ import { clientSecretContext } from './provider-fields.js';
 /** One answer of a provider may take this long in all. */
 const TIMEOUT_SECONDS = 10;
 const MAX_CONFIGURATIONS = 500;
-/** How long metadata is used. Keys are looked up again as soon as one is missing. */
+/** The time for which metadata is cached. Keys are looked up again as soon as one is missing. */
 const METADATA_MS = 10 * 60_000;
 
 /** Finds out how to talk to a provider. */

@@ -6,7 +6,15 @@ import { findOrganisations, lockOrganisation } from '../organisations/queries.js
 import { readDomain } from './domain.js';
 import { createChallenge, MAX_DOMAINS } from './domains.js';
 import { domainTaken, invalidDomain, noAdministratorLeft, tooManyDomains } from './errors.js';
-import { findDomain, findDomains, insertDomain, markVerified } from './queries.js';
+import { describeRemoved, describeVerified, notifyByCommand } from './notices.js';
+import {
+  deleteVerifiedDomain,
+  findDomain,
+  findDomains,
+  findHolder,
+  insertDomain,
+  markVerified,
+} from './queries.js';
 import { hasAdministrator, releaseRequirement } from '../provider-requirement/queries.js';
 
 interface CommandDeps {
@@ -53,6 +61,40 @@ export async function verifyDomainByCommand(
       detail: { domain },
       at,
     });
+    await notifyByCommand(tx, orgId, 'domainVerified', describeVerified(domain), at);
+  });
+}
+
+/**
+ * Takes a verified domain from the organisation that has it, for operators whom its present owner asks. Nobody can sign in
+ * with the provider of that organisation by an address of the domain any more.
+ *
+ * @param domain - in the form of `readDomain`.
+ * @returns the id of the organisation.
+ * @throws AppError 404 when no organisation has verified it.
+ */
+export async function releaseDomainByCommand(
+  { prisma, clock }: CommandDeps,
+  domain: string,
+): Promise<string> {
+  const at = new Date(clock());
+  return prisma.$transaction(async (tx) => {
+    const orgId = await findHolder(tx, domain);
+    if (orgId !== undefined) await lockOrganisation(tx, orgId);
+    // Its administrators may have removed the domain meanwhile.
+    if (orgId === undefined || !(await deleteVerifiedDomain(tx, orgId, domain)))
+      throw notFound(`No organisation has verified ${domain}`);
+    await insertAuditEntry(tx, {
+      orgId,
+      action: 'identity_domain.removed',
+      actor: platformActor,
+      subjectId: orgId,
+      reason: 'command',
+      detail: { domain },
+      at,
+    });
+    await notifyByCommand(tx, orgId, 'domainRemoved', describeRemoved(domain), at);
+    return orgId;
   });
 }
 
@@ -71,5 +113,7 @@ export async function liftRequirementByCommand({ prisma, clock }: CommandDeps, o
       reason: 'command',
       at,
     });
+    const what = 'Members can sign in with their passwords and with mailed codes again.';
+    await notifyByCommand(tx, orgId, 'requirementLifted', what, at);
   });
 }

@@ -14,31 +14,13 @@ import type { NotifyMember } from './notices.js';
 import { endProviderSignIns, findLink } from './queries.js';
 import type { OwnConnection } from './schemas.js';
 
-/**
- * The connections of accounts with identities at the provider. Disconnecting ends the sessions that the provider opened,
- * and the member is mailed. The next identity with the member's verified address is connected again.
- */
-export interface Connections {
-  /** Disconnects a member, for an administrator. @throws AppError 403 ADMIN_REQUIRED; 404; 409 NOT_LINKED, NO_ADMINISTRATOR_LEFT. */
-  disconnect(caller: Caller, userId: string): Promise<void>;
-  /** Returns whether the caller's account is connected, and whether it has to be. */
-  getOwn(caller: Caller): Promise<OwnConnection>;
-  /**
-   * Disconnects the caller's account; the session of the request goes on. The password proves that the member can still
-   * sign in.
-   *
-   * @throws AppError 400 WRONG_PASSWORD; 409 NOT_LINKED, PROVIDER_REQUIRED; 429.
-   */
-  disconnectOwn(caller: Caller, currentPassword: string): Promise<void>;
-}
-
 export function createConnections(deps: {
   readonly prisma: Prisma;
   readonly outbox: Outbox;
   readonly confirmPassword: ConfirmPassword;
   readonly notifyMember: NotifyMember;
   readonly clock: Clock;
-}): Connections {
+}) {
   const { prisma, outbox, confirmPassword, notifyMember, clock } = deps;
 
   /** The caller holds the lock of the organisation. */
@@ -60,7 +42,8 @@ export function createConnections(deps: {
   }
 
   return {
-    async disconnect(caller, userId) {
+    /** Disconnects a member, for an administrator. @throws AppError 403 ADMIN_REQUIRED; 404; 409 NOT_LINKED, NO_ADMINISTRATOR_LEFT. */
+    async disconnect(caller: Caller, userId: string): Promise<void> {
       await prisma.$transaction(async (tx) => {
         await lockAdministration(tx, caller);
         await unlink(tx, caller, userId, { kind: 'unlinked' });
@@ -69,7 +52,8 @@ export function createConnections(deps: {
       outbox.wake();
     },
 
-    async getOwn(caller) {
+    /** Returns whether the caller's account is connected, and whether it has to be. */
+    async getOwn(caller: Caller): Promise<OwnConnection> {
       const link = await findLink(prisma, caller);
       return {
         connection: link && { issuer: link.issuer, connectedAt: link.createdAt.toISOString() },
@@ -77,7 +61,13 @@ export function createConnections(deps: {
       };
     },
 
-    async disconnectOwn(caller, currentPassword) {
+    /**
+     * Disconnects the caller's account; the session of the request goes on. The password proves that the member can still
+     * sign in.
+     *
+     * @throws AppError 400 WRONG_PASSWORD; 409 NOT_LINKED, PROVIDER_REQUIRED; 429.
+     */
+    async disconnectOwn(caller: Caller, currentPassword: string): Promise<void> {
       const { orgId, userId, credentialId } = caller;
       await confirmPassword(caller, currentPassword);
       await prisma.$transaction(async (tx) => {
@@ -90,3 +80,9 @@ export function createConnections(deps: {
     },
   };
 }
+
+/**
+ * The connections of accounts with identities at the provider. Disconnecting ends the sessions that the provider opened,
+ * and the member is mailed. The next identity with the member's verified address is connected again.
+ */
+export type Connections = ReturnType<typeof createConnections>;

@@ -17,7 +17,7 @@ import {
   recordNotFound,
   tooManyDomains,
 } from './errors.js';
-import type { NotifyAdministrators } from './notices.js';
+import { describeRemoved, describeVerified, type NotifyAdministrators } from './notices.js';
 import {
   deleteDomain,
   findDomain,
@@ -30,15 +30,6 @@ import { hasAdministrator } from '../provider-requirement/queries.js';
 import type { IdentityDomain } from './schemas.js';
 
 export const MAX_DOMAINS = 20;
-
-export interface Domains {
-  /** Adds a domain, which means nothing until it is verified. Adding it again changes nothing. @throws AppError 400; 403; 409. */
-  add(caller: Caller, text: string): Promise<IdentityDomain>;
-  /** Looks for the DNS record. @throws AppError 403; 404; 409 DOMAIN_NOT_VERIFIED, DOMAIN_TAKEN; 503. */
-  verify(caller: Caller, text: string): Promise<IdentityDomain>;
-  /** @throws AppError 403; 404. */
-  remove(caller: Caller, text: string): Promise<void>;
-}
 
 export const toDomain = ({ domain, challenge, verifiedAt }: StoredDomain): IdentityDomain => ({
   domain,
@@ -54,7 +45,7 @@ export function createDomains(deps: {
   readonly outbox: Outbox;
   readonly notifyAdministrators: NotifyAdministrators;
   readonly clock: Clock;
-}): Domains {
+}) {
   const { prisma, resolveTxt, outbox, notifyAdministrators, clock } = deps;
 
   const record = (tx: Transaction, caller: Caller, action: AuditAction, domain: string, at: Date) =>
@@ -74,7 +65,8 @@ export function createDomains(deps: {
   }
 
   return {
-    async add(caller, text) {
+    /** Adds a domain, which means nothing until it is verified. Adding it again changes nothing. @throws AppError 400; 403; 409. */
+    async add(caller: Caller, text: string): Promise<IdentityDomain> {
       const { orgId } = caller;
       const domain = readDomain(text);
       if (domain === undefined) throw invalidDomain();
@@ -91,7 +83,8 @@ export function createDomains(deps: {
       });
     },
 
-    async verify(caller, text) {
+    /** Looks for the DNS record. @throws AppError 403; 404; 409 DOMAIN_NOT_VERIFIED, DOMAIN_TAKEN; 503. */
+    async verify(caller: Caller, text: string): Promise<IdentityDomain> {
       const { orgId } = caller;
       const { domain, challenge, verifiedAt } = await find(prisma, orgId, text);
       if (verifiedAt) return toDomain({ domain, challenge, verifiedAt });
@@ -110,15 +103,15 @@ export function createDomains(deps: {
           throw domainTaken();
         if (!(await hasAdministrator(tx, orgId))) throw noAdministratorLeft();
         await record(tx, caller, 'identity_domain.verified', domain, at);
-        const what = `The identity provider of your organisation now signs in members of ${domain}.`;
-        await notifyAdministrators(tx, caller, 'domainVerified', what, at);
+        await notifyAdministrators(tx, caller, 'domainVerified', describeVerified(domain), at);
         return { domain, challenge, verifiedAt: at };
       });
       outbox.wake();
       return toDomain(verified);
     },
 
-    async remove(caller, text) {
+    /** @throws AppError 403; 404. */
+    async remove(caller: Caller, text: string): Promise<void> {
       const { orgId } = caller;
       await prisma.$transaction(async (tx) => {
         await lockAdministration(tx, caller);
@@ -127,10 +120,11 @@ export function createDomains(deps: {
         const at = new Date(clock());
         await record(tx, caller, 'identity_domain.removed', domain, at);
         if (!verifiedAt) return;
-        const what = `Members of ${domain} can no longer sign in with the identity provider.`;
-        await notifyAdministrators(tx, caller, 'domainRemoved', what, at);
+        await notifyAdministrators(tx, caller, 'domainRemoved', describeRemoved(domain), at);
       });
       outbox.wake();
     },
   };
 }
+
+export type Domains = ReturnType<typeof createDomains>;

@@ -2,7 +2,7 @@ import type { Transaction } from '../../resources.js';
 import type { Caller } from '../audit/actor.js';
 import { findAdministrators } from '../configuration/queries.js';
 import type { ClientAddress } from '../known-devices/client.js';
-import type { Outbox } from '../outgoing-mails/outbox.js';
+import { commandOutbox, type Outbox } from '../outgoing-mails/outbox.js';
 import { limitAlert } from '../token-alerts/limited-alerts.js';
 import { storeAlert } from '../token-alerts/queries.js';
 
@@ -11,7 +11,14 @@ const headlines = {
   removed: 'The identity provider of your organisation was removed',
   domainVerified: 'A domain of your organisation was verified',
   domainRemoved: 'A domain of your organisation was removed',
+  requirementLifted: 'Your organisation no longer requires its identity provider',
 } as const;
+
+/** What a changed domain means for members: the same whether an administrator or an operator changes it. */
+export const describeVerified = (domain: string): string =>
+  `The identity provider of your organisation now signs in members of ${domain}.`;
+export const describeRemoved = (domain: string): string =>
+  `Members of ${domain} can no longer sign in with the identity provider.`;
 
 /** Mails every administrator about a change of who can sign in, in the transaction of the change. */
 export type NotifyAdministrators = (
@@ -37,6 +44,28 @@ export const createNotifyAdministrators =
     });
     await storeAlert(tx, alert, at);
   };
+
+/** Mails every administrator about a change that an operator makes by command, in the transaction of the change. */
+export async function notifyByCommand(
+  tx: Transaction,
+  orgId: string,
+  kind: keyof typeof headlines,
+  what: string,
+  at: Date,
+): Promise<void> {
+  const alert = limitAlert(commandOutbox, {
+    topic: `identity-provider-${kind}`,
+    causedBy: orgId,
+    recipients: (await findAdministrators(tx, orgId)).map(({ id }) => id),
+    alert: {
+      headline: headlines[kind],
+      message: `${what} An operator of the platform did this. If it is unexpected, ask them.`,
+    },
+    client: null,
+    at,
+  });
+  await storeAlert(tx, alert, at);
+}
 
 const links = {
   linked: {

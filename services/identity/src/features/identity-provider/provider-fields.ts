@@ -22,7 +22,7 @@ export const toProvider = (row: StoredProvider): IdentityProvider => ({
   updatedAt: row.updatedAt.toISOString(),
 });
 
-/** What the audit records: never the secret. */
+/** The fields that the audit records, which never include the secret. */
 export const toAudited = (row: StoredProvider) => ({
   issuer: row.issuer,
   clientId: row.clientId,
@@ -40,7 +40,7 @@ export const audited = [
   'required',
 ] as const;
 
-/** Whether the provider knows people by other subjects: some choose them for each client. */
+/** Returns whether the provider may identify people by other subjects than before: some choose them for each client. */
 export const isOther = (before: StoredProvider | null, after: StoredProvider): boolean =>
   before !== null && (before.issuer !== after.issuer || before.clientId !== after.clientId);
 

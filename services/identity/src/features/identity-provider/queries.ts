@@ -139,5 +139,21 @@ export async function markVerified(
   return true;
 }
 
+/** Returns the organisation that has verified the domain, which is one at most. */
+export const findHolder = async (db: Db, domain: string): Promise<string | undefined> =>
+  (
+    await db.identityDomain.findFirst({
+      where: { domain, verifiedAt: { not: null } },
+      select: { orgId: true },
+    })
+  )?.orgId;
+
+export const deleteVerifiedDomain = async (
+  db: Transaction,
+  orgId: string,
+  domain: string,
+): Promise<boolean> =>
+  (await db.identityDomain.deleteMany({ where: { orgId, domain, verifiedAt: { not: null } } })).count > 0;
+
 export const deleteDomain = async (db: Transaction, orgId: string, domain: string): Promise<boolean> =>
   (await db.identityDomain.deleteMany({ where: { orgId, domain } })).count > 0;

@@ -7,7 +7,7 @@ const BRAND = 'Workspace knowledge platform';
 
 export interface Page {
   readonly title: string;
-  /** What the card of the page contains, below its title. */
+  /** The content of the page's card, below its title. */
   readonly body: Html;
   /** Runs at the end of the page. Only pages that cannot do without have one: the others work without JavaScript. */
   readonly script?: string;

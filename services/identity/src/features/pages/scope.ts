@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import formbody from '@fastify/formbody';
-import { type App, createServerErrorLog, translateError } from '@platform/service-kit';
+import { type App, AppError, createServerErrorLog, translateError } from '@platform/service-kit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { html } from './html.js';
 import { httpsRequiredPage } from './https-required.js';
@@ -25,11 +25,28 @@ function createErrorPages() {
   };
 }
 
+/** PostgreSQL stores no NUL. JSON bodies are checked for it by the service kit. */
+const hasNul = (body: unknown): boolean =>
+  Object.values(body ?? {})
+    .flat()
+    .some((value) => typeof value === 'string' && value.includes('\0'));
+
 /** Registers routes that answer with pages: they take the bodies of forms, and show errors as pages. */
 export function registerPages(app: App, register: (scope: App) => void): void {
   app.register(async (scope: App) => {
     await scope.register(formbody);
     scope.setErrorHandler(createErrorPages());
+    scope.addHook('preValidation', ({ body }, _reply, done) => {
+      if (!hasNul(body)) done();
+      else
+        done(
+          new AppError({
+            status: 400,
+            code: 'VALIDATION_ERROR',
+            message: 'The form has an invalid character',
+          }),
+        );
+    });
     if (!app.sessionCookies.isAvailable)
       scope.addHook('onRequest', (request, reply, done) => {
         if (request.method === 'POST') done();

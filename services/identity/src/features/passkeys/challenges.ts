@@ -9,7 +9,7 @@ import type { Prisma, Transaction } from '../../resources.js';
 
 const LIFETIME_MS = 10 * 60_000;
 
-/** What is asked of a passkey, and by whom. */
+/** The purpose of a challenge, and the session or sign-in that it belongs to. */
 export interface ChallengeHolder {
   readonly purpose: 'use' | 'set_up';
   /** The session, or the digest of the pending sign-in. */

@@ -11,7 +11,7 @@ export type PasskeyCheck =
   /** Two devices seem to hold the passkey's key: one was copied. */
   | { readonly fault: 'counterFell'; readonly passkey: StoredPasskey };
 
-/** Whether the counter of a signature shows that the device has signed since the last use (WebAuthn §6.1.1). */
+/** Returns whether the counter of a signature shows that the device has signed since the last use (WebAuthn §6.1.1). */
 const hasRisen = (counter: bigint, last: bigint): boolean =>
   counter > last || (counter === 0n && last === 0n);
 

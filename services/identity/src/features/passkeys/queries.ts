@@ -7,14 +7,14 @@ interface Member {
   readonly userId: string;
 }
 
-/** What a passkey is verified with. */
+/** The data with which a passkey is verified. */
 export interface Credential {
   /** In base64url. */
   readonly credentialId: string;
   /** A COSE key. */
   readonly publicKey: Uint8Array<ArrayBuffer>;
   readonly counter: bigint;
-  /** How browsers reach the authenticator: `internal`, `usb`, … */
+  /** The transports by which browsers reach the authenticator: `internal`, `usb`, … */
   readonly transports: string[];
 }
 

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { isLoopbackHost } from '@platform/auth';
 
-/** What passkeys are bound to (WebAuthn §5.1.2): a page of any other site can neither make nor use one for it. */
+/** The site that passkeys are bound to (WebAuthn §5.1.2): no page of another site can create or use one for it. */
 export interface RelyingParty {
   /** A host name. */
   readonly id: string;

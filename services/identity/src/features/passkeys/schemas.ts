@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 /*
- * What browsers make of a passkey's answers (WebAuthn §5.1, `toJSON`). Members that nothing here reads are let through,
+ * The answers of a passkey in the JSON of browsers (WebAuthn §5.1, `toJSON`). Members that nothing here reads are let through,
  * because browsers add new ones. All are bounded, since the answers come from anybody.
  */
 

@@ -1,24 +1,35 @@
-import { isDisplayName } from '@platform/service-kit';
+import { isDisplayName, readEmailAddress } from '@platform/service-kit';
 import { normaliseEmail } from '../users/service.js';
 
-/** What a provider says about a person. The values are whatever it sent. */
+/** The claims of a provider about a person. Their values can have any type. */
 export type Claims = Readonly<Record<string, unknown>>;
 
 const ENTRA = /^https:\/\/login\.microsoftonline\.(?:com|us)\//;
 const TRUE: ReadonlySet<unknown> = new Set([true, 1, '1', 'true']);
 
+/** A subject has at most 255 characters (OpenID Connect Core §2). */
+const SUBJECT = /^\P{C}{1,255}$/u;
+
+/** @returns undefined when it is no subject that could be stored. */
+export const readSubject = ({ sub }: Claims): string | undefined =>
+  typeof sub === 'string' && SUBJECT.test(sub) ? sub : undefined;
+
 /**
  * Returns the normalised address that the provider vouches for. Entra ID has no `email_verified`: it says with `xms_edov`
  * that the owner of the address's domain was verified.
  *
- * @returns undefined when there is no address, or it is not verified.
+ * @returns undefined when there is no address that mail would accept, or it is not verified.
  */
 export function readVerifiedEmail(issuer: string, claims: Claims): string | undefined {
   const { email, email_verified: isVerified, xms_edov: isDomainOwnerVerified } = claims;
-  if (typeof email !== 'string' || email.length > 254 || !email.includes('@')) return undefined;
+  const address = typeof email === 'string' ? readEmailAddress(normaliseEmail(email)) : undefined;
   const isVouchedFor = isVerified === true || (ENTRA.test(issuer) && TRUE.has(isDomainOwnerVerified));
-  return isVouchedFor ? normaliseEmail(email) : undefined;
+  return isVouchedFor ? address : undefined;
 }
+
+/** Returns the address as the provider sent it, for the audit; undefined when it is no printable text. */
+export const readSentEmail = ({ email }: Claims): string | undefined =>
+  typeof email === 'string' && /^\P{C}{1,254}$/u.test(email) ? email : undefined;
 
 /** Returns the name to give a new member. */
 export function readFullName({ name }: Claims, email: string): string {
@@ -33,3 +44,9 @@ export function hasSecondFactor({ amr, acr }: Claims, accepted: readonly string[
   const said = [acr, ...(Array.isArray(amr) ? (amr as unknown[]) : [])];
   return said.some((value) => typeof value === 'string' && accepted.includes(value));
 }
+
+/** Returns when the person last authenticated at the provider (OpenID Connect Core §2); undefined when it does not say. */
+export const readAuthenticationTime = ({ auth_time: seconds }: Claims): Date | undefined =>
+  typeof seconds === 'number' && Number.isSafeInteger(seconds * 1_000) && seconds > 0
+    ? new Date(seconds * 1_000)
+    : undefined;

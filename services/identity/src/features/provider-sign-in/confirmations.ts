@@ -1,7 +1,8 @@
 import type { Clock } from '@platform/service-kit';
 import type { Prisma } from '../../resources.js';
 import type { AttemptLimits } from '../attempt-limits/attempt-limits.js';
-import type { Caller } from '../audit/actor.js';
+import { type Caller, toActor } from '../audit/actor.js';
+import { insertAuditEntry } from '../audit/queries.js';
 import { getDomain } from '../identity-provider/domain.js';
 import { findLink, findProvider, holdProvider, type StoredProvider } from '../identity-provider/queries.js';
 import { confirmSession } from '../sessions/confirmations.js';
@@ -10,23 +11,10 @@ import type { Claims } from './claims.js';
 import { noConnection, Refused, signInExpired } from './errors.js';
 import type { StoredSignIn } from './queries.js';
 
-/** How much the clock of a provider may be slow. */
+/** The time by which the clock of a provider may be slow. */
 const CLOCK_TOLERANCE_MS = 60_000;
 
-/** Confirms the session of a member with a fresh sign-in at the provider, in place of the password. */
-export interface Confirmations {
-  /** @returns the address of the provider. @throws AppError 409 NOT_LINKED; 429; 503. */
-  begin(caller: Caller, browser: string, returnTo: string): Promise<URL>;
-  /** @throws AppError 400 SIGN_IN_EXPIRED; 403 NOT_ADMITTED. */
-  complete(
-    caller: Caller | undefined,
-    begun: StoredSignIn,
-    provider: StoredProvider,
-    claims: Claims,
-  ): Promise<void>;
-}
-
-/** Whether the provider says that the person has signed in since (OpenID Connect Core §2, `auth_time`). */
+/** Returns whether the provider says that the person has signed in since then (OpenID Connect Core §2, `auth_time`). */
 const isFresh = ({ auth_time: seconds }: Claims, since: Date): boolean =>
   typeof seconds === 'number' && seconds * 1_000 >= since.getTime() - CLOCK_TOLERANCE_MS;
 
@@ -35,10 +23,11 @@ export function createConfirmations(deps: {
   readonly begin: Begin;
   readonly limits: AttemptLimits;
   readonly clock: Clock;
-}): Confirmations {
+}) {
   const { prisma, begin, limits, clock } = deps;
   return {
-    async begin(caller, browser, returnTo) {
+    /** @returns the address of the provider. @throws AppError 409 NOT_LINKED; 429; 503. */
+    async begin(caller: Caller, browser: string, returnTo: string): Promise<URL> {
       const { orgId, email, credentialId: sessionId, client } = caller;
       await limits.begin(getDomain(email), client.address);
       const provider = await findProvider(prisma, orgId);
@@ -46,7 +35,13 @@ export function createConfirmations(deps: {
       return begin(provider, browser, { email, returnTo, sessionId });
     },
 
-    async complete(caller, begun, { issuer, orgId, revision }, claims) {
+    /** @throws AppError 400 SIGN_IN_EXPIRED; 403 NOT_ADMITTED. */
+    async complete(
+      caller: Caller | undefined,
+      begun: StoredSignIn,
+      { issuer, orgId, revision }: StoredProvider,
+      claims: Claims,
+    ): Promise<void> {
       if (!caller || caller.orgId !== orgId || caller.credentialId !== begun.sessionId) throw signInExpired();
       if (!isFresh(claims, begun.createdAt)) throw new Refused('not_fresh', caller.email);
       await prisma.$transaction(async (tx) => {
@@ -54,9 +49,21 @@ export function createConfirmations(deps: {
         const link = await findLink(tx, caller);
         if (link?.issuer !== issuer || link.subject !== String(claims['sub']))
           throw new Refused('other_person', caller.email);
-        if (!(await confirmSession(tx, caller, new Date(clock())))) throw signInExpired();
+        const at = new Date(clock());
+        if (!(await confirmSession(tx, caller, at))) throw signInExpired();
+        await insertAuditEntry(tx, {
+          orgId,
+          action: 'session.confirmed',
+          actor: toActor(caller),
+          subjectId: caller.credentialId,
+          detail: { method: 'provider' },
+          at,
+        });
       });
       await limits.succeed(getDomain(caller.email), caller.client.address);
     },
   };
 }
+
+/** Confirms the session of a member with a fresh sign-in at the provider, in place of the password. */
+export type Confirmations = ReturnType<typeof createConfirmations>;

@@ -20,23 +20,6 @@ export interface Begun {
   readonly browser: string;
 }
 
-/** Talks to the provider for a sign-in. */
-export interface Exchange {
-  /** Returns the address at which the person signs in; again when `isFresh`, even if signed in there. @throws AppError 503. */
-  toAuthorizationUrl(
-    provider: StoredProvider,
-    begun: Begun,
-    person: { readonly email: string; readonly isFresh: boolean },
-  ): Promise<URL>;
-  /**
-   * Exchanges the code for what the provider says about the person. What the standards ask to be checked is checked:
-   * state and `iss` of the answer, and signature, `iss`, `aud`, `exp` and `nonce` of the ID token.
-   *
-   * @throws AppError 400 SIGN_IN_REFUSED; 503.
-   */
-  readClaims(provider: StoredProvider, begun: Begun, query: string): Promise<Claims>;
-}
-
 const derive = ({ browser, state }: Begun, purpose: 'nonce' | 'verifier'): string =>
   createHmac('sha256', browser).update(`${purpose} ${state}`).digest('base64url');
 
@@ -44,7 +27,7 @@ export function createExchange(deps: {
   readonly clients: ProviderClients;
   readonly toRedirectUri: ToRedirectUri;
   readonly log: Pick<Logger, 'warn'>;
-}): Exchange {
+}) {
   const { clients, toRedirectUri, log } = deps;
 
   /** Logs what went wrong at the provider, of which the person is told no details. */
@@ -85,7 +68,12 @@ export function createExchange(deps: {
   }
 
   return {
-    async toAuthorizationUrl(provider, begun, { email, isFresh }) {
+    /** Returns the address at which the person signs in; again when `isFresh`, even if signed in there. @throws AppError 503. */
+    async toAuthorizationUrl(
+      provider: StoredProvider,
+      begun: Begun,
+      { email, isFresh }: { readonly email: string; readonly isFresh: boolean },
+    ): Promise<URL> {
       return buildAuthorizationUrl(await getConfiguration(provider), {
         redirect_uri: toRedirectUri(provider.orgId),
         scope: provider.scopes.join(' '),
@@ -98,7 +86,13 @@ export function createExchange(deps: {
       });
     },
 
-    async readClaims(provider, begun, query) {
+    /**
+     * Exchanges the code for what the provider says about the person. What the standards ask to be checked is checked:
+     * state and `iss` of the answer, and signature, `iss`, `aud`, `exp` and `nonce` of the ID token.
+     *
+     * @throws AppError 400 SIGN_IN_REFUSED; 503.
+     */
+    async readClaims(provider: StoredProvider, begun: Begun, query: string): Promise<Claims> {
       const configuration = await getConfiguration(provider);
       try {
         return await exchangeCode(provider, configuration, begun, query);
@@ -108,3 +102,6 @@ export function createExchange(deps: {
     },
   };
 }
+
+/** Talks to the provider for a sign-in. */
+export type Exchange = ReturnType<typeof createExchange>;

@@ -21,15 +21,8 @@ import {
   withdrawLapsedInvitations,
 } from '../users/queries.js';
 import { Refused } from './errors.js';
+import type { Person } from './person.js';
 import { findLinkedUser, insertLink, wasMember } from './queries.js';
-
-/** A person whom the provider has authenticated. */
-export interface Person {
-  readonly subject: string;
-  /** Verified, and normalised. */
-  readonly email: string;
-  readonly fullName: string;
-}
 
 /** Another sign-in has changed the same account at the same moment: the transaction is to be run again. */
 export class Overtaken extends Error {

@@ -5,23 +5,20 @@ import type { AttemptLimits } from '../attempt-limits/attempt-limits.js';
 import type { Caller } from '../audit/actor.js';
 import { insertAuditEntry } from '../audit/queries.js';
 import { getDomain } from '../identity-provider/domain.js';
-import {
-  findProvider,
-  findProviderOfDomain,
-  holdProvider,
-  type StoredProvider,
-} from '../identity-provider/queries.js';
+import { findProvider, findProviderOfDomain, holdProvider } from '../identity-provider/queries.js';
 import type { ClientAddress } from '../known-devices/client.js';
 import { holdSignInSettings } from '../organisations/queries.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
+import { backdateAuthentication } from '../sessions/queries.js';
 import type { PassFirstFactor, SignInOutcome } from '../sessions/sign-in-outcome.js';
 import { normaliseEmail } from '../users/service.js';
 import type { Begin } from './begin.js';
-import { type Claims, hasSecondFactor, readFullName, readVerifiedEmail } from './claims.js';
+import { type Claims, hasSecondFactor, readAuthenticationTime } from './claims.js';
 import type { Confirmations } from './confirmations.js';
 import { noProvider, Refused, signInExpired } from './errors.js';
 import type { Begun, Exchange } from './exchange.js';
-import { type Admit, Overtaken, type Person } from './member.js';
+import { type Admit, Overtaken } from './member.js';
+import { type Person, toPerson } from './person.js';
 import { consumeSignIn, isUniqueViolation, type StoredSignIn } from './queries.js';
 
 /*
@@ -29,42 +26,22 @@ import { consumeSignIn, isUniqueViolation, type StoredSignIn } from './queries.j
  *
  *   address ──> provider of its domain ──(browser)──> authorization ──(browser)──> callback ──> first factor passed
  *
- * What the callback needs is stored under the digest of the state, so that any replica can complete it. It counts only in
+ * The data of the callback is stored under the digest of the state, so that any replica can complete it. It counts only in
  * the browser that began it: that one holds a secret in a cookie, from which nonce and PKCE verifier are derived.
  */
 
-/** How often a sign-in is run again that another one has overtaken. */
+/** The number of times that a sign-in is tried when another one changes the same account. */
 const TRIES = 3;
 
-export interface ProviderSignIns {
-  /**
-   * Begins a sign-in. Neither the answer nor its time depends on whether there is an account.
-   *
-   * @param browser - the secret that the browser's cookie holds.
-   * @returns the address of the provider to which the browser goes.
-   * @throws AppError 400 NO_PROVIDER; 429; 503 PROVIDER_UNAVAILABLE.
-   */
-  begin(
-    email: string,
-    browser: string,
-    to: { readonly returnTo: string; readonly client: ClientAddress },
-  ): Promise<URL>;
-  /**
-   * Completes a sign-in with what the provider of the organisation sent the browser back with. Its faults are 400 SIGN_IN_EXPIRED,
-   * SIGN_IN_REFUSED; 403 NOT_ADMITTED; 503.
-   */
-  complete(orgId: string, query: string, browser: string, visitor: Visitor): Promise<CompletedSignIn>;
-}
-
-/** Who comes back from the provider; `caller` is whoever the browser is signed in as. */
+/** The person who comes back from the provider; `caller` is the member that the browser is signed in as. */
 interface Visitor {
   readonly client: ClientAddress;
   readonly caller: Caller | undefined;
 }
 
 /**
- * What became of a sign-in: no outcome when it has confirmed a session. `returnTo` is where it was going: undefined when
- * this browser began no such sign-in.
+ * The result of a sign-in. It has no outcome when it has confirmed a session. `returnTo` is the path that it continues at:
+ * undefined when this browser began no such sign-in.
  */
 export type CompletedSignIn =
   | { readonly outcome: SignInOutcome | undefined; readonly returnTo: string }
@@ -82,16 +59,8 @@ export interface ProviderSignInDeps {
   readonly clock: Clock;
 }
 
-export function createProviderSignIns(deps: ProviderSignInDeps): ProviderSignIns {
+export function createProviderSignIns(deps: ProviderSignInDeps) {
   const { prisma, begin, confirmations, exchange, admit, passFirstFactor, limits, outbox, clock } = deps;
-
-  function toPerson({ issuer }: StoredProvider, claims: Claims): Person {
-    const email = readVerifiedEmail(issuer, claims);
-    const { sub, email: sent } = claims;
-    if (email === undefined)
-      throw new Refused('email_not_verified', typeof sent === 'string' ? sent.slice(0, 254) : undefined);
-    return { subject: String(sub), email, fullName: readFullName(claims, email) };
-  }
 
   /** Signs the person in, in one transaction with everything that it takes to make them a member. */
   const signIn = (revision: string, orgId: string, person: Person, claims: Claims, client: ClientAddress) =>
@@ -102,7 +71,12 @@ export function createProviderSignIns(deps: ProviderSignInDeps): ProviderSignIns
       await holdSignInSettings(tx, orgId);
       const account = await admit(tx, provider, person, client, new Date(clock()));
       const secondFactor = hasSecondFactor(claims, provider.secondFactorValues) ? 'provider' : undefined;
-      return passFirstFactor(tx, account, client, 'provider', secondFactor);
+      const outcome = await passFirstFactor(tx, account, client, 'provider', secondFactor);
+      const authenticatedAt = readAuthenticationTime(claims);
+      // Whoever finds the browser open can sign in again without a password, where the provider still knows the person.
+      if ('session' in outcome && authenticatedAt !== undefined)
+        await backdateAuthentication(tx, account, outcome.session.accessToken, authenticatedAt);
+      return outcome;
     });
 
   async function signInPatiently(...attempt: Parameters<typeof signIn>): Promise<SignInOutcome> {
@@ -129,7 +103,7 @@ export function createProviderSignIns(deps: ProviderSignInDeps): ProviderSignIns
       await confirmations.complete(caller, stored, provider, claims);
       return undefined;
     }
-    const person = toPerson(provider, claims);
+    const person = toPerson(provider.issuer, claims);
     const outcome = await signInPatiently(revision, orgId, person, claims, client);
     outbox.wake();
     await limits.succeed(getDomain(person.email), client.address);
@@ -148,7 +122,18 @@ export function createProviderSignIns(deps: ProviderSignInDeps): ProviderSignIns
     });
 
   return {
-    async begin(typed, browser, { returnTo, client }) {
+    /**
+     * Begins a sign-in. Neither the answer nor its time depends on whether there is an account.
+     *
+     * @param browser - the secret that the browser's cookie holds.
+     * @returns the address of the provider to which the browser goes.
+     * @throws AppError 400 NO_PROVIDER; 429; 503 PROVIDER_UNAVAILABLE.
+     */
+    async begin(
+      typed: string,
+      browser: string,
+      { returnTo, client }: { readonly returnTo: string; readonly client: ClientAddress },
+    ): Promise<URL> {
       const email = normaliseEmail(typed);
       const domain = getDomain(email);
       await limits.begin(domain, client.address);
@@ -157,7 +142,16 @@ export function createProviderSignIns(deps: ProviderSignInDeps): ProviderSignIns
       return begin(provider, browser, { email, returnTo });
     },
 
-    async complete(orgId, query, browser, visitor) {
+    /**
+     * Completes a sign-in with what the provider of the organisation sent the browser back with. Its faults are 400 SIGN_IN_EXPIRED,
+     * SIGN_IN_REFUSED; 403 NOT_ADMITTED; 503.
+     */
+    async complete(
+      orgId: string,
+      query: string,
+      browser: string,
+      visitor: Visitor,
+    ): Promise<CompletedSignIn> {
       const state = new URLSearchParams(query).get('state') ?? '';
       const wanted = { orgId, stateHash: toDigest(state), browserHash: toDigest(browser) };
       const begun = await consumeSignIn(prisma, wanted, new Date(clock()));
@@ -173,3 +167,5 @@ export function createProviderSignIns(deps: ProviderSignInDeps): ProviderSignIns
     },
   };
 }
+
+export type ProviderSignIns = ReturnType<typeof createProviderSignIns>;

@@ -22,22 +22,6 @@ export interface EnrolledSession extends LoginResponse {
   readonly recoveryCodes: string[];
 }
 
-/** The set-up of a second factor during a sign-in of an organisation that requires one. */
-export interface EnrolAtSignIn {
-  /** Begins to set an authenticator app up, or shows it again. @throws AppError 401 SIGN_IN_EXPIRED; 400. */
-  enrol(challenge: string, enrolment?: string): Promise<Enrolment>;
-  /** @throws AppError 401 SIGN_IN_EXPIRED; 400 ENROLMENT_EXPIRED, SECOND_FACTOR_INVALID; 429. */
-  confirmEnrolment(
-    challenge: string,
-    sent: { readonly enrolment: string; readonly code: string },
-    client: ClientAddress,
-  ): Promise<EnrolledSession>;
-  /** Begins to set a passkey up. @throws AppError 401 SIGN_IN_EXPIRED; 409 PASSKEYS_UNAVAILABLE. */
-  beginPasskey(challenge: string): Promise<PublicKeyCredentialCreationOptionsJSON>;
-  /** @throws AppError 401 SIGN_IN_EXPIRED; 400 PASSKEY_INVALID; 409 PASSKEY_EXISTS; 429. */
-  confirmPasskey(challenge: string, made: NewPasskey, client: ClientAddress): Promise<EnrolledSession>;
-}
-
 export interface EnrolAtSignInDeps {
   readonly prisma: Prisma;
   readonly pending: PendingSignIns;
@@ -54,7 +38,7 @@ export interface EnrolAtSignInDeps {
 
 const toHolder = ({ account, tokenHash }: Pending) => ({ userId: account.id, holder: tokenHash });
 
-export function createEnrolAtSignIn(deps: EnrolAtSignInDeps): EnrolAtSignIn {
+export function createEnrolAtSignIn(deps: EnrolAtSignInDeps) {
   const { prisma, pending, enrolments, addFactor, relyingParty } = deps;
   const { limits, outbox, openSession, findName, clock } = deps;
 
@@ -88,7 +72,8 @@ export function createEnrolAtSignIn(deps: EnrolAtSignInDeps): EnrolAtSignIn {
   }
 
   return {
-    async enrol(challenge, enrolment) {
+    /** Begins to set an authenticator app up, or shows it again. @throws AppError 401 SIGN_IN_EXPIRED; 400. */
+    async enrol(challenge: string, enrolment?: string): Promise<Enrolment> {
       const found = await find(challenge);
       const { account } = found;
       const label = { issuer: await findName(account.orgId), account: account.email };
@@ -97,7 +82,12 @@ export function createEnrolAtSignIn(deps: EnrolAtSignInDeps): EnrolAtSignIn {
         : enrolments.reopen(toHolder(found), enrolment, label);
     },
 
-    async confirmEnrolment(challenge, sent, client) {
+    /** @throws AppError 401 SIGN_IN_EXPIRED; 400 ENROLMENT_EXPIRED, SECOND_FACTOR_INVALID; 429. */
+    async confirmEnrolment(
+      challenge: string,
+      sent: { readonly enrolment: string; readonly code: string },
+      client: ClientAddress,
+    ): Promise<EnrolledSession> {
       const found = await find(challenge);
       await limits.begin(found.account.id, client.address);
       const confirmed = enrolments.confirm(toHolder(found), sent);
@@ -109,7 +99,8 @@ export function createEnrolAtSignIn(deps: EnrolAtSignInDeps): EnrolAtSignIn {
       return opened;
     },
 
-    async beginPasskey(challenge) {
+    /** Begins to set a passkey up. @throws AppError 401 SIGN_IN_EXPIRED; 409 PASSKEYS_UNAVAILABLE. */
+    async beginPasskey(challenge: string): Promise<PublicKeyCredentialCreationOptionsJSON> {
       if (!relyingParty) throw passkeysUnavailable();
       const { account, tokenHash } = await find(challenge);
       const setUp = { purpose: 'set_up', holder: tokenHash } as const;
@@ -117,7 +108,12 @@ export function createEnrolAtSignIn(deps: EnrolAtSignInDeps): EnrolAtSignIn {
       return createSetUpOptions(relyingParty, { ...account, userId: account.id }, [], issued);
     },
 
-    async confirmPasskey(challenge, { name, registration }, client) {
+    /** @throws AppError 401 SIGN_IN_EXPIRED; 400 PASSKEY_INVALID; 409 PASSKEY_EXISTS; 429. */
+    async confirmPasskey(
+      challenge: string,
+      { name, registration }: NewPasskey,
+      client: ClientAddress,
+    ): Promise<EnrolledSession> {
       const found = await find(challenge);
       await limits.begin(found.account.id, client.address);
       const opened = await complete(challenge, client, async (tx, { account, tokenHash }, at) => {
@@ -131,3 +127,6 @@ export function createEnrolAtSignIn(deps: EnrolAtSignInDeps): EnrolAtSignIn {
     },
   };
 }
+
+/** The set-up of a second factor during a sign-in of an organisation that requires one. */
+export type EnrolAtSignIn = ReturnType<typeof createEnrolAtSignIn>;

@@ -11,11 +11,11 @@ import { findStep, generateSecret, isTotpCode, toUri } from './totp.js';
 
 const LIFETIME_MS = 10 * 60_000;
 
-/** What a person needs to set an authenticator app up. */
+/** The data with which a person sets up an authenticator app. */
 export interface Enrolment {
   /** In base32, to type it where there is no camera. */
   readonly secret: string;
-  /** What the QR code contains. */
+  /** The content of the QR code. */
   readonly uri: string;
   /** The sealed secret, which the confirmation has to present. */
   readonly enrolment: string;
@@ -29,28 +29,7 @@ interface Holder {
 
 const toContext = ({ userId, holder }: Holder): string => `totp-enrolment:${userId}:${holder}`;
 
-export interface Enrolments {
-  begin(holder: Holder, label: { readonly issuer: string; readonly account: string }): Enrolment;
-  /** @returns the secret, and the time step of the code. @throws AppError 400 ENROLMENT_EXPIRED, SECOND_FACTOR_INVALID. */
-  confirm(
-    holder: Holder,
-    sent: { readonly enrolment: string; readonly code: string },
-  ): { readonly secret: string; readonly step: number };
-  /** Shows an enrolment again. @throws AppError 400 ENROLMENT_EXPIRED. */
-  reopen(
-    holder: Holder,
-    enrolment: string,
-    label: { readonly issuer: string; readonly account: string },
-  ): Enrolment;
-}
-
-export function createEnrolments({
-  box,
-  clock,
-}: {
-  readonly box: SecretBox;
-  readonly clock: Clock;
-}): Enrolments {
+export function createEnrolments({ box, clock }: { readonly box: SecretBox; readonly clock: Clock }) {
   function open(holder: Holder, enrolment: string): string {
     let opened: string;
     try {
@@ -64,21 +43,34 @@ export function createEnrolments({
   }
 
   return {
-    begin(holder, label) {
+    begin(holder: Holder, label: { readonly issuer: string; readonly account: string }): Enrolment {
       const secret = generateSecret();
       const enrolment = box.seal(`${secret} ${clock() + LIFETIME_MS}`, toContext(holder));
       return { secret, uri: toUri(secret, label), enrolment };
     },
-    confirm(holder, { enrolment, code }) {
+
+    /** @returns the secret, and the time step of the code. @throws AppError 400 ENROLMENT_EXPIRED, SECOND_FACTOR_INVALID. */
+    confirm(
+      holder: Holder,
+      { enrolment, code }: { readonly enrolment: string; readonly code: string },
+    ): { readonly secret: string; readonly step: number } {
       const secret = open(holder, enrolment);
       const typed = code.replaceAll(/\s/g, '');
       const step = isTotpCode(typed) ? findStep(secret, typed, clock()) : undefined;
       if (step === undefined) throw wrongFirstCode();
       return { secret, step };
     },
-    reopen(holder, enrolment, label) {
+
+    /** Shows an enrolment again. @throws AppError 400 ENROLMENT_EXPIRED. */
+    reopen(
+      holder: Holder,
+      enrolment: string,
+      label: { readonly issuer: string; readonly account: string },
+    ): Enrolment {
       const secret = open(holder, enrolment);
       return { secret, uri: toUri(secret, label), enrolment };
     },
   };
 }
+
+export type Enrolments = ReturnType<typeof createEnrolments>;

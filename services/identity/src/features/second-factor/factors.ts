@@ -8,7 +8,7 @@ interface Member {
   readonly userId: string;
 }
 
-/** What the member can prove themselves with, beside recovery codes. */
+/** The second factors of a member, apart from recovery codes. */
 export interface Factors {
   readonly totp: StoredTotp | null;
   readonly passkeys: readonly StoredPasskey[];

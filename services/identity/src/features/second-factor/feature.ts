@@ -22,7 +22,7 @@ import { createOwnSecondFactor, type OwnSecondFactor, type OwnSecondFactorDeps }
 import { createSignInSteps, type SignInStepDeps, type SignInSteps } from './sign-in.js';
 import { createVerifyFactor } from './verify.js';
 
-/** What the feature makes for itself. */
+/** The dependencies that the feature creates itself. */
 type Made =
   | 'addFactor'
   | 'addNotice'

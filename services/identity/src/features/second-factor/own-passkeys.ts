@@ -27,29 +27,10 @@ import type { ConcludeRemoval } from './conclude-removal.js';
 import type { ChangeWithProof, Proof } from './proof.js';
 import { lockFactors } from './queries.js';
 
-/** What a browser sends after it has made a passkey. Without a name, the passkey is named after the browser. */
+/** A passkey that a browser has created. Without a name, it is named after the browser. */
 export interface NewPasskey {
   readonly name?: string | undefined;
   readonly registration: PasskeyRegistration;
-}
-
-/** The caller's own passkeys. Adding and removing one needs the proof of {@link ChangeWithProof}. */
-export interface OwnPasskeys {
-  /** Begins a proof by one of the passkeys. @throws AppError 409 NO_PASSKEY, PASSKEYS_UNAVAILABLE. */
-  prove(caller: Caller): Promise<PublicKeyCredentialRequestOptionsJSON>;
-  /** @throws AppError as {@link ChangeWithProof} does; 409 PASSKEY_LIMIT, PASSKEYS_UNAVAILABLE. */
-  begin(caller: Caller, proof: Proof): Promise<PublicKeyCredentialCreationOptionsJSON>;
-  /**
-   * Stores the passkey that was made, in the session that began it.
-   *
-   * @returns recovery codes, or null when the account keeps those that it has.
-   * @throws AppError 400 PASSKEY_INVALID; 409 PASSKEY_EXISTS, PASSKEY_LIMIT.
-   */
-  confirm(caller: Caller, made: NewPasskey): Promise<string[] | null>;
-  /** @throws AppError 404. */
-  rename(caller: Caller, id: string, name: string): Promise<void>;
-  /** @throws AppError as {@link ChangeWithProof} does; 404; 409 LAST_SECOND_FACTOR. */
-  remove(caller: Caller, id: string, proof: Proof): Promise<void>;
 }
 
 export interface OwnPasskeysDeps {
@@ -62,10 +43,11 @@ export interface OwnPasskeysDeps {
   readonly clock: Clock;
 }
 
-export function createOwnPasskeys(deps: OwnPasskeysDeps): OwnPasskeys {
+export function createOwnPasskeys(deps: OwnPasskeysDeps) {
   const { prisma, relyingParty, changeWithProof, addFactor, concludeRemoval, outbox, clock } = deps;
   return {
-    async prove(caller) {
+    /** Begins a proof by one of the passkeys. @throws AppError 409 NO_PASSKEY, PASSKEYS_UNAVAILABLE. */
+    async prove(caller: Caller): Promise<PublicKeyCredentialRequestOptionsJSON> {
       if (!relyingParty) throw passkeysUnavailable();
       const passkeys = await findPasskeys(prisma, caller);
       if (passkeys.length === 0) throw noPasskey();
@@ -74,7 +56,8 @@ export function createOwnPasskeys(deps: OwnPasskeysDeps): OwnPasskeys {
       return createUseOptions(relyingParty, passkeys, challenge);
     },
 
-    async begin(caller, proof) {
+    /** @throws AppError as {@link ChangeWithProof} does; 409 PASSKEY_LIMIT, PASSKEYS_UNAVAILABLE. */
+    async begin(caller: Caller, proof: Proof): Promise<PublicKeyCredentialCreationOptionsJSON> {
       if (!relyingParty) throw passkeysUnavailable();
       return changeWithProof(caller, proof, async (tx, at, { passkeys }) => {
         if (passkeys.length >= MAX_PASSKEYS) throw passkeyLimit();
@@ -84,7 +67,13 @@ export function createOwnPasskeys(deps: OwnPasskeysDeps): OwnPasskeys {
       });
     },
 
-    async confirm(caller, { name, registration }) {
+    /**
+     * Stores the passkey that was made, in the session that began it.
+     *
+     * @returns recovery codes, or null when the account keeps those that it has.
+     * @throws AppError 400 PASSKEY_INVALID; 409 PASSKEY_EXISTS, PASSKEY_LIMIT.
+     */
+    async confirm(caller: Caller, { name, registration }: NewPasskey): Promise<string[] | null> {
       // The challenge is used up in any case, so a fault is thrown only afterwards.
       const added = await prisma.$transaction(async (tx) => {
         if (!(await lockFactors(tx, caller))) throw userNotFound();
@@ -100,7 +89,8 @@ export function createOwnPasskeys(deps: OwnPasskeysDeps): OwnPasskeys {
       return added.codes;
     },
 
-    rename: (caller, id, name) =>
+    /** @throws AppError 404. */
+    rename: (caller: Caller, id: string, name: string): Promise<void> =>
       prisma.$transaction(async (tx) => {
         const before = await renamePasskey(tx, caller, id, name.trim());
         if (before === undefined) throw passkeyNotFound();
@@ -114,7 +104,8 @@ export function createOwnPasskeys(deps: OwnPasskeysDeps): OwnPasskeys {
         });
       }),
 
-    remove: (caller, id, proof) =>
+    /** @throws AppError as {@link ChangeWithProof} does; 404; 409 LAST_SECOND_FACTOR. */
+    remove: (caller: Caller, id: string, proof: Proof): Promise<void> =>
       changeWithProof(caller, proof, async (tx, at) => {
         const name = await deletePasskey(tx, caller, id);
         if (name === undefined) throw passkeyNotFound();
@@ -122,6 +113,9 @@ export function createOwnPasskeys(deps: OwnPasskeysDeps): OwnPasskeys {
       }),
   };
 }
+
+/** The caller's own passkeys. Adding and removing one needs the proof of {@link ChangeWithProof}. */
+export type OwnPasskeys = ReturnType<typeof createOwnPasskeys>;
 
 /** Returns the name of a new passkey: the given one, or that of the browser that made it. */
 export const toName = (name: string | undefined, { userAgent }: Caller['client']): string =>

@@ -24,21 +24,7 @@ export interface Pending {
   readonly step: PendingSignIn['step'];
 }
 
-export interface PendingSignIns {
-  begin(tx: Transaction, account: Account, method: FirstFactor): Promise<Omit<PendingSignIn, 'step'>>;
-  /** @throws AppError 401 SIGN_IN_EXPIRED. */
-  find(challenge: string): Promise<Pending>;
-  /** Finds a pending sign-in and locks the factors of its account. @throws AppError 401 SIGN_IN_EXPIRED. */
-  lock(tx: Transaction, challenge: string): Promise<Pending>;
-}
-
-export function createPendingSignIns({
-  prisma,
-  clock,
-}: {
-  readonly prisma: Prisma;
-  readonly clock: Clock;
-}): PendingSignIns {
+export function createPendingSignIns({ prisma, clock }: { readonly prisma: Prisma; readonly clock: Clock }) {
   async function find(db: Prisma | Transaction, challenge: string, tx?: Transaction): Promise<Pending> {
     const tokenHash = toDigest(challenge);
     const stored = await findPendingSignIn(db, tokenHash, new Date(clock()));
@@ -51,7 +37,11 @@ export function createPendingSignIns({
   }
 
   return {
-    async begin(tx, { id: userId, orgId, passwordHash }, method) {
+    async begin(
+      tx: Transaction,
+      { id: userId, orgId, passwordHash }: Account,
+      method: FirstFactor,
+    ): Promise<Omit<PendingSignIn, 'step'>> {
       const challenge = generateToken();
       const createdAt = new Date(clock());
       const expiresAt = new Date(createdAt.getTime() + LIFETIME_MS);
@@ -60,10 +50,16 @@ export function createPendingSignIns({
       await insertPendingSignIn(tx, { ...stored, createdAt, expiresAt });
       return { challenge, expiresAt: expiresAt.toISOString() };
     },
-    find: (challenge) => find(prisma, challenge),
-    lock: (tx, challenge) => find(tx, challenge, tx),
+
+    /** @throws AppError 401 SIGN_IN_EXPIRED. */
+    find: (challenge: string): Promise<Pending> => find(prisma, challenge),
+
+    /** Finds a pending sign-in and locks the factors of its account. @throws AppError 401 SIGN_IN_EXPIRED. */
+    lock: (tx: Transaction, challenge: string): Promise<Pending> => find(tx, challenge, tx),
   };
 }
+
+export type PendingSignIns = ReturnType<typeof createPendingSignIns>;
 
 /** Returns the account without the hash of its password. */
 export const toUser = ({ id, orgId, email, fullName, role }: Account): User => ({

@@ -13,13 +13,13 @@ import { type Factors, findFactors, isEmpty } from './factors.js';
 import { lockFactors } from './queries.js';
 import { type FactorCheck, toPresented, type VerifyFactor } from './verify.js';
 
-/** What a person enters again before the own second factor changes. */
+/** The credentials that a person enters again before their own second factor changes. */
 export interface Proof {
   /** Left out in a session that a fresh sign-in with the organisation's provider has confirmed. */
   readonly currentPassword?: string | undefined;
   /** A code of the app or a recovery code; an account without a second factor needs none. */
   readonly code?: string | undefined;
-  /** What a passkey has signed for the session, in place of a code. */
+  /** The assertion of a passkey for the session, in place of a code. */
   readonly passkey?: PasskeyAssertion | undefined;
 }
 

@@ -13,7 +13,7 @@ const TotpCode = Type.String({
   maxLength: 16,
   description: 'Six digits from the authenticator app.',
 });
-/** Of a code of the authenticator app or a recovery code. */
+/** The length of a code of the authenticator app or a recovery code. */
 const codeLength = { minLength: 6, maxLength: 64 };
 
 const strict = { additionalProperties: false };

@@ -18,38 +18,10 @@ import type { ChangeWithProof, Proof } from './proof.js';
 import { countRecoveryCodes, deleteTotp, isSecondFactorRequired, lockFactors } from './queries.js';
 import type { SecondFactorState } from './schemas.js';
 
-/** Whether the account is connected with the organisation's provider, and the session confirmed with it. */
+/** Whether the account is connected with the organisation's provider, and whether the session was confirmed with it. */
 export interface Confirmation {
   readonly isConnected: boolean;
   readonly isConfirmed: boolean;
-}
-
-/** The caller's own second factor. Whatever changes it needs the proof of {@link ChangeWithProof}. */
-export interface OwnSecondFactor {
-  get(caller: Caller): Promise<SecondFactorState>;
-  /** Returns what can take the place of the password in a proof. */
-  getConfirmation(caller: Caller): Promise<Confirmation>;
-  /** @throws AppError as {@link ChangeWithProof} does. */
-  enrol(caller: Caller, proof: Proof): Promise<Enrolment>;
-  /** Shows an enrolment of this session again. @throws AppError 400 ENROLMENT_EXPIRED. */
-  showEnrolment(caller: Caller, enrolment: string): Promise<Enrolment>;
-  /**
-   * Sets the app up that the enrolment was shown to, in place of an earlier one.
-   *
-   * @returns recovery codes, or null when the account keeps those that it has.
-   * @throws AppError 400 ENROLMENT_EXPIRED, SECOND_FACTOR_INVALID.
-   */
-  confirm(
-    caller: Caller,
-    sent: { readonly enrolment: string; readonly code: string },
-  ): Promise<string[] | null>;
-  /** @throws AppError as {@link ChangeWithProof} does; 409 NO_SECOND_FACTOR, LAST_SECOND_FACTOR. */
-  disable(caller: Caller, proof: Proof): Promise<void>;
-  /**
-   * @returns new recovery codes; the earlier ones end.
-   * @throws AppError as {@link ChangeWithProof} does; 409 NO_SECOND_FACTOR.
-   */
-  renewCodes(caller: Caller, proof: Proof): Promise<string[]>;
 }
 
 export interface OwnSecondFactorDeps {
@@ -65,7 +37,7 @@ export interface OwnSecondFactorDeps {
   readonly clock: Clock;
 }
 
-export function createOwnSecondFactor(deps: OwnSecondFactorDeps): OwnSecondFactor {
+export function createOwnSecondFactor(deps: OwnSecondFactorDeps) {
   const { prisma, enrolments, addFactor, changeWithProof, concludeRemoval } = deps;
   const { outbox, addNotice, findName, relyingParty, clock } = deps;
 
@@ -81,7 +53,7 @@ export function createOwnSecondFactor(deps: OwnSecondFactorDeps): OwnSecondFacto
   const getLabel = async ({ orgId, email }: Caller) => ({ issuer: await findName(orgId), account: email });
 
   return {
-    async get(caller) {
+    async get(caller: Caller): Promise<SecondFactorState> {
       const { totp, passkeys } = await findFactors(prisma, caller);
       return {
         totp: totp && { createdAt: totp.createdAt.toISOString() },
@@ -97,7 +69,8 @@ export function createOwnSecondFactor(deps: OwnSecondFactorDeps): OwnSecondFacto
       };
     },
 
-    async getConfirmation(caller) {
+    /** Returns what can take the place of the password in a proof. */
+    async getConfirmation(caller: Caller): Promise<Confirmation> {
       const isConnected = await isProviderConnected(prisma, caller);
       return {
         isConnected,
@@ -105,19 +78,30 @@ export function createOwnSecondFactor(deps: OwnSecondFactorDeps): OwnSecondFacto
       };
     },
 
-    async enrol(caller, proof) {
+    /** @throws AppError as {@link ChangeWithProof} does. */
+    async enrol(caller: Caller, proof: Proof): Promise<Enrolment> {
       const label = await getLabel(caller);
       return changeWithProof(caller, proof, (_tx, _at, factors) =>
         Promise.resolve(enrolments.begin(toHolder(caller, factors), label)),
       );
     },
 
-    async showEnrolment(caller, enrolment) {
+    /** Shows an enrolment of this session again. @throws AppError 400 ENROLMENT_EXPIRED. */
+    async showEnrolment(caller: Caller, enrolment: string): Promise<Enrolment> {
       const factors = await findFactors(prisma, caller);
       return enrolments.reopen(toHolder(caller, factors), enrolment, await getLabel(caller));
     },
 
-    async confirm(caller, sent) {
+    /**
+     * Sets the app up that the enrolment was shown to, in place of an earlier one.
+     *
+     * @returns recovery codes, or null when the account keeps those that it has.
+     * @throws AppError 400 ENROLMENT_EXPIRED, SECOND_FACTOR_INVALID.
+     */
+    async confirm(
+      caller: Caller,
+      sent: { readonly enrolment: string; readonly code: string },
+    ): Promise<string[] | null> {
       const recoveryCodes = await prisma.$transaction(async (tx) => {
         if (!(await lockFactors(tx, caller))) throw userNotFound();
         const at = new Date(clock());
@@ -128,13 +112,18 @@ export function createOwnSecondFactor(deps: OwnSecondFactorDeps): OwnSecondFacto
       return recoveryCodes;
     },
 
-    disable: (caller, proof) =>
+    /** @throws AppError as {@link ChangeWithProof} does; 409 NO_SECOND_FACTOR, LAST_SECOND_FACTOR. */
+    disable: (caller: Caller, proof: Proof): Promise<void> =>
       changeWithProof(caller, proof, async (tx, at) => {
         if (!(await deleteTotp(tx, caller))) throw noSecondFactor();
         await concludeRemoval(tx, caller, { factor: 'totp' }, at);
       }),
 
-    renewCodes: (caller, proof) =>
+    /**
+     * @returns new recovery codes; the earlier ones end.
+     * @throws AppError as {@link ChangeWithProof} does; 409 NO_SECOND_FACTOR.
+     */
+    renewCodes: (caller: Caller, proof: Proof): Promise<string[]> =>
       changeWithProof(caller, proof, async (tx, at, factors) => {
         if (isEmpty(factors)) throw noSecondFactor();
         const codes = await renewRecoveryCodes(tx, caller.userId, at);
@@ -150,3 +139,6 @@ export function createOwnSecondFactor(deps: OwnSecondFactorDeps): OwnSecondFacto
       }),
   };
 }
+
+/** The caller's own second factor. Whatever changes it needs the proof of {@link ChangeWithProof}. */
+export type OwnSecondFactor = ReturnType<typeof createOwnSecondFactor>;

@@ -10,10 +10,10 @@ import type { SecondFactor } from '../sessions/sign-in-outcome.js';
 import { checkCode, type CheckResult } from './check.js';
 import type { AddNotice } from './notices.js';
 
-/** What a person presents as the second factor: a code of the app or a recovery code, or what a passkey has signed. */
+/** The second factor that a person presents: a code of the app, a recovery code, or the assertion of a passkey. */
 export type Presented = { readonly code: string } | { readonly passkey: PasskeyAssertion };
 
-/** Returns what a request presents, or undefined. @throws AppError 400 when it presents two things. */
+/** Returns the factor that a request presents, or undefined. @throws AppError 400 when it presents two. */
 export function toPresented({
   code = '',
   passkey,

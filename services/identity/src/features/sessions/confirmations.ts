@@ -2,7 +2,7 @@ import type { Prisma, Transaction } from '../../resources.js';
 
 /*
  * A session is confirmed when its member has just signed in at the organisation's provider again. That takes the place of
- * the password once, within ten minutes.
+ * the password once, within ten minutes, and allows dangerous acts as the password does (AUTH-41).
  */
 
 const LIFETIME_MS = 10 * 60_000;
@@ -24,7 +24,12 @@ const toOpen = ({ orgId, userId, credentialId: id }: OwnSession, at: Date) => ({
 
 /** @returns false when the session has ended. */
 export const confirmSession = async (db: Transaction, session: OwnSession, at: Date): Promise<boolean> =>
-  (await db.session.updateMany({ where: toOpen(session, at), data: { confirmedAt: at } })).count > 0;
+  (
+    await db.session.updateMany({
+      where: toOpen(session, at),
+      data: { confirmedAt: at, authenticatedAt: at },
+    })
+  ).count > 0;
 
 export const isSessionConfirmed = async (
   db: Prisma | Transaction,

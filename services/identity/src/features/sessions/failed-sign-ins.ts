@@ -10,24 +10,11 @@ const MAX_FLUSH = 500;
 /** A few megabytes in memory; failures beyond that are only counted, in the log. */
 const MAX_GATHERED = 10_000;
 
-/**
- * Records failed sign-ins for the audit. A request only appends to a list; the account is looked up when the list is
- * written, so that timing doesn't reveal whether it exists. A kill -9 loses the failures of the last second.
- */
-export interface FailedSignIns {
-  record(failure: FailedSignIn): void;
-  /** Writes the collected failures. Those that can't be written are kept for the next flush. */
-  flush(): Promise<void>;
-  start(): void;
-  /** Stops the timer and flushes. */
-  stop(): Promise<void>;
-}
-
 export function createFailedSignIns(deps: {
   readonly pool: pg.Pool;
   readonly clock: Clock;
   readonly log: Pick<Logger, 'warn'>;
-}): FailedSignIns {
+}) {
   const gathered: StoredFailure[] = [];
   let dropped = 0;
 
@@ -62,14 +49,18 @@ export function createFailedSignIns(deps: {
   });
 
   return {
-    record(failure) {
+    record(failure: FailedSignIn): void {
       const at = new Date(deps.clock());
       if (gathered.length < MAX_GATHERED) gathered.push({ ...failure, id: createAuditId(at), at });
       else dropped += 1;
     },
+
+    /** Writes the collected failures. Those that can't be written are kept for the next flush. */
     flush: flush.run,
     start: flush.start,
-    async stop() {
+
+    /** Stops the timer and flushes. */
+    async stop(): Promise<void> {
       await flush.stop();
       await flush.run();
       // This is the last chance, so retry once in case the connection broke.
@@ -77,3 +68,9 @@ export function createFailedSignIns(deps: {
     },
   };
 }
+
+/**
+ * Records failed sign-ins for the audit. A request only appends to a list; the account is looked up when the list is
+ * written, so that timing doesn't reveal whether it exists. A kill -9 loses the failures of the last second.
+ */
+export type FailedSignIns = ReturnType<typeof createFailedSignIns>;

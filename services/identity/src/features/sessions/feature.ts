@@ -5,7 +5,7 @@ import { createFailedSignIns, type FailedSignIns } from './failed-sign-ins.js';
 import { loginRoutes, logoutRoutes } from './routes.js';
 import { createSessionService, type SessionService } from './service.js';
 
-/** What all that takes a password shares: a guess at one place counts like a guess at another. */
+/** The limits that all forms with a password share: a guess at one counts like a guess at another. */
 export interface SignInAttempts {
   readonly limits: AttemptLimits;
   readonly failures: FailedSignIns;

@@ -16,7 +16,7 @@ import type { FirstFactor, SecondFactor } from './sign-in-outcome.js';
 
 const SESSION_SECONDS = 24 * 60 * 60;
 
-/** How the member authenticated. */
+/** The factors with which the member authenticated. */
 export interface SignInProof {
   readonly method: FirstFactor;
   readonly secondFactor?: SecondFactor;
@@ -56,7 +56,7 @@ export function createOpenSession(deps: {
     await insertAuditEntry(tx, {
       orgId: user.orgId,
       action: 'session.created',
-      // What `method` and `secondFactor` name authenticated the member.
+      // The factors of `method` and `secondFactor` authenticated the member.
       actor: { actorId: user.id, credential: null, client },
       subjectId: id,
       detail: { method, ...(secondFactor !== undefined && { secondFactor }) },

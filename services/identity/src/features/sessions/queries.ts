@@ -1,3 +1,4 @@
+import { toDigest } from '@platform/auth';
 import type { Transaction, Prisma } from '../../resources.js';
 import type { FirstFactor } from './sign-in-outcome.js';
 
@@ -42,6 +43,29 @@ export async function endOwnSession(
 
 export const insertSession = (db: Transaction, session: NewSession): Promise<unknown> =>
   db.session.create({ data: session, select: { id: true } });
+
+/** Notes that a browser was given the session. */
+export const markBrowserSession = (
+  db: Prisma,
+  { orgId, userId }: Pick<NewSession, 'orgId' | 'userId'>,
+  token: string,
+): Promise<unknown> =>
+  db.session.updateMany({
+    where: { orgId, userId, tokenHash: toDigest(token), endedAt: null },
+    data: { isBrowser: true },
+  });
+
+/** Notes that the member of a session that has just been opened authenticated before that. */
+export const backdateAuthentication = (
+  db: Transaction,
+  { orgId, id: userId }: { readonly orgId: string; readonly id: string },
+  token: string,
+  at: Date,
+): Promise<unknown> =>
+  db.session.updateMany({
+    where: { orgId, userId, tokenHash: toDigest(token), createdAt: { gt: at } },
+    data: { authenticatedAt: at },
+  });
 
 /** @returns 1, or 0 when the session had ended already. */
 export async function endSession(

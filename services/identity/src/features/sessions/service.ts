@@ -14,21 +14,9 @@ import { normaliseEmail } from '../users/service.js';
 import { wrongCredentials } from './errors.js';
 import type { FailedSignIns } from './failed-sign-ins.js';
 import type { Passwords } from '../../passwords.js';
-import { endSession } from './queries.js';
-import type { LoginBody } from './schemas.js';
+import { endSession, markBrowserSession } from './queries.js';
+import type { LoginBody, LoginResponse } from './schemas.js';
 import type { PassFirstFactor, SignInOutcome } from './sign-in-outcome.js';
-
-export interface SessionService {
-  /**
-   * Logs in with a password or a code.
-   *
-   * @returns the session, or the step that is missing.
-   * @throws AppError 400; 401 for wrong credentials; 429 after too many attempts.
-   */
-  login(body: LoginBody, client: ClientAddress): Promise<SignInOutcome>;
-  /** Ends the session immediately; tokens aren't affected. */
-  logout(caller: Caller): Promise<void>;
-}
 
 export function createSessionService(deps: {
   readonly prisma: Prisma;
@@ -39,7 +27,7 @@ export function createSessionService(deps: {
   readonly passFirstFactor: PassFirstFactor;
   readonly failures: FailedSignIns;
   readonly clock: Clock;
-}): SessionService {
+}) {
   const { prisma, passwords, secrets, limits, outbox, passFirstFactor, failures, clock } = deps;
 
   async function findByPassword(email: string, password: string): Promise<Account | null> {
@@ -56,7 +44,13 @@ export function createSessionService(deps: {
   }
 
   return {
-    async login({ email: typed, password, otp }, client) {
+    /**
+     * Logs in with a password or a code.
+     *
+     * @returns the session, or the step that is missing.
+     * @throws AppError 400; 401 for wrong credentials; 429 after too many attempts.
+     */
+    async login({ email: typed, password, otp }: LoginBody, client: ClientAddress): Promise<SignInOutcome> {
       if ((password === undefined) === (otp === undefined))
         throw validationError([{ field: 'password', message: 'must be given, or otp in its place' }]);
       const email = normaliseEmail(typed);
@@ -80,7 +74,13 @@ export function createSessionService(deps: {
       return outcome;
     },
 
-    async logout(caller) {
+    /** Notes that a browser holds the session: whoever finds the browser open must not do dangerous acts with it (AUTH-41). */
+    async bindToBrowser({ accessToken, user }: LoginResponse): Promise<void> {
+      await markBrowserSession(prisma, { orgId: user.orgId, userId: user.id }, accessToken);
+    },
+
+    /** Ends the session immediately; tokens aren't affected. */
+    async logout(caller: Caller): Promise<void> {
       const { orgId, credentialId } = caller;
       const at = new Date(clock());
       await prisma.$transaction(async (tx) => {
@@ -96,3 +96,5 @@ export function createSessionService(deps: {
     },
   };
 }
+
+export type SessionService = ReturnType<typeof createSessionService>;

@@ -3,10 +3,10 @@ import type { ClientAddress } from '../known-devices/client.js';
 import type { Account } from '../users/queries.js';
 import type { LoginResponse } from './schemas.js';
 
-/** How a member proves who they are before a second factor is asked for. */
+/** The way in which a member authenticates before a second factor is required. */
 export type FirstFactor = 'password' | 'code' | 'invitation' | 'provider';
 
-/** How a member proves it a second time. */
+/** The second factor with which a member has authenticated. */
 export type SecondFactor = 'totp' | 'recovery_code' | 'passkey' | 'provider';
 
 /** A sign-in whose first factor was right. It is no session: all that it can do is to present the second factor. */
@@ -18,7 +18,7 @@ export interface PendingSignIn {
   readonly expiresAt: string;
 }
 
-/** What a first factor leads to: a session, or the step that is missing. */
+/** The outcome of a first factor: a session, or the step that is missing. */
 export type SignInOutcome = { readonly session: LoginResponse } | { readonly pending: PendingSignIn };
 
 /**

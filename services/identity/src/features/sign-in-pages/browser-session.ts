@@ -25,6 +25,7 @@ export async function setBrowserSession(
   opened: LoginResponse,
 ): Promise<void> {
   const { sessionCookies } = request.server;
+  await sessions.bindToBrowser(opened);
   const previous = await request.server.findBrowserSession(request);
   if (previous) await sessions.logout(toCaller(previous, request));
   reply

@@ -25,7 +25,8 @@ interface ChangeText {
 const backToSecurity = (returnTo: string): Html =>
   html`<p class="links"><a href="${toSignInPath(returnTo, SECURITY_PATH)}">Cancel</a></p>`;
 
-const passwordField = html`<label for="password">Your password</label>
+/** Asks for the password of the person who is signed in. */
+export const passwordField = html`<label for="password">Your password</label>
   <input
     id="password"
     name="password"
@@ -37,7 +38,7 @@ const passwordField = html`<label for="password">Your password</label>
   />`;
 
 /** Leads to the organisation's provider, for those who have no password here. */
-const confirmForm = ({ token }: Pick<FormState, 'token'>, back: string): Html =>
+export const confirmForm = ({ token }: Pick<FormState, 'token'>, back: string): Html =>
   html`<p class="or">or</p>
     <form method="post" action="${CONFIRM_WITH_PROVIDER_PATH}">
       ${token}<input type="hidden" name="returnTo" value="${back}" />
@@ -53,7 +54,7 @@ export const proofPage = (
     readonly passkey?: Passkey | undefined;
     /** The options of the passkeys that can take the place of a code. */
     readonly options?: object | undefined;
-    /** Whether the provider can take the place of the password, and whether it has. */
+    /** States whether a sign-in with the provider can replace the password, and whether it has. */
     readonly confirmation: Confirmation;
   },
 ): Page => {

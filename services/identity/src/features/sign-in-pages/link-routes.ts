@@ -38,7 +38,7 @@ async function describeLink(flows: AccountFlows, purpose: LinkPurpose, token: st
   return link;
 }
 
-/** What a link led to: a page to show, or the sign-in of the accepted invitation. */
+/** The outcome of following a link: a page to show, or the sign-in of the accepted invitation. */
 type Outcome = { readonly page: Page; readonly status: number } | { readonly signIn: SignInOutcome };
 
 /** Follows a link with the chosen password, or shows whose it is. @throws AppError 400 LINK_INVALID; 429. */

@@ -2,7 +2,7 @@ import { Html, html } from '../pages/html.js';
 import type { Page } from '../pages/page.js';
 import { SIGN_IN_PATH, SIGN_OUT_PATH, toSignInPath } from './paths.js';
 
-/** What every form contains, and what it says about the last attempt. */
+/** The common content of all forms, with the fault of the last attempt. */
 export interface FormState {
   /** The hidden field with the token of the form. */
   readonly token: Html;

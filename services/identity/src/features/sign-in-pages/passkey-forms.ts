@@ -3,7 +3,7 @@ import type { Static, TSchema } from 'typebox';
 import { Value } from 'typebox/value';
 import { type Html, html } from '../pages/html.js';
 
-/** What a form asks of a passkey before it is sent: the options of `navigator.credentials.get` or `create`, as JSON. */
+/** The options of `navigator.credentials.get` or `create`, as JSON, which a form passes to a passkey before it is submitted. */
 export type PasskeyRequest = { readonly get: object } | { readonly create: object };
 
 /*

@@ -2,7 +2,7 @@
 export const SIGN_IN_PATH = '/sign-in';
 export const SIGN_OUT_PATH = '/sign-out';
 
-/** Where a sign-in leads when nothing else is asked for. */
+/** The path that a sign-in continues at by default. */
 const HOME = '/';
 
 /** A host that no path can name, to find out whether a text leads to another one. */

@@ -5,10 +5,10 @@ import { getFormState, PENDING_COOKIE, showAgain } from './browser-session.js';
 import { signInPage } from './pages.js';
 import { toSignInPath } from './paths.js';
 
-/* What the pages of a sign-in under way have in common. The browser keeps its challenge in a cookie, which opens nothing else. */
+/* The common parts of the pages of a pending sign-in. The browser keeps its challenge in a cookie, which opens nothing else. */
 
 export const ReturnTo = Type.Object({ returnTo: Type.Optional(Type.String({ maxLength: 4_096 })) });
-/** What the script puts into a form: JSON. */
+/** The field that the script of the page fills with JSON. */
 export const PasskeyText = Type.String({ maxLength: 65_536 });
 
 export const getChallenge = (request: FastifyRequest): string =>
@@ -16,10 +16,10 @@ export const getChallenge = (request: FastifyRequest): string =>
 
 const isExpired = (error: unknown): boolean => error instanceof AppError && error.code === 'SIGN_IN_EXPIRED';
 
-/** What a page of a sign-in under way shows. */
+/** The variable content of a page of a pending sign-in. */
 export interface Shown {
   readonly returnTo: string;
-  /** What was wrong with the form that was sent. */
+  /** The error that the submitted form caused. */
   readonly error?: unknown;
 }
 

@@ -16,10 +16,10 @@ import { type Change, SECURITY_PATH, securityPage } from './security-pages.js';
 
 const ACCOUNT_PATH = '/account';
 
-/** What the addresses and the forms of the pages have in common. */
+/** The fields that the addresses and the forms of the pages share. */
 export const VisitFields = Type.Object({
   returnTo: Type.Optional(Type.String({ maxLength: 4_096 })),
-  /** Of a passkey. */
+  /** The id of a passkey. */
   id: Type.Optional(Type.String({ format: 'uuid' })),
 });
 type VisitFields = Type.Static<typeof VisitFields>;
@@ -29,7 +29,7 @@ export interface Visit {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly caller: Caller;
-  /** Where the person came from. */
+  /** The path that the person came from. */
   readonly returnTo: string;
   readonly id: string | undefined;
 }

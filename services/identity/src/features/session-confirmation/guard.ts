@@ -1,0 +1,62 @@
+import { getPrincipal, invalidCredential, type Principal, standardAuthErrors } from '@platform/auth';
+import type { App, Clock } from '@platform/service-kit';
+import type { FastifyRequest, preValidationAsyncHookHandler, RouteOptions } from 'fastify';
+import type { Prisma } from '../../resources.js';
+import { dangerousOperations, type IsDangerous } from './dangerous-operations.js';
+import { ConfirmationRequired } from './errors.js';
+import { findAuthentication } from './queries.js';
+import { isRecent } from './recent.js';
+
+/** A cookie says that a browser sent the request, also for sessions that an older replica opened. */
+const isFromBrowser = ({ headers }: FastifyRequest): boolean => headers.authorization === undefined;
+
+/** @throws AppError 403 CONFIRMATION_REQUIRED for a session of a browser that was neither opened nor confirmed recently; 401 for one that has ended. */
+async function requireRecent(
+  prisma: Prisma,
+  principal: Principal,
+  isCookie: boolean,
+  now: number,
+): Promise<void> {
+  // Tokens are not what an open browser gives away; their scopes decide.
+  if (principal.kind !== 'session') return;
+  const session = await findAuthentication(prisma, principal);
+  // It has ended since the credential was verified.
+  if (session === null) throw invalidCredential(standardAuthErrors);
+  if (!session.isBrowser && !isCookie) return;
+  if (!isRecent(session, now)) throw new ConfirmationRequired();
+}
+
+/**
+ * Guards the dangerous operations, whatever feature registers them. It runs once the body was read, after the credential
+ * was verified for the last time.
+ */
+export function guardDangerousOperations(
+  app: App,
+  { prisma, clock }: { readonly prisma: Prisma; readonly clock: Clock },
+): void {
+  const createGuard =
+    (isDangerous: IsDangerous): preValidationAsyncHookHandler =>
+    async (request) => {
+      if (isDangerous(request))
+        await requireRecent(prisma, getPrincipal(request), isFromBrowser(request), clock());
+    };
+  const guarded = new Set<string>();
+
+  app.addHook('onRoute', (route: RouteOptions) => {
+    const { schema } = route;
+    const isDangerous = dangerousOperations.get(schema?.operationId ?? '');
+    if (!schema || !isDangerous) return;
+    guarded.add(schema.operationId ?? '');
+    schema.description = [
+      schema.description,
+      'In the session of a browser: 403 `CONFIRMATION_REQUIRED` unless it was opened or confirmed within ten minutes (`confirmSession`).',
+    ]
+      .filter(Boolean)
+      .join('\n\n');
+    route.preValidation = [...[route.preValidation ?? []].flat(), createGuard(isDangerous)];
+  });
+  app.addHook('onReady', async () => {
+    const missing = [...dangerousOperations.keys()].filter((operation) => !guarded.has(operation));
+    if (missing.length > 0) throw new Error(`No route has the dangerous operations ${missing.join(', ')}`);
+  });
+}

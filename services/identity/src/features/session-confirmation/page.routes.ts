@@ -1,0 +1,61 @@
+import type { App } from '@platform/service-kit';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { type Caller, toCaller } from '../audit/actor.js';
+import { requireFormToken } from '../pages/form-token.js';
+import { sendPage } from '../pages/page.js';
+import { registerPages } from '../pages/scope.js';
+import { getFormState, showAgain } from '../sign-in-pages/browser-session.js';
+import { readReturnTo, toSignInPath } from '../sign-in-pages/paths.js';
+import { CONFIRM_SESSION_PATH, confirmSessionPage, sessionConfirmedPage } from './page.js';
+import type { SessionConfirmation } from './service.js';
+
+const hide = true;
+const PageQuery = Type.Object({ returnTo: Type.Optional(Type.String({ maxLength: 4_096 })) });
+const ConfirmForm = Type.Object({
+  returnTo: Type.String({ maxLength: 4_096 }),
+  password: Type.String({ minLength: 1, maxLength: 256 }),
+});
+
+/** For people who are signed in: the page on which they confirm it with the password or at their provider. */
+export function confirmationPageRoutes(app: App, service: SessionConfirmation): void {
+  async function show(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    caller: Caller,
+    { returnTo, error }: { readonly returnTo: string; readonly error?: unknown },
+  ): Promise<FastifyReply> {
+    const isConnected = await service.hasProvider(caller);
+    const state = getFormState(request, reply, { returnTo });
+    const toPage = (fault?: string) => confirmSessionPage(caller.email, isConnected, { ...state, fault });
+    return error === undefined ? sendPage(reply, toPage()) : showAgain(reply, error, toPage);
+  }
+
+  registerPages(app, (scope) => {
+    scope.get(CONFIRM_SESSION_PATH, { schema: { hide, querystring: PageQuery } }, async (request, reply) => {
+      const returnTo = readReturnTo(request.query.returnTo ?? CONFIRM_SESSION_PATH);
+      const member = await scope.findBrowserSession(request);
+      // Who signs in has confirmed it.
+      if (!member) return reply.redirect(toSignInPath(returnTo), 303);
+      if (await service.isConfirmed(member))
+        return sendPage(reply, sessionConfirmedPage(member.email, returnTo));
+      return show(request, reply, toCaller(member, request), { returnTo });
+    });
+    scope.post(
+      CONFIRM_SESSION_PATH,
+      { preHandler: requireFormToken, schema: { hide, body: ConfirmForm } },
+      async (request, reply) => {
+        const returnTo = readReturnTo(request.body.returnTo);
+        const member = await scope.findBrowserSession(request);
+        if (!member) return reply.redirect(toSignInPath(returnTo), 303);
+        const caller = toCaller(member, request);
+        try {
+          await service.confirm(caller, request.body.password);
+        } catch (error) {
+          return show(request, reply, caller, { returnTo, error });
+        }
+        return reply.header('cache-control', 'no-store').redirect(returnTo, 303);
+      },
+    );
+  });
+}
