@@ -92,6 +92,13 @@ test('a document that could not be fetched is not requested again for half a min
   expect([await ask(), countFetches()]).toEqual([303, 2]);
 });
 
+test('a client whose document lists another response mode gets its code in the query', async () => {
+  const id = 'https://agents.example/modes';
+  describeClient(id, { response_modes: ['form_post'] });
+  const target = await consent(browser, createAuthorization(id));
+  expect(target.searchParams.get('code')).toEqual(expect.any(String));
+});
+
 test('a document cannot get the client credentials grant', async () => {
   const id = 'https://agents.example/greedy';
   describeClient(id, { grant_types: ['client_credentials', 'authorization_code'] });

@@ -54,6 +54,25 @@ test.each([
   ]).toEqual([303, error]);
 });
 
+test.each(['form_post', 'fragment'])(
+  'OAUTH-6: a request for the response mode %s, which the metadata does not offer, is refused in the query',
+  async (mode) => {
+    const { url, state } = createAuthorization(clientId, { response_mode: mode });
+    const answer = await browser.get(url);
+    const target = new URL(browser.getLocation(answer));
+    expect([answer.status, target.origin + target.pathname, target.hash]).toEqual([303, REDIRECT_URI, '']);
+    expect(Object.fromEntries(target.searchParams)).toMatchObject({
+      error: 'unsupported_response_mode',
+      state,
+    });
+  },
+);
+
+test('OAUTH-6: the response mode of the metadata can be named', async () => {
+  const { target } = await connect({}, { response_mode: 'query' });
+  expect(target.searchParams.get('code')).toEqual(expect.any(String));
+});
+
 test.each([
   ['https://evil.example/callback'],
   ['http://127.0.0.1:33418/callback/other'],

@@ -88,8 +88,32 @@ test.each(['access_token', 'refresh_token'])(
     const list = await createCaller(identity, answer.body.access_token as string).legacy('tools/list');
     expect(list.status).toBe(401);
     expect((await refresh(identity, clientId, answer.body.refresh_token as string)).status).toBe(400);
+    const { body } = await identity.call('GET', '/api/v1/audit?action=connected_app.revoked&limit=1', {
+      token: session,
+    });
+    expect(body.data).toEqual([expect.objectContaining({ reason: 'revoked by the client' })]);
   },
 );
+
+test("OAUTH-4: a connection loses a scope that the organisation's policy denies at once, and keeps its others", async () => {
+  const { answer } = await connect();
+  const caller = createCaller(identity, answer.body.access_token as string);
+  const getScopes = async () => {
+    const { body } = await caller.legacy('tools/call', { name: 'whoami', arguments: {} });
+    return body.result.structuredContent.credential.scopes as string[];
+  };
+  const policy = { allowList: [], maxLifetimeDays: null, allowsNever: true, revokeFamilyOnReuse: false };
+  const deny = (deniedScopes: string[]) =>
+    identity.call('PUT', '/api/v1/organisation/token-policy', {
+      token: session,
+      body: { ...policy, deniedScopes, existingTokens: 'keep' },
+    });
+  expect(await getScopes()).toEqual(['user:read', 'crawl:read']);
+  await deny(['crawl:read', 'kb:read']);
+  expect(await getScopes()).toEqual(['user:read']);
+  await deny([]);
+  expect(await getScopes()).toEqual(['user:read', 'crawl:read']);
+});
 
 test('another client cannot revoke a token', async () => {
   const { answer } = await connect();

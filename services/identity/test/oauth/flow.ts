@@ -7,9 +7,16 @@ export const REDIRECT_URI = 'http://127.0.0.1:33418/callback';
 
 type PageAnswer = Pick<Answer, 'status' | 'headers' | 'text'>;
 
-/** A browser: it keeps cookies, sends them back, and follows nothing by itself. */
-export function createBrowser(identity: IdentityUnderTest, publicUrl = PUBLIC_URL) {
-  const cookies = new Map<string, string>();
+/**
+ * Creates a browser: it keeps cookies, sends them back, and follows nothing by itself.
+ *
+ * @param cookies - those of another one, for a browser that reaches two replicas.
+ */
+export function createBrowser(
+  identity: Pick<IdentityUnderTest, 'url'>,
+  publicUrl = PUBLIC_URL,
+  cookies = new Map<string, string>(),
+) {
   async function send(
     method: string,
     address: string,

@@ -104,8 +104,8 @@ test.each([
   expect(status).toBe(400);
 });
 
-test("a scope that the organisation's policy denies is in no new token", async () => {
-  const { credentials } = await obtain();
+test("OAUTH-4: a scope that the organisation's policy denies is lost by access tokens at once, and is in no new one", async () => {
+  const { credentials, token } = await obtain();
   const putPolicy = (deniedScopes: string[]) =>
     identity.call('PUT', '/api/v1/organisation/token-policy', {
       token: session,
@@ -118,9 +118,12 @@ test("a scope that the organisation's policy denies is in no new token", async (
         existingTokens: 'keep',
       },
     });
-  expect((await putPolicy(['crawl:read'])).status).toBe(200);
-  expect((await requestToken(identity, credentials)).body.scope).toBe('user:read');
+  expect(await listUsers(token)).toBe(200);
+  expect((await putPolicy(['user:read'])).status).toBe(200);
+  expect(await listUsers(token)).toBe(403);
+  expect((await requestToken(identity, credentials)).body.scope).toBe('crawl:read');
   await putPolicy([]);
+  expect(await listUsers(token)).toBe(200);
 });
 
 test('requests of one address to the token endpoint are limited', async () => {

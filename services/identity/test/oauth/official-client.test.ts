@@ -11,7 +11,7 @@ import { StreamableHTTPClientTransport as FirstTransport } from '@modelcontextpr
 import { findFreePort } from '@platform/embedded';
 import type { IdentityUnderTest } from '../identity.js';
 import { fetchPatiently, readSample } from './documented-sample.js';
-import { type Browser, consentAt } from './flow.js';
+import { type Browser, consentAt, createBrowser } from './flow.js';
 import { startPublicIdentity } from './public-identity.js';
 
 const REDIRECT_URI = 'http://127.0.0.1:41999/callback';
@@ -19,10 +19,12 @@ let identity: IdentityUnderTest;
 let browser: Browser;
 
 beforeAll(async () => {
-  ({ identity, browser } = await startPublicIdentity({
-    OAUTH_REGISTRATION: 'on',
-    OAUTH_CLIENT_HOSTS: 'none',
-  }));
+  ({ identity } = await startPublicIdentity({ OAUTH_REGISTRATION: 'on', OAUTH_CLIENT_HOSTS: 'none' }));
+});
+// Time passes in these tests, and a connection needs a recent sign-in (AUTH-41).
+beforeEach(async () => {
+  browser = createBrowser(identity, identity.url);
+  await browser.signIn();
 });
 afterAll(() => identity.close());
 

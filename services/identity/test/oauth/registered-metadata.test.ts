@@ -57,6 +57,13 @@ test('redirect URIs that are not safe are left out, and a registration without a
   expect((await register(unsafe)).body.error).toBe('invalid_redirect_uri');
 });
 
+test('response modes that are not offered do not keep a client from registering', async () => {
+  const { status } = await identity.call('POST', '/oauth2/register', {
+    body: { redirect_uris: ['http://127.0.0.1/callback'], response_modes: ['web_message', 'form_post'] },
+  });
+  expect(status).toBe(201);
+});
+
 test('no more redirect URIs of a registration are kept than an application can have', async () => {
   const { body } = await register(
     Array.from({ length: 100 }, (_value, index) => `https://a.example/${index}`),
@@ -75,4 +82,28 @@ test.each([
   expect([status, body.client_name]).toEqual([201, kept]);
   const { rows } = await identity.db.query('select name from oauth_clients where id = $1', [body.client_id]);
   expect(rows).toEqual([{ name: kept ?? 'Unnamed application' }]);
+});
+
+test.each([
+  ['redirect_uris', 'https://a.example/cb'],
+  ['redirect_uris', { 0: 'https://a.example/cb' }],
+  ['redirect_uris', [1, null, {}]],
+  ['redirect_uris', null],
+  ['grant_types', 'authorization_code'],
+  ['grant_types', { length: 3 }],
+  ['grant_types', [null, 1]],
+  ['client_name', { length: 1e9 }],
+  ['client_name', 7],
+  ['response_types', 7],
+  ['token_endpoint_auth_method', {}],
+  ['client_id', {}],
+  ['jwks', 7],
+  ['contacts', {}],
+  ['platform_rules', {}],
+])('a registration whose %s is %j is registered without it, or refused', async (name, value) => {
+  await identity.db.query(`delete from rate_limits where key like 'registration%'`);
+  const { status } = await identity.call('POST', '/oauth2/register', {
+    body: { redirect_uris: ['http://127.0.0.1/callback'], [name]: value },
+  });
+  expect([201, 400]).toContain(status);
 });

@@ -3,7 +3,7 @@ import type { ApplicationRow } from './queries.js';
 import type { ApplicationShape } from './rules.js';
 import type { Application } from './schemas.js';
 
-/* What a stored application is for others: for the API, for the rules, and for the audit. */
+/* The forms of a stored application: for the API, for the rules, and for the audit. */
 
 const toInstant = (date: Date | null): string | null => date?.toISOString() ?? null;
 

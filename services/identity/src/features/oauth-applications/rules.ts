@@ -14,7 +14,7 @@ export interface ApplicationShape {
   readonly redirectUris: readonly string[];
   readonly authMethod: string;
   readonly jwks: { readonly keys: readonly Record<string, unknown>[] } | null;
-  /** Of the service account. */
+  /** The role of the service account. */
   readonly role: Role;
 }
 

@@ -1,7 +1,7 @@
 import { html, type Html } from '../pages/html.js';
 import type { Page } from '../pages/page.js';
 import { MCP_AUDIENCE } from '../oauth/protected-resources.js';
-import type { ConsentRequest } from './service.js';
+import type { ConsentRequest } from './consent-request.js';
 
 const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
 
@@ -15,18 +15,23 @@ function describeClient({ kind, identity, claimedName }: ConsentRequest): Html {
     <p role="alert">Nobody has verified who it is. Allow it only if you have just started it yourself.</p>`;
 }
 
-/** Says where the tokens of the application work. */
+/** Returns the places where the tokens of the application work. */
 const describeReach = ({ audiences }: ConsentRequest): string =>
   audiences.includes(MCP_AUDIENCE) ? 'in remote tools' : `in the API of ${audiences.join(', ')}`;
 
-/** The page that asks a member what an application may do. It works without JavaScript. */
+/**
+ * The page that asks a member what an application may do. It works without JavaScript.
+ *
+ * @param state - `ticked` are the scopes that the member had left ticked before; everything is, at first.
+ */
 export function consentPage(
   request: ConsentRequest,
   member: { readonly email: string },
-  formToken: Html,
+  { formToken, ticked }: { readonly formToken: Html; readonly ticked: readonly string[] | undefined },
 ): Page {
   const { redirectUri, isLocal, scopes, expiresAt } = request;
   const target = new URL(redirectUri);
+  const isTicked = (name: string): boolean => ticked?.includes(name) ?? true;
   return {
     title: 'Connect an application',
     body: html`${describeClient(request)}
@@ -38,7 +43,7 @@ export function consentPage(
           ${scopes.map(
             ({ name, description }) =>
               html`<label class="check">
-                <input type="checkbox" name="scope" value="${name}" checked />
+                <input type="checkbox" name="scope" value="${name}" ${isTicked(name) && html`checked`} />
                 <span>${description} (${name})</span>
               </label>`,
           )}

@@ -1,5 +1,7 @@
+import type { InteractionResults } from 'oidc-provider';
 import type pg from 'pg';
 import type { Transaction } from '../../resources.js';
+import { hashArtifactId } from '../oauth/artifacts.queries.js';
 
 export interface NewGrant {
   readonly id: string;
@@ -13,6 +15,24 @@ export interface NewGrant {
   readonly lastAddress: string;
 }
 
+/**
+ * Stores the answer to an interaction. Of two at once, the second waits until the transaction of the first ends.
+ *
+ * @returns false when the interaction has been answered before, or is gone.
+ */
+export async function answerInteraction(
+  db: Transaction,
+  uid: string,
+  result: InteractionResults,
+  at: Date,
+): Promise<boolean> {
+  const count = await db.$executeRaw`
+    update oauth_artifacts
+    set consumed_at = ${at}, payload = payload || jsonb_build_object('result', ${JSON.stringify(result)}::jsonb)
+    where model = 'Interaction' and id_hash = ${hashArtifactId(uid)} and consumed_at is null`;
+  return count > 0;
+}
+
 /** Locks the member against removal until the transaction ends. @returns false when the member was removed. */
 export async function lockMember(db: Transaction, id: string): Promise<boolean> {
   const rows = await db.$queryRaw<unknown[]>`
@@ -20,11 +40,16 @@ export async function lockMember(db: Transaction, id: string): Promise<boolean> 
   return rows.length > 0;
 }
 
-/** Locks the session. @returns false when it has ended. */
-export async function lockSession(db: Transaction, id: string, now: Date): Promise<boolean> {
-  const rows = await db.$queryRaw<unknown[]>`
-    select 1 from sessions where id = ${id}::uuid and ended_at is null and expires_at > ${now} for share`;
-  return rows.length > 0;
+/** Locks the session. @returns when its member authenticated; undefined when it has ended. */
+export async function lockSession(
+  db: Transaction,
+  id: string,
+  now: Date,
+): Promise<{ readonly createdAt: Date; readonly authenticatedAt: Date | null } | undefined> {
+  const rows = await db.$queryRaw<{ createdAt: Date; authenticatedAt: Date | null }[]>`
+    select created_at as "createdAt", authenticated_at as "authenticatedAt"
+    from sessions where id = ${id}::uuid and ended_at is null and expires_at > ${now} for share`;
+  return rows[0];
 }
 
 /** Stores the row of a client that its document describes. A name that changed is kept as the document has it now. */

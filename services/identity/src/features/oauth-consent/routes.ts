@@ -2,16 +2,21 @@ import { AppError, type App } from '@platform/service-kit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type Provider from 'oidc-provider';
 import { errors } from 'oidc-provider';
+import { Type } from 'typebox';
 import { toCaller } from '../audit/actor.js';
 import { CONSENT_PATH } from '../oauth/issuer.js';
 import { createFormToken, requireFormToken } from '../pages/form-token.js';
 import { sendPage } from '../pages/page.js';
 import { registerPages } from '../pages/scope.js';
+import { ConfirmationRequired } from '../session-confirmation/errors.js';
+import { CONFIRM_SESSION_PATH } from '../session-confirmation/page.js';
 import { toSignInPath } from '../sign-in-pages/paths.js';
 import { consentPage, nothingAllowedPage } from './page.js';
 import type { ConsentService } from './service.js';
 
 const schema = { hide: true } as const;
+/** What was ticked, for a page that is opened again: names of scopes with spaces between them. */
+const ConsentQuery = Type.Object({ ticked: Type.Optional(Type.String({ maxLength: 4_096 })) });
 
 const expired = (): AppError =>
   new AppError({
@@ -24,6 +29,12 @@ const expired = (): AppError =>
 const readScopes = ({ body }: FastifyRequest): string[] => {
   const { scope } = (body ?? {}) as { readonly scope?: string | string[] };
   return [scope ?? []].flat();
+};
+
+/** Returns the path at which the page opens again as the form was left. */
+const toPathWithTicks = (request: FastifyRequest): string => {
+  const [path] = request.url.split('?', 1);
+  return `${path}?${new URLSearchParams({ ticked: readScopes(request).join(' ') }).toString()}`;
 };
 
 /** For people who are signed in to this browser: what an application may do. */
@@ -43,40 +54,40 @@ export function consentRoutes(
     throw expired();
   }
 
-  async function finish(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    result: Parameters<Provider['interactionResult']>[2],
-  ): Promise<FastifyReply> {
-    const options = { mergeWithLastSubmission: false };
-    return reply.redirect(await provider.interactionResult(request.raw, reply.raw, result, options), 303);
-  }
-
   registerPages(app, (scope) => {
     const url = `${CONSENT_PATH}/:uid`;
-    scope.get(url, { schema }, async (request, reply) => {
+    scope.get(url, { schema: { ...schema, querystring: ConsentQuery } }, async (request, reply) => {
       const interaction = await findInteraction(request, reply);
       const member = await scope.findBrowserSession(request);
       if (!member) return reply.redirect(toSignInPath(request.url), 303);
       const asked = await service.read(interaction, member);
       if (asked.scopes.length === 0) return sendPage(reply, nothingAllowedPage);
+      // Asked before the page is shown, so that nobody has to press a button twice.
+      if (!(await service.isConfirmed(member)))
+        return reply.redirect(toSignInPath(request.url, CONFIRM_SESSION_PATH), 303);
       // The browser follows the answer to the application, so the form may lead there.
       const { protocol, origin } = new URL(asked.redirectUri);
       const formTargets = [origin === 'null' ? protocol : origin];
-      return sendPage(reply, consentPage(asked, member, createFormToken(request, reply)), { formTargets });
+      const state = { formToken: createFormToken(request, reply), ticked: request.query.ticked?.split(' ') };
+      return sendPage(reply, consentPage(asked, member, state), { formTargets });
     });
     scope.post(url, { schema, preHandler: requireFormToken }, async (request, reply) => {
       const interaction = await findInteraction(request, reply);
       const member = await scope.findBrowserSession(request);
-      if (!member) return reply.redirect(toSignInPath(request.url), 303);
+      if (!member) return reply.redirect(toSignInPath(toPathWithTicks(request)), 303);
       const { decision } = request.body as { readonly decision?: unknown };
-      const grantId =
-        decision === 'allow'
-          ? await service.allow(interaction, toCaller(member, request), readScopes(request))
-          : undefined;
-      return grantId === undefined
-        ? finish(request, reply, { error: 'access_denied', error_description: 'the person denied it' })
-        : finish(request, reply, { login: { accountId: member.userId }, consent: { grantId } });
+      try {
+        const isAnswered =
+          decision === 'allow'
+            ? await service.allow(interaction, toCaller(member, request), readScopes(request))
+            : await service.deny(interaction);
+        // A form that was sent twice ends where the first answer leads, unless the browser has been there.
+        if (!isAnswered) await findInteraction(request, reply);
+      } catch (error) {
+        if (!(error instanceof ConfirmationRequired)) throw error;
+        return reply.redirect(toSignInPath(toPathWithTicks(request), CONFIRM_SESSION_PATH), 303);
+      }
+      return reply.redirect(interaction.returnTo, 303);
     });
   });
 }

@@ -8,7 +8,7 @@ import {
 } from '../connection-policy/policy.js';
 import { ISSUANCE_BATCH } from './issuance-batch.js';
 
-/** Whoever an access token acts as. */
+/** The member or service account that an access token acts as. */
 export interface AccessTokenOwner {
   readonly id: string;
   readonly orgId: string;

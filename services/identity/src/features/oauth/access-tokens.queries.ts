@@ -45,7 +45,11 @@ export const insertAccessTokens = (db: pg.Pool, tokens: readonly NewAccessToken[
     ],
   });
 
-/** Revokes an access token of the client, and those that were exchanged for it. @returns its grant, if it has one. */
+/**
+ * Revokes an access token of the client, and those that were exchanged for it.
+ *
+ * @returns its grant, if it has one, also when the token was revoked before: the end of the grant may have failed then.
+ */
 export async function revokeAccessToken(
   db: pg.Pool,
   { id, clientId, at }: { readonly id: string; readonly clientId: string; readonly at: Date },
@@ -53,11 +57,10 @@ export async function revokeAccessToken(
   const { rows } = await db.query<{ grant_id: string | null }>(
     `with token as (
        update oauth_access_tokens set revoked_at = $3 where id = $1 and client_id = $2 and revoked_at is null
-       returning id, grant_id
      ), exchanged as (
        update oauth_access_tokens set revoked_at = $3 where parent_id = $1 and client_id = $2 and revoked_at is null
      )
-     select grant_id from token`,
+     select grant_id from oauth_access_tokens where id = $1 and client_id = $2`,
     [id, clientId, at],
   );
   return rows[0]?.grant_id ?? undefined;

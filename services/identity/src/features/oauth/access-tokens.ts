@@ -52,22 +52,11 @@ function findEnd({ connection, expiresAt }: AccessTokenOwner, now: number): numb
   return Math.min(granted, getLatestEnd(policy, createdAt.getTime()));
 }
 
-export interface AccessTokens {
-  /**
-   * Issues an access token and stores its hash before it returns, so that liveness, revocation and last use hold for it
-   * as for every credential. It is signed with the key that is active now.
-   *
-   * @returns undefined when the grant, its member, the client or its service account has ended, or the organisation does
-   *   not allow the connection any more.
-   */
-  issue(request: AccessTokenRequest): Promise<IssuedAccessToken | undefined>;
-}
-
 export function createAccessTokens(deps: {
   readonly pool: pg.Pool;
   readonly keys: SigningKeys;
   readonly clock: Clock;
-}): AccessTokens {
+}) {
   const { pool, keys, clock } = deps;
   const findOwner = createOwnerLookup(pool, clock);
   /** Tokens of the same moment are stored in one statement, so that they wait for one commit. */
@@ -80,7 +69,14 @@ export function createAccessTokens(deps: {
     ...ISSUANCE_BATCH,
   });
   return {
-    async issue(request) {
+    /**
+     * Issues an access token and stores its hash before it returns, so that liveness, revocation and last use hold for it
+     * as for every credential. It is signed with the key that is active now.
+     *
+     * @returns undefined when the grant, its member, the client or its service account has ended, or the organisation does
+     *   not allow the connection any more.
+     */
+    async issue(request: AccessTokenRequest): Promise<IssuedAccessToken | undefined> {
       const { source, scopes, audiences, parentId, keyThumbprint: jkt, address } = request;
       const { maxSeconds = ACCESS_TOKEN_SECONDS } = request;
       const now = clock();
@@ -122,3 +118,5 @@ export function createAccessTokens(deps: {
     },
   };
 }
+
+export type AccessTokens = ReturnType<typeof createAccessTokens>;

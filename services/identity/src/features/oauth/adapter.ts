@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { type Clock, createBatcher } from '@platform/service-kit';
 import { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
 import type pg from 'pg';
@@ -6,8 +5,8 @@ import {
   consumeArtifact,
   consumeRefreshToken,
   deleteArtifact,
-  deleteArtifactsOfGrant,
   findArtifact,
+  hashArtifactId,
   insertArtifact,
   saveArtifact,
 } from './artifacts.queries.js';
@@ -24,9 +23,10 @@ import { ISSUANCE_BATCH } from './issuance-batch.js';
  *   RefreshToken                    oauth_artifacts; the grant has the generation that is current
  *   AccessToken, ClientCredentials  nothing: access tokens are recorded when they are signed
  *   all others                      oauth_artifacts, under the SHA-256 of their secret id
+ *
+ * The end of a grant ends its codes and refresh tokens, whose rows are kept until they expire: when the end fails, the next
+ * use of the same code or token ends the grant.
  */
-
-const toIdHash = (id: string): string => createHash('sha256').update(id).digest('base64url');
 
 const nothing: Adapter = {
   upsert: async () => undefined,
@@ -51,8 +51,13 @@ function toStoredPayload(model: string, { jti: _jti, ...payload }: AdapterPayloa
 export interface GrantStore {
   /** Finds a grant that has not been revoked, as the provider's payload. */
   find(id: string): Promise<AdapterPayload | undefined>;
-  /** Revokes a grant with all of its tokens, because the protocol demands it. */
-  end(id: string): Promise<void>;
+  /**
+   * Revokes a grant with all of its tokens, because the protocol demands it.
+   *
+   * @param isByClient - whether the client has asked for it; otherwise a code or token was used again. Default: what the
+   *   provider's current request says, which only its own handlers can see.
+   */
+  end(id: string, isByClient?: boolean): Promise<void>;
 }
 
 /** Creates the adapters. */
@@ -68,7 +73,7 @@ export function createAdapters(deps: {
     async upsert(id, payload, expiresIn = 0) {
       const artifact = {
         model,
-        idHash: toIdHash(id),
+        idHash: hashArtifactId(id),
         grantId: payload.grantId ?? null,
         payload: toStoredPayload(model, payload),
         expiresAt: new Date(clock() + expiresIn * 1_000),
@@ -79,7 +84,7 @@ export function createAdapters(deps: {
         throw new errors.InvalidClientAuth('client assertion tokens must only be used once');
     },
     async find(id) {
-      const found = await findArtifact(pool, model, toIdHash(id));
+      const found = await findArtifact(pool, model, hashArtifactId(id));
       if (!found) return undefined;
       const { payload, consumed_at: usedAt } = found;
       const consumedAt = model === 'RefreshToken' ? findEndOfUse(found, clock()) : usedAt;
@@ -90,27 +95,33 @@ export function createAdapters(deps: {
       };
     },
     async consume(id) {
-      const consumed = await consumeArtifact(pool, model, toIdHash(id), new Date(clock()));
+      const consumed = await consumeArtifact(pool, model, hashArtifactId(id), new Date(clock()));
       if (consumed?.isFirst) return;
       // Another request has used the code in the same moment (RFC 6749 §4.1.2).
       if (consumed?.grantId) await grants.end(consumed.grantId);
       throw new errors.InvalidGrant('authorization code already consumed');
     },
-    destroy: async (id) => {
-      await deleteArtifact(pool, model, toIdHash(id));
-    },
-    revokeByGrantId: async (grantId) => {
-      await deleteArtifactsOfGrant(pool, model, grantId);
+    async destroy(id) {
+      const isDeleted = await deleteArtifact(pool, model, hashArtifactId(id));
+      // Two requests that resume an authorization at once would both get a code.
+      if (!isDeleted && model === 'Interaction')
+        throw new errors.SessionNotFound('the authorization request has been resumed');
     },
   });
 
   const artifacts = createArtifactAdapter('RefreshToken');
   const refreshTokens: Adapter = {
     ...artifacts,
+    // The provider destroys a token only when it ends its grant, too.
+    destroy: nothing.destroy,
     async consume(id) {
-      const found = await findArtifact(pool, 'RefreshToken', toIdHash(id));
+      const found = await findArtifact(pool, 'RefreshToken', hashArtifactId(id));
       const now = clock();
-      const use = { idHash: toIdHash(id), generation: found ? getGeneration(found) : 0, at: new Date(now) };
+      const use = {
+        idHash: hashArtifactId(id),
+        generation: found ? getGeneration(found) : 0,
+        at: new Date(now),
+      };
       const overlapFrom = new Date(now - REFRESH_OVERLAP_MS);
       if (!found || !(await consumeRefreshToken(pool, { ...use, overlapFrom })))
         throw new errors.InvalidGrant('refresh token already used');

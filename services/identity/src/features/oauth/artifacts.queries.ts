@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type pg from 'pg';
 
 export interface ArtifactRow {
@@ -7,6 +8,9 @@ export interface ArtifactRow {
   readonly refresh_generation: number | null;
   readonly refreshed_at: Date | null;
 }
+
+/** Artifacts are stored under the SHA-256 of their ids, which are secrets. */
+export const hashArtifactId = (id: string): string => createHash('sha256').update(id).digest('base64url');
 
 export interface NewArtifact {
   readonly model: string;
@@ -110,8 +114,11 @@ export async function consumeRefreshToken(
   return rowCount === 1;
 }
 
-export const deleteArtifact = (db: pg.Pool, model: string, idHash: string): Promise<unknown> =>
-  db.query('delete from oauth_artifacts where model = $1 and id_hash = $2', [model, idHash]);
-
-export const deleteArtifactsOfGrant = (db: pg.Pool, model: string, grantId: string): Promise<unknown> =>
-  db.query('delete from oauth_artifacts where model = $1 and grant_id = $2', [model, grantId]);
+/** @returns false when there is none: of two that delete it at once, one gets false. */
+export async function deleteArtifact(db: pg.Pool, model: string, idHash: string): Promise<boolean> {
+  const { rowCount } = await db.query('delete from oauth_artifacts where model = $1 and id_hash = $2', [
+    model,
+    idHash,
+  ]);
+  return rowCount === 1;
+}

@@ -1,20 +1,33 @@
 import { isScope, type Scope } from '@platform/auth';
 
-/** What an agent gets when it asks for nothing in particular: to read. It asks for more when a tool needs more. */
+/** The scopes of an agent that asks for none in particular: to read. It asks for more when a tool needs more. */
 export const initialScopes: readonly Scope[] = ['user:read', 'kb:read', 'crawl:read'];
 
+/** The response modes that the metadata offers. The form of `form_post` would be stopped by the policy of the pages. */
+export const responseModes: readonly string[] = ['query'];
+
+/** The provider refuses an unknown mode with a redirect in the query. It could not be told to refuse those that it knows. */
+const UNKNOWN_MODE = 'unsupported';
+
 /**
- * Replaces the scopes of an authorization request by those that the platform knows: others are ignored (RFC 6749 §3.3),
- * such as `openid` and `offline_access`, for which many clients ask everywhere. Without any, it gets the initial ones.
+ * Adapts an authorization request to what the platform has.
+ *
+ * - Scopes that it does not know are ignored (RFC 6749 §3.3), such as `openid` and `offline_access`, for which many clients
+ *   ask everywhere. A request without any other gets the initial ones.
+ * - A response mode that it does not offer becomes one that the provider does not know.
  *
  * @param url - path and query.
  */
-export function withKnownScopes(url: string): string {
+export function adaptAuthorizationRequest(url: string): string {
   const [path = '', query = ''] = url.split(/\?(.*)/s);
   const parameters = new URLSearchParams(query);
+  const scopes = parameters.getAll('scope');
   // The provider refuses a parameter that is sent twice.
-  if (parameters.getAll('scope').length > 1) return url;
-  const known = (parameters.get('scope') ?? '').split(' ').filter(isScope);
-  parameters.set('scope', (known.length > 0 ? known : initialScopes).join(' '));
+  if (scopes.length <= 1) {
+    const known = (scopes[0] ?? '').split(' ').filter(isScope);
+    parameters.set('scope', (known.length > 0 ? known : initialScopes).join(' '));
+  }
+  if (parameters.getAll('response_mode').some((mode) => mode !== '' && !responseModes.includes(mode)))
+    parameters.set('response_mode', UNKNOWN_MODE);
   return `${path}?${parameters.toString()}`;
 }

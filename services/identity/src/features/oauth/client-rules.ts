@@ -10,10 +10,16 @@ import { isSafeRedirect, toApplicationType } from './client-metadata.js';
 const grantTypesOfAgents: ReadonlySet<string> = new Set(['authorization_code', 'refresh_token']);
 
 /**
- * Members that would make the provider fetch an address, answer a secret that nobody keeps, or refuse the scopes that a
- * client asks for later: what a client says of itself limits nothing, and the person consents to each scope.
+ * Members that would make the provider fetch an address, answer a secret that nobody keeps, or refuse what a client asks
+ * for later: what a client says of itself limits nothing, and the person consents to each scope.
  */
-const unused = ['sector_identifier_uri', 'client_secret', 'client_secret_expires_at', 'scope'] as const;
+const unused = [
+  'sector_identifier_uri',
+  'client_secret',
+  'client_secret_expires_at',
+  'scope',
+  'response_modes',
+] as const;
 
 /** A registration keeps no promise to bind every token; a client binds those that it wants to. */
 const unkept = 'dpop_bound_access_tokens';
@@ -22,8 +28,13 @@ const MAX_NAME_LENGTH = 100;
 /** As many as an application can have. */
 const MAX_REDIRECT_URIS = 20;
 
+/** Returns the texts of a list. The metadata is what a stranger sent: nothing in it has to have its type. */
+const readTexts = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [];
+
 /** Returns the name that a page can show; undefined when it could mislead its reader, or shows nothing. */
-function toShownName(name: string): string | undefined {
+function toShownName(name: unknown): string | undefined {
+  if (typeof name !== 'string') return undefined;
   // By code points, so that no character is cut in two.
   const start = Array.from(name).slice(0, MAX_NAME_LENGTH).join('');
   return isDisplayName(start) ? start : undefined;
@@ -34,16 +45,16 @@ function toShownName(name: string): string | undefined {
  * @throws InvalidRedirectUri when no redirect URI is left.
  */
 export function applyClientRules(metadata: ClientMetadata, isDocument: boolean): void {
-  const redirectUris = metadata.redirect_uris?.filter(isSafeRedirect).slice(0, MAX_REDIRECT_URIS) ?? [];
+  const redirectUris = readTexts(metadata.redirect_uris).filter(isSafeRedirect).slice(0, MAX_REDIRECT_URIS);
   if (redirectUris.length === 0)
     throw new errors.InvalidRedirectUri(
       `redirect_uris of ${metadata.client_id} must be https:, or http: of a loopback address`,
     );
   metadata.redirect_uris = redirectUris;
-  const shownName = toShownName(metadata.client_name ?? '');
+  const shownName = toShownName(metadata.client_name);
   if (shownName === undefined) delete metadata.client_name;
   else metadata.client_name = shownName;
-  const kept = metadata.grant_types?.filter((name) => grantTypesOfAgents.has(name)) ?? [];
+  const kept = readTexts(metadata.grant_types).filter((name) => grantTypesOfAgents.has(name));
   metadata.grant_types = [...new Set(['authorization_code', ...kept])];
   metadata.response_types = ['code'];
   for (const name of unused) delete metadata[name];

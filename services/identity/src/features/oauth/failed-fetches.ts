@@ -2,7 +2,7 @@ import type { Clock } from '@platform/service-kit';
 import { LRUCache } from 'lru-cache';
 import type { FetchDocument } from './document-fetch.js';
 
-/** How long a document that could not be fetched is not asked for again. */
+/** The time after a failed fetch in which the document is not requested again. */
 const RETRY_AFTER_MS = 30_000;
 const MAX_REMEMBERED = 1_000;
 

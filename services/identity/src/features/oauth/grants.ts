@@ -12,7 +12,7 @@ import { storeAlert } from '../token-alerts/queries.js';
 import type { GrantStore } from './adapter.js';
 import { findClientName, findGrantPayload } from './grants.queries.js';
 
-/** Whether the client has asked to end the grant (RFC 7009); else a used code or token came again. */
+/** Returns true when the client has asked to end the grant (RFC 7009), and false when a used code or token came again. */
 const isRevocation = (): boolean => OidcProvider.ctx?.oidc.route === 'revocation';
 
 const getReuseReason = (): string =>
@@ -30,9 +30,9 @@ export function createGrantStore(deps: {
   const { pool, prisma, outbox, clock } = deps;
   return {
     find: (id) => findGrantPayload(pool, id),
-    async end(id) {
+    async end(id, isByClient = isRevocation()) {
       const at = new Date(clock());
-      const isReuse = !isRevocation();
+      const isReuse = !isByClient;
       const reason = isReuse ? getReuseReason() : 'revoked by the client';
       await prisma.$transaction(async (tx) => {
         const revocation = { id, orgId: undefined, userId: undefined, by: null, reason, at };

@@ -1,5 +1,6 @@
 import type OidcProvider from 'oidc-provider';
 import type { KoaContextWithOIDC } from 'oidc-provider';
+import { responseModes } from './authorization-request.js';
 import { allScopes } from './protected-resources.js';
 
 /** The members of OpenID Connect discovery, which nothing here implements. */
@@ -22,7 +23,7 @@ export function correctMetadata(provider: OidcProvider, publicUrl: string): void
       ...body,
       jwks_uri: `${publicUrl}/.well-known/jwks.json`,
       scopes_supported: allScopes,
-      response_modes_supported: ['query'],
+      response_modes_supported: responseModes,
     };
   });
 }

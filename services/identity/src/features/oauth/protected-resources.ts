@@ -1,6 +1,6 @@
 import { type Scope, scopeCatalogue } from '@platform/auth';
 
-/** What an access token can be requested for (RFC 8707), and which services accept it then. */
+/** A resource that an access token can be requested for (RFC 8707), with the services that accept the token. */
 export interface ProtectedResource {
   readonly audiences: readonly string[];
   readonly scopes: readonly Scope[];

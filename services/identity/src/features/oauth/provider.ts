@@ -1,32 +1,23 @@
 import { generateKeyPairSync, hkdfSync } from 'node:crypto';
 import { DPOP_ALGORITHMS } from '@platform/auth';
-import { type Clock, createServerErrorLog, type Logger } from '@platform/service-kit';
+import { createServerErrorLog, type Logger } from '@platform/service-kit';
 import OidcProvider, {
   type Adapter,
   type Configuration,
   errors,
-  interactionPolicy,
   type JWK,
   type KoaContextWithOIDC,
 } from 'oidc-provider';
 import type { BoxKey } from '../../secret-box.js';
 import { ACCESS_TOKEN_SECONDS } from './access-tokens.js';
+import { type ClientConfigurationDeps, createClientConfiguration } from './client-configuration.js';
 import { matchSecret } from './client-metadata.js';
-import { applyClientRules } from './client-rules.js';
-import { type FetchDocument, MAX_DOCUMENT_BYTES } from './document-fetch.js';
-import { CONSENT_PATH, ISSUER_PATH } from './issuer.js';
+import { createInteractionConfiguration } from './interaction-configuration.js';
+import { ISSUER_PATH } from './issuer.js';
+import { lifetimes } from './lifetimes.js';
 import { allScopes, type ProtectedResources } from './protected-resources.js';
 
-const MINUTE = 60;
-const DAY = 24 * 60 * MINUTE;
-
-/** How long a connection lasts at most, and a refresh token that is not used. */
-export const GRANT_SECONDS = 90 * DAY;
-const REFRESH_TOKEN_SECONDS = 30 * DAY;
-const INTERACTION_SECONDS = 15 * MINUTE;
-const MAX_ASSERTION_SECONDS = 10 * MINUTE;
-
-export interface ProviderDeps {
+export interface ProviderDeps extends ClientConfigurationDeps {
   readonly publicUrl: string;
   readonly resources: ProtectedResources;
   readonly adapter: (model: string) => Adapter;
@@ -34,12 +25,6 @@ export interface ProviderDeps {
   readonly isMember: (userId: string) => Promise<boolean>;
   readonly onSecretUsed: (clientId: string, secretHash: string) => void;
   readonly encryptionKeys: readonly BoxKey[];
-  /** The hosts whose documents describe clients. */
-  readonly clientHosts: readonly string[];
-  readonly fetchDocument: FetchDocument;
-  /** Whether clients may register themselves (RFC 7591). */
-  readonly isRegistrationOpen: boolean;
-  readonly clock: Clock;
   readonly log: Logger;
 }
 
@@ -52,26 +37,6 @@ function createUnusedKey(): JWK {
   return { ...privateKey.export({ format: 'jwk' }), alg: 'EdDSA', use: 'sig' };
 }
 
-/** Signs in and asks for consent every time: remembered consent lets any page on the web obtain a new token. */
-function createPolicy(): interactionPolicy.Prompt[] {
-  const { Check, Prompt } = interactionPolicy;
-  return [
-    new Prompt(
-      { name: 'login', requestable: true },
-      new Check(
-        'no_session',
-        'sign-in is required',
-        'login_required',
-        ({ oidc }) => !oidc.session?.accountId,
-      ),
-    ),
-    new Prompt(
-      { name: 'consent', requestable: true },
-      new Check('every_time', 'consent is required', 'consent_required', ({ oidc }) => !oidc.result?.consent),
-    ),
-  ];
-}
-
 /** Endpoints that browsers and clients of other origins call; the discovery document names them. */
 const routes = {
   authorization: '/authorize',
@@ -81,16 +46,10 @@ const routes = {
   jwks: '/jwks',
 } as const;
 
-/** Returns whether the document is at a listed host, on the usual port. */
-function isAllowedHost(hosts: readonly string[], clientId: string): boolean {
-  const url = URL.parse(clientId);
-  return url !== null && url.port === '' && hosts.includes(url.hostname);
-}
-
 function createConfiguration(deps: ProviderDeps, issuer: string): Configuration {
   const { publicUrl, resources, adapter, isMember } = deps;
   const isSecure = publicUrl.startsWith('https:');
-  const tokenUrl = issuer + routes.token;
+  const clients = createClientConfiguration(deps, [issuer, issuer + routes.token]);
   const cookie = {
     signed: true,
     httpOnly: true,
@@ -105,8 +64,7 @@ function createConfiguration(deps: ProviderDeps, issuer: string): Configuration 
     responseTypes: ['code'],
     jwks: { keys: [createUnusedKey()] },
     enabledJWA: { idTokenSigningAlgValues: ['EdDSA'], dPoPSigningAlgValues: [...DPOP_ALGORITHMS] },
-    clientDefaults: { id_token_signed_response_alg: 'EdDSA' },
-    clientAuthMethods: ['none', 'client_secret_basic', 'client_secret_post', 'private_key_jwt'],
+    ...clients,
     cookies: {
       keys: deps.encryptionKeys.map(({ key }) =>
         Buffer.from(hkdfSync('sha256', key, '', 'oauth cookies', 32)).toString('base64url'),
@@ -123,46 +81,10 @@ function createConfiguration(deps: ProviderDeps, issuer: string): Configuration 
     rotateRefreshToken: true,
     expiresWithSession: async () => false,
     issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed('refresh_token'),
-    interactions: {
-      policy: createPolicy(),
-      url: (_ctx, { uid }) => `${CONSENT_PATH}/${uid}`,
-    },
-    loadExistingGrant: async ({ oidc }) => {
-      const grantId = oidc.result?.consent?.grantId;
-      return grantId === undefined ? undefined : oidc.provider.Grant.find(grantId);
-    },
+    ...createInteractionConfiguration(),
     findAccount: async (_ctx, id) =>
       (await isMember(id)) ? { accountId: id, claims: () => ({ sub: id }) } : undefined,
-    clientBasedCORS: () => true,
-    fetch: deps.fetchDocument,
-    fetchResponseBodyLimits: { jwks_uri: MAX_DOCUMENT_BYTES, sector_identifier_uri: MAX_DOCUMENT_BYTES },
-    extraClientMetadata: {
-      // The provider asks only about properties that are named; this one means nothing.
-      properties: ['platform_rules'],
-      validator(ctx, key, _value, metadata) {
-        delete metadata[key];
-        // Stored clients were checked when they were registered. A document is read anew each time.
-        const isDocument = metadata.client_id.startsWith('https:');
-        if (isDocument || ctx?.oidc.route === 'registration') applyClientRules(metadata, isDocument);
-      },
-    },
-    // The accepted audiences of the provider come from the Host header (RFC 7523 §3).
-    assertJwtClientAuthClaimsAndHeader: (_ctx, { aud, exp }) => {
-      if (![aud].flat().every((name) => name === issuer || name === tokenUrl))
-        throw new errors.InvalidClientAuth('aud must be the issuer or the token endpoint');
-      // Each assertion is remembered until it expires, so that it is used only once.
-      if (Number(exp) > deps.clock() / 1_000 + MAX_ASSERTION_SECONDS)
-        throw new errors.InvalidClientAuth('exp must be at most ten minutes ahead');
-    },
-    ttl: {
-      AuthorizationCode: MINUTE,
-      AccessToken: ACCESS_TOKEN_SECONDS,
-      ClientCredentials: ACCESS_TOKEN_SECONDS,
-      Grant: GRANT_SECONDS,
-      Interaction: INTERACTION_SECONDS,
-      RefreshToken: REFRESH_TOKEN_SECONDS,
-      Session: INTERACTION_SECONDS,
-    },
+    ttl: lifetimes,
     renderError: (ctx, { error, error_description: description }) => {
       renderErrorPage(ctx, error, description);
     },
@@ -178,13 +100,7 @@ function createConfiguration(deps: ProviderDeps, issuer: string): Configuration 
         enabled: true,
         allowedPolicy: async (_ctx, client, token) => token.clientId === client.clientId,
       },
-      registration: { enabled: deps.isRegistrationOpen, issueRegistrationAccessToken: false },
-      clientIdMetadataDocument: {
-        enabled: deps.clientHosts.length > 0,
-        ack: 'draft-02',
-        allowFetch: async (_ctx, id) => isAllowedHost(deps.clientHosts, id),
-        allowClient: async (_ctx, client) => isAllowedHost(deps.clientHosts, client.clientId),
-      },
+      ...clients.features,
       resourceIndicators: {
         enabled: true,
         defaultResource: (ctx) =>

@@ -5,7 +5,7 @@ import type { AccessTokenRequest, AccessTokens, IssuedAccessToken } from './acce
 import type { AccessTokenSource } from './access-token-owners.queries.js';
 import type { ProtectedResources } from './protected-resources.js';
 
-/** What the provider has granted in this request. */
+/** The token that the provider has granted in this request. */
 interface Issued {
   readonly source: AccessTokenSource;
   /** Undefined when an application named none: it gets all that it has (RFC 6749 §3.3). */
@@ -28,7 +28,7 @@ function readIssued({ oidc }: KoaContextWithOIDC): Issued | undefined {
   return { source: source as AccessTokenSource, scopes, resource, keyThumbprint: token.jkt };
 }
 
-/** Says why no token was issued (RFC 6749 §5.2). */
+/** Returns the error response for a request that got no token (RFC 6749 §5.2). */
 function toRefusal(
   token: IssuedAccessToken | null | undefined,
   scopes: readonly string[] | undefined,

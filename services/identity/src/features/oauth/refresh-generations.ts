@@ -7,7 +7,7 @@ import type { ArtifactRow } from './artifacts.queries.js';
  * before, which ends the grant.
  */
 
-/** How long a generation works after the first use of one of its tokens. */
+/** The time for which a generation works after the first use of one of its tokens. */
 export const REFRESH_OVERLAP_MS = 30_000;
 
 /** The provider counts the rotations of each token. */

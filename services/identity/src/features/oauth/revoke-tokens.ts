@@ -31,7 +31,7 @@ export function revokeTokens(
       const { jti: id } = credential.claims;
       const revoked = await revokeAccessToken(pool, { id, clientId: client.clientId, at: new Date(clock()) });
       // As for an opaque token, the refresh tokens of the grant end too.
-      if (revoked !== undefined) await grants.end(revoked);
+      if (revoked !== undefined) await grants.end(revoked, true);
     }
     ctx.status = 200;
     ctx.body = '';

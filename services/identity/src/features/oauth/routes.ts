@@ -1,7 +1,7 @@
 import type { App } from '@platform/service-kit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type Provider from 'oidc-provider';
-import { withKnownScopes } from './authorization-request.js';
+import { adaptAuthorizationRequest } from './authorization-request.js';
 import { ISSUER_PATH } from './issuer.js';
 import type { CountRegistration } from './registration-limit.js';
 
@@ -56,7 +56,7 @@ export function oauthRoutes(app: App, mount: Mount, count: (address: string) => 
     url: `${ISSUER_PATH}/authorize`,
     schema,
     handler,
-    onRequest: [limit, mount((url) => withKnownScopes(withoutPrefix(url)))],
+    onRequest: [limit, mount((url) => adaptAuthorizationRequest(withoutPrefix(url)))],
   });
   app.route({ method: 'GET', url: `${ISSUER_PATH}/authorize/:uid`, ...pass });
   app.route({ method: ['POST', 'OPTIONS'], url: `${ISSUER_PATH}/token`, ...pass });

@@ -45,7 +45,7 @@ export function createOauth(deps: OauthDeps) {
   const resources = createProtectedResources(publicUrl);
   const accessTokens = createAccessTokens(deps);
   const grants = createGrantStore(deps);
-  /** When this process recorded the use of a secret last, in milliseconds since the epoch. */
+  /** The time at which this process last recorded the use of each secret, in milliseconds since the epoch. */
   const secretUses = new LRUCache<string, number>({ max: MAX_SECRETS });
   const provider = createProvider({
     publicUrl,

@@ -1,41 +1,69 @@
 import type pg from 'pg';
-import type { Transaction } from '../../resources.js';
 
+/** A rotated token that was used after its end, without a reaction yet. */
 export interface ReusedToken {
+  readonly tokenId: string;
   readonly orgId: string;
   /** Null for a service account, which gets no mail. */
   readonly ownerId: string | null;
   readonly name: string;
-  /** The newest token of its lineage. */
-  readonly newestId: string;
 }
 
-const reusedToken = `
+const reusedTokens = `
+  select token.id as "tokenId", org_id as "orgId", owner_id as "ownerId", name
+  from token_reuses reuse join personal_access_tokens token on token.id = reuse.token_id
+  where reuse.token_id > $1 order by reuse.token_id limit $2`;
+
+export async function findReusedTokens(db: pg.Pool, afterId: string, limit: number): Promise<ReusedToken[]> {
+  const { rows } = await db.query<ReusedToken>(reusedTokens, [afterId, limit]);
+  return rows;
+}
+
+/** The use of a rotated token that is reacted to. */
+export interface Reuse {
+  /** Null when it is unknown. */
+  readonly address: string | null;
+  readonly userAgent: string | null;
+  readonly usedAt: Date;
+}
+
+/* A row that another replica has locked is skipped. */
+const claim = `
+  delete from token_reuses
+  where token_id = (select token_id from token_reuses where token_id = $1 for update skip locked)
+  returning address, user_agent as "userAgent", used_at as "usedAt"`;
+
+/** Claims the reaction for this transaction: a rollback returns it. @returns undefined when it is somebody else's. */
+export async function claimReuse(client: pg.PoolClient, tokenId: string): Promise<Reuse | undefined> {
+  const { rows } = await client.query<Reuse>(claim, [tokenId]);
+  return rows[0];
+}
+
+const newestToken = `
   with recursive lineage as (
     select id, successor_id from personal_access_tokens where id = $1
     union
     select token.id, token.successor_id
     from lineage join personal_access_tokens token on token.id = lineage.successor_id
   )
-  select org_id as "orgId", owner_id as "ownerId", name,
-    (select id from lineage where successor_id is null limit 1) as "newestId"
-  from personal_access_tokens where id = $1`;
+  select id from lineage where successor_id is null limit 1`;
 
-export async function findReusedToken(db: pg.Pool, tokenId: string): Promise<ReusedToken | undefined> {
-  const { rows } = await db.query<ReusedToken>(reusedToken, [tokenId]);
-  return rows[0];
+/** Returns the newest token of a lineage. With its owner locked, no rotation can replace it. */
+export async function findNewestToken(client: pg.PoolClient, tokenId: string): Promise<string> {
+  const { rows } = await client.query<{ id: string }>(newestToken, [tokenId]);
+  return rows[0]?.id ?? tokenId;
 }
+
+const claimNotice = `
+  update personal_access_tokens set reuse_reported_at = $2
+  where id = $1 and (reuse_reported_at is null or reuse_reported_at < $3)`;
 
 /** @returns false when the owner has been told since `before`. */
 export async function claimReuseNotice(
-  tx: Transaction,
+  client: pg.PoolClient,
   tokenId: string,
   at: Date,
   before: Date,
 ): Promise<boolean> {
-  const { count } = await tx.personalAccessToken.updateMany({
-    where: { id: tokenId, OR: [{ reuseReportedAt: null }, { reuseReportedAt: { lt: before } }] },
-    data: { reuseReportedAt: at },
-  });
-  return count > 0;
+  return (await client.query(claimNotice, [tokenId, at, before])).rowCount === 1;
 }
