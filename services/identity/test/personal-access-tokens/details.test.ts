@@ -1,4 +1,5 @@
 import { type CreatedToken, type IdentityUnderTest, startIdentity } from '../identity.js';
+import { waitForLockWaiters } from '../lock-waiters.js';
 import { startProbeService } from '../verification/probe-service.js';
 
 const path = '/api/v1/personal-access-tokens';
@@ -14,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => identity.close());
 
-const make = (fields: object = {}) => identity.createToken(session, { scopes, ...fields });
+const make = (fields: object = {}, maker = session) => identity.createToken(maker, { scopes, ...fields });
 const get = (id: string, token = session) => identity.call('GET', `${path}/${id}`, { token });
 const edit = (id: string, body: object, token = session) =>
   identity.call('PATCH', `${path}/${id}`, { token, body });
@@ -98,6 +99,78 @@ test('a scope that was removed is refused at once, in every service, and is not 
     expect((await probe.whoami(rotated.body.token.accessToken as string)).status).toBe(403);
   } finally {
     await probe.close();
+  }
+});
+
+test('removing scopes of a token removes them from its descendants, and revokes those with no other', async () => {
+  const old = await make();
+  const child = await make({ scopes: ['pat:write', 'user:read'] }, old.accessToken);
+  const grandchild = await make({ scopes: ['user:read'] }, child.accessToken);
+  const reader = await make({ scopes: ['user:read'] }, old.accessToken);
+  const lister = await make({ scopes: ['pat:read'] }, old.accessToken);
+  const stranger = await make({ scopes: ['user:read'] });
+  const rotation = { token: session, body: { graceSeconds: 3_600 } };
+  const { body } = await identity.call('POST', `${path}/${old.id}/rotate`, rotation);
+  const token = body.token as CreatedToken;
+
+  const edited = await edit(token.id, { scopes: ['pat:write', 'pat:read'] });
+  expect([edited.status, edited.body.revokedCount]).toEqual([200, 2]);
+  const readSelf = async ({ accessToken }: CreatedToken) =>
+    (await identity.call('GET', '/api/v1/users/me', { token: accessToken })).status;
+  const family = [token, old, child, grandchild, reader, stranger];
+  expect(await Promise.all(family.map(readSelf))).toEqual([403, 403, 403, 401, 401, 200]);
+  expect((await identity.call('GET', path, { token: lister.accessToken })).status).toBe(200);
+  expect((await get(old.id)).body.token.scopes).toEqual(['pat:write', 'pat:read']);
+  expect((await get(child.id)).body.token.scopes).toEqual(['pat:write']);
+  expect((await get(grandchild.id)).body.token).toMatchObject({
+    state: 'revoked',
+    revokedReason: 'narrowed',
+    scopes: ['user:read'],
+  });
+  const { rows } = await identity.db.query(
+    `select action, reason, detail, changes from audit_entries
+     where subject_id = any($1) and action in ('token.changed', 'token.revoked') order by action`,
+    [[child.id, grandchild.id, lister.id]],
+  );
+  expect(rows).toEqual([
+    {
+      action: 'token.changed',
+      reason: null,
+      detail: { narrowedWith: token.id },
+      changes: { scopes: { from: 'pat:write user:read', to: 'pat:write' } },
+    },
+    { action: 'token.revoked', reason: 'narrowed', detail: { revokedWith: token.id }, changes: {} },
+  ]);
+});
+
+test('a token that is created while scopes of an ancestor are removed loses them as well', async () => {
+  const parent = await make();
+  const child = await make({}, parent.accessToken);
+  const creator = await identity.db.connect();
+  try {
+    await creator.query('begin');
+    // The locks of a creation that is under way.
+    await creator.query(
+      `select from users where id = (select owner_id from personal_access_tokens where id = $1) for no key update`,
+      [child.id],
+    );
+    const created = await creator.query<{ id: string }>(
+      `insert into personal_access_tokens
+         (id, org_id, owner_id, name, scopes, token_hash, signing_key_id, created_at, expires_at, parent_id)
+       select gen_random_uuid(), org_id, owner_id, 'late', scopes, gen_random_uuid()::text, signing_key_id, created_at,
+         expires_at, id
+       from personal_access_tokens where id = $1 for share returning id`,
+      [child.id],
+    );
+    const editing = edit(parent.id, { scopes: ['pat:write', 'pat:read'] });
+    await waitForLockWaiters(identity.db, 1);
+    await creator.query('commit');
+    expect((await editing).status).toBe(200);
+    const scopesOf = async (id = '') => (await get(id)).body.token.scopes as string[];
+    expect(await scopesOf(child.id)).toEqual(['pat:write', 'pat:read']);
+    expect(await scopesOf(created.rows[0]?.id)).toEqual(['pat:write', 'pat:read']);
+  } finally {
+    creator.release();
   }
 });
 

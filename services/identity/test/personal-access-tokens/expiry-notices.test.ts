@@ -84,11 +84,14 @@ test('administrators are told about the tokens of service accounts, with their o
   await Promise.all([createReplica(platform, () => now).run(), createReplica(platform, () => now).run()]);
   const mail = await platform.mailTo(administrator.email, /^2 access tokens expire soon$/);
   expect(mail.text).toContain('deploy (service account deployer)');
+  // The own tokens are among those of the organisation.
+  expect(mail.text).toContain('/organisation/tokens\n');
   await platform.mailTo(
     'admin@example.com',
     /^The access token "deploy \(service account deployer\)" expires soon$/,
   );
-  await platform.mailTo(member.email, /^The access token "of a member" expires soon$/);
+  const ofMember = await platform.mailTo(member.email, /^The access token "of a member" expires soon$/);
+  expect(ofMember.text).toContain('/account/tokens\n');
   await platform.drained();
   for (const email of [administrator.email, 'admin@example.com', member.email])
     expect(readDigests(platform, email)).toHaveLength(1);

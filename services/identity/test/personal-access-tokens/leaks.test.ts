@@ -40,8 +40,13 @@ test('of 1,000 reported tokens the one that is alive is revoked, and owner and a
   expect(await findEntries('token.leaked', token)).toEqual([
     { address: null, detail: { url: 'https://paste.example/abc' }, actor_id: null },
   ]);
-  for (const email of [member.email, 'admin@example.com']) {
+  const pages = [
+    [member.email, '/account/tokens\n'],
+    ['admin@example.com', '/organisation/tokens\n'],
+  ] as const;
+  for (const [email, page] of pages) {
     const mail = await platform.mailTo(email, /^A leaked access token was revoked$/);
+    expect(mail.text).toContain(page);
     expect(mail.text).toContain('"leaked" of Ada Member');
     expect(mail.text).not.toContain(token.accessToken.slice(4, 60));
   }

@@ -1,16 +1,8 @@
 import { waitFor } from '@platform/testing';
 import { type CreatedToken, type IdentityUnderTest, startIdentity } from '../identity.js';
+import { noPolicy, policyPath } from './no-policy.js';
 
-const policyPath = '/api/v1/organisation/token-policy';
 const tokensPath = '/api/v1/personal-access-tokens';
-const none = {
-  allowList: [],
-  maxLifetimeDays: null,
-  allowsNever: true,
-  deniedScopes: [],
-  revokeFamilyOnReuse: false,
-  revokeUnusedDays: null,
-};
 let identity: IdentityUnderTest;
 let session: string;
 
@@ -21,7 +13,7 @@ beforeEach(async () => {
 afterEach(() => identity.close());
 
 const put = (policy: object, query = '', token = session) =>
-  identity.call('PUT', policyPath + query, { token, body: { ...none, ...policy } });
+  identity.call('PUT', policyPath + query, { token, body: { ...noPolicy, ...policy } });
 const getStatus = async ({ accessToken: token }: CreatedToken) =>
   (await identity.call('GET', '/api/v1/users/me', { token })).status;
 
@@ -66,7 +58,7 @@ test('a dry run lists the tokens that would be revoked, and exactly these are th
     ]),
   );
   expect(await Promise.all(tokens.map(getStatus))).toEqual(tokens.map(() => 200));
-  expect((await identity.call('GET', policyPath, { token: session })).body.policy).toEqual(none);
+  expect((await identity.call('GET', policyPath, { token: session })).body.policy).toEqual(noPolicy);
 
   const saved = await put({ ...policy, existingTokens: 'revoke' });
   expect([saved.body.affected, saved.body.revokedCount]).toEqual([dry.body.affected, 4]);

@@ -1,6 +1,7 @@
-import { type Answer, waitFor } from '@platform/testing';
+import type { Answer } from '@platform/testing';
 import { type IdentityUnderTest, type Member, startIdentity } from '../identity.js';
-import { noPolicy, policyPath } from './unused-organisation.js';
+import { waitForLockWaiters } from '../lock-waiters.js';
+import { noPolicy, policyPath } from './no-policy.js';
 
 const path = '/api/v1/personal-access-tokens';
 let identity: IdentityUnderTest;
@@ -32,15 +33,7 @@ async function saveDuring(
     await client.query('begin');
     await client.query(`select from ${owners} where id = $1 for update`, [ownerId]);
     const sending = send();
-    await waitFor(
-      async () =>
-        (
-          await identity.db.query(
-            `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
-          )
-        ).rowCount,
-      { what: 'the request to wait for the lock' },
-    );
+    await waitForLockWaiters(identity.db);
     const saved = await put(policy);
     expect([saved.status, saved.body.affectedCount]).toEqual([200, 0]);
     await client.query('commit');

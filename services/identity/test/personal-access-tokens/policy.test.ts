@@ -1,16 +1,8 @@
-import { waitFor } from '@platform/testing';
 import { type CreatedToken, type IdentityUnderTest, startIdentity } from '../identity.js';
+import { waitForLockWaiters } from '../lock-waiters.js';
+import { noPolicy, policyPath } from './no-policy.js';
 
-const policyPath = '/api/v1/organisation/token-policy';
 const tokensPath = '/api/v1/personal-access-tokens';
-const none = {
-  allowList: [],
-  maxLifetimeDays: null,
-  allowsNever: true,
-  deniedScopes: [],
-  revokeFamilyOnReuse: false,
-  revokeUnusedDays: null,
-};
 let identity: IdentityUnderTest;
 let session: string;
 
@@ -21,7 +13,7 @@ beforeEach(async () => {
 afterEach(() => identity.close());
 
 const put = (policy: object, query = '', token = session) =>
-  identity.call('PUT', policyPath + query, { token, body: { ...none, ...policy } });
+  identity.call('PUT', policyPath + query, { token, body: { ...noPolicy, ...policy } });
 const create = (fields: object) =>
   identity.call('POST', tokensPath, {
     token: session,
@@ -34,7 +26,7 @@ const days = (answer: { body: { token: CreatedToken } }) =>
 
 test('there is no restriction at first, and a saved policy is returned and audited', async () => {
   const get = async () => (await identity.call('GET', policyPath, { token: session })).body;
-  expect(await get()).toEqual({ policy: none });
+  expect(await get()).toEqual({ policy: noPolicy });
   const policy = {
     allowList: ['127.0.0.0/8', '203.0.113.7'],
     maxLifetimeDays: 90,
@@ -115,15 +107,7 @@ test('an administrator who is demoted in the meantime cannot save a policy', asy
     await client.query('begin');
     await client.query('select from organisations for update');
     const saving = put({ allowsNever: false });
-    await waitFor(
-      async () =>
-        (
-          await identity.db.query(
-            `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
-          )
-        ).rowCount,
-      { what: 'the request to wait for the lock' },
-    );
+    await waitForLockWaiters(identity.db);
     await client.query(`update users set role = 'member'`);
     await client.query('commit');
     expect((await saving).body.error.code).toBe('ADMIN_REQUIRED');
@@ -159,7 +143,7 @@ test('only an administrator with a session can read and save it, and invalid pol
   const member = await identity.createMember(session);
   const pat = await identity.createToken(session, { scopes: ['config:read', 'config:write'] });
   for (const method of ['GET', 'PUT']) {
-    const call = (token: string) => identity.call(method, policyPath, { token, ...(method === 'PUT' && { body: none }) });
+    const call = (token: string) => identity.call(method, policyPath, { token, ...(method === 'PUT' && { body: noPolicy }) });
     expect([(await call(member.session)).body.error.code, (await call(pat.accessToken)).body.error.code]).toEqual([
       'ADMIN_REQUIRED',
       'SESSION_REQUIRED',

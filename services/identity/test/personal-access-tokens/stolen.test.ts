@@ -1,5 +1,5 @@
-import { waitFor } from '@platform/testing';
 import { type CreatedToken, type IdentityUnderTest, startIdentity } from '../identity.js';
+import { waitForLockWaiters } from '../lock-waiters.js';
 import { createCaller } from '../mcp/endpoint.js';
 
 /* What a stolen token with `pat:write` can't do: outlive its revocation, or leave its allow list. */
@@ -165,7 +165,7 @@ test("a creation that waits for an edit of its token's allow list is bound by th
       ranges,
     ]);
     const creating = [create(parent.accessToken), create(parent.accessToken, { allowList: ['0.0.0.0/0'] })];
-    await waitForWaiting(2);
+    await waitForLockWaiters(identity.db, 2);
     await editor.query('commit');
     const [inherited, refused] = await Promise.all(creating);
     expect([inherited?.status, refused?.status]).toEqual([201, 400]);
@@ -174,18 +174,6 @@ test("a creation that waits for an edit of its token's allow list is bound by th
     editor.release();
   }
 });
-
-/** Waits until so many statements wait for a lock. */
-const waitForWaiting = (count: number) =>
-  waitFor(
-    async () =>
-      (
-        await identity.db.query(
-          `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
-        )
-      ).rowCount === count,
-    { what: `${count} statements that wait` },
-  );
 
 test('of rotations that wait for each other, one wins, although the grace keeps the token active', async () => {
   const old = await make(session);
@@ -199,7 +187,7 @@ test('of rotations that wait for each other, one wins, although the grace keeps 
     const rotations = Array.from({ length: 3 }, () =>
       identity.call('POST', `${path}/${old.id}/rotate`, { token: session, body: { graceSeconds: 60 } }),
     );
-    await waitForWaiting(rotations.length);
+    await waitForLockWaiters(identity.db, rotations.length);
     await blocker.query('commit');
     const answers = await Promise.all(rotations);
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 409, 409]);
@@ -218,9 +206,9 @@ test('a token that is created while its parent waits to be rotated joins the fam
       [parent.id],
     );
     const creating = create(parent.accessToken);
-    await waitForWaiting(1);
+    await waitForLockWaiters(identity.db, 1);
     const rotating = rotate(parent.id);
-    await waitForWaiting(2);
+    await waitForLockWaiters(identity.db, 2);
     await blocker.query('commit');
     const child = (await creating).body.token as CreatedToken;
     const replacement = (await rotating).body.token as CreatedToken;

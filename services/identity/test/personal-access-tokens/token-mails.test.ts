@@ -31,6 +31,7 @@ test('a creation is mailed to the owner, and so is a revocation by somebody else
   expect(created.text).toContain('"nightly"');
   expect(created.text).toMatch(/^Address: +127\.0\.0\.1$/m);
   expect(created.text).not.toContain(token.accessToken.slice(4, 60));
+  expect(created.text).toContain('/account/tokens\n');
   const reason = 'left\r\nthe project';
   await platform.identity.call('DELETE', `${path}/admin/${token.id}`, {
     token: platform.session,
@@ -39,6 +40,7 @@ test('a creation is mailed to the owner, and so is a revocation by somebody else
   const revoked = await platform.mailTo(member.email, /^An access token of yours was revoked$/);
   expect(revoked.text).toContain('(admin@example.com) revoked the access token "nightly".');
   expect(revoked.text).toContain('left the project');
+  expect(revoked.text).toContain('/account/tokens\n');
   const own = await platform.identity.createToken(member.session, { name: 'own' });
   await platform.identity.call('DELETE', `${path}/${own.id}`, { token: member.session });
   await platform.drained();

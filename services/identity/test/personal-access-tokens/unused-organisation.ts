@@ -4,16 +4,7 @@ import { createNoticesJob } from '../../src/features/token-notices/notices.job.j
 import { createUnusedJob } from '../../src/features/unused-tokens/unused.job.js';
 import { createSecretBox } from '../../src/secret-box.js';
 import type { IdentityUnderTest } from '../identity.js';
-
-export const policyPath = '/api/v1/organisation/token-policy';
-export const noPolicy = {
-  allowList: [],
-  maxLifetimeDays: null,
-  allowsNever: true,
-  deniedScopes: [],
-  revokeFamilyOnReuse: false,
-  revokeUnusedDays: null,
-};
+import { noPolicy, policyPath } from './no-policy.js';
 
 let count = 0;
 

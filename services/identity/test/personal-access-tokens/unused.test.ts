@@ -1,8 +1,9 @@
 import { DAY_MS } from '@platform/service-kit';
-import { waitFor } from '@platform/testing';
 import { checkUseStatement } from '../../src/features/unused-tokens/queries.js';
 import { type IdentityUnderTest, startIdentity } from '../identity.js';
-import { createOrganisation, createReplicas, policyPath } from './unused-organisation.js';
+import { waitForLockWaiters } from '../lock-waiters.js';
+import { policyPath } from './no-policy.js';
+import { createOrganisation, createReplicas } from './unused-organisation.js';
 
 const HOUR = 1 / 24;
 let identity: IdentityUnderTest;
@@ -112,15 +113,7 @@ test('a use that is stored while the token is being revoked keeps it', async () 
     await client.query('begin');
     await client.query('select from users where id = $1 for update', [adminId]);
     const running = runAfter(7 + HOUR);
-    await waitFor(
-      async () =>
-        (
-          await identity.db.query(
-            `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
-          )
-        ).rowCount,
-      { what: 'the job to wait for the lock' },
-    );
+    await waitForLockWaiters(identity.db);
     await use(id, Date.now() + 7 * DAY_MS);
     await client.query('commit');
     await running;

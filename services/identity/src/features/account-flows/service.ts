@@ -16,29 +16,6 @@ import { normaliseEmail } from '../users/service.js';
 import { linkInvalid } from './errors.js';
 import type { AcceptInvitationBody, LinkResponse, ResetPasswordBody } from './schemas.js';
 
-export interface AccountFlows {
-  /** Mails a code if the account exists, without revealing whether it does. @throws AppError 429. */
-  requestCode(email: string, client: ClientAddress): Promise<void>;
-  /**
-   * Mails a link to choose a new password if the account exists, without revealing whether it does. A member who hasn't
-   * accepted their invitation gets the invitation again.
-   *
-   * @throws AppError 429.
-   */
-  requestReset(email: string, client: ClientAddress): Promise<void>;
-  /** Returns the account that the link belongs to. @throws AppError 400 LINK_INVALID; 429. */
-  describeLink(token: string, address: string): Promise<LinkResponse['link']>;
-  /** Changes the password and ends all sessions of the account; its tokens stay. @throws AppError 400 LINK_INVALID; 429. */
-  resetPassword(body: ResetPasswordBody, client: ClientAddress): Promise<void>;
-  /**
-   * Activates the invited account and signs it in.
-   *
-   * @returns the session, or the step that is missing; the account is active in both cases.
-   * @throws AppError 400 LINK_INVALID; 429.
-   */
-  acceptInvitation(body: AcceptInvitationBody, client: ClientAddress): Promise<SignInOutcome>;
-}
-
 export interface AccountFlowDeps {
   readonly prisma: Prisma;
   readonly passwords: Passwords;
@@ -53,7 +30,7 @@ export interface AccountFlowDeps {
   };
 }
 
-export function createAccountFlows(deps: AccountFlowDeps): AccountFlows {
+export function createAccountFlows(deps: AccountFlowDeps) {
   const { prisma, passwords, secrets, outbox, passFirstFactor, clock, limits } = deps;
 
   /** Doesn't look the account up, so that neither response nor timing reveals it: the sending job looks it up later. */
@@ -101,10 +78,21 @@ export function createAccountFlows(deps: AccountFlowDeps): AccountFlows {
   }
 
   return {
-    requestCode: (email, client) => request('login_code', limits.code, email, client),
-    requestReset: (email, client) => request('password_reset', limits.reset, email, client),
+    /** Mails a code if the account exists, without revealing whether it does. @throws AppError 429. */
+    requestCode: (email: string, client: ClientAddress): Promise<void> =>
+      request('login_code', limits.code, email, client),
 
-    async describeLink(token, address) {
+    /**
+     * Mails a link to choose a new password if the account exists, without revealing whether it does. A member who hasn't
+     * accepted their invitation gets the invitation again.
+     *
+     * @throws AppError 429.
+     */
+    requestReset: (email: string, client: ClientAddress): Promise<void> =>
+      request('password_reset', limits.reset, email, client),
+
+    /** Returns the account that the link belongs to. @throws AppError 400 LINK_INVALID; 429. */
+    async describeLink(token: string, address: string): Promise<LinkResponse['link']> {
       await limits.link.begin(token, address);
       const link = await secrets.findLink(token);
       if (!link) throw linkInvalid();
@@ -112,7 +100,8 @@ export function createAccountFlows(deps: AccountFlowDeps): AccountFlows {
       return link;
     },
 
-    async resetPassword(body, client) {
+    /** Changes the password and ends all sessions of the account; its tokens stay. @throws AppError 400 LINK_INVALID; 429. */
+    async resetPassword(body: ResetPasswordBody, client: ClientAddress): Promise<void> {
       await followLink('password_reset', body, client.address, async (tx, userId, passwordHash, at) => {
         const user = await changePassword(tx, userId, passwordHash);
         if (!user) return undefined;
@@ -127,7 +116,13 @@ export function createAccountFlows(deps: AccountFlowDeps): AccountFlows {
       });
     },
 
-    acceptInvitation: (body, client) =>
+    /**
+     * Activates the invited account and signs it in.
+     *
+     * @returns the session, or the step that is missing; the account is active in both cases.
+     * @throws AppError 400 LINK_INVALID; 429.
+     */
+    acceptInvitation: (body: AcceptInvitationBody, client: ClientAddress): Promise<SignInOutcome> =>
       followLink('invitation', body, client.address, async (tx, userId, passwordHash, at) => {
         const user = await setFirstPassword(tx, userId, passwordHash, body.fullName?.trim());
         if (!user) return undefined;
@@ -143,3 +138,5 @@ export function createAccountFlows(deps: AccountFlowDeps): AccountFlows {
       }),
   };
 }
+
+export type AccountFlows = ReturnType<typeof createAccountFlows>;

@@ -39,6 +39,7 @@ export const auditActions = [
   'service_account.created',
   'service_account.changed',
   'service_account.removed',
+  'session.confirmed',
   'session.created',
   'session.ended',
   'sessions.ended',

@@ -11,7 +11,7 @@ export interface ConnectionPolicy {
   readonly clientKinds: readonly string[];
   /** The hosts whose documents describe clients that may connect; empty for all that the operator allows. */
   readonly hosts: readonly string[];
-  /** Who may connect an application. */
+  /** The members who may connect an application. */
   readonly connectableBy: string;
   /** The longest lifetime of a connection in days; null for that of the platform. */
   readonly maxLifetimeDays: number | null;

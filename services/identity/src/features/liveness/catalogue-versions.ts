@@ -1,4 +1,4 @@
-/** What this process has seen of the version of an organisation's tools. */
+/** The newest version of an organisation's tools that this process has seen. */
 export interface SeenVersion {
   readonly version: number;
   /** An older version was read after this one: a check that arrived late, or a database that was restored. */

@@ -19,11 +19,15 @@ export type LivenessRow = [
 ];
 
 /*
- * The scopes of an access token that its application still has. Clients that describe themselves have no scopes of their
- * own: the grant decides.
+ * The scopes that an access token still has, when it has lost some: those that its application has no more, and those that
+ * the organisation denies now. Clients that describe themselves have no scopes of their own: the grant decides.
  */
-const keptScopes = `case when c.kind = 'application' and not o.scopes <@ c.scopes
-           then array_to_string(array(select unnest(o.scopes) intersect select unnest(c.scopes)), ' ') end`;
+const keptScopes = `
+  case when o.scopes && p.denied_scopes or c.kind = 'application' and not o.scopes <@ c.scopes
+    then array_to_string(array(
+      select scope from unnest(o.scopes) scope
+      where (c.kind <> 'application' or scope = any(c.scopes)) and scope <> all(coalesce(p.denied_scopes, '{}'))
+    ), ' ') end`;
 
 /* Printing a list of 20 ranges costs more than the rest of a row does, so only its hash is returned. */
 const hashList = (list: string): string =>

@@ -15,7 +15,7 @@ export type RefusalCause = 'address' | 'ended';
 /** A use of a personal access token, or of an access token of an OAuth client. */
 export interface PresentedToken extends TokenUse {
   readonly kind: 'pat' | 'oauth';
-  /** Whom repeated refusals are counted for: a token, or an account and its client, who get new tokens all the time. */
+  /** The holder that repeated refusals are counted for: a token, or an account with its client, which often gets new tokens. */
   readonly holder: string;
 }
 
@@ -28,8 +28,8 @@ export interface RefusedUse extends PresentedToken {
 
 /*
  * Writes refused uses of tokens to the audit. A token that has ended is worth an entry only when it was rotated: whoever
- * still has its old value may have stolen it. The digest proves that the real token was presented. Repeating the
- * statement adds nothing.
+ * still has its old value may have stolen it. The digest proves that the real token was presented. The row of `token_reuses`
+ * is stored with the entry, so that a job reacts to the use even if this replica dies. Repeating the statement adds no entry.
  */
 const insert = `
   with refused as materialized (
@@ -56,12 +56,16 @@ const insert = `
     from found
     order by id
     on conflict do nothing
+  ), reused as (
+    insert into token_reuses (token_id, address, user_agent, used_at)
+    select distinct on (token_id) token_id, address, user_agent, at from found where cause = 'ended' order by token_id, id
+    on conflict do nothing
   )
-  select distinct on (token_id) id from found where cause = 'ended' order by token_id, id`;
+  select from found where cause = 'ended' limit 1`;
 
-/** @returns the first use of each rotated token that was used after it had ended. */
-export async function insertRefusedUses(db: pg.Pool, uses: readonly RefusedUse[]): Promise<RefusedUse[]> {
-  const { rows } = await db.query<{ id: string }>({
+/** @returns whether a rotated token was used after its end, which the job of `token-reuse` reacts to. */
+export async function insertRefusedUses(db: pg.Pool, uses: readonly RefusedUse[]): Promise<boolean> {
+  const { rowCount } = await db.query({
     name: 'insert_refused_uses',
     text: insert,
     values: [
@@ -75,6 +79,5 @@ export async function insertRefusedUses(db: pg.Pool, uses: readonly RefusedUse[]
       uses.map(({ kind }) => kind),
     ],
   });
-  const reused = new Set(rows.map(({ id }) => id));
-  return uses.filter(({ id }) => reused.has(id));
+  return rowCount === 1;
 }

@@ -23,8 +23,6 @@ const NETWORK = { ipv4: 32, ipv6: 64 } as const;
 /** So many networks are recorded for a token in that time. */
 const MAX_NETWORKS = 20;
 
-type ReuseReaction = (use: RefusedUse) => Promise<void>;
-
 export function createRefusedUses(deps: {
   readonly pool: pg.Pool;
   readonly clock: Clock;
@@ -33,16 +31,14 @@ export function createRefusedUses(deps: {
   const gathered: RefusedUse[] = [];
   const recent = new LRUCache<string, true>({ max: MAX_REMEMBERED, ttl: REPEATED_AFTER_MS });
   const networks = new LRUCache<string, { count: number }>({ max: MAX_REMEMBERED, ttl: REPEATED_AFTER_MS });
-  const reused = new Map<string, RefusedUse>();
-  let react: ReuseReaction | undefined;
+  let wakeReaction: (() => void) | undefined;
   let dropped = 0;
 
   async function write(): Promise<void> {
     try {
       while (gathered.length > 0) {
         const batch = gathered.slice(0, MAX_FLUSH);
-        for (const use of await insertRefusedUses(deps.pool, batch))
-          if (!reused.has(use.tokenId)) reused.set(use.tokenId, use);
+        if (await insertRefusedUses(deps.pool, batch)) wakeReaction?.();
         gathered.splice(0, batch.length);
       }
       if (dropped > 0)
@@ -56,26 +52,11 @@ export function createRefusedUses(deps: {
     }
   }
 
-  /** A reaction that fails delays neither the audit nor the others. */
-  async function reactToReuses(): Promise<void> {
-    for (const [tokenId, use] of reused)
-      try {
-        await react?.(use);
-        reused.delete(tokenId);
-      } catch (error) {
-        deps.log.warn({ err: error, tokenId }, 'failed to react to the use of a rotated token; retrying');
-      }
-  }
-
-  const isIdle = (): boolean => gathered.length === 0 && reused.size === 0;
-
   // Two flushes never overlap, so that no refusal is written by both.
   const flush = createPeriodicTask({
     intervalMs: FLUSH_EVERY_MS,
     async run() {
-      if (isIdle()) return;
-      await write();
-      await reactToReuses();
+      if (gathered.length > 0 || dropped > 0) await write();
     },
     onError: (error) => {
       deps.log.warn({ err: error }, 'failed to record refused uses of tokens; retrying');
@@ -103,9 +84,9 @@ export function createRefusedUses(deps: {
       else dropped += 1;
     },
 
-    /** Sets what happens when a rotated token is used after its end. It is repeated when it fails. */
-    onReuse(reaction: ReuseReaction): void {
-      react = reaction;
+    /** Sets what is called after the use of a rotated token has been stored, which had ended. */
+    onReuse(wake: () => void): void {
+      wakeReaction = wake;
     },
     start: flush.start,
 

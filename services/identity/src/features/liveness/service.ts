@@ -28,7 +28,7 @@ interface Use {
   readonly requiredScopes: readonly string[];
 }
 
-/** What the database knows about a live credential. */
+/** The stored data of a live credential. */
 interface Found {
   readonly row: LivenessRow;
   /** The allow lists of the batch by the id of their holder; none for a holder that was deleted meanwhile. */

@@ -1,7 +1,7 @@
 import { type Clock, createPeriodicTask, DAY_MS, type Logger } from '@platform/service-kit';
 import type pg from 'pg';
 import { firstIdAt } from '../audit/first-id.js';
-import { GRANT_SECONDS } from '../oauth/provider.js';
+import { GRANT_SECONDS } from '../oauth/lifetimes.js';
 import {
   deleteAccessTokens,
   deleteArtifacts,
@@ -48,7 +48,8 @@ export function createExpiryJob(deps: {
 
   async function sweep(): Promise<void> {
     const now = new Date(deps.clock());
-    while ((await expireTokens(deps.pool, now, BATCH)) === BATCH);
+    // A batch leaves out the tokens of locked owners.
+    while ((await expireTokens(deps.pool, now, BATCH)) > 0);
     while ((await expireInvitations(deps.pool, now, BATCH)) === BATCH);
     while ((await deleteSessions(deps.pool, now, BATCH)) === BATCH);
     while ((await deletePendingSignIns(deps.pool, now, BATCH)) === BATCH);

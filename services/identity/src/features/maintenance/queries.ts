@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { runInTransaction } from '../../transaction.js';
 import { auditIdPrefix } from '../audit/queries.js';
 import { WRONG_CODES_PER_DAY, WRONG_CODES_WINDOW_MS } from '../one-time-secrets/secret.js';
 import { withdrawLapsedInvitations } from '../users/queries.js';
@@ -7,20 +8,43 @@ import { withdrawLapsedInvitations } from '../users/queries.js';
  * Each statement handles a bounded batch in the order of an index, and skips rows that another replica has locked.
  */
 
+const due = `status = 'active' and expires_at <= $1`;
+
+/*
+ * Locks the owners of the next batch. Whatever changes a family has its owner locked, so the next statement sees the
+ * family in its final state: no child is moved to a token that another replica expires or revokes at the same time. Locked
+ * owners are left for a later batch, so that no two replicas deadlock.
+ */
+const lockOwners = `
+  with next as materialized (
+    select owner_id, service_account_id from personal_access_tokens where ${due} order by expires_at limit $2
+  ), member as (
+    select id from users where id in (select owner_id from next) for no key update skip locked
+  ), account as (
+    select id from service_accounts where id in (select service_account_id from next) for no key update skip locked
+  )
+  select id from member union all select id from account`;
+
 /*
  * A rotated token ends with its grace: it is revoked, and its children get its successor as their parent, so that they
- * are revoked with that one.
+ * are revoked with that one. The children of a token that expires get its own parent, since a session can rotate them into
+ * tokens that outlive it. A heir that ends in the same batch passes them on.
  */
 const expire = `
-  with due as materialized (
-    select id, org_id, expires_at, successor_id from personal_access_tokens
-    where status = 'active' and expires_at <= $1
+  with recursive due as materialized (
+    select id, org_id, expires_at, successor_id, coalesce(successor_id, parent_id) as heir_id from personal_access_tokens
+    where ${due} and coalesce(owner_id, service_account_id) = any($4::uuid[])
     order by expires_at limit $2 for update skip locked
+  ), heirs as (
+    select id, heir_id from due
+    union all
+    select heirs.id, due.heir_id from heirs join due on due.id = heirs.heir_id
   ), moved as (
-    update personal_access_tokens child set parent_id = due.successor_id
-    from due
-    where child.parent_id = due.id and child.status = 'active' and due.successor_id is not null
-      and not exists (select from due other where other.id = child.id)
+    update personal_access_tokens child set parent_id = heirs.heir_id
+    from heirs
+    where child.parent_id = heirs.id and child.status = 'active'
+      and not exists (select from due where due.id = heirs.heir_id)
+      and not exists (select from due where due.id = child.id)
   ), marked as (
     update personal_access_tokens token
     set status = case when token.successor_id is null then 'expired' else 'revoked' end::token_status,
@@ -36,10 +60,14 @@ const expire = `
   select count(*)::int as count from marked`;
 
 /** @returns how many tokens were marked. Expired tokens are rejected before that as well. */
-export async function expireTokens(db: pg.Pool, now: Date, limit: number): Promise<number> {
-  const { rows } = await db.query<{ count: number }>(expire, [now, limit, auditIdPrefix(now)]);
-  return rows[0]?.count ?? 0;
-}
+export const expireTokens = (pool: pg.Pool, now: Date, limit: number): Promise<number> =>
+  runInTransaction(pool, async (client) => {
+    const owners = await client.query<{ id: string }>(lockOwners, [now, limit]);
+    if (owners.rows.length === 0) return 0;
+    const ids = owners.rows.map(({ id }) => id);
+    const { rows } = await client.query<{ count: number }>(expire, [now, limit, auditIdPrefix(now), ids]);
+    return rows[0]?.count ?? 0;
+  });
 
 /** @returns how many members were removed because they hadn't accepted their invitation in time. */
 export async function expireInvitations(db: pg.Pool, now: Date, limit: number): Promise<number> {

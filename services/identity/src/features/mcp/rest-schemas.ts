@@ -43,8 +43,8 @@ export function toInputSchemas(
 }
 
 /** Returns the schema of the operation's response, or of the part at `path`, such as `['data']`. */
-export function toOutputSchema({ answer }: Operation, path: readonly string[] = []): ToolSchema {
-  let schema = answer;
+export function toOutputSchema({ answers: [answer] }: Operation, path: readonly string[] = []): ToolSchema {
+  let { schema } = answer;
   for (const name of path)
     schema = name === '[]' ? (schema?.['items'] as JsonSchema) : (schema as ObjectSchema).properties[name];
   if (schema?.['type'] !== 'object')

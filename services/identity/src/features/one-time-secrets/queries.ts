@@ -11,7 +11,7 @@ export interface NewSecret {
   readonly createdAt: Date;
   readonly expiresAt: Date;
   readonly triesLeft: number;
-  /** When the count of tries begins, and which earlier counts it continues; null for links. */
+  /** The time at which the count of tries begins, and the earliest count that it continues; null for links. */
   readonly tries: { readonly since: Date; readonly goesOnFrom: Date } | null;
 }
 

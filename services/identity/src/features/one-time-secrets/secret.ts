@@ -6,7 +6,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** How long each kind of secret is valid, in milliseconds. */
+/** The lifetime of each kind of secret, in milliseconds. */
 export const secretLifetimes = {
   login_code: 10 * MINUTE,
   password_reset: HOUR,

@@ -12,20 +12,7 @@ import type { OpenSession } from './schemas.js';
 /** More sessions than a person can look through; the newest are shown. */
 const MAX_LISTED = 100;
 
-export interface OpenSessions {
-  /** Lists the caller's own open sessions, newest first. */
-  list(caller: Caller): Promise<OpenSession[]>;
-  /** Ends one of the caller's own sessions. @throws AppError 404 for an unknown, foreign or ended one. */
-  end(caller: Caller, sessionId: string): Promise<void>;
-  /** Ends all of the caller's sessions but the one of the request. @returns how many. */
-  endOthers(caller: Caller): Promise<number>;
-  /** Lists a member's open sessions. @throws AppError 404. */
-  listOf(caller: Caller, userId: string): Promise<OpenSession[]>;
-  /** Ends all sessions of a member. @returns how many. @throws AppError 403 ADMIN_REQUIRED; 404. */
-  endOf(caller: Caller, userId: string): Promise<number>;
-}
-
-export function createOpenSessions(deps: { readonly prisma: Prisma; readonly clock: Clock }): OpenSessions {
+export function createOpenSessions(deps: { readonly prisma: Prisma; readonly clock: Clock }) {
   const { prisma, clock } = deps;
 
   async function find({ orgId, credentialId }: Caller, userId: string): Promise<OpenSession[]> {
@@ -58,9 +45,11 @@ export function createOpenSessions(deps: { readonly prisma: Prisma; readonly clo
   }
 
   return {
-    list: (caller) => find(caller, caller.userId),
+    /** Lists the caller's own open sessions, newest first. */
+    list: (caller: Caller): Promise<OpenSession[]> => find(caller, caller.userId),
 
-    async end(caller, sessionId) {
+    /** Ends one of the caller's own sessions. @throws AppError 404 for an unknown, foreign or ended one. */
+    async end(caller: Caller, sessionId: string): Promise<void> {
       const at = new Date(clock());
       await prisma.$transaction(async (tx) => {
         if (!(await endOwnSession(tx, caller, sessionId, at))) throw notFound('Session not found');
@@ -69,7 +58,8 @@ export function createOpenSessions(deps: { readonly prisma: Prisma; readonly clo
       });
     },
 
-    async endOthers(caller) {
+    /** Ends all of the caller's sessions but the one of the request. @returns how many. */
+    async endOthers(caller: Caller): Promise<number> {
       const { userId, credentialId } = caller;
       const at = new Date(clock());
       return prisma.$transaction(async (tx) => {
@@ -79,12 +69,14 @@ export function createOpenSessions(deps: { readonly prisma: Prisma; readonly clo
       });
     },
 
-    async listOf(caller, userId) {
+    /** Lists a member's open sessions. @throws AppError 404. */
+    async listOf(caller: Caller, userId: string): Promise<OpenSession[]> {
       if (!(await findMember(prisma, caller.orgId, userId))) throw userNotFound();
       return find(caller, userId);
     },
 
-    async endOf(caller, userId) {
+    /** Ends all sessions of a member. @returns how many. @throws AppError 403 ADMIN_REQUIRED; 404. */
+    async endOf(caller: Caller, userId: string): Promise<number> {
       const { orgId } = caller;
       const at = new Date(clock());
       return prisma.$transaction(async (tx) => {
@@ -97,3 +89,5 @@ export function createOpenSessions(deps: { readonly prisma: Prisma; readonly clo
     },
   };
 }
+
+export type OpenSessions = ReturnType<typeof createOpenSessions>;

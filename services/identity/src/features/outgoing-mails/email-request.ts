@@ -1,25 +1,8 @@
+import type { CallInput, MailInternalOperations } from '@platform/clients';
 import type { Addressee } from './queries.js';
 
-/** The body of `POST /api/v1/mail/internal/sendEmail`. */
-export interface SendEmailRequest {
-  readonly orgId: string;
-  readonly emailTemplateType:
-    | 'accountCreation'
-    | 'appuserInvite'
-    | 'loginWithOTP'
-    | 'passwordChanged'
-    | 'resetPassword'
-    | 'smtpServerChanged'
-    | 'suspiciousLoginAttempt'
-    | 'tokenAlert'
-    | 'tokenExpiring';
-  readonly sendEmailTo: readonly string[];
-  readonly subject: string;
-  readonly templateData: Readonly<Record<string, string | readonly EndingToken[]>>;
-  readonly isAutoEmail: true;
-  /** The SMTP server to send through, when it isn't the organisation's current one. */
-  readonly smtp?: SmtpSnapshot;
-}
+/** The body of the mail service's route for services. */
+export type SendEmailRequest = CallInput<MailInternalOperations['sendEmailForOrganisation']>['body'];
 
 /** A line of the template `tokenExpiring`. */
 export interface EndingToken {
@@ -29,14 +12,7 @@ export interface EndingToken {
 }
 
 /** A whole SMTP configuration including the password. It is only ever stored sealed. */
-export interface SmtpSnapshot {
-  readonly host: string;
-  readonly port: number;
-  readonly fromEmail: string;
-  readonly username?: string;
-  readonly password?: string;
-  readonly tls: string;
-}
+export type SmtpSnapshot = NonNullable<SendEmailRequest['smtp']>;
 
 const MAX_TEXT_LENGTH = 200;
 

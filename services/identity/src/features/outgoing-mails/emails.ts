@@ -2,14 +2,11 @@ import { secretLifetimes } from '../one-time-secrets/secret.js';
 import type { Addressee } from './queries.js';
 import {
   type SendEmailRequest,
-  type EndingToken,
   type SmtpSnapshot,
   asLine,
   type EmailRecipient,
   toEmail,
 } from './email-request.js';
-
-const MAX_MESSAGE_LENGTH = 1_000;
 
 /**
  * The base of links in mails: the web app at `appUrl`, or without one identity's own two pages at `pagesUrl`. Links to
@@ -18,8 +15,8 @@ const MAX_MESSAGE_LENGTH = 1_000;
 export interface LinkBase {
   readonly appUrl: string | undefined;
   readonly pagesUrl: string;
-  /** The URL of the console's page on which members see their tokens. */
-  readonly tokensUrl: string;
+  /** The base of the pages of the console, which identity serves. */
+  readonly consoleUrl: string;
 }
 
 /** Puts the secret into the fragment, which browsers never send to a server, so that no access log contains it. */
@@ -42,9 +39,10 @@ function toWords(durationMs: number): string {
 }
 
 /** Details of the request that caused the mail: who invites, or when and where a reset was requested. */
-type MailDetail = Readonly<Record<string, string>>;
+export type MailDetail = Readonly<Record<string, string>>;
 
-const pick = (detail: MailDetail, ...names: readonly string[]): MailDetail =>
+/** Returns the named values of the detail. */
+export const pick = (detail: MailDetail, ...names: readonly string[]): MailDetail =>
   Object.fromEntries(Object.entries(detail).filter(([name]) => names.includes(name)));
 
 export const toCodeEmail = (to: Addressee, otp: string): SendEmailRequest =>
@@ -134,39 +132,3 @@ export const toSmtpChangedEmail = (
   }),
   smtp,
 });
-
-/** @param detail - contains headline and message, and the result of `describeRequest` if a request caused the alert. */
-export const toTokenAlertEmail = (to: Addressee, detail: MailDetail): SendEmailRequest =>
-  toEmail(to, {
-    emailTemplateType: 'tokenAlert',
-    subject: asLine(detail['headline'] ?? ''),
-    templateData: {
-      ...pick(detail, 'headline', 'time', 'device', 'ipAddress'),
-      message: asLine(detail['message'] ?? '', MAX_MESSAGE_LENGTH),
-    },
-  });
-
-/* What the mail service takes: a longer text, or a token without a name, would have it reject the whole digest. */
-const MAX_ITEM_NAME_LENGTH = 300;
-const MAX_MORE_LENGTH = 100;
-const toItem = ({ name, end }: EndingToken): EndingToken => ({
-  name: asLine(name, MAX_ITEM_NAME_LENGTH) || '(no name)',
-  end: asLine(end),
-});
-
-/** @param detail - contains the result of `describeDigest`. */
-export const toTokenExpiringEmail = (
-  to: Addressee,
-  { headline = '', tokens = '[]', more = '' }: MailDetail,
-  { tokensUrl }: LinkBase,
-): SendEmailRequest =>
-  toEmail(to, {
-    emailTemplateType: 'tokenExpiring',
-    subject: asLine(headline),
-    templateData: {
-      headline: asLine(headline),
-      more: asLine(more, MAX_MORE_LENGTH),
-      tokens: (JSON.parse(tokens) as EndingToken[]).map(toItem),
-      tokensLink: tokensUrl,
-    },
-  });

@@ -1,12 +1,13 @@
+import { createInternalMailClient } from '@platform/clients';
 import type { Clock, Logger, Shutdown } from '@platform/service-kit';
 import type { Registry } from 'prom-client';
 import type { Prisma } from '../../resources.js';
 import type { SecretBox } from '../../secret-box.js';
 import type { OneTimeSecrets } from '../one-time-secrets/service.js';
-import { createMailClient } from './mail-client.js';
 import { registerOutboxMetrics } from './metrics.js';
 import { createOutbox, type Outbox } from './outbox.js';
 import { createPrepare, type PrepareDeps } from './prepare.js';
+import { createSendMail, SEND_TIMEOUT_MS } from './send-mail.js';
 import { createSendingJob } from './sending.job.js';
 
 /** Opens the outbox, and starts the job that sends its mails. Without a mail service, no mail is stored. */
@@ -30,9 +31,11 @@ export function startOutbox(deps: {
     log.warn('MAIL_URL is not set: invitations, codes and password links cannot be sent');
     return createOutbox(undefined, box);
   }
-  const send = createMailClient({ mailUrl, serviceToken });
+  const mail = createInternalMailClient({ baseUrl: mailUrl, timeoutMs: SEND_TIMEOUT_MS });
+  const send = createSendMail({ mail, serviceToken });
   const job = createSendingJob({ ...deps, prepare: createPrepare(deps), send });
   job.start();
   shutdown.on('workers', 'outgoing mails', job.stop);
+  shutdown.on('close', 'mail client', mail.close);
   return createOutbox(job.wake, box);
 }

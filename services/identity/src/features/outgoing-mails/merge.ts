@@ -39,6 +39,7 @@ export function mergeAlerts(details: readonly Detail[]): Detail {
   return {
     headline: manyHeadline.replace('#', String(details.length)),
     message: `${listItems(items, MAX_MESSAGE_LENGTH - advice.length - 2)}. ${advice}`,
+    ...(first['page'] !== undefined && { page: first['page'] }),
     ...(newest['time'] !== undefined && { time: newest['time'] }),
     ...joinFacts(details, 'device'),
     ...joinFacts(details, 'ipAddress'),

@@ -78,13 +78,22 @@ const toColumns = ({ userId, requestId, createdAt, expiresAt, nextAttemptAt, ...
   next_attempt_at: nextAttemptAt,
 });
 
+/**
+ * The outbox of commands: a replica sends what they store. They don't know whether there is a mail service; without one,
+ * the mails are deleted when they expire.
+ */
+export const commandOutbox = {
+  isEnabled: true,
+  toRow: (mail: MailRequest, at: Date): string => JSON.stringify(toColumns(toNewMail(mail, at))),
+} as const;
+
 /** @param wake - wakes the sending job; undefined when there is no mail service. */
 export const createOutbox = (wake: (() => void) | undefined, box: SecretBox): Outbox => ({
   isEnabled: wake !== undefined,
   async add(db, mail, at) {
     if (wake) await insertMail(db, toNewMail(mail, at));
   },
-  toRow: (mail, at) => (wake ? JSON.stringify(toColumns(toNewMail(mail, at))) : null),
+  toRow: (mail, at) => (wake ? commandOutbox.toRow(mail, at) : null),
   async addMessages(db, kind, messages, requestId, at) {
     if (!wake || messages.length === 0) return;
     const times = { createdAt: at, expiresAt: new Date(at.getTime() + getLifetime(kind)), nextAttemptAt: at };

@@ -10,8 +10,6 @@ import {
   type LinkBase,
   toResetEmail,
   toSuspiciousLoginEmail,
-  toTokenAlertEmail,
-  toTokenExpiringEmail,
 } from './emails.js';
 import { mergeAlerts } from './merge.js';
 import { messageContext } from './outbox.js';
@@ -24,6 +22,7 @@ import {
   type OutgoingMail,
   saveMessage,
 } from './queries.js';
+import { toTokenAlertEmail, toTokenExpiringEmail } from './token-emails.js';
 
 /**
  * Composes the message of a mail once and stores it, so that each attempt sends the same bytes under the same
@@ -104,7 +103,7 @@ async function compose(
   if (mail.kind === 'password_changed') return toPasswordChangedEmail(to, mail.detail, deps.links);
   if (mail.kind === 'token_alert') {
     const detail = mail.mergeKey === null ? mail.detail : await merge(tx, mail);
-    return detail && toTokenAlertEmail(to, detail);
+    return detail && toTokenAlertEmail(to, detail, deps.links);
   }
   if (mail.kind === 'token_expiring') return toTokenExpiringEmail(to, mail.detail, deps.links);
   // This kind is stored as a complete message.

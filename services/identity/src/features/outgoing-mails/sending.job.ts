@@ -1,6 +1,6 @@
 import { type Clock, createPeriodicTask, type Logger } from '@platform/service-kit';
 import type { Prisma } from '../../resources.js';
-import { type SendMail, type SendResult, IN_PROGRESS } from './mail-client.js';
+import { type SendMail, type SendResult, IN_PROGRESS } from './send-mail.js';
 import { isNotice, getRetryDelayMs } from './mail-kind.js';
 import type { Prepare } from './prepare.js';
 import { claimMails, type Lane, lanes } from './claim.queries.js';

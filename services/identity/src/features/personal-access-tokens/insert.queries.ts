@@ -6,7 +6,7 @@ import { lockPolicy } from '../token-policy/queries.js';
 import type { LimitedAlert } from '../token-alerts/limited-alerts.js';
 import { insertAlertFrom } from '../token-alerts/queries.js';
 
-/** Whoever a token acts as. */
+/** The member or the service account that a token acts as. */
 export interface TokenOwner {
   readonly id: string;
   readonly isServiceAccount: boolean;

@@ -25,7 +25,7 @@ export interface IssueDeps extends MintDeps {
   readonly outbox: Outbox;
 }
 
-/** What a token is created with, once its scopes are known to be grantable. */
+/** The properties of a new token, whose scopes are known to be grantable. */
 export interface TokenRequest {
   readonly owner: TokenOwner;
   /** Set when the owner is a service account. */
@@ -61,6 +61,7 @@ async function composeAlert(
     topic: owner.isServiceAccount ? 'account-token-created' : 'token-created',
     causedBy: owner.isServiceAccount ? caller.orgId : owner.id,
     recipients: recipients.map(({ id }) => id),
+    tokenOwnerId: owner.isServiceAccount ? null : owner.id,
     alert: describeCreation(token, expiresAt, { accountName, creator: caller }),
     summary: describeManyCreations(ALERTS_PER_HOUR, accountName),
     client: caller.client,

@@ -3,7 +3,7 @@ import type { SigningKeys } from '../signing-keys/service.js';
 
 export interface MintDeps {
   readonly keys: SigningKeys;
-  /** What tokens begin with when they are shown. */
+  /** The prefix with which tokens are shown. */
   readonly tokenPrefix: string;
 }
 

@@ -17,7 +17,7 @@ import type { TokenService } from './service.js';
 const base = '/api/v1/personal-access-tokens';
 const tags = ['Personal access tokens'];
 
-/** For members, on their own tokens; a token requires `pat:write`. */
+/** Registers what members do with their own tokens; a token requires `pat:write`. */
 export function ownTokenRoutes(app: App, service: TokenService): void {
   const onRequest = [app.authenticate, requireMember, requireScopes(['pat:write'])];
   app.post(
@@ -60,7 +60,7 @@ export function ownTokenRoutes(app: App, service: TokenService): void {
   );
 }
 
-/** For members; a token gets only the scopes that it can grant itself. */
+/** Registers the list of grantable scopes; a token gets only the scopes that it can grant itself. */
 export function scopeRoutes(app: App, service: TokenService): void {
   app.get(
     `${base}/scopes`,
@@ -78,7 +78,7 @@ export function scopeRoutes(app: App, service: TokenService): void {
   );
 }
 
-/** For administrators, with a session. The session is checked first, so that every token gets the same 403. */
+/** Registers what administrators do, with a session. It is checked first, so that every token gets the same 403. */
 export function adminTokenRoutes(app: App, service: TokenService): void {
   app.delete(
     `${base}/admin/:tokenId`,

@@ -1,10 +1,10 @@
-import { type Scope, type UserPrincipal } from '@platform/auth';
+import type { Scope, UserPrincipal } from '@platform/auth';
 import { type Page, type PageQuery, pageWindow, toPagination } from '@platform/service-kit';
 import type { Caller } from '../audit/actor.js';
 import { sessionRequiredToKeepDescendants, tokenNotFound } from './errors.js';
 import { canGrant, grantScopes } from './grant.js';
 import type { TokenOwner } from './insert.queries.js';
-import { type IssueDeps, issueToken } from './issue.js';
+import { type CreatedToken, type IssueDeps, issueToken } from './issue.js';
 import {
   countActiveTokens,
   findOrgTokens,
@@ -24,35 +24,6 @@ import type { AdminToken, CreateTokenBody, GrantableScopes, RevokeOptions, Token
 
 /** The own list contains at most the 100 newest tokens (PAT-6). */
 const MAX_OWN_LIST = 100;
-
-export interface TokenService {
-  /**
-   * Creates a token. Its value is returned only here.
-   *
-   * @throws AppError 400 when the caller can't grant the scopes, the expiry or the allow list; 401 when the caller's
-   *   credential has ended since it was verified; 409 when it is a token that has been rotated.
-   */
-  create(caller: Caller, body: CreateTokenBody): Promise<Token & { accessToken: string }>;
-  /** Lists the caller's 100 newest active tokens, newest first. */
-  listOwn(principal: UserPrincipal): Promise<Token[]>;
-  /** Lists the 100 newest active tokens of an owner, newest first. */
-  listOf(owner: TokenOwner): Promise<Token[]>;
-  listForOrganisation(principal: UserPrincipal, query: PageQuery): Promise<Page<AdminToken>>;
-  /** Returns the scopes that the caller can grant and the policy of the organisation allows, by category. */
-  grantableScopes(principal: UserPrincipal): Promise<GrantableScopes['scopes']>;
-  /**
-   * Revokes the token and its descendants, or with `keepDescendants` the token alone. The revocation is effective when
-   * this returns.
-   *
-   * @returns how many tokens were revoked.
-   * @throws AppError 404; 403 SESSION_REQUIRED when a token asks for `keepDescendants`.
-   */
-  revokeOwn(caller: Caller, tokenId: string, options?: RevokeOptions): Promise<number>;
-  /** Does the same for a token of another owner. @throws AppError 404. */
-  revokeOf(owner: TokenOwner, caller: Caller, tokenId: string, options?: RevokeOptions): Promise<number>;
-  /** Does the same for a token of any member or service account of the organisation. @throws AppError 404. */
-  revokeAny(caller: Caller, tokenId: string, options?: RevokeOptions): Promise<number>;
-}
 
 export const toToken = (row: TokenRow, now: number): Token => ({
   id: row.id,
@@ -79,7 +50,8 @@ export interface TokenServiceDeps extends IssueDeps {
   readonly getPolicy: GetPolicy;
 }
 
-export function createTokenService(deps: TokenServiceDeps): TokenService {
+/** Creates the service with which members and administrators create, list and revoke tokens. */
+export function createTokenService(deps: TokenServiceDeps) {
   const { pool, clock, outbox, defaultScopes } = deps;
 
   async function revoke(
@@ -104,6 +76,7 @@ export function createTokenService(deps: TokenServiceDeps): TokenService {
               topic: 'token-revoked',
               causedBy: `${caller.userId}:${token.ownerId}`,
               recipients: [token.ownerId],
+              tokenOwnerId: token.ownerId,
               alert: describeRevocation(token, caller, reason),
               client: caller.client,
               at,
@@ -121,7 +94,16 @@ export function createTokenService(deps: TokenServiceDeps): TokenService {
   }
 
   return {
-    create: (caller, { scopes: requested, name, description, expiryDays, allowList }) =>
+    /**
+     * Creates a token. Its value is returned only here.
+     *
+     * @throws AppError 400 when the caller can't grant the scopes, the expiry or the allow list; 401 when the caller's
+     *   credential has ended since it was verified; 409 when it is a token that has been rotated.
+     */
+    create: (
+      caller: Caller,
+      { scopes: requested, name, description, expiryDays, allowList }: CreateTokenBody,
+    ): Promise<CreatedToken> =>
       withCurrentPolicy(
         () => deps.getPolicy(caller.orgId),
         (policy) => {
@@ -140,10 +122,13 @@ export function createTokenService(deps: TokenServiceDeps): TokenService {
         },
       ),
 
-    listOwn: ({ userId }) => list({ id: userId, isServiceAccount: false }),
+    /** Lists the caller's 100 newest active tokens, newest first. */
+    listOwn: ({ userId }: UserPrincipal): Promise<Token[]> => list({ id: userId, isServiceAccount: false }),
+
+    /** Lists the 100 newest active tokens of an owner, newest first. */
     listOf: list,
 
-    async listForOrganisation({ orgId }, query) {
+    async listForOrganisation({ orgId }: UserPrincipal, query: PageQuery): Promise<Page<AdminToken>> {
       const at = clock();
       const now = new Date(at);
       const total = await countActiveTokens(pool, orgId, now);
@@ -152,7 +137,8 @@ export function createTokenService(deps: TokenServiceDeps): TokenService {
       return { data: rows.map((row) => toAdminToken(row, at)), pagination: toPagination(query, total) };
     },
 
-    async grantableScopes(principal) {
+    /** Returns the scopes that the caller can grant and the policy of the organisation allows, by category. */
+    async grantableScopes(principal: UserPrincipal): Promise<GrantableScopes['scopes']> {
       const { deniedScopes } = await deps.getPolicy(principal.orgId);
       return listScopeGroups(
         defaultScopes,
@@ -160,8 +146,27 @@ export function createTokenService(deps: TokenServiceDeps): TokenService {
       );
     },
 
-    revokeOwn: (caller, tokenId, options) => revoke(caller, caller.userId, tokenId, options),
-    revokeOf: ({ id }, caller, tokenId, options) => revoke(caller, id, tokenId, options),
-    revokeAny: (caller, tokenId, options) => revoke(caller, undefined, tokenId, options),
+    /**
+     * Revokes the token and its descendants, or with `keepDescendants` the token alone. The revocation is effective when
+     * this returns.
+     *
+     * @returns how many tokens were revoked.
+     * @throws AppError 404; 403 SESSION_REQUIRED when a token asks for `keepDescendants`.
+     */
+    revokeOwn: (caller: Caller, tokenId: string, options?: RevokeOptions): Promise<number> =>
+      revoke(caller, caller.userId, tokenId, options),
+
+    /** Does the same for a token of another owner. @throws AppError 404. */
+    revokeOf: (
+      { id }: TokenOwner,
+      caller: Caller,
+      tokenId: string,
+      options?: RevokeOptions,
+    ): Promise<number> => revoke(caller, id, tokenId, options),
+
+    /** Does the same for a token of any member or service account of the organisation. @throws AppError 404. */
+    revokeAny: (caller: Caller, tokenId: string, options?: RevokeOptions): Promise<number> =>
+      revoke(caller, undefined, tokenId, options),
   };
 }
+export type TokenService = ReturnType<typeof createTokenService>;

@@ -11,7 +11,7 @@ import {
   Token,
   toRevoked,
 } from '../personal-access-tokens/schemas.js';
-import { EditTokenBody, TokenAnswer } from '../token-details/schemas.js';
+import { EditedToken, EditTokenBody, TokenAnswer } from '../token-details/schemas.js';
 import { RotateBody, RotatedToken } from '../token-rotation/schemas.js';
 import { AccountPath, AccountTokenPath, CreateAccountTokenBody } from './schemas.js';
 import type { AccountTokens } from './tokens.js';
@@ -104,12 +104,12 @@ export function accountTokenRoutes(app: App, service: AccountTokens): void {
         security: bearer,
         params: AccountTokenPath,
         body: EditTokenBody,
-        response: { 200: TokenAnswer, ...errorResponses(400, 401, 403, 404, 409) },
+        response: { 200: EditedToken, ...errorResponses(400, 401, 403, 404, 409) },
       },
     },
     async (request) => {
       const { accountId, tokenId } = request.params;
-      return { token: await service.edit(getCaller(request), accountId, tokenId, request.body) };
+      return service.edit(getCaller(request), accountId, tokenId, request.body);
     },
   );
   app.post(

@@ -5,7 +5,7 @@ import { type CreatedToken, type IssueDeps, issueToken } from '../personal-acces
 import type { GrantableScopes, RevokeOptions, Token } from '../personal-access-tokens/schemas.js';
 import { listScopeGroups } from '../personal-access-tokens/scope-groups.js';
 import type { TokenService } from '../personal-access-tokens/service.js';
-import type { EditTokenBody, TokenDetails } from '../token-details/schemas.js';
+import type { EditedToken, EditTokenBody, TokenDetails } from '../token-details/schemas.js';
 import type { TokenDetailsService } from '../token-details/service.js';
 import { withCurrentPolicy } from '../token-policy/current-policy.js';
 import type { GetPolicy } from '../token-policy/feature.js';
@@ -96,7 +96,7 @@ export function createAccountTokens(
       accountId: string,
       tokenId: string,
       body: EditTokenBody,
-    ): Promise<TokenDetails> {
+    ): Promise<EditedToken> {
       const { id } = await findOwner(caller, accountId);
       return details.editOfAccount(caller, id, tokenId, body);
     },

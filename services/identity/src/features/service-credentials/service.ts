@@ -11,7 +11,7 @@ import { insertServiceCredential } from './queries.js';
 
 /** The lifetime is short, because a removed client keeps its access until its credential expires. */
 const LIFETIME_SECONDS = 300;
-/** How long identity reuses its own credential: for many mails, but well short of its expiry. */
+/** The time for which identity reuses its own credential: for many mails, but well short of its expiry. */
 const OWN_REUSE_MS = 200_000;
 
 export interface ServiceToken {

@@ -42,7 +42,7 @@ export const describeLeak = (name: string, owner: string, url: string | null): A
   ].join(' '),
 });
 
-/** Whoever a new token acts as: the reader of the mail, or a service account whose administrators read it. */
+/** The account that a new token acts as: the reader of the mail, or a service account whose administrators read it. */
 interface Subject {
   readonly accountName: string | undefined;
   readonly creator: { readonly fullName: string; readonly email: string };

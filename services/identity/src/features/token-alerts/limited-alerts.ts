@@ -1,4 +1,5 @@
 import { type ClientAddress, describeRequest } from '../known-devices/client.js';
+import type { TokenPage } from '../outgoing-mails/token-emails.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
 import { type Alert, describeMany } from './alerts.js';
 
@@ -13,13 +14,18 @@ export interface AlertRequest {
   readonly alert: Alert;
   /** Instead of the alert for the first one beyond the limit. */
   readonly summary?: Alert;
-  /** What alerts are counted by, beside `causedBy`. */
+  /** The key that alerts are counted by, beside `causedBy`. */
   readonly topic: string;
   /** The account that can cause alerts of this kind. */
   readonly causedBy: string;
-  /** Who sent the request that causes the alert; null when none did. */
+  /** The sender of the request that causes the alert; null when none does. */
   readonly client: (Pick<ClientAddress, 'address' | 'userAgent'> & { readonly requestId?: string }) | null;
   readonly reportsTheft?: boolean;
+  /**
+   * The owner of the tokens that the alert is about, who sees them on a page of their own; null for a service account. Other
+   * recipients are administrators. Undefined when it is not about tokens.
+   */
+  readonly tokenOwnerId?: string | null;
   /** Whether alerts of this topic are held for a minute, and sent as one mail. */
   readonly isMerged?: boolean;
   readonly at: Date;
@@ -33,16 +39,24 @@ export interface LimitedAlert {
   readonly countKey: string;
 }
 
-export function limitAlert(outbox: Outbox, request: AlertRequest): LimitedAlert {
+/** Returns the page of the console on which the recipient sees the tokens. */
+const findTokenPage = (userId: string, ownerId: string | null | undefined): TokenPage | undefined =>
+  ownerId === undefined ? undefined : ownerId === userId ? 'own' : 'organisation';
+
+export function limitAlert(outbox: Pick<Outbox, 'isEnabled' | 'toRow'>, request: AlertRequest): LimitedAlert {
   const { recipients, alert, topic, causedBy, client, at, reportsTheft = false, isMerged = false } = request;
   const countKey = `alerts:${topic}:${causedBy}`;
   if (!outbox.isEnabled) return { mails: null, summaries: null, countKey };
   const toMails = (text: Alert, mergeKey: string | undefined): string => {
-    const detail = { ...text, ...(client && describeRequest(client, at)) };
-    const mail = { kind: 'token_alert', detail, requestId: client?.requestId ?? null, reportsTheft } as const;
-    const rows = recipients.map((userId) =>
-      outbox.toRow({ ...mail, to: { userId }, ...(mergeKey !== undefined && { mergeKey }) }, at),
-    );
+    const mail = { kind: 'token_alert', requestId: client?.requestId ?? null, reportsTheft } as const;
+    const rows = recipients.map((userId) => {
+      const page = findTokenPage(userId, request.tokenOwnerId);
+      const detail = { ...text, ...(page && { page }), ...(client && describeRequest(client, at)) };
+      return outbox.toRow(
+        { ...mail, to: { userId }, detail, ...(mergeKey !== undefined && { mergeKey }) },
+        at,
+      );
+    });
     return `[${rows.join(',')}]`;
   };
   return {

@@ -6,7 +6,7 @@ import { getCaller } from '../audit/actor.js';
 import { tokenRequired } from '../personal-access-tokens/errors.js';
 import { RevokeBody, Revoked, TokenPath, toRevoked } from '../personal-access-tokens/schemas.js';
 import type { TokenService } from '../personal-access-tokens/service.js';
-import { EditTokenBody, TokenAnswer } from './schemas.js';
+import { EditedToken, EditTokenBody, TokenAnswer } from './schemas.js';
 import type { TokenDetailsService } from './service.js';
 
 const base = '/api/v1/personal-access-tokens';
@@ -18,7 +18,7 @@ export const requireToken: onRequestHookHandler = (request, _reply, done) => {
   done();
 };
 
-/** For members, on one of their own tokens; a token requires `pat:read` or `pat:write`. */
+/** Registers what members do with one of their own tokens; a token requires `pat:read` or `pat:write`. */
 export function tokenDetailsRoutes(app: App, service: TokenDetailsService): void {
   app.get(
     `${base}/:tokenId`,
@@ -48,16 +48,14 @@ export function tokenDetailsRoutes(app: App, service: TokenDetailsService): void
         security: bearer,
         params: TokenPath,
         body: EditTokenBody,
-        response: { 200: TokenAnswer, ...errorResponses(400, 401, 403, 404, 409) },
+        response: { 200: EditedToken, ...errorResponses(400, 401, 403, 404, 409) },
       },
     },
-    async (request) => ({
-      token: await service.edit(getCaller(request), request.params.tokenId, request.body),
-    }),
+    (request) => service.edit(getCaller(request), request.params.tokenId, request.body),
   );
 }
 
-/** For a token about itself, whatever its scopes. */
+/** Registers what a token can do with itself, whatever its scopes. */
 export function ownCredentialRoutes(
   app: App,
   details: TokenDetailsService,

@@ -37,6 +37,17 @@ export type TokenDetails = Type.Static<typeof TokenDetails>;
 
 export const TokenAnswer = Type.Object({ token: TokenDetails });
 
+export const EditedToken = Type.Object({
+  ...TokenAnswer.properties,
+  revokedCount: Type.Optional(
+    Type.Integer({
+      description:
+        'How many tokens were revoked with the edit: those it created that had none of the remaining scopes, and theirs.',
+    }),
+  ),
+});
+export type EditedToken = Type.Static<typeof EditedToken>;
+
 export const EditTokenBody = Type.Object(
   {
     name: Type.Optional(TokenName),
@@ -45,7 +56,11 @@ export const EditTokenBody = Type.Object(
       Type.Unsafe<string[]>({ ...AllowList, description: 'Within the current list, if there is one.' }),
     ),
     scopes: Type.Optional(
-      Type.Unsafe<string[]>({ ...RequestedScopes, description: 'Some of the current scopes, never others.' }),
+      Type.Unsafe<string[]>({
+        ...RequestedScopes,
+        description:
+          'Some of the current scopes, never others. What is removed here is removed from the tokens that it created.',
+      }),
     ),
     noticesMuted: Type.Optional(Type.Boolean()),
   },

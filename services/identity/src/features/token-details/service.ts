@@ -1,45 +1,20 @@
-import { type Clock, type FaultDetail, validationError } from '@platform/service-kit';
+import type { Clock } from '@platform/service-kit';
 import type pg from 'pg';
 import type { Prisma, Transaction } from '../../resources.js';
-import { isNarrower, readAllowList } from '../allow-lists/ranges.js';
+import { readAllowList } from '../allow-lists/ranges.js';
 import { type Caller, toActor } from '../audit/actor.js';
-import { findChanges } from '../audit/changes.js';
 import { insertAuditEntry } from '../audit/queries.js';
 import { descendantsOutsideOfAllowList, tokenNotFound } from '../personal-access-tokens/errors.js';
 import type { TokenOwner } from '../personal-access-tokens/insert.queries.js';
 import { toToken } from '../personal-access-tokens/service.js';
 import { lockAdministration } from '../users/administration.js';
-import {
-  type EditableToken,
-  findOwnToken,
-  lockOwner,
-  lockToken,
-  narrowFamily,
-  type TokenDetailsRow,
-  type TokenEdit,
-  updateToken,
-} from './queries.js';
-import type { EditTokenBody, TokenDetails } from './schemas.js';
+import { findEditChanges, toEdit, type TokenEdit } from './edit.js';
+import { narrowFamily } from './narrow-family.queries.js';
+import { findOwnToken, lockOwner, lockToken, type TokenDetailsRow, updateToken } from './queries.js';
+import type { EditedToken, EditTokenBody, TokenDetails } from './schemas.js';
 import { toState } from './state.js';
 
-export interface TokenDetailsService {
-  /** Returns a token of the owner in any state. @throws AppError 404. */
-  get(owner: { readonly id: string }, tokenId: string): Promise<TokenDetails>;
-  /**
-   * Changes an own active token. Its scopes can only become fewer, which takes effect at once.
-   *
-   * @throws AppError 404; 400 for a scope that the token lacks.
-   */
-  edit(caller: Caller, tokenId: string, body: EditTokenBody): Promise<TokenDetails>;
-  /** Changes a token of a service account, for an administrator. @throws AppError 403 ADMIN_REQUIRED; as `edit`. */
-  editOfAccount(
-    caller: Caller,
-    accountId: string,
-    tokenId: string,
-    body: EditTokenBody,
-  ): Promise<TokenDetails>;
-}
-
+/** Returns the details of a token as they are shown. */
 export function toDetails(row: TokenDetailsRow, now: number): TokenDetails {
   const state = toState(row, now);
   // The expiry job hasn't revoked a rotated token yet whose grace has ended.
@@ -60,71 +35,39 @@ export function toDetails(row: TokenDetailsRow, now: number): TokenDetails {
   };
 }
 
-/** @throws AppError 400 that names each scope that the token lacks. */
-function narrowScopes(current: readonly string[], wanted: readonly string[]): string[] {
-  const faults: FaultDetail[] = wanted.flatMap((scope, index) =>
-    current.includes(scope)
-      ? []
-      : [
-          {
-            field: `scopes.${index}`,
-            message: `the token lacks ${JSON.stringify(scope)}: scopes are only removed`,
-          },
-        ],
-  );
-  if (faults.length > 0) throw validationError(faults);
-  return current.filter((scope) => wanted.includes(scope));
-}
-
-/** @throws AppError 400 for what is no range, or lies outside of the current list. */
-function narrowAllowList(current: readonly string[], wanted: readonly string[]): string[] {
-  const list = readAllowList(wanted);
-  if (isNarrower(list, current)) return list;
-  throw validationError([
-    { field: 'allowList', message: `must lie within the current list: ${current.join(', ')}` },
-  ]);
-}
-
-function toEdit(
-  token: EditableToken & { readonly allowList: string[] },
-  { name, description, scopes: wanted, allowList, noticesMuted }: EditTokenBody,
-): TokenEdit {
-  const scopes = wanted && narrowScopes(token.scopes, wanted);
-  return {
-    ...(name !== undefined && { name }),
-    ...(description !== undefined && { description }),
-    ...(allowList && { allowList: narrowAllowList(token.allowList, allowList) }),
-    ...(noticesMuted !== undefined && { mutesNotices: noticesMuted }),
-    ...(scopes && scopes.length < token.scopes.length && { scopes, isNarrowed: true }),
-  };
-}
-
-/** @throws AppError 409 when a token that this one created would be allowed from nowhere. */
+/**
+ * Takes from the token's descendants what the edit takes from it.
+ *
+ * @returns how many were revoked, because they had no other scope.
+ * @throws AppError 409 when one would be allowed from nowhere.
+ */
 async function narrowDescendants(
   tx: Transaction,
   caller: Caller,
   tokenId: string,
-  allowList: readonly string[],
+  { allowList, scopes }: TokenEdit,
   at: Date,
-): Promise<void> {
-  const { excludedCount } = await narrowFamily(tx, { tokenId, allowList, caller, at });
+): Promise<number> {
+  // An empty list allows every address.
+  const isListNarrowed = allowList !== undefined && allowList.length > 0;
+  if (!isListNarrowed && !scopes) return 0;
+  const { revokedCount, excludedCount } = await narrowFamily(tx, {
+    tokenId,
+    allowList: isListNarrowed ? allowList : undefined,
+    scopes,
+    caller,
+    at,
+  });
   if (excludedCount > 0) throw descendantsOutsideOfAllowList(excludedCount);
+  return revokedCount;
 }
 
-/** The form in which the audit shows what an edit can change. */
-const toAuditForm = ({ name, description, scopes, allowList, mutesNotices }: TokenEdit) => ({
-  name: name ?? null,
-  description: description ?? null,
-  scopes: scopes?.join(' ') ?? null,
-  allowList: allowList?.join(' ') ?? null,
-  noticesMuted: String(mutesNotices ?? false),
-});
-
+/** Creates the service that shows and edits single tokens. */
 export function createTokenDetailsService(deps: {
   readonly pool: pg.Pool;
   readonly prisma: Prisma;
   readonly clock: Clock;
-}): TokenDetailsService {
+}) {
   const { pool, prisma, clock } = deps;
 
   async function get({ id }: { readonly id: string }, tokenId: string): Promise<TokenDetails> {
@@ -133,15 +76,17 @@ export function createTokenDetailsService(deps: {
     return toDetails(row, clock());
   }
 
-  async function edit(
+  /** @returns how many descendants were revoked. */
+  async function editIn(
     tx: Transaction,
     caller: Caller,
     owner: TokenOwner,
     tokenId: string,
     body: EditTokenBody,
-  ): Promise<void> {
+  ): Promise<number> {
     const now = clock();
-    if (body.allowList) await lockOwner(tx, owner);
+    const at = new Date(now);
+    if (body.allowList || body.scopes) await lockOwner(tx, owner, caller.orgId);
     const token = await lockToken(tx, tokenId, owner.id, caller.orgId);
     if (!token || toState(token, now) !== 'active') throw tokenNotFound();
     const before = {
@@ -149,42 +94,52 @@ export function createTokenDetailsService(deps: {
       allowList: readAllowList(token.allow_list),
       mutesNotices: token.mutes_notices,
     };
-    const change = toEdit(before, body);
-    const changes = findChanges(toAuditForm(before), toAuditForm({ ...before, ...change }), [
-      'name',
-      'description',
-      'scopes',
-      'allowList',
-      'noticesMuted',
-    ]);
-    if (Object.keys(changes).length === 0) return;
-    await updateToken(tx, tokenId, change);
-    if (change.allowList && change.allowList.length > 0)
-      await narrowDescendants(tx, caller, tokenId, change.allowList, new Date(now));
+    const edit = toEdit(before, body);
+    const changes = findEditChanges(before, edit);
+    if (Object.keys(changes).length === 0) return 0;
+    await updateToken(tx, tokenId, edit);
+    const revokedCount = await narrowDescendants(tx, caller, tokenId, edit, at);
     await insertAuditEntry(tx, {
       orgId: caller.orgId,
       action: 'token.changed',
       actor: toActor(caller),
       subjectId: tokenId,
       changes,
-      at: new Date(now),
+      at,
     });
+    return revokedCount;
   }
 
   return {
+    /** Returns a token of the owner in any state. @throws AppError 404. */
     get,
-    async edit(caller, tokenId, body) {
+
+    /**
+     * Changes an own active token. Its scopes can only become fewer, which takes effect at once, for its descendants too.
+     *
+     * @throws AppError 404; 400 for a scope that the token lacks, or for addresses outside of its allow list; 409 when a
+     *   descendant would be allowed from nowhere.
+     */
+    async edit(caller: Caller, tokenId: string, body: EditTokenBody): Promise<EditedToken> {
       const owner = { id: caller.userId, isServiceAccount: false };
-      await prisma.$transaction((tx) => edit(tx, caller, owner, tokenId, body));
-      return get(owner, tokenId);
+      const revokedCount = await prisma.$transaction((tx) => editIn(tx, caller, owner, tokenId, body));
+      return { token: await get(owner, tokenId), revokedCount };
     },
-    async editOfAccount(caller, accountId, tokenId, body) {
+
+    /** Changes a token of a service account, for an administrator. @throws AppError 403 ADMIN_REQUIRED; as `edit`. */
+    async editOfAccount(
+      caller: Caller,
+      accountId: string,
+      tokenId: string,
+      body: EditTokenBody,
+    ): Promise<EditedToken> {
       const owner = { id: accountId, isServiceAccount: true };
-      await prisma.$transaction(async (tx) => {
+      const revokedCount = await prisma.$transaction(async (tx) => {
         await lockAdministration(tx, caller);
-        await edit(tx, caller, owner, tokenId, body);
+        return editIn(tx, caller, owner, tokenId, body);
       });
-      return get(owner, tokenId);
+      return { token: await get(owner, tokenId), revokedCount };
     },
   };
 }
+export type TokenDetailsService = ReturnType<typeof createTokenDetailsService>;

@@ -43,7 +43,7 @@ const unsigned = (): AppError =>
 
 const readHeader = ({ headers }: FastifyRequest, name: string): string => [headers[name]].flat()[0] ?? '';
 
-/** For GitHub's secret scanning. [PAT-33] */
+/** Registers the route for GitHub's secret scanning. [PAT-33] */
 export function githubLeakRoutes(
   app: App,
   {

@@ -57,6 +57,7 @@ export function createLeaksJob(deps: {
         topic: 'token-leaked',
         causedBy: ownerId ?? orgId,
         recipients: [...new Set([...owners, ...administrators.map(({ id }) => id)])],
+        tokenOwnerId: ownerId,
         alert: describeLeak(token.name, token.ownerName, url),
         client: null,
         reportsTheft: true,

@@ -1,18 +1,8 @@
 import type pg from 'pg';
 import { createAttemptLimits } from '../attempt-limits/attempt-limits.js';
 
-export interface LeakReportLimit {
-  /** Counts a report from an address. @throws AppError 429. */
-  count(address: string): Promise<void>;
-  /** Takes a count back, because the report is one of a scanner that is known. */
-  takeBack(address: string): Promise<void>;
-}
-
-/** Sixty reports in fifteen minutes from one network, whatever they contain. */
-export function createLeakReportLimit(
-  pool: pg.Pool,
-  name: 'leak-report' | 'leak-signature',
-): LeakReportLimit {
+/** Limits reports to sixty in fifteen minutes from one network, whatever they contain. */
+export function createLeakReportLimit(pool: pg.Pool, name: 'leak-report' | 'leak-signature') {
   const limits = createAttemptLimits(pool, {
     name,
     perPair: 60,
@@ -20,7 +10,10 @@ export function createLeakReportLimit(
     message: 'Too many reports: try again later',
   });
   return {
-    count: (address) => limits.begin(name, address),
-    takeBack: (address) => limits.succeed(name, address),
+    /** Counts a report from an address. @throws AppError 429. */
+    count: (address: string): Promise<void> => limits.begin(name, address),
+    /** Takes a count back, because the report is one of a scanner that is known. */
+    takeBack: (address: string): Promise<void> => limits.succeed(name, address),
   };
 }
+export type LeakReportLimit = ReturnType<typeof createLeakReportLimit>;

@@ -7,7 +7,7 @@ import type { LeakReports } from './service.js';
 
 const MAX_BODY_BYTES = 1_048_576;
 
-/** For everybody who has found tokens. [PAT-31] */
+/** Registers the route for everybody who has found tokens. [PAT-31] */
 export function leakReportRoutes(app: App, report: LeakReports['report'], limit: LeakReportLimit): void {
   app.post(
     '/api/v1/personal-access-tokens/leaked',

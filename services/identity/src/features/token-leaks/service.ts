@@ -6,19 +6,16 @@ import { type LeakReportBody, MAX_REPORTED_LENGTH } from './schemas.js';
 
 type Match = LeakReportBody['tokens'][number];
 
-export interface LeakReports {
-  /** Stores a report of leaked tokens. Neither the result nor its time tells which of them are tokens. */
-  report(body: LeakReportBody): Promise<void>;
-  /** Stores a report of a trusted scanner. @returns the texts of it that are tokens, in whatever state. */
-  reportMatches(matches: readonly Match[]): Promise<ReadonlySet<string>>;
-}
-
-/** @param deps.wake - wakes the job that revokes the tokens. */
+/**
+ * Creates the service that stores reports of leaked tokens.
+ *
+ * @param deps.wake - wakes the job that revokes the tokens.
+ */
 export function createLeakReports(deps: {
   readonly pool: pg.Pool;
   readonly clock: Clock;
   readonly wake: () => void;
-}): LeakReports {
+}) {
   async function store(values: readonly LeakedValue[]): Promise<void> {
     const unique = new Map(values.map((value) => [value.digest, value]));
     await insertLeakReports(deps.pool, [...unique.values()], new Date(deps.clock()));
@@ -26,8 +23,11 @@ export function createLeakReports(deps: {
     setImmediate(deps.wake);
   }
   return {
-    report: ({ tokens }) => store(tokens.map(toLeakedValue)),
-    async reportMatches(matches) {
+    /** Stores a report of leaked tokens. Neither the result nor its time tells which of them are tokens. */
+    report: ({ tokens }: LeakReportBody): Promise<void> => store(tokens.map(toLeakedValue)),
+
+    /** Stores a report of a trusted scanner. @returns the texts of it that are tokens, in whatever state. */
+    async reportMatches(matches: readonly Match[]): Promise<ReadonlySet<string>> {
       const plausible = matches.filter(({ token }) => token.length <= MAX_REPORTED_LENGTH);
       const values = plausible.map(toLeakedValue);
       await store(values);
@@ -38,3 +38,4 @@ export function createLeakReports(deps: {
     },
   };
 }
+export type LeakReports = ReturnType<typeof createLeakReports>;

@@ -1,6 +1,6 @@
 import { DAY_MS } from '@platform/service-kit';
 import type { EndingToken } from '../outgoing-mails/email-request.js';
-import type { UnusedToken } from '../unused-tokens/queries.js';
+import type { UnusedToken } from '../unused-tokens/warning.queries.js';
 
 /*
  * Pure rules for the notices about tokens that expire: 14, 7 and 1 days before, and afterwards; and about tokens that are
@@ -59,7 +59,7 @@ const shorten = (name: string): string =>
 const describeUnused = ({ unusedSince, revokedFrom }: UnusedToken): string =>
   `not used since ${toDate(unusedSince)}: it is revoked on ${toDate(revokedFrom)}, unless it is used before`;
 
-/** What a holder is told in one mail. */
+/** The content of one mail to a holder. */
 export interface News {
   readonly expiring: readonly ExpiringToken[];
   readonly unused: readonly UnusedToken[];

@@ -1,8 +1,9 @@
 import { type Clock, createPeriodicTask, type Logger } from '@platform/service-kit';
 import type pg from 'pg';
 import { runInTransaction } from '../../transaction.js';
+import type { TokenPage } from '../outgoing-mails/token-emails.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
-import { findHoldersToWarn, takeUnused } from '../unused-tokens/queries.js';
+import { findHoldersToWarn, takeUnused } from '../unused-tokens/warning.queries.js';
 import { countDueNotices, describeDigest, isEmpty, isNews, type News, toDate } from './digest.js';
 import {
   claimDigest,
@@ -47,8 +48,15 @@ export function createNoticesJob(deps: {
     return { expiring, unused: await takeUnused(client, holder, now) };
   }
 
-  async function mail(client: pg.PoolClient, { id: userId }: Holder, news: News, now: Date) {
-    const detail = describeDigest(news, now);
+  /** @param page - the page of the console that shows all the tokens. */
+  async function mail(
+    client: pg.PoolClient,
+    { id: userId }: Holder,
+    news: News,
+    now: Date,
+    page: TokenPage = 'own',
+  ): Promise<void> {
+    const detail = { ...describeDigest(news, now), page };
     const request = { kind: 'token_expiring', to: { userId }, detail, requestId: null } as const;
     await insertMail(client, outbox.toRow(request, now));
   }
@@ -76,7 +84,8 @@ export function createNoticesJob(deps: {
       const own = await claimNews(client, administrator, now);
       await claimDigest(client, administrator, now);
       const expiring = [...shared.expiring, ...own.expiring];
-      await mail(client, administrator, { expiring, unused: [...shared.unused, ...own.unused] }, now);
+      const news = { expiring, unused: [...shared.unused, ...own.unused] };
+      await mail(client, administrator, news, now, 'organisation');
     }
   }
 

@@ -13,7 +13,7 @@ const dueDay = `((expires_at at time zone 'UTC')::date - (case expiry_notices wh
 const isDue = `expires_at is not null and expiry_notices < 4 and status <> 'revoked' and successor_id is null
   and (expiry_notices < ${ALL_NOTICES - 1} or expires_at <= $2)`;
 
-/** Whoever is told: a member, or the administrators of an organisation, about the tokens of its service accounts. */
+/** The recipient of notices: a member, or the administrators of an organisation, about the tokens of its service accounts. */
 export interface Holder {
   /** The id of the member or the organisation. */
   readonly id: string;

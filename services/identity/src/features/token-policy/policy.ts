@@ -115,7 +115,7 @@ export function findBreaches(policy: TokenPolicy, token: PolicySubject, now: Dat
   ];
 }
 
-/** Whether such a token can be revoked at once. The owner of one that is only unused is warned first. */
+/** Returns whether such a token can be revoked at once. The owner of one that is only unused is warned first. */
 export const isRevoking = (found: readonly string[]): boolean => found.some((breach) => breach !== 'unused');
 
 export type ExistingTokens = 'keep' | 'revoke';

@@ -21,7 +21,7 @@ export async function findTokenPolicy(db: Prisma | Transaction, orgId: string): 
 
 /** A policy as it was read, so that a statement can check that it is still the same. */
 export interface CurrentPolicy extends TokenPolicy {
-  /** When it was saved, which each save changes. */
+  /** The time at which it was saved: each save changes it. */
   readonly version: Date;
 }
 
@@ -52,11 +52,14 @@ export async function findSavedState(db: Transaction, orgId: string): Promise<Sa
   return (await db.tokenPolicy.findUnique({ where: { orgId }, select })) ?? none;
 }
 
-export const saveTokenPolicy = (
-  db: Transaction,
-  orgId: string,
-  policy: TokenPolicy & SavedState,
-): Promise<unknown> =>
+export interface SavedPolicy extends TokenPolicy, SavedState {
+  /** The administrator in whose name the tokens are revoked that it does not allow; null when they are kept. */
+  readonly revokingBy: string | null;
+  /** The time of this save while they are being revoked. */
+  readonly revokingVersion: Date | null;
+}
+
+export const saveTokenPolicy = (db: Transaction, orgId: string, policy: SavedPolicy): Promise<unknown> =>
   db.tokenPolicy.upsert({ where: { orgId }, create: { orgId, ...policy }, update: policy });
 
 /**
@@ -115,7 +118,8 @@ const familyTokens = `
     union
     ${selectFamilyMembers('true')}
   )
-  select ${columns} from family ${joins} order by t.id desc`;
+  select ${columns} from family ${joins}
+  where t.status = 'active' and (t.expires_at is null or t.expires_at > $2) order by t.id desc`;
 
 /** Finds the active tokens with those that a revocation of them would revoke as well, newest first. */
 export async function findFamilies(

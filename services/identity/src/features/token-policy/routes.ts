@@ -10,7 +10,7 @@ import type { TokenPolicyService } from './service.js';
 const path = '/api/v1/organisation/token-policy';
 const tags = ['Personal access tokens'];
 
-/** For administrators, with a session: a token must not loosen the policy that it is subject to. */
+/** Registers the routes for administrators, who need a session: a token must not loosen the policy that it is subject to. */
 export function tokenPolicyRoutes(app: App, service: TokenPolicyService): void {
   const onRequest = [app.authenticate, requireSession, requireAdminRole];
   app.get(

@@ -16,18 +16,6 @@ import type { SavedTokenPolicy, TokenPolicyBody } from './schemas.js';
 
 const MAX_LISTED = 1_000;
 
-export interface TokenPolicyService {
-  get(organisation: Pick<UserPrincipal, 'orgId'>): Promise<TokenPolicy>;
-  /**
-   * Saves the policy, and keeps or revokes the active tokens that it would not allow.
-   *
-   * @param isDryRun - changes nothing, and returns the same.
-   * @throws AppError 400 for a fault; 409 EXISTING_TOKENS when there are such tokens and the body doesn't say what
-   *   happens to them.
-   */
-  save(caller: Caller, body: TokenPolicyBody, isDryRun: boolean): Promise<SavedTokenPolicy>;
-}
-
 const existingTokensUndecided = (count: number): AppError =>
   new AppError({
     status: 409,
@@ -81,15 +69,21 @@ const auditFields = [
   'revokeUnusedDays',
 ] as const;
 
+/** Creates the service with which administrators read and save the policy of their organisation. */
 export function createTokenPolicyService(deps: {
   readonly pool: pg.Pool;
   readonly prisma: Prisma;
   readonly outbox: Outbox;
   readonly clock: Clock;
-}): TokenPolicyService {
+}) {
   const { pool, prisma, outbox, clock } = deps;
 
-  const store = (caller: Caller, body: TokenPolicyBody, at: Date): Promise<TokenPolicy> =>
+  /** Stores the policy, with the mark that tokens are to be revoked, until they are. */
+  const store = (
+    caller: Caller,
+    body: TokenPolicyBody,
+    at: Date,
+  ): Promise<{ readonly policy: TokenPolicy; readonly version: Date }> =>
     prisma.$transaction(async (tx) => {
       const { orgId } = caller;
       await lockAdministration(tx, caller);
@@ -99,7 +93,14 @@ export function createTokenPolicyService(deps: {
       const { existingTokens } = body;
       const unusedFrom = getUnusedFrom(saved, policy.revokeUnusedDays, { existingTokens, at });
       const updatedAt = new Date(Math.max(at.getTime(), saved.updatedAt.getTime() + 1));
-      await saveTokenPolicy(tx, orgId, { ...policy, unusedFrom, updatedAt });
+      const isRevoked = existingTokens === 'revoke';
+      await saveTokenPolicy(tx, orgId, {
+        ...policy,
+        unusedFrom,
+        updatedAt,
+        revokingBy: isRevoked ? caller.userId : null,
+        revokingVersion: isRevoked ? updatedAt : null,
+      });
       await insertAuditEntry(tx, {
         orgId,
         action: 'configuration.token_policy_saved',
@@ -108,12 +109,21 @@ export function createTokenPolicyService(deps: {
         changes: findChanges(toAuditForm(before), toAuditForm(policy), auditFields),
         at,
       });
-      return policy;
+      return { policy, version: updatedAt };
     });
 
   return {
-    get: ({ orgId }) => findTokenPolicy(prisma, orgId),
-    async save(caller, body, isDryRun) {
+    get: ({ orgId }: Pick<UserPrincipal, 'orgId'>): Promise<TokenPolicy> => findTokenPolicy(prisma, orgId),
+
+    /**
+     * Saves the policy, and keeps or revokes the active tokens that it would not allow. When the request fails or the
+     * replica dies in between, the job finishes the revocations.
+     *
+     * @param isDryRun - changes nothing, and returns the same.
+     * @throws AppError 400 for a fault; 409 EXISTING_TOKENS when there are such tokens and the body doesn't say what
+     *   happens to them.
+     */
+    async save(caller: Caller, body: TokenPolicyBody, isDryRun: boolean): Promise<SavedTokenPolicy> {
       const { orgId } = caller;
       const at = new Date(clock());
       const find = (wanted: TokenPolicy) => findAffected(pool, orgId, wanted, at);
@@ -123,7 +133,8 @@ export function createTokenPolicyService(deps: {
         const undecided = await find(wanted);
         if (undecided.length > 0) throw existingTokensUndecided(undecided.length);
       }
-      const policy = isDryRun ? wanted : await store(caller, body, at);
+      const saved = isDryRun ? undefined : await store(caller, body, at);
+      const policy = saved?.policy ?? wanted;
       // After it is stored, so that a token that was created meanwhile is found as well.
       const found = await find(policy);
       const isRevoked = body.existingTokens === 'revoke';
@@ -135,10 +146,11 @@ export function createTokenPolicyService(deps: {
       };
       if (!isRevoked) return { ...result, revokedCount: 0, warnedCount: 0 };
       const revocable = found.filter(({ breaches }) => isRevoking(breaches));
-      const revokedCount = isDryRun
-        ? revocable.length + family.length
-        : await revokeAffected({ pool, outbox }, caller, revocable, at);
+      const revokedCount = saved
+        ? await revokeAffected({ pool, outbox }, { orgId, version: saved.version }, caller, revocable, at)
+        : revocable.length + family.length;
       return { ...result, revokedCount, warnedCount: found.length - revocable.length };
     },
   };
 }
+export type TokenPolicyService = ReturnType<typeof createTokenPolicyService>;

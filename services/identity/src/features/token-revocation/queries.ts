@@ -12,12 +12,12 @@ import { isStillRevocable } from './unused.js';
  */
 export const isActive = `status = 'active' and (expires_at is null or expires_at > $2)`;
 
-/** The caller who revokes, or the platform, which has no user and no credential. */
+/** The caller who revokes, or the platform, which has no credential. It has a user when it acts for an administrator. */
 export type Revoker =
   | Caller
   | {
       readonly orgId: string;
-      readonly userId: null;
+      readonly userId: string | null;
       readonly kind: null;
       readonly credentialId: null;
       readonly client: null;
@@ -49,7 +49,7 @@ export interface RevokedToken {
   /** Null for a service account. */
   readonly ownerId: string | null;
   readonly name: string;
-  /** How many tokens were revoked, including this one. */
+  /** The number of revoked tokens, including this one. */
   readonly count: number;
 }
 
@@ -75,20 +75,19 @@ const lockOwner = `
   from member full join account using (id)`;
 
 /**
- * Returns the SQL that finds the active tokens right below those of the table expression `family`: their children, and the
+ * Returns the SQL that finds the tokens right below those of the table expression `family`: their children, and the
  * predecessors that a rotation left working. It reads a range of the indexes `tokens_of_parent` and `tokens_of_successor`,
- * which exclude ended tokens.
+ * which exclude ended tokens. Those that have expired since the last run of the expiry job are included, because a token can
+ * outlive the one that created it.
  *
  * @param withChildren - the condition under which children belong to the family.
  */
 export const selectFamilyMembers = (withChildren: string): string => `
     select member.id from family cross join lateral (
-      select id, status, expires_at from personal_access_tokens
-        where parent_id = family.id and status = 'active' and ${withChildren}
+      select id from personal_access_tokens where parent_id = family.id and status = 'active' and ${withChildren}
       union all
-      select id, status, expires_at from personal_access_tokens
-        where successor_id = family.id and status = 'active'
-    ) member where ${isActive}`;
+      select id from personal_access_tokens where successor_id = family.id and status = 'active'
+    ) member`;
 
 /*
  * Revokes the token and all its descendants, with their audit entries, in one statement. The predecessors that a rotation
@@ -109,7 +108,7 @@ const revokeIf = (condition: string) => `
   ), revoked as (
     update personal_access_tokens token
     set status = 'revoked', revoked_at = $2, revoked_by = $5, revoked_reason = $6
-    from family where token.id = family.id and token.status = 'active'
+    from family where token.id = family.id and ${isActive}
     returning token.id, token.org_id
   )
   insert into audit_entries
@@ -120,40 +119,51 @@ const revokeIf = (condition: string) => `
 const revokeAnyway = revokeIf('true');
 const revokeUnused = revokeIf(isStillRevocable('personal_access_tokens.id', '$2'));
 
-/** @returns how many tokens were revoked; 0 when there was no such active token. */
-export async function revokeTokens(pool: pg.Pool, revocation: Revocation): Promise<number> {
-  const { tokenId, ownerId, by, reason, keepsDescendants, at, toAlert } = revocation;
-  const { kind, credentialId, client: from } = by;
-  return runInTransaction(pool, async (client) => {
-    const timeouts = [String(REVOKE_TIMEOUT_MS), String(LOCK_TIMEOUT_MS)];
-    const found = await client.query<Omit<RevokedToken, 'count'>>(lockOwner, [
+/** Locks the owner of the token, until the transaction ends. @returns undefined for an unknown token. */
+export async function lockTokenOwner(
+  client: pg.PoolClient,
+  tokenId: string,
+  orgId: string,
+): Promise<Omit<RevokedToken, 'count'> | undefined> {
+  const timeouts = [String(REVOKE_TIMEOUT_MS), String(LOCK_TIMEOUT_MS)];
+  const { rows } = await client.query<Omit<RevokedToken, 'count'>>(lockOwner, [tokenId, orgId, ...timeouts]);
+  return rows[0];
+}
+
+/** Revokes a token whose owner is locked. @returns how many tokens were revoked; 0 when there was no such active token. */
+export async function revokeLockedTokens(
+  client: pg.PoolClient,
+  { tokenId, ownerId, by, reason, keepsDescendants, onlyIfUnused, at }: Omit<Revocation, 'toAlert'>,
+): Promise<number> {
+  const query: pg.QueryConfig & { query_timeout: number } = {
+    text: onlyIfUnused ? revokeUnused : revokeAnyway,
+    values: [
       tokenId,
+      at,
       by.orgId,
-      ...timeouts,
-    ]);
-    const query: pg.QueryConfig & { query_timeout: number } = {
-      text: revocation.onlyIfUnused ? revokeUnused : revokeAnyway,
-      values: [
-        tokenId,
-        at,
-        by.orgId,
-        ownerId ?? null,
-        by.userId,
-        reason,
-        auditIdPrefix(at),
-        keepsDescendants,
-        kind,
-        credentialId,
-        from?.address ?? null,
-        getUserAgent(from),
-      ],
-      query_timeout: REVOKE_TIMEOUT_MS,
-    };
-    const { rowCount } = await client.query(query);
-    const count = rowCount ?? 0;
-    const [locked] = found.rows;
-    const alert = count > 0 && locked && toAlert ? toAlert({ ...locked, count }) : null;
+      ownerId ?? null,
+      by.userId,
+      reason,
+      auditIdPrefix(at),
+      keepsDescendants,
+      by.kind,
+      by.credentialId,
+      by.client?.address ?? null,
+      getUserAgent(by.client),
+    ],
+    query_timeout: REVOKE_TIMEOUT_MS,
+  };
+  const { rowCount } = await client.query(query);
+  return rowCount ?? 0;
+}
+
+/** @returns how many tokens were revoked; 0 when there was no such active token. */
+export const revokeTokens = (pool: pg.Pool, { toAlert, ...revocation }: Revocation): Promise<number> =>
+  runInTransaction(pool, async (client) => {
+    const { tokenId, by, at } = revocation;
+    const token = await lockTokenOwner(client, tokenId, by.orgId);
+    const count = await revokeLockedTokens(client, revocation);
+    const alert = count > 0 && token && toAlert ? toAlert({ ...token, count }) : null;
     if (alert) await storeAlert(client, alert, at);
     return count;
   });
-}

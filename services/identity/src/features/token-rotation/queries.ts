@@ -20,7 +20,7 @@ export interface Rotation {
   /** The scopes that the new token is signed with. */
   readonly scopes: readonly string[];
   readonly expiresAt: Date | null;
-  /** When the replaced token ends; undefined for at once. */
+  /** The time at which the replaced token ends; undefined for at once. */
   readonly graceEndsAt: Date | undefined;
   /** The policy that the new token was checked against. */
   readonly policyVersion: Date;

@@ -16,7 +16,7 @@ const documentation = {
   response: { 201: RotatedToken, ...errorResponses(400, 401, 403, 404, 409) },
 };
 
-/** For members, on their own tokens; a token only on itself and its descendants, with `pat:write` and all their scopes. */
+/** Registers the rotation of own tokens; a token rotates itself and its descendants, with `pat:write` and all their scopes. */
 export function tokenRotationRoutes(app: App, service: TokenRotation): void {
   const write = [app.authenticate, requireMember, requireScopes(['pat:write'])];
   app.post(

@@ -26,25 +26,6 @@ import type { CurrentPolicy } from '../token-policy/queries.js';
 import { rotateToken } from './queries.js';
 import type { RotatedToken, RotateOptions } from './schemas.js';
 
-export interface TokenRotation {
-  /**
-   * Replaces an own token by a new one with the same name, scopes and place in its family. The new value is returned only
-   * here. The replaced token works until the grace ends, then is revoked with the reason `rotated`.
-   *
-   * @throws AppError 404; 409 when the token or the calling token has been rotated; 403 when the caller lacks a scope of
-   *   the token, or is a token that isn't the token itself or an ancestor of it; 400 when the caller can't grant the
-   *   expiry; 401 when its credential has ended since it was verified.
-   */
-  rotate(caller: Caller, tokenId: string, options?: RotateOptions): Promise<RotatedToken>;
-  /** Does the same for a token of a service account; only the session of an administrator can. */
-  rotateOf(
-    caller: Caller,
-    owner: TokenOwner,
-    tokenId: string,
-    options?: RotateOptions,
-  ): Promise<RotatedToken>;
-}
-
 /** @throws AppError 403 when the new token would have a scope that the calling token lacks. */
 function assertCanHold(caller: UserPrincipal, scopes: readonly string[]): void {
   if (caller.kind === 'session') return;
@@ -57,13 +38,14 @@ const toLifetimeMs = ({ created_at: from, expires_at: to }: TokenDetailsRow): nu
 
 const toDate = (at: number | null): Date | null => (at === null ? null : new Date(at));
 
+/** Creates the service that replaces tokens by new ones. */
 export function createTokenRotation(
   deps: MintDeps & {
     readonly pool: pg.Pool;
     readonly clock: Clock;
     readonly getPolicy: GetPolicy;
   },
-): TokenRotation {
+) {
   const { pool, clock } = deps;
 
   async function findRotatable(owner: TokenOwner, tokenId: string, now: number): Promise<TokenDetailsRow> {
@@ -130,14 +112,30 @@ export function createTokenRotation(
     };
   }
 
-  const rotateOf: TokenRotation['rotateOf'] = (caller, ...rotation) =>
+  const rotateOf = (
+    caller: Caller,
+    owner: TokenOwner,
+    tokenId: string,
+    options?: RotateOptions,
+  ): Promise<RotatedToken> =>
     withCurrentPolicy(
       () => deps.getPolicy(caller.orgId),
-      (policy) => rotateWithin(policy, caller, ...rotation),
+      (policy) => rotateWithin(policy, caller, owner, tokenId, options),
     );
   return {
-    rotateOf,
-    rotate: (caller, tokenId, options) =>
+    /**
+     * Replaces an own token by a new one with the same name, scopes and place in its family. The new value is returned only
+     * here. The replaced token works until the grace ends, then is revoked with the reason `rotated`.
+     *
+     * @throws AppError 404; 409 when the token or the calling token has been rotated; 403 when the caller lacks a scope of
+     *   the token, or is a token that isn't the token itself or an ancestor of it; 400 when the caller can't grant the
+     *   expiry; 401 when its credential has ended since it was verified.
+     */
+    rotate: (caller: Caller, tokenId: string, options?: RotateOptions): Promise<RotatedToken> =>
       rotateOf(caller, { id: caller.userId, isServiceAccount: false }, tokenId, options),
+
+    /** Does the same for a token of a service account; only the session of an administrator can. */
+    rotateOf,
   };
 }
+export type TokenRotation = ReturnType<typeof createTokenRotation>;

@@ -78,7 +78,7 @@ const searches = {
 
 export interface FoundTokens {
   readonly rows: FoundTokenRow[];
-  /** Where the next search begins; null when there is no more. */
+  /** The place where the next search begins; null when there is no more. */
   readonly nextCursor: string | null;
 }
 

@@ -15,7 +15,7 @@ const tags = ['Personal access tokens'];
 /** The plain lists, which a request without a filter, a limit or a cursor gets. */
 type TokenLists = Pick<TokenService, 'listOwn' | 'listForOrganisation'>;
 
-/** For members, of their own tokens; a token requires `pat:read`. */
+/** Registers the search of members in their own tokens; a token requires `pat:read`. */
 export function ownTokenListRoutes(app: App, lists: TokenLists, search: TokenSearchService): void {
   app.get(
     base,
@@ -44,7 +44,7 @@ export function ownTokenListRoutes(app: App, lists: TokenLists, search: TokenSea
   );
 }
 
-/** For administrators, with a session. The session is checked first, so that every token gets the same 403. */
+/** Registers that of administrators, with a session. It is checked first, so that every token gets the same 403. */
 export function adminTokenListRoutes(app: App, lists: TokenLists, search: TokenSearchService): void {
   app.get(
     `${base}/admin`,

@@ -42,7 +42,7 @@ export type OrgTokenQuery = Type.Static<typeof OrgTokenQuery>;
 
 const { allowList, description, lastUse, noticesMuted, replacedBy, revokedAt, revokedReason, state } =
   TokenDetails.properties;
-/** What a search shows beside the fields of the plain lists. */
+/** The fields that a search shows beside those of the plain lists. */
 const found = Type.Partial(
   Type.Object({ allowList, description, lastUse, noticesMuted, replacedBy, revokedAt, revokedReason, state }),
 ).properties;

@@ -15,16 +15,6 @@ interface Found<T> {
   readonly nextCursor: string | null;
 }
 
-export interface TokenSearchService {
-  /** Finds own tokens, newest first. @throws AppError 400 for a time that isn't an instant. */
-  findOwn(principal: UserPrincipal, query: OwnTokenQuery): Promise<Found<TokenDetails>>;
-  /** Does the same for the tokens of the organisation. */
-  findForOrganisation(
-    principal: UserPrincipal,
-    query: OrgTokenQuery,
-  ): Promise<Found<TokenDetails & AdminToken>>;
-}
-
 function readInstant(field: string, text: string | undefined): Date | undefined {
   if (text === undefined) return undefined;
   const at = new Date(text);
@@ -32,12 +22,13 @@ function readInstant(field: string, text: string | undefined): Date | undefined 
   throw validationError([{ field, message: 'must be an instant, such as 2026-01-31T00:00:00Z' }]);
 }
 
+/** Creates the service that finds tokens by their filters. */
 export function createTokenSearch(deps: {
   readonly pool: pg.Pool;
   readonly clock: Clock;
-  /** How many days revoked and expired tokens are shown. */
+  /** The number of days for which revoked and expired tokens are shown. */
   readonly historyDays: number;
-}): TokenSearchService {
+}) {
   async function find(orgId: string, ownerId: string | undefined, query: OwnTokenQuery) {
     const now = deps.clock();
     const found = await searchTokens(deps.pool, {
@@ -56,11 +47,16 @@ export function createTokenSearch(deps: {
     return { ...found, now };
   }
   return {
-    async findOwn({ orgId, userId }, query) {
+    /** Finds own tokens, newest first. @throws AppError 400 for a time that isn't an instant. */
+    async findOwn({ orgId, userId }: UserPrincipal, query: OwnTokenQuery): Promise<Found<TokenDetails>> {
       const { rows, nextCursor, now } = await find(orgId, userId, query);
       return { items: rows.map((row) => toDetails(row, now)), nextCursor };
     },
-    async findForOrganisation({ orgId }, { owner, page = 1, ...query }) {
+    /** Does the same for the tokens of the organisation. */
+    async findForOrganisation(
+      { orgId }: UserPrincipal,
+      { owner, page = 1, ...query }: OrgTokenQuery,
+    ): Promise<Found<TokenDetails & AdminToken>> {
       if (page > 1)
         throw validationError([{ field: 'page', message: 'goes without filters: page a search by cursor' }]);
       const { rows, nextCursor, now } = await find(orgId, owner, query);
@@ -71,3 +67,4 @@ export function createTokenSearch(deps: {
     },
   };
 }
+export type TokenSearchService = ReturnType<typeof createTokenSearch>;

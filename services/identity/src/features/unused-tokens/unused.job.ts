@@ -44,6 +44,7 @@ export function createUnusedJob(deps: {
           topic: 'token-unused',
           causedBy: ownerId ?? orgId,
           recipients: ownerId === null ? administrators : [ownerId],
+          tokenOwnerId: ownerId,
           alert: describeUnusedRevocation(name, days ?? 0),
           client: null,
           isMerged: true,

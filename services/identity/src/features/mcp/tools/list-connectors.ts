@@ -14,7 +14,7 @@ export const listConnectors = (crawl: CrawlClient): Tool => ({
   outputSchema: {
     type: 'object',
     required: ['connectors'],
-    properties: { connectors: (operation.answer as ObjectSchema).properties['data'] },
+    properties: { connectors: (operation.answers[0].schema as ObjectSchema).properties['data'] },
   },
   annotations: READ_ONLY,
   scopes: ['crawl:read'],

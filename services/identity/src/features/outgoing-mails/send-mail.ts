@@ -1,3 +1,4 @@
+import { type InternalMailClient, ServiceFault } from '@platform/clients';
 import type { SendEmailRequest } from './email-request.js';
 
 /** The outcome of a send, as far as the mail service knows it. */
@@ -30,7 +31,7 @@ export const IN_PROGRESS = 'in progress';
 const WAIT_SECONDS = 2;
 
 /** The mail service may go on after this timeout: the next attempt, with the same key, gets the outcome. */
-const TIMEOUT_MS = 10_000;
+export const SEND_TIMEOUT_MS = 10_000;
 
 const states: Readonly<Record<string, 'failed' | 'refused' | 'unknown' | 'waiting'>> = {
   SMTP_ERROR: 'failed',
@@ -43,51 +44,38 @@ const states: Readonly<Record<string, 'failed' | 'refused' | 'unknown' | 'waitin
 /** Statuses that a retry of the same message wouldn't change. */
 const FINAL_STATUSES: ReadonlySet<number> = new Set([400, 413, 415, 422]);
 
-async function readResult(response: Response): Promise<SendResult> {
-  if (response.status === 202) {
-    await response.body?.cancel();
-    return { state: 'waiting', reason: IN_PROGRESS };
+/** Classifies a failed call by the mail service's own answer. Without one, the next attempt asks again. */
+function toResult(error: unknown): SendResult {
+  if (!(error instanceof ServiceFault))
+    return { state: 'waiting', reason: error instanceof Error ? error.name : 'Error' };
+  const { kind, status, code = 'no code', detailList, cause } = error;
+  if (status === undefined) {
+    const detail = (cause as { code?: unknown } | undefined)?.code;
+    return { state: 'waiting', reason: typeof detail === 'string' ? `${kind} (${detail})` : kind };
   }
-  if (response.ok) {
-    await response.body?.cancel();
-    return { state: 'sent' };
-  }
-  const answer = (await response.json().catch(() => undefined)) as
-    { error?: { code?: unknown; details?: { message?: unknown }[] } } | null | undefined;
-  const code = typeof answer?.error?.code === 'string' ? answer.error.code : 'no code';
-  const state = states[code] ?? (FINAL_STATUSES.has(response.status) ? 'rejected' : 'waiting');
-  const explanation = answer?.error?.details?.[0]?.message;
-  const hasExplanation = state === 'refused' && typeof explanation === 'string';
-  return { state, reason: hasExplanation ? explanation : `${response.status} ${code}` };
+  const state = states[code] ?? (FINAL_STATUSES.has(status) ? 'rejected' : 'waiting');
+  const explanation = state === 'refused' ? detailList[0]?.message : undefined;
+  return { state, reason: explanation ?? `${status} ${code}` };
 }
 
-/** Creates a client that sends mails through the mail service on behalf of organisations. */
-export function createMailClient(options: {
-  readonly mailUrl: string;
+/** Sends mails through the mail service on behalf of organisations. */
+export function createSendMail(options: {
+  readonly mail: Pick<InternalMailClient, 'call'>;
   /** Returns identity's own credential, with `SEND_MAIL`. */
   readonly serviceToken: () => Promise<string>;
 }): SendMail {
-  return async (message, { idempotencyKey, requestId, signal }) => {
+  return async (body, { idempotencyKey, requestId, signal }) => {
+    const headers = {
+      'idempotency-key': idempotencyKey,
+      prefer: `respond-async, wait=${WAIT_SECONDS}`,
+    };
     try {
-      const response = await fetch(`${options.mailUrl}/api/v1/mail/internal/sendEmail`, {
-        method: 'POST',
-        headers: {
-          authorization: `Bearer ${await options.serviceToken()}`,
-          'content-type': 'application/json',
-          'idempotency-key': idempotencyKey,
-          prefer: `respond-async, wait=${WAIT_SECONDS}`,
-          ...(requestId !== null && { 'x-request-id': requestId }),
-        },
-        body: JSON.stringify(message),
-        // Following a redirect would leak the credential and the message.
-        redirect: 'error',
-        signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
-      });
-      return await readResult(response);
+      const token = await options.serviceToken();
+      const context = { token, orgId: body.orgId, requestId: requestId ?? undefined, signal };
+      const { data } = await options.mail.call('sendEmailForOrganisation', { headers, body }, context);
+      return 'id' in data ? { state: 'waiting', reason: IN_PROGRESS } : { state: 'sent' };
     } catch (error) {
-      const cause = error instanceof Error ? (error.cause as { code?: unknown } | undefined) : undefined;
-      const name = error instanceof Error ? error.name : 'Error';
-      return { state: 'waiting', reason: typeof cause?.code === 'string' ? cause.code : name };
+      return toResult(error);
     }
   };
 }

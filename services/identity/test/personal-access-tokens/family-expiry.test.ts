@@ -1,0 +1,56 @@
+import { DAY_MS } from '@platform/service-kit';
+import { type CreatedToken, type IdentityUnderTest, startIdentity } from '../identity.js';
+
+const path = '/api/v1/personal-access-tokens';
+const scopes = ['pat:write', 'pat:read', 'user:read'];
+let identity: IdentityUnderTest;
+let session: string;
+
+beforeAll(async () => {
+  identity = await startIdentity();
+  session = await identity.login();
+});
+afterAll(() => identity.close());
+
+const make = (maker: string, fields: object = {}) => identity.createToken(maker, { scopes, ...fields });
+
+/** A token without an end, and one two levels below it that outlives the token between them. */
+async function createOutlivingToken() {
+  const root = await make(session, { expiryDays: 'never' });
+  const parent = await make(root.accessToken, { expiryDays: 30 });
+  const child = await make(parent.accessToken, { expiryDays: 30 });
+  const grandchild = await make(child.accessToken, { expiryDays: 30 });
+  const rotation = { token: session, body: { expiryDays: 365 } };
+  const { body } = await identity.call('POST', `${path}/${grandchild.id}/rotate`, rotation);
+  return { root, outliving: body.token as CreatedToken };
+}
+const isAlive = async ({ accessToken: token }: CreatedToken) =>
+  (await identity.call('GET', '/api/v1/users/me', { token })).status === 200;
+
+test('a token that outlives those that created it is revoked with the ones above them', async () => {
+  const [unmarked, marked] = [await createOutlivingToken(), await createOutlivingToken()];
+  const narrowed = await createOutlivingToken();
+  identity.advance(31 * DAY_MS);
+  session = await identity.login();
+  const revoke = async ({ id }: CreatedToken) =>
+    (await identity.call('DELETE', `${path}/${id}`, { token: session })).body.revokedCount as number;
+  expect(await Promise.all([unmarked, marked].map(({ outliving }) => isAlive(outliving)))).toEqual([
+    true,
+    true,
+  ]);
+
+  // The tokens between are not yet marked as expired.
+  expect([await revoke(unmarked.root), await isAlive(unmarked.outliving)]).toEqual([2, false]);
+  const edited = await identity.call('PATCH', `${path}/${narrowed.root.id}`, {
+    token: session,
+    body: { scopes: ['pat:write'] },
+  });
+  expect([edited.status, edited.body.revokedCount]).toEqual([200, 0]);
+  const details = async ({ id }: CreatedToken) =>
+    (await identity.call('GET', `${path}/${id}`, { token: session })).body.token;
+  expect(await details(narrowed.outliving)).toMatchObject({ scopes: ['pat:write'] });
+
+  await identity.sweep();
+  expect(await details(marked.outliving)).toMatchObject({ parentId: marked.root.id });
+  expect([await revoke(marked.root), await isAlive(marked.outliving)]).toEqual([2, false]);
+});
