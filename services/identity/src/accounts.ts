@@ -17,6 +17,7 @@ import { registerProviderSignIn } from './features/provider-sign-in/feature.js';
 import { CALLBACK_PATH } from './features/provider-sign-in/pages.js';
 import { registerSecondFactor } from './features/second-factor/feature.js';
 import { createMailServiceToken } from './features/service-credentials/service.js';
+import { registerSessionConfirmation } from './features/session-confirmation/feature.js';
 import { registerSessions, startSignInAttempts } from './features/sessions/feature.js';
 import { createPasswords } from './passwords.js';
 import { SIGN_IN_PATH } from './features/sign-in-pages/paths.js';
@@ -52,7 +53,7 @@ export function registerAccounts(app: App, deps: AccountDeps): Outbox {
   const links = {
     appUrl: config.APP_URL,
     pagesUrl: config.PUBLIC_URL + SIGN_IN_PATH,
-    tokensUrl: `${config.PUBLIC_URL}/account/tokens`,
+    consoleUrl: config.PUBLIC_URL,
   };
   const outbox = startOutbox({
     ...deps,
@@ -78,6 +79,7 @@ export function registerAccounts(app: App, deps: AccountDeps): Outbox {
   registerProviderSignIn(app, { ...provider, clients, passFirstFactor, sessions });
   registerSignInSettings(app, deps);
   registerOpenSessions(app, deps);
+  registerSessionConfirmation(app, { ...common, confirmPassword });
   registerOwnPassword(app, { ...common, confirmPassword });
   registerUsers(app, common);
   registerInvitations(app, { ...common, links });

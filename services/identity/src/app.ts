@@ -29,6 +29,7 @@ import { createFindOrganisationName } from './features/organisations/names.js';
 import { serviceCredentialRoutes } from './features/service-credentials/routes.js';
 import { createServiceCredentials } from './features/service-credentials/service.js';
 import { startSigningKeys } from './features/signing-keys/feature.js';
+import { guardDangerousOperations } from './features/session-confirmation/guard.js';
 import { signingKeyRoutes } from './features/signing-keys/routes.js';
 import { registerToolActivity } from './features/tool-activity/feature.js';
 import type { Resources } from './resources.js';
@@ -89,6 +90,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
     clockToleranceMs: 0,
     publicUrl: config.PUBLIC_URL,
   });
+  guardDangerousOperations(app, common);
 
   const outbox = registerAccounts(app, { ...common, keys, resolveTxt });
   signingKeyRoutes(app, keys);

@@ -12,7 +12,7 @@ import { createPasswords } from './passwords.js';
 import { reencryptAll } from './features/re-encryption/command.js';
 import { describeKeys, removeSigningKey, rotateKey } from './features/signing-keys/commands.js';
 import { normaliseEmail } from './features/users/service.js';
-import { runLiftRequirement, runVerifyDomain } from './provider-commands.js';
+import { runLiftRequirement, runReleaseDomain, runVerifyDomain } from './provider-commands.js';
 import { createSecretBox } from './secret-box.js';
 
 const help = `  create-organisation           --name <name> --admin-email <address>
@@ -27,6 +27,9 @@ const help = `  create-organisation           --name <name> --admin-email <addre
   verify-domain                 --organisation <id> --domain <name>
                                 verify a domain of e-mail addresses for an organisation's identity provider
                                 where its DNS record can't be looked up
+  release-domain                --domain <name>
+                                take a verified domain from the organisation that has it, for when it has
+                                passed to somebody else; the audit says so
   lift-provider-requirement     --organisation <id>
                                 let members sign in without the organisation's identity provider again, for
                                 when nobody gets in with it
@@ -138,6 +141,7 @@ export const main = defineCommands({
     'make-administrator': runMakeAdministrator,
     'reset-second-factor': runResetSecondFactor,
     'verify-domain': (args) => runVerifyDomain(args, process.env),
+    'release-domain': (args) => runReleaseDomain(args, process.env),
     'lift-provider-requirement': (args) => runLiftRequirement(args, process.env),
     keys: runKeys,
     'erase-mails': runEraseMails,

@@ -2,7 +2,12 @@ import { parseArgs } from 'node:util';
 import { systemClock, UsageError } from '@platform/service-kit';
 import { validate as isUuid } from 'uuid';
 import { withResources } from './command-resources.js';
-import { liftRequirementByCommand, verifyDomainByCommand } from './features/identity-provider/commands.js';
+import {
+  liftRequirementByCommand,
+  releaseDomainByCommand,
+  verifyDomainByCommand,
+} from './features/identity-provider/commands.js';
+import { readDomain } from './features/identity-provider/domain.js';
 
 const text = { type: 'string' } as const;
 
@@ -16,6 +21,16 @@ export async function runVerifyDomain(args: string[], env: NodeJS.ProcessEnv): P
   await withResources(env, async ({ prisma }) => {
     await verifyDomainByCommand({ prisma, clock: systemClock }, orgId, domain);
     process.stdout.write(`${domain} verified for organisation ${orgId}\n`);
+  });
+}
+
+export async function runReleaseDomain(args: string[], env: NodeJS.ProcessEnv): Promise<void> {
+  const { values } = parseArgs({ args, options: { domain: text } });
+  const domain = readDomain(values.domain ?? '');
+  if (domain === undefined) throw new UsageError('release-domain needs --domain, such as example.com');
+  await withResources(env, async ({ prisma }) => {
+    const orgId = await releaseDomainByCommand({ prisma, clock: systemClock }, domain);
+    process.stdout.write(`${domain} released from organisation ${orgId}\n`);
   });
 }
 

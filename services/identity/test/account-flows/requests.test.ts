@@ -77,8 +77,13 @@ test.each(['otp', 'password/forgot'])('%s is limited per account and network, an
 
 const mailsFor = async (email: string): Promise<string[]> =>
   (
-    await identity.db.query<{ kind: string }>('select kind from outgoing_mails where email = $1 order by id', [email])
-  ).rows.map(({ kind }) => kind); // prettier-ignore
+    await identity.db.query<{ id: string }>('select id from outgoing_mails where email = $1 order by id', [email])
+  ).rows.map(({ id }) => id); // prettier-ignore
+/** Counts all mails so far: one is dropped before its first attempt when a later code has replaced its own. */
+function createMailCount(email: string): () => Promise<number> {
+  const ids = new Set<string>();
+  return async () => (await mailsFor(email)).reduce((all, id) => all.add(id), ids).size;
+}
 const minutePassed = () => identity.db.query(`delete from rate_limits where key like 'mail:minute:%'`);
 
 test('mails an address at most 10 codes and links a day for one network, and still those for others and the owner', async () => {
@@ -92,18 +97,19 @@ test('mails an address at most 10 codes and links a day for one network, and sti
     const response = await post(path, { email }, stranger);
     expect([response.status, response.body.message]).toEqual([202, expect.any(String)]);
   };
+  const countMails = createMailCount(email);
   for (let round = 0; round < 12; round += 1) {
     await minutePassed();
     await askAsStranger(round % 2 === 0 ? 'otp' : 'password/forgot');
+    expect(await countMails()).toBe(Math.min(round + 1, 10));
   }
-  expect(await mailsFor(email)).toHaveLength(10);
   await minutePassed();
   // A refused request starts no cooldown: the next ones are mailed within the same minute.
   await askAsStranger('otp');
   await askAsStranger('password/forgot');
   await post('otp', { email }, home);
   await post('password/forgot', { email }, '198.51.2.7');
-  expect(await mailsFor(email)).toHaveLength(12);
+  expect(await countMails()).toBe(12);
 });
 
 test('mails an address at most 100 codes and links a day, and more only to a known device of its owner', async () => {
@@ -113,10 +119,11 @@ test('mails an address at most 100 codes and links a day, and more only to a kno
   await post('otp', { email }, '198.51.3.7');
   await identity.db.query(`update rate_limits set points = 100 where key like 'mail:day:%'`);
   await minutePassed();
+  const countMails = createMailCount(email);
   await post('otp', { email }, '198.51.3.7');
-  expect(await mailsFor(email)).toHaveLength(1);
+  expect(await countMails()).toBe(1);
   await post('otp', { email }, home);
-  expect(await mailsFor(email)).toHaveLength(2);
+  expect(await countMails()).toBe(2);
   await minutePassed();
   identity.advance(24 * 60 * 60_000);
   await post('otp', { email }, '198.51.3.7');

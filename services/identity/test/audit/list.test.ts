@@ -110,7 +110,7 @@ test('records every listed action once, with the actor and the subject', async (
     'mcp_server.tools_offered', 'mcp_server.tools_changed', 'password.changed',
     'second_factor.codes_renewed', 'second_factor.counter_fell', 'second_factor.enrolled',
     'second_factor.removed', 'second_factor.renamed', 'second_factor.reset', 'service_account.created',
-    'service_account.changed', 'service_account.removed', 'sessions.ended', 'sign_in.failed',
+    'service_account.changed', 'service_account.removed', 'session.confirmed', 'sessions.ended', 'sign_in.failed',
     'token.changed', 'token.leaked', 'token.refused', 'token.reused', 'token.rotated', 'user.invited',
   ];
   expect(new Set([...entries.map(({ action }) => action), ...elsewhere])).toEqual(new Set(auditActions));

@@ -1,3 +1,4 @@
+import { waitFor } from '@platform/testing';
 import { startPlatform } from '../account-flows/platform.js';
 import { base, useAccounts } from './use-accounts.js';
 
@@ -18,7 +19,10 @@ test('an administrator renames a token of an account, mutes it and takes permiss
   const change = { name: 'weekly backup', noticesMuted: true, scopes: ['crawl:read'] };
   const edited = await request('PATCH', change);
   expect([edited.status, edited.body.token]).toMatchObject([200, { id, ...change, state: 'active' }]);
-  expect((await request('GET')).body.token).toEqual(edited.body.token);
+  // The last use is written later.
+  const lastUse = { lastUse: expect.anything(), lastUsedAt: expect.anything() };
+  await waitFor(async () => (await request('GET')).body.token.lastUse !== null, { what: 'the last use' });
+  expect((await request('GET')).body.token).toEqual({ ...edited.body.token, ...lastUse });
   expect(await accounts.listUsers(accessToken)).toBe(403);
   expect(await accounts.findEntries(id)).toContainEqual(
     expect.objectContaining({ action: 'token.changed', credential_kind: 'session' }),
