@@ -1,6 +1,15 @@
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { createLogger, createShutdown, migrate, type ResolveHost, systemClock } from '@platform/service-kit';
+import {
+  type App,
+  type Clock,
+  createLogger,
+  createShutdown,
+  type Logger,
+  migrate,
+  type ResolveHost,
+  systemClock,
+} from '@platform/service-kit';
 import {
   type Answer,
   type CallOptions,
@@ -48,6 +57,11 @@ export interface MailOptions {
   readonly resolveHost?: ResolveHost;
 }
 
+interface BuildOptions extends MailOptions {
+  readonly log?: Logger;
+  readonly clock?: Clock;
+}
+
 export interface MailUnderTest {
   readonly url: string;
   readonly identityUrl: string;
@@ -87,19 +101,17 @@ export const attachment = (fields: object = {}): object => ({
   ...fields,
 });
 
-async function startApp(databaseUrl: string, identityUrl: string, options: MailOptions) {
+/** Builds a service that doesn't listen. The caller closes the app and runs the shutdown. */
+export async function buildApp(
+  databaseUrl: string,
+  identityUrl: string,
+  { log = createLogger('mail', 'silent'), clock = systemClock, ...options }: BuildOptions = {},
+) {
   const config = loadMailConfig({
     ...mailEnvironment(databaseUrl, identityUrl),
     ...(options.adminUrl !== undefined && { DATABASE_TIMEOUT_MS: '1000' }),
     ...options.environment,
   });
-  let written = '';
-  const log = createLogger('mail', 'debug', {
-    write: (line) => {
-      written += line;
-    },
-  });
-  let offsetMs = 0;
   const shutdown = createShutdown(log);
   const resources = openResources({
     databaseUrl,
@@ -109,7 +121,6 @@ async function startApp(databaseUrl: string, identityUrl: string, options: MailO
     shutdown,
   });
   const { journalTimes, resolveHost } = options;
-  const clock = () => systemClock() + offsetMs;
   const service = await buildMail({
     config,
     resources,
@@ -118,12 +129,26 @@ async function startApp(databaseUrl: string, identityUrl: string, options: MailO
     ...(journalTimes && { journalTimes }),
     ...(resolveHost && { resolveHost }),
   });
-  shutdown.on('http', 'listener', () => service.app.close());
-  await service.app.listen({ host: '127.0.0.1', port: 0 });
-  const { port } = service.app.server.address() as AddressInfo;
-  await waitFor(async () => (await service.app.inject('/health/ready')).statusCode === 200, {
-    what: 'the mail runtime',
+  return { app: service.app, config, resources, shutdown };
+}
+
+export const waitForRuntime = (app: App) =>
+  waitFor(async () => (await app.inject('/health/ready')).statusCode === 200, { what: 'the mail runtime' });
+
+async function startApp(databaseUrl: string, identityUrl: string, options: MailOptions) {
+  let written = '';
+  const log = createLogger('mail', 'debug', {
+    write: (line) => {
+      written += line;
+    },
   });
+  let offsetMs = 0;
+  const clock = () => systemClock() + offsetMs;
+  const { app, shutdown } = await buildApp(databaseUrl, identityUrl, { ...options, log, clock });
+  shutdown.on('http', 'listener', () => app.close());
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = app.server.address() as AddressInfo;
+  await waitForRuntime(app);
   return {
     url: `http://127.0.0.1:${port}`,
     shutdown,

@@ -33,6 +33,14 @@ export interface SmtpUnderTest {
   close(): Promise<void>;
 }
 
+/** Returns a configuration with which an organisation sends through the server. */
+export const toConfiguration = ({ port }: Pick<SmtpUnderTest, 'port'>, fields: object = {}) => ({
+  host: '127.0.0.1',
+  port,
+  fromEmail: 'noreply@corp.example',
+  ...fields,
+});
+
 const replies: Readonly<Record<Step, string>> = {
   CONNECT: '220 test ESMTP',
   EHLO: '250-test\r\n250-SMTPUTF8\r\n250 8BITMIME',

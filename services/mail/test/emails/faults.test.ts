@@ -1,6 +1,6 @@
 import { waitFor } from '@platform/testing';
 import { type MailUnderTest, startMail } from '../mail.js';
-import { type Behaviour, type SmtpUnderTest, startSmtp, type Step } from '../smtp-server.js';
+import { type Behaviour, type SmtpUnderTest, startSmtp, type Step, toConfiguration } from '../smtp-server.js';
 
 let mail: MailUnderTest;
 let smtp: SmtpUnderTest;
@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => mail.close());
 beforeEach(async () => {
   smtp = await startSmtp();
-  await mail.configure({ host: '127.0.0.1', port: smtp.port, fromEmail: 'noreply@corp.example' });
+  await mail.configure(toConfiguration(smtp));
 });
 afterEach(() => smtp.close());
 
@@ -141,10 +141,7 @@ test.each<[string, Behaviour]>([
   ['in the TLS handshake', (step) => (step === 'EHLO' ? '250-test\r\n250 STARTTLS' : undefined)],
   ['at DATA, with PIPELINING', pipelining({ DATA: 'hang' })],
 ])('a mail fails after the timeout and one attempt when the server hangs %s', async (_name, behaviour) => {
-  // prettier-ignore
-  await mail.configure({
-    host: '127.0.0.1', port: smtp.port, fromEmail: 'noreply@corp.example', username: 'user', password: secret,
-  });
+  await mail.configure(toConfiguration(smtp, { username: 'user', password: secret }));
   smtp.behave(behaviour);
   expect(await outcome()).toEqual(failed);
   expect(smtp.connections()).toBe(1);
@@ -213,10 +210,7 @@ test('a password that the server repeats in its reply appears in no response and
     if (step === 'EHLO') return '250-test\r\n250 AUTH PLAIN';
     return step === 'AUTH' ? `535 bad login ${line} ${secret}` : undefined;
   });
-  // prettier-ignore
-  await mail.configure({
-    host: '127.0.0.1', port: smtp.port, fromEmail: 'noreply@corp.example', username: 'user', password: secret,
-  });
+  await mail.configure(toConfiguration(smtp, { username: 'user', password: secret }));
   expect(await outcome()).toEqual(failed);
   const tested = await mail.call('POST', '/api/v1/mail/testConnection', { token: mail.session });
   expect(tested.body).toMatchObject({ ok: false, problem: { code: 'EAUTH', reply: 535 } });

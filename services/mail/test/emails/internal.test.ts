@@ -2,15 +2,10 @@ import { generateKeyPairSync, sign } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text as readBody } from 'node:stream/consumers';
-import { createLogger, createShutdown, systemClock } from '@platform/service-kit';
-import { waitFor } from '@platform/testing';
-import { buildMail } from '../../src/app.js';
-import { loadMailConfig } from '../../src/config.js';
 import { createRequestCipher } from '../../src/features/journal/request-cipher.js';
 import { createRecordService, type RecordService } from '../../src/features/records/service.js';
-import { openResources } from '../../src/resources.js';
-import { createMailDatabase, emailBody, mailEnvironment } from '../mail.js';
-import { type SmtpUnderTest, startSmtp } from '../smtp-server.js';
+import { buildApp, createMailDatabase, emailBody, waitForRuntime } from '../mail.js';
+import { type SmtpUnderTest, startSmtp, toConfiguration } from '../smtp-server.js';
 
 /*
  * Identity grants SEND_MAIL to no client but itself, so this file runs a fake identity with its own key pair: a JWKS, the
@@ -59,7 +54,7 @@ beforeAll(async () => {
       '/api/v1/oauth2/token': { access_token: mint('FETCH_CONFIG'), expires_in: 300 },
       ...(searchParams.get('orgId') === orgId && {
         '/api/v1/configurationManager/internal/smtpConfig': {
-          smtp: { host: '127.0.0.1', port: smtp.port, fromEmail: 'noreply@corp.example' },
+          smtp: toConfiguration(smtp),
         },
       }),
     };
@@ -73,22 +68,10 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => identity.listen(0, '127.0.0.1', resolve));
   const database = await createMailDatabase();
   const identityUrl = `http://127.0.0.1:${(identity.address() as AddressInfo).port}`;
-  const config = loadMailConfig(mailEnvironment(database.url, identityUrl));
-  const log = createLogger('mail', 'silent');
-  const shutdown = createShutdown(log);
-  const resources = openResources({
-    databaseUrl: database.url,
-    maxConnections: 4,
-    timeoutMs: config.DATABASE_TIMEOUT_MS,
-    log,
-    shutdown,
-  });
+  const { app, config, resources, shutdown } = await buildApp(database.url, identityUrl);
   const contentCipher = createRequestCipher(config.SERVICE_CLIENT_SECRET, 'content');
   records = createRecordService({ ...resources, contentCipher });
-  const { app } = await buildMail({ config, resources, shutdown, clock: systemClock });
-  await waitFor(async () => (await app.inject('/health/ready')).statusCode === 200, {
-    what: 'the mail runtime',
-  });
+  await waitForRuntime(app);
   send = async (token, body) => {
     const response = await app.inject({
       method: 'POST',

@@ -2,22 +2,18 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import { waitFor } from '@platform/testing';
 import PostalMime from 'postal-mime';
-import { attachment, emailBody, type MailUnderTest, startMail } from '../mail.js';
-import { type SmtpUnderTest, startSmtp } from '../smtp-server.js';
+import { attachment, emailBody, type MailUnderTest } from '../mail.js';
+import { startMailWithServer } from '../mail-with-server.js';
+import type { SmtpUnderTest } from '../smtp-server.js';
 
 let mail: MailUnderTest;
 let smtp: SmtpUnderTest;
 
 beforeAll(async () => {
   // Large mails take long on a busy machine.
-  mail = await startMail({ environment: { SMTP_TIMEOUT_MS: '20000' } });
-  smtp = await startSmtp();
-  await mail.configure({ host: '127.0.0.1', port: smtp.port, fromEmail: 'noreply@corp.example' });
+  ({ mail, smtp } = await startMailWithServer({ environment: { SMTP_TIMEOUT_MS: '20000' } }));
 });
-afterAll(async () => {
-  await mail.close();
-  await smtp.close();
-});
+afterAll(() => mail.close());
 beforeEach(() => {
   smtp.accepted.length = 0;
 });

@@ -1,18 +1,14 @@
-import { attachment, type MailUnderTest, startMail } from '../mail.js';
-import { type SmtpUnderTest, startSmtp } from '../smtp-server.js';
+import { attachment, type MailUnderTest } from '../mail.js';
+import { startMailWithServer } from '../mail-with-server.js';
+import type { SmtpUnderTest } from '../smtp-server.js';
 
 let mail: MailUnderTest;
 let smtp: SmtpUnderTest;
 
 beforeAll(async () => {
-  mail = await startMail();
-  smtp = await startSmtp();
-  await mail.configure({ host: '127.0.0.1', port: smtp.port, fromEmail: 'noreply@corp.example' });
+  ({ mail, smtp } = await startMailWithServer());
 });
-afterAll(async () => {
-  await mail.close();
-  await smtp.close();
-});
+afterAll(() => mail.close());
 beforeEach(() => {
   smtp.accepted.length = 0;
 });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { startStopwatch, waitFor } from '@platform/testing';
 import { type MailUnderTest, startMail } from '../mail.js';
-import { type SmtpUnderTest, startSmtp } from '../smtp-server.js';
+import { type SmtpUnderTest, startSmtp, toConfiguration } from '../smtp-server.js';
 
 let mail: MailUnderTest;
 let smtp: SmtpUnderTest;
@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => mail.close());
 beforeEach(async () => {
   smtp = await startSmtp();
-  await mail.configure({ host: '127.0.0.1', port: smtp.port, fromEmail: 'noreply@corp.example' });
+  await mail.configure(toConfiguration(smtp));
 });
 afterEach(() => smtp.close());
 

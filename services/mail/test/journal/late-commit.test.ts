@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DAY_MS } from '@platform/service-kit';
 import { waitFor } from '@platform/testing';
 import { type MailUnderTest, startMail } from '../mail.js';
-import { type SmtpUnderTest, startSmtp } from '../smtp-server.js';
+import { type SmtpUnderTest, startSmtp, toConfiguration } from '../smtp-server.js';
 
 let mail: MailUnderTest;
 let smtp: SmtpUnderTest;
@@ -14,7 +14,7 @@ beforeAll(async () => {
     environment: { SMTP_TIMEOUT_MS: '60000' },
     journalTimes: { heartbeatMs: 200, senderTimeoutMs: 3_000, keyLifetimeMs: DAY_MS },
   });
-  await mail.configure({ host: '127.0.0.1', port: smtp.port, fromEmail: 'noreply@corp.example' });
+  await mail.configure(toConfiguration(smtp));
 });
 afterAll(async () => {
   await mail.close();

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { callUrl, type OwnPostgres, startOwnPostgres, waitFor } from '@platform/testing';
 import { createAdministrator, createMailDatabase, emailBody, mailEnvironment, startMail } from '../mail.js';
 import { startService } from '../service-process.js';
-import { type Behaviour, startSmtp } from '../smtp-server.js';
+import { type Behaviour, startSmtp, toConfiguration } from '../smtp-server.js';
 
 const mailFolder = fileURLToPath(new URL('../..', import.meta.url));
 const sendPath = '/api/v1/mail/emails/sendEmail';
@@ -23,7 +23,7 @@ async function prepare(behaviour?: Behaviour) {
   const administrator = await createAdministrator();
   await administrator.identity('POST', '/api/v1/configurationManager/smtpConfig', {
     token: administrator.session,
-    body: { host: '127.0.0.1', port: smtp.port, fromEmail: 'noreply@corp.example' },
+    body: toConfiguration(smtp),
   });
   return {
     smtp,
@@ -48,8 +48,11 @@ describe('when PostgreSQL becomes unavailable', () => {
 
   test('a mail that the SMTP server has accepted is reported as sent, and its record is stored when PostgreSQL is back', async () => {
     const smtp = await startSmtp();
-    const mail = await startMail({ adminUrl: postgres.url() });
-    await mail.configure({ host: '127.0.0.1', port: smtp.port, fromEmail: 'noreply@corp.example' });
+    const mail = await startMail({
+      adminUrl: postgres.url(),
+      environment: { SMTP_TIMEOUT_MS: '20000' },
+    });
+    await mail.configure(toConfiguration(smtp));
     smtp.behave((step) => (step === 'MESSAGE' ? 'hang' : undefined));
     const sending = mail.send({ subject: 'in between' });
     await waitFor(() => smtp.count('MESSAGE') === 1, { what: 'the message' });
@@ -122,7 +125,7 @@ test('every mail is sent once or reported as unknown when the process is killed 
 
 test('SIGTERM lets a mail in progress finish before the process exits', async () => {
   const { smtp, token, start } = await prepare((step) => (step === 'MESSAGE' ? 'hang' : undefined));
-  const service = await start({ SMTP_TIMEOUT_MS: '5000' });
+  const service = await start({ SMTP_TIMEOUT_MS: '20000' });
   const sending = callUrl(service.url + sendPath, 'POST', { token, body: emailBody() });
   await waitFor(() => smtp.count('MESSAGE') === 1, { what: 'the message' });
   const stopping = service.stop();

@@ -1,4 +1,4 @@
-import { createLogger, createShutdown, DAY_MS } from '@platform/service-kit';
+import { createLogger, createShutdown, DAY_MS, type Shutdown } from '@platform/service-kit';
 import { type TestDatabase, waitFor } from '@platform/testing';
 import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
@@ -21,6 +21,21 @@ afterEach(async () => {
   await database.drop();
 });
 
+/** Creates a journal that keeps unsent mails for a week and sent ones for ever, unless options say otherwise. */
+const openJournal = (options: Partial<Parameters<typeof createJournal>[0]> = {}) =>
+  createJournal({
+    pool: db,
+    heartbeatPool: db,
+    clock: () => now,
+    log,
+    unsentKeptDays: 7,
+    recordsKeptDays: 0,
+    ...options,
+  });
+
+const openPools = (shutdown: Shutdown, timeoutMs: number) =>
+  openResources({ databaseUrl: database.url, maxConnections: 1, timeoutMs, log, shutdown });
+
 const insert = (state: string, ageDays: number) =>
   db.query(
     `insert into mails (id, org_id, state, sender_id, subject, from_address, to_addresses, cc_addresses, template_type, created_at, updated_at)
@@ -34,14 +49,7 @@ const subjects = async () =>
 test('failed and unknown mails are deleted after their retention; sent and pending ones stay', async () => {
   for (const state of ['sent', 'pending', 'failed', 'unknown'])
     for (const ageDays of [1, 6, 8]) await insert(state, ageDays);
-  const journal = createJournal({
-    pool: db,
-    heartbeatPool: db,
-    clock: () => now,
-    log,
-    unsentKeptDays: 7,
-    recordsKeptDays: 0,
-  });
+  const journal = openJournal();
   await journal.start();
   await journal.stop();
   // prettier-ignore
@@ -60,14 +68,7 @@ test('records are deleted and no longer counted after their retention', async ()
     );
   for (const ageDays of [1, 29, 31, 400]) await insertSent(ageDays);
   await db.query(`update mails set state = 'sent'`);
-  const journal = createJournal({
-    pool: db,
-    heartbeatPool: db,
-    clock: () => now,
-    log,
-    unsentKeptDays: 7,
-    recordsKeptDays: 30,
-  });
+  const journal = openJournal({ recordsKeptDays: 30 });
   await journal.start();
   await journal.stop();
   expect(await subjects()).toEqual(['sent 1', 'sent 29']);
@@ -82,15 +83,7 @@ test('each heartbeat deletes at most a thousand expired mails', async () => {
     [uuidv7(), new Date(now - 8 * DAY_MS)],
   );
   const times = { heartbeatMs: 300, senderTimeoutMs: 10_000, keyLifetimeMs: DAY_MS };
-  const journal = createJournal({
-    pool: db,
-    heartbeatPool: db,
-    clock: () => now,
-    log,
-    unsentKeptDays: 7,
-    recordsKeptDays: 0,
-    times,
-  });
+  const journal = openJournal({ times });
   await journal.start();
   expect(await subjects()).toHaveLength(1_500);
   await waitFor(async () => (await subjects()).length === 0, { what: 'the deletion of the old mails' });
@@ -101,27 +94,13 @@ test('statements that occupy every connection do not delay the heartbeats', asyn
   await insert('sent', 2);
   await db.query(`update mails set idempotency_key = 'old', request_digest = 'x'`);
   const shutdown = createShutdown(log);
-  const { pool, heartbeatPool } = openResources({
-    databaseUrl: database.url,
-    maxConnections: 1,
-    timeoutMs: 60_000,
-    log,
-    shutdown,
-  });
+  const { pool, heartbeatPool } = openPools(shutdown, 60_000);
   const lock = new pg.Client({ connectionString: database.url });
   await lock.connect();
   await lock.query('begin');
   await lock.query('select from mails for update');
   const times = { heartbeatMs: 100, senderTimeoutMs: 2_000, keyLifetimeMs: DAY_MS };
-  const journal = createJournal({
-    pool,
-    heartbeatPool,
-    clock: () => now,
-    log,
-    unsentKeptDays: 7,
-    recordsKeptDays: 0,
-    times,
-  });
+  const journal = openJournal({ pool, heartbeatPool, times });
   const started = journal.start();
   const isUpkeepWaiting = async () =>
     (
@@ -153,13 +132,7 @@ test('statements that occupy every connection do not delay the heartbeats', asyn
 
 test('a statement that was planned for an empty table reads only its own rows when the table has grown', async () => {
   const shutdown = createShutdown(log);
-  const { pool } = openResources({
-    databaseUrl: database.url,
-    maxConnections: 1,
-    timeoutMs: 10_000,
-    log,
-    shutdown,
-  });
+  const { pool } = openPools(shutdown, 10_000);
   const store = (id: string) => storeOutcomes(pool, [{ id, state: 'sent', refused: [] }], new Date(now));
   // PostgreSQL would switch to a generic plan after five executions.
   for (let use = 0; use < 10; use += 1) await store(uuidv7());

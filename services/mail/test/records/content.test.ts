@@ -1,21 +1,17 @@
 import { DAY_MS } from '@platform/service-kit';
 import { waitFor } from '@platform/testing';
-import { type MailUnderTest, startMail } from '../mail.js';
-import { type SmtpUnderTest, startSmtp } from '../smtp-server.js';
+import type { MailUnderTest } from '../mail.js';
+import { startMailWithServer } from '../mail-with-server.js';
+import type { SmtpUnderTest } from '../smtp-server.js';
 
 let mail: MailUnderTest;
 let smtp: SmtpUnderTest;
 
 beforeAll(async () => {
   const journalTimes = { heartbeatMs: 100, senderTimeoutMs: 30_000, keyLifetimeMs: DAY_MS };
-  mail = await startMail({ journalTimes });
-  smtp = await startSmtp();
-  await mail.configure({ host: '127.0.0.1', port: smtp.port, fromEmail: 'noreply@corp.example' });
+  ({ mail, smtp } = await startMailWithServer({ journalTimes }));
 });
-afterAll(async () => {
-  await mail.close();
-  await smtp.close();
-});
+afterAll(() => mail.close());
 
 interface Content {
   readonly html: string;

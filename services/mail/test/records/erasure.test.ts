@@ -2,24 +2,20 @@ import { randomUUID } from 'node:crypto';
 import { waitFor } from '@platform/testing';
 import { v7 as uuidv7 } from 'uuid';
 import { storeOutcomes } from '../../src/features/journal/queries.js';
-import { type MailUnderTest, startMail } from '../mail.js';
-import { type SmtpUnderTest, startSmtp } from '../smtp-server.js';
+import type { MailUnderTest } from '../mail.js';
+import { startMailWithServer } from '../mail-with-server.js';
+import type { SmtpUnderTest } from '../smtp-server.js';
 
 let mail: MailUnderTest;
 let smtp: SmtpUnderTest;
 
 beforeAll(async () => {
-  mail = await startMail({
+  ({ mail, smtp } = await startMailWithServer({
     environment: { SMTP_TIMEOUT_MS: '30000' },
     journalTimes: { heartbeatMs: 100, senderTimeoutMs: 30_000, keyLifetimeMs: 24 * 3_600_000 },
-  });
-  smtp = await startSmtp();
-  await mail.configure({ host: '127.0.0.1', port: smtp.port, fromEmail: 'noreply@corp.example' });
+  }));
 });
-afterAll(async () => {
-  await mail.close();
-  await smtp.close();
-});
+afterAll(() => mail.close());
 beforeEach(() => {
   smtp.behave(() => undefined);
   smtp.accepted.length = 0;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createAdministrator, emailBody, type MailUnderTest, startMail } from '../mail.js';
-import { type SmtpUnderTest, startSmtp } from '../smtp-server.js';
+import { type SmtpUnderTest, startSmtp, toConfiguration } from '../smtp-server.js';
 
 let mail: MailUnderTest;
 let smtp: SmtpUnderTest;
@@ -20,7 +20,7 @@ const list = async (token: string, query = '') =>
 beforeAll(async () => {
   mail = await startMail();
   smtp = await startSmtp();
-  const configuration = { host: '127.0.0.1', port: smtp.port, fromEmail: 'noreply@corp.example' };
+  const configuration = toConfiguration(smtp);
   await mail.configure(configuration);
   await mail.send({ subject: 'sent' }, { 'idempotency-key': key });
   smtp.behave((step) => (step === 'MESSAGE' ? '554 no' : undefined));

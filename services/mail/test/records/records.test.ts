@@ -1,21 +1,17 @@
-import { type MailUnderTest, startMail } from '../mail.js';
-import { type SmtpUnderTest, startSmtp } from '../smtp-server.js';
+import type { MailUnderTest } from '../mail.js';
+import { startMailWithServer } from '../mail-with-server.js';
+import type { SmtpUnderTest } from '../smtp-server.js';
 
 let mail: MailUnderTest;
 let smtp: SmtpUnderTest;
 
 beforeAll(async () => {
-  mail = await startMail();
-  smtp = await startSmtp();
-  await mail.configure({ host: '127.0.0.1', port: smtp.port, fromEmail: 'noreply@corp.example' });
+  ({ mail, smtp } = await startMailWithServer());
   for (const subject of ['one', 'two', 'three']) await mail.send({ subject });
   smtp.behave((step) => (step === 'MAIL' ? '550 no' : undefined));
   await mail.send({ subject: 'failed' });
 });
-afterAll(async () => {
-  await mail.close();
-  await smtp.close();
-});
+afterAll(() => mail.close());
 
 const list = (query = '') => mail.call('GET', `/api/v1/mail/records${query}`, { token: mail.session });
 

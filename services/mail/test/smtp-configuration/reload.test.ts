@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { waitFor } from '@platform/testing';
 import { type MailUnderTest, startMail } from '../mail.js';
-import { type SmtpUnderTest, startSmtp } from '../smtp-server.js';
+import { type SmtpUnderTest, startSmtp, toConfiguration } from '../smtp-server.js';
 
 const reloadPath = '/api/v1/mail/updateSmtpConfig';
 const configPath = '/api/v1/configurationManager/smtpConfig';
@@ -11,15 +11,8 @@ describe('with identity as the configuration manager', () => {
   let mail: MailUnderTest;
   let first: SmtpUnderTest;
   let second: SmtpUnderTest;
-  const on = (smtp: SmtpUnderTest, fields: object = {}) => ({
-    host: '127.0.0.1',
-    port: smtp.port,
-    fromEmail: 'noreply@corp.example',
-    ...fields,
-  });
-
   beforeAll(async () => {
-    mail = await startMail();
+    mail = await startMail({ environment: { SMTP_TIMEOUT_MS: '20000' } });
     first = await startSmtp();
     second = await startSmtp();
   });
@@ -32,7 +25,7 @@ describe('with identity as the configuration manager', () => {
   test('updateSmtpConfig returns the loaded configuration without the password', async () => {
     await mail.identity('POST', configPath, {
       token: mail.session,
-      body: on(first, { username: 'u', password: 's3cret-value', tls: 'none' }),
+      body: toConfiguration(first, { username: 'u', password: 's3cret-value', tls: 'none' }),
     });
     const reloaded = await mail.call('POST', reloadPath, { token: mail.token });
     expect([reloaded.status, reloaded.body]).toEqual([
@@ -46,11 +39,11 @@ describe('with identity as the configuration manager', () => {
   });
 
   test('a reload applies to the next mail, and a mail in progress finishes on the old server', async () => {
-    await mail.configure(on(first));
+    await mail.configure(toConfiguration(first));
     first.behave((step) => (step === 'DATA' ? 'hang' : undefined));
     const slow = mail.send({ subject: 'slow' });
     await waitFor(() => first.count('DATA') === 1, { what: 'the first mail at DATA' });
-    await mail.configure(on(second));
+    await mail.configure(toConfiguration(second));
     expect((await mail.send({ subject: 'fast' })).status).toBe(200);
     expect(second.accepted).toHaveLength(1);
     first.behave(() => undefined);
@@ -61,8 +54,8 @@ describe('with identity as the configuration manager', () => {
   });
 
   test('a changed configuration takes effect without a reload when the cached one has expired', async () => {
-    await mail.configure(on(second));
-    await mail.identity('POST', configPath, { token: mail.session, body: on(first) });
+    await mail.configure(toConfiguration(second));
+    await mail.identity('POST', configPath, { token: mail.session, body: toConfiguration(first) });
     second.accepted.length = 0;
     await mail.send();
     expect(second.accepted).toHaveLength(1);
@@ -77,7 +70,7 @@ describe('with identity as the configuration manager', () => {
     expect((await mail.call('POST', reloadPath, { token: mail.token })).status).toBe(404);
     const missing = await mail.send();
     expect([missing.status, missing.body.error.message]).toEqual([404, 'Smtp Configuration not set']);
-    await mail.identity('POST', configPath, { token: mail.session, body: on(first) });
+    await mail.identity('POST', configPath, { token: mail.session, body: toConfiguration(first) });
     expect((await mail.send()).status).toBe(200);
   });
 });

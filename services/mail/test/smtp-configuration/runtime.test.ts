@@ -1,18 +1,14 @@
-import { createLogger, createShutdown, systemClock } from '@platform/service-kit';
 import { waitFor } from '@platform/testing';
 import pg from 'pg';
-import { buildMail } from '../../src/app.js';
-import { loadMailConfig } from '../../src/config.js';
-import { openResources } from '../../src/resources.js';
-import { createAdministrator, createMailDatabase, emailBody, mailEnvironment } from '../mail.js';
+import { buildApp, createAdministrator, createMailDatabase, emailBody } from '../mail.js';
+import { toConfiguration } from '../smtp-server.js';
 
 test('updateSmtpConfig fails with "Mail container not found" while the mail runtime starts or stops', async () => {
   const database = await createMailDatabase();
   const administrator = await createAdministrator();
-  const smtp = { host: '127.0.0.1', port: 9, fromEmail: 'noreply@corp.example' };
   await administrator.identity('POST', '/api/v1/configurationManager/smtpConfig', {
     token: administrator.session,
-    body: smtp,
+    body: toConfiguration({ port: 9 }),
   });
   const token = await administrator.createToken(['SEND_MAIL', 'FETCH_CONFIG']);
   // The lock blocks the first heartbeat of the sender.
@@ -20,17 +16,7 @@ test('updateSmtpConfig fails with "Mail container not found" while the mail runt
   const lock = await db.connect();
   await lock.query('begin; lock table senders in access exclusive mode');
 
-  const log = createLogger('mail', 'silent');
-  const shutdown = createShutdown(log);
-  const config = loadMailConfig(mailEnvironment(database.url, administrator.identityUrl));
-  const resources = openResources({
-    databaseUrl: database.url,
-    maxConnections: 4,
-    timeoutMs: config.DATABASE_TIMEOUT_MS,
-    log,
-    shutdown,
-  });
-  const { app } = await buildMail({ config, resources, shutdown, clock: systemClock });
+  const { app, shutdown } = await buildApp(database.url, administrator.identityUrl);
   const call = async (url: string, payload?: object) => {
     const headers = { authorization: `Bearer ${token}` };
     const { statusCode, body } = await app.inject({

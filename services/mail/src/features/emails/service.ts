@@ -7,20 +7,14 @@ import type { EarlierMail } from '../journal/entry.js';
 import type { RequestCipher } from '../journal/request-cipher.js';
 import type { Journal } from '../journal/service.js';
 import { toKeptContent } from '../templates/kept-content.js';
-import { keyInUse, keyReused, notResendable } from './errors.js';
+import { notResendable } from './errors.js';
 import type { BackgroundSends } from './background-sends.js';
 import { type RenderedEmail, renderEmail, estimateBytes } from './rendered-email.js';
 import { createMessageSource, toMessageId } from './message.js';
 import { type Submission, toSubmission } from './submission.js';
-import type { Idempotency, ResponseDeadlines, SendRequest } from './send-request.js';
-
-/** Mails with these templates are never stored for a resend, because their codes expire within minutes. */
-const SHORT_LIVED: ReadonlySet<string> = new Set(['loginWithOTP']);
-/** Larger requests are not stored for a resend: the caller still has the attachments. */
-const MAX_STORED_REQUEST_LENGTH = 262_144;
-
-/** A request waits this long for the first one with its key. */
-const EARLIER_WAIT_MS = 30_000;
+import { createReplay } from './replay.js';
+import { encryptForResend } from './resend-request.js';
+import type { SendRequest } from './send-request.js';
 
 async function settlesWithin(promise: Promise<unknown>, waitMs: number): Promise<boolean> {
   const timer = new AbortController();
@@ -43,34 +37,7 @@ export function createEmailService(deps: {
 }) {
   const { journal, deliver, clock, sendLimiter, backgroundSends, cipher, contentCipher, onOutcome } = deps;
 
-  async function replay(
-    orgId: string,
-    { key, digest }: Idempotency,
-    { deadlineAt, acceptAt }: ResponseDeadlines,
-  ): Promise<Submission> {
-    const until = Math.min(acceptAt ?? Infinity, deadlineAt, performance.now() + EARLIER_WAIT_MS);
-    for (let waitMs = 20; ; waitMs = Math.min(waitMs * 2, 500)) {
-      const earlier: EarlierMail | undefined = await journal.findByKey(orgId, key);
-      if (earlier && earlier.digest !== digest) throw keyReused();
-      if (earlier && earlier.state !== 'pending')
-        return toSubmission(earlier.state, earlier.refused, earlier.problem);
-      const isLate = performance.now() + waitMs > until;
-      if (earlier && isLate && acceptAt !== undefined)
-        return { state: 'accepted', id: earlier.id, ended: Promise.resolve() };
-      // The key has just expired, or the first request takes too long. The client may retry.
-      if (!earlier || isLate) throw keyInUse();
-      await delay(waitMs);
-    }
-  }
-
-  function encryptForResend({ body, canResend }: SendRequest, id: string): string | undefined {
-    if (!canResend || SHORT_LIVED.has(body.emailTemplateType)) return undefined;
-    const length = (body.attachments ?? []).reduce((sum, { content }) => sum + content.length, 0);
-    const encryptedRequest = length > MAX_STORED_REQUEST_LENGTH ? '' : cipher.encrypt(body, id);
-    return encryptedRequest !== '' && encryptedRequest.length <= MAX_STORED_REQUEST_LENGTH
-      ? encryptedRequest
-      : undefined;
-  }
+  const replay = createReplay(journal);
 
   /** Never rejects: every journalled mail gets an outcome. */
   async function deliverEmail(
@@ -92,7 +59,7 @@ export function createEmailService(deps: {
     });
     const refused = outcome.state === 'sent' ? outcome.refused : [];
     const problem = 'problem' in outcome ? outcome.problem : undefined;
-    const encryptedRequest = outcome.state === 'sent' ? undefined : encryptForResend(request, id);
+    const encryptedRequest = outcome.state === 'sent' ? undefined : encryptForResend(cipher, request, id);
     const encryptedContent = contentCipher.encrypt(toKeptContent(request.body), id);
     const { state } = outcome;
     await journal.recordOutcome({ id, state, refused, problem, encryptedRequest, encryptedContent });
@@ -141,7 +108,6 @@ export function createEmailService(deps: {
   }
 
   return {
-    /** Returns the result of the first request with this key, and sends nothing. @throws AppError with the same errors as `send`. */
     replay,
 
     /** Finds the mail of an earlier request with this key. @throws AppError 503 when the database can't be read. */

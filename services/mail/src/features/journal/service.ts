@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   type Clock,
-  createBatcher,
   createPeriodicTask,
   dependencyUnavailable,
   type Logger,
@@ -10,7 +9,8 @@ import {
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type { EarlierMail, JournalEntry, MailOutcome } from './entry.js';
-import { deregisterSender, type EarlierKey, findByKeys, insertEntries, recordHeartbeat } from './queries.js';
+import { createEntryBatches } from './entry-batches.js';
+import { deregisterSender, recordHeartbeat } from './queries.js';
 import { createUpkeep, type JournalTimes, standardTimes } from './upkeep.js';
 import { createOutcomeWriter } from './outcome-writer.js';
 
@@ -66,23 +66,7 @@ export function createJournal(deps: {
   let isUp = false;
   const stopping = new AbortController();
 
-  const insertBatched = createBatcher({
-    toKey: (entry: JournalEntry) => entry.id,
-    async load(entries) {
-      const written = await insertEntries(pool, senderId, entries);
-      return entries.map(({ id }) => written.has(id));
-    },
-    maxBatch: 200,
-    // Entries that arrive during a write form the next batch, because few large commits cost less than many small ones.
-    maxInFlight: 1,
-  });
-
-  const findBatched = createBatcher({
-    toKey: ({ orgId, key }: EarlierKey) => `${orgId} ${key}`,
-    load: (keys) => findByKeys(pool, keys),
-    maxBatch: 200,
-    maxInFlight: 2,
-  });
+  const { insertBatched, findBatched } = createEntryBatches(pool, senderId);
 
   async function recordPending(entry: JournalEntry): Promise<boolean> {
     if (!isUp) throw notApplied(dependencyUnavailable('mail runtime'));

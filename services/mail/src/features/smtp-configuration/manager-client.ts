@@ -7,7 +7,8 @@ const TIMEOUT_MS = 2_000;
 
 /**
  * Creates a client of the configuration manager: identity, or an external service that responds to
- * `GET /api/v1/configurationManager/internal/smtpConfig?orgId=…` with `{smtp}` or 404.
+ * `GET /api/v1/configurationManager/internal/smtpConfig?orgId=…` with `{smtp}` or 404. The contract is mail's own and
+ * tolerant, so it is not identity's generated client, which refuses any answer that identity would not give.
  */
 export function createManagerClient(options: {
   readonly managerUrl: string;

@@ -59,7 +59,12 @@ export const sources: Readonly<
   passwordChanged: { required: [], optional: { link: link('resetLink'), ...facts } },
   tokenAlert: {
     required: ['headline', 'message'],
-    optional: { headline: text(100, 'headline'), message: text(1_000, 'message'), ...facts },
+    optional: {
+      headline: text(100, 'headline'),
+      message: text(1_000, 'message'),
+      link: link('tokensLink'),
+      ...facts,
+    },
   },
   tokenExpiring: {
     required: ['headline'],

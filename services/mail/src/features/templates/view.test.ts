@@ -125,3 +125,18 @@ test('an invitation names the person who invites, when it is given', () => {
   expect(getInvitation({ invitedBy: 'Grace' })).toBe('Grace has invited you');
   expect(getInvitation({})).toBe('You have been invited');
 });
+
+test('an alert has a button to the tokens only when it is given their page', () => {
+  const render = (data: object) => {
+    const result = createView('tokenAlert', { headline: 'A token', message: 'It was created.', ...data });
+    if ('faults' in result) throw new Error('no view');
+    return renderTemplate('tokenAlert', result.view);
+  };
+  const tokensLink = 'https://platform.example/account/tokens';
+  const { html, text } = render({ tokensLink, ipAddress: '203.0.113.7' });
+  expect(html.replaceAll(/\s+/g, ' ')).toContain(`href="${tokensLink}"`);
+  expect(text).toContain(`\nAddress:  203.0.113.7\n\nSee the tokens: ${tokensLink}\n\n-- \n`);
+  const bare = render({});
+  expect(bare.html).not.toContain('href');
+  expect(bare.text).toContain('\nIt was created.\n\n-- \n');
+});
