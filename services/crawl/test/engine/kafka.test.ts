@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { createSyncEventConsumer, type SyncEvent } from '@platform/events';
-import { describeWith, testKafka, waitFor } from '@platform/testing';
+import { describeWith, readTopic, testKafka, waitFor } from '@platform/testing';
 import { type Platform, startPlatform } from '../support/platform.js';
 
 describeWith('kafka', 'from the schedule to a consumer', () => {
   const topic = `sync-events-${randomUUID()}`;
-  const received: SyncEvent[] = [];
   let brokers: string[];
   let platform: Platform;
   beforeAll(async () => {
@@ -21,23 +19,15 @@ describeWith('kafka', 'from the schedule to a consumer', () => {
     await waitFor(() => platform.crawl.logged().includes('publishing sync events'), {
       what: 'the relay',
     });
-    const consumer = createSyncEventConsumer({
-      kafka: { brokers },
-      groupId: randomUUID(),
-      topic,
-      handle: (event) => void received.push(event),
-      onInvalid: ({ reason }) => {
-        throw new Error(reason);
-      },
-    });
-    await consumer.start();
+    const reader = await readTopic({ brokers }, topic);
     const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 15 };
     await platform.call('POST', '/wiki_1/schedule', { body: { scheduleConfig } });
     for (let count = 1; count <= 3; count += 1) {
       expect((await platform.call('POST', '/wiki_1/run')).status).toBe(202);
-      await waitFor(() => received.length === count, { what: `event ${count}` });
+      await waitFor(() => reader.messages.length === count, { what: `event ${count}` });
     }
-    await consumer.stop();
+    await reader.stop();
+    const received = reader.messages.map(({ event }) => event);
     const { body: runs } = await platform.call('GET', '/wiki_1/runs');
     const ids = runs.data.map(({ eventId }: { eventId: string }) => eventId).toReversed();
     expect(received.map(({ eventId }) => eventId)).toEqual(ids);

@@ -10,7 +10,8 @@ describeEachBackend('an applier beside others on %s', (backend) => {
   const site = useApplier(backend);
   const { orgId, newApplier, wanted, revisionsQueued, rows, applied, endLeases } = site;
 
-  it('marks no row as applied after its lease has expired', async () => {
+  /** Has an applier claim a new row. @returns a function that lets the applier finish, and stops it. */
+  async function claimAndHold(): Promise<() => Promise<void>> {
     let release = () => undefined as unknown;
     const slow = newApplier({
       async apply(schedule) {
@@ -21,10 +22,17 @@ describeEachBackend('an applier beside others on %s', (backend) => {
     await upsertSchedule(site.pool, wanted());
     slow.wake();
     await waitFor(async () => (await rows())[0]?.queued.length === 1, { what: 'the claim' });
+    return () => {
+      release();
+      return slow.stop();
+    };
+  }
+
+  it('marks no row as applied after its lease has expired', async () => {
+    const finish = await claimAndHold();
     const second = await upsertSchedule(site.pool, wanted());
     await endLeases();
-    release();
-    await slow.stop();
+    await finish();
     expect(await rows()).toMatchObject([{ isApplied: false }]);
     // The next applier removes the first revision and adds the second.
     newApplier().wake();
@@ -33,19 +41,9 @@ describeEachBackend('an applier beside others on %s', (backend) => {
   });
 
   it('marks no row as applied after its lease has expired even if the revision is the same, because the queue may have lost its data since', async () => {
-    let release = () => undefined as unknown;
-    const slow = newApplier({
-      async apply(schedule) {
-        await new Promise((resolve) => (release = () => resolve(undefined)));
-        return site.queues.apply(schedule);
-      },
-    });
-    await upsertSchedule(site.pool, wanted());
-    slow.wake();
-    await waitFor(async () => (await rows())[0]?.queued.length === 1, { what: 'the claim' });
+    const finish = await claimAndHold();
     await endLeases();
-    release();
-    await slow.stop();
+    await finish();
     expect(await rows()).toMatchObject([{ isApplied: false }]);
   });
 

@@ -2,62 +2,17 @@ import { getAccount } from '@platform/auth';
 import type { App } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { ScheduleBody, ScheduleConfig } from '../../domain/schedule-config.js';
-import { administrators, administratorsReading } from '../authority.js';
-import { base, ConnectorPath, toConnector, NoSchedule, noSchedule } from '../params.js';
+import { administrators } from '../authority.js';
+import { base, ConnectorPath, toConnector } from '../params.js';
 import { errorResponses, bearer, Success, successResponse } from '../responses.js';
 import { ownBodyCheck } from './body-errors.js';
 import type { ScheduleService } from './service.js';
-import { StatusItem } from './status-item.js';
+import { statusRoutes } from './status.routes.js';
 
 const tags = ['Crawl schedules'];
 const Instant = Type.String({ format: 'date-time' });
 const params = ConnectorPath;
 const security = bearer;
-
-/** These routes are for administrators with `crawl:read`. */
-function readRoutes(app: App, service: ScheduleService): void {
-  const one = administratorsReading(app, (orgId, { params: given }) =>
-    service.status(orgId, toConnector(given as ConnectorPath)),
-  );
-  const all = administratorsReading(app, (orgId) => service.list(orgId));
-  app.get(
-    `${base}/:connector/schedule`,
-    {
-      onRequest: one.onRequest,
-      schema: {
-        operationId: 'getSchedule',
-        tags,
-        summary: "The connector's current or next run",
-        security,
-        params,
-        response: { 200: successResponse(StatusItem), ...errorResponses(400, 401, 403), 404: NoSchedule },
-      },
-    },
-    async (request, reply) => {
-      const data = await one.load(request);
-      if (!data) return reply.code(404).send(noSchedule);
-      return { success: true as const, message: 'Job status retrieved', data };
-    },
-  );
-  app.get(
-    `${base}/schedule/all`,
-    {
-      onRequest: all.onRequest,
-      schema: {
-        operationId: 'listSchedules',
-        tags,
-        summary: "All of the organisation's, by connector",
-        security,
-        response: { 200: successResponse(Type.Array(StatusItem)), ...errorResponses(401, 403) },
-      },
-    },
-    async (request) => ({
-      success: true as const,
-      message: 'Job statuses retrieved',
-      data: await all.load(request),
-    }),
-  );
-}
 
 /** These routes are for administrators with `crawl:write`. */
 function writeRoutes(app: App, service: ScheduleService): void {
@@ -175,7 +130,7 @@ function deleteRoutes(app: App, service: ScheduleService): void {
 }
 
 export function scheduleRoutes(app: App, service: ScheduleService): void {
-  readRoutes(app, service);
+  statusRoutes(app, service);
   writeRoutes(app, service);
   deleteRoutes(app, service);
 }

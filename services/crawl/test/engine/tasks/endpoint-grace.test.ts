@@ -115,7 +115,8 @@ describe('the grace of an endpoint', () => {
   it('an attempt ends within its timeout and grace together when the endpoint is unavailable repeatedly', async () => {
     await runs.platform.crawl.stop();
     await runs.platform.addCrawl({ ENDPOINT_GRACE_MS: '4000' }, true);
-    const timeout = 3_000;
+    // Long enough for a busy machine to use up the grace first.
+    const timeout = 30_000;
     let polls = 0;
     runs.endpoint.answer = ({ method }, response) => {
       const headers = { location: '/tasks/7', 'retry-after': '0' };
@@ -128,7 +129,7 @@ describe('the grace of an endpoint', () => {
     const { reason } = await crawls.outcome('files_1', 'failed');
     expect(reason).toBe('The endpoint answered 429, away for 4 s in all');
     await waitForCancellation();
-    expect(getAgeAtCancellation()).toBeLessThan(timeout + 4_000 + 1_000);
+    expect(getAgeAtCancellation()).toBeLessThan(timeout + 4_000);
   });
 
   it('an attempt has one grace, before and after the endpoint has accepted the task', async () => {
