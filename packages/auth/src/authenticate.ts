@@ -10,7 +10,7 @@ import { createRequestVerifier, toPresentation } from './request-verifier.js';
 import type { SessionCookies } from './session-cookies.js';
 import type { Verification } from './verification.js';
 
-/** How long, in ms, a verification from before the body arrived stays valid. */
+/** The time, in ms, for which a verification from before the body arrived stays valid. */
 const VERIFIED_FOR_MS = 1_000;
 
 /** Two hooks of a route: `authenticate` before its body is read, `authenticateAgain` after. */
@@ -32,25 +32,6 @@ export interface OverlappedAuthentication<T> {
    * Returns the loaded value. Only a handler calls it, so that a request that an earlier hook refused never gets it.
    */
   load(request: FastifyRequest): Promise<T>;
-}
-
-export interface Authentication {
-  /** Returns the hooks that accept the access tokens of an audience; they are the same ones for each call. */
-  hooksFor(audience: string): AuthenticationHooks;
-  /** Returns the hook that belongs to `authenticate`; undefined for any other function. */
-  findAgain(authenticate: unknown): preValidationHookHandler | undefined;
-  /**
-   * Calls `load` with the organisation of the signed claims while it checks that the credential is active: a route that only
-   * reads takes one round trip instead of two. The result is discarded when the credential is refused.
-   */
-  authenticateWhile<T>(
-    load: (orgId: string, request: FastifyRequest) => T | Promise<T>,
-  ): OverlappedAuthentication<T>;
-  /**
-   * Accepts only another service of the platform that has the scope. Its signed claims are checked at once;
-   * `verifyCaller` checks that the service is still active.
-   */
-  authenticateService(scope: string): onRequestHookHandler;
 }
 
 /** The hooks of {@link Authentication.authenticateWhile}. */
@@ -76,7 +57,7 @@ export function createAuthentication(deps: {
   readonly cookies: SessionCookies;
   readonly messages: AuthErrorMessages;
   readonly clock: Clock;
-}): Authentication {
+}) {
   const { verification, messages, clock } = deps;
   const credentials = createCredentialReader(deps);
   const verify = createRequestVerifier({ ...deps, credentials });
@@ -117,9 +98,19 @@ export function createAuthentication(deps: {
   }
 
   return {
+    /** Returns the hooks that accept the access tokens of an audience; they are the same ones for each call. */
     hooksFor,
-    findAgain: (authenticate) => againOf.get(authenticate),
-    authenticateWhile: <T>(load: (orgId: string, request: FastifyRequest) => T | Promise<T>) => {
+
+    /** Returns the hook that belongs to `authenticate`; undefined for any other function. */
+    findAgain: (authenticate: unknown): preValidationHookHandler | undefined => againOf.get(authenticate),
+
+    /**
+     * Calls `load` with the organisation of the signed claims while it checks that the credential is active: a route that only
+     * reads takes one round trip instead of two. The result is discarded when the credential is refused.
+     */
+    authenticateWhile: <T>(
+      load: (orgId: string, request: FastifyRequest) => T | Promise<T>,
+    ): OverlappedAuthentication<T> => {
       const start = async (orgId: string, request: FastifyRequest) => load(orgId, request);
       const authenticate: onRequestHookHandler = (request, reply, done) => {
         const onSigned = ({ claims: { org } }: SignedCredential): void => {
@@ -138,17 +129,26 @@ export function createAuthentication(deps: {
         load: (request) => (request.loading ?? Promise.reject(refusal)) as Promise<T>,
       };
     },
-    authenticateService: (scope) => (request, _reply, done) => {
-      const credential = credentials.readHeader(request, deps.audience);
-      if (credential instanceof AppError) {
-        done(credential);
-        return;
-      }
-      assertService({ kind: credential.claims.kind, grantedScopes: credential.scopes }, scope);
-      request.verifyCaller = async () => {
-        if (!(await verification.verifyLiveness(credential, toPresentation(request)))) throw refusal;
-      };
-      done();
-    },
+
+    /**
+     * Accepts only another service of the platform that has the scope. Its signed claims are checked at once;
+     * `verifyCaller` checks that the service is still active.
+     */
+    authenticateService:
+      (scope: string): onRequestHookHandler =>
+      (request, _reply, done) => {
+        const credential = credentials.readHeader(request, deps.audience);
+        if (credential instanceof AppError) {
+          done(credential);
+          return;
+        }
+        assertService({ kind: credential.claims.kind, grantedScopes: credential.scopes }, scope);
+        request.verifyCaller = async () => {
+          if (!(await verification.verifyLiveness(credential, toPresentation(request)))) throw refusal;
+        };
+        done();
+      },
   };
 }
+
+export type Authentication = ReturnType<typeof createAuthentication>;

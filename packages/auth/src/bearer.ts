@@ -6,7 +6,7 @@ const bearerPattern = /^bearer +([\w.~+/=-]+) *$/i;
 /**
  * Reads the token of `Authorization: Bearer …` (RFC 6750 §2.1).
  *
- * @returns undefined when there is no bearer, another scheme included.
+ * @returns undefined when there is no header, or one of another scheme.
  * @throws AppError 400 when the header is sent twice, because it would be ambiguous which one counts.
  */
 export function readBearer(request: IncomingMessage): string | undefined {

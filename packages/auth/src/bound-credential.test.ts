@@ -71,12 +71,12 @@ test('a proof is checked once, although the credential is verified again after a
   expect(proofs).toEqual(['proof']);
 });
 
-test('a bound credential without a right proof is refused', async () => {
+test('a bound credential is refused when its proof is invalid', async () => {
   isProven = false;
   expect(await post('DPoP bound')).toBe(401);
 });
 
-test('the scheme must fit the credential, and an ordinary credential costs no proof', async () => {
+test('a credential with the wrong scheme is refused, and no proof is checked for an ordinary one', async () => {
   const statuses = [];
   for (const text of ['Bearer bound', 'DPoP ordinary', 'DPoP other', 'DPoP', 'Bearer ordinary'])
     statuses.push(await post(text));
@@ -84,7 +84,7 @@ test('the scheme must fit the credential, and an ordinary credential costs no pr
   expect(proofs).toEqual([]);
 });
 
-test('no bound credential is one of a service of the platform', async () => {
+test('a bound credential is refused where a service credential is required', async () => {
   for (const authorization of ['Bearer bound', 'DPoP bound']) {
     const { statusCode } = await app.inject({ url: '/internal', headers: { authorization } });
     expect([401, 403]).toContain(statusCode);

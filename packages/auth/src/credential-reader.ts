@@ -7,7 +7,7 @@ import { readDpopToken } from './dpop.js';
 import { CSRF_HEADER, type SessionCookies } from './session-cookies.js';
 import type { Verification } from './verification.js';
 
-/** Finds the credential of a request, or the error that says why there is none. A refusal is a value: see Verification. */
+/** Finds the credential of a request, or the error that explains its absence. Errors are returned, not thrown: see Verification. */
 export function createCredentialReader(deps: {
   readonly verification: Verification;
   /** The audience of the service's own routes, which accept the session of a browser too. */
@@ -40,7 +40,7 @@ export function createCredentialReader(deps: {
     const presented = readBearer(request.raw);
     if (presented === undefined) return readBoundCredential(request, audience);
     const credential = verification.verifyLocally(presented, audience);
-    // Whoever has stolen a bound token would drop the binding.
+    // A thief of a bound token would present it as a bearer, to avoid the proof.
     return credential && credential.claims.cnf === undefined ? credential : refusal;
   }
 

@@ -6,13 +6,13 @@ import { createReplayCheck } from './replay-check.js';
 
 /*
  * Access tokens that are bound to a key of their client (DPoP, RFC 9449). The token names the key in `cnf.jkt`, and each
- * request brings a proof: a JWT that is signed with the key, for this method, this address and this token.
+ * request brings a proof: a JWT that is signed with the key, for this method, this URL and this token.
  */
 
 /** The algorithms of proofs, as in the metadata of the authorization server. */
 export const DPOP_ALGORITHMS = ['ES256', 'Ed25519', 'EdDSA'] as const;
 
-/** How far the clock of a client may differ, and how long a proof can be used after it was made. */
+/** The difference that the clock of a client may have, and the time for which a proof can be used. */
 const MAX_SKEW_SECONDS = 60;
 const MAX_PROOF_LENGTH = 4_096;
 const MAX_JTI_LENGTH = 256;
@@ -35,7 +35,7 @@ export const invalidProof = (message: string): AppError =>
     isReused: true,
   });
 
-/** @returns the address without query and fragment, normalised; undefined when it is none. */
+/** @returns the normalised URL without query and fragment, or undefined when the value is not a URL. */
 function toTarget(address: unknown): string | undefined {
   const url = typeof address === 'string' ? URL.parse(address) : null;
   if (!url) return undefined;

@@ -7,8 +7,11 @@ import type { SignedCredential } from './credential.js';
 import { createIdentityClient } from './identity-client.js';
 import { INTROSPECTION_BATCH_PATH, JWKS_PATH, TOKEN_PATH } from './introspection.js';
 
+type Fault = 'breaks' | 'breaks behind a gateway' | 'hangs' | 'never ends';
+const TRICKLE_MS = 50;
+
 /** Breaks the connections of the first introspections, here or behind a gateway, or leaves them unanswered. */
-async function startIdentity(fault: 'breaks' | 'breaks behind a gateway' | 'hangs', faulty: number) {
+async function startIdentity(fault: Fault, faulty: number) {
   let asked = 0;
   let isAway = false;
   let keysAsked = 0;
@@ -36,7 +39,12 @@ async function startIdentity(fault: 'breaks' | 'breaks behind a gateway' | 'hang
     else if (request.url !== INTROSPECTION_BATCH_PATH) answer({ keys: [] });
     else if ((asked += 1) > faulty) void answerQuestion(request).then(answer);
     else if (fault === 'breaks') request.socket.destroy();
-    else if (fault !== 'hangs') response.writeHead(502).end('<html>Bad Gateway</html>');
+    else if (fault === 'never ends') {
+      const timer = setInterval(() => response.write(' '), TRICKLE_MS);
+      response.on('close', () => {
+        clearInterval(timer);
+      });
+    } else if (fault !== 'hangs') response.writeHead(502).end('<html>Bad Gateway</html>');
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const failures: unknown[] = [];
@@ -45,7 +53,7 @@ async function startIdentity(fault: 'breaks' | 'breaks behind a gateway' | 'hang
     identityUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     clientId: 'test',
     clientSecret: 'a+b/c= d',
-    timeoutMs: fault === 'hangs' ? 1_500 : 5_000,
+    timeoutMs: fault === 'hangs' || fault === 'never ends' ? 1_500 : 5_000,
     clock: Date.now,
   });
   return {
@@ -80,6 +88,7 @@ test.each([
   ],
   ['a gateway that answers 502 again is 503', 'breaks behind a gateway', 2, 2, undefined],
   ['a question that nobody answers in time is 503, and not repeated', 'hangs', 1, 1, undefined],
+  ['an answer that does not end in time is 503, and not repeated', 'never ends', 1, 1, undefined],
 ] as const)('%s', async (_title, fault, faulty, questions, expected) => {
   const { identity, asked, close } = await startIdentity(fault, faulty);
   const answer = await identity.liveness(credential).catch((error: unknown) => error);

@@ -1,12 +1,10 @@
 import type { Clock, Logger, Shutdown } from '@platform/service-kit';
 import { createCaller } from './identity-caller.js';
-import type { KeySet } from './key-set.js';
-import type { Liveness } from './liveness.js';
 import { createPublishedKeys } from './published-keys.js';
 import { createRemoteLiveness } from './remote-liveness.js';
 import { createServiceToken } from './service-token.js';
 
-/** How another service reaches identity. */
+/** The address and credentials with which another service reaches identity. */
 export interface IdentityClientOptions {
   /** Identity's own base URL, inside the cluster. */
   readonly identityUrl: string;
@@ -19,32 +17,28 @@ export interface IdentityClientOptions {
   readonly onKeysFailed?: (error: unknown) => void;
 }
 
-export interface IdentityClient {
-  readonly keySet: KeySet;
-  readonly liveness: Liveness;
-  /** Returns this service's own credential, for calling another service. */
-  serviceToken(): Promise<string>;
-  /** Loads the keys and keeps them fresh until closed. */
-  start(): Promise<void>;
-  close(): Promise<void>;
-}
-
 /** Verifies credentials for the other services: keys come from identity's JWKS, liveness from its introspection. */
-export function createIdentityClient(options: IdentityClientOptions): IdentityClient {
+export function createIdentityClient(options: IdentityClientOptions) {
   const { call, close } = createCaller(options.identityUrl, options.timeoutMs);
   const serviceToken = createServiceToken(call, options);
   const keys = createPublishedKeys(call, options.onKeysFailed ?? (() => undefined));
   return {
     keySet: keys.keySet,
     liveness: createRemoteLiveness(call, serviceToken),
-    serviceToken: () => serviceToken.get(),
+
+    /** Returns this service's own credential, for calling another service. */
+    serviceToken: (): Promise<string> => serviceToken.get(),
+
+    /** Loads the keys and keeps them fresh until closed. */
     start: keys.start,
-    async close() {
+    async close(): Promise<void> {
       keys.close();
       await close();
     },
   };
 }
+
+export type IdentityClient = ReturnType<typeof createIdentityClient>;
 
 /** Creates the client from a service's configuration. It is closed with the service; the caller starts it. */
 export function openIdentityClient(deps: {

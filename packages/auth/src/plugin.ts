@@ -20,7 +20,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set by `authenticate`; read it with `getPrincipal` or `getMember`. */
     principal: Principal | null;
-    /** When `authenticate` set it, in milliseconds since the epoch. */
+    /** The time at which `authenticate` set it, in milliseconds since the epoch. */
     verifiedAt: number;
     /** Set by `authenticateService`; call it through the function of the same name. */
     verifyCaller: (() => Promise<void>) | null;

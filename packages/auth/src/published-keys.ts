@@ -3,7 +3,7 @@ import { type Call, identityUnavailable } from './identity-caller.js';
 import { JWKS_PATH } from './introspection.js';
 import { type Jwks, type KeySet, toKeys } from './key-set.js';
 
-/** Identity publishes a new signing key longer than this before it signs with it (see identity's README). */
+/** Shorter than the time for which identity publishes a new key before it signs with it (see identity's README). */
 const KEYS_POLL_MS = 5_000;
 /** The interval until the first keys are loaded; services start in any order. */
 const FIRST_KEYS_POLL_MS = 250;

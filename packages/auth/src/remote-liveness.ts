@@ -13,7 +13,7 @@ import {
 import type { LiveOwner, Liveness, Presentation } from './liveness.js';
 import type { ServiceToken } from './service-token.js';
 
-/** How long requests are collected into a batch: a few times as long as identity takes to respond. */
+/** The time for which requests are collected into a batch: a few times as long as identity takes to respond. */
 const MAX_WAIT_MS = 3;
 
 interface LivenessQuery {

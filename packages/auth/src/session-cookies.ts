@@ -19,28 +19,7 @@ const NAME = 'platform';
 
 type Headers = Pick<IncomingMessage, 'headers' | 'method'>;
 
-export interface SessionCookies {
-  /** False when the platform is reached over plain HTTP and not on this machine: a browser cannot hold a session then. */
-  readonly isAvailable: boolean;
-  /** Returns the session that the browser sent; undefined when there is none, or more than one. */
-  readSession(request: Headers): string | undefined;
-  /** Returns the token that pages of the session have to repeat. */
-  toCsrfToken(session: string): string;
-  /** Whether the browser says that a page of this origin made the request. */
-  isSameOrigin(request: Headers): boolean;
-  /** Whether the presented token is that of the session. The comparison takes the same time for any token. */
-  isCsrfToken(session: string, presented: unknown): boolean;
-  /** Returns the values of `Set-Cookie` that open a session in the browser. */
-  toOpen(session: string, maxAgeSeconds: number): string[];
-  /** Returns the values of `Set-Cookie` that delete both cookies. */
-  toClose(): string[];
-  /** Returns a value of `Set-Cookie` for a cookie of identity's own that scripts cannot read. */
-  toCookie(name: string, value: string, maxAgeSeconds: number): string;
-  /** Reads such a cookie. */
-  readCookie(request: Headers, name: string): string | undefined;
-}
-
-/** Whether a host name always means this machine (RFC 6761 §6.3, RFC 5735 §3). */
+/** Returns whether a host name always means this machine (RFC 6761 §6.3, RFC 5735 §3). */
 export const isLoopbackHost = (hostname: string): boolean =>
   /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\])$/i.test(hostname);
 
@@ -70,7 +49,7 @@ const readsOnly = (method: string | undefined): boolean => method === 'GET' || m
  * @param publicUrl - the URL at which browsers reach the platform. With HTTPS, the cookies have the prefix `__Host-`
  *   (RFC 6265bis §4.1.3.2), so that no other host of the domain can set them. Without, they work on this machine only.
  */
-export function createSessionCookies(publicUrl: string): SessionCookies {
+export function createSessionCookies(publicUrl: string) {
   const { protocol, hostname, origin } = new URL(publicUrl);
   const isSecure = protocol === 'https:';
   const isAvailable = isSecure || isLoopbackHost(hostname);
@@ -82,22 +61,41 @@ export function createSessionCookies(publicUrl: string): SessionCookies {
   const readCookie = ({ headers }: Headers, name: string) =>
     isAvailable ? findCookie(headers.cookie, toName(name)) : undefined;
   return {
+    /** False when the platform is reached over plain HTTP and not on this machine: a browser cannot hold a session then. */
     isAvailable,
-    readSession: (request) => readCookie(request, 'session'),
+
+    /** Returns the session that the browser sent; undefined when there is none, or more than one. */
+    readSession: (request: Headers): string | undefined => readCookie(request, 'session'),
+
+    /** Returns the token that pages of the session have to repeat. */
     toCsrfToken,
-    isSameOrigin({ headers, method }) {
+
+    /** Returns whether the browser says that a page of this origin made the request. */
+    isSameOrigin({ headers, method }: Headers): boolean {
       const site = headers['sec-fetch-site'];
       if (site !== undefined) return site === 'same-origin';
       // Browsers before 2023 send `Origin` alone, and with requests that change something only.
       return headers.origin === undefined ? readsOnly(method) : headers.origin === origin;
     },
-    isCsrfToken: (session, presented) => areEqual(toCsrfToken(session), presented),
-    toOpen: (session, maxAgeSeconds) => [
+
+    /** Returns whether the presented token is that of the session. The comparison takes the same time for any token. */
+    isCsrfToken: (session: string, presented: unknown): boolean => areEqual(toCsrfToken(session), presented),
+
+    /** Returns the values of `Set-Cookie` that open a session in the browser. */
+    toOpen: (session: string, maxAgeSeconds: number): string[] => [
       setHidden('session', session, maxAgeSeconds),
       setCookie('csrf', toCsrfToken(session), maxAgeSeconds),
     ],
-    toClose: () => [setHidden('session', '', 0), setCookie('csrf', '', 0)],
+
+    /** Returns the values of `Set-Cookie` that delete both cookies. */
+    toClose: (): string[] => [setHidden('session', '', 0), setCookie('csrf', '', 0)],
+
+    /** Returns a value of `Set-Cookie` for a cookie of identity's own that scripts cannot read. */
     toCookie: setHidden,
+
+    /** Reads such a cookie. */
     readCookie,
   };
 }
+
+export type SessionCookies = ReturnType<typeof createSessionCookies>;

@@ -7,7 +7,7 @@ export interface VerificationOptions {
   readonly checkSignature: (presented: string) => SignedCredential | undefined;
   readonly liveness: Liveness;
   readonly clock: Clock;
-  /** How far, in ms, this machine's clock may run ahead of identity's, whose clock decides. */
+  /** The time, in ms, by which this machine's clock may run ahead of identity's, whose clock decides. */
   readonly clockToleranceMs: number;
 }
 
@@ -36,39 +36,40 @@ function toPrincipal({ claims, scopes, token }: SignedCredential, owner: LiveOwn
 const isFor = ({ aud }: CredentialClaims, audience: string): boolean =>
   typeof aud === 'string' ? aud === audience : aud?.includes(audience) === true;
 
-/**
- * Verifies credentials in two steps, and fails closed in each. A refusal is a value rather than an error, because
- * garbage must cost little and its stack would be of no use.
- */
-export interface Verification {
-  /**
-   * Checks signature, expiry and audience, without I/O.
-   *
-   * @param audience - the service that an access token must name; null for any. Other credentials name none.
-   * @returns undefined when the platform did not issue the credential, or it has expired.
-   * @throws AppError 503 when that cannot be determined.
-   */
-  verifyLocally(presented: string, audience: string | null): SignedCredential | undefined;
-  /**
-   * Checks that the credential is still active, and finds its owner.
-   *
-   * @returns undefined when it was revoked or its owner was deleted.
-   * @throws AppError 503 when that cannot be determined.
-   */
-  verifyLiveness(credential: SignedCredential, presentation?: Presentation): Promise<Principal | undefined>;
-}
-
-export function createVerification(options: VerificationOptions): Verification {
+export function createVerification(options: VerificationOptions) {
   const { checkSignature, liveness, clock, clockToleranceMs } = options;
   return {
-    verifyLocally(presented, audience) {
+    /**
+     * Checks signature, expiry and audience, without I/O.
+     *
+     * @param audience - the service that an access token must name; null for any. Other credentials name none.
+     * @returns undefined when the platform did not issue the credential, or it has expired.
+     * @throws AppError 503 when that cannot be determined.
+     */
+    verifyLocally(presented: string, audience: string | null): SignedCredential | undefined {
       const credential = checkSignature(presented);
       if (!credential) return undefined;
       const { exp, kind } = credential.claims;
       if (kind === 'oauth' && audience !== null && !isFor(credential.claims, audience)) return undefined;
       return exp !== undefined && exp * 1_000 + clockToleranceMs <= clock() ? undefined : credential;
     },
-    verifyLiveness: (credential, presentation) =>
+
+    /**
+     * Checks that the credential is still active, and finds its owner.
+     *
+     * @returns undefined when it was revoked or its owner was deleted.
+     * @throws AppError 503 when that cannot be determined.
+     */
+    verifyLiveness: (
+      credential: SignedCredential,
+      presentation?: Presentation,
+    ): Promise<Principal | undefined> =>
       liveness(credential, presentation).then((owner) => owner && toPrincipal(credential, owner)),
   };
 }
+
+/**
+ * Verifies credentials in two steps, and fails closed in each. A refusal is a value rather than an error, because
+ * garbage must cost little and its stack would be of no use.
+ */
+export type Verification = ReturnType<typeof createVerification>;
