@@ -1,18 +1,10 @@
 // Anything exported here is public: services and packages import from this file alone.
 export { type Connector, connectors, toEventType, isConnector, type SyncEventType } from './connectors.js';
-export { createDedupe, type Dedupe } from './consumer/dedupe.js';
-export {
-  createSyncEventConsumer,
-  type InvalidMessage,
-  type SyncEventConsumer,
-  type SyncEventConsumerOptions,
-} from './consumer/consumer.js';
 export { InvalidCursorError } from './cursor.js';
 export { type EventFeedPage, type EventFeedQuery, findEvent, readEvents } from './event-feed.js';
 export { type KafkaMessage, toKey, toKafkaMessage } from './kafka-message.js';
 export { insertOutboxEvent, type OutboxInsert, outboxInsertFrom, outboxValues } from './outbox.js';
 export { outboxSql, outboxTraceSql } from './outbox-sql.js';
-export { InvalidEventError, parseSyncEvent } from './parse-event.js';
 export { DEFAULT_TOPIC, type EventRelay, type EventRelayOptions, type RelayState } from './relay/options.js';
 export { createEventRelay } from './relay/relay.js';
 export { createOutboxRetention, type OutboxRetention, type OutboxRetentionOptions } from './retention.js';

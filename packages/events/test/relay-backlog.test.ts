@@ -1,17 +1,9 @@
-import { describeWith, type OwnKafka, startOwnKafka, waitFor } from '@platform/testing';
+import { describeWith, firstCopiesByKey, waitFor } from '@platform/testing';
 import pg from 'pg';
 import { Registry } from 'prom-client';
-import { createEventRelay, type EventRelay } from '../src/index.js';
-import { createOutboxDatabase, type OutboxDatabase } from './support/outbox-database.js';
 import { createRecordingLog } from './support/recording-log.js';
-import {
-  createTopic,
-  firstCopiesByKey,
-  newTopic,
-  toPartition,
-  readTopic,
-  type TopicReader,
-} from './support/topic.js';
+import { toPartition } from './support/topic.js';
+import { useTwoBrokers } from './support/two-brokers.js';
 
 /** `RELAY_BACKLOG=1000000` measures the backlog of a day's outage; the guarantee is the same with fewer events. */
 const BACKLOG = Number(process.env['RELAY_BACKLOG'] ?? 20_000);
@@ -27,28 +19,11 @@ const orgsIn = (partition: number, count: number): string[] =>
     .slice(0, count);
 
 describeWith('own-kafka', 'relay and a long backlog of a partition that takes nothing', () => {
-  let first: OwnKafka;
-  let second: OwnKafka;
-  let database: OutboxDatabase;
-  let relay: EventRelay | undefined;
-  let reader: TopicReader | undefined;
-
-  beforeAll(async () => {
-    first = await startOwnKafka();
-    second = await startOwnKafka({ join: first });
-    database = await createOutboxDatabase();
-  });
-  afterAll(async () => {
-    await relay?.stop();
-    await reader?.stop();
-    await database.drop();
-    await second?.close();
-    await first?.close();
-  });
+  const site = useTwoBrokers();
 
   /** Inserts events with their positions, as a relay leaves them. */
   async function addBacklog(orgs: readonly string[]): Promise<void> {
-    await database.pool.query(
+    await site.database.pool.query(
       `with head as (update sync_events.head set position = position + $1 returning position - $1 as last)
        insert into sync_events.outbox (event_id, run_id, org_id, event_key, event, position)
        select id, id, org, org || ':files_1', json_build_object('eventId', id, 'eventType', 'SyncFiles1Event',
@@ -60,24 +35,19 @@ describeWith('own-kafka', 'relay and a long backlog of a partition that takes no
               lateral (select orgs[1 + number % array_length(orgs, 1)] as org) as named`,
       [BACKLOG, orgs],
     );
-    await database.pool.query('analyze sync_events.outbox');
+    await site.database.pool.query('analyze sync_events.outbox');
   }
   const isPublished = async (eventId: string) =>
     (
-      await database.pool.query(
+      await site.database.pool.query(
         'select from sync_events.outbox where event_id = $1 and published_at is not null',
         [eventId],
       )
     ).rowCount === 1;
 
   test('does not read the backlog again at a retry, delays no other event, and publishes it in order in the end', async () => {
-    const topic = newTopic();
-    const replicaAssignment = [
-      { partition: 0, replicas: [1] },
-      { partition: 1, replicas: [2] },
-    ];
-    await createTopic([first.brokers], { topic, replicaAssignment });
-    await second.kill();
+    const topic = await site.createSplitTopic();
+    await site.second.kill();
     await addBacklog(orgsIn(1, 20));
     const [healthy = ''] = orgsIn(0, 1);
     const registry = new Registry();
@@ -86,16 +56,10 @@ describeWith('own-kafka', 'relay and a long backlog of a partition that takes no
       return metric?.values.find(({ labels }) => labels['reason'] === 'partition')?.value ?? 0;
     };
 
-    relay = createEventRelay({
-      connectionString: database.url,
-      kafka: { brokers: [first.brokers] },
-      topic,
-      log: createRecordingLog(),
-      registry,
-    });
+    const relay = site.createRelay({ topic, log: createRecordingLog(), registry });
     const startedAt = performance.now();
     relay.start();
-    const firstEvent = await database.add(healthy);
+    const firstEvent = await site.database.add(healthy);
     relay.wake();
     await waitFor(() => isPublished(firstEvent.eventId), { what: 'the event behind the backlog', ...SLOW });
     process.stderr.write(
@@ -108,7 +72,7 @@ describeWith('own-kafka', 'relay and a long backlog of a partition that takes no
     let published = 0;
     while ((await failures()) < before + RETRIES) {
       const addedAt = performance.now();
-      const { eventId } = await database.add(healthy);
+      const { eventId } = await site.database.add(healthy);
       relay.wake();
       await waitFor(() => isPublished(eventId), { what: 'an event of the others', intervalMs: 5, ...SLOW });
       lags.push(performance.now() - addedAt);
@@ -128,15 +92,14 @@ describeWith('own-kafka', 'relay and a long backlog of a partition that takes no
     );
     expect(rowsRead).toBe(published);
 
-    await second.start();
-    await waitFor(async () => (await database.countPending()) === 0, { what: 'the backlog', ...SLOW });
-    reader = await readTopic([first.brokers], topic);
-    const { messages } = reader;
+    await site.second.start();
+    await waitFor(async () => (await site.database.countPending()) === 0, { what: 'the backlog', ...SLOW });
+    const { messages } = await site.readTopic(topic);
     const total = BACKLOG + published + 1;
     await waitFor(() => new Set(messages.map(({ event }) => event.eventId)).size === total, {
       what: 'all events',
       ...SLOW,
     });
-    expect(firstCopiesByKey(messages)).toEqual(await database.idsByKey());
+    expect(firstCopiesByKey(messages)).toEqual(await site.database.idsByKey());
   });
 });

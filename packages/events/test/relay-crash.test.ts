@@ -2,12 +2,19 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { describeWith, testKafka, waitFor } from '@platform/testing';
+import {
+  describeWith,
+  firstCopiesByKey,
+  readTopic,
+  testKafka,
+  type TopicReader,
+  waitFor,
+} from '@platform/testing';
 import { createEventRelay, type EventRelay } from '../src/index.js';
 import { interceptMarks, type MarkInterceptor } from './support/mark-interceptor.js';
 import { createOutboxDatabase, type OutboxDatabase } from './support/outbox-database.js';
 import { createRecordingLog } from './support/recording-log.js';
-import { firstCopiesByKey, newTopic, readTopic, type TopicReader } from './support/topic.js';
+import { newTopic } from './support/topic.js';
 
 // Waits are for events, not for a fast machine: a run beside others must pass too.
 // Runs the built package, because a separate process cannot use Jest's transform.
@@ -71,7 +78,7 @@ describeWith('kafka', 'relay crash', () => {
     await waitFor(() => standby.state === 'relaying', { what: 'the take-over' });
     process.stderr.write(`relay: took over ${Math.round(performance.now() - killed)} ms after kill -9\n`);
     await allPublished();
-    reader = await readTopic(brokers, topic);
+    reader = await readTopic({ brokers }, topic);
     const { messages } = reader;
     // The swallowed mark causes duplicates, so the ids show when all events have arrived.
     const ids = () => new Set(messages.map(({ event }) => event.eventId));
@@ -93,7 +100,7 @@ describeWith('kafka', 'relay crash', () => {
       await database.addMany(500, 10);
     }
     await allPublished();
-    reader = await readTopic(brokers, topic);
+    reader = await readTopic({ brokers }, topic);
     const { messages } = reader;
     await waitFor(() => new Set(messages.map(({ event }) => event.eventId)).size === 3_000, {
       what: 'all events',

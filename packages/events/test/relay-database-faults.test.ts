@@ -1,8 +1,16 @@
-import { describeWith, type OwnPostgres, startOwnPostgres, testKafka, waitFor } from '@platform/testing';
+import {
+  describeWith,
+  firstCopiesByKey,
+  type OwnPostgres,
+  readTopic,
+  startOwnPostgres,
+  testKafka,
+  waitFor,
+} from '@platform/testing';
 import { createEventRelay } from '../src/index.js';
 import { createOutboxDatabase } from './support/outbox-database.js';
 import { createRecordingLog } from './support/recording-log.js';
-import { firstCopiesByKey, newTopic, readTopic } from './support/topic.js';
+import { newTopic } from './support/topic.js';
 
 // Waits are for events, not for a fast machine: a run beside others must pass too.
 describeWith('kafka', 'relay and a database that fails', () => {
@@ -36,7 +44,7 @@ describeWith('kafka', 'relay and a database that fails', () => {
     await postgres.resume();
     await database.addMany(200, 10);
     await allPublished();
-    const reader = await readTopic(brokers, topic);
+    const reader = await readTopic({ brokers }, topic);
     const ids = () => new Set(reader.messages.map(({ event }) => event.eventId));
     await waitFor(() => ids().size === 800, { what: 'all events' });
     expect(firstCopiesByKey(reader.messages)).toEqual(await database.idsByKey());

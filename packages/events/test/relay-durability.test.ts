@@ -1,9 +1,10 @@
-import { describeWith, type OwnKafka, startOwnKafka, testKafka, waitFor } from '@platform/testing';
+import { describeWith, testKafka, waitFor } from '@platform/testing';
 import { Kafka, logLevel } from 'kafkajs';
 import { createEventRelay, type EventRelay } from '../src/index.js';
 import { createOutboxDatabase, type OutboxDatabase } from './support/outbox-database.js';
 import { createRecordingLog } from './support/recording-log.js';
 import { createTopic, newTopic } from './support/topic.js';
+import { useTwoBrokers } from './support/two-brokers.js';
 
 const connect = (brokers: string[]) => new Kafka({ brokers, logLevel: logLevel.NOTHING });
 
@@ -17,33 +18,18 @@ async function findPartition(brokers: string[], topic: string) {
 }
 
 describeWith('own-kafka', 'a topic that asks for two replicas in sync', () => {
-  let first: OwnKafka;
-  let second: OwnKafka | undefined;
-  let database: OutboxDatabase;
-  let relay: EventRelay | undefined;
-
-  beforeAll(async () => {
-    first = await startOwnKafka();
-    second = await startOwnKafka({ join: first });
-    database = await createOutboxDatabase();
-  });
-  afterAll(async () => {
-    await relay?.stop();
-    await database.drop();
-    await second?.close();
-    await first.close();
-  });
+  const site = useTwoBrokers();
 
   test('accepts no event while one of them is missing, and accepts it once it is back', async () => {
+    const { database, brokers } = site;
     const topic = newTopic();
-    const brokers = [first.brokers];
     const configEntries = [{ name: 'min.insync.replicas', value: '2' }];
     await createTopic(brokers, {
       topic,
       replicaAssignment: [{ partition: 0, replicas: [1, 2] }],
       configEntries,
     });
-    await second?.kill();
+    await site.second.kill();
     await waitFor(async () => (await findPartition(brokers, topic)).inSync === 1, {
       what: 'one replica in sync',
     });
@@ -56,13 +42,12 @@ describeWith('own-kafka', 'a topic that asks for two replicas in sync', () => {
     await bystander.disconnect();
 
     const log = createRecordingLog();
-    relay = createEventRelay({ connectionString: database.url, kafka: { brokers }, topic, log });
     await database.add('org-1', 'chat_1');
-    relay.start();
+    site.createRelay({ topic, log }).start();
     await waitFor(() => log.lines.some(({ level }) => level === 'warn'), { what: 'a refusal' });
     expect(await database.countPending()).toBe(1);
 
-    await second?.start();
+    await site.second.start();
     await waitFor(async () => (await database.countPending()) === 0, { what: 'publishing' });
     expect((await findPartition(brokers, topic)).messages).toBe(2);
   });

@@ -1,4 +1,12 @@
-import { describeWith, type OwnKafka, startOwnKafka, waitFor } from '@platform/testing';
+import {
+  describeWith,
+  firstCopiesByKey,
+  type OwnKafka,
+  readTopic,
+  startOwnKafka,
+  type TopicReader,
+  waitFor,
+} from '@platform/testing';
 import { createEventRelay, type EventRelay } from '../src/index.js';
 import { createOutboxDatabase, type OutboxDatabase } from './support/outbox-database.js';
 import { createRecordingLog, type RecordingLog } from './support/recording-log.js';
@@ -7,11 +15,8 @@ import {
   alterTopic,
   createTopic,
   deleteTopic,
-  firstCopiesByKey,
   newTopic,
   toPartition,
-  readTopic,
-  type TopicReader,
 } from './support/topic.js';
 
 // Waits are for events, not for a fast machine: a run beside others must pass too.
@@ -48,7 +53,7 @@ describeWith('own-kafka', 'relay and a Kafka that fails', () => {
   const allPublished = () =>
     waitFor(async () => (await database.countPending()) === 0, { what: 'publishing' });
   async function read(count: number): Promise<TopicReader> {
-    reader = await readTopic([kafka.brokers], topic);
+    reader = await readTopic({ brokers: [kafka.brokers] }, topic);
     const { messages } = reader;
     const ids = () => new Set(messages.map(({ event }) => event.eventId));
     await waitFor(() => ids().size >= count, { what: `${count} events` });

@@ -1,9 +1,17 @@
-import { describeWith, startStopwatch, testKafka, waitFor } from '@platform/testing';
+import {
+  describeWith,
+  firstCopiesByKey,
+  readTopic,
+  startStopwatch,
+  testKafka,
+  type TopicReader,
+  waitFor,
+} from '@platform/testing';
 import { Registry } from 'prom-client';
 import { createEventRelay, type EventRelay } from '../src/index.js';
 import { createOutboxDatabase, type OutboxDatabase } from './support/outbox-database.js';
 import { createRecordingLog } from './support/recording-log.js';
-import { firstCopiesByKey, newTopic, readTopic, type TopicReader } from './support/topic.js';
+import { newTopic } from './support/topic.js';
 
 // Waits are for events, not for a fast machine: a run beside others must pass too.
 describeWith('kafka', 'relay', () => {
@@ -41,7 +49,7 @@ describeWith('kafka', 'relay', () => {
   const allPublished = () =>
     waitFor(async () => (await database.countPending()) === 0, { what: 'publishing' });
   async function read(): Promise<TopicReader> {
-    const reader = await readTopic(brokers, topic);
+    const reader = await readTopic({ brokers }, topic);
     readers.push(reader);
     return reader;
   }
