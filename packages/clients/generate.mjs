@@ -1,10 +1,10 @@
-// Writes src/generated/ from the services' openapi.json, as part of the build.
+// Writes src/generated/ from the services' OpenAPI documents, as part of the build.
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import openapiTS, { astToString } from 'openapi-typescript';
 
-/** Services whose routes other services call. */
-const CALLED = ['mail', 'crawl'];
-/** Services whose routes the console calls. It needs the types only. */
+/** The documents of the routes that other services call: those of everyone, and those of the services alone. */
+const CALLED = ['mail', 'mail.internal', 'crawl'];
+/** The documents of the routes that the console calls too. It needs the types only. */
 const TYPED = ['identity', ...CALLED];
 const generated = new URL('src/generated/', import.meta.url);
 
@@ -46,7 +46,9 @@ const JSON_TYPE = 'application/json';
 
 /** Describes what a client needs at run time. Forms and responses that are not JSON are left out. */
 function describe({ path, method, operation }) {
-  const [status] = Object.keys(operation.responses).filter((code) => code.startsWith('2'));
+  const answers = Object.entries(operation.responses)
+    .filter(([code]) => code.startsWith('2'))
+    .map(([code, { content }]) => ({ status: Number(code), schema: content?.[JSON_TYPE]?.schema }));
   const body = operation.requestBody?.content;
   if (body && !body[JSON_TYPE]) return undefined;
   return {
@@ -56,37 +58,39 @@ function describe({ path, method, operation }) {
     query: getParameters(operation, 'query'),
     headers: getParameters(operation, 'header'),
     body: body?.[JSON_TYPE].schema,
-    status: Number(status),
-    answer: operation.responses[status]?.content?.[JSON_TYPE]?.schema,
+    answers,
   };
 }
 
-async function readDocument(service) {
-  const file = new URL(`../../services/${service}/openapi.json`, import.meta.url);
-  return JSON.parse(await readFile(file, 'utf8'));
+const getPath = (document) => {
+  const [service, ...audience] = document.split('.');
+  return `services/${service}/${['openapi', ...audience, 'json'].join('.')}`;
+};
+const readDocument = async (document) =>
+  JSON.parse(await readFile(new URL(`../../${getPath(document)}`, import.meta.url), 'utf8'));
+
+const createNote = (document) => `// Generated from ${getPath(document)}.\n`;
+const toCamelCase = (document) => document.replaceAll(/\.(.)/g, (_match, letter) => letter.toUpperCase());
+
+async function generateTypes(document) {
+  const types = await openapiTS(await readDocument(document), { defaultNonNullable: false });
+  return { [`${document}.types.ts`]: createNote(document) + astToString(types) };
 }
 
-const createNote = (service) => `// Generated from services/${service}/openapi.json.\n`;
-
-async function generateTypes(service) {
-  const types = await openapiTS(await readDocument(service), { defaultNonNullable: false });
-  return { [`${service}.types.ts`]: createNote(service) + astToString(types) };
-}
-
-async function generateOperations(service) {
-  const document = await readDocument(service);
-  const whole = { paths: withoutReferences(document.paths, document.components.schemas) };
+async function generateOperations(document) {
+  const { paths, components } = await readDocument(document);
+  const whole = { paths: withoutReferences(paths, components.schemas) };
   const described = listOperations(whole).map((entry) => [entry.operation.operationId, describe(entry)]);
   const operations = Object.fromEntries(described.filter(([, operation]) => operation));
-  const names = Object.keys(operations).map((name) => `  | '${name}'`);
+  const ids = Object.keys(operations).map((id) => `'${id}'`);
   return {
-    [`${service}.operations.ts`]: `${createNote(service)}import type { Operation } from '../operation.js';
+    [`${document}.operations.ts`]: `${createNote(document)}import type { Operation } from '../operation.js';
 
-export const ${service}Operations: Readonly<Record<${service}OperationId, Operation>> = ${JSON.stringify(operations, null, 2)};
+export const ${toCamelCase(document)}Operations: Readonly<Record<OperationId, Operation>> = ${JSON.stringify(operations, null, 2)};
 
-type ${service}OperationId =
-${names.join('\n')};
-`.replaceAll(`${service}OperationId`, `${service[0].toUpperCase()}${service.slice(1)}OperationId`),
+type OperationId =
+  | ${ids.join('\n  | ')};
+`,
   };
 }
 

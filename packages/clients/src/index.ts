@@ -1,19 +1,24 @@
-// Anything exported here is public: services and packages import from this file, and from identity.ts.
+// Anything exported here is public: services and packages import from this file, and from types.ts.
 import { crawlOperations } from './generated/crawl.operations.js';
 import type { operations as CrawlOperations } from './generated/crawl.types.js';
 import { mailOperations } from './generated/mail.operations.js';
 import type { operations as MailOperations } from './generated/mail.types.js';
+import { mailInternalOperations } from './generated/mail.internal.operations.js';
+import type { operations as MailInternalOperations } from './generated/mail.internal.types.js';
 import { createServiceClient, type ServiceClient, type ServiceClientOptions } from './service-client.js';
 
 export { crawlOperations, mailOperations };
-export type { CrawlOperations, MailOperations };
+export type { CrawlOperations, MailInternalOperations, MailOperations };
+export type { CallContext } from './call-context.js';
 export type { CallInput, CallResult } from './call-types.js';
 export type { JsonSchema, ObjectSchema, Operation } from './operation.js';
-export type { CallContext, ServiceClient, ServiceClientOptions } from './service-client.js';
-export { ServiceFault, type ServiceFaultKind } from './service-fault.js';
+export type { ServiceClient, ServiceClientOptions } from './service-client.js';
+export { type FaultDetail, ServiceFault, type ServiceFaultKind } from './service-fault.js';
 
 export type CrawlClient = ServiceClient<CrawlOperations>;
 export type MailClient = ServiceClient<MailOperations>;
+/** Calls the routes of mail that are for the platform's own services. */
+export type InternalMailClient = ServiceClient<MailInternalOperations>;
 
 type Options = Omit<ServiceClientOptions, 'service'>;
 
@@ -22,3 +27,6 @@ export const createCrawlClient = (options: Options): CrawlClient =>
 
 export const createMailClient = (options: Options): MailClient =>
   createServiceClient<MailOperations>(mailOperations, { service: 'mail', ...options });
+
+export const createInternalMailClient = (options: Options): InternalMailClient =>
+  createServiceClient<MailInternalOperations>(mailInternalOperations, { service: 'mail', ...options });

@@ -8,6 +8,14 @@ export interface ObjectSchema extends JsonSchema {
   readonly required?: readonly string[];
 }
 
+/** A successful response of an operation. */
+export interface Answer {
+  /** The HTTP status. */
+  readonly status: number;
+  /** The schema of the body; absent when there is no body. */
+  readonly schema?: JsonSchema;
+}
+
 /** One operation of a service's OpenAPI document from the client's side: properties with a default are optional. */
 export interface Operation {
   readonly method: string;
@@ -17,8 +25,6 @@ export interface Operation {
   readonly query?: ObjectSchema;
   readonly headers?: ObjectSchema;
   readonly body?: JsonSchema;
-  /** The HTTP status of success. */
-  readonly status: number;
-  /** The schema of the body of success; absent when there is no body. */
-  readonly answer?: JsonSchema;
+  /** The successful responses; the first has the lowest status. */
+  readonly answers: readonly [Answer, ...Answer[]];
 }

@@ -26,7 +26,15 @@ export interface ServiceFaultOptions {
   readonly code?: string;
   /** A description of the invalid fields. */
   readonly details?: string;
+  /** The same for each field, from services that list them. */
+  readonly detailList?: readonly FaultDetail[];
   readonly cause?: unknown;
+}
+
+/** A problem with one field of a request. */
+export interface FaultDetail {
+  readonly field?: string;
+  readonly message?: string;
 }
 
 /** A call that did not succeed. Its message can be shown to the caller. */
@@ -37,6 +45,7 @@ export class ServiceFault extends Error {
   readonly status: number | undefined;
   readonly code: string | undefined;
   readonly details: string | undefined;
+  readonly detailList: readonly FaultDetail[];
 
   constructor(options: ServiceFaultOptions) {
     super(options.message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -45,6 +54,7 @@ export class ServiceFault extends Error {
     this.status = options.status;
     this.code = options.code;
     this.details = options.details;
+    this.detailList = options.detailList ?? [];
   }
 }
 
@@ -55,16 +65,21 @@ interface FaultBody {
 
 const toText = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
-/** Describes the details of an error: identity and mail send a list, crawl sends text. */
-function toDetails(details: unknown): string | undefined {
-  if (!Array.isArray(details)) return toText(details);
-  const described = details
-    .map((detail: { field?: unknown; message?: unknown } | null) =>
-      [toText(detail?.field), toText(detail?.message)].filter(Boolean).join(' '),
-    )
-    .filter(Boolean)
-    .join('; ');
-  return described === '' ? undefined : described;
+function toDetail(detail: { readonly field?: unknown; readonly message?: unknown } | null): FaultDetail {
+  const field = toText(detail?.field);
+  const message = toText(detail?.message);
+  return { ...(field !== undefined && { field }), ...(message !== undefined && { message }) };
+}
+
+/** Reads the details of an error: identity and mail send a list, crawl sends text. */
+function readDetails(details: unknown): Pick<ServiceFaultOptions, 'details' | 'detailList'> {
+  if (typeof details === 'string') return { details };
+  if (!Array.isArray(details)) return {};
+  const detailList = details.map(toDetail);
+  const described = detailList
+    .map(({ field, message }) => [field, message].filter(Boolean).join(' '))
+    .filter(Boolean);
+  return { detailList, ...(described.length > 0 && { details: described.join('; ') }) };
 }
 
 /** The codes of server errors which guarantee that nothing was done, each with a text that says so. */
@@ -95,7 +110,6 @@ export function readFault(
   const message = toText(error?.message) ?? toText(ownMessage);
   if (message === undefined) return undefined;
   const code = toText(error?.code);
-  const details = toDetails(error?.details);
   const certain = CERTAIN_CODES.get(code);
   const isRefused = certain !== undefined || isCertain(status, isRead);
   const outcome = certain ?? (isRefused || isRead ? undefined : 'whether it was done is unknown');
@@ -105,6 +119,6 @@ export function readFault(
     status,
     message: outcome === undefined ? message : `${message}; ${outcome}`,
     ...(code !== undefined && { code }),
-    ...(details !== undefined && { details }),
+    ...readDetails(error?.details),
   });
 }

@@ -1,0 +1,46 @@
+import { errors } from 'undici';
+import type { Operation } from './operation.js';
+import { ServiceFault, type ServiceFaultKind } from './service-fault.js';
+
+/** The kinds of faults that the client detects itself. */
+type OwnKind = Exclude<ServiceFaultKind, 'refused' | 'failed'>;
+
+const textByKind: Readonly<Record<OwnKind, string>> = {
+  busy: 'is busy with other calls; nothing was done. Try again later',
+  unreachable: "can't be reached; nothing was done. Try again later",
+  timeout: 'gave no answer in time',
+  invalid_response: "gave an answer that can't be understood",
+  aborted: 'was not waited for',
+};
+const notSent: ReadonlySet<OwnKind> = new Set(['busy', 'unreachable']);
+
+/** The codes of failures that occur before a request is sent. */
+// prettier-ignore
+const CONNECT_CODES: ReadonlySet<unknown> = new Set([
+  'ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+/** Creates a fault that the client detected itself. Its message says what is known of the outcome. */
+export function createFault(
+  service: string,
+  { method }: Operation,
+  { kind, cause }: { readonly kind: OwnKind; readonly cause?: unknown },
+): ServiceFault {
+  const isKnown = method === 'GET' || notSent.has(kind);
+  const outcome = isKnown ? '' : '; whether it did what it was asked is unknown';
+  return new ServiceFault({
+    kind,
+    service,
+    message: `The ${service} service ${textByKind[kind]}${outcome}.`,
+    cause,
+  });
+}
+
+/** Classifies an error that a request failed with before its response was complete. */
+export function classifyError(error: unknown, signal: AbortSignal | undefined): OwnKind {
+  if (signal?.aborted) return 'aborted';
+  if (error instanceof SyntaxError || error instanceof errors.ResponseExceededMaxSizeError)
+    return 'invalid_response';
+  if (error instanceof errors.HTTPParserError) return 'invalid_response';
+  return CONNECT_CODES.has((error as { code?: unknown } | null)?.code) ? 'unreachable' : 'timeout';
+}
