@@ -16,12 +16,12 @@ export const SHOTS = [
     isOnPhone: true,
     act: (page) => page.getByText('This session').waitFor(),
   },
-  { name: 'apps', path: '/account/apps', isOnPhone: true, act: (page) => page.getByRole('grid').waitFor() },
+  { name: 'apps', path: '/account/apps', isOnPhone: true, act: (page) => page.getByRole('table').waitFor() },
   {
     name: 'crawls',
     path: '/crawls',
     isOnPhone: true,
-    act: (page) => page.getByRole('grid').waitFor(),
+    act: (page) => page.getByRole('table').waitFor(),
   },
   {
     name: 'schedule',
@@ -49,8 +49,8 @@ export const SHOTS = [
     },
   },
   { name: 'queue', path: '/crawls/queue' },
-  { name: 'events', path: '/crawls/events', act: (page) => page.getByRole('grid').waitFor() },
-  { name: 'mails', path: '/mails', act: (page) => page.getByRole('grid').waitFor() },
+  { name: 'events', path: '/crawls/events', act: (page) => page.getByRole('table').waitFor() },
+  { name: 'mails', path: '/mails', act: (page) => page.getByRole('table').waitFor() },
   {
     name: 'mail',
     path: '/mails?recipient=grace@example.com',
@@ -74,8 +74,8 @@ export const SHOTS = [
       await page.getByText('It works').waitFor();
     },
   },
-  { name: 'members', path: '/organisation/members', act: (page) => page.getByRole('grid').waitFor() },
-  { name: 'all-tokens', path: '/organisation/tokens', act: (page) => page.getByRole('grid').waitFor() },
+  { name: 'members', path: '/organisation/members', act: (page) => page.getByRole('table').waitFor() },
+  { name: 'all-tokens', path: '/organisation/tokens', act: (page) => page.getByRole('table').waitFor() },
   {
     name: 'new-application',
     path: '/organisation/applications',
@@ -98,7 +98,17 @@ export const SHOTS = [
     path: '/organisation/service-accounts',
     act: async (page) => {
       await page.getByRole('row').filter({ hasText: 'Nightly export' }).click();
-      await page.getByRole('grid', { name: 'Tokens' }).waitFor();
+      await page.getByRole('table', { name: 'Tokens' }).waitFor();
+    },
+  },
+  {
+    name: 'service-account-token',
+    path: '/organisation/service-accounts',
+    act: async (page) => {
+      await page.getByRole('row').filter({ hasText: 'Nightly export' }).click();
+      await page.getByRole('button', { name: 'Actions for Export host', exact: true }).click();
+      await page.getByRole('menuitem', { name: 'Edit…' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Save' }).waitFor();
     },
   },
   {
@@ -114,7 +124,7 @@ export const SHOTS = [
   {
     name: 'mcp-servers',
     path: '/organisation/mcp-servers',
-    act: (page) => page.getByRole('grid').waitFor(),
+    act: (page) => page.getByRole('table').waitFor(),
   },
   {
     name: 'mcp-tool',
@@ -127,11 +137,11 @@ export const SHOTS = [
       await page.getByRole('button', { name: 'Approve this definition' }).waitFor();
     },
   },
-  { name: 'all-apps', path: '/organisation/apps', act: (page) => page.getByRole('grid').waitFor() },
+  { name: 'all-apps', path: '/organisation/apps', act: (page) => page.getByRole('table').waitFor() },
   {
     name: 'audit',
     path: '/organisation/audit',
     isOnPhone: true,
-    act: (page) => page.getByRole('grid').waitFor(),
+    act: (page) => page.getByRole('table').waitFor(),
   },
 ];

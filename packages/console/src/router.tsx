@@ -4,9 +4,10 @@ import { meQuery } from './api/me.ts';
 import { Problem } from './api/problem.ts';
 import { queryClient } from './api/queries.ts';
 import { toSignIn } from './api/session.ts';
-import { AdminsOnly, CrashPage, NotFoundPage } from './shell/fallbacks.tsx';
+import { AdminsOnly, CrashPage } from './shell/fallbacks.tsx';
 import { Shell } from './shell/shell.tsx';
 import { type Screen, screenGroups } from './screens.ts';
+import { NotFoundPage } from './ui/detail-page.tsx';
 import { Loading } from './ui/query-view.tsx';
 
 const rootRoute = createRootRoute({

@@ -134,9 +134,4 @@ describeWith('chromium', 'access to the console', () => {
       await page.getByText('The service is not available').waitFor({ state: 'detached' });
     },
   );
-
-  test('shows an explanation at an unknown address', async () => {
-    const page = await using.open('/account/nowhere');
-    await page.getByRole('heading', { name: 'Not found', level: 1 }).waitFor();
-  });
 });

@@ -214,6 +214,20 @@ describeWith('chromium', 'the screens of applications', () => {
     await page.getByRole('button', { name: 'Done' }).click();
     await page.getByRole('row').filter({ hasText: 'Export host' }).waitFor();
     await page.getByRole('button', { name: 'Actions for Export host' }).click();
+    await page.getByRole('menuitem', { name: 'Edit…' }).click();
+    await page.getByRole('checkbox', { name: 'Mail before and when it expires' }).press(' ');
+    await page.getByRole('textbox', { name: 'Description' }).fill('Runs at night');
+    expect(await findBarriers(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('The token is changed.').waitFor();
+    await page.getByRole('button', { name: 'Actions for Export host' }).click();
+    await page.getByRole('menuitem', { name: 'Edit…' }).click();
+    expect(await page.getByRole('textbox', { name: 'Description' }).inputValue()).toBe('Runs at night');
+    expect(await page.getByRole('checkbox', { name: 'Mail before and when it expires' }).isChecked()).toBe(
+      false,
+    );
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name: 'Actions for Export host' }).click();
     await page.getByRole('menuitem', { name: 'Rotate…' }).click();
     await page.getByRole('button', { name: /The old token works for another/ }).click();
     await page.getByRole('option', { name: /it ends at once/ }).click();

@@ -69,8 +69,8 @@ describeWith('chromium', 'the screens of crawls', () => {
     for (const connector of ['wiki_1', 'chat_1'])
       await using.platform.call('POST', `/api/v1/crawlingManager/${connector}/schedule`, { scheduleConfig });
     const page = await using.open('/crawls');
-    await page.getByRole('row', { name: /wiki_1/ }).focus();
-    await page.keyboard.press('Control+a');
+    await page.getByRole('checkbox', { name: 'Select all' }).focus();
+    await page.keyboard.press('Space');
     await page.getByText('2 selected').waitFor();
     await page.getByRole('button', { name: 'Pause' }).focus();
     await page.keyboard.press('Enter');
@@ -98,7 +98,7 @@ describeWith('chromium', 'the screens of crawls', () => {
     await page.getByRole('button', { name: 'Run now' }).click();
     await page.getByRole('row').filter({ hasText: 'Completed' }).getByText('Person').waitFor();
     await page.getByRole('link', { name: 'Events' }).click();
-    await page.getByRole('grid', { name: 'Events' }).getByText('code_1').waitFor();
+    await page.getByRole('table', { name: 'Events' }).getByText('code_1').waitFor();
     await page.getByRole('link', { name: 'Queue' }).click();
     await page.getByText('Completed in total').waitFor();
   });
@@ -110,7 +110,7 @@ describeWith('chromium', 'the screens of crawls', () => {
       await using.platform.call('POST', `/api/v1/crawlingManager/${connector}/run`);
     }
     const page = await using.open('/crawls/events');
-    const events = page.getByRole('grid', { name: 'Events' });
+    const events = page.getByRole('table', { name: 'Events' });
     await events.getByText('db_1').waitFor();
     await events.getByText('issues_1').waitFor();
     await page.getByRole('button', { name: /Connector$/ }).focus();
@@ -121,12 +121,12 @@ describeWith('chromium', 'the screens of crawls', () => {
     await page.waitForURL(/connector=db_1/);
     await events.getByText('issues_1').waitFor({ state: 'detached' });
     const shown = events.getByRole('row').filter({ hasText: 'SyncDb1Event' });
-    await shown.focus();
+    await shown.getByRole('button').focus();
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').getByText('"connector": "db_1"').waitFor();
     expect(await findBarriers(page)).toEqual([]);
     await page.keyboard.press('Escape');
-    await shown.and(page.locator(':focus')).waitFor();
+    await shown.locator(':focus').waitFor();
     await page.goto(`${using.platform.url}/crawls/events?connector=support_2`);
     await page.getByText('There are no events of support_2').waitFor();
 
@@ -140,6 +140,21 @@ describeWith('chromium', 'the screens of crawls', () => {
       await page.emulateMedia({ colorScheme });
       expect(await findBarriers(page)).toEqual([]);
     }
+  });
+
+  test('says that the connectors could not be loaded, and offers them once they are', async () => {
+    using.allowFaults(/Failed to load resource/);
+    const page = await using.open('/crawls');
+    await page.route('**/api/v1/crawlingManager/connectors', (route) => route.abort());
+    await page.getByRole('button', { name: 'Schedule a connector' }).click();
+    const dialog = page.getByRole('dialog');
+    const again = dialog.getByRole('button', { name: 'Try again' });
+    await again.waitFor();
+    await dialog.getByRole('button', { name: 'Save schedule' }).click();
+    await page.unroute('**/api/v1/crawlingManager/connectors');
+    await again.click();
+    await dialog.getByRole('button', { name: /Connector$/ }).click();
+    await page.getByRole('option', { name: 'objects_1' }).waitFor();
   });
 
   test('schedules a connector by keyboard alone', async () => {

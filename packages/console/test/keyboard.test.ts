@@ -6,10 +6,12 @@ const SMTP = '/api/v1/configurationManager/smtpConfig';
 describeWith('chromium', 'by keyboard alone', () => {
   const using = useConsole();
 
-  /** Opens the menu in the last cell of a row and chooses an action. */
+  /** Opens the menu of a row and chooses an action. */
   async function chooseInRow(page: Page, row: RegExp, action: string): Promise<void> {
-    await page.getByRole('row', { name: row }).focus();
-    await page.keyboard.press('ArrowLeft');
+    await page
+      .getByRole('row', { name: row })
+      .getByRole('button', { name: /^Actions/ })
+      .focus();
     await page.keyboard.press('Enter');
     await page.getByRole('menuitem', { name: action }).waitFor();
     const isThere = () => page.evaluate<string>('document.activeElement.textContent');
@@ -102,7 +104,7 @@ describeWith('chromium', 'by keyboard alone', () => {
     );
 
     await page.goto(`${platform.url}/mails?state=failed`);
-    await page.getByRole('row', { name: /Late/ }).focus();
+    await page.getByRole('row', { name: /Late/ }).getByRole('link').focus();
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Late' }).waitFor();
     await press(page, 'Send again…');
@@ -117,7 +119,10 @@ describeWith('chromium', 'by keyboard alone', () => {
     const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 30, timezone: 'UTC' };
     await using.platform.call('POST', '/api/v1/crawlingManager/wiki_1/schedule', { scheduleConfig });
     const page = await using.open('/crawls/queue');
-    await page.getByRole('row', { name: /wiki_1/ }).focus();
+    await page
+      .getByRole('row', { name: /wiki_1/ })
+      .getByRole('link')
+      .focus();
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'wiki_1' }).waitFor();
     await press(page, 'Pause');

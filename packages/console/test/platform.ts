@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { testPlatform } from '@platform/testing';
+import { testPlatform, withAdmin } from '@platform/testing';
 
 export interface Person {
   readonly email: string;
@@ -15,11 +15,13 @@ export interface Platform {
   /** Calls the API with the session of a person; the administrator's by default. */
   call<Body>(method: string, path: string, body?: object, as?: Person): Promise<Body>;
   createMember(name: string): Promise<Person>;
+  /** Makes the sessions of a person as old as if they had been opened an hour ago. */
+  ageSessions(person: Person): Promise<void>;
 }
 
 /** Creates an organisation, with an SMTP server that accepts every mail. */
 export async function createOrganisation(): Promise<Platform> {
-  const { url, smtpPort, endpointPort, organisation } = await testPlatform();
+  const { url, smtpPort, endpointPort, identityDatabaseUrl, organisation } = await testPlatform();
   const { admin } = await organisation();
   const client = createClient(url, admin);
   await client.call('POST', '/api/v1/configurationManager/smtpConfig', {
@@ -28,7 +30,20 @@ export async function createOrganisation(): Promise<Platform> {
     fromEmail: 'noreply@example.com',
     tls: 'none',
   });
-  return { ...client, url, admin, endpointPort };
+  return {
+    ...client,
+    url,
+    admin,
+    endpointPort,
+    ageSessions: ({ email }) =>
+      withAdmin(identityDatabaseUrl, async (database) => {
+        await database.query(
+          `update sessions set created_at = created_at - interval '1 hour', authenticated_at = null
+           where user_id = (select id from users where email = $1 and removed_at is null)`,
+          [email],
+        );
+      }),
+  };
 }
 
 function createClient(url: string, admin: Person): Pick<Platform, 'call' | 'createMember'> {

@@ -57,20 +57,28 @@ describeWith('chromium', 'the screen of a member’s tokens', () => {
   });
 
   test('rotates a token with a grace, and takes permissions and addresses from it', async () => {
-    const fields = { name: 'Robot', scopes: ['user:read', 'pat:read'] };
+    const fields = { name: 'Robot', scopes: ['user:read', 'pat:read', 'pat:write'] };
     const { token } = await using.platform.call<{ token: { id: string; accessToken: string } }>(
       'POST',
       '/api/v1/personal-access-tokens',
       fields,
     );
+    const created = await fetch(`${using.platform.url}/api/v1/personal-access-tokens`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token.accessToken}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'Its helper', scopes: ['pat:read'] }),
+    });
+    expect(created.status).toBe(201);
     const page = await using.open(`/account/tokens/${token.id}`);
     await page.getByText('It has called no tools').waitFor();
     await page.getByRole('button', { name: 'Edit…' }).click();
     await page.getByRole('dialog').getByText('pat:read').click();
     await page.getByLabel('Allowed addresses').fill('203.0.113.0/24');
+    await page.getByRole('checkbox', { name: 'Mail before and when it expires' }).press(' ');
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('The token is changed.').waitFor();
+    await page.getByText('The token is changed, and one that it created is revoked.').waitFor();
     await page.getByText('203.0.113.0/24').waitFor();
+    await page.getByText('Muted').waitFor();
     await page.getByText('pat:read', { exact: true }).waitFor({ state: 'detached' });
 
     await page.getByRole('button', { name: 'Rotate…' }).click();

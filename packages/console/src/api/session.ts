@@ -1,3 +1,4 @@
+import { askForConfirmation } from './confirmation.ts';
 import { Problem, readProblem } from './problem.ts';
 
 /*
@@ -29,19 +30,25 @@ export const sessionEnd = {
 /** The sign-in page, which returns to the given path of the console. */
 export const toSignIn = (path: string): string => `/sign-in?${new URLSearchParams({ returnTo: path })}`;
 
+const needsConfirmation = ({ status, code }: Problem): boolean =>
+  status === 403 && code === 'CONFIRMATION_REQUIRED';
+
 /**
- * Sends a request with the session.
+ * Sends a request with the session. One that the person has to confirm is sent again once they have.
  *
  * @throws Problem - when there is no response, or its status isn't 2xx
  */
 export async function send(request: Request): Promise<Response> {
   // Read each time: it changes with every sign-in.
   request.headers.set('x-csrf-token', readCsrfToken());
+  const again = request.clone();
   const response = await fetch(request, { credentials: 'same-origin' }).catch((error: unknown) => {
     if (request.signal.aborted) throw error;
     throw new Problem(0, 'UNREACHABLE', '');
   });
   setEnded(response.status === 401);
   if (response.ok) return response;
-  throw await readProblem(response);
+  const problem = await readProblem(response);
+  if (needsConfirmation(problem) && (await askForConfirmation())) return send(again);
+  throw problem;
 }

@@ -5,8 +5,6 @@ import { Button } from '../ui/button.tsx';
 import { Page } from '../ui/page.tsx';
 import { ProblemNote } from '../ui/problem-note.tsx';
 
-export const NotFoundPage = () => <Page title={text.notFound.title} intro={text.notFound.advice} />;
-
 export const CrashPage = ({ error, reset }: { error: unknown; reset: () => void }) => (
   <main className="crash">
     <h1>{text.crash}</h1>

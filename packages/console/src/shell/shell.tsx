@@ -1,13 +1,16 @@
 import { text } from '#text/shared';
 import { Outlet, useLocation } from '@tanstack/react-router';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { confirmation } from '../api/confirmation.ts';
 import { Button } from '../ui/button.tsx';
 import { MenuIcon } from '../ui/icons.tsx';
 import { lazyPart } from '../ui/lazy-part.tsx';
 import { Navigation } from './navigation.tsx';
 import { Person } from './person.tsx';
 import { SessionEnded } from './session-ended.tsx';
+import { useKeptFocus } from './use-kept-focus.ts';
 
+const ConfirmSession = lazyPart(async () => (await import('./confirm-session.tsx')).ConfirmSession);
 const Drawer = lazyPart(async () => (await import('./drawer.tsx')).Drawer);
 
 /** Everything around a screen. */
@@ -16,6 +19,9 @@ export function Shell() {
   const { pathname } = useLocation();
   const lastPath = useRef(pathname);
   const [isOpen, setOpen] = useState(false);
+  const asked = useSyncExternalStore(confirmation.subscribe, confirmation.get);
+
+  useKeptFocus(main);
 
   // Readers of screens hear the new page, and the next Tab starts in it.
   useEffect(() => {
@@ -41,6 +47,7 @@ export function Shell() {
       <aside className="side">
         <Navigation />
       </aside>
+      {asked && <ConfirmSession onSettle={asked.settle} />}
       {isOpen && <Drawer onClose={() => setOpen(false)} />}
       <main id="main" ref={main} tabIndex={-1}>
         <SessionEnded />

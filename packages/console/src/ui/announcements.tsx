@@ -22,7 +22,12 @@ function subscribe(notify: () => void): () => void {
   return () => listeners.delete(notify);
 }
 
-/** It is always there, because screen readers announce only what changes in a region that they know. */
+/**
+ * It is always there, because screen readers announce only what changes in a region that they know; the attribute keeps
+ * it known to them while a dialog hides the rest of the page.
+ */
 export const Announcements = () => (
-  <output className="announcements">{useSyncExternalStore(subscribe, () => message)}</output>
+  <output className="announcements" data-react-aria-top-layer>
+    {useSyncExternalStore(subscribe, () => message)}
+  </output>
 );

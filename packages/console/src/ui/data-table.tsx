@@ -1,30 +1,10 @@
 import { text } from '#text/shared';
-import type { ReactNode } from 'react';
-import {
-  Cell,
-  CheckboxButton,
-  CheckboxField,
-  Column,
-  Row,
-  type Selection,
-  Table,
-  TableBody,
-  TableHeader,
-} from 'react-aria-components';
+import { type ReactNode, useCallback, useEffect, useId, useRef } from 'react';
 import { Button } from './button.tsx';
-import { CheckIcon } from './icons.tsx';
+import { type DataColumn, getClass } from './data-column.ts';
+import { DataRow, SelectBox } from './data-row.tsx';
 
-export interface DataColumn<Item> {
-  readonly id: string;
-  readonly label: string;
-
-  readonly isNarrow?: boolean;
-  /** Keeps the label for screen readers only. */
-  readonly isUnlabelled?: boolean;
-  /** Leaves the column out on a phone. */
-  readonly isSecondary?: boolean;
-  render(item: Item): ReactNode;
-}
+export type { DataColumn } from './data-column.ts';
 
 /** The rest of a list that is paged by cursor. */
 export interface MoreRows {
@@ -33,72 +13,37 @@ export interface MoreRows {
   load(): void;
 }
 
-interface DataTableProps<Item> {
+interface TableSelection {
+  readonly keys: ReadonlySet<string>;
+  onChange(keys: ReadonlySet<string>): void;
+}
+
+interface RowsProps<Item> {
   readonly label: string;
+  /** The same array in each rendering, as long as it renders the same: a new one renders every row again. */
   readonly columns: readonly DataColumn<Item>[];
   readonly items: readonly Item[];
-  readonly empty: ReactNode;
-  readonly more?: MoreRows;
-  readonly selection?: { readonly keys: ReadonlySet<string>; onChange(keys: ReadonlySet<string>): void };
+  readonly selection?: TableSelection;
   getId(item: Item): string;
   /** The address of a row; pressing it opens that. */
   getHref?(item: Item): string;
-  /** Shows a row that has no address of its own. */
-  onOpen?(item: Item): void;
+  /** Shows a row that has no address of its own. The same function in each rendering, like the columns. */
+  readonly onOpen?: (item: Item) => void;
 }
 
-export function DataTable<Item extends object>(props: DataTableProps<Item>) {
-  const { label, columns, items, empty, more, getId, getHref, onOpen, selection } = props;
-  const change = (keys: Selection): void =>
-    selection?.onChange(new Set(keys === 'all' ? items.map(getId) : [...keys].map(String)));
-  if (items.length === 0) return <div className="table-frame">{empty}</div>;
+interface DataTableProps<Item> extends RowsProps<Item> {
+  readonly empty: ReactNode;
+  readonly more?: MoreRows;
+}
+
+export function DataTable<Item extends object>({ empty, more, ...rows }: DataTableProps<Item>) {
+  if (rows.items.length === 0) return <div className="table-frame">{empty}</div>;
+  // What scrolls has to take the focus, by the links of its rows or by itself.
+  const frame = rows.getHref || rows.onOpen ? {} : { role: 'region', 'aria-label': rows.label, tabIndex: 0 };
   return (
     <>
-      <div className="table-frame">
-        <Table
-          aria-label={label}
-          className="table"
-          {...(selection && {
-            selectionMode: 'multiple' as const,
-            selectedKeys: selection.keys,
-            onSelectionChange: change,
-          })}
-        >
-          <TableHeader>
-            {selection && (
-              <Column className="narrow">
-                <SelectBox />
-              </Column>
-            )}
-            {columns.map((column, index) => (
-              <Column key={column.id} id={column.id} isRowHeader={index === 0} className={getClass(column)}>
-                {column.isUnlabelled ? <span className="unseen">{column.label}</span> : column.label}
-              </Column>
-            ))}
-          </TableHeader>
-          <TableBody>
-            {items.map((item) => (
-              <Row
-                key={getId(item)}
-                id={getId(item)}
-                {...((getHref ?? onOpen) && { className: 'react-aria-Row opens' })}
-                {...(getHref && { href: getHref(item) })}
-                {...(onOpen && { onAction: () => onOpen(item) })}
-              >
-                {selection && (
-                  <Cell className="narrow">
-                    <SelectBox />
-                  </Cell>
-                )}
-                {columns.map((column) => (
-                  <Cell key={column.id} className={getClass(column)}>
-                    {column.render(item)}
-                  </Cell>
-                ))}
-              </Row>
-            ))}
-          </TableBody>
-        </Table>
+      <div className="table-frame" {...frame}>
+        <Rows {...rows} />
       </div>
       {more?.hasMore && (
         <Button onPress={() => more.load()} isPending={more.isLoading}>
@@ -109,15 +54,74 @@ export function DataTable<Item extends object>(props: DataTableProps<Item>) {
   );
 }
 
-const getClass = ({ isNarrow, isSecondary }: Pick<DataColumn<never>, 'isNarrow' | 'isSecondary'>): string =>
-  [isNarrow && 'narrow', isSecondary && 'secondary'].filter(Boolean).join(' ');
+/**
+ * A table of the platform, with a link in each row. The table of react-aria-components renders every row again when one
+ * is added, focused or selected: a page more took seconds in a list of a thousand rows.
+ */
+function Rows<Item extends object>({
+  label,
+  columns,
+  items,
+  selection,
+  getId,
+  getHref,
+  onOpen,
+}: RowsProps<Item>) {
+  const name = useId();
+  const ids = items.map(getId);
+  const toggle = useToggle(selection, getId);
+  return (
+    <table aria-label={label} className="table">
+      <thead>
+        <tr>
+          {selection && (
+            <th className="narrow">
+              <SelectBox
+                aria-label={text.selectAll}
+                isSelected={ids.every((id) => selection.keys.has(id))}
+                isIndeterminate={isPartial(ids, selection.keys)}
+                onChange={(isSelected) => selection.onChange(new Set(isSelected ? ids : []))}
+              />
+            </th>
+          )}
+          {columns.map((column) => (
+            <th key={column.id} scope="col" className={getClass(column)}>
+              {column.isUnlabelled ? <span className="unseen">{column.label}</span> : column.label}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {items.map((item) => (
+          <DataRow
+            key={getId(item)}
+            item={item}
+            columns={columns}
+            headerId={`${name}${getId(item)}`}
+            href={getHref?.(item)}
+            onOpen={onOpen}
+            isSelected={selection?.keys.has(getId(item))}
+            onToggle={toggle}
+          />
+        ))}
+      </tbody>
+    </table>
+  );
+}
 
-const SelectBox = () => (
-  <CheckboxField slot="selection">
-    <CheckboxButton className="checkbox">
-      <span className="box">
-        <CheckIcon />
-      </span>
-    </CheckboxButton>
-  </CheckboxField>
-);
+const isPartial = (ids: readonly string[], keys: ReadonlySet<string>): boolean =>
+  ids.some((id) => keys.has(id)) && !ids.every((id) => keys.has(id));
+
+/** Returns what selects a row, or no longer: the same function in each rendering, so that rows are not rendered for it. */
+function useToggle<Item>(selection: TableSelection | undefined, getId: (item: Item) => string) {
+  const current = useRef({ selection, getId });
+  useEffect(() => {
+    current.current = { selection, getId };
+  });
+  return useCallback((item: Item): void => {
+    const { selection: latest, getId: toId } = current.current;
+    const keys = new Set(latest?.keys);
+    if (!keys.delete(toId(item))) keys.add(toId(item));
+    latest?.onChange(keys);
+  }, []);
+}

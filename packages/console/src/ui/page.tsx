@@ -1,5 +1,6 @@
 import { text } from '#text/shared';
 import { type ReactNode, useEffect } from 'react';
+import { isolate } from '../text/isolate.ts';
 
 interface PageProps {
   readonly title: string;
@@ -10,7 +11,7 @@ interface PageProps {
 
 export function Page({ title, intro, actions, children }: PageProps) {
   useEffect(() => {
-    document.title = `${title} · ${text.product}`;
+    document.title = `${isolate(title)} · ${text.product}`;
   }, [title]);
   return (
     <>
@@ -50,11 +51,16 @@ export const Section = ({ title, actions, children }: SectionProps) => (
   </section>
 );
 
-/** Pairs of a name and a value. */
+const MAX_COLUMN_LENGTH = 120;
+
+/** Pairs of a name and a value; a long value takes the whole width. */
 export const Facts = ({ of }: { of: readonly (readonly [name: string, value: ReactNode])[] }) => (
   <dl className="facts">
     {of.map(([name, value]) => (
-      <div key={name}>
+      <div
+        key={name}
+        className={typeof value === 'string' && value.length > MAX_COLUMN_LENGTH ? 'whole' : ''}
+      >
         <dt>{name}</dt>
         <dd>{value}</dd>
       </div>

@@ -11,6 +11,7 @@ export function explainProblem(error: unknown): string {
   const { status, code, message, details } = error;
   if (status === 0) return text.problems.unreachable;
   if (status === 401) return text.problems.signedOut;
+  if (code === 'CONFIRMATION_REQUIRED') return text.problems.unconfirmed;
   if (NOT_DONE.has(code)) return text.problems.nothingDone(message);
   if (status === 502 || status === 504) return text.problems.unknownOutcome;
   if (status === 503) return text.problems.unavailable;

@@ -1,4 +1,5 @@
 import { LOCALE } from '#text/shared';
+import { useSyncExternalStore } from 'react';
 
 const full = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'medium' });
 const day = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium' });
@@ -18,6 +19,31 @@ function formatRelative(at: number, now: number): string {
   return relative.format(Math.round(seconds / DAY), 'day');
 }
 
+const TICK_MS = 10_000;
+const listeners = new Set<() => void>();
+let tick = 0;
+let timer: ReturnType<typeof setInterval> | undefined;
+
+function subscribe(notify: () => void): () => void {
+  listeners.add(notify);
+  timer ??= setInterval(() => {
+    tick += 1;
+    for (const listener of listeners) listener();
+  }, TICK_MS);
+  return () => {
+    listeners.delete(notify);
+    if (listeners.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+}
+
+const subscribeToNothing = () => () => undefined;
+
+/** Renders what depends on the time of day again every few seconds: its row may stay as it is for long. */
+const useTick = (isRelative: boolean): number =>
+  useSyncExternalStore(isRelative ? subscribe : subscribeToNothing, () => tick);
+
 interface TimeProps {
   readonly at: string | number;
   /** `ago` is relative to now, `day` a date, `full` a date with its time. */
@@ -26,6 +52,7 @@ interface TimeProps {
 
 /** A point in time; the title holds all of it. */
 export function Time({ at, as = 'ago' }: TimeProps) {
+  useTick(as === 'ago');
   const date = new Date(at);
   const label = {
     ago: () => formatRelative(date.getTime(), Date.now()),
@@ -48,6 +75,7 @@ const UNITS = [
 
 /** Shows how long something has lasted, in its largest unit. */
 export function Age({ since }: { since: string }) {
+  useTick(true);
   const seconds = Math.max(0, Math.round((Date.now() - Date.parse(since)) / 1000));
   const [unit, size] = UNITS.find(([, length]) => seconds >= length) ?? ['second', 1];
   const format = new Intl.NumberFormat(LOCALE, { style: 'unit', unit, unitDisplay: 'long' });

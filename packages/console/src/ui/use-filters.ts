@@ -1,4 +1,5 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useCallback } from 'react';
 
 type Filters = Readonly<Record<string, string | undefined>>;
 
@@ -6,11 +7,14 @@ type Filters = Readonly<Record<string, string | undefined>>;
 export function useFilters() {
   const filters: Filters = useSearch({ strict: false });
   const navigate = useNavigate();
-  const setFilter = (name: string, value: string): void =>
-    void navigate({
-      to: '.',
-      search: (previous: Filters) => ({ ...previous, [name]: value || undefined }),
-      replace: true,
-    });
+  const setFilter = useCallback(
+    (name: string, value: string): void =>
+      void navigate({
+        to: '.',
+        search: (previous: Filters) => ({ ...previous, [name]: value || undefined }),
+        replace: true,
+      }),
+    [navigate],
+  );
   return { filters, setFilter };
 }

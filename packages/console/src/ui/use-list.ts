@@ -1,31 +1,38 @@
-import { type QueryKey, useInfiniteQuery } from '@tanstack/react-query';
+import {
+  type InfiniteData,
+  type QueryKey,
+  useInfiniteQuery,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
 import type { MoreRows } from './data-table.tsx';
-
-export interface ListPage<Item> {
-  readonly items: readonly Item[];
-  /** Undefined on the last page. */
-  readonly next: string | undefined;
-}
+import { type ListPage, mergeFirstPage } from './merge-first-page.ts';
 
 const PAGE_SIZE = 50;
 
-interface ListOptions<Page> {
+interface ListOptions<Page extends ListPage<unknown>> {
   readonly key: QueryKey;
-  /** The interval in ms at which the first page is read again; by default it is not. */
-  readonly refreshMs?: number;
+  readonly refresh?: ListRefresh<Page['items'][number]>;
   load(cursor: string | undefined, signal: AbortSignal): Promise<Page>;
 }
 
+interface ListRefresh<Item> {
+  /** The interval in ms at which the first page is read again, however many are open. */
+  readonly everyMs: number;
+  getId(item: Item): string;
+}
+
 /** A list that is paged by cursor; what was filtered for is part of its key. */
-export function useList<Page extends ListPage<unknown>>({ key, refreshMs, load }: ListOptions<Page>) {
+export function useList<Page extends ListPage<unknown>>({ key, refresh, load }: ListOptions<Page>) {
   const query = useInfiniteQuery({
     queryKey: key,
     queryFn: ({ pageParam, signal }) => load(pageParam, signal),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next,
-    refetchInterval: refreshMs ?? false,
+    refetchInterval: ({ state }) => !hasMorePages(state.data) && (refresh?.everyMs ?? false),
     placeholderData: (previous) => previous,
   });
+  const first = useFirstPage({ key, load, ...(hasMorePages(query.data) && refresh && { refresh }) });
   const more: MoreRows = {
     hasMore: query.hasNextPage,
     isLoading: query.isFetchingNextPage,
@@ -33,7 +40,30 @@ export function useList<Page extends ListPage<unknown>>({ key, refreshMs, load }
   };
   const pages = query.data?.pages;
   const items: readonly Page['items'][number][] | undefined = pages?.flatMap((page) => page.items);
-  return { data: items, pages, error: query.error, isPending: query.isPending, refetch: query.refetch, more };
+  const error = query.error ?? first.error;
+  return { data: items, pages, error, isPending: query.isPending, refetch: query.refetch, more };
+}
+
+const hasMorePages = (data: InfiniteData<unknown> | undefined): boolean => (data?.pages.length ?? 0) > 1;
+
+/** Keeps the first page of a list fresh where more are open: the query of the list can only read all of them again. */
+function useFirstPage<Page extends ListPage<unknown>>({ key, refresh, load }: ListOptions<Page>) {
+  const client = useQueryClient();
+  return useQuery({
+    queryKey: [...key, 'first page'],
+    async queryFn({ signal }) {
+      const first = await load(undefined, signal);
+      const data = client.getQueryData<InfiniteData<Page>>(key);
+      const merged = data && refresh && mergeFirstPage(data, first, refresh.getId);
+      if (merged) client.setQueryData(key, merged);
+      else void client.invalidateQueries({ queryKey: key, exact: true });
+      return null;
+    },
+    enabled: refresh !== undefined,
+    initialData: null,
+    staleTime: Infinity,
+    refetchInterval: refresh?.everyMs ?? false,
+  });
 }
 
 /** The query of a page: `cursor` only where there is one. */

@@ -7,7 +7,8 @@ import { identity, unwrap } from '../../api/client.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
-import { Facts, Page } from '../../ui/page.tsx';
+import { DetailPage } from '../../ui/detail-page.tsx';
+import { Facts } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { ScopeWords } from '../../ui/scope-words.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -37,7 +38,8 @@ export function Screen() {
   });
   const application = query.data;
   return (
-    <Page
+    <DetailPage
+      query={query}
       title={application?.name ?? t.one}
       actions={application && <Actions application={application} onOpen={setDialog} />}
     >
@@ -58,7 +60,7 @@ export function Screen() {
           onClose={close}
         />
       )}
-    </Page>
+    </DetailPage>
   );
 }
 

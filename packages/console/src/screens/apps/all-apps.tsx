@@ -1,7 +1,7 @@
 import { apps as t } from '#text/apps';
 import { text } from '#text/shared';
 import type { IdentitySchemas } from '@platform/clients/types';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import type { DataColumn } from '../../ui/data-table.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
@@ -16,6 +16,7 @@ type OwnedApp = IdentitySchemas['schemas']['OwnedConnectedApp'];
 
 const ownerColumn: DataColumn<OwnedApp> = {
   id: 'owner',
+  isFreeText: true,
   label: t.columns.owner,
   render: ({ owner }) => (
     <span className="stack">
@@ -28,6 +29,7 @@ const ownerColumn: DataColumn<OwnedApp> = {
 /** The applications that act for anybody in the organisation. */
 export function Screen() {
   const [ending, setEnding] = useState<OwnedApp>();
+  const columns = useMemo(() => [clientColumn, ownerColumn, ...createUseColumns<OwnedApp>(setEnding)], []);
   const list = useList({
     key: ['apps', 'all'],
     load: async (cursor, signal) =>
@@ -42,7 +44,7 @@ export function Screen() {
       title={text.screens.allApps}
       intro={t.allIntro}
       list={list}
-      columns={[clientColumn, ownerColumn, ...createUseColumns<OwnedApp>(setEnding)]}
+      columns={columns}
       getId={({ id }) => id}
       empty={<Empty title={t.allEmptyTitle}>{t.allEmptyAdvice}</Empty>}
     >

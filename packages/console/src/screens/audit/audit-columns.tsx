@@ -48,6 +48,7 @@ export const createAuditColumns = (
   },
   {
     id: 'target',
+    isFreeText: true,
     label: t.target,
     render: ({ entry, names }) =>
       entry.subjectId !== null && (
@@ -56,6 +57,7 @@ export const createAuditColumns = (
   },
   {
     id: 'what',
+    isFreeText: true,
     label: t.columns.what,
     isSecondary: true,
     render: ({ entry }) => (
@@ -71,6 +73,7 @@ export const createAuditColumns = (
   },
   {
     id: 'actor',
+    isFreeText: true,
     label: t.columns.actor,
     isSecondary: true,
     render: ({ entry: { actorId, credential, address }, names }) => (

@@ -1,5 +1,6 @@
 import { audit as t } from '#text/audit';
 import { text } from '#text/shared';
+import { useMemo } from 'react';
 import { DateFilter } from '../../ui/date-filter.tsx';
 import { SelectFilter } from '../../ui/select-filter.tsx';
 import { ListPage } from '../../ui/list-page.tsx';
@@ -14,6 +15,7 @@ import { ExportAudit } from './export-audit.tsx';
 /** The audit log of the organisation: filtered by pressing on a name, exported as it is filtered. */
 export function Screen() {
   const { filters, setFilter } = useFilters();
+  const columns = useMemo(() => createAuditColumns(setFilter), [setFilter]);
   const search = toSearch(filters);
   const list = useList({
     key: ['audit', search],
@@ -45,7 +47,7 @@ export function Screen() {
         </>
       }
       list={list}
-      columns={createAuditColumns(setFilter)}
+      columns={columns}
       getId={({ entry }) => entry.id}
       empty={<Empty title={t.noMatch}>{text.noMatchAdvice}</Empty>}
     />

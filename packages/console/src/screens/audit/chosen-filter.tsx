@@ -1,4 +1,5 @@
 import { text } from '#text/shared';
+import { isolate } from '../../text/isolate.ts';
 import { Button } from '../../ui/button.tsx';
 import { CloseIcon } from '../../ui/icons.tsx';
 import { useFilters } from '../../ui/use-filters.ts';
@@ -15,7 +16,7 @@ export function ChosenFilter({ label, name, names }: ChosenFilterProps) {
   const { filters, setFilter } = useFilters();
   const id = filters[name];
   if (id === undefined) return null;
-  const shown = `${label}: ${names[id]?.name ?? id}`;
+  const shown = `${label}: ${isolate(names[id]?.name ?? id)}`;
   return (
     <Button aria-label={text.clearFilter(shown)} onPress={() => setFilter(name, '')}>
       {shown}

@@ -22,7 +22,7 @@ const columns: readonly DataColumn<Attempt>[] = [
     label: t.columns.duration,
     render: ({ startedAt, endedAt }) => formatDuration(startedAt, endedAt) || t.notYet,
   },
-  { id: 'reason', label: t.columns.reason, render: ({ reason }) => reason ?? '' },
+  { id: 'reason', label: t.columns.reason, isFreeText: true, render: ({ reason }) => reason ?? '' },
 ];
 
 export const Attempts = ({ run }: { run: RunDetail }) => (

@@ -5,6 +5,7 @@ import { crawl, unwrap } from '../../api/client.ts';
 import { announce } from '../../ui/announcements.tsx';
 import { FormDialog } from '../../ui/dialogs.tsx';
 import { NumberInput, SelectInput } from '../../ui/fields.tsx';
+import { QueryView } from '../../ui/query-view.tsx';
 import { connectorsQuery, type Schedule } from './api.ts';
 import { type Draft, toConfig, toDraft } from './draft.ts';
 import { Recurrence } from './recurrence.tsx';
@@ -21,8 +22,8 @@ interface EditScheduleProps {
 
 export function EditSchedule({ schedule, scheduled, onClose }: EditScheduleProps) {
   const client = useQueryClient();
-  const all = useQuery(connectorsQuery).data ?? [];
-  const free = all.filter(({ connector }) => !scheduled.includes(connector));
+  const connectors = useQuery({ ...connectorsQuery, enabled: !schedule });
+  const free = (connectors.data ?? []).filter((known) => !scheduled.includes(known.connector));
   const [chosen, setChosen] = useState(schedule?.data.connector);
   const connector = chosen ?? free[0]?.connector ?? '';
   const [draft, setDraft] = useState<Draft>(() => toDraft(schedule));
@@ -58,15 +59,23 @@ export function EditSchedule({ schedule, scheduled, onClose }: EditScheduleProps
       isPending={save.isPending}
       error={save.error}
       onClose={onClose}
-      onSubmit={() => config && save.mutate()}
+      onSubmit={() => config && connector !== '' && save.mutate()}
     >
       {!schedule && (
-        <SelectInput
-          label={t.connector}
-          value={connector}
-          options={free.map(({ connector: id, kind }) => [id, `${id} (${kind})`])}
-          onChange={setChosen}
-        />
+        <QueryView query={connectors}>
+          {() =>
+            free.length === 0 ? (
+              <p className="hint">{t.allScheduled}</p>
+            ) : (
+              <SelectInput
+                label={t.connector}
+                value={connector}
+                options={free.map(({ connector: id, kind }) => [id, `${id} (${kind})`])}
+                onChange={setChosen}
+              />
+            )
+          }
+        </QueryView>
       )}
       <Recurrence draft={draft} onChange={change} />
       <ZonePicker value={draft.timezone} onChange={(timezone) => change({ timezone })} />

@@ -55,8 +55,8 @@ export function Screen() {
   const [shown, setShown] = useState<SyncEvent>();
   const list = useList({
     key: ['events', connector],
-    refreshMs: 5_000,
     load: (after, signal) => loadEvents(connector, after, signal),
+    refresh: { everyMs: 5_000, getId: ({ eventId }) => eventId },
   });
   return (
     <ListPage<SyncEvent>

@@ -36,5 +36,11 @@ export const queueColumns: readonly DataColumn<Queue['connectors'][number]>[] = 
     isSecondary: true,
     render: ({ failed }) => <span className="number">{failed}</span>,
   },
-  { id: 'reason', label: t.reason, isSecondary: true, render: ({ reason }) => reason ?? '' },
+  {
+    id: 'reason',
+    isFreeText: true,
+    label: t.reason,
+    isSecondary: true,
+    render: ({ reason }) => reason ?? '',
+  },
 ];

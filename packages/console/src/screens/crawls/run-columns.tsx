@@ -36,5 +36,11 @@ export const runColumns: readonly DataColumn<Run>[] = [
     isSecondary: true,
     render: ({ startedAt, finishedAt }) => formatDuration(startedAt, finishedAt),
   },
-  { id: 'reason', label: t.columns.reason, isSecondary: true, render: ({ reason }) => reason ?? '' },
+  {
+    id: 'reason',
+    isFreeText: true,
+    label: t.columns.reason,
+    isSecondary: true,
+    render: ({ reason }) => reason ?? '',
+  },
 ];

@@ -9,7 +9,8 @@ import { crawl, unwrap } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { Copyable } from '../../ui/copy.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
-import { Facts, Page, Section } from '../../ui/page.tsx';
+import { DetailPage } from '../../ui/detail-page.tsx';
+import { Facts, Section } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Attempts } from './attempts.tsx';
@@ -45,14 +46,15 @@ export function Screen() {
   const [isCancelling, setCancelling] = useState(false);
   const run = query.data;
   return (
-    <Page
+    <DetailPage
+      query={query}
       title={t.title(connector)}
       intro={<Link to={`/crawls/connectors/${connector}`}>{t.allOf(connector)}</Link>}
       actions={run && isInProgress(run) && <Button onPress={() => setCancelling(true)}>{t.cancel}</Button>}
     >
       <QueryView query={query}>{(found) => <Run run={found} />}</QueryView>
       {isCancelling && run && <CancelRun run={run} onClose={() => setCancelling(false)} />}
-    </Page>
+    </DetailPage>
   );
 }
 

@@ -7,7 +7,8 @@ import { mail, unwrap } from '../../api/client.ts';
 import { announce } from '../../ui/announcements.tsx';
 import { Button } from '../../ui/button.tsx';
 import { FormDialog } from '../../ui/dialogs.tsx';
-import { Facts, Page } from '../../ui/page.tsx';
+import { DetailPage } from '../../ui/detail-page.tsx';
+import { Facts } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { Time } from '../../ui/time.tsx';
 import { MailContent } from './mail-content.tsx';
@@ -23,7 +24,8 @@ export function Screen() {
   });
   const record = query.data;
   return (
-    <Page
+    <DetailPage
+      query={query}
       title={record?.subject ?? t.one}
       intro={record && t.explanations[record.state as keyof typeof t.explanations]}
       actions={record?.canResend && <Button onPress={() => setResending(true)}>{t.resend}</Button>}
@@ -32,7 +34,7 @@ export function Screen() {
       {record && isOver(record) && !record.canResend && <p className="hint">{t.notResendable}</p>}
       {record && <MailContent record={record} />}
       {isResending && record && <Resend record={record} onClose={() => setResending(false)} />}
-    </Page>
+    </DetailPage>
   );
 }
 

@@ -44,10 +44,11 @@ const columns: readonly DataColumn<MailRecord>[] = [
       </span>
     ),
   },
-  { id: 'to', label: t.columns.to, isSecondary: true, render: ({ to }) => to.join(', ') },
+  { id: 'to', label: t.columns.to, isFreeText: true, isSecondary: true, render: ({ to }) => to.join(', ') },
   { id: 'state', label: t.columns.state, render: (record) => <MailState {...record} /> },
   {
     id: 'reason',
+    isFreeText: true,
     label: t.columns.reason,
     isSecondary: true,
     render: ({ failure }) => failure?.message ?? '',
@@ -66,7 +67,6 @@ export function Screen() {
   const recipient = (filters['recipient'] ?? '').trim();
   const list = useList({
     key: ['mails', state, recipient],
-    refreshMs: 5_000,
     async load(cursor, signal) {
       const query = {
         ...toPageQuery(cursor, PAGE_SIZE),
@@ -75,6 +75,7 @@ export function Screen() {
       };
       return toListPage(await unwrap(mail.GET('/api/v1/mail/records', { params: { query }, signal })));
     },
+    refresh: { everyMs: 5_000, getId: ({ id }) => id },
   });
   const isFiltered = state !== 'any' || recipient !== '';
   return (

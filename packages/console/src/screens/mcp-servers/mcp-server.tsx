@@ -6,7 +6,8 @@ import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
-import { Facts, Page } from '../../ui/page.tsx';
+import { DetailPage } from '../../ui/detail-page.tsx';
+import { Facts } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { Time } from '../../ui/time.tsx';
 import { ServerState } from './mcp-servers.tsx';
@@ -35,7 +36,8 @@ export function Screen() {
   });
   const server = query.data;
   return (
-    <Page
+    <DetailPage
+      query={query}
       title={server?.name ?? t.one}
       intro={server?.url}
       actions={server && <Actions server={server} onOpen={setDialog} />}
@@ -52,7 +54,7 @@ export function Screen() {
           onClose={close}
         />
       )}
-    </Page>
+    </DetailPage>
   );
 }
 

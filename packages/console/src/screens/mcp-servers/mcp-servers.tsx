@@ -49,11 +49,11 @@ const columns: readonly DataColumn<Server>[] = [
 export function Screen() {
   const list = useList({
     key: ['mcp-servers', 'list'],
-    refreshMs: REFRESH_MS,
     load: async (cursor, signal) =>
       toListPage(
         await unwrap(identity.GET('/api/v1/mcp-servers', { params: { query: toPageQuery(cursor) }, signal })),
       ),
+    refresh: { everyMs: REFRESH_MS, getId: ({ id }) => id },
   });
   return (
     <ListPage

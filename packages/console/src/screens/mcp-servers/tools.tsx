@@ -1,5 +1,5 @@
 import { mcpServers } from '#text/mcp-servers';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import { Badge } from '../../ui/badge.tsx';
 import type { DataColumn } from '../../ui/data-table.tsx';
@@ -15,7 +15,7 @@ const ReviewTool = lazyPart(async () => (await import('./review-tool.tsx')).Revi
 const t = mcpServers.tools;
 const tones = { new: 'notice', changed: 'notice', approved: 'good', withdrawn: 'neutral' } as const;
 
-const columns: readonly DataColumn<Tool>[] = [
+const readColumns: readonly DataColumn<Tool>[] = [
   {
     id: 'name',
     label: t.columns.name,
@@ -45,9 +45,18 @@ const columns: readonly DataColumn<Tool>[] = [
   },
 ];
 
+const createColumns = (review: (tool: Tool) => void): readonly DataColumn<Tool>[] => [
+  ...readColumns,
+  createMenuColumn<Tool>({
+    getName: ({ name }) => name,
+    listActions: (tool) => [{ label: t.review, run: () => review(tool) }],
+  }),
+];
+
 /** The tools that a server offers, and which of them agents see. */
 export function Tools({ serverId }: { serverId: string }) {
   const [reviewed, setReviewed] = useState<Tool>();
+  const columns = useMemo(() => createColumns(setReviewed), []);
   const list = useList({
     key: ['mcp-servers', 'tools', serverId],
     async load(cursor, signal) {
@@ -55,16 +64,12 @@ export function Tools({ serverId }: { serverId: string }) {
       return toListPage(await unwrap(identity.GET('/api/v1/mcp-servers/{id}/tools', { params, signal })));
     },
   });
-  const menu = createMenuColumn<Tool>({
-    getName: ({ name }) => name,
-    listActions: (tool) => [{ label: t.review, run: () => setReviewed(tool) }],
-  });
   return (
     <Section title={t.title}>
       <ListView
         label={t.title}
         list={list}
-        columns={[...columns, menu]}
+        columns={columns}
         getId={({ name }) => name}
         empty={<Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>}
       />

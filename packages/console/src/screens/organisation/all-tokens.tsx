@@ -3,7 +3,7 @@ import { text } from '#text/shared';
 import { token as tokenText } from '#text/token';
 import { tokens } from '#text/tokens';
 import type { IdentitySchemas } from '@platform/clients/types';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import { Badge } from '../../ui/badge.tsx';
 import type { DataColumn } from '../../ui/data-table.tsx';
@@ -23,15 +23,24 @@ type OwnedToken = IdentitySchemas['schemas']['ListedOwnedPersonalAccessToken'];
 
 const ownerColumn: DataColumn<OwnedToken> = {
   id: 'owner',
+  isFreeText: true,
   label: t.owner,
   render: ({ ownerFullName, ownerEmail, ownerDeleted }) => (
-    <span className="stack owner">
+    <span className="stack">
       {ownerFullName}
       <small>{ownerEmail}</small>
       {ownerDeleted && <Badge tone="notice">{t.ownerRemoved}</Badge>}
     </span>
   ),
 };
+
+function createColumns(revoke: (token: OwnedToken) => void): readonly DataColumn<OwnedToken>[] {
+  const [name, ...rest] = createTokenColumns(revoke).map((column) =>
+    // A phone has no room for it beside the owner; the filter says it, too.
+    column.id === 'state' ? { ...column, isSecondary: true } : column,
+  );
+  return [...(name ? [name] : []), ownerColumn, ...rest];
+}
 
 export function Screen() {
   const [revoking, setRevoking] = useState<OwnedToken>();
@@ -49,10 +58,7 @@ export function Screen() {
     },
   });
   const isFiltered = state !== 'active' || q !== '';
-  const [name, ...rest] = createTokenColumns<OwnedToken>(setRevoking).map((column) =>
-    // A phone has no room for it beside the owner; the filter says it, too.
-    column.id === 'state' ? { ...column, isSecondary: true } : column,
-  );
+  const columns = useMemo(() => createColumns(setRevoking), []);
   return (
     <ListPage
       title={text.screens.allTokens}
@@ -68,7 +74,7 @@ export function Screen() {
         </>
       }
       list={list}
-      columns={[...(name ? [name] : []), ownerColumn, ...rest]}
+      columns={columns}
       getId={({ id }) => id}
       empty={
         isFiltered ? (

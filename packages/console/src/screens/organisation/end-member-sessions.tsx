@@ -6,6 +6,7 @@ import { DataTable } from '../../ui/data-table.tsx';
 import { Empty } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { sessionColumns } from '../account/session-columns.tsx';
+import { memberSessionsQuery } from './member-sessions.ts';
 import type { Member } from './members.tsx';
 
 const t = account.sessions;
@@ -13,11 +14,7 @@ const t = account.sessions;
 /** Shows where a member is signed in, and ends all of that. */
 export function EndMemberSessions({ member, onClose }: { member: Member; onClose: () => void }) {
   const params = { path: { id: member.id } };
-  const query = useQuery({
-    queryKey: ['sessions', 'of', member.id],
-    queryFn: async ({ signal }) =>
-      (await unwrap(identity.GET('/api/v1/users/{id}/sessions', { params, signal }))).sessions,
-  });
+  const query = useQuery(memberSessionsQuery(member.id));
   return (
     <ActionDialog
       title={t.endOfTitle(member.fullName)}

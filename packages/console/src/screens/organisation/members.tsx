@@ -2,7 +2,7 @@ import { identityProvider } from '#text/identity-provider';
 import { members as t } from '#text/members';
 import { text } from '#text/shared';
 import type { IdentitySchemas } from '@platform/clients/types';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import { useMe } from '../../api/me.ts';
 import { Badge } from '../../ui/badge.tsx';
@@ -102,6 +102,7 @@ export function Screen() {
   const me = useMe();
   const [dialog, setDialog] = useState<Dialog>();
   const close = () => setDialog(undefined);
+  const columns = useMemo(() => createColumns(setDialog, me.id), [me.id]);
   const list = useList({
     key: ['members'],
     load: async (cursor, signal) =>
@@ -115,7 +116,7 @@ export function Screen() {
       intro={t.intro}
       actions={<DialogButton label={t.invite} dialog={InviteMember} />}
       list={list}
-      columns={createColumns(setDialog, me.id)}
+      columns={columns}
       getId={({ id }) => id}
       empty={<Empty title={t.emptyTitle} />}
     >

@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { identity, unwrap } from '../../api/client.ts';
 import { announce } from '../../ui/announcements.tsx';
 import { FormDialog } from '../../ui/dialogs.tsx';
+import { memberSessionsQuery } from './member-sessions.ts';
 import type { Member } from './members.tsx';
 
 export function RemoveMember({ member, onClose }: { member: Member; onClose: () => void }) {
@@ -42,17 +43,13 @@ function RemovalEffects({ member: { id } }: { member: Member }) {
       return unwrap(identity.GET('/api/v1/personal-access-tokens/admin', { params, signal }));
     },
   });
-  const sessions = useQuery({
-    queryKey: ['sessions', 'of', id],
-    queryFn: ({ signal }) =>
-      unwrap(identity.GET('/api/v1/users/{id}/sessions', { params: { path: { id } }, signal })),
-  });
+  const sessions = useQuery(memberSessionsQuery(id));
   return (
     <>
       <p>{t.removeWarning}</p>
       {tokens.data && sessions.data && (
         <ul className="reasons">
-          <li>{t.sessionsEnd(sessions.data.sessions.length)}</li>
+          <li>{t.sessionsEnd(sessions.data.length)}</li>
           <li>
             {t.tokensEnd(tokens.data.data.length, typeof tokens.data.nextCursor === 'string')}
             <small className="stack">

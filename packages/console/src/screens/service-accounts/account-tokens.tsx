@@ -12,13 +12,14 @@ import { createTokenColumns } from '../tokens/token-columns.tsx';
 
 const CreateAccountToken = lazyPart(async () => (await import('./change-tokens.tsx')).CreateAccountToken);
 const RevokeAccountToken = lazyPart(async () => (await import('./change-tokens.tsx')).RevokeAccountToken);
+const EditAccountToken = lazyPart(async () => (await import('./edit-account-token.tsx')).EditAccountToken);
 const RotateToken = lazyPart(async () => (await import('../tokens/rotate-token.tsx')).RotateToken);
 
 const t = serviceAccounts.tokens;
 
 export type AccountToken = IdentitySchemas['schemas']['PersonalAccessToken'];
 
-type Dialog = 'create' | { readonly action: 'rotate' | 'revoke'; readonly token: AccountToken };
+type Dialog = 'create' | { readonly action: 'edit' | 'rotate' | 'revoke'; readonly token: AccountToken };
 
 /** The tokens that act as a service account. */
 export function AccountTokens({ accountId }: { accountId: string }) {
@@ -42,10 +43,10 @@ export function AccountTokens({ accountId }: { accountId: string }) {
         {(tokens) => (
           <DataTable
             label={t.title}
-            columns={createTokenColumns<AccountToken>(
-              (token) => setDialog({ action: 'revoke', token }),
-              (token) => setDialog({ action: 'rotate', token }),
-            )}
+            columns={createTokenColumns<AccountToken>((token) => setDialog({ action: 'revoke', token }), {
+              onEdit: (token) => setDialog({ action: 'edit', token }),
+              onRotate: (token) => setDialog({ action: 'rotate', token }),
+            })}
             items={tokens}
             getId={({ id }) => id}
             empty={<Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>}
@@ -53,6 +54,9 @@ export function AccountTokens({ accountId }: { accountId: string }) {
         )}
       </QueryView>
       {dialog === 'create' && <CreateAccountToken accountId={accountId} onClose={close} />}
+      {typeof dialog === 'object' && dialog.action === 'edit' && (
+        <EditAccountToken accountId={accountId} token={dialog.token} onClose={close} />
+      )}
       {typeof dialog === 'object' && dialog.action === 'rotate' && (
         <RotateToken accountId={accountId} token={dialog.token} onClose={close} />
       )}

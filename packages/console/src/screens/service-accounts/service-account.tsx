@@ -6,7 +6,8 @@ import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
-import { Facts, Page } from '../../ui/page.tsx';
+import { DetailPage } from '../../ui/detail-page.tsx';
+import { Facts } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { Time } from '../../ui/time.tsx';
 import { AccountTokens } from './account-tokens.tsx';
@@ -32,7 +33,8 @@ export function Screen() {
   });
   const account = query.data;
   return (
-    <Page
+    <DetailPage
+      query={query}
       title={account?.name ?? t.one}
       actions={
         account?.clientId === null && (
@@ -59,7 +61,7 @@ export function Screen() {
           onClose={close}
         />
       )}
-    </Page>
+    </DetailPage>
   );
 }
 

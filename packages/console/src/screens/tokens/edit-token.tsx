@@ -12,28 +12,47 @@ import { readText } from '../../ui/read-form.ts';
 import { readRanges } from './ranges.ts';
 import type { TokenDetails } from './token.tsx';
 
-/** Changes what a token is called, and takes permissions and addresses from it. It never grants more. */
-export function EditToken({ token, onClose }: { token: TokenDetails; onClose: () => void }) {
+const MAILED = 'mailed';
+
+type TokenEdit = Pick<TokenDetails, 'name' | 'description' | 'scopes' | 'allowList' | 'noticesMuted'>;
+
+const editToken = (tokenId: string, accountId: string | undefined, body: TokenEdit) =>
+  unwrap(
+    accountId === undefined
+      ? identity.PATCH('/api/v1/personal-access-tokens/{tokenId}', { params: { path: { tokenId } }, body })
+      : identity.PATCH('/api/v1/service-accounts/{accountId}/tokens/{tokenId}', {
+          params: { path: { accountId, tokenId } },
+          body,
+        }),
+  );
+
+interface EditTokenProps {
+  readonly token: TokenDetails;
+  /** The service account whose token it is; undefined for a person's own. */
+  readonly accountId?: string;
+  onClose(): void;
+}
+
+/** Changes what a token is called and who hears of its expiry, and takes permissions and addresses from it. */
+export function EditToken({ token, accountId, onClose }: EditTokenProps) {
   const client = useQueryClient();
   const [scopes, setScopes] = useState<readonly string[]>(token.scopes);
+  const [notices, setNotices] = useState<readonly string[]>(token.noticesMuted ? [] : [MAILED]);
   const edit = useMutation({
     mutationFn: (form: FormData) =>
-      unwrap(
-        identity.PATCH('/api/v1/personal-access-tokens/{tokenId}', {
-          params: { path: { tokenId: token.id } },
-          body: {
-            name: readText(form, 'name'),
-            description: readText(form, 'description') || null,
-            scopes: [...scopes],
-            allowList: readRanges(readText(form, 'allowList')),
-          },
-        }),
-      ),
-    onSuccess: () => {
-      announce(t.saved);
+      editToken(token.id, accountId, {
+        name: readText(form, 'name'),
+        description: readText(form, 'description') || null,
+        scopes: [...scopes],
+        allowList: readRanges(readText(form, 'allowList')),
+        noticesMuted: !notices.includes(MAILED),
+      }),
+    onSuccess: ({ revokedCount = 0 }) => {
+      announce(t.saved(revokedCount));
       onClose();
     },
-    onSettled: () => client.invalidateQueries({ queryKey: ['tokens'] }),
+    onSettled: () =>
+      client.invalidateQueries({ queryKey: [accountId === undefined ? 'tokens' : 'service-accounts'] }),
   });
   return (
     <FormDialog
@@ -70,6 +89,12 @@ export function EditToken({ token, onClose }: { token: TokenDetails; onClose: ()
         isLong
         defaultValue={token.allowList.join('\n')}
       />
+      {token.expiresAt !== null && (
+        <CheckboxGroup className="field" value={[...notices]} onChange={setNotices}>
+          <Label>{t.notices}</Label>
+          <CheckboxRow value={MAILED}>{t.mailNotices}</CheckboxRow>
+        </CheckboxGroup>
+      )}
     </FormDialog>
   );
 }

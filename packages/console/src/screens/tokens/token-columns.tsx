@@ -26,7 +26,7 @@ const LastUsed = ({ at }: { at: string | null }) => (at === null ? t.neverUsed :
 
 export const createTokenColumns = <Item extends ColumnToken>(
   onRevoke: (token: Item) => void,
-  onRotate?: (token: Item) => void,
+  { onEdit, onRotate }: { onEdit?(token: Item): void; onRotate?(token: Item): void } = {},
 ): readonly DataColumn<Item>[] => [
   { id: 'name', label: t.columns.name, render: ({ name }) => <span className="strong">{name}</span> },
   {
@@ -54,6 +54,7 @@ export const createTokenColumns = <Item extends ColumnToken>(
       token.state !== undefined && token.state !== 'active'
         ? []
         : [
+            ...(onEdit ? [{ label: tokenText.edit, run: () => onEdit(token) }] : []),
             ...(onRotate ? [{ label: tokenText.rotate, run: () => onRotate(token) }] : []),
             { label: t.revoke, isDangerous: true, run: () => onRevoke(token) },
           ],

@@ -9,7 +9,8 @@ import { identity, unwrap } from '../../api/client.ts';
 import { Badge, Tags } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
-import { Facts, Page, Section } from '../../ui/page.tsx';
+import { DetailPage } from '../../ui/detail-page.tsx';
+import { Facts, Section } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { Time } from '../../ui/time.tsx';
 import { ToolCalls } from './tool-calls.tsx';
@@ -35,7 +36,8 @@ export function Screen() {
   const token = query.data?.token;
   const close = (): void => setDialog(undefined);
   return (
-    <Page
+    <DetailPage
+      query={query}
       title={token?.name ?? t.title}
       intro={token?.description}
       actions={
@@ -49,7 +51,7 @@ export function Screen() {
       {token && dialog === 'edit' && <EditToken token={token} onClose={close} />}
       {token && dialog === 'rotate' && <RotateToken token={token} onClose={close} />}
       {token && dialog === 'revoke' && <RevokeToken token={token} onClose={close} />}
-    </Page>
+    </DetailPage>
   );
 }
 
@@ -75,6 +77,7 @@ const TokenFacts = ({ token }: { token: TokenDetails }) => (
       [tokens.columns.scopes, <Tags key="scopes" values={token.scopes} />],
       [t.usedScopes, t.used(token.usedScopes, token.scopes.length)],
       [t.allowList, token.allowList.length > 0 ? token.allowList.join(', ') : t.anyAddress],
+      [t.notices, token.noticesMuted ? t.noticesMuted : t.noticesMailed],
       [t.created, <Time key="created" at={token.createdAt} as="day" />],
       [
         tokens.columns.expires,

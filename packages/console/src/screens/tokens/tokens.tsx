@@ -2,7 +2,7 @@ import { text } from '#text/shared';
 import { token as tokenText } from '#text/token';
 import { tokens as t } from '#text/tokens';
 import type { IdentitySchemas } from '@platform/clients/types';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import { DialogButton } from '../../ui/dialog-button.tsx';
 import { FilterToggle, SearchBox } from '../../ui/filters.tsx';
@@ -23,6 +23,7 @@ const STATES = ['active', 'expired', 'revoked'] as const;
 export function Screen() {
   const { filters } = useFilters();
   const [revoking, setRevoking] = useState<Token>();
+  const columns = useMemo(() => createTokenColumns<Token>(setRevoking), []);
   const state = STATES.find((known) => known === filters['state']) ?? 'active';
   const q = filters['q']?.trim() ?? '';
   const list = useList({
@@ -52,7 +53,7 @@ export function Screen() {
         </>
       }
       list={list}
-      columns={createTokenColumns<Token>(setRevoking)}
+      columns={columns}
       getId={({ id }) => id}
       getHref={({ id }) => `/account/tokens/${id}`}
       empty={

@@ -24,7 +24,13 @@ const columns: readonly DataColumn<ToolCall>[] = [
       </Badge>
     ),
   },
-  { id: 'client', label: t.columns.client, isSecondary: true, render: ({ client }) => client ?? '' },
+  {
+    id: 'client',
+    label: t.columns.client,
+    isFreeText: true,
+    isSecondary: true,
+    render: ({ client }) => client ?? '',
+  },
   {
     id: 'duration',
     label: t.columns.duration,
@@ -38,12 +44,12 @@ const columns: readonly DataColumn<ToolCall>[] = [
 export function ToolCalls({ tokenId }: { tokenId: string }) {
   const list = useList({
     key: ['tokens', 'calls', tokenId],
-    refreshMs: 10_000,
     async load(cursor, signal) {
       const params = { path: { tokenId }, query: toPageQuery(cursor, PAGE_SIZE) };
       const path = '/api/v1/personal-access-tokens/{tokenId}/activity';
       return toListPage(await unwrap(identity.GET(path, { params, signal })));
     },
+    refresh: { everyMs: 10_000, getId: ({ id }) => id },
   });
   return (
     <ListView

@@ -1,5 +1,7 @@
+import { createTexts } from '../isolate.ts';
+
 /** The texts of a person's own account. */
-export const account = {
+export const account = createTexts({
   intro: 'How you sign in, and where you are signed in.',
   name: 'Name',
   email: 'E-mail',
@@ -71,4 +73,4 @@ export const account = {
     endOfSubmit: 'End all sessions',
     emptyTitle: 'There are no open sessions',
   },
-};
+});

@@ -1,5 +1,7 @@
+import { createTexts } from '../isolate.ts';
+
 /** The texts of OAuth applications and their secrets. */
-export const applications = {
+export const applications = createTexts({
   one: 'Application',
   intro: 'Programs that get access by OAuth: they sign people in, or act by themselves as a service account.',
   create: 'New application',
@@ -81,4 +83,4 @@ export const applications = {
     emptyTitle: 'It has no secret',
     emptyAdvice: 'Without one it gets no tokens. Add one.',
   },
-};
+});

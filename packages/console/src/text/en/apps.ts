@@ -1,5 +1,7 @@
+import { createTexts } from '../isolate.ts';
+
 /** The texts of connected apps: clients that act for a person by OAuth. */
-export const apps = {
+export const apps = createTexts({
   intro: 'Applications that act for you since you allowed it on the page that asked you.',
   allIntro: 'Applications that act for members of your organisation.',
   columns: {
@@ -29,4 +31,4 @@ export const apps = {
     'An agent that signs in with your browser appears here, with what it may do and the way to end it.',
   allEmptyTitle: 'No application acts for anybody',
   allEmptyAdvice: 'Each that a member connects in the browser appears here, with what it may do.',
-};
+});

@@ -1,10 +1,13 @@
+import { createTexts } from '../isolate.ts';
+
 /** The texts of the audit log. */
-export const audit = {
+export const audit = createTexts({
   intro:
     'What happened in your organisation, newest first. Press on a name to see what it did, or what was done to it.',
   columns: { action: 'Action', what: 'What changed', actor: 'By' },
   target: 'Target',
   platform: 'The platform',
+  version: (fingerprint: string) => `version ${fingerprint}`,
   kinds: {
     token: 'Token',
     session: 'Session',
@@ -59,6 +62,7 @@ export const audit = {
     'mcp_server.tools_changed': 'MCP tools approved or hidden',
     'organisation.created': 'Organisation created',
     'password.changed': 'Password changed',
+    'session.confirmed': 'Confirmed with the password or provider',
     'session.created': 'Signed in',
     'session.ended': 'Signed out',
     'sessions.ended': 'Sessions ended',
@@ -77,4 +81,4 @@ export const audit = {
     'user.role_changed': 'Role changed',
     'user.removed': 'Member removed',
   },
-};
+});

@@ -1,5 +1,7 @@
+import { createTexts } from '../isolate.ts';
+
 /** The texts of the policy which applications may connect. */
-export const connectionPolicy = {
+export const connectionPolicy = createTexts({
   title: 'Connected applications',
   edit: 'Change what may connect…',
   kinds: 'Applications that may connect',
@@ -49,4 +51,4 @@ export const connectionPolicy = {
     ended === 0
       ? 'The policy is saved.'
       : `The policy is saved, and ${ended === 1 ? 'one connection has' : `${ended} connections have`} ended.`,
-};
+});

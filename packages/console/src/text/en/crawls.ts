@@ -1,5 +1,7 @@
+import { createTexts } from '../isolate.ts';
+
 /** The texts of the schedules and the runs of connectors. */
-export const crawls = {
+export const crawls = createTexts({
   intro: 'When each connector is crawled, and how its last runs ended.',
   add: 'Schedule a connector',
   edit: 'Edit schedule',
@@ -80,4 +82,4 @@ export const crawls = {
     triggers: { schedule: 'Schedule', manual: 'Person', missed: 'Missed run' },
     progress: (percent: number) => `${percent} %`,
   },
-};
+});

@@ -1,5 +1,23 @@
+import { createTexts } from '../isolate.ts';
+
+/** By the code of the platform, which may have more. */
+const faults: Readonly<Record<string, string>> = {
+  target_denied: 'Its address is private, and the operator of the platform has not allowed it.',
+  host_unknown: 'Its host name is not known.',
+  unreachable: 'It does not accept connections.',
+  disconnected: 'It broke the connection.',
+  certificate: 'Its TLS certificate is not valid.',
+  redirect: 'It redirects to another address: enter that one, if you trust it.',
+  http_error: 'It has no metadata below the issuer.',
+  timeout: 'It does not answer in time.',
+  too_large: 'Its answer is too large.',
+  invalid_answer: 'Its answer is not what OpenID Connect prescribes.',
+  invalid_metadata: 'Its metadata lack an endpoint, or name one without HTTPS.',
+  other_issuer: 'Its metadata name another issuer: copy the issuer exactly.',
+};
+
 /** The texts of an organisation's own identity provider. */
-export const identityProvider = {
+export const identityProvider = createTexts({
   title: 'Identity provider',
   none: 'No provider is set up',
   noneHint:
@@ -68,20 +86,7 @@ export const identityProvider = {
     submit: 'Test',
     works: 'It works',
     fails: 'It cannot be used',
-    faults: {
-      target_denied: 'Its address is private, and the operator of the platform has not allowed it.',
-      host_unknown: 'Its host name is not known.',
-      unreachable: 'It does not accept connections.',
-      disconnected: 'It broke the connection.',
-      certificate: 'Its TLS certificate is not valid.',
-      redirect: 'It redirects to another address: enter that one, if you trust it.',
-      http_error: 'It has no metadata below the issuer.',
-      timeout: 'It does not answer in time.',
-      too_large: 'Its answer is too large.',
-      invalid_answer: 'Its answer is not what OpenID Connect prescribes.',
-      invalid_metadata: 'Its metadata lack an endpoint, or name one without HTTPS.',
-      other_issuer: 'Its metadata name another issuer: copy the issuer exactly.',
-    } as Readonly<Record<string, string>>,
+    faults,
     status: (code: number) => `HTTP ${code}`,
   },
   domains: {
@@ -110,4 +115,4 @@ export const identityProvider = {
     removeSubmit: 'Remove it',
     removed: 'The domain is removed.',
   },
-};
+});

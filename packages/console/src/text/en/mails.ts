@@ -1,5 +1,7 @@
+import { createTexts } from '../isolate.ts';
+
 /** The texts of the journal of mails, and of one mail. */
-export const mails = {
+export const mails = createTexts({
   one: 'Mail',
   intro: 'What the platform has sent, what it could not, and why.',
   recipientFilter: 'Filter by recipient (whole address)',
@@ -34,4 +36,4 @@ export const mails = {
   resendSubmit: 'Send again',
   notResendable:
     'It can’t be sent again from here: what it held, such as a code or a file, is not kept. Whoever sent it can send another.',
-};
+});

@@ -1,5 +1,7 @@
+import { createTexts } from '../isolate.ts';
+
 /** The texts of upstream MCP servers and their tools. */
-export const mcpServers = {
+export const mcpServers = createTexts({
   one: 'MCP server',
   intro: 'Servers whose tools agents of your organisation find behind /mcp, once you have approved them.',
   create: 'Add a server',
@@ -111,4 +113,4 @@ export const mcpServers = {
     approved: (name: string) => `${name} is approved.`,
     saved: (name: string) => `${name} is saved.`,
   },
-};
+});

@@ -1,5 +1,7 @@
+import { createTexts } from '../isolate.ts';
+
 /** The texts of the members of the organisation. */
-export const members = {
+export const members = createTexts({
   intro: 'Who belongs to your organisation, and what they may do.',
   invite: 'Invite a member',
   inviteSubmit: 'Send the invitation',
@@ -49,4 +51,4 @@ export const members = {
   cancelWarning: 'The link in the invitation stops working. You can invite the same address again.',
   removeSubmit: 'Remove',
   removed: (name: string) => `${name} is removed.`,
-};
+});

@@ -1,5 +1,7 @@
+import { createTexts } from '../isolate.ts';
+
 /** The texts of the queue. */
-export const queue = {
+export const queue = createTexts({
   intro: 'What waits, runs and failed, as it is now. It refreshes by itself.',
   counts: {
     waiting: 'Waiting',
@@ -25,4 +27,4 @@ export const queue = {
     failed: 'Failed',
     reason: 'Reason',
   },
-};
+});

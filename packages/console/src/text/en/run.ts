@@ -1,5 +1,7 @@
+import { createTexts } from '../isolate.ts';
+
 /** The texts of the page of one run. */
-export const run = {
+export const run = createTexts({
   title: (connector: string) => `Run of ${connector}`,
   allOf: (connector: string) => `All runs of ${connector}`,
   cancel: 'Cancel the run…',
@@ -24,4 +26,4 @@ export const run = {
   noEvent: 'It has published none: only a completed run does.',
   eventGone: 'It was published, and is no longer kept.',
   allEventsOf: (connector: string) => `All events of ${connector}`,
-};
+});

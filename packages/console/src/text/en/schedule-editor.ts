@@ -1,10 +1,13 @@
+import { createTexts } from '../isolate.ts';
+
 /** The texts of the schedule editor. */
-export const scheduleEditor = {
+export const scheduleEditor = createTexts({
   add: 'Schedule a connector',
   change: (connector: string) => `Schedule of ${connector}`,
   submit: 'Save schedule',
   saved: (connector: string) => `The schedule of ${connector} is saved.`,
   connector: 'Connector',
+  allScheduled: 'Every connector has a schedule already.',
   type: 'Runs',
   types: {
     hourly: 'Every few hours',
@@ -35,4 +38,4 @@ export const scheduleEditor = {
   jitterHint: 'Moves every run later by a fixed part of this, so that not all start at once.',
   missed: 'A run that could not start in time',
   missedPolicies: { run_once: 'runs once, late', skip: 'is left out' },
-};
+});

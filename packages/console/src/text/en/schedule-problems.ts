@@ -1,5 +1,7 @@
+import { createTexts } from '../isolate.ts';
+
 /** The texts that explain why a run did not start in time. */
-export const scheduleProblems = {
+export const scheduleProblems = createTexts({
   title: 'Why it did not run',
   pausedSince: 'It is paused since',
   pausedAdvice: 'Times that pass meanwhile are left out. Resume it to have it run at its next time.',
@@ -11,4 +13,4 @@ export const scheduleProblems = {
         ? 'The schedule leaves out what it missed.'
         : 'The schedule makes up for what it missed with one late run.'
     }`,
-};
+});

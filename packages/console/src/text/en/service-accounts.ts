@@ -1,5 +1,7 @@
+import { createTexts } from '../isolate.ts';
+
 /** The texts of service accounts and their tokens. */
-export const serviceAccounts = {
+export const serviceAccounts = createTexts({
   one: 'Service account',
   intro: 'Accounts that are no person: for scripts and programs that should outlive whoever set them up.',
   create: 'New service account',
@@ -31,4 +33,4 @@ export const serviceAccounts = {
     emptyTitle: 'It has no tokens',
     emptyAdvice: 'Create one for each place where it runs.',
   },
-};
+});

@@ -1,5 +1,7 @@
+import { createTexts } from '../isolate.ts';
+
 /** The texts that every screen may need: they are part of the first load. */
-export const text = {
+export const text = createTexts({
   product: 'Workspace platform',
   cancel: 'Cancel',
   close: 'Close',
@@ -7,6 +9,7 @@ export const text = {
   save: 'Save',
   loading: 'Loading…',
   showMore: 'Show more',
+  selectAll: 'Select all',
   tryAgain: 'Try again',
   clearFilter: (filter: string) => `${filter}: clear the filter`,
   noMatchAdvice: 'Change the filter, or clear it.',
@@ -45,6 +48,7 @@ export const text = {
     unreachable:
       'The platform can’t be reached, so it is unknown whether the last change was made. Check the connection, then reload before you try again.',
     signedOut: 'Your session has ended and nothing was changed. Sign in in another tab, then try again here.',
+    unconfirmed: 'Nothing was changed, because you did not confirm that it is you.',
     nothingDone: (message: string) => `${message}. Nothing was done: you can try again.`,
     unknownOutcome:
       'The platform did not answer in time. The change may have been made: reload before you try again.',
@@ -83,7 +87,7 @@ export const text = {
     signIn: 'Sign-in',
     mcpServers: 'MCP servers',
   },
-};
+});
 
 /** The language of dates and numbers, the same as that of the texts. */
 export const LOCALE = 'en';

@@ -1,5 +1,7 @@
+import { createTexts } from '../isolate.ts';
+
 /** The texts of how the members of an organisation sign in. */
-export const signIn = {
+export const signIn = createTexts({
   intro: 'How the members of your organisation sign in.',
   settings: 'For all members',
   secondFactor: {
@@ -40,4 +42,4 @@ export const signIn = {
     enabled: 'Members can sign in with mailed codes.',
     disabled: 'Mailed codes are switched off.',
   },
-};
+});

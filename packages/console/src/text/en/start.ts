@@ -1,5 +1,7 @@
+import { createTexts } from '../isolate.ts';
+
 /** The texts of the getting-started page. */
-export const start = {
+export const start = createTexts({
   title: (name: string) => `Welcome, ${name}`,
   intro: 'See what the platform does, step by step. Each step is checked off once it has happened.',
   done: '(done)',
@@ -30,4 +32,4 @@ export const start = {
       action: 'Members',
     },
   },
-};
+});

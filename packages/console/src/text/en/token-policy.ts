@@ -1,5 +1,7 @@
+import { createTexts } from '../isolate.ts';
+
 /** The texts of the organisation's policy for tokens. */
-export const tokenPolicy = {
+export const tokenPolicy = createTexts({
   intro: 'What the personal access tokens of your organisation may have.',
   edit: 'Change the policy…',
   lifetime: 'Longest lifetime',
@@ -76,4 +78,4 @@ export const tokenPolicy = {
             `${warned === 1 ? 'One unused token is' : `${warned} unused tokens are`} revoked in a week, unless used.`,
           ]),
     ].join(' '),
-};
+});

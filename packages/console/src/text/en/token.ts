@@ -1,18 +1,28 @@
+import { createTexts } from '../isolate.ts';
+
 /** The texts of the page of one token. */
-export const token = {
+export const token = createTexts({
   title: 'Token',
   states: { active: 'Active', expired: 'Expired', revoked: 'Revoked' },
   edit: 'Edit…',
   editTitle: (name: string) => `Edit “${name}”`,
-  saved: 'The token is changed.',
+  saved: (revokedCount: number) =>
+    revokedCount === 0
+      ? 'The token is changed.'
+      : `The token is changed, and ${revokedCount === 1 ? 'one that it created is' : `${revokedCount} that it created are`} revoked.`,
   description: 'Description',
-  narrowHint: 'Permissions can be taken away, not added.',
+  narrowHint:
+    'Permissions can be removed, not added. The tokens that this one created lose them as well; those left with none are revoked.',
   usedScopes: 'Permissions used in the last 30 days',
   used: (scopes: readonly string[], total: number) =>
     scopes.length === 0 ? `None of ${total}` : `${scopes.length} of ${total}: ${scopes.join(', ')}`,
   allowList: 'Allowed addresses',
   allowListHint: 'CIDR ranges, one a line, such as 203.0.113.0/24. Empty: any address.',
   anyAddress: 'Any',
+  notices: 'Notices of its expiry',
+  noticesMuted: 'Muted',
+  noticesMailed: 'By mail, before and when it expires',
+  mailNotices: 'Mail before and when it expires',
   created: 'Created',
   parent: 'Created by',
   replacedBy: 'Replaced by',
@@ -45,4 +55,4 @@ export const token = {
     },
     milliseconds: (count: number) => `${count} ms`,
   },
-};
+});

@@ -1,5 +1,7 @@
+import { createTexts } from '../isolate.ts';
+
 /** The texts of the list of tokens, and of the dialogs that create and revoke one. */
-export const tokens = {
+export const tokens = createTexts({
   intro: 'A token acts as you. Give each one only the permissions that it needs.',
   create: 'New token',
   emptyTitle: 'You have no tokens',
@@ -52,4 +54,4 @@ export const tokens = {
   revokeSubmit: 'Revoke token',
   revoked: (name: string, count: number) =>
     count === 1 ? `“${name}” is revoked.` : `“${name}” is revoked, with ${count - 1} that it created.`,
-};
+});

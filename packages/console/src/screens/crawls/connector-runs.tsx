@@ -1,0 +1,61 @@
+import { crawls as t } from '#text/crawls';
+import { text } from '#text/shared';
+import { crawl, unwrap } from '../../api/client.ts';
+import { FilterBar, FilterToggle } from '../../ui/filters.tsx';
+import { ListView } from '../../ui/list-page.tsx';
+import { Empty } from '../../ui/page.tsx';
+import { useFilters } from '../../ui/use-filters.ts';
+import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
+import { runColumns } from './run-columns.tsx';
+
+const PAGE_SIZE = 25;
+const OUTCOMES = ['any', 'completed', 'failed', 'aborted', 'skipped'] as const;
+
+/** The runs of a connector that match the filter of the address. */
+export function useRuns(connector: string) {
+  const { filters } = useFilters();
+  const outcome = OUTCOMES.find((known) => known === filters['outcome']) ?? 'any';
+  const list = useList({
+    key: ['crawls', 'runs', connector, outcome],
+    async load(cursor, signal) {
+      const query = { ...toPageQuery(cursor, PAGE_SIZE), ...(outcome !== 'any' && { outcome }) };
+      const params = { path: { connector }, query };
+      return toListPage(
+        await unwrap(crawl.GET('/api/v1/crawlingManager/{connector}/runs', { params, signal })),
+      );
+    },
+    refresh: { everyMs: 5_000, getId: ({ runId }) => runId },
+  });
+  return { list, outcome };
+}
+
+export const ConnectorRuns = ({ connector, runs: { list, outcome } }: ConnectorRunsProps) => (
+  <>
+    <FilterBar>
+      <FilterToggle
+        label={t.runs.columns.outcome}
+        name="outcome"
+        options={OUTCOMES.map((key) => [key, key === 'any' ? text.all : t.outcomes[key]])}
+      />
+    </FilterBar>
+    <ListView
+      label={t.runs.title}
+      list={list}
+      columns={runColumns}
+      getId={({ runId }) => runId}
+      getHref={({ runId }) => `/crawls/connectors/${connector}/runs/${runId}`}
+      empty={
+        outcome === 'any' ? (
+          <Empty title={t.runs.emptyTitle}>{t.runs.emptyAdvice}</Empty>
+        ) : (
+          <Empty title={t.runs.noMatch}>{text.noMatchAdvice}</Empty>
+        )
+      }
+    />
+  </>
+);
+
+interface ConnectorRunsProps {
+  readonly connector: string;
+  readonly runs: ReturnType<typeof useRuns>;
+}

@@ -1,0 +1,19 @@
+import type { ReactNode } from 'react';
+
+export interface DataColumn<Item> {
+  readonly id: string;
+  readonly label: string;
+  /** Holds what people have written, which may be a single word of any length. The first column always may. */
+  readonly isFreeText?: boolean;
+  readonly isNarrow?: boolean;
+  /** Keeps the label for screen readers only. */
+  readonly isUnlabelled?: boolean;
+  /** Leaves the column out on a phone. */
+  readonly isSecondary?: boolean;
+  render(item: Item): ReactNode;
+}
+
+type Layout = Pick<DataColumn<never>, 'isFreeText' | 'isNarrow' | 'isSecondary'>;
+
+export const getClass = ({ isFreeText, isNarrow, isSecondary }: Layout): string =>
+  [isFreeText && 'free', isNarrow && 'narrow', isSecondary && 'secondary'].filter(Boolean).join(' ');

@@ -1,0 +1,56 @@
+import { type Page, waitFor } from '@platform/testing';
+
+const WIDTHS = [1280, 390, 320];
+const HEIGHT = 640;
+
+/** Returns what sticks out of a dialog or cannot be reached, at every width. */
+export async function findOverflow(page: Page): Promise<string[]> {
+  const faults: string[] = [];
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: HEIGHT });
+    const sideways = await page.evaluate<string[]>(
+      `[document.documentElement, ...document.querySelectorAll('.modal, [role=dialog]')]
+        .filter((box) => box.scrollWidth > box.clientWidth)
+        .map((box) => (box.className || box.nodeName) + ' is ' + box.scrollWidth + ' wide in ' + box.clientWidth)`,
+    );
+    faults.push(...sideways.map((fault) => `at ${width}: ${fault}`));
+    for (const button of await page.getByRole('dialog').last().getByRole('button').all()) {
+      // A row of a table that scrolls on its own is reached there.
+      await button.scrollIntoViewIfNeeded();
+      const box = await button.boundingBox();
+      const isInside =
+        box && box.x >= 0 && box.x + box.width <= width && box.y >= 0 && box.y + box.height <= HEIGHT;
+      if (!isInside) faults.push(`at ${width}: the button ${await button.innerText()} is outside`);
+    }
+  }
+  return faults;
+}
+
+const isInDialog = (page: Page) =>
+  page.evaluate<boolean>(
+    `[...document.querySelectorAll('[role=dialog]')].at(-1)?.contains(document.activeElement) ?? false`,
+  );
+
+/** Goes once around a dialog by Tab, and back by a few steps. @returns the steps at which the focus was outside. */
+export async function findFocusLeaks(page: Page): Promise<number[]> {
+  await waitFor(() => isInDialog(page), { what: 'the focus in the dialog' });
+  const selector = '[role=dialog] :is(a, button, input, textarea, [tabindex])';
+  const steps = await page.evaluate<number>(`document.querySelectorAll('${selector}').length`);
+  const leaks: number[] = [];
+  for (let step = 1; step <= Math.min(steps, 20) + 6; step += 1) {
+    await page.keyboard.press(step <= Math.min(steps, 20) + 2 ? 'Tab' : 'Shift+Tab');
+    if (!(await isInDialog(page))) leaks.push(step);
+  }
+  return leaks;
+}
+
+/** Leaves the dialog by Escape, and waits until the focus is back where it came from. */
+export async function leaveDialog(page: Page, opener: string): Promise<void> {
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  const getName = () =>
+    page.evaluate<string>(
+      `document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent`,
+    );
+  await waitFor(async () => (await getName()) === opener, { what: `the focus on ${opener}` });
+}

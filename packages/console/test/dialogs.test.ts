@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto';
+import { describeWith, type Page, waitFor } from '@platform/testing';
+import { findBarriers, useConsole } from './console.js';
+import { findFocusLeaks, findOverflow, leaveDialog } from './dialog-checks.js';
+import { SCREENS } from './screen-list.js';
+
+/** The longest names: one word, wide characters, and from right to left. */
+const LONG = `${'W'.repeat(50)}${'漢'.repeat(25)}${'مفتاح'.repeat(5)}`;
+const APPLICATIONS = '/api/v1/oauth-applications';
+const ACCOUNTS = '/api/v1/service-accounts';
+const TOKENS = '/api/v1/personal-access-tokens';
+
+/** How many dialogs each screen offers: one that is missing here, or cannot be opened any more, is noticed. */
+const DIALOGS: Readonly<Record<string, number>> = {
+  '/account': 3,
+  '/account/tokens': 2,
+  '/crawls': 2,
+  '/crawls/connectors/wiki_1': 2,
+  '/organisation/members': 7,
+  '/organisation/sign-in': 5,
+  '/organisation/tokens': 2,
+  '/organisation/applications': 1,
+  '/organisation/service-accounts': 1,
+  '/organisation/token-policy': 2,
+  '/organisation/mcp-servers': 1,
+};
+
+describeWith('chromium', 'every dialog', () => {
+  const using = useConsole();
+  const detailPaths: string[] = [];
+
+  beforeAll(async () => {
+    const { call } = using.platform;
+    const fields = { name: LONG, scopes: ['crawl:read'] };
+    const { token } = await call<{ token: { id: string } }>('POST', TOKENS, fields);
+    const grantTypes = ['client_credentials'];
+    type Registered = { application: { clientId: string } };
+    const { application } = await call<Registered>('POST', APPLICATIONS, { ...fields, grantTypes });
+    await call('POST', `${APPLICATIONS}/${application.clientId}/secrets`);
+    const { serviceAccount } = await call<{ serviceAccount: { id: string } }>('POST', ACCOUNTS, { name: LONG, role: 'admin' });
+    await call('POST', `${ACCOUNTS}/${serviceAccount.id}/tokens`, fields);
+    const { server } = await call<{ server: { id: string } }>('POST', '/api/v1/mcp-servers', { name: 'w'.repeat(24), url: `http://127.0.0.1:9/${'w'.repeat(400)}` });
+    const member = { fullName: `${LONG} ${LONG}`.slice(0, 200), password: using.platform.admin.password };
+    const domain = `${'d'.repeat(60)}.${randomUUID()}.example.com`;
+    await call('POST', '/api/v1/users', { ...member, email: `${'m'.repeat(64)}@${domain}` });
+    await call('POST', '/api/v1/users', { fullName: member.fullName, email: `invited@${domain}` });
+    await call('POST', '/api/v1/organisation/identity-provider/domains', { domain });
+    const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 30, timezone: 'Europe/Berlin' };
+    await call('POST', '/api/v1/crawlingManager/wiki_1/schedule', { scheduleConfig });
+    detailPaths.push(
+      `/account/tokens/${token.id}`,
+      `/organisation/applications/${application.clientId}`,
+      `/organisation/service-accounts/${serviceAccount.id}`,
+      `/organisation/mcp-servers/${server.id}`,
+    );
+  }); // prettier-ignore
+
+  const waitForContent = (page: Page) =>
+    waitFor(async () => (await page.getByText('Loading…').count()) === 0, { what: 'the content' });
+
+  /** Examines the dialog that is open, and leaves it. */
+  async function examine(page: Page, opener: string): Promise<void> {
+    const dialog = page.getByRole('dialog');
+    await dialog.waitFor();
+    await waitForContent(page);
+    const title = (await dialog.getByRole('heading').first().textContent()) ?? '';
+    const found = [title, await findOverflow(page), await findFocusLeaks(page), await findBarriers(page)];
+    await page.setViewportSize({ width: 1280, height: 800 });
+    expect(found).toEqual([title, [], [], []]);
+    await leaveDialog(page, opener);
+  }
+
+  /** Opens every dialog that a screen offers: those of its buttons, and those of the first menus of its lists. @returns how many. */
+  async function examineScreen(path: string): Promise<number> {
+    let count = 0;
+    const page = await using.open(path);
+    await waitForContent(page);
+    const buttons = page.locator('main').locator('button:not([type=submit], [aria-haspopup])');
+    const names = await buttons.evaluateAll((all) =>
+      all.map((one) => (one.classList.contains('primary') || one.textContent.endsWith('…') ? one.textContent : '')),
+    ); // prettier-ignore
+    for (const name of new Set(names.filter(Boolean))) {
+      const button = buttons.nth(names.indexOf(name));
+      await button.click();
+      await examine(page, (await button.getAttribute('aria-label')) ?? name);
+      count += 1;
+    }
+    const menus = page.locator('main').getByRole('button', { name: /^Actions for / });
+    for (const menu of (await menus.all()).slice(0, 2)) {
+      const opener = (await menu.getAttribute('aria-label')) ?? '';
+      await menu.click();
+      const actions = await page.getByRole('menuitem').allTextContents();
+      await page.keyboard.press('Escape');
+      for (const action of actions.filter((text) => text.endsWith('…'))) {
+        await menu.click();
+        await page.getByRole('menuitem', { name: action, exact: true }).click();
+        await examine(page, opener);
+        count += 1;
+      }
+    }
+    return count;
+  }
+
+  test.each(SCREENS.map(([path]) => path))(
+    'UI-6 those of %s fit a phone and keep the focus',
+    async (path) => {
+      expect(await examineScreen(path)).toBe(DIALOGS[path] ?? 0);
+    },
+  );
+
+  test('UI-6 those of the pages of single things fit a phone and keep the focus', async () => {
+    const counts: number[] = [];
+    for (const path of detailPaths) counts.push(await examineScreen(path));
+    expect(counts).toEqual([3, 5, 5, 3]);
+  });
+
+  test('UI-6 a secret that is shown once, and what is announced, fit a phone', async () => {
+    const page = await using.open('/account/tokens');
+    await page.getByRole('button', { name: 'New token' }).click();
+    await page.getByRole('textbox', { name: 'Name' }).fill(LONG);
+    await page.getByRole('button', { name: 'Create token' }).click();
+    await page.getByRole('tab').first().waitFor();
+    expect([await findOverflow(page), await findFocusLeaks(page)]).toEqual([[], []]);
+    await page.getByRole('button', { name: 'Done' }).click();
+
+    await page.getByRole('row').filter({ hasText: LONG }).getByRole('button').first().click();
+    await page.getByRole('menuitem', { name: 'Revoke…' }).click();
+    // A screen reader hears what changes here only if the dialog does not hide it.
+    const region = page.locator('output.announcements');
+    expect(await region.evaluate((found) => found.closest('[inert], [aria-hidden=true]'))).toBeNull();
+    await page.getByRole('button', { name: 'Revoke token' }).click();
+    await region.getByText(LONG).waitFor();
+    const box = await region.boundingBox();
+    expect(box && box.x >= 0 && box.x + box.width <= 320).toBe(true);
+  }); // prettier-ignore
+});

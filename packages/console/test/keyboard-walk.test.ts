@@ -1,0 +1,116 @@
+import { describeWith, type Page, waitFor } from '@platform/testing';
+import { useConsole } from './console.js';
+
+const MAX_STOPS = 120;
+
+/** The name of what has the focus, as it is heard; `row` for the link of a row. */
+const getFocus = (page: Page) =>
+  page.evaluate<string>(`(() => {
+    const { activeElement } = document;
+    if (activeElement === document.body) return 'nothing';
+    if (activeElement.matches('tr .opener')) return 'row';
+    return (activeElement.getAttribute('aria-label') ?? activeElement.textContent).trim();
+  })()`);
+
+/** Goes on by Tab until the focus is there. */
+async function tabTo(page: Page, name: string): Promise<void> {
+  for (let stops = 0; (await getFocus(page)) !== name; stops += 1) {
+    if (stops > MAX_STOPS) throw new Error(`Tab does not lead to ${name}`);
+    await page.keyboard.press('Tab');
+  }
+}
+
+async function press(page: Page, name: string): Promise<void> {
+  await tabTo(page, name);
+  await page.keyboard.press('Enter');
+}
+
+/** Presses an arrow until the focus is there. */
+async function arrowTo(page: Page, arrow: 'ArrowDown' | 'ArrowRight', name: string): Promise<void> {
+  for (let steps = 0; (await getFocus(page)) !== name; steps += 1) {
+    if (steps > 20) throw new Error(`${arrow} does not lead to ${name}`);
+    await page.keyboard.press(arrow);
+  }
+}
+
+const waitForFocus = (page: Page, name: string) =>
+  waitFor(async () => (await getFocus(page)) === name, { what: `the focus on ${name}` });
+
+describeWith('chromium', 'the whole job of a new person, by keyboard alone', () => {
+  const using = useConsole();
+
+  test('UI-6 from the sign-in over a token, a crawl and an invitation to the revocation, without an address', async () => {
+    const page = await using.open('/');
+    // The console asks who is there, and hears that nobody is.
+    using.allowFaults(/401/);
+    await page.context().clearCookies();
+    await page.goto(using.platform.url);
+    const { email, password } = using.platform.admin;
+    await page.getByLabel('E-mail address').waitFor();
+    await page.keyboard.type(email);
+    await page.keyboard.press('Tab');
+    await page.keyboard.type(password);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: /Welcome/ }).waitFor();
+
+    // The first stop leads past the navigation.
+    await page.keyboard.press('Tab');
+    expect(await getFocus(page)).toBe('Skip to the content');
+    await page.keyboard.press('Enter');
+    await press(page, 'My tokens');
+    await page.getByRole('heading', { level: 1, name: 'My tokens' }).waitFor();
+    await press(page, 'New token');
+    await page.getByRole('dialog').getByRole('checkbox').first().waitFor();
+    await page.keyboard.type('Laptop');
+    await page.keyboard.press('Enter');
+    await page.getByRole('tab').first().waitFor();
+    await tabTo(page, (await page.getByRole('tab').first().textContent()) ?? '');
+    await arrowTo(page, 'ArrowRight', 'curl');
+    await page.getByRole('tabpanel').getByText('curl').first().waitFor();
+    await press(page, 'Done');
+    await waitForFocus(page, 'New token');
+
+    await press(page, 'Crawls');
+    await page.getByRole('heading', { level: 1, name: 'Crawls' }).waitFor();
+    await press(page, 'Schedule a connector');
+    await page.getByRole('region', { name: 'Next runs' }).getByRole('listitem').first().waitFor();
+    await press(page, 'Save schedule');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await waitForFocus(page, 'Schedule a connector');
+    await page.getByRole('row', { name: /mail_1/ }).waitFor();
+    await press(page, 'row');
+    await page.getByRole('heading', { level: 1, name: 'mail_1' }).waitFor();
+    await press(page, 'Run now');
+    await page.getByRole('row').filter({ hasText: 'Completed' }).first().waitFor();
+    await press(page, 'row');
+    await page.getByRole('heading', { level: 1, name: 'Run of mail_1' }).waitFor();
+    await page.getByText('eventId').waitFor();
+
+    await press(page, 'SMTP server');
+    await page.getByRole('heading', { level: 1, name: 'SMTP server' }).waitFor();
+    await press(page, 'Test');
+    await page.getByText('It works').waitFor();
+    await press(page, 'Members');
+    await page.getByRole('heading', { level: 1, name: 'Members' }).waitFor();
+    await press(page, 'Invite a member');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.type(`new-${Date.now()}@example.com`);
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('Grace Hopper');
+    await page.keyboard.press('Enter');
+    await page.getByRole('row', { name: /Grace Hopper/ }).waitFor();
+    await waitForFocus(page, 'Invite a member');
+
+    await press(page, 'My tokens');
+    await page.getByRole('row', { name: /Laptop/ }).waitFor();
+    await press(page, 'Actions for Laptop');
+    await page.getByRole('menuitem', { name: 'Revoke…' }).waitFor();
+    await arrowTo(page, 'ArrowDown', 'Revoke…');
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
+    await press(page, 'Revoke token');
+    await page.getByText('“Laptop” is revoked.').waitFor();
+    await page.getByRole('row', { name: /Laptop/ }).waitFor({ state: 'detached' });
+    await waitFor(async () => (await getFocus(page)) !== 'nothing', { what: 'a focus after the row is gone', patienceMs: 5_000 });
+  }); // prettier-ignore
+});

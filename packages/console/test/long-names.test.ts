@@ -1,0 +1,67 @@
+import { describeWith, type Page, waitFor } from '@platform/testing';
+import { findBarriers, useConsole } from './console.js';
+import { SCREENS } from './screen-list.js';
+
+/** The longest names that the platform takes: one word, wide characters, and from right to left. */
+const NAMES = ['W'.repeat(100), '漢'.repeat(100), 'مفتاح الإنتاج '.repeat(7).trim()];
+const LONGEST_EMAIL = `${'m'.repeat(64)}@${'d'.repeat(60)}.${'e'.repeat(60)}.example.com`;
+
+describeWith('chromium', 'names of any length', () => {
+  const using = useConsole();
+  let tokenId = '';
+
+  beforeAll(async () => {
+    const { call } = using.platform;
+    for (const name of NAMES) {
+      const fields = { name, scopes: ['crawl:read'] };
+      const { token } = await call<{ token: { id: string } }>(
+        'POST',
+        '/api/v1/personal-access-tokens',
+        fields,
+      );
+      tokenId = token.id;
+      await call('POST', '/api/v1/service-accounts', { name, role: 'admin' });
+      await call('POST', '/api/v1/oauth-applications', { ...fields, grantTypes: ['client_credentials'] });
+    }
+    await call('POST', '/api/v1/users', {
+      email: LONGEST_EMAIL,
+      fullName: 'W'.repeat(200),
+      password: using.platform.admin.password,
+    });
+    await call('DELETE', `/api/v1/personal-access-tokens/${tokenId}`, { reason: 'W'.repeat(500) });
+  });
+
+  const waitForContent = (page: Page) =>
+    waitFor(async () => (await page.getByText('Loading…').count()) === 0, { what: 'the content' });
+
+  test.each(SCREENS)('the page %s never scrolls sideways', async (path) => {
+    const page = await using.open(path);
+    await waitForContent(page);
+    for (const width of [1280, 640, 320]) {
+      await page.setViewportSize({ width, height: 800 });
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+    }
+    expect(await findBarriers(page)).toEqual([]);
+  });
+
+  test('long names leave the words beside them whole', async () => {
+    const page = await using.open('/organisation/members');
+    const cell = page.getByRole('row', { name: LONGEST_EMAIL }).getByText('Member', { exact: true });
+    const lines = await cell.evaluate((element) => {
+      const range = document.createRange();
+      range.selectNodeContents(element);
+      return range.getClientRects().length;
+    });
+    expect(lines).toBe(1);
+  });
+
+  test('a long reason takes the whole width of the page', async () => {
+    const page = await using.open(`/account/tokens/${tokenId}`);
+    const reason = page.getByText('W'.repeat(500));
+    const widths = await reason.evaluate((element) => [
+      element.clientWidth,
+      element.closest('dl')?.clientWidth,
+    ]);
+    expect(widths[0]).toBe(widths[1]);
+  });
+});
