@@ -1,61 +1,13 @@
 // The options of `npm start`. Plain JavaScript without dependencies: `--help` and invalid options are handled before
 // anything is installed or built.
-import { statSync } from 'node:fs';
-import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { LOG_LEVELS, OptionsError, readFlags, VALUES } from './option-list.mjs';
+import { isDatabaseUrl, isFolder, isPort, isProxyRange } from './option-rules.mjs';
 
 const ROOT = resolve(fileURLToPath(import.meta.url), '../../..');
-const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 
-export class OptionsError extends Error {}
-
-const VALUES = [
-  ['port', 'PORT', 'port of the gateway', '8080'],
-  ['host', 'HOST', 'address of the gateway; 0.0.0.0 for every interface', '127.0.0.1'],
-  ['data-dir', 'DATA_DIR', 'folder of the database, the secrets and the logs', '.data'],
-  ['admin-email', 'BOOTSTRAP_ADMIN_EMAIL', 'e-mail of the first admin', 'admin@example.com'],
-  ['admin-password', 'BOOTSTRAP_ADMIN_PASSWORD', 'password of the first admin', 'generated, and kept'],
-  ['database-url', 'DATABASE_URL', 'PostgreSQL server to use', 'an embedded one'],
-  ['redis-url', 'REDIS_URL', 'Redis for the job queues', 'they are kept in PostgreSQL'],
-  ['kafka-brokers', 'KAFKA_BROKERS', 'host:port, comma-separated: where sync events go', 'the feed only'],
-  ['smtp-catcher-port', 'SMTP_CATCHER_PORT', 'port of the SMTP server that catches all mail', '1025'],
-  ['inbox-port', 'INBOX_PORT', 'port of the web page of the mail that was caught', '8025'],
-  [
-    'public-url',
-    'PUBLIC_URL',
-    'base URL that the answers and the printed lines name',
-    'http://localhost:<port>',
-  ],
-  [
-    'trusted-proxies',
-    'GATEWAY_TRUSTED_PROXIES',
-    'proxies whose X-Forwarded-For and -Proto the gateway believes',
-    'none',
-  ],
-  ['log-level', 'LOG_LEVEL', LOG_LEVELS.join(', '), 'info'],
-];
-
-const column = (text) => text.padEnd(36);
-const rows = VALUES.map(
-  ([flag, variable, what, initial]) =>
-    `  ${column(`--${flag} <${flag.split('-').at(-1)}>`)}${what}\n  ${column(`    or ${variable}`)}default: ${initial}`,
-);
-
-export const HELP = `Starts the whole platform on this machine: database, services, gateway, and an inbox that catches its mail.
-
-Usage: npm start -- [options]
-
-${rows.join('\n')}
-  ${column('--redis')}keep the job queues in an embedded Redis (or Valkey)
-  ${column('--demo-knowledge [folder]')}let agents search a folder of Markdown files; by default docs/
-  ${column('--fresh')}delete the data folder first
-  ${column('--help')}this text
-
-A flag wins over its environment variable. The services get the rest of the environment too,
-for example MCP_SCOPES, KAFKA_TOPIC or BOOTSTRAP_ORG_NAME. Stop with Ctrl-C; the data stays.
-`;
+export { HELP, OptionsError } from './option-list.mjs';
 
 export function parseOptions(args, environment) {
   const flags = readFlags(args);
@@ -145,44 +97,4 @@ export function parseOptions(args, environment) {
   };
   if (faults.length > 0) throw new OptionsError(faults.join('; '));
   return options;
-}
-
-function readFlags(args) {
-  const named = VALUES.map(([flag]) => [flag, { type: 'string' }]);
-  const options = {
-    ...Object.fromEntries(named),
-    fresh: { type: 'boolean' },
-    redis: { type: 'boolean' },
-    'demo-knowledge': { type: 'string' },
-    help: { type: 'boolean', short: 'h' },
-  };
-  try {
-    return parseArgs({ args: args.map(toOptionalValue), options, strict: true, allowPositionals: false })
-      .values;
-  } catch (error) {
-    throw new OptionsError(`${error.message.split('. ')[0]}; npm start -- --help lists the options`);
-  }
-}
-
-/** The folder of --demo-knowledge is optional, which parseArgs does not support. */
-function toOptionalValue(arg, index, args) {
-  const next = args[index + 1];
-  return arg === '--demo-knowledge' && (next === undefined || next.startsWith('-')) ? `${arg}=` : arg;
-}
-
-const isFolder = (path) => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
-const isPort = (value) => /^\d{1,5}$/.test(value) && Number(value) >= 1 && Number(value) <= 65_535;
-
-/** Accepts an address or a CIDR range, but not one that contains every address. */
-function isProxyRange(value) {
-  const [address, bits, ...rest] = value.split('/');
-  const family = isIP(address);
-  const isRange = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) >= 1);
-  return family !== 0 && rest.length === 0 && isRange && Number(bits ?? 1) <= (family === 4 ? 32 : 128);
-}
-
-function isDatabaseUrl(value) {
-  return (
-    URL.canParse(value) && /^postgres(ql)?:$/.test(new URL(value).protocol) && new URL(value).hostname !== ''
-  );
 }

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { EmbeddedServerError } from './errors.js';
-import { guardProcess } from './process-guard.js';
+import { guardServer } from './guard.js';
 import type { ServerExit } from './server-process.js';
 
 /** Describes how to start a server that logs to stdout, to recognise that it is ready, and to explain a failed start. */
@@ -47,7 +47,7 @@ export async function launchChildServer(options: ChildServerOptions): Promise<Ch
     child.once('exit', (code, signal) => resolve({ code, signal }));
     child.once('error', reject);
   });
-  const callOffGuard = guardProcess(child.pid, options.temporaryDir);
+  const callOffGuard = guardServer({ pid: child.pid, temporaryDir: options.temporaryDir });
   exited.then(callOffGuard, callOffGuard);
   try {
     await waitUntilReady(child, exited, options);

@@ -56,7 +56,11 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
       onLog: options.onLog ?? (() => undefined),
     }),
   );
-  const callOffGuard = guardServer({ pid: server.pid, dataDir, isTemporary: options.isTemporary ?? false });
+  const callOffGuard = guardServer({
+    pid: server.pid,
+    postgresDir: dataDir,
+    temporaryDir: options.isTemporary ? dataDir : undefined,
+  });
   const cleaned = server.exited.then(async () => {
     callOffGuard();
     if (options.isTemporary) await rm(dataDir, { recursive: true, force: true });

@@ -5,14 +5,13 @@ import { findFreePort } from '@platform/embedded';
 import { type AdminChoice, chooseAdmin } from './admin.js';
 import { setUpOrganisation } from './organisation-setup.js';
 import { openDataDir } from './data-dir.js';
-import { deleteData, startDatabase } from './database-server.js';
+import { deleteData } from './database-server.js';
 import { ensureDatabases } from './databases.js';
 import { acquireLock } from './instance-lock.js';
-import { createGateway } from './gateway/server.js';
+import { startGateway } from './gateway/start.js';
 import { startInbox } from './inbox/inbox.js';
-import { LaunchError } from './launch-error.js';
+import type { LaunchError } from './launch-error.js';
 import type { ReadyFacts } from './ready-message.js';
-import { startRedis } from './redis-server.js';
 import {
   completeClientSecrets,
   generateEncryptionKeys,
@@ -22,10 +21,8 @@ import {
 } from './secrets.js';
 import { CLIENTS, type ServiceDefinition } from './services.js';
 import { type PlannedService, planServices, startServices } from './start-services.js';
+import { startStores, type Stores } from './stores.js';
 import type { Teardown } from './teardown.js';
-
-/** The time limit, in ms, after which the connections of requests in progress are closed. */
-const GATEWAY_DRAIN_MS = 5_000;
 
 export interface LaunchContext {
   readonly options: Options;
@@ -70,7 +67,7 @@ export async function launch(context: LaunchContext): Promise<Omit<ReadyFacts, '
   const { ready } = await startBackend(planned, stores.value, context, logsDir, { ...keys, admin, demoUrl });
   await Promise.all([
     showStep(`Starting ${services.map(({ name }) => name).join(', ')}`, () => ready),
-    startGateway(context, planned),
+    startGateway(planned, context),
   ]);
   await writeSecrets(dataDir, { ...keys, admin: { ...admin.kept, isCreated: true } });
   signal.throwIfAborted();
@@ -101,19 +98,6 @@ export async function launch(context: LaunchContext): Promise<Omit<ReadyFacts, '
 /** Chooses the URL of the demo server before the services start, because identity has to allow it. */
 async function planDemoUrl(): Promise<URL> {
   return new URL(`http://127.0.0.1:${await findFreePort()}/mcp`);
-}
-
-/** Starts an embedded server for each store that no option names. */
-async function startStores(context: LaunchContext, logsDir: string): Promise<Stores> {
-  const { options } = context;
-  const databaseServerUrl = options.databaseUrl ?? (await startDatabase(context, logsDir));
-  const redisUrl = options.isRedisEmbedded ? await startRedis(context, logsDir) : options.redisUrl;
-  return { databaseServerUrl, redisUrl };
-}
-
-interface Stores {
-  readonly databaseServerUrl: string;
-  readonly redisUrl: string | undefined;
 }
 
 /** Starts the services on their databases. */
@@ -150,29 +134,5 @@ async function startBackend(
       redisUrl,
       kafkaBrokers: options.kafkaBrokers,
     },
-  });
-}
-
-async function startGateway(
-  { options, teardown }: LaunchContext,
-  upstreams: readonly PlannedService[],
-): Promise<void> {
-  const gateway = await createGateway(upstreams, { trustedProxies: options.trustedProxies });
-  try {
-    await gateway.listen({ port: options.port, host: options.host });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-    throw new LaunchError(
-      `Port ${options.port} was taken by another program meanwhile; --port chooses another.`,
-    );
-  }
-  teardown.add({
-    name: 'gateway',
-    stop: async () => {
-      const cut = setTimeout(() => gateway.server.closeAllConnections(), GATEWAY_DRAIN_MS);
-      await gateway.close();
-      clearTimeout(cut);
-    },
-    kill: () => gateway.server.closeAllConnections(),
   });
 }
