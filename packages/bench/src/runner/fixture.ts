@@ -6,7 +6,7 @@ interface Server {
   stop(): unknown;
 }
 
-/** What a measurement works with. */
+/** The servers, data and options that a measurement works with. */
 export interface Fixture {
   /** A temporary folder. */
   readonly folder: string;

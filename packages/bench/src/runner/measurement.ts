@@ -3,7 +3,7 @@ import type { Fixture } from './fixture.js';
 /** The limit that a value has to keep. */
 export type Bar = { readonly min: number } | { readonly max: number };
 
-/** What a value of a measurement is. */
+/** Describes a value of a measurement. */
 export interface ValueDescription {
   /** The unit. A ratio has none. */
   readonly unit?: string;
@@ -13,7 +13,7 @@ export interface ValueDescription {
 }
 
 export interface Measurement<Name extends string = string> {
-  /** What is measured, for the progress. */
+  /** Names what is measured, in the lines that show the progress. */
   readonly title: string;
   /** The time after which it fails, in seconds, with loads of the default time: three times what a quiet machine needs. */
   readonly limitSeconds: number;

@@ -2,7 +2,7 @@ import { defineMeasurement, median } from '../../runner/measurement.js';
 import { screens, startConsole } from './environment.js';
 
 const TIMES = 5;
-/** UI-7. */
+/** The limit of requirement UI-7. */
 const MAX_MS = 500;
 
 /** Reads the browser's own measurement once no larger element can follow. */
