@@ -37,7 +37,7 @@ export async function setUp({ build = true } = {}) {
   if (build) await buildWhatChanged();
 }
 
-/** What changes while the build runs counts as changed at the next one: the sources are digested before it. */
+/** The sources are digested before the build, so a file that changes during it counts as changed at the next build. */
 async function buildWhatChanged() {
   const sources = digestSources(ROOT);
   const built = existsSync(BUILD_STAMP) ? readFileSync(BUILD_STAMP, 'utf8') : '';

@@ -1,4 +1,5 @@
 // Public API of @platform/testing: anything exported here is meant to be used by the tests of other packages.
+export { withAdmin } from './admin-client.js';
 export { type Browser, launchBrowser, type Page } from './browser.js';
 export { type Answer, callUrl, type CallOptions } from './call-url.js';
 export { issueCertificate } from './certificates.js';
@@ -22,6 +23,7 @@ export {
 } from './lazy/test-servers.js';
 export { createProofKey, type ProofKey } from './proof-key.js';
 export { ensurePythonMcp } from './python-mcp.js';
+export { firstCopiesByKey, type ReadMessage, readTopic, type TopicReader } from './read-topic.js';
 export { assertDeclared, describeWith } from './requirements/describe-with.js';
 export { readMissing, writeMissing } from './requirements/environment.js';
 export { describeLeftOut } from './requirements/left-out.js';

@@ -30,11 +30,11 @@ const figures = {
 };
 
 // prettier-ignore
-test('the sizing table shows the results of the benchmarks (renew it with UPDATE_SIZING=1)', () => {
+test('the sizing table shows the results of the benchmarks (renew it with UPDATE_RESULTS=1)', () => {
   const file = join(root, 'k8s/README.md');
   const row = /^\| ((?:identity|mail|crawl): .*?) +\| (.*?) +\|$/gm;
   expect(Object.values(figures).join()).not.toContain('undefined');
-  if (process.env.UPDATE_SIZING) {
+  if (process.env.UPDATE_RESULTS) {
     const renew = (_row: string, name: keyof typeof figures) => `| ${name.padEnd(76)} | ${figures[name].padEnd(18)} |`;
     writeFileSync(file, readFileSync(file, 'utf8').replace(row, renew));
   }

@@ -60,10 +60,12 @@ describe.each(SERVICES.map(({ name }) => name))(`%s as ${processKind}, told to s
     ['the migration', ['cli.js', 'migrate'], ENDED_BY_SIGTERM],
   ];
 
-  test.each(programs)('while %s loads', async (_what, program) => {
+  test.each(programs)('while %s loads', async (_what, program, code) => {
     const one = start(program);
     await one.untilHandled();
-    expect(await one.stop()).toBe(ENDED_BY_SIGTERM);
+    // Node sees the signal once it has evaluated the modules, which from version 22 on may be after `main` was called.
+    expect([ENDED_BY_SIGTERM, code]).toContain(await one.stop());
+    expect(one.output()).not.toMatch(/is ready|unexpected error|shutdown step failed/);
   });
 
   // prettier-ignore

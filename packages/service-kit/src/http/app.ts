@@ -61,14 +61,12 @@ export interface ServiceApp {
 }
 
 function registerNotFound(app: App, format: ErrorFormat): void {
-  const getMethods = trackAllowedMethods(app);
+  const createRefusal = trackAllowedMethods(app);
   // No route accepts QUERY, and Fastify would refuse one without a content type before it looks up the route.
   if (METHODS.includes('QUERY')) app.addHttpMethod('QUERY', { overrideExisting: true });
   const handle = createErrorHandler(format);
   app.setNotFoundHandler((request, reply) => {
-    const allowed = getMethods(request.url.split('?', 1)[0] ?? '/');
-    if (allowed && !allowed.includes(request.method)) void reply.header('allow', allowed.join(', '));
-    handle(toStatusError(allowed && !allowed.includes(request.method) ? 405 : 404), request, reply);
+    handle(createRefusal(request.method, request.url), request, reply);
   });
 }
 
@@ -130,7 +128,6 @@ export async function createApp(options: AppOptions): Promise<ServiceApp> {
   app.setValidatorCompiler(createValidatorCompiler());
   app.setSerializerCompiler(createSerializerCompiler());
   app.setErrorHandler(createErrorHandler(options.errors));
-  registerNotFound(app, options.errors);
   registerExpectations(app, options.errors);
   const health: Health = { isStopping: false, checks: new Map() };
   app.addHook('onRequest', (request, reply, done) => {
@@ -145,6 +142,7 @@ export async function createApp(options: AppOptions): Promise<ServiceApp> {
     if (!request.is404 && request.url.includes('%00')) throw toStatusError(400);
     done();
   });
+  registerNotFound(app, options.errors);
   registerRequestSpans(app);
   refuseCodedBodies(app);
   limitBodyTime(app, options.bodyTimeouts ?? { stallMs: 10_000, totalMs: 30_000 });

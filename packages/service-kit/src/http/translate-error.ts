@@ -22,9 +22,9 @@ const codeByStatus: Readonly<Record<number, readonly [code: string, message: str
 };
 
 /** Creates the public error for an HTTP status that the framework or the parser chose. */
-export function toStatusError(status: number, message?: string): AppError {
-  const [code, text] = codeByStatus[status] ?? ['BAD_REQUEST', 'Bad request'];
-  return new AppError({ status, code, message: message ?? text });
+export function toStatusError(status: number, headers?: Readonly<Record<string, string>>): AppError {
+  const [code, message] = codeByStatus[status] ?? ['BAD_REQUEST', 'Bad request'];
+  return new AppError({ status, code, message, ...(headers && { headers }) });
 }
 
 /**

@@ -23,6 +23,8 @@ export interface PlatformAddresses {
    * file does.
    */
   readonly endpointPort: number;
+  /** Identity's database, for what only time could bring about: the service runs by the real clock. */
+  readonly identityDatabaseUrl: string;
 }
 
 export interface SharedPlatform {
@@ -70,7 +72,12 @@ export async function startSharedPlatform(): Promise<SharedPlatform> {
     temporaryDir: dataDir,
   });
   return {
-    addresses: { url: `http://localhost:${port}`, smtpPort, endpointPort },
+    addresses: {
+      url: `http://localhost:${port}`,
+      smtpPort,
+      endpointPort,
+      identityDatabaseUrl: postgres.url('identity'),
+    },
     createOrganisation: createOrganisationCreator(postgres.url('identity')),
     async stop() {
       await server.stop();

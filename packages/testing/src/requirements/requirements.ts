@@ -24,7 +24,7 @@ export const REQUIREMENTS = [
 ] as const;
 export type Requirement = (typeof REQUIREMENTS)[number];
 
-/** Why each requirement that this machine doesn't meet is not met, and what to do: one clause each, without a stop. */
+/** Maps each requirement that this machine doesn't meet to the reason and the remedy, in one clause without a full stop. */
 export type Missing = Readonly<Partial<Record<Requirement, string>>>;
 
 /** Looks for everything that tests may need; a Redis, Python's MCP package and the Inspector are fetched if need be, nothing is started. */
