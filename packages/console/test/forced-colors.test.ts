@@ -9,8 +9,16 @@ const LOOK = `(element) => {
   return [backgroundColor, backgroundImage, borderTopColor, color, outlineStyle, before].join(' ');
 }`;
 
+/** Waits for the first of them: what is chosen may depend on an answer that is under way. */
 const lookOf = (page: Page, selector: string) =>
-  page.evaluate<string>(`(${LOOK})(document.querySelector(${JSON.stringify(selector)}))`);
+  waitFor(
+    () =>
+      page.evaluate<string | null>(`(() => {
+        const element = document.querySelector(${JSON.stringify(selector)});
+        return element && (${LOOK})(element);
+      })()`),
+    { what: `an element ${selector}` },
+  );
 
 describeWith('chromium', 'forced colours and reduced motion', () => {
   const using = useConsole();
