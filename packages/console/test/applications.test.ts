@@ -1,6 +1,7 @@
 import { describeWith, type Page } from '@platform/testing';
 import { appFields, connectApp } from '../screenshots/connect-app.mjs';
-import { findBarriers, useConsole } from './console.js';
+import { copy, findBarriers, useConsole } from './console.js';
+import { waitForDialog, waitForFocus } from './focus.js';
 
 describeWith('chromium', 'the screens of applications', () => {
   const using = useConsole();
@@ -31,11 +32,6 @@ describeWith('chromium', 'the screens of applications', () => {
         body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
       })
     ).status;
-
-  const copy = async (page: Page, label: string): Promise<string> => {
-    await page.getByRole('button', { name: `Copy: ${label}` }).click();
-    return page.evaluate<string>('navigator.clipboard.readText()');
-  };
 
   test('registers a service with a secret that is shown once, rolls the secret over, and ends it', async () => {
     const page = await using.open('/organisation/applications');
@@ -102,7 +98,7 @@ describeWith('chromium', 'the screens of applications', () => {
     const { keyboard } = page;
     await page.getByRole('button', { name: 'New application' }).focus();
     await keyboard.press('Enter');
-    await page.getByRole('dialog').waitFor();
+    await waitForDialog(page);
     await keyboard.type('Desk agent');
     await page.getByRole('button', { name: /How it proves who it is/ }).focus();
     await keyboard.press('Enter');
@@ -126,7 +122,7 @@ describeWith('chromium', 'the screens of applications', () => {
     await page.getByRole('button', { name: 'Done' }).focus();
     await keyboard.press('Enter');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    expect(await page.evaluate('document.activeElement.textContent')).toBe('New application');
+    await waitForFocus(page, 'New application');
 
     await page.getByRole('row').filter({ hasText: 'Desk agent' }).click();
     await page.getByText('http://127.0.0.1/callback').waitFor();

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import type { Locator } from 'playwright-core';
 import { describeWith } from '@platform/testing';
 import { findBarriers, useConsole } from './console.js';
+import { hasFocus, waitForFocus } from './focus.js';
 import type { Person } from './platform.js';
 
 describeWith('chromium', 'the screen of the audit log', () => {
@@ -20,16 +20,14 @@ describeWith('chromium', 'the screen of the audit log', () => {
     await using.platform.call('PATCH', `/api/v1/users/${id}`, { role: 'admin' });
   });
 
-  const isFocusIn = (row: Locator) => row.evaluate((element) => element.contains(document.activeElement));
-
   test('names actors and targets, says what changed, and filters by them, by keyboard alone', async () => {
     const page = await using.open('/organisation/audit');
     const changed = page.getByRole('row').filter({ hasText: 'Role changed' });
     await changed.getByText('role: member → admin').waitFor();
     expect(await findBarriers(page)).toEqual([]);
     await page.getByRole('row').nth(1).getByRole('button').first().focus();
-    while (!(await isFocusIn(changed))) await page.keyboard.press('Tab');
-    expect(await page.evaluate('document.activeElement.textContent')).toBe('Ada Lovelace');
+    while (!(await hasFocus(changed))) await page.keyboard.press('Tab');
+    await waitForFocus(page, 'Ada Lovelace');
     await page.keyboard.press('Enter');
     await page.waitForURL(/subject=/);
     await page.getByRole('row').filter({ hasText: 'Member added' }).waitFor();

@@ -1,5 +1,6 @@
-import { describeWith, type Page, waitFor } from '@platform/testing';
+import { describeWith, type Page } from '@platform/testing';
 import { findBarriers, useConsole } from './console.js';
+import { waitForFocusIn } from './focus.js';
 
 const TITLE = 'Confirm that it is you';
 
@@ -23,9 +24,7 @@ describeWith('chromium', 'the confirmation of dangerous acts', () => {
   test('UI-9 removing a member asks for the password again, by keyboard, and for the next one it does not', async () => {
     const page = await openRemoval('Bea First');
     const password = question(page).getByRole('textbox');
-    await waitFor(() => password.evaluate((field) => field === document.activeElement), {
-      what: 'the focus in the field of the password',
-    });
+    await waitForFocusIn(password);
     expect(await findBarriers(page)).toEqual([]);
     await page.keyboard.type('not the password');
     using.allowFaults(/400/);
@@ -52,9 +51,7 @@ describeWith('chromium', 'the confirmation of dangerous acts', () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByText('Nothing was changed, because you did not confirm').waitFor();
     const button = dialog.getByRole('button', { name: 'Remove' });
-    await waitFor(() => button.evaluate((element) => element === document.activeElement), {
-      what: 'the focus on the button',
-    });
+    await waitForFocusIn(button);
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Actions for Dee Third' }).waitFor();
   });

@@ -105,6 +105,14 @@ export function useConsole(): Console {
   };
 }
 
+/** Presses the button that copies a text. @returns what it copied. */
+export async function copy(page: Page, label: string): Promise<string> {
+  const button = page.getByRole('button', { name: `Copy: ${label}` });
+  await button.click();
+  await button.getByText('Copied').waitFor();
+  return page.evaluate<string>('navigator.clipboard.readText()');
+}
+
 /**
  * Runs axe on the page as it is, with the rules of WCAG 2.2 AA. The region in which react-aria announces pending buttons
  * is left out: it keeps an element that names nothing once its button is gone.

@@ -1,4 +1,5 @@
-import { type Page, waitFor } from '@platform/testing';
+import type { Page } from '@platform/testing';
+import { hasFocus, waitForDialog, waitForFocus } from './focus.js';
 
 const WIDTHS = [1280, 390, 320];
 const HEIGHT = 640;
@@ -26,20 +27,15 @@ export async function findOverflow(page: Page): Promise<string[]> {
   return faults;
 }
 
-const isInDialog = (page: Page) =>
-  page.evaluate<boolean>(
-    `[...document.querySelectorAll('[role=dialog]')].at(-1)?.contains(document.activeElement) ?? false`,
-  );
-
 /** Goes once around a dialog by Tab, and back by a few steps. @returns the steps at which the focus was outside. */
 export async function findFocusLeaks(page: Page): Promise<number[]> {
-  await waitFor(() => isInDialog(page), { what: 'the focus in the dialog' });
+  await waitForDialog(page);
   const selector = '[role=dialog] :is(a, button, input, textarea, [tabindex])';
   const steps = await page.evaluate<number>(`document.querySelectorAll('${selector}').length`);
   const leaks: number[] = [];
   for (let step = 1; step <= Math.min(steps, 20) + 6; step += 1) {
     await page.keyboard.press(step <= Math.min(steps, 20) + 2 ? 'Tab' : 'Shift+Tab');
-    if (!(await isInDialog(page))) leaks.push(step);
+    if (!(await hasFocus(page.getByRole('dialog').last()))) leaks.push(step);
   }
   return leaks;
 }
@@ -48,9 +44,5 @@ export async function findFocusLeaks(page: Page): Promise<number[]> {
 export async function leaveDialog(page: Page, opener: string): Promise<void> {
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
-  const getName = () =>
-    page.evaluate<string>(
-      `document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent`,
-    );
-  await waitFor(async () => (await getName()) === opener, { what: `the focus on ${opener}` });
+  await waitForFocus(page, opener);
 }

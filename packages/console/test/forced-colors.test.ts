@@ -97,7 +97,9 @@ describeWith('chromium', 'forced colours and reduced motion', () => {
         if (unseen !== null) stops.push(unseen);
       }
       expect(stops).toEqual([]);
-      expect(await page.evaluate('document.getAnimations().length')).toBe(0);
+      await waitFor(async () => (await page.evaluate('document.getAnimations().length')) === 0, {
+        what: 'the end of all movement',
+      });
       const moving = await page.evaluate<string[]>(`[...document.querySelectorAll('*')]
         .filter((one) => parseFloat(getComputedStyle(one).transitionDuration) > 0.016 || getComputedStyle(one).scrollBehavior === 'smooth')
         .map((one) => one.outerHTML.slice(0, 80))`);

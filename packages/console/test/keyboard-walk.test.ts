@@ -1,40 +1,14 @@
-import { describeWith, type Page, waitFor } from '@platform/testing';
+import { describeWith } from '@platform/testing';
 import { useConsole } from './console.js';
-
-const MAX_STOPS = 120;
-
-/** The name of what has the focus, as it is heard; `row` for the link of a row. */
-const getFocus = (page: Page) =>
-  page.evaluate<string>(`(() => {
-    const { activeElement } = document;
-    if (activeElement === document.body) return 'nothing';
-    if (activeElement.matches('tr .opener')) return 'row';
-    return (activeElement.getAttribute('aria-label') ?? activeElement.textContent).trim();
-  })()`);
-
-/** Goes on by Tab until the focus is there. */
-async function tabTo(page: Page, name: string): Promise<void> {
-  for (let stops = 0; (await getFocus(page)) !== name; stops += 1) {
-    if (stops > MAX_STOPS) throw new Error(`Tab does not lead to ${name}`);
-    await page.keyboard.press('Tab');
-  }
-}
-
-async function press(page: Page, name: string): Promise<void> {
-  await tabTo(page, name);
-  await page.keyboard.press('Enter');
-}
-
-/** Presses an arrow until the focus is there. */
-async function arrowTo(page: Page, arrow: 'ArrowDown' | 'ArrowRight', name: string): Promise<void> {
-  for (let steps = 0; (await getFocus(page)) !== name; steps += 1) {
-    if (steps > 20) throw new Error(`${arrow} does not lead to ${name}`);
-    await page.keyboard.press(arrow);
-  }
-}
-
-const waitForFocus = (page: Page, name: string) =>
-  waitFor(async () => (await getFocus(page)) === name, { what: `the focus on ${name}` });
+import {
+  arrowTo,
+  press,
+  tabTo,
+  waitForAnyFocus,
+  waitForDialog,
+  waitForFocus,
+  waitForFocusIn,
+} from './focus.js';
 
 describeWith('chromium', 'the whole job of a new person, by keyboard alone', () => {
   const using = useConsole();
@@ -46,7 +20,7 @@ describeWith('chromium', 'the whole job of a new person, by keyboard alone', () 
     await page.context().clearCookies();
     await page.goto(using.platform.url);
     const { email, password } = using.platform.admin;
-    await page.getByLabel('E-mail address').waitFor();
+    await waitForFocusIn(page.getByLabel('E-mail address'));
     await page.keyboard.type(email);
     await page.keyboard.press('Tab');
     await page.keyboard.type(password);
@@ -55,12 +29,13 @@ describeWith('chromium', 'the whole job of a new person, by keyboard alone', () 
 
     // The first stop leads past the navigation.
     await page.keyboard.press('Tab');
-    expect(await getFocus(page)).toBe('Skip to the content');
+    await waitForFocus(page, 'Skip to the content');
     await page.keyboard.press('Enter');
     await press(page, 'My tokens');
     await page.getByRole('heading', { level: 1, name: 'My tokens' }).waitFor();
     await press(page, 'New token');
     await page.getByRole('dialog').getByRole('checkbox').first().waitFor();
+    await waitForDialog(page);
     await page.keyboard.type('Laptop');
     await page.keyboard.press('Enter');
     await page.getByRole('tab').first().waitFor();
@@ -93,7 +68,7 @@ describeWith('chromium', 'the whole job of a new person, by keyboard alone', () 
     await press(page, 'Members');
     await page.getByRole('heading', { level: 1, name: 'Members' }).waitFor();
     await press(page, 'Invite a member');
-    await page.getByRole('dialog').waitFor();
+    await waitForDialog(page);
     await page.keyboard.type(`new-${Date.now()}@example.com`);
     await page.keyboard.press('Tab');
     await page.keyboard.type('Grace Hopper');
@@ -107,10 +82,10 @@ describeWith('chromium', 'the whole job of a new person, by keyboard alone', () 
     await page.getByRole('menuitem', { name: 'Revoke…' }).waitFor();
     await arrowTo(page, 'ArrowDown', 'Revoke…');
     await page.keyboard.press('Enter');
-    await page.getByRole('dialog').waitFor();
+    await waitForDialog(page);
     await press(page, 'Revoke token');
     await page.getByText('“Laptop” is revoked.').waitFor();
     await page.getByRole('row', { name: /Laptop/ }).waitFor({ state: 'detached' });
-    await waitFor(async () => (await getFocus(page)) !== 'nothing', { what: 'a focus after the row is gone', patienceMs: 5_000 });
+    await waitForAnyFocus(page);
   }); // prettier-ignore
 });

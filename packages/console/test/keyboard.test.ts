@@ -1,5 +1,6 @@
 import { describeWith, type Page, waitFor } from '@platform/testing';
 import { useConsole } from './console.js';
+import { arrowTo, press, waitForDialog, waitForFocus } from './focus.js';
 
 const SMTP = '/api/v1/configurationManager/smtpConfig';
 
@@ -13,21 +14,9 @@ describeWith('chromium', 'by keyboard alone', () => {
       .getByRole('button', { name: /^Actions/ })
       .focus();
     await page.keyboard.press('Enter');
-    await page.getByRole('menuitem', { name: action }).waitFor();
-    const isThere = () => page.evaluate<string>('document.activeElement.textContent');
-    while ((await isThere()) !== action) await page.keyboard.press('ArrowDown');
+    await arrowTo(page, 'ArrowDown', action);
     await page.keyboard.press('Enter');
-    await page.getByRole('dialog').waitFor();
-  }
-
-  /** Goes to the button by Tab, so that it is proved to be in the order of the focus, and presses it. */
-  async function press(page: Page, name: string): Promise<void> {
-    const current = () => page.evaluate<string>('document.activeElement.textContent');
-    for (let steps = 0; (await current()) !== name; steps += 1) {
-      expect(steps).toBeLessThan(60);
-      await page.keyboard.press('Tab');
-    }
-    await page.keyboard.press('Enter');
+    await waitForDialog(page);
   }
 
   test('a member is made an administrator by the menu of the row', async () => {
@@ -48,8 +37,7 @@ describeWith('chromium', 'by keyboard alone', () => {
     await chooseInRow(page, /Ada Lovelace/, 'Remove…');
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    const getLabel = () => page.evaluate<string | null>('document.activeElement.getAttribute("aria-label")');
-    await waitFor(async () => (await getLabel()) === 'Actions for Ada Lovelace', { what: 'the focus' });
+    await waitForFocus(page, 'Actions for Ada Lovelace');
     await page.getByRole('row', { name: /Ada Lovelace/ }).waitFor();
   });
 
@@ -108,7 +96,7 @@ describeWith('chromium', 'by keyboard alone', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Late' }).waitFor();
     await press(page, 'Send again…');
-    await page.getByRole('dialog').waitFor();
+    await waitForDialog(page);
     await press(page, 'Send again');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.goto(`${platform.url}/mails?state=sent`);

@@ -1,5 +1,6 @@
 import { describeWith } from '@platform/testing';
 import { findBarriers, useConsole } from './console.js';
+import { waitForDialog } from './focus.js';
 
 describeWith('chromium', 'the screens of the organisation', () => {
   const using = useConsole();
@@ -66,7 +67,7 @@ describeWith('chromium', 'the screens of the organisation', () => {
     try {
       await page.getByRole('button', { name: 'Invite a member' }).focus();
       await page.keyboard.press('Enter');
-      await page.getByRole('dialog').waitFor();
+      await waitForDialog(page);
       await page.keyboard.type('barbara@example.com');
       await page.keyboard.press('Tab');
       await page.keyboard.type('Barbara Liskov');

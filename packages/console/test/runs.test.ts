@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { describeWith, ENDPOINT_CONNECTORS, waitFor } from '@platform/testing';
 import { findBarriers, useConsole } from './console.js';
+import { waitForDialog, waitForFocus } from './focus.js';
 
 const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 30, timezone: 'UTC' };
 
@@ -45,7 +46,7 @@ describeWith('chromium', 'the page of a run', () => {
     await answer(500);
     await answer(200);
     const attempts = page.getByRole('table', { name: 'Attempts' });
-    await attempts.getByRole('row').filter({ hasText: 'Completed' }).waitFor({ timeout: 60_000 });
+    await attempts.getByRole('row').filter({ hasText: 'Completed' }).waitFor();
     await attempts.getByRole('row').filter({ hasText: '500' }).getByText('Failed').waitFor();
     await page.getByText('"eventType": "SyncFiles1Event"').waitFor();
     for (const theme of ['dark', 'light'] as const) {
@@ -64,8 +65,9 @@ describeWith('chromium', 'the page of a run', () => {
     await page.getByRole('button', { name: 'Cancel the run…' }).focus();
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: `Cancel the run of ${SECOND}?` }).waitFor();
+    await waitForDialog(page);
     await page.keyboard.press('Shift+Tab');
-    expect(await page.evaluate('document.activeElement.textContent')).toBe('Cancel the run');
+    await waitForFocus(page, 'Cancel the run');
     await page.keyboard.press('Enter');
     await page.getByText(`The run of ${SECOND} is cancelled.`).waitFor();
     await page.getByRole('note').getByText('Cancelled by an administrator').waitFor();

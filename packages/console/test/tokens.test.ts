@@ -1,5 +1,6 @@
 import { describeWith } from '@platform/testing';
-import { findBarriers, useConsole } from './console.js';
+import { copy, findBarriers, useConsole } from './console.js';
+import { waitForDialog, waitForFocus, waitForFocusIn } from './focus.js';
 import type { Person } from './platform.js';
 
 describeWith('chromium', 'the screen of a member’s tokens', () => {
@@ -14,8 +15,7 @@ describeWith('chromium', 'the screen of a member’s tokens', () => {
     await page.getByRole('button', { name: 'Create token' }).click();
     await page.getByText('shown this once').waitFor();
     expect(await findBarriers(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Copy: Token' }).click();
-    const token = await page.evaluate<string>('navigator.clipboard.readText()');
+    const token = await copy(page, 'Token');
     const ask = async (): Promise<number> =>
       (
         await fetch(`${using.platform.url}/api/v1/users/me`, {
@@ -95,14 +95,14 @@ describeWith('chromium', 'the screen of a member’s tokens', () => {
     const { keyboard } = page;
     await page.getByRole('button', { name: 'New token' }).focus();
     await keyboard.press('Enter');
-    await page.getByRole('dialog').waitFor();
+    await waitForDialog(page);
     await keyboard.type('by keyboard');
     await keyboard.press('Enter');
     await page.getByText('shown this once').waitFor();
     await page.getByRole('button', { name: 'Done' }).focus();
     await keyboard.press('Enter');
     await page.getByRole('row', { name: /by keyboard/ }).waitFor();
-    expect(await page.evaluate('document.activeElement.textContent')).toBe('New token');
+    await waitForFocus(page, 'New token');
   });
 
   test('creates a token that works from the allowed addresses only', async () => {
@@ -119,8 +119,7 @@ describeWith('chromium', 'the screen of a member’s tokens', () => {
     await page.getByLabel('Allowed addresses').fill('203.0.113.0/24');
     await page.getByRole('button', { name: 'Create token' }).click();
     await page.getByText('shown this once').waitFor();
-    await page.getByRole('button', { name: 'Copy: Token' }).click();
-    const token = await page.evaluate<string>('navigator.clipboard.readText()');
+    const token = await copy(page, 'Token');
     const { status } = await fetch(`${using.platform.url}/api/v1/users/me`, {
       headers: { authorization: `Bearer ${token}` },
     });
@@ -133,7 +132,7 @@ describeWith('chromium', 'the screen of a member’s tokens', () => {
     await page.getByText('Something else').click();
     await page.getByRole('button', { name: 'Create token' }).click();
     await page.getByText('Choose at least one permission.').waitFor();
-    expect(await page.evaluate('document.activeElement.name')).toBe('name');
+    await waitForFocusIn(page.getByRole('textbox', { name: 'Name' }));
     expect(await page.getByRole('dialog').isVisible()).toBe(true);
   });
 
