@@ -22,7 +22,9 @@ beforeEach(async () => {
   await browser.signIn();
 });
 
-const toConfirm = (returnTo: string): string => `${CONFIRM}?${new URLSearchParams({ returnTo }).toString()}`;
+const toUnconfirmed = (page: string): string => `${page.split('?')[0]}?unconfirmed=yes`;
+const toConfirm = (returnTo: string): string =>
+  `${CONFIRM}?${new URLSearchParams({ returnTo, requestPage: toUnconfirmed(returnTo) }).toString()}`;
 
 async function countGrants(): Promise<number> {
   const { rows } = await identity.db.query<{ count: number }>('select count(*)::int from oauth_grants');
@@ -103,6 +105,25 @@ test('AUTH-41 a consent page left open is denied without the password, also by t
   expect(await countGrants()).toBe(before);
 }); // prettier-ignore
 
+test('AUTH-41 who is asked for the password may see the request first, and deny it without', async () => {
+  identity.advance(TEN_MINUTES);
+  const before = await countGrants();
+  const { page } = await start();
+  const asked = await browser.get(browser.getLocation(await browser.get(page)));
+  const wrong = { csrf: browser.getFormToken(asked), returnTo: page, requestPage: toUnconfirmed(page), password: 'wrong' };
+  for (const { text } of [asked, await browser.post(CONFIRM, wrong)])
+    expect(text).toContain(`<a href="${toUnconfirmed(page)}">See the request first</a>`);
+
+  const shown = await browser.get(toUnconfirmed(page));
+  const csrf = browser.getFormToken(shown);
+  const allowed = await browser.post(toUnconfirmed(page), { csrf, decision: 'allow', scope: 'user:read' });
+  expect(browser.getLocation(allowed)).toBe(toConfirm(`${page}?ticked=user%3Aread`));
+  const denied = await browser.post(toUnconfirmed(page), { csrf, decision: 'deny' });
+  const resumed = await browser.get(browser.getLocation(denied));
+  expect(new URL(browser.getLocation(resumed)).searchParams.get('error')).toBe('access_denied');
+  expect(await countGrants()).toBe(before);
+}); // prettier-ignore
+
 test('AUTH-41 a consent that was allowed in time leads on when its form is sent again later', async () => {
   const { page } = await start();
   const csrf = browser.getFormToken(await browser.get(page));
@@ -141,6 +162,8 @@ test('AUTH-41 a request that has expired says so instead of asking for the passw
 test('AUTH-41 the page that asks for the password leads to no other site', async () => {
   for (const returnTo of ['//evil.example/oauth2/consent/x', '/.//evil.example', 'https://evil.example', '/\\evil.example']) {
     identity.advance(TEN_MINUTES);
+    const { text } = await browser.get(`${CONFIRM}?${new URLSearchParams({ requestPage: returnTo }).toString()}`);
+    expect(text).not.toContain('evil.example');
     expect(await confirm(toConfirm(returnTo))).toEqual({ status: 303, location: '/' });
   }
 }); // prettier-ignore

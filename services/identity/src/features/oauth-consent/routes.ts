@@ -9,14 +9,18 @@ import { createFormToken, requireFormToken } from '../pages/form-token.js';
 import { sendPage } from '../pages/page.js';
 import { registerPages } from '../pages/scope.js';
 import { ConfirmationRequired } from '../session-confirmation/errors.js';
-import { CONFIRM_SESSION_PATH } from '../session-confirmation/page.js';
+import { toConfirmPath } from '../session-confirmation/page.js';
 import { toSignInPath } from '../sign-in-pages/paths.js';
 import { consentPage, nothingAllowedPage } from './page.js';
 import type { ConsentService } from './service.js';
 
 const schema = { hide: true } as const;
 /** What was ticked, for a page that is opened again: names of scopes with spaces between them. */
-const ConsentQuery = Type.Object({ ticked: Type.Optional(Type.String({ maxLength: 4_096 })) });
+const ConsentQuery = Type.Object({
+  ticked: Type.Optional(Type.String({ maxLength: 4_096 })),
+  // The member wants to see the request, and perhaps to deny it, before they confirm who they are.
+  unconfirmed: Type.Optional(Type.Literal('yes')),
+});
 
 const expired = (): AppError =>
   new AppError({
@@ -31,11 +35,16 @@ const readScopes = ({ body }: FastifyRequest): string[] => {
   return [scope ?? []].flat();
 };
 
+const toPath = ({ url }: FastifyRequest, query: Record<string, string>): string =>
+  `${url.split('?', 1)[0]}?${new URLSearchParams(query).toString()}`;
+
 /** Returns the path at which the page opens again as the form was left. */
-const toPathWithTicks = (request: FastifyRequest): string => {
-  const [path] = request.url.split('?', 1);
-  return `${path}?${new URLSearchParams({ ticked: readScopes(request).join(' ') }).toString()}`;
-};
+const toPathWithTicks = (request: FastifyRequest): string =>
+  toPath(request, { ticked: readScopes(request).join(' ') });
+
+/** Asks the member to confirm who they are, and comes back to the path. */
+const redirectToConfirm = (request: FastifyRequest, reply: FastifyReply, returnTo: string): FastifyReply =>
+  reply.redirect(toConfirmPath(returnTo, toPath(request, { unconfirmed: 'yes' })), 303);
 
 /** For people who are signed in to this browser: what an application may do. */
 export function consentRoutes(
@@ -63,8 +72,8 @@ export function consentRoutes(
       const asked = await service.read(interaction, member);
       if (asked.scopes.length === 0) return sendPage(reply, nothingAllowedPage);
       // Asked before the page is shown, so that nobody has to press a button twice.
-      if (!(await service.isConfirmed(member)))
-        return reply.redirect(toSignInPath(request.url, CONFIRM_SESSION_PATH), 303);
+      if (request.query.unconfirmed === undefined && !(await service.isConfirmed(member)))
+        return redirectToConfirm(request, reply, request.url);
       // The browser follows the answer to the application, so the form may lead there.
       const { protocol, origin } = new URL(asked.redirectUri);
       const formTargets = [origin === 'null' ? protocol : origin];
@@ -85,7 +94,7 @@ export function consentRoutes(
         if (!isAnswered) await findInteraction(request, reply);
       } catch (error) {
         if (!(error instanceof ConfirmationRequired)) throw error;
-        return reply.redirect(toSignInPath(toPathWithTicks(request), CONFIRM_SESSION_PATH), 303);
+        return redirectToConfirm(request, reply, toPathWithTicks(request));
       }
       return reply.redirect(interaction.returnTo, 303);
     });
