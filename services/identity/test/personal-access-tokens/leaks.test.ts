@@ -81,6 +81,27 @@ test('of reports of a token at the same time, each place is in the audit and one
   expect(mailsAbout(member.email, 'twice')).toHaveLength(1);
 });
 
+test('PAT-31 a token that is revoked between its report and the reaction is reported all the same, once', async () => {
+  const token = await make('raced');
+  const db = await platform.identity.db.connect();
+  await db.query('begin');
+  await db.query(
+    `insert into leak_reports (id, token_id, digest, created_at)
+     select gen_random_uuid(), id, token_hash, now() from personal_access_tokens, generate_series(1, 2)
+     where id = $1`,
+    [token.id],
+  );
+  await platform.identity.call('DELETE', `${path}/${token.id}`, { token: member.session });
+  await db.query('commit');
+  db.release();
+  await report([garbage(0)]);
+  await waitFor(async () => (await findEntries('token.leaked', token)).length === 2, {
+    what: 'both entries',
+  });
+  await platform.drained();
+  expect(mailsAbout(member.email, 'raced')).toHaveLength(1);
+});
+
 test('reports of a token that was revoked before cause no alert, however many wait', async () => {
   const token = await make('ended before');
   await platform.identity.call('DELETE', `${path}/${token.id}`, { token: member.session });

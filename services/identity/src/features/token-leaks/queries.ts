@@ -35,10 +35,13 @@ export async function findIssuedTokens(
   return new Set(rows.map(({ digest }) => digest));
 }
 
-/* A reported token that is alive, or that its report has revoked without being settled. */
+/*
+ * A reported token that is alive, or was when the report came: the report itself may have revoked it without being settled,
+ * or somebody else in the meantime, and its owner still has to hear where it was found.
+ */
 const isLeaked = `token.id = report.token_id and token.token_hash = report.digest
   and ((token.status = 'active' and (token.expires_at is null or token.expires_at > $1))
-    or (token.revoked_reason = 'leaked' and token.revoked_at >= report.created_at))`;
+    or token.revoked_at >= report.created_at)`;
 
 /* Deletes the reports of anything else. Replicas take different ones. */
 const dropIdle = `
@@ -66,7 +69,7 @@ const leakedTokens = `
     left join service_accounts account on account.id = token.service_account_id
   order by report.id`;
 
-/** @returns the reported tokens that are alive, of at most `limit` reports. */
+/** @returns the reported tokens that were alive when their reports came, of at most `limit` reports. */
 export async function findLeakedTokens(db: pg.Pool, now: Date, limit: number): Promise<LeakedToken[]> {
   await db.query(dropIdle, [now, limit]);
   const { rows } = await db.query<LeakedToken>(leakedTokens, [now, limit]);
