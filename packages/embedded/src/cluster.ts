@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { EmbeddedPostgresError } from './errors.js';
+import { EmbeddedServerError } from './errors.js';
 import type { UnprivilegedRunner } from './unprivileged.js';
 
 const run = promisify(execFile);
@@ -36,7 +36,7 @@ export async function ensureCluster(options: ClusterOptions): Promise<string> {
     return readFile(join(dataDir, PASSWORD_FILE), 'utf8');
   }
   if (entries && entries.length > 0) {
-    throw new EmbeddedPostgresError(`${dataDir} is not empty and no database made here; name another folder`);
+    throw new EmbeddedServerError(`${dataDir} is not empty and no database made here; name another folder`);
   }
   return makeCluster(options);
 }
@@ -79,7 +79,7 @@ async function runInitdb(
   await run(command, [...args, '-D', cluster, ...access, ...locale, ...sync]).catch(
     (cause: Error & { stderr?: string }) => {
       const reason = cause.stderr?.trim().split('\n')[0] || cause.message;
-      throw new EmbeddedPostgresError(`PostgreSQL can't initialise its folder: ${reason}`, { cause });
+      throw new EmbeddedServerError(`PostgreSQL can't initialise its folder: ${reason}`, { cause });
     },
   );
 }

@@ -1,9 +1,9 @@
-/** A fault that one line explains to the operator; `cause` and the logs contain the details. */
-export class EmbeddedPostgresError extends Error {
-  override readonly name = 'EmbeddedPostgresError';
+/** A fault of a server that one line explains to the operator; `cause` and the logs contain the details. */
+export class EmbeddedServerError extends Error {
+  override readonly name: string = 'EmbeddedServerError';
 }
 
-/** A fault of a server other than PostgreSQL, explained in one line. */
-export class EmbeddedServerError extends Error {
-  override readonly name = 'EmbeddedServerError';
+/** The port that was asked for belongs to another process. */
+export class PortTakenError extends EmbeddedServerError {
+  override readonly name = 'PortTakenError';
 }

@@ -1,6 +1,11 @@
 // Public API of @platform/embedded: anything exported here is meant to be used by other packages.
-export { type ChildServer, type ChildServerOptions, launchChildServer } from './child-server.js';
-export { EmbeddedPostgresError, EmbeddedServerError } from './errors.js';
+export {
+  type ChildServer,
+  type ChildServerOptions,
+  launchChildServer,
+  type ServerExit,
+} from './child-server.js';
+export { EmbeddedServerError, PortTakenError } from './errors.js';
 export { readCacheDir } from './environment.js';
 export { findProgram } from './find-program.js';
 export { findFreePort } from './free-port.js';
@@ -10,4 +15,3 @@ export { inspectProcess, listChildren, listDescendants, sendSignal } from './pro
 export { ensureRedisServer } from './redis/distribution.js';
 export { type EmbeddedRedis, type EmbeddedRedisOptions, startEmbeddedRedis } from './redis/redis.js';
 export type { RestartableServer } from './restartable-server.js';
-export { PortTakenError, type ServerExit } from './server-process.js';

@@ -1,11 +1,11 @@
 import { rm } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { findBinaries } from './binaries.js';
+import { launchChildServer, type ServerExit } from './child-server.js';
 import { ensureCluster, SUPERUSER } from './cluster.js';
+import { EmbeddedServerError, PortTakenError } from './errors.js';
 import { findFreePort } from './free-port.js';
-import { guardServer } from './guard.js';
 import { recordOwner, stopPreviousRun } from './previous-run.js';
-import { launchServer, PortTakenError, type ServerExit } from './server-process.js';
 import { chooseRunner } from './unprivileged.js';
 
 /** Options of {@link startEmbeddedPostgres}. */
@@ -49,21 +49,29 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const password = await ensureCluster({ dataDir, initdb, runner, isDurable });
   await recordOwner(dataDir);
 
+  const temporaryDir = options.isTemporary ? dataDir : undefined;
   const { server, port } = await onFreePort(options.port, host, (candidate) =>
-    launchServer({
-      command: [...runner.prefix, postgres, '-D', dataDir],
-      settings: { ...fixedSettings(host, candidate), ...settings },
+    launchChildServer({
+      name: 'PostgreSQL',
+      command: [
+        ...runner.prefix,
+        ...[postgres, '-D', dataDir],
+        ...Object.entries({ ...fixedSettings(host, candidate), ...settings }).flatMap(([name, value]) => [
+          '-c',
+          `${name}=${value}`,
+        ]),
+      ],
+      ready: /database system is ready to accept connections/,
+      fault: /Address already in use|FATAL|PANIC/,
       onLog: options.onLog ?? (() => undefined),
+      temporaryDir,
+      postgresDir: dataDir,
+      // A fast shutdown, then one that leaves recovery to the next start.
+      stopSignals: ['SIGINT', 'SIGQUIT', 'SIGKILL'],
     }),
   );
-  const callOffGuard = guardServer({
-    pid: server.pid,
-    postgresDir: dataDir,
-    temporaryDir: options.isTemporary ? dataDir : undefined,
-  });
   const cleaned = server.exited.then(async () => {
-    callOffGuard();
-    if (options.isTemporary) await rm(dataDir, { recursive: true, force: true });
+    if (temporaryDir !== undefined) await rm(temporaryDir, { recursive: true, force: true });
   });
   return {
     url: (database = 'postgres') => `postgresql://${SUPERUSER}:${password}@${host}:${port}/${database}`,
@@ -91,6 +99,9 @@ function fixedSettings(host: string, port: number): Record<string, string> {
   };
 }
 
+const isPortTaken = (error: unknown): boolean =>
+  error instanceof EmbeddedServerError && error.message.includes('Address already in use');
+
 // A free port can be taken before the server starts, so another one is tried; a requested port is not replaced.
 async function onFreePort<Server>(
   wanted: number | undefined,
@@ -102,8 +113,9 @@ async function onFreePort<Server>(
     try {
       return { server: await launch(port), port };
     } catch (error) {
-      if (wanted !== undefined || attempt === PORT_ATTEMPTS || !(error instanceof PortTakenError))
-        throw error;
+      if (!isPortTaken(error)) throw error;
+      if (wanted !== undefined || attempt === PORT_ATTEMPTS)
+        throw new PortTakenError(`port ${port} on ${host} is taken by another process`, { cause: error });
     }
   }
 }

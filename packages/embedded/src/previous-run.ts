@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { EmbeddedPostgresError } from './errors.js';
+import { EmbeddedServerError } from './errors.js';
 import { inspectProcess, sendSignal, waitForProcessEnd } from './processes.js';
 
 const OWNER_FILE = 'platform-owner.pid';
@@ -24,7 +24,7 @@ export async function stopPreviousRun(dataDir: string): Promise<void> {
   const owner = await readPid(join(dataDir, OWNER_FILE));
   // Both checks are needed: a dying owner remains the parent for a moment, and pids are reused.
   if (owner === server.parentPid && (await inspectProcess(owner))) {
-    throw new EmbeddedPostgresError(
+    throw new EmbeddedServerError(
       `the database in ${dataDir} is in use by process ${owner}; stop that first`,
     );
   }
@@ -34,9 +34,7 @@ export async function stopPreviousRun(dataDir: string): Promise<void> {
     sendSignal(server.pid, 'SIGCONT');
     if (await waitForProcessEnd(server.pid, 10_000)) return;
   }
-  throw new EmbeddedPostgresError(
-    `a previous PostgreSQL (process ${server.pid}) on ${dataDir} does not stop`,
-  );
+  throw new EmbeddedServerError(`a previous PostgreSQL (process ${server.pid}) on ${dataDir} does not stop`);
 }
 
 function isServerOn(command: string, dataDir: string): boolean {

@@ -1,7 +1,6 @@
 import { rm } from 'node:fs/promises';
-import type { ChildServer } from './child-server.js';
+import type { ChildServer, ServerExit } from './child-server.js';
 import { sendSignal } from './processes.js';
-import type { ServerExit } from './server-process.js';
 
 /** A running server, owned by this process, that tests can stop and start again on the same port. */
 export interface RestartableServer {

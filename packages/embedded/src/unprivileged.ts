@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { chown, stat } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { EmbeddedPostgresError } from './errors.js';
+import { EmbeddedServerError } from './errors.js';
 
 const run = promisify(execFile);
 
@@ -36,7 +36,7 @@ export async function chooseRunner(dataDir: string): Promise<UnprivilegedRunner>
   const identity = ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups'];
   const asUser = [...identity, '--inh-caps=+dac_override', '--ambient-caps=+dac_override', '--'];
   if (await works(asUser)) return { prefix: asUser, own: (path) => giveTo(path, uid) };
-  throw new EmbeddedPostgresError(
+  throw new EmbeddedServerError(
     'PostgreSQL refuses to run as root, and neither unshare nor setpriv (util-linux) can run it as somebody ' +
       'else here; use an ordinary user, or give the URL of a server',
   );

@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, realpath, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
 import { startEmbeddedPostgres } from '../src/index.js';
 import { inspectProcess, listChildren, sendSignal, waitForProcessEnd } from '../src/processes.js';
 
@@ -25,13 +26,23 @@ afterEach(async () => {
   await rm(root, { recursive: true, force: true });
 });
 
-async function startElsewhere(
-  ...args: string[]
-): Promise<{ ownerPid: number; serverPid: number; guardPid: number }> {
+/** Jest ends a wait that takes too long. */
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await delay(20);
+}
+
+function spawnOwner(...args: string[]) {
   const child = spawn(process.execPath, [FIXTURE, dataDir, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   owner = child;
+  return child;
+}
+
+async function startElsewhere(
+  ...args: string[]
+): Promise<{ ownerPid: number; serverPid: number; guardPid: number }> {
+  const child = spawnOwner(...args);
   const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
   const { pid: serverPid } = JSON.parse(line) as { pid: number };
   const ownerPid = child.pid as number;
@@ -45,6 +56,22 @@ test('the server stops when its owner is killed', async () => {
   await expect(waitForProcessEnd(serverPid, TIMEOUT_MS)).resolves.toBe(true);
   await expect(waitForProcessEnd(guardPid, TIMEOUT_MS)).resolves.toBe(true);
   await expect(stat(dataDir)).rejects.toThrow(/ENOENT/);
+});
+
+test('a server that is still starting stops when its owner is killed', async () => {
+  const prepared = await startEmbeddedPostgres({ dataDir, settings: { fsync: 'off' } });
+  await prepared.stop();
+  await writeFile(join(dataDir, 'standby.signal'), '');
+  const { pid: ownerPid = 0, stdout } = spawnOwner('standby');
+  const lines: string[] = [];
+  createInterface({ input: stdout }).on('line', (line) => lines.push(line));
+  const lock = join(dataDir, 'postmaster.pid');
+  await until(async () => (await readFile(lock, 'utf8').catch(() => '')).includes('standby'));
+  await until(async () => (await listChildren(ownerPid)).length === 2);
+  const children = await listChildren(ownerPid);
+  sendSignal(ownerPid, 'SIGKILL');
+  for (const pid of children) await until(async () => (await inspectProcess(pid)) === undefined);
+  expect(lines).toEqual([]);
 });
 
 test('the next start stops an orphaned server, suspended or not', async () => {

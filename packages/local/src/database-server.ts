@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { showStep } from '@platform/config/progress.mjs';
-import { EmbeddedPostgresError, startEmbeddedPostgres } from '@platform/embedded';
+import { EmbeddedServerError, startEmbeddedPostgres } from '@platform/embedded';
 import type { Options } from '../options.mjs';
 import { clearDataDir } from './data-dir.js';
 import { LOCK_NAME } from './instance-lock.js';
@@ -59,7 +59,7 @@ export async function startDatabase(
       });
       return database.url();
     } catch (error) {
-      if (!(error instanceof EmbeddedPostgresError)) throw error;
+      if (!(error instanceof EmbeddedServerError)) throw error;
       throw new LaunchError(`${error.message}. Its log is ${log.path}; --database-url names another server.`);
     }
   });
