@@ -6,7 +6,7 @@ import { findOrganisations, lockOrganisation } from '../organisations/queries.js
 import { readDomain } from './domain.js';
 import { createChallenge, MAX_DOMAINS } from './domains.js';
 import { domainTaken, invalidDomain, noAdministratorLeft, tooManyDomains } from './errors.js';
-import { describeRemoved, describeVerified, notifyByCommand } from './notices.js';
+import { describeRemoved, describeVerified, notifyByCommand, REQUIREMENT_LIFTED } from './notices.js';
 import {
   deleteVerifiedDomain,
   findDomain,
@@ -113,7 +113,6 @@ export async function liftRequirementByCommand({ prisma, clock }: CommandDeps, o
       reason: 'command',
       at,
     });
-    const what = 'Members can sign in with their passwords and with mailed codes again.';
-    await notifyByCommand(tx, orgId, 'requirementLifted', what, at);
+    await notifyByCommand(tx, orgId, 'requirementLifted', REQUIREMENT_LIFTED, at);
   });
 }

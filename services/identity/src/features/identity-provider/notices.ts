@@ -2,7 +2,8 @@ import type { Transaction } from '../../resources.js';
 import type { Caller } from '../audit/actor.js';
 import { findAdministrators } from '../configuration/queries.js';
 import type { ClientAddress } from '../known-devices/client.js';
-import { commandOutbox, type Outbox } from '../outgoing-mails/outbox.js';
+import { notifyOfCommand } from '../operator-notices/notify.js';
+import type { Outbox } from '../outgoing-mails/outbox.js';
 import { limitAlert } from '../token-alerts/limited-alerts.js';
 import { storeAlert } from '../token-alerts/queries.js';
 
@@ -13,6 +14,9 @@ const headlines = {
   domainRemoved: 'A domain of your organisation was removed',
   requirementLifted: 'Your organisation no longer requires its identity provider',
 } as const;
+
+/** What members may do again without the provider. */
+export const REQUIREMENT_LIFTED = 'Members can sign in with their passwords and with mailed codes again.';
 
 /** What a changed domain means for members: the same whether an administrator or an operator changes it. */
 export const describeVerified = (domain: string): string =>
@@ -46,26 +50,14 @@ export const createNotifyAdministrators =
   };
 
 /** Mails every administrator about a change that an operator makes by command, in the transaction of the change. */
-export async function notifyByCommand(
+export const notifyByCommand = (
   tx: Transaction,
   orgId: string,
   kind: keyof typeof headlines,
   what: string,
   at: Date,
-): Promise<void> {
-  const alert = limitAlert(commandOutbox, {
-    topic: `identity-provider-${kind}`,
-    causedBy: orgId,
-    recipients: (await findAdministrators(tx, orgId)).map(({ id }) => id),
-    alert: {
-      headline: headlines[kind],
-      message: `${what} An operator of the platform did this. If it is unexpected, ask them.`,
-    },
-    client: null,
-    at,
-  });
-  await storeAlert(tx, alert, at);
-}
+): Promise<void> =>
+  notifyOfCommand(tx, { orgId, topic: `identity-provider-${kind}`, headline: headlines[kind], what, at });
 
 const links = {
   linked: {

@@ -5,6 +5,8 @@ import { platformActor } from '../audit/actor.js';
 import { findChanges } from '../audit/changes.js';
 import { insertAuditEntry } from '../audit/queries.js';
 import { deleteSecrets } from '../one-time-secrets/queries.js';
+import { notifyByCommand, REQUIREMENT_LIFTED } from '../identity-provider/notices.js';
+import { notifyOfCommand } from '../operator-notices/notify.js';
 import { isProviderRequired, releaseRequirement } from '../provider-requirement/queries.js';
 import type { Passwords } from '../../passwords.js';
 import { endSessions } from '../sessions/queries.js';
@@ -12,6 +14,8 @@ import { emailTaken } from '../users/errors.js';
 import { type Account, findUserByEmail, insertUser, setAdministrator } from '../users/queries.js';
 import { normaliseEmail } from '../users/service.js';
 import { findOrganisations, lockOrganisation } from '../organisations/queries.js';
+
+const ADDED = 'Your organisation has another administrator';
 
 /** The number of organisations that the error lists when one has to be chosen. */
 const MAX_LISTED = 20;
@@ -53,7 +57,7 @@ async function findOrgId(tx: Transaction, orgId: string | undefined): Promise<st
 
 /**
  * Makes the account an administrator with a new password, or creates one. It is for operators, when no administrator can
- * log in any more. The account's sessions, codes and links are revoked; its tokens stay.
+ * log in any more. The account's sessions, codes and links are revoked; its tokens stay. All administrators are mailed.
  *
  * @throws AppError 404 for an unknown organisation, 409 for a member of another one, 400 when none is named and there
  *   are several.
@@ -69,14 +73,14 @@ export async function makeAdministrator(
 
   /** The password would be of no use where the account has to sign in with the organisation's provider. */
   async function liftRequirement(tx: Transaction, orgId: string, userId: string): Promise<void> {
-    if ((await isProviderRequired(tx, userId)) && (await releaseRequirement(tx, orgId, at)))
-      await insertAuditEntry(tx, {
-        ...byCommand,
-        orgId,
-        subjectId: orgId,
-        action: 'identity_provider.requirement_lifted',
-      });
+    if (!(await isProviderRequired(tx, userId)) || !(await releaseRequirement(tx, orgId, at))) return;
+    const entry = { ...byCommand, orgId, subjectId: orgId } as const;
+    await insertAuditEntry(tx, { ...entry, action: 'identity_provider.requirement_lifted' });
+    await notifyByCommand(tx, orgId, 'requirementLifted', REQUIREMENT_LIFTED, at);
   }
+
+  const notify = (tx: Transaction, orgId: string, userId: string, headline: string, what: string) =>
+    notifyOfCommand(tx, { orgId, userId, topic: 'administrator-by-command', headline, what, at });
 
   async function change(tx: Transaction, { id, orgId, role }: Account): Promise<AdministratorResult> {
     await lockOrganisation(tx, orgId);
@@ -97,6 +101,10 @@ export async function makeAdministrator(
       action: 'password.changed',
       detail: { sessionsEnded: String(sessionsEnded) },
     });
+    const what = `${email} has a new password, and all their sessions were ended.`;
+    await (role === 'admin'
+      ? notify(tx, orgId, id, 'The password of an administrator was changed', what)
+      : notify(tx, orgId, id, ADDED, `${email} is an administrator now. ${what}`));
     return { orgId, userId: id, isNew: false, sessionsEnded };
   }
 
@@ -111,6 +119,7 @@ export async function makeAdministrator(
       action: 'user.created',
       changes: findChanges(undefined, user, ['email', 'fullName', 'role']),
     });
+    await notify(tx, orgId, user.id, ADDED, `${email} is an administrator now.`);
     return { orgId, userId: user.id, isNew: true, sessionsEnded: 0 };
   }
 

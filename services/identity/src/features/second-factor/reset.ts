@@ -3,6 +3,7 @@ import { notFound } from '@platform/service-kit';
 import type { Prisma, Transaction } from '../../resources.js';
 import { type Actor, type Caller, platformActor, toActor } from '../audit/actor.js';
 import { insertAuditEntry } from '../audit/queries.js';
+import { notifyOfCommand } from '../operator-notices/notify.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
 import { endSessions } from '../sessions/queries.js';
 import { lockAdministration } from '../users/administration.js';
@@ -60,7 +61,7 @@ export const createResetSecondFactor =
     outbox.wake();
   };
 
-/** Removes an account's second factor, for an operator. @throws AppError 404; 409 NO_SECOND_FACTOR. */
+/** Removes an account's second factor, for an operator. The account and its administrators are mailed. @throws AppError 404; 409 NO_SECOND_FACTOR. */
 export async function resetByCommand(
   { prisma, clock }: { readonly prisma: Prisma; readonly clock: Clock },
   email: string,
@@ -71,5 +72,12 @@ export async function resetByCommand(
     if (!account) throw notFound(`Nobody has the e-mail address ${email}`);
     const member = { orgId: account.orgId, userId: account.id };
     await removeFactors(tx, member, { actor: platformActor, reason: 'command', at });
+    await notifyOfCommand(tx, {
+      ...member,
+      topic: 'second-factor-reset-by-command',
+      headline: 'A second factor was reset',
+      what: `${email} signs in without a second factor, and all their sessions were ended.`,
+      at,
+    });
   });
 }

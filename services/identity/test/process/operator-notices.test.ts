@@ -1,0 +1,72 @@
+import { admin, type IdentityUnderTest, startIdentity } from '../identity.js';
+import { createPhone } from '../second-factor/authenticator.js';
+import { run } from './process.js';
+
+/* Whoever is a victim of an operator who was deceived has to hear of it. */
+
+let identity: IdentityUnderTest;
+let orgId: string;
+let session: string;
+
+beforeAll(async () => {
+  identity = await startIdentity();
+  ({ orgId, session } = await identity.createOrganisation('boss@acme.example'));
+});
+afterAll(() => identity.close());
+
+const succeed = async (args: string[], env: NodeJS.ProcessEnv = {}) =>
+  expect(await run('cli.js', { DATABASE_URL: identity.databaseUrl, ...env }, args).exit).toMatchObject({
+    code: 0,
+  });
+const makeAdministrator = (email: string) =>
+  succeed(['make-administrator', '--email', email, '--organisation', orgId], {
+    ADMIN_PASSWORD: 'a-rescued-password',
+  });
+
+/** Returns what was mailed since the last call, to whom. */
+async function takeMails() {
+  const { rows } = await identity.db.query<{ email: string; headline: string; message: string }>(
+    `with taken as (delete from outgoing_mails where kind = 'token_alert' returning *)
+     select users.email, detail->>'headline' as headline, detail->>'message' as message
+     from taken join users on users.id = user_id order by users.email`,
+  );
+  return rows.map(({ email, headline, message }) => [email, headline, message.split('. An operator')[0]]);
+}
+
+test('AUTH-42 administrators and the account are mailed when an operator makes an administrator', async () => {
+  await makeAdministrator('new@acme.example');
+  const added = 'Your organisation has another administrator';
+  const first = [added, 'new@acme.example is an administrator now'];
+  expect(await takeMails()).toEqual([['boss@acme.example', ...first], ['new@acme.example', ...first]]);
+
+  const body = { email: 'clerk@acme.example', fullName: 'Clerk', password: admin.password };
+  await identity.call('POST', '/api/v1/users', { token: session, body });
+  await makeAdministrator('clerk@acme.example');
+  const second = 'clerk@acme.example is an administrator now. clerk@acme.example has a new password, and all their sessions were ended';
+  expect(await takeMails()).toContainEqual(['boss@acme.example', added, second]);
+
+  await makeAdministrator('clerk@acme.example');
+  expect(await takeMails()).toContainEqual([
+    'clerk@acme.example',
+    'The password of an administrator was changed',
+    'clerk@acme.example has a new password, and all their sessions were ended',
+  ]);
+}); // prettier-ignore
+
+test('AUTH-42 the member is mailed when an operator resets their second factor', async () => {
+  const body = { email: 'ada@acme.example', fullName: 'Ada', password: admin.password };
+  await identity.call('POST', '/api/v1/users', { token: session, body });
+  const token = await identity.login({ email: body.email, password: body.password });
+  const path = '/api/v1/auth/second-factor/totp';
+  const begun = await identity.call('POST', path, { token, body: { currentPassword: admin.password } });
+  const { secret, enrolment } = begun.body as { secret: string; enrolment: string };
+  const code = createPhone(identity).install(secret).code();
+  await identity.call('POST', `${path}/confirm`, { token, body: { enrolment, code } });
+  await takeMails();
+
+  await succeed(['reset-second-factor', '--email', 'Ada@acme.example']);
+  const mails = await takeMails();
+  expect(mails.map(([email]) => email)).toEqual(expect.arrayContaining(['ada@acme.example', 'boss@acme.example']));
+  for (const [, ...said] of mails)
+    expect(said).toEqual(['A second factor was reset', 'ada@acme.example signs in without a second factor, and all their sessions were ended']);
+}); // prettier-ignore
