@@ -1,4 +1,4 @@
-import { describeWith, type Page } from '@platform/testing';
+import { describeWith } from '@platform/testing';
 import { appFields, connectApp } from '../screenshots/connect-app.mjs';
 import { copy, findBarriers, useConsole } from './console.js';
 import { waitForDialog, waitForFocus } from './focus.js';

@@ -55,7 +55,9 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
       name: 'PostgreSQL',
       command: [
         ...runner.prefix,
-        ...[postgres, '-D', dataDir],
+        postgres,
+        '-D',
+        dataDir,
         ...Object.entries({ ...fixedSettings(host, candidate), ...settings }).flatMap(([name, value]) => [
           '-c',
           `${name}=${value}`,
