@@ -1,4 +1,5 @@
-import type { Page } from '@platform/testing';
+import { type Page, waitFor } from '@platform/testing';
+import { findBarriers } from './console.js';
 import { hasFocus, waitForDialog, waitForFocus } from './focus.js';
 
 const WIDTHS = [1280, 390, 320];
@@ -45,4 +46,19 @@ export async function leaveDialog(page: Page, opener: string): Promise<void> {
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await waitForFocus(page, opener);
+}
+
+export const waitForContent = (page: Page) =>
+  waitFor(async () => (await page.getByText('Loading…').count()) === 0, { what: 'the content' });
+
+/** Examines the dialog that is open in every way, and leaves it. @param opener - the name of what opened it. */
+export async function examineDialog(page: Page, opener: string): Promise<void> {
+  const dialog = page.getByRole('dialog');
+  await dialog.waitFor();
+  await waitForContent(page);
+  const title = (await dialog.getByRole('heading').first().textContent()) ?? '';
+  const found = [title, await findOverflow(page), await findFocusLeaks(page), await findBarriers(page)];
+  await page.setViewportSize({ width: 1280, height: 800 });
+  expect(found).toEqual([title, [], [], []]);
+  await leaveDialog(page, opener);
 }

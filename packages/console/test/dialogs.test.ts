@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { describeWith, type Page, waitFor } from '@platform/testing';
-import { findBarriers, useConsole } from './console.js';
-import { findFocusLeaks, findOverflow, leaveDialog } from './dialog-checks.js';
+import { describeWith } from '@platform/testing';
+import { useConsole } from './console.js';
+import { examineDialog, findFocusLeaks, findOverflow, waitForContent } from './dialog-checks.js';
 import { SCREENS } from './screen-list.js';
 
 /** The longest names: one word, wide characters, and from right to left. */
@@ -55,21 +55,6 @@ describeWith('chromium', 'every dialog', () => {
     );
   }); // prettier-ignore
 
-  const waitForContent = (page: Page) =>
-    waitFor(async () => (await page.getByText('Loading…').count()) === 0, { what: 'the content' });
-
-  /** Examines the dialog that is open, and leaves it. */
-  async function examine(page: Page, opener: string): Promise<void> {
-    const dialog = page.getByRole('dialog');
-    await dialog.waitFor();
-    await waitForContent(page);
-    const title = (await dialog.getByRole('heading').first().textContent()) ?? '';
-    const found = [title, await findOverflow(page), await findFocusLeaks(page), await findBarriers(page)];
-    await page.setViewportSize({ width: 1280, height: 800 });
-    expect(found).toEqual([title, [], [], []]);
-    await leaveDialog(page, opener);
-  }
-
   /** Opens every dialog that a screen offers: those of its buttons, and those of the first menus of its lists. @returns how many. */
   async function examineScreen(path: string): Promise<number> {
     let count = 0;
@@ -82,7 +67,7 @@ describeWith('chromium', 'every dialog', () => {
     for (const name of new Set(names.filter(Boolean))) {
       const button = buttons.nth(names.indexOf(name));
       await button.click();
-      await examine(page, (await button.getAttribute('aria-label')) ?? name);
+      await examineDialog(page, (await button.getAttribute('aria-label')) ?? name);
       count += 1;
     }
     const menus = page.locator('main').getByRole('button', { name: /^Actions for / });
@@ -94,7 +79,7 @@ describeWith('chromium', 'every dialog', () => {
       for (const action of actions.filter((text) => text.endsWith('…'))) {
         await menu.click();
         await page.getByRole('menuitem', { name: action, exact: true }).click();
-        await examine(page, opener);
+        await examineDialog(page, opener);
         count += 1;
       }
     }

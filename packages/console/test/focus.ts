@@ -25,11 +25,8 @@ export const hasFocus = (locator: Locator) =>
 export const waitForFocusIn = (locator: Locator) =>
   waitFor(() => hasFocus(locator), { what: `the focus in ${String(locator)}` });
 
-/** Waits until a dialog is open and takes what is typed. */
-export async function waitForDialog(page: Page): Promise<void> {
-  await page.getByRole('dialog').waitFor();
-  await waitForFocusIn(page.getByRole('dialog').last());
-}
+/** Waits until a dialog is open, over any other, and takes what is typed. */
+export const waitForDialog = (page: Page) => waitForFocusIn(page.getByRole('dialog').last());
 
 /** Goes on by Tab until the focus is there, which proves that it is in the order of the focus. */
 export async function tabTo(page: Page, name: string): Promise<void> {

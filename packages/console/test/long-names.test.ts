@@ -55,6 +55,20 @@ describeWith('chromium', 'names of any length', () => {
     expect(lines).toBe(1);
   });
 
+  test('a long name takes two lines of a list, and its page has all of it', async () => {
+    const page = await using.open('/organisation/service-accounts', { width: 390 });
+    const name = page.getByRole('link', { name: NAMES[0] }).first().locator('.strong');
+    const { lines, isCut } = await name.evaluate((element) => ({
+      lines: Math.round(element.clientHeight / parseFloat(getComputedStyle(element).lineHeight)),
+      isCut: element.scrollHeight > element.clientHeight,
+    }));
+    expect([lines, isCut]).toEqual([2, true]);
+    await name.click();
+    const heading = page.getByRole('heading', { level: 1, name: NAMES[0] });
+    await heading.waitFor();
+    expect(await heading.evaluate((element) => element.scrollHeight - element.clientHeight)).toBeLessThan(2);
+  });
+
   test('a long reason takes the whole width of the page', async () => {
     const page = await using.open(`/account/tokens/${tokenId}`);
     const reason = page.getByText('W'.repeat(500));

@@ -1,14 +1,12 @@
 import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { announce } from './announcements.tsx';
-import { FormDialog } from './dialogs.tsx';
+import { DialogForm, ModalDialog } from './dialogs.tsx';
 
-interface ActionDialogProps<Result> {
-  readonly title: string;
+interface ActionFormProps<Result> {
   /** The label of the button that does it. */
   readonly action: string;
   readonly isDangerous?: boolean;
-  readonly isWide?: boolean;
   /** The queries that are out of date afterwards, even if it failed. */
   readonly changes: QueryKey;
   readonly children: ReactNode;
@@ -20,9 +18,9 @@ interface ActionDialogProps<Result> {
   onDone?(): void;
 }
 
-/** A dialog that makes one change, says that it was made, and closes. */
-export function ActionDialog<Result>(props: ActionDialogProps<Result>) {
-  const { title, action, isDangerous = false, isWide = false, changes, children } = props;
+/** A form in a dialog that makes one change, says that it was made, and closes the dialog. */
+export function ActionForm<Result>(props: ActionFormProps<Result>) {
+  const { action, isDangerous = false, changes, children } = props;
   const { act, describe, onClose, onDone = onClose } = props;
   const client = useQueryClient();
   const change = useMutation({
@@ -34,17 +32,27 @@ export function ActionDialog<Result>(props: ActionDialogProps<Result>) {
     onSettled: () => client.invalidateQueries({ queryKey: changes }),
   });
   return (
-    <FormDialog
-      title={title}
+    <DialogForm
       action={action}
       isDangerous={isDangerous}
-      isWide={isWide}
       isPending={change.isPending}
       error={change.error}
       onClose={onClose}
       onSubmit={(form) => change.mutate(form)}
     >
       {children}
-    </FormDialog>
+    </DialogForm>
   );
 }
+
+interface ActionDialogProps<Result> extends ActionFormProps<Result> {
+  readonly title: string;
+  readonly isWide?: boolean;
+}
+
+/** A dialog that makes one change, says that it was made, and closes. */
+export const ActionDialog = <Result,>({ title, isWide = false, ...form }: ActionDialogProps<Result>) => (
+  <ModalDialog title={title} isWide={isWide} onClose={form.onClose}>
+    <ActionForm {...form} />
+  </ModalDialog>
+);

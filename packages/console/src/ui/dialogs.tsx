@@ -68,7 +68,7 @@ export const DialogForm = ({
   </Form>
 );
 
-interface FormDialogProps extends DialogFormProps {
+export interface FormDialogProps extends DialogFormProps {
   readonly title: string;
   readonly isWide?: boolean;
 }

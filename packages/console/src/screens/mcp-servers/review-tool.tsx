@@ -2,7 +2,7 @@ import { mcpServers } from '#text/mcp-servers';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
-import { ActionDialog } from '../../ui/action-dialog.tsx';
+import { ActionForm } from '../../ui/action-dialog.tsx';
 import { ModalDialog } from '../../ui/dialogs.tsx';
 import { SelectInput } from '../../ui/fields.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
@@ -29,10 +29,11 @@ export function ReviewTool({ serverId, name, onClose }: ReviewToolProps) {
         }),
       ),
   });
-  if (query.data) return <Decision serverId={serverId} tool={query.data} onClose={onClose} />;
   return (
-    <ModalDialog title={t.title(name)} isWide onClose={onClose}>
-      <QueryView query={query}>{() => null}</QueryView>
+    <ModalDialog title={t.title(reveal(name))} isWide onClose={onClose}>
+      <QueryView query={query}>
+        {(tool) => <Decision serverId={serverId} tool={tool} onClose={onClose} />}
+      </QueryView>
     </ModalDialog>
   );
 }
@@ -57,10 +58,8 @@ function Decision({ serverId, tool, onClose }: DecisionProps) {
     ['none', t.scopes.none],
   ] as const;
   return (
-    <ActionDialog
-      title={t.title(reveal(name))}
+    <ActionForm
       action={isWaiting ? t.approve : t.save}
-      isWide
       changes={['mcp-servers']}
       act={() =>
         unwrap(
@@ -90,7 +89,7 @@ function Decision({ serverId, tool, onClose }: DecisionProps) {
       ))}
       <Definition tool={tool} />
       <SelectInput<Scope> label={t.scope} value={scope} options={scopeOptions} onChange={setScope} />
-    </ActionDialog>
+    </ActionForm>
   );
 }
 

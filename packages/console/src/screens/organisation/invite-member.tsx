@@ -4,11 +4,9 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import { announce } from '../../ui/announcements.tsx';
-import { FormDialog } from '../../ui/dialogs.tsx';
 import { readText } from '../../ui/read-form.ts';
 import { RadioCards, TextInput } from '../../ui/fields.tsx';
-
-import { InvitationLink } from './invitation-link.tsx';
+import { InvitationDialog } from './invitation-dialog.tsx';
 import { hasSmtpServer, repeatInvitation } from './invitations.ts';
 
 type Role = 'member' | 'admin';
@@ -35,12 +33,11 @@ export function InviteMember({ onClose }: { onClose: () => void }) {
     },
     onSettled: () => client.invalidateQueries({ queryKey: ['members'] }),
   });
-  const invited = invite.data;
-  if (invited?.link)
-    return <InvitationLink name={invited.user.fullName} link={invited.link} onClose={onClose} />;
+  const { user, link } = invite.data ?? {};
   return (
-    <FormDialog
+    <InvitationDialog
       title={t.invite}
+      invited={user && link ? { name: user.fullName, link } : undefined}
       action={t.inviteSubmit}
       isPending={invite.isPending}
       error={invite.error}
@@ -64,6 +61,6 @@ export function InviteMember({ onClose }: { onClose: () => void }) {
         ]}
         onChange={setRole}
       />
-    </FormDialog>
+    </InvitationDialog>
   );
 }

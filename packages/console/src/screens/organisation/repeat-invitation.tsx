@@ -1,8 +1,7 @@
 import { members as t } from '#text/members';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { announce } from '../../ui/announcements.tsx';
-import { FormDialog } from '../../ui/dialogs.tsx';
-import { InvitationLink } from './invitation-link.tsx';
+import { InvitationDialog } from './invitation-dialog.tsx';
 import { repeatInvitation } from './invitations.ts';
 import type { Member } from './members.tsx';
 
@@ -18,10 +17,10 @@ export function RepeatInvitation({ member, onClose }: { member: Member; onClose:
     onSettled: () => client.invalidateQueries({ queryKey: ['members'] }),
   });
   const link = repeat.data?.inviteLink;
-  if (link) return <InvitationLink name={member.fullName} link={link} onClose={onClose} />;
   return (
-    <FormDialog
+    <InvitationDialog
       title={t.repeatTitle(member.fullName)}
+      invited={link ? { name: member.fullName, link } : undefined}
       action={t.repeatSubmit}
       isPending={repeat.isPending}
       error={repeat.error}
@@ -29,6 +28,6 @@ export function RepeatInvitation({ member, onClose }: { member: Member; onClose:
       onSubmit={() => repeat.mutate()}
     >
       <p>{t.repeatHint(member.email)}</p>
-    </FormDialog>
+    </InvitationDialog>
   );
 }
