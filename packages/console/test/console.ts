@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type Browser, launchBrowser, type Page } from '@platform/testing';
+import { type Browser, launchBrowser, type Page, waitFor } from '@platform/testing';
 import { createOrganisation, type Person, type Platform } from './platform.js';
 
 export interface OpenOptions {
@@ -112,6 +112,10 @@ export async function copy(page: Page, label: string): Promise<string> {
   await button.getByText('Copied').waitFor();
   return page.evaluate<string>('navigator.clipboard.readText()');
 }
+
+/** Waits until nothing of the page is being loaded. */
+export const waitForContent = (page: Page) =>
+  waitFor(async () => (await page.getByText('Loading…').count()) === 0, { what: 'the content' });
 
 /**
  * Runs axe on the page as it is, with the rules of WCAG 2.2 AA. The region in which react-aria announces pending buttons

@@ -1,5 +1,5 @@
-import { type Page, waitFor } from '@platform/testing';
-import { findBarriers } from './console.js';
+import type { Page } from '@platform/testing';
+import { findBarriers, waitForContent } from './console.js';
 import { hasFocus, waitForDialog, waitForFocus } from './focus.js';
 
 const WIDTHS = [1280, 390, 320];
@@ -47,9 +47,6 @@ export async function leaveDialog(page: Page, opener: string): Promise<void> {
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await waitForFocus(page, opener);
 }
-
-export const waitForContent = (page: Page) =>
-  waitFor(async () => (await page.getByText('Loading…').count()) === 0, { what: 'the content' });
 
 /** Examines the dialog that is open in every way, and leaves it. @param opener - the name of what opened it. */
 export async function examineDialog(page: Page, opener: string): Promise<void> {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describeWith } from '@platform/testing';
-import { useConsole } from './console.js';
-import { examineDialog, findFocusLeaks, findOverflow, waitForContent } from './dialog-checks.js';
+import { useConsole, waitForContent } from './console.js';
+import { examineDialog, findFocusLeaks, findOverflow } from './dialog-checks.js';
 import { SCREENS } from './screen-list.js';
 
 /** The longest names: one word, wide characters, and from right to left. */

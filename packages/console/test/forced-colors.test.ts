@@ -1,5 +1,5 @@
 import { describeWith, type Page, waitFor } from '@platform/testing';
-import { useConsole } from './console.js';
+import { useConsole, waitForContent } from './console.js';
 import { SCREENS } from './screen-list.js';
 
 /** What a person sees of an element, apart from its text. */
@@ -33,7 +33,7 @@ describeWith('chromium', 'forced colours and reduced motion', () => {
 
   async function open(path: string, theme: 'light' | 'dark' = 'light'): Promise<Page> {
     const page = await using.open(path, { theme });
-    await waitFor(async () => (await page.getByText('Loading…').count()) === 0, { what: 'the content' });
+    await waitForContent(page);
     await page.emulateMedia({ forcedColors: 'active' });
     return page;
   }

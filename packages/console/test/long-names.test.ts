@@ -1,9 +1,10 @@
-import { describeWith, type Page, waitFor } from '@platform/testing';
-import { findBarriers, useConsole } from './console.js';
+import { describeWith } from '@platform/testing';
+import { findBarriers, useConsole, waitForContent } from './console.js';
 import { SCREENS } from './screen-list.js';
 
 /** The longest names that the platform takes: one word, wide characters, and from right to left. */
-const NAMES = ['W'.repeat(100), '漢'.repeat(100), 'مفتاح الإنتاج '.repeat(7).trim()];
+const LONG_WORD = 'W'.repeat(100);
+const NAMES = [LONG_WORD, '漢'.repeat(100), 'مفتاح الإنتاج '.repeat(7).trim()];
 const LONGEST_EMAIL = `${'m'.repeat(64)}@${'d'.repeat(60)}.${'e'.repeat(60)}.example.com`;
 
 describeWith('chromium', 'names of any length', () => {
@@ -31,9 +32,6 @@ describeWith('chromium', 'names of any length', () => {
     await call('DELETE', `/api/v1/personal-access-tokens/${tokenId}`, { reason: 'W'.repeat(500) });
   });
 
-  const waitForContent = (page: Page) =>
-    waitFor(async () => (await page.getByText('Loading…').count()) === 0, { what: 'the content' });
-
   test.each(SCREENS)('the page %s never scrolls sideways', async (path) => {
     const page = await using.open(path);
     await waitForContent(page);
@@ -57,14 +55,14 @@ describeWith('chromium', 'names of any length', () => {
 
   test('a long name takes two lines of a list, and its page has all of it', async () => {
     const page = await using.open('/organisation/service-accounts', { width: 390 });
-    const name = page.getByRole('link', { name: NAMES[0] }).first().locator('.strong');
+    const name = page.getByRole('link', { name: LONG_WORD }).first().locator('.strong');
     const { lines, isCut } = await name.evaluate((element) => ({
       lines: Math.round(element.clientHeight / parseFloat(getComputedStyle(element).lineHeight)),
       isCut: element.scrollHeight > element.clientHeight,
     }));
     expect([lines, isCut]).toEqual([2, true]);
     await name.click();
-    const heading = page.getByRole('heading', { level: 1, name: NAMES[0] });
+    const heading = page.getByRole('heading', { level: 1, name: LONG_WORD });
     await heading.waitFor();
     expect(await heading.evaluate((element) => element.scrollHeight - element.clientHeight)).toBeLessThan(2);
   });

@@ -1,5 +1,5 @@
-import { describeWith, type Page, waitFor } from '@platform/testing';
-import { findBarriers, useConsole } from './console.js';
+import { describeWith, type Page } from '@platform/testing';
+import { findBarriers, useConsole, waitForContent } from './console.js';
 import { SCREENS } from './screen-list.js';
 
 const PHONE = 320;
@@ -15,9 +15,6 @@ describeWith('chromium', 'every screen', () => {
     await platform.call('POST', '/api/v1/personal-access-tokens', { name: 'Laptop', scopes: ['user:read'] });
     await platform.createMember('Ada Lovelace');
   });
-
-  const waitForContent = (page: Page) =>
-    waitFor(async () => (await page.getByText('Loading…').count()) === 0, { what: 'the content' });
 
   /** Looks for barriers as it is, on a phone, and in the dark. */
   async function expectNoBarriers(page: Page): Promise<void> {
