@@ -46,22 +46,13 @@ const PAGE = 500;
 const POLL_INTERVAL_MS = 1_000;
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
-export interface Applier {
-  /** Call this after a change is committed. */
-  wake(): void;
-  /** Marks every active schedule as unapplied. @returns false when it was stopped before the end. */
-  rebuild(stopping: AbortSignal): Promise<boolean>;
-  start(): void;
-  stop(): Promise<void>;
-}
-
 export function createApplier(deps: {
   readonly pool: pg.Pool;
   readonly queues: CrawlQueues;
   readonly clock: Clock;
   readonly metrics: { readonly repairs: Pick<Counter, 'inc'> };
   readonly log: Pick<Logger, 'warn'>;
-}): Applier {
+}) {
   const { pool, queues, clock, metrics } = deps;
   const report = createErrorReporter(deps.log, 'Failed to apply schedules to the queue: trying again');
   /** Whether the queue failed in the last batch: then it is pinged before rows are claimed. */
@@ -126,8 +117,11 @@ export function createApplier(deps: {
   });
 
   return {
+    /** Call this after a change is committed. */
     wake: applying.wake,
-    async rebuild(stopping) {
+
+    /** Marks every active schedule as unapplied. @returns false when it was stopped before the end. */
+    async rebuild(stopping: AbortSignal): Promise<boolean> {
       for (let last: string | undefined = FIRST_ID; last !== undefined;) {
         if (stopping.aborted) return false;
         last = await markAllUnapplied(pool, last, PAGE);
@@ -135,10 +129,14 @@ export function createApplier(deps: {
       }
       return true;
     },
+
     start() {
       applying.start();
       applying.wake();
     },
+
     stop: applying.stop,
   };
 }
+
+export type Applier = ReturnType<typeof createApplier>;

@@ -24,14 +24,6 @@ const MAX_CONFIGURATIONS = 500;
 /** The time for which metadata is cached. Keys are looked up again as soon as one is missing. */
 const METADATA_MS = 10 * 60_000;
 
-/** Finds out how to talk to a provider. */
-export interface ProviderClients {
-  /** Returns the provider as it was found within the last minutes. */
-  get(provider: StoredProvider): Promise<Configuration>;
-  /** Looks at the provider now. */
-  discover(provider: StoredProvider): Promise<Configuration>;
-}
-
 /** The provider's own choice decides; without one, it is what every provider has to accept (RFC 6749 §2.3.1). */
 function authenticate(secret: string | undefined): ClientAuth {
   if (secret === undefined) return None();
@@ -54,13 +46,8 @@ function assertMetadata({ issuer }: StoredProvider, metadata: ServerMetadata): v
   if (!allowed.includes(new URL(endpoint).protocol)) throw new ProviderFault('invalid_metadata');
 }
 
-export function createProviderClients({
-  egress,
-  box,
-}: {
-  readonly egress: Egress;
-  readonly box: SecretBox;
-}): ProviderClients {
+/** Finds out how to talk to a provider. */
+export function createProviderClients({ egress, box }: { readonly egress: Egress; readonly box: SecretBox }) {
   const fetchFromProvider = createProviderFetch(egress);
   const known = new LRUCache<string, Promise<Configuration>>({ max: MAX_CONFIGURATIONS, ttl: METADATA_MS });
 
@@ -80,8 +67,11 @@ export function createProviderClients({
   }
 
   return {
+    /** Looks at the provider now. */
     discover,
-    get(provider) {
+
+    /** Returns the provider as it was found within the last minutes. */
+    get(provider: StoredProvider): Promise<Configuration> {
       const key = provider.revision;
       const found = known.get(key) ?? discover(provider);
       known.set(key, found, { noUpdateTTL: true });
@@ -93,3 +83,5 @@ export function createProviderClients({
     },
   };
 }
+
+export type ProviderClients = ReturnType<typeof createProviderClients>;

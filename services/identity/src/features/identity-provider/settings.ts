@@ -22,24 +22,8 @@ import {
   saveProvider,
 } from './queries.js';
 import { hasAdministrator } from '../provider-requirement/queries.js';
-import type { IdentityProvider, IdentityProviderResponse, SaveIdentityProviderBody } from './schemas.js';
+import type { IdentityProviderResponse, SaveIdentityProviderBody } from './schemas.js';
 import { toDomain } from './domains.js';
-
-export interface ProviderSettings {
-  get(orgId: string): Promise<IdentityProviderResponse>;
-  /**
-   * Replaces the settings. With another issuer or client, the members' subjects are other ones: what the earlier provider
-   * has proven ends.
-   *
-   * @throws AppError 400, also WRONG_PASSWORD; 403 ADMIN_REQUIRED; 409 DOMAIN_REQUIRED, NO_ADMINISTRATOR_LEFT; 429.
-   */
-  save(
-    caller: Caller,
-    body: SaveIdentityProviderBody,
-  ): Promise<{ readonly identityProvider: IdentityProvider; readonly endedCount: number }>;
-  /** @returns how many sessions were ended. @throws AppError 400 WRONG_PASSWORD; 403; 404; 429. */
-  remove(caller: Caller, currentPassword: string): Promise<number>;
-}
 
 /**
  * Returns where the provider of an organisation sends browsers back to. Each has an address of its own, so that an answer
@@ -58,7 +42,7 @@ export interface ProviderSettingsDeps {
   readonly clock: Clock;
 }
 
-export function createProviderSettings(deps: ProviderSettingsDeps): ProviderSettings {
+export function createProviderSettings(deps: ProviderSettingsDeps) {
   const { prisma, box, egress, confirmPassword, outbox, notifyAdministrators, toRedirectUri, clock } = deps;
 
   async function saveIn(tx: Transaction, caller: Caller, body: SaveIdentityProviderBody) {
@@ -91,7 +75,7 @@ export function createProviderSettings(deps: ProviderSettingsDeps): ProviderSett
   }
 
   return {
-    async get(orgId) {
+    async get(orgId: string): Promise<IdentityProviderResponse> {
       const provider = await findProvider(prisma, orgId);
       const domains = (await findDomains(prisma, orgId)).map(toDomain);
       return {
@@ -101,7 +85,14 @@ export function createProviderSettings(deps: ProviderSettingsDeps): ProviderSett
       };
     },
 
-    async save(caller, body) {
+    /**
+     * Replaces the settings. With another issuer or client, the members' subjects are other ones: what the earlier provider
+     * has proven ends.
+     *
+     * @returns the settings, and how many sessions were ended.
+     * @throws AppError 400, also WRONG_PASSWORD; 403 ADMIN_REQUIRED; 409 DOMAIN_REQUIRED, NO_ADMINISTRATOR_LEFT; 429.
+     */
+    async save(caller: Caller, body: SaveIdentityProviderBody) {
       parseIssuer(body.issuer, egress);
       if (body.scopes && !body.scopes.includes('openid')) throw openidRequired();
       await confirmPassword(caller, body.currentPassword);
@@ -110,7 +101,8 @@ export function createProviderSettings(deps: ProviderSettingsDeps): ProviderSett
       return saved;
     },
 
-    async remove(caller, currentPassword) {
+    /** @returns how many sessions were ended. @throws AppError 400 WRONG_PASSWORD; 403; 404; 429. */
+    async remove(caller: Caller, currentPassword: string): Promise<number> {
       const { orgId } = caller;
       await confirmPassword(caller, currentPassword);
       const ended = await prisma.$transaction(async (tx) => {
@@ -137,3 +129,5 @@ export function createProviderSettings(deps: ProviderSettingsDeps): ProviderSett
     },
   };
 }
+
+export type ProviderSettings = ReturnType<typeof createProviderSettings>;

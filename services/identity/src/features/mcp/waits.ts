@@ -14,16 +14,7 @@ export interface WaitLimits {
 type Holder = Pick<AccountPrincipal, 'credentialId' | 'clientId' | 'userId' | 'orgId'>;
 
 /** Limits the concurrent tool calls that wait for a run: each holds a connection and polls a service every second. */
-export interface Waits {
-  readonly maxMs: number;
-  /** Aborted when shutdown begins, which ends all waits. */
-  readonly stopping: AbortSignal;
-  /** Runs a wait within the limits. @throws AppError 429, before the wait begins, when a limit is reached. */
-  run<T>(holder: Holder, wait: () => Promise<T>): Promise<T>;
-  stop(): void;
-}
-
-export function createWaits({ maxMs, maxTotal, maxPerCredential }: WaitLimits): Waits {
+export function createWaits({ maxMs, maxTotal, maxPerCredential }: WaitLimits) {
   const maxPerOrg = Math.max(1, Math.floor(maxTotal / 4));
   const orgPermits = createKeyedSemaphore({ total: maxTotal, perKey: maxPerOrg });
   const credentialPermits = createKeyedSemaphore({ total: maxTotal, perKey: maxPerCredential });
@@ -31,8 +22,11 @@ export function createWaits({ maxMs, maxTotal, maxPerCredential }: WaitLimits): 
   const message = `Too many calls wait for a run to end: a credential may have ${maxPerCredential} at once, an organisation ${maxPerOrg}, all together ${maxTotal}; nothing was done. Call again without wait and follow the run with get_crawl, or when another wait has ended`;
   return {
     maxMs,
+    /** Aborted when shutdown begins, which ends all waits. */
     stopping: controller.signal,
-    async run(holder, wait) {
+
+    /** Runs a wait within the limits. @throws AppError 429, before the wait begins, when a limit is reached. */
+    async run<T>(holder: Holder, wait: () => Promise<T>): Promise<T> {
       const { orgId } = holder;
       const key = toLimitKey(holder);
       const tooMany = () => new AppError({ status: 429, code: 'TOO_MANY_WAITS', message });
@@ -48,8 +42,11 @@ export function createWaits({ maxMs, maxTotal, maxPerCredential }: WaitLimits): 
         orgPermits.release(orgId);
       }
     },
+
     stop() {
       controller.abort();
     },
   };
 }
+
+export type Waits = ReturnType<typeof createWaits>;

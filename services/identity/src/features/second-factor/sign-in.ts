@@ -27,16 +27,6 @@ import type { FactorCheck, Presented, VerifyFactor } from './verify.js';
  *                       └──(no factor yet: set an app or a passkey up)──> session and recovery codes
  */
 
-export interface SignInSteps extends EnrolAtSignIn {
-  readonly passFirstFactor: PassFirstFactor;
-  /** Returns whose sign-in it is and what it lacks. @throws AppError 401 SIGN_IN_EXPIRED. */
-  describe(challenge: string): Promise<SignInState>;
-  /** Asks for one of the member's passkeys. @throws AppError 401 SIGN_IN_EXPIRED; 409 NO_PASSKEY, PASSKEYS_UNAVAILABLE. */
-  askPasskey(challenge: string): Promise<PublicKeyCredentialRequestOptionsJSON>;
-  /** @throws AppError 401 SIGN_IN_EXPIRED, SECOND_FACTOR_INVALID; 429. */
-  passSecondFactor(challenge: string, presented: Presented, client: ClientAddress): Promise<LoginResponse>;
-}
-
 export interface SignInState {
   readonly step: PendingSignIn['step'];
   readonly email: string;
@@ -57,7 +47,7 @@ export interface SignInStepDeps {
   readonly clock: Clock;
 }
 
-export function createSignInSteps(deps: SignInStepDeps): SignInSteps {
+export function createSignInSteps(deps: SignInStepDeps) {
   const { prisma, pending, enrolAtSignIn, limits, outbox, openSession, failures, clock } = deps;
   const { relyingParty, verifyFactor } = deps;
 
@@ -76,28 +66,31 @@ export function createSignInSteps(deps: SignInStepDeps): SignInSteps {
     });
   }
 
+  const passFirstFactor: PassFirstFactor = async (tx, account, client, method, secondFactor) => {
+    if (secondFactor !== undefined)
+      return { session: await openSession(tx, toUser(account), client, { method, secondFactor }) };
+    const member = { orgId: account.orgId, userId: account.id };
+    const hasFactor = await hasSecondFactor(tx, member);
+    if (!hasFactor && !(await holdSecondFactorRequired(tx, account.orgId)))
+      return { session: await openSession(tx, toUser(account), client, { method }) };
+    const begun = await pending.begin(tx, account, method);
+    return { pending: { step: hasFactor ? 'verify' : 'enrol', ...begun } };
+  };
+
   return {
     ...enrolAtSignIn,
+    passFirstFactor,
 
-    async passFirstFactor(tx, account, client, method, secondFactor) {
-      if (secondFactor !== undefined)
-        return { session: await openSession(tx, toUser(account), client, { method, secondFactor }) };
-      const member = { orgId: account.orgId, userId: account.id };
-      const hasFactor = await hasSecondFactor(tx, member);
-      if (!hasFactor && !(await holdSecondFactorRequired(tx, account.orgId)))
-        return { session: await openSession(tx, toUser(account), client, { method }) };
-      const begun = await pending.begin(tx, account, method);
-      return { pending: { step: hasFactor ? 'verify' : 'enrol', ...begun } };
-    },
-
-    async describe(challenge) {
+    /** Returns whose sign-in it is and what it lacks. @throws AppError 401 SIGN_IN_EXPIRED. */
+    async describe(challenge: string): Promise<SignInState> {
       const found = await pending.find(challenge);
       const { totp, passkeys } = await findFactors(prisma, toMemberOf(found));
       const hasPasskey = relyingParty !== undefined && passkeys.length > 0;
       return { step: found.step, email: found.account.email, hasTotp: totp !== null, hasPasskey };
     },
 
-    async askPasskey(challenge) {
+    /** Asks for one of the member's passkeys. @throws AppError 401 SIGN_IN_EXPIRED; 409 NO_PASSKEY, PASSKEYS_UNAVAILABLE. */
+    async askPasskey(challenge: string): Promise<PublicKeyCredentialRequestOptionsJSON> {
       if (!relyingParty) throw passkeysUnavailable();
       const found = await pending.find(challenge);
       const member = toMemberOf(found);
@@ -111,7 +104,12 @@ export function createSignInSteps(deps: SignInStepDeps): SignInSteps {
       );
     },
 
-    async passSecondFactor(challenge, presented, client) {
+    /** @throws AppError 401 SIGN_IN_EXPIRED, SECOND_FACTOR_INVALID; 429. */
+    async passSecondFactor(
+      challenge: string,
+      presented: Presented,
+      client: ClientAddress,
+    ): Promise<LoginResponse> {
       const { account } = await pending.find(challenge);
       await limits.begin(account.id, client.address);
       const { checked, session } = await passWith(challenge, presented, client);
@@ -128,3 +126,5 @@ export function createSignInSteps(deps: SignInStepDeps): SignInSteps {
     },
   };
 }
+
+export type SignInSteps = ReturnType<typeof createSignInSteps>;

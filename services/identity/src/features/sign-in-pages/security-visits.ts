@@ -99,13 +99,7 @@ export function findPasskey({ passkeys }: SecondFactorState, id: string | undefi
 }
 
 /** The pages that every change of the second factor begins and ends with. */
-export interface SecurityVisits {
-  show(visit: Visit, what?: { readonly error?: unknown; readonly done?: string }): Promise<FastifyReply>;
-  /** Asks for the proof of a change. */
-  prove(visit: Visit, change: Change, error?: unknown): Promise<FastifyReply>;
-}
-
-export function createSecurityVisits({ ownSecondFactor, ownPasskeys }: SecurityDeps): SecurityVisits {
+export function createSecurityVisits({ ownSecondFactor, ownPasskeys }: SecurityDeps) {
   async function askPasskey(caller: Caller, { passkeys }: SecondFactorState): Promise<object | undefined> {
     if (passkeys.length === 0) return undefined;
     try {
@@ -117,14 +111,18 @@ export function createSecurityVisits({ ownSecondFactor, ownPasskeys }: SecurityD
   }
 
   return {
-    async show({ reply, caller, returnTo }, { error, done } = {}) {
+    async show(
+      { reply, caller, returnTo }: Visit,
+      { error, done }: { readonly error?: unknown; readonly done?: string } = {},
+    ): Promise<FastifyReply> {
       const state = await ownSecondFactor.get(caller);
       const toPage = (fault?: string) =>
         securityPage(state, caller.email, { returnTo, fault, ...(done !== undefined && { done }) });
       return error === undefined ? sendPage(reply, toPage()) : showAgain(reply, error, toPage);
     },
 
-    async prove(visited, change, error) {
+    /** Asks for the proof of a change. */
+    async prove(visited: Visit, change: Change, error?: unknown): Promise<FastifyReply> {
       const { reply, caller, id } = visited;
       const state = await ownSecondFactor.get(caller);
       const passkey = change === 'removePasskey' ? findPasskey(state, id) : undefined;
@@ -136,3 +134,5 @@ export function createSecurityVisits({ ownSecondFactor, ownPasskeys }: SecurityD
     },
   };
 }
+
+export type SecurityVisits = ReturnType<typeof createSecurityVisits>;

@@ -7,19 +7,6 @@ import { endSessionsWithoutSecondFactor } from '../second-factor/queries.js';
 import { lockAdministration } from '../users/administration.js';
 import type { SaveSignInSettingsBody, SignInSettings } from './schemas.js';
 
-export interface SignInSettingsService {
-  get(orgId: string): Promise<SignInSettings>;
-  /**
-   * Takes effect immediately, also for codes that were mailed before.
-   *
-   * @throws AppError 400 when sessions are to end although no second factor is required; 403 ADMIN_REQUIRED.
-   */
-  save(
-    caller: Caller,
-    body: SaveSignInSettingsBody,
-  ): Promise<{ readonly signIn: SignInSettings; readonly endedCount: number }>;
-}
-
 function findChanges(before: SignInSettings, after: SignInSettings) {
   const names = ['codesEnabled', 'secondFactorRequired'] as const;
   const changed = names.filter((name) => before[name] !== after[name]);
@@ -28,12 +15,7 @@ function findChanges(before: SignInSettings, after: SignInSettings) {
   );
 }
 
-export function createSignInSettings(deps: {
-  readonly prisma: Prisma;
-  readonly clock: Clock;
-}): SignInSettingsService {
-  const { prisma, clock } = deps;
-
+export function createSignInSettings({ prisma, clock }: { readonly prisma: Prisma; readonly clock: Clock }) {
   async function saveIn(tx: Transaction, caller: Caller, body: SaveSignInSettingsBody) {
     const { orgId, credentialId } = caller;
     await lockAdministration(tx, caller);
@@ -62,7 +44,17 @@ export function createSignInSettings(deps: {
   }
 
   return {
-    get: (orgId) => getSignInSettings(prisma, orgId),
-    save: (caller, body) => prisma.$transaction((tx) => saveIn(tx, caller, body)),
+    get: (orgId: string) => getSignInSettings(prisma, orgId),
+
+    /**
+     * Takes effect immediately, also for codes that were mailed before.
+     *
+     * @returns the settings, and how many sessions were ended.
+     * @throws AppError 400 when sessions are to end although no second factor is required; 403 ADMIN_REQUIRED.
+     */
+    save: (caller: Caller, body: SaveSignInSettingsBody) =>
+      prisma.$transaction((tx) => saveIn(tx, caller, body)),
   };
 }
+
+export type SignInSettingsService = ReturnType<typeof createSignInSettings>;

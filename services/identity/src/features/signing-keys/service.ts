@@ -20,20 +20,6 @@ import { findKeys, insertFirstKey, type SigningKeyRow } from './queries.js';
 
 const POLL_MS = 5_000;
 
-export interface SigningKeys {
-  readonly keySet: KeySet;
-  jwks(): Jwks;
-  /** @returns the signed token and the id of the key that signed it. */
-  mint(claims: Omit<CredentialClaims, 'iss'>): Promise<{ token: string; keyId: string }>;
-  /** Signs claims that are no credential of the platform. @returns the JWT. */
-  signClaims(claims: object): Promise<string>;
-  /** Reloads the keys from the database. */
-  refresh(): Promise<void>;
-  /** Generates the first key if there is none, loads the keys, and polls for changes. */
-  start(): Promise<void>;
-  stop(): Promise<void>;
-}
-
 function toJwk(key: SigningKeyRow): Jwks['keys'][number] {
   const { x } = createPublicKey(key.publicKey).export({ format: 'jwk' });
   return { kty: 'OKP', crv: 'Ed25519', x: x ?? '', kid: key.id, alg: 'EdDSA', use: 'sig' };
@@ -45,7 +31,7 @@ export function createSigningKeys(deps: {
   readonly clock: Clock;
   readonly issuer: string;
   readonly log: Pick<Logger, 'warn'>;
-}): SigningKeys {
+}) {
   const { prisma, box, clock, issuer, log } = deps;
   let rows: SigningKeyRow[] = [];
   let pems: ReadonlyMap<string, string> | undefined;
@@ -82,22 +68,32 @@ export function createSigningKeys(deps: {
     },
   });
 
-  return {
-    keySet: {
-      current() {
-        if (!pems) throw dependencyUnavailable('signing keys');
-        return pems;
-      },
-      isStale: () => isStale,
+  const keySet: KeySet = {
+    current() {
+      if (!pems) throw dependencyUnavailable('signing keys');
+      return pems;
     },
+    isStale: () => isStale,
+  };
+
+  return {
+    keySet,
     jwks: () => published,
-    async mint(claims) {
+
+    /** @returns the signed token and the id of the key that signed it. */
+    async mint(claims: Omit<CredentialClaims, 'iss'>) {
       const key = getActiveKey();
       return { token: await signJwt({ iss: issuer, ...claims }, key), keyId: key.kid };
     },
-    signClaims: async (claims) => signJwt({ iss: issuer, ...claims }, getActiveKey()),
+
+    /** Signs claims that are no credential of the platform. @returns the JWT. */
+    signClaims: async (claims: object) => signJwt({ iss: issuer, ...claims }, getActiveKey()),
+
+    /** Reloads the keys from the database. */
     refresh,
-    async start() {
+
+    /** Generates the first key if there is none, loads the keys, and polls for changes. */
+    async start(): Promise<void> {
       const now = clock();
       if ((await findKeys(prisma)).length === 0) await insertFirstKey(prisma, generateKey(box, now, now));
       await refresh();
@@ -105,6 +101,9 @@ export function createSigningKeys(deps: {
       getActiveKey();
       polling.start();
     },
+
     stop: polling.stop,
   };
 }
+
+export type SigningKeys = ReturnType<typeof createSigningKeys>;

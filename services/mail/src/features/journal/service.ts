@@ -23,26 +23,6 @@ import { createOutcomeWriter } from './outcome-writer.js';
  *   pending --heartbeats of its sender stop--> unknown   the process may have died before or after sending
  *   unknown --recordOutcome--> sent | failed | unknown   the process was alive but couldn't reach the database
  */
-export interface Journal {
-  /**
-   * Stores a mail as pending. Nothing may be sent before this has returned true.
-   *
-   * @returns false when the idempotency key is taken, or when a recipient of the mail to resend has been erased.
-   * @throws AppError 503 when the entry can't be stored.
-   */
-  recordPending(entry: JournalEntry): Promise<boolean>;
-  /** Never rejects: an outcome that can't be stored now stays queued, since the mail itself can't be taken back. */
-  recordOutcome(outcome: MailOutcome): Promise<void>;
-  /** @throws AppError 503 when the database can't be read. */
-  findByKey(orgId: string, key: string): Promise<EarlierMail | undefined>;
-  /** Whether mails can be stored, and therefore sent: true from the first heartbeat until `stop`. */
-  readonly isUp: boolean;
-  /** The number of outcomes that are not stored yet. */
-  readonly backlog: number;
-  /** Resolves after the first heartbeat and the upkeep that follows it; retries while the database is unavailable. */
-  start(): Promise<void>;
-  stop(): Promise<void>;
-}
 
 const START_RETRY_MS = 500;
 
@@ -57,7 +37,7 @@ export function createJournal(deps: {
   /** The retention of all mails; 0 keeps them for ever. */
   readonly recordsKeptDays: number;
   readonly times?: JournalTimes;
-}): Journal {
+}) {
   const { pool, heartbeatPool, log, times = standardTimes } = deps;
   const senderId = uuidv7();
   const outcomeWriter = createOutcomeWriter(deps);
@@ -68,6 +48,12 @@ export function createJournal(deps: {
 
   const { insertBatched, findBatched } = createEntryBatches(pool, senderId);
 
+  /**
+   * Stores a mail as pending. Nothing may be sent before this has returned true.
+   *
+   * @returns false when the idempotency key is taken, or when a recipient of the mail to resend has been erased.
+   * @throws AppError 503 when the entry can't be stored.
+   */
   async function recordPending(entry: JournalEntry): Promise<boolean> {
     if (!isUp) throw notApplied(dependencyUnavailable('mail runtime'));
     inProgress.add(entry.id);
@@ -82,6 +68,7 @@ export function createJournal(deps: {
     return isWritten;
   }
 
+  /** Never rejects: an outcome that can't be stored now stays queued, since the mail itself can't be taken back. */
   async function recordOutcome(outcome: MailOutcome): Promise<void> {
     await outcomeWriter.add(outcome);
     inProgress.delete(outcome.id);
@@ -118,17 +105,25 @@ export function createJournal(deps: {
   return {
     recordPending,
     recordOutcome,
-    findByKey: (orgId, key) =>
+
+    /** @throws AppError 503 when the database can't be read. */
+    findByKey: (orgId: string, key: string): Promise<EarlierMail | undefined> =>
       findBatched({ orgId, key }).catch((error: unknown) => {
         throw dependencyUnavailable('database', error);
       }),
-    get backlog() {
+
+    /** The number of outcomes that are not stored yet. */
+    get backlog(): number {
       return outcomeWriter.backlog;
     },
-    get isUp() {
+
+    /** Whether mails can be stored, and therefore sent: true from the first heartbeat until `stop`. */
+    get isUp(): boolean {
       return isUp;
     },
-    async start() {
+
+    /** Resolves after the first heartbeat and the upkeep that follows it; retries while the database is unavailable. */
+    async start(): Promise<void> {
       // Nothing is sent before the row of this sender exists: without it, no process would notice that this one had died.
       for (let isAccepted = false; !isAccepted && !stopping.signal.aborted;) {
         isAccepted = await heartbeat.run().then(
@@ -145,7 +140,8 @@ export function createJournal(deps: {
       heartbeat.start();
       await upkeep.run();
     },
-    async stop() {
+
+    async stop(): Promise<void> {
       isUp = false;
       stopping.abort();
       // The upkeep isn't waited for: it may take longer than the shutdown has.
@@ -158,3 +154,5 @@ export function createJournal(deps: {
     },
   };
 }
+
+export type Journal = ReturnType<typeof createJournal>;

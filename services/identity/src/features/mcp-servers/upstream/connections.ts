@@ -30,16 +30,6 @@ interface Use {
   readonly isRepeatable: boolean;
 }
 
-export interface Connections {
-  /**
-   * Runs with a connection that is kept for the next call.
-   *
-   * @throws UpstreamFault; whatever `run` threw when the caller has cancelled.
-   */
-  use<T>(to: Use, run: (client: Client) => Promise<T>): Promise<T>;
-  close(): Promise<void>;
-}
-
 /** Faults after which a connection is as good as before. */
 const harmless: ReadonlySet<UpstreamFaultKind> = new Set(['protocol_error', 'too_large', 'timeout']);
 
@@ -59,7 +49,7 @@ export function createConnections(deps: {
   readonly timeoutMs: number;
   readonly maxAnswerMs: number;
   readonly log: Pick<Logger, 'debug'>;
-}): Connections {
+}) {
   const { egress, createHeaders, version, timeoutMs, maxAnswerMs, log } = deps;
   const end = (connection: Connection): void => {
     connection.client
@@ -140,7 +130,12 @@ export function createConnections(deps: {
   }
 
   return {
-    async use(to, run) {
+    /**
+     * Runs with a connection that is kept for the next call.
+     *
+     * @throws UpstreamFault; whatever `run` threw when the caller has cancelled.
+     */
+    async use<T>(to: Use, run: (client: Client) => Promise<T>): Promise<T> {
       const first = await tryUse(to, run);
       if ('done' in first) return first.done;
       if (!first.isStale) throw first.fault;
@@ -148,9 +143,12 @@ export function createConnections(deps: {
       if ('done' in second) return second.done;
       throw second.fault;
     },
-    async close() {
+
+    async close(): Promise<void> {
       connections.clear();
       await egress.agent.destroy();
     },
   };
 }
+
+export type Connections = ReturnType<typeof createConnections>;
