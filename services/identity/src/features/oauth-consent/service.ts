@@ -4,7 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { type Caller, toActor } from '../audit/actor.js';
 import { insertAuditEntry } from '../audit/queries.js';
 import { ConfirmationRequired } from '../session-confirmation/errors.js';
-import { isRecent } from '../session-confirmation/recent.js';
+import { isRecent } from '../sessions/recent.js';
 import { isSessionConfirmed } from '../session-confirmation/service.js';
 import {
   type ConsentRequestDeps,

@@ -45,8 +45,11 @@ export function hasSecondFactor({ amr, acr }: Claims, accepted: readonly string[
   return said.some((value) => typeof value === 'string' && accepted.includes(value));
 }
 
+/** The last second that a date can hold. */
+const LAST_SECOND = 8.64e12;
+
 /** Returns when the person last authenticated at the provider (OpenID Connect Core §2); undefined when it does not say. */
 export const readAuthenticationTime = ({ auth_time: seconds }: Claims): Date | undefined =>
-  typeof seconds === 'number' && Number.isSafeInteger(seconds * 1_000) && seconds > 0
-    ? new Date(seconds * 1_000)
+  typeof seconds === 'number' && seconds > 0 && seconds <= LAST_SECOND
+    ? new Date(Math.floor(seconds * 1_000))
     : undefined;

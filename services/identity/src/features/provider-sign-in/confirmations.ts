@@ -5,18 +5,20 @@ import { type Caller, toActor } from '../audit/actor.js';
 import { insertAuditEntry } from '../audit/queries.js';
 import { getDomain } from '../identity-provider/domain.js';
 import { findLink, findProvider, holdProvider, type StoredProvider } from '../identity-provider/queries.js';
-import { confirmSession } from '../sessions/confirmations.js';
+import { saveProviderConfirmation } from '../sessions/provider-confirmations.js';
 import type { Begin } from './begin.js';
-import type { Claims } from './claims.js';
+import { type Claims, readAuthenticationTime } from './claims.js';
 import { noConnection, Refused, signInExpired } from './errors.js';
 import type { StoredSignIn } from './queries.js';
 
 /** The time by which the clock of a provider may be slow. */
 const CLOCK_TOLERANCE_MS = 60_000;
 
-/** Returns whether the provider says that the person has signed in since then (OpenID Connect Core §2, `auth_time`). */
-const isFresh = ({ auth_time: seconds }: Claims, since: Date): boolean =>
-  typeof seconds === 'number' && seconds * 1_000 >= since.getTime() - CLOCK_TOLERANCE_MS;
+/** Returns whether the provider says that the person has authenticated since then. */
+function isFresh(claims: Claims, since: Date): boolean {
+  const at = readAuthenticationTime(claims);
+  return at !== undefined && at.getTime() >= since.getTime() - CLOCK_TOLERANCE_MS;
+}
 
 export function createConfirmations(deps: {
   readonly prisma: Prisma;
@@ -50,7 +52,7 @@ export function createConfirmations(deps: {
         if (link?.issuer !== issuer || link.subject !== String(claims['sub']))
           throw new Refused('other_person', caller.email);
         const at = new Date(clock());
-        if (!(await confirmSession(tx, caller, at))) throw signInExpired();
+        if (!(await saveProviderConfirmation(tx, caller, at))) throw signInExpired();
         await insertAuditEntry(tx, {
           orgId,
           action: 'session.confirmed',

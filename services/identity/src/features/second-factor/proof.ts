@@ -4,7 +4,7 @@ import type { AttemptLimits } from '../attempt-limits/attempt-limits.js';
 import type { Caller } from '../audit/actor.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
 import type { ConfirmPassword } from '../own-password/confirm-password.js';
-import { clearConfirmation, isSessionConfirmed } from '../sessions/confirmations.js';
+import { hasProviderConfirmation, useUpProviderConfirmation } from '../sessions/provider-confirmations.js';
 import type { FailedSignIns } from '../sessions/failed-sign-ins.js';
 import { userNotFound } from '../users/errors.js';
 import type { PasskeyAssertion } from '../passkeys/schemas.js';
@@ -60,7 +60,7 @@ export function createChangeWithProof(deps: ProofDeps): ChangeWithProof {
     const outcome = await prisma.$transaction(async (tx): Promise<Outcome<Changed>> => {
       if (!(await lockFactors(tx, caller))) throw userNotFound();
       const at = new Date(clock());
-      if (currentPassword === undefined && !(await isSessionConfirmed(tx, caller, at)))
+      if (currentPassword === undefined && !(await hasProviderConfirmation(tx, caller, at)))
         throw confirmationRequired();
       const factors = await findFactors(tx, caller);
       if (!isEmpty(factors)) {
@@ -68,7 +68,7 @@ export function createChangeWithProof(deps: ProofDeps): ChangeWithProof {
         const checked = await verifyFactor(tx, caller, presented, { client, at, holder });
         if ('fault' in checked) return checked;
       }
-      if (currentPassword === undefined) await clearConfirmation(tx, caller);
+      if (currentPassword === undefined) await useUpProviderConfirmation(tx, caller);
       return { value: await run(tx, at, factors) };
     });
     outbox.wake();

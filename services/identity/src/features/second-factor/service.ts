@@ -6,7 +6,7 @@ import type { Outbox } from '../outgoing-mails/outbox.js';
 import { MAX_PASSKEYS } from '../passkeys/queries.js';
 import type { RelyingParty } from '../passkeys/relying-party.js';
 import { isProviderConnected } from '../provider-requirement/queries.js';
-import { isSessionConfirmed } from '../sessions/confirmations.js';
+import { hasProviderConfirmation } from '../sessions/provider-confirmations.js';
 import { userNotFound } from '../users/errors.js';
 import type { AddFactor } from './add-factor.js';
 import type { Enrolment, Enrolments } from './enrolment.js';
@@ -74,7 +74,7 @@ export function createOwnSecondFactor(deps: OwnSecondFactorDeps) {
       const isConnected = await isProviderConnected(prisma, caller);
       return {
         isConnected,
-        isConfirmed: isConnected && (await isSessionConfirmed(prisma, caller, new Date(clock()))),
+        isConfirmed: isConnected && (await hasProviderConfirmation(prisma, caller, new Date(clock()))),
       };
     },
 

@@ -5,7 +5,7 @@ import type { Prisma } from '../../resources.js';
 import { dangerousOperations, type IsDangerous } from './dangerous-operations.js';
 import { ConfirmationRequired } from './errors.js';
 import { findAuthentication } from './queries.js';
-import { isRecent } from './recent.js';
+import { isRecent } from '../sessions/recent.js';
 
 /** A cookie says that a browser sent the request, also for sessions that an older replica opened. */
 const isFromBrowser = ({ headers }: FastifyRequest): boolean => headers.authorization === undefined;

@@ -6,7 +6,7 @@ import { insertAuditEntry } from '../audit/queries.js';
 import type { ConfirmPassword } from '../own-password/confirm-password.js';
 import { isProviderConnected } from '../provider-requirement/queries.js';
 import { findAuthentication, setAuthenticated } from './queries.js';
-import { CONFIRMED_FOR_MS, isRecent } from './recent.js';
+import { CONFIRMED_FOR_MS, isRecent } from '../sessions/recent.js';
 
 /** Returns whether the session allows dangerous acts at this time. */
 export const isSessionConfirmed = async (

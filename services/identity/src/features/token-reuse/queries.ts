@@ -4,7 +4,7 @@ import type pg from 'pg';
 export interface ReusedToken {
   readonly tokenId: string;
   readonly orgId: string;
-  /** Null for a service account, which gets no mail. */
+  /** Null for a service account: its administrators are told. */
   readonly ownerId: string | null;
   readonly name: string;
 }
