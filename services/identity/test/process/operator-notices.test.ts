@@ -1,4 +1,5 @@
 import { Secret, TOTP } from 'otpauth';
+import { notifyOfCommand } from '../../src/features/operator-notices/notify.js';
 import { admin, type IdentityUnderTest, startIdentity } from '../identity.js';
 import { run } from './process.js';
 
@@ -52,6 +53,18 @@ test('AUTH-42 administrators and the account are mailed when an operator makes a
     'clerk@acme.example has a new password, and all their sessions were ended',
   ]);
 }); // prettier-ignore
+
+test('AUTH-42 members are told of what concerns them, however many others an operator changes', async () => {
+  const emails = Array.from({ length: 12 }, (_, index) => `member${index}@acme.example`);
+  const what = { orgId, topic: 'operator:test', headline: 'Changed', what: 'It changed.', at: new Date() };
+  for (const email of emails) {
+    const body = { email, fullName: 'A member', password: admin.password };
+    const added = await identity.call('POST', '/api/v1/users', { token: session, body });
+    await identity.prisma.$transaction((tx) => notifyOfCommand(tx, { ...what, userId: added.body.user.id }));
+  }
+  const mailed = (await takeMails()).filter(([, headline]) => headline === 'Changed');
+  for (const email of emails) expect(mailed.filter(([to]) => to === email)).toHaveLength(1);
+});
 
 test('AUTH-42 the member is mailed when an operator resets their second factor', async () => {
   const body = { email: 'ada@acme.example', fullName: 'Ada', password: admin.password };

@@ -16,20 +16,22 @@ export interface OperatorChange {
   readonly at: Date;
 }
 
-/** Mails every administrator, in the transaction of the change: a command leaves no other trace that they would look at. */
+/**
+ * Mails every administrator, in the transaction of the change: a command leaves no other trace that they would look at. What
+ * concerns an account is counted by itself, so that its owner is told however many others the operator changes.
+ */
 export async function notifyOfCommand(tx: Transaction, change: OperatorChange): Promise<void> {
   const { orgId, userId, topic, headline, what, at } = change;
+  const message = `${what} An operator of the platform did this. If it is unexpected, ask them.`;
+  const store = (causedBy: string, recipients: readonly string[]): Promise<void> => {
+    const alert = { headline, message };
+    const request = { topic, causedBy, recipients, alert, client: null, at };
+    return storeAlert(tx, limitAlert(commandOutbox, request), at);
+  };
   const administrators = (await findAdministrators(tx, orgId)).map(({ id }) => id);
-  const alert = limitAlert(commandOutbox, {
-    topic,
-    causedBy: orgId,
-    recipients: [...new Set(userId === undefined ? administrators : [...administrators, userId])],
-    alert: {
-      headline,
-      message: `${what} An operator of the platform did this. If it is unexpected, ask them.`,
-    },
-    client: null,
-    at,
-  });
-  await storeAlert(tx, alert, at);
+  await store(
+    orgId,
+    administrators.filter((id) => id !== userId),
+  );
+  if (userId !== undefined) await store(userId, [userId]);
 }
