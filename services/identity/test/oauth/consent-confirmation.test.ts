@@ -22,7 +22,7 @@ beforeEach(async () => {
   await browser.signIn();
 });
 
-const toUnconfirmed = (page: string): string => `${page.split('?')[0]}?unconfirmed=yes`;
+const toUnconfirmed = (page: string): string => `${page}${page.includes('?') ? '&' : '?'}unconfirmed=yes`;
 const toConfirm = (returnTo: string): string =>
   `${CONFIRM}?${new URLSearchParams({ returnTo, requestPage: toUnconfirmed(returnTo) }).toString()}`;
 
@@ -117,7 +117,11 @@ test('AUTH-41 who is asked for the password may see the request first, and deny 
   const shown = await browser.get(toUnconfirmed(page));
   const csrf = browser.getFormToken(shown);
   const allowed = await browser.post(toUnconfirmed(page), { csrf, decision: 'allow', scope: 'user:read' });
-  expect(browser.getLocation(allowed)).toBe(toConfirm(`${page}?ticked=user%3Aread`));
+  const ticked = `${page}?ticked=user%3Aread`;
+  expect(browser.getLocation(allowed)).toBe(toConfirm(ticked));
+  const again = await browser.get(toUnconfirmed(ticked));
+  expect(again.text).toMatch(/value="user:read"\s+checked/);
+  expect(again.text).not.toMatch(/value="crawl:read"\s+checked/);
   const denied = await browser.post(toUnconfirmed(page), { csrf, decision: 'deny' });
   const resumed = await browser.get(browser.getLocation(denied));
   expect(new URL(browser.getLocation(resumed)).searchParams.get('error')).toBe('access_denied');

@@ -35,16 +35,23 @@ const readScopes = ({ body }: FastifyRequest): string[] => {
   return [scope ?? []].flat();
 };
 
-const toPath = ({ url }: FastifyRequest, query: Record<string, string>): string =>
-  `${url.split('?', 1)[0]}?${new URLSearchParams(query).toString()}`;
+/** Returns the path of the page with another query. */
+const toPath = ({ url }: FastifyRequest, query: Readonly<Record<string, string>>): string =>
+  [url.split('?', 1)[0], new URLSearchParams(query).toString()].filter(Boolean).join('?');
 
-/** Returns the path at which the page opens again as the form was left. */
-const toPathWithTicks = (request: FastifyRequest): string =>
-  toPath(request, { ticked: readScopes(request).join(' ') });
+/** Returns what makes the page open again as the form was left. */
+const toTicks = (request: FastifyRequest) => ({ ticked: readScopes(request).join(' ') });
 
-/** Asks the member to confirm who they are, and comes back to the path. */
-const redirectToConfirm = (request: FastifyRequest, reply: FastifyReply, returnTo: string): FastifyReply =>
-  reply.redirect(toConfirmPath(returnTo, toPath(request, { unconfirmed: 'yes' })), 303);
+/** Asks the member to confirm who they are, and comes back to the page. @param ticks - what was ticked, if that is known. */
+const redirectToConfirm = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  ticks: { readonly ticked?: string },
+): FastifyReply =>
+  reply.redirect(
+    toConfirmPath(toPath(request, ticks), toPath(request, { ...ticks, unconfirmed: 'yes' })),
+    303,
+  );
 
 /** For people who are signed in to this browser: what an application may do. */
 export function consentRoutes(
@@ -66,24 +73,25 @@ export function consentRoutes(
   registerPages(app, (scope) => {
     const url = `${CONSENT_PATH}/:uid`;
     scope.get(url, { schema: { ...schema, querystring: ConsentQuery } }, async (request, reply) => {
+      const { ticked, unconfirmed } = request.query;
       const interaction = await findInteraction(request, reply);
       const member = await scope.findBrowserSession(request);
       if (!member) return reply.redirect(toSignInPath(request.url), 303);
       const asked = await service.read(interaction, member);
       if (asked.scopes.length === 0) return sendPage(reply, nothingAllowedPage);
       // Asked before the page is shown, so that nobody has to press a button twice.
-      if (request.query.unconfirmed === undefined && !(await service.isConfirmed(member)))
-        return redirectToConfirm(request, reply, request.url);
+      if (unconfirmed === undefined && !(await service.isConfirmed(member)))
+        return redirectToConfirm(request, reply, ticked === undefined ? {} : { ticked });
       // The browser follows the answer to the application, so the form may lead there.
       const { protocol, origin } = new URL(asked.redirectUri);
       const formTargets = [origin === 'null' ? protocol : origin];
-      const state = { formToken: createFormToken(request, reply), ticked: request.query.ticked?.split(' ') };
+      const state = { formToken: createFormToken(request, reply), ticked: ticked?.split(' ') };
       return sendPage(reply, consentPage(asked, member, state), { formTargets });
     });
     scope.post(url, { schema, preHandler: requireFormToken }, async (request, reply) => {
       const interaction = await findInteraction(request, reply);
       const member = await scope.findBrowserSession(request);
-      if (!member) return reply.redirect(toSignInPath(toPathWithTicks(request)), 303);
+      if (!member) return reply.redirect(toSignInPath(toPath(request, toTicks(request))), 303);
       const { decision } = request.body as { readonly decision?: unknown };
       try {
         const isAnswered =
@@ -94,7 +102,7 @@ export function consentRoutes(
         if (!isAnswered) await findInteraction(request, reply);
       } catch (error) {
         if (!(error instanceof ConfirmationRequired)) throw error;
-        return redirectToConfirm(request, reply, toPathWithTicks(request));
+        return redirectToConfirm(request, reply, toTicks(request));
       }
       return reply.redirect(interaction.returnTo, 303);
     });
