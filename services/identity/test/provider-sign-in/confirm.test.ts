@@ -160,3 +160,20 @@ test('AUTH-40 a provider has to say that the person has just signed in, and the 
   provider.identity.advance(10 * 60_000);
   expect(codeIn(await enrol(browser))).toBe('CONFIRMATION_REQUIRED');
 });
+
+test('AUTH-41 a confirmation at the provider counts from when the person authenticated there', async () => {
+  const { browser, answer } = await signInWithClaims('slow', {});
+  const { rows } = await provider.identity.db.query<{ at: Date }>(
+    'select max(created_at) as at from sessions',
+  );
+  const url = await leaveToConfirm(browser);
+  // The last page of the provider is left open.
+  provider.identity.advance(9 * 60_000);
+  const authTime = Math.floor(Number(rows[0]?.at) / 1_000);
+  expect((await answer(url, { auth_time: authTime })).status).toBe(303);
+  provider.identity.advance(2 * 60_000);
+  const body = { name: 'Mine' };
+  expect(codeIn(await browser.call('POST', '/api/v1/personal-access-tokens', { body }))).toBe(
+    'CONFIRMATION_REQUIRED',
+  );
+});

@@ -14,11 +14,13 @@ import type { StoredSignIn } from './queries.js';
 /** The time by which the clock of a provider may be slow. */
 const CLOCK_TOLERANCE_MS = 60_000;
 
-/** Returns whether the provider says that the person has authenticated since then. */
-function isFresh(claims: Claims, since: Date): boolean {
+/** Returns when the person has authenticated, if the provider says that they have done so since then. */
+function readFreshAuthentication(claims: Claims, since: Date): Date | undefined {
   const at = readAuthenticationTime(claims);
-  return at !== undefined && at.getTime() >= since.getTime() - CLOCK_TOLERANCE_MS;
+  return at !== undefined && at.getTime() >= since.getTime() - CLOCK_TOLERANCE_MS ? at : undefined;
 }
+
+const getEarlier = (one: Date, other: Date): Date => (one < other ? one : other);
 
 export function createConfirmations(deps: {
   readonly prisma: Prisma;
@@ -45,14 +47,16 @@ export function createConfirmations(deps: {
       claims: Claims,
     ): Promise<void> {
       if (!caller || caller.orgId !== orgId || caller.credentialId !== begun.sessionId) throw signInExpired();
-      if (!isFresh(claims, begun.createdAt)) throw new Refused('not_fresh', caller.email);
+      const authenticatedAt = readFreshAuthentication(claims, begun.createdAt);
+      if (!authenticatedAt) throw new Refused('not_fresh', caller.email);
       await prisma.$transaction(async (tx) => {
         if ((await holdProvider(tx, orgId))?.revision !== revision) throw signInExpired();
         const link = await findLink(tx, caller);
         if (link?.issuer !== issuer || link.subject !== String(claims['sub']))
           throw new Refused('other_person', caller.email);
         const at = new Date(clock());
-        if (!(await saveProviderConfirmation(tx, caller, at))) throw signInExpired();
+        if (!(await saveProviderConfirmation(tx, caller, at, getEarlier(at, authenticatedAt))))
+          throw signInExpired();
         await insertAuditEntry(tx, {
           orgId,
           action: 'session.confirmed',

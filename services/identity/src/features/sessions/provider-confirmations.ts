@@ -17,16 +17,20 @@ const toOpen = ({ orgId, userId, credentialId: id }: OwnSession, at: Date) => ({
   expiresAt: { gt: at },
 });
 
-/** @returns false when the session has ended. */
+/**
+ * @param authenticatedAt - when the member authenticated at the provider, whose page may have been left open since.
+ * @returns false when the session has ended.
+ */
 export const saveProviderConfirmation = async (
   db: Transaction,
   session: OwnSession,
   at: Date,
+  authenticatedAt: Date,
 ): Promise<boolean> =>
   (
     await db.session.updateMany({
       where: toOpen(session, at),
-      data: { confirmedAt: at, authenticatedAt: at },
+      data: { confirmedAt: at, authenticatedAt },
     })
   ).count > 0;
 
