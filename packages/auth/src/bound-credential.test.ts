@@ -30,7 +30,7 @@ let isProven: boolean;
 beforeEach(() => {
   proofs = [];
   isProven = true;
-  // Each look at the clock is two seconds later, so that every body has taken long.
+  // Each reading is two seconds later, longer than a verification counts, so that every request is verified again.
   let now = 0;
   const clock = () => (now += 2_000);
   const authentication = createAuthentication({
@@ -84,7 +84,7 @@ test('a credential with the wrong scheme is refused, and no proof is checked for
   expect(proofs).toEqual([]);
 });
 
-test('a bound credential is refused where a service credential is required', async () => {
+test('a bound access token is refused where a service credential is required', async () => {
   for (const authorization of ['Bearer bound', 'DPoP bound']) {
     const { statusCode } = await app.inject({ url: '/internal', headers: { authorization } });
     expect([401, 403]).toContain(statusCode);

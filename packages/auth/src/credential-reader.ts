@@ -7,7 +7,11 @@ import { readDpopToken } from './dpop.js';
 import { CSRF_HEADER, type SessionCookies } from './session-cookies.js';
 import type { Verification } from './verification.js';
 
-/** Finds the credential of a request, or the error that explains its absence. Errors are returned, not thrown: see Verification. */
+/**
+ * Finds the credential of a request and checks it without I/O, apart from the proof of a bound one. Refusals are returned
+ * rather than thrown, since they are frequent: see Verification. The reader throws AppError 400 for a repeated
+ * `Authorization` header, and 503 while the keys cannot be read.
+ */
 export function createCredentialReader(deps: {
   readonly verification: Verification;
   /** The audience of the service's own routes, which accept the session of a browser too. */
@@ -26,8 +30,8 @@ export function createCredentialReader(deps: {
     const acceptsCookie = audience === deps.audience && request.headers.authorization === undefined;
     const session = acceptsCookie ? cookies.readSession(request.raw) : undefined;
     if (session === undefined) return readHeader(request, audience);
-    // Shared caches store the response to a request with a cookie unless they are told not to (RFC 9111 §3.5 is about
-    // bearers only).
+    // A shared cache may store the response to a request with a cookie: RFC 9111 §3.5 forbids it for requests with an
+    // `Authorization` header only.
     reply.header('cache-control', 'no-store');
     const isProven =
       cookies.isSameOrigin(request.raw) && cookies.isCsrfToken(session, request.headers[CSRF_HEADER]);

@@ -7,9 +7,10 @@ const STEPS = 20;
 const COMPARED_STEPS = 5;
 
 /**
- * Reads the resident memory after each step of a load. The caller warms the server up.
+ * Runs a load in equal steps and reads the resident memory after each. The caller warms the server up.
  *
- * @returns the memory at the start and at the end, in MiB.
+ * @param step - runs one step, its share of the number of steps that it is given.
+ * @returns the medians of the first and of the last readings, in MiB.
  */
 export async function measureGrowth(
   { progress }: Fixture,

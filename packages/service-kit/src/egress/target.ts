@@ -13,6 +13,7 @@ export interface RangeTarget {
   readonly kind: 'range';
   readonly address: string;
   readonly family: 4 | 6;
+  /** The length in bits; an address has 32 or 128. */
   readonly prefix: number;
   readonly port: number | undefined;
 }
@@ -27,7 +28,7 @@ function splitPort(text: string): { readonly host: string; readonly port: string
   return host === undefined ? { host: text, port: undefined } : { host, port };
 }
 
-/** @returns undefined when the text is neither an address nor a CIDR range. */
+/** Parses a CIDR range, or an address: a range of one. @returns undefined when the text is neither. */
 export function parseRange(text: string, port?: number): RangeTarget | undefined {
   const [address = '', prefixText, ...rest] = text.split('/');
   const family = isIP(address);
@@ -37,7 +38,11 @@ export function parseRange(text: string, port?: number): RangeTarget | undefined
   return prefix < 0 || prefix > bits ? undefined : { kind: 'range', address, family, prefix, port };
 }
 
-/** @returns undefined when the text is neither a range nor a host name. */
+/**
+ * Parses a host name, an address or `address/prefix`, with `:port` or without; an IPv6 address with a port is bracketed.
+ *
+ * @returns undefined when the text is none of these, or the port is not 1 to 65535.
+ */
 export function parseTarget(text: string): Target | undefined {
   const { host, port: portText } = splitPort(text.toLowerCase());
   const port = portText === undefined ? undefined : Number(portText);

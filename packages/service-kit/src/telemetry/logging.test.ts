@@ -50,7 +50,7 @@ test('logs a request without its headers, its query and credentials in its path'
   expect(line).not.toContain('hidden');
 });
 
-test('cuts circular and very deep values', () => {
+test('truncates circular values', () => {
   const circular: Record<string, unknown> = { name: 'shown' };
   circular.self = circular;
   // prettier-ignore

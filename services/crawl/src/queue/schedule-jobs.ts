@@ -7,8 +7,8 @@ import type { CrawlQueue } from './backend.js';
 import { type CrawlJobData, toOnceJobId, toSchedulerKey } from './job.js';
 
 /*
- * Every entry of a queue belongs to one revision of a schedule: a job scheduler, or one job. So a command for one
- * revision never touches another's, however late it is executed.
+ * Each job scheduler and one-off job that is created here belongs to one revision of a schedule, so that a command for one
+ * revision never touches another's, however late it is executed. Jobs of runs belong to none: see job.ts.
  */
 
 /** Calculates the next time of a scheduler for BullMQ by the same rule as the rest of the service. */
@@ -20,7 +20,7 @@ export const repeatSettings: NonNullable<QueueOptions['settings']> = {
 /** The queue keeps the last 10 jobs of each outcome (CRAWL-27). The runs table keeps more. */
 const HISTORY = { removeOnComplete: { count: 10 }, removeOnFail: { count: 10 } };
 
-/** So many of a schedule's next times can belong to a job in the history. */
+/** The largest number of a schedule's next times whose job ids finished jobs in the history can have taken. */
 const MAX_TAKEN_TIMES = HISTORY.removeOnComplete.count + HISTORY.removeOnFail.count;
 
 /** Identifies the queue's entry of one revision of a schedule. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { codeIn, newPassword, type Platform, startPlatform, tokenIn } from './platform.js';
 
 /*
- * A replica of the release before this one replaces a secret's hash, and leaves the sealed secret of the row as it was.
+ * A replica from before the column `secret_sealed` replaces `secret_hash` alone, so that the two of a row no longer match.
  */
 
 let platform: Platform;
@@ -20,7 +20,7 @@ async function replaceAsOlderReplica(purpose: string, email: string): Promise<vo
   expect(rowCount).toBe(1);
 }
 
-test('does not mail a code again that an older replica has replaced', async () => {
+test('mails a code that works after an older replica has replaced the stored one', async () => {
   const { email } = await platform.createUser();
   await platform.post('otp', { email });
   await platform.mailTo(email, /^Your sign-in code$/);
@@ -31,7 +31,7 @@ test('does not mail a code again that an older replica has replaced', async () =
   expect((await platform.post('login', { email, otp })).status).toBe(200);
 });
 
-test('does not mail a link again that an older replica has replaced', async () => {
+test('mails a link that works after an older replica has replaced the stored one', async () => {
   const { email } = await platform.createUser();
   await platform.post('password/forgot', { email });
   await platform.mailTo(email, /^Choose a new password$/);
