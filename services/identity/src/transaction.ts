@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { Transaction } from './resources.js';
 
 /** Runs the statements of `run` in a transaction, on one connection. They are rolled back when it throws. */
 export async function runInTransaction<T>(
@@ -21,3 +22,14 @@ export async function runInTransaction<T>(
     client.release(isBroken);
   }
 }
+
+/** A transaction of Prisma, or a connection of `runInTransaction`. */
+export type SqlClient = Pick<Transaction, '$queryRawUnsafe'> | Pick<pg.PoolClient, 'query'>;
+
+/** Runs a statement in a transaction of either kind. @returns its rows. */
+export const queryRows = async <Row extends object>(
+  db: SqlClient,
+  text: string,
+  values: readonly unknown[],
+): Promise<Row[]> =>
+  'query' in db ? (await db.query<Row>(text, [...values])).rows : db.$queryRawUnsafe<Row[]>(text, ...values);

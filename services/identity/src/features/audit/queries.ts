@@ -1,4 +1,5 @@
 import type { PageWindow } from '@platform/service-kit';
+import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { Prisma } from '../../generated/prisma/client.js';
 import type { Prisma as Client, Transaction } from '../../resources.js';
@@ -33,28 +34,37 @@ export function createAuditId(at: Date): string {
 /** Returns the first part of an entry's id. Statements that write many entries fill in the rest at random. */
 export const auditIdPrefix = (at: Date): string => createAuditId(at).slice(0, 15);
 
+const toRow = ({ actor: { actorId, credential, client }, at, ...entry }: NewAuditEntry) => ({
+  id: createAuditId(at),
+  orgId: entry.orgId,
+  action: entry.action,
+  actorId,
+  credentialKind: credential?.kind ?? null,
+  credentialId: credential?.id ?? null,
+  address: client?.address ?? null,
+  userAgent: getUserAgent(client),
+  subjectId: entry.subjectId,
+  reason: entry.reason ?? null,
+  detail: entry.detail ?? {},
+  changes: entry.changes ?? {},
+  createdAt: at,
+});
+
+const insert = `
+  insert into audit_entries
+    (id, org_id, action, actor_id, credential_kind, credential_id, address, user_agent, subject_id, reason, detail, changes, created_at)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`;
+
 /** Inserts an entry. Call it in the transaction of the recorded change. */
-export const insertAuditEntry = (db: Client | Transaction, entry: NewAuditEntry): Promise<unknown> => {
-  const { actorId, credential, client } = entry.actor;
-  return db.auditEntry.create({
-    data: {
-      id: createAuditId(entry.at),
-      orgId: entry.orgId,
-      action: entry.action,
-      actorId,
-      credentialKind: credential?.kind ?? null,
-      credentialId: credential?.id ?? null,
-      address: client?.address ?? null,
-      userAgent: getUserAgent(client),
-      subjectId: entry.subjectId,
-      reason: entry.reason ?? null,
-      detail: entry.detail ?? {},
-      changes: entry.changes ?? {},
-      createdAt: entry.at,
-    },
-    select: { id: true },
-  });
-};
+export function insertAuditEntry(
+  db: Client | Transaction | pg.PoolClient,
+  entry: NewAuditEntry,
+): Promise<unknown> {
+  const data = toRow(entry);
+  return 'query' in db
+    ? db.query(insert, Object.values(data))
+    : db.auditEntry.create({ data, select: { id: true } });
+}
 
 export interface AuditRow {
   readonly id: string;

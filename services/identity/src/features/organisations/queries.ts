@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { Prisma, Transaction } from '../../resources.js';
+import { queryRows, type SqlClient } from '../../transaction.js';
 
 /** Locks the table, so that replicas that start together create the first organisation only once. */
 export const lockOrganisations = (db: Transaction): Promise<unknown> =>
@@ -25,8 +26,8 @@ export const findOrganisations = (
  * Serialises changes to an organisation's administrators, so that concurrent requests can't remove the last one. Inserts
  * that refer to the organisation aren't blocked.
  */
-export const lockOrganisation = (db: Transaction, orgId: string): Promise<unknown> =>
-  db.$queryRaw`select id::text from organisations where id = ${orgId}::uuid for no key update`;
+export const lockOrganisation = (db: SqlClient, orgId: string): Promise<unknown> =>
+  queryRows(db, 'select id::text from organisations where id = $1::uuid for no key update', [orgId]);
 
 export const insertOrganisation = (
   db: Transaction,

@@ -1,7 +1,8 @@
-import type { Transaction } from '../../resources.js';
+import type pg from 'pg';
 import { MAX_RANGES } from '../allow-lists/ranges.js';
 import { type Caller, getUserAgent } from '../audit/actor.js';
 import { auditIdPrefix } from '../audit/queries.js';
+import { REVOKE_TIMEOUT_MS } from '../token-revocation/queries.js';
 
 /** A token that was narrowed, and its new limits. */
 export interface Narrowing {
@@ -94,24 +95,29 @@ const narrow = `
 
 /**
  * Narrows the tokens that a revocation of this one would revoke, so that none is allowed from where this one isn't, or has a
- * scope that this one lacks. Those that would have no scope are revoked, with what they created. The audit has each.
+ * scope that this one lacks. Those that would have no scope are revoked, with what they created. The audit has each. The
+ * owner is locked by `lockTokenOwner`, which gives the statement as much time as a revocation has.
  */
 export async function narrowFamily(
-  tx: Transaction,
+  client: pg.PoolClient,
   { tokenId, allowList, scopes, caller, at }: Narrowing,
 ): Promise<NarrowedFamily> {
-  const [row] = await tx.$queryRawUnsafe<[NarrowedFamily]>(
-    narrow,
-    tokenId,
-    allowList ?? null,
-    scopes ?? null,
-    auditIdPrefix(at),
-    at.toISOString(),
-    caller.userId,
-    caller.kind,
-    caller.credentialId,
-    caller.client.address,
-    getUserAgent(caller.client),
-  );
-  return row;
+  const query: pg.QueryConfig & { query_timeout: number } = {
+    text: narrow,
+    values: [
+      tokenId,
+      allowList ?? null,
+      scopes ?? null,
+      auditIdPrefix(at),
+      at.toISOString(),
+      caller.userId,
+      caller.kind,
+      caller.credentialId,
+      caller.client.address,
+      getUserAgent(caller.client),
+    ],
+    query_timeout: REVOKE_TIMEOUT_MS,
+  };
+  const { rows } = await client.query<NarrowedFamily>(query);
+  return rows[0] ?? { revokedCount: 0, excludedCount: 0 };
 }

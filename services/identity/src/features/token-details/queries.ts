@@ -1,9 +1,6 @@
 import type pg from 'pg';
-import { Prisma } from '../../generated/prisma/client.js';
-import type { Transaction } from '../../resources.js';
-import type { TokenOwner } from '../personal-access-tokens/insert.queries.js';
 import type { TokenRow } from '../personal-access-tokens/list.queries.js';
-import type { TokenEdit } from './edit.js';
+import type { EditableFields } from './edit.js';
 import type { TokenState } from './state.js';
 
 export interface TokenDetailsRow extends TokenRow {
@@ -52,31 +49,39 @@ export interface EditableToken {
   readonly successor_id: string | null;
 }
 
+const editable = `
+  select name, description, allow_list, mutes_notices, scopes, expires_at, status::text, successor_id from personal_access_tokens
+  where id = $1 and $2 in (owner_id, service_account_id) and org_id = $3 for update`;
+
 /** Locks the owner's token against rotation, revocation, and creations by it. */
 export async function lockToken(
-  tx: Transaction,
+  client: pg.PoolClient,
   tokenId: string,
   ownerId: string,
   orgId: string,
 ): Promise<EditableToken | undefined> {
-  const [row] = await tx.$queryRaw<EditableToken[]>(Prisma.sql`
-    select name, description, allow_list, mutes_notices, scopes, expires_at, status::text, successor_id from personal_access_tokens
-    where id = ${tokenId}::uuid and ${ownerId}::uuid in (owner_id, service_account_id) and org_id = ${orgId}::uuid
-    for update`);
-  return row;
+  const { rows } = await client.query<EditableToken>(editable, [tokenId, ownerId, orgId]);
+  return rows[0];
 }
 
-/** Serialises the narrowing of tokens with creations and revocations of the owner's tokens. */
-export const lockOwner = (
-  tx: Transaction,
-  { id, isServiceAccount }: TokenOwner,
-  orgId: string,
-): Promise<unknown> =>
-  tx.$queryRaw(
-    isServiceAccount
-      ? Prisma.sql`select id from service_accounts where id = ${id}::uuid and org_id = ${orgId}::uuid for no key update`
-      : Prisma.sql`select id from users where id = ${id}::uuid and org_id = ${orgId}::uuid for no key update`,
-  );
+const update = `
+  update personal_access_tokens
+  set name = $2, description = $3, allow_list = $4::text[]::inet[], scopes = $5, mutes_notices = $6, is_narrowed = is_narrowed or $7
+  where id = $1`;
 
-export const updateToken = (tx: Transaction, id: string, edit: TokenEdit): Promise<unknown> =>
-  tx.personalAccessToken.update({ where: { id }, data: edit, select: { id: true } });
+/** @param after - the fields of the token as they are from now on. */
+export const updateToken = (
+  client: pg.PoolClient,
+  id: string,
+  after: EditableFields,
+  isNarrowed: boolean,
+): Promise<unknown> =>
+  client.query(update, [
+    id,
+    after.name,
+    after.description,
+    after.allowList,
+    after.scopes,
+    after.mutesNotices,
+    isNarrowed,
+  ]);

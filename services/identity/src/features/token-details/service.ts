@@ -1,16 +1,17 @@
 import type { Clock } from '@platform/service-kit';
 import type pg from 'pg';
-import type { Prisma, Transaction } from '../../resources.js';
+import { runInTransaction } from '../../transaction.js';
 import { readAllowList } from '../allow-lists/ranges.js';
 import { type Caller, toActor } from '../audit/actor.js';
 import { insertAuditEntry } from '../audit/queries.js';
 import { descendantsOutsideOfAllowList, tokenNotFound } from '../personal-access-tokens/errors.js';
 import type { TokenOwner } from '../personal-access-tokens/insert.queries.js';
 import { toToken } from '../personal-access-tokens/service.js';
+import { lockTokenOwner } from '../token-revocation/queries.js';
 import { lockAdministration } from '../users/administration.js';
 import { findEditChanges, toEdit, type TokenEdit } from './edit.js';
 import { narrowFamily } from './narrow-family.queries.js';
-import { findOwnToken, lockOwner, lockToken, type TokenDetailsRow, updateToken } from './queries.js';
+import { findOwnToken, lockToken, type TokenDetailsRow, updateToken } from './queries.js';
 import type { EditedToken, EditTokenBody, TokenDetails } from './schemas.js';
 import { toState } from './state.js';
 
@@ -42,7 +43,7 @@ export function toDetails(row: TokenDetailsRow, now: number): TokenDetails {
  * @throws AppError 409 when one would be allowed from nowhere.
  */
 async function narrowDescendants(
-  tx: Transaction,
+  client: pg.PoolClient,
   caller: Caller,
   tokenId: string,
   { allowList, scopes }: TokenEdit,
@@ -51,7 +52,7 @@ async function narrowDescendants(
   // An empty list allows every address.
   const isListNarrowed = allowList !== undefined && allowList.length > 0;
   if (!isListNarrowed && !scopes) return 0;
-  const { revokedCount, excludedCount } = await narrowFamily(tx, {
+  const { revokedCount, excludedCount } = await narrowFamily(client, {
     tokenId,
     allowList: isListNarrowed ? allowList : undefined,
     scopes,
@@ -63,12 +64,8 @@ async function narrowDescendants(
 }
 
 /** Creates the service that shows and edits single tokens. */
-export function createTokenDetailsService(deps: {
-  readonly pool: pg.Pool;
-  readonly prisma: Prisma;
-  readonly clock: Clock;
-}) {
-  const { pool, prisma, clock } = deps;
+export function createTokenDetailsService(deps: { readonly pool: pg.Pool; readonly clock: Clock }) {
+  const { pool, clock } = deps;
 
   async function get({ id }: { readonly id: string }, tokenId: string): Promise<TokenDetails> {
     const row = await findOwnToken(pool, tokenId, id);
@@ -78,7 +75,7 @@ export function createTokenDetailsService(deps: {
 
   /** @returns how many descendants were revoked. */
   async function editIn(
-    tx: Transaction,
+    client: pg.PoolClient,
     caller: Caller,
     owner: TokenOwner,
     tokenId: string,
@@ -86,8 +83,8 @@ export function createTokenDetailsService(deps: {
   ): Promise<number> {
     const now = clock();
     const at = new Date(now);
-    if (body.allowList || body.scopes) await lockOwner(tx, owner, caller.orgId);
-    const token = await lockToken(tx, tokenId, owner.id, caller.orgId);
+    if (body.allowList || body.scopes) await lockTokenOwner(client, tokenId, caller.orgId);
+    const token = await lockToken(client, tokenId, owner.id, caller.orgId);
     if (!token || toState(token, now) !== 'active') throw tokenNotFound();
     const before = {
       ...token,
@@ -97,9 +94,9 @@ export function createTokenDetailsService(deps: {
     const edit = toEdit(before, body);
     const changes = findEditChanges(before, edit);
     if (Object.keys(changes).length === 0) return 0;
-    await updateToken(tx, tokenId, edit);
-    const revokedCount = await narrowDescendants(tx, caller, tokenId, edit, at);
-    await insertAuditEntry(tx, {
+    await updateToken(client, tokenId, { ...before, ...edit }, edit.isNarrowed ?? false);
+    const revokedCount = await narrowDescendants(client, caller, tokenId, edit, at);
+    await insertAuditEntry(client, {
       orgId: caller.orgId,
       action: 'token.changed',
       actor: toActor(caller),
@@ -122,7 +119,9 @@ export function createTokenDetailsService(deps: {
      */
     async edit(caller: Caller, tokenId: string, body: EditTokenBody): Promise<EditedToken> {
       const owner = { id: caller.userId, isServiceAccount: false };
-      const revokedCount = await prisma.$transaction((tx) => editIn(tx, caller, owner, tokenId, body));
+      const revokedCount = await runInTransaction(pool, (client) =>
+        editIn(client, caller, owner, tokenId, body),
+      );
       return { token: await get(owner, tokenId), revokedCount };
     },
 
@@ -134,9 +133,9 @@ export function createTokenDetailsService(deps: {
       body: EditTokenBody,
     ): Promise<EditedToken> {
       const owner = { id: accountId, isServiceAccount: true };
-      const revokedCount = await prisma.$transaction(async (tx) => {
-        await lockAdministration(tx, caller);
-        return editIn(tx, caller, owner, tokenId, body);
+      const revokedCount = await runInTransaction(pool, async (client) => {
+        await lockAdministration(client, caller);
+        return editIn(client, caller, owner, tokenId, body);
       });
       return { token: await get(owner, tokenId), revokedCount };
     },

@@ -53,8 +53,8 @@ export interface RevokedToken {
   readonly count: number;
 }
 
-/** Revoking a family of a hundred thousand tokens takes seconds; a single token takes a few milliseconds. */
-const REVOKE_TIMEOUT_MS = 30_000;
+/** Changing a family of a hundred thousand tokens takes seconds; a single token takes a few milliseconds. */
+export const REVOKE_TIMEOUT_MS = 30_000;
 /** Locks time out as soon as in any other statement. */
 const LOCK_TIMEOUT_MS = 1_000;
 

@@ -1,8 +1,10 @@
 import { adminRequired } from '@platform/auth';
 import { AppError } from '@platform/service-kit';
-import type { Transaction } from '../../resources.js';
+import { queryRows, type SqlClient } from '../../transaction.js';
 import { lockOrganisation } from '../organisations/queries.js';
-import { findMember } from './queries.js';
+
+const administrator = `
+  select id::text from users where id = $1::uuid and org_id = $2::uuid and removed_at is null and role = 'admin'`;
 
 /**
  * Serialises the changes that only administrators may make, and checks again that the caller is one: an administrator
@@ -11,10 +13,9 @@ import { findMember } from './queries.js';
  * @throws AppError 403 ADMIN_REQUIRED.
  */
 export async function lockAdministration(
-  tx: Transaction,
+  tx: SqlClient,
   { orgId, userId }: { readonly orgId: string; readonly userId: string },
 ): Promise<void> {
   await lockOrganisation(tx, orgId);
-  const caller = await findMember(tx, orgId, userId);
-  if (caller?.role !== 'admin') throw new AppError(adminRequired);
+  if ((await queryRows(tx, administrator, [userId, orgId])).length === 0) throw new AppError(adminRequired);
 }
