@@ -14,7 +14,7 @@ fail() {
   exit 1
 }
 
-waited=0
+deadline=$(($(date +%s) + START_TIMEOUT_S))
 until problem=$(query --command 'select' 2>&1); do
   case $problem in
     *'password authentication failed'*)
@@ -22,10 +22,9 @@ until problem=$(query --command 'select' 2>&1); do
     *'no pg_hba.conf entry'* | *'database "postgres" does not exist'* | *'role "postgres" does not exist'*)
       fail 'The volume "postgres" is half made: its first start was interrupted. There is no data in it yet; remove it: docker compose down, docker volume rm platform_postgres, docker compose up --detach' "$problem" ;;
   esac
-  [ "$waited" -lt "$START_TIMEOUT_S" ] ||
+  [ "$(date +%s)" -lt "$deadline" ] ||
     fail "PostgreSQL did not answer for $START_TIMEOUT_S s. See docker compose logs postgres. If it was interrupted at its first start and misses files since then (such as global/pg_control), there is no data in its volume yet; remove it: docker compose down, docker volume rm platform_postgres, docker compose up --detach" "$problem"
   sleep 1
-  waited=$((waited + 1))
 done
 
 for SERVICE in identity mail crawl; do
