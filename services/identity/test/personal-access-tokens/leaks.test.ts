@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { waitFor } from '@platform/testing';
+import type { CreatedToken } from '../identity.js';
 import { type Alerts, path, startAlerts } from './alerts.js';
 
 let platform: Alerts['platform'];
@@ -9,9 +10,11 @@ let getStatus: Alerts['getStatus'];
 let findEntries: Alerts['findEntries'];
 let waitForEntry: Alerts['waitForEntry'];
 let mailsAbout: Alerts['mailsAbout'];
+let rotate: Alerts['rotate'];
 
 beforeAll(async () => {
-  ({ platform, member, make, getStatus, findEntries, waitForEntry, mailsAbout } = await startAlerts());
+  ({ platform, member, make, getStatus, findEntries, waitForEntry, mailsAbout, rotate } =
+    await startAlerts());
 });
 afterAll(() => platform.close());
 
@@ -81,25 +84,68 @@ test('of reports of a token at the same time, each place is in the audit and one
   expect(mailsAbout(member.email, 'twice')).toHaveLength(1);
 });
 
-test('PAT-31 a token that is revoked between its report and the reaction is reported all the same, once', async () => {
-  const token = await make('raced');
+/** Stores reports of a token, and calls `act` before the job can read them. */
+async function reportBefore({ id }: CreatedToken, count: number, act: () => Promise<unknown>): Promise<void> {
   const db = await platform.identity.db.connect();
   await db.query('begin');
   await db.query(
     `insert into leak_reports (id, token_id, digest, created_at)
-     select gen_random_uuid(), id, token_hash, now() from personal_access_tokens, generate_series(1, 2)
+     select gen_random_uuid(), id, token_hash, now() - interval '1 second'
+     from personal_access_tokens, generate_series(1, $2)
      where id = $1`,
-    [token.id],
+    [id, count],
   );
-  await platform.identity.call('DELETE', `${path}/${token.id}`, { token: member.session });
+  await act();
   await db.query('commit');
   db.release();
   await report([garbage(0)]);
+}
+
+test('PAT-31 a token that is revoked between its report and the reaction is reported all the same, once', async () => {
+  const token = await make('raced');
+  await reportBefore(token, 2, () =>
+    platform.identity.call('DELETE', `${path}/${token.id}`, { token: member.session }),
+  );
   await waitFor(async () => (await findEntries('token.leaked', token)).length === 2, {
     what: 'both entries',
   });
   await platform.drained();
   expect(mailsAbout(member.email, 'raced')).toHaveLength(1);
+});
+
+test('PAT-31 a token that expires between its report and the reaction is reported all the same', async () => {
+  const token = await make('late');
+  await reportBefore(token, 1, async () => {
+    await platform.identity.db.query(
+      'update personal_access_tokens set expires_at = clock_timestamp() where id = $1',
+      [token.id],
+    );
+    expect(await getStatus(token)).toBe(401);
+  });
+  await waitForEntry('token.leaked', token);
+  await platform.drained();
+  expect(mailsAbout(member.email, 'late')).toHaveLength(1);
+});
+
+test('PAT-31 rotating a token between its report and the reaction saves nothing, rotating it before keeps the new one', async () => {
+  const token = await make('rotated late');
+  const child = await make('child of the late', token.accessToken);
+  let successor = token;
+  await reportBefore(token, 1, async () => {
+    successor = await rotate(await rotate(token));
+    expect(await getStatus(successor)).toBe(200);
+  });
+  await waitForEntry('token.leaked', token);
+  expect([await getStatus(successor), await getStatus(child)]).toEqual([401, 401]);
+
+  const early = await make('rotated in time');
+  const rotated = await platform.identity.call('POST', `${path}/${early.id}/rotate`, {
+    token: member.session,
+    body: { graceSeconds: 3_600 },
+  });
+  await report([{ token: early.accessToken }]);
+  await waitForEntry('token.leaked', early);
+  expect([await getStatus(early), await getStatus(rotated.body.token)]).toEqual([401, 200]);
 });
 
 test('reports of a token that was revoked before cause no alert, however many wait', async () => {

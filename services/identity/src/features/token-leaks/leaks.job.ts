@@ -1,11 +1,12 @@
 import { type Clock, createPeriodicTask, type Logger } from '@platform/service-kit';
 import type pg from 'pg';
 import type { Prisma } from '../../resources.js';
+import { runInTransaction } from '../../transaction.js';
 import { platformActor } from '../audit/actor.js';
 import { insertAuditEntry } from '../audit/queries.js';
 import { findAdministrators } from '../configuration/queries.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
-import { platformRevoker, revokeTokens } from '../token-revocation/queries.js';
+import { revokeLineage } from '../token-revocation/lineage.js';
 import { describeLeak } from '../token-alerts/alerts.js';
 import { limitAlert } from '../token-alerts/limited-alerts.js';
 import { storeAlert } from '../token-alerts/queries.js';
@@ -36,15 +37,9 @@ export function createLeaksJob(deps: {
   async function settle({ reportId, ...token }: LeakedToken): Promise<void> {
     const { tokenId, orgId, ownerId, url } = token;
     const at = new Date(clock());
-    const by = platformRevoker(orgId);
-    await revokeTokens(pool, {
-      tokenId,
-      ownerId: undefined,
-      by,
-      reason: 'leaked',
-      keepsDescendants: false,
-      at,
-    });
+    // A rotation since the report may be that of whoever found the token.
+    const lineage = { tokenId, orgId, reason: 'leaked', rotatedSince: token.reportedAt, at };
+    await runInTransaction(pool, (client) => revokeLineage(client, lineage));
     await prisma.$transaction(async (tx) => {
       const isFirst = await isFirstReport(tx, orgId, tokenId);
       if (!(await deleteLeakReport(tx, reportId))) return;
@@ -72,7 +67,7 @@ export function createLeaksJob(deps: {
   async function run(signal: AbortSignal): Promise<void> {
     let hasFailed = false;
     while (!signal.aborted && !hasFailed && (await hasLeakReports(pool)))
-      for (const token of await findLeakedTokens(pool, new Date(clock()), BATCH))
+      for (const token of await findLeakedTokens(pool, BATCH))
         try {
           await settle(token);
         } catch (error) {

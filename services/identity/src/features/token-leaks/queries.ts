@@ -36,21 +36,22 @@ export async function findIssuedTokens(
 }
 
 /*
- * A reported token that is alive, or was when the report came: the report itself may have revoked it without being settled,
- * or somebody else in the meantime, and its owner still has to hear where it was found.
+ * A reported token that was alive when the report came: the report itself may have revoked it without being settled, or it
+ * may have ended in the meantime, and its owner still has to hear where it was found.
  */
 const isLeaked = `token.id = report.token_id and token.token_hash = report.digest
-  and ((token.status = 'active' and (token.expires_at is null or token.expires_at > $1))
-    or token.revoked_at >= report.created_at)`;
+  and (token.expires_at is null or token.expires_at > report.created_at)
+  and (token.revoked_at is null or token.revoked_at >= report.created_at)`;
 
 /* Deletes the reports of anything else. Replicas take different ones. */
 const dropIdle = `
   delete from leak_reports report
-  where id in (select id from leak_reports order by id limit $2 for update skip locked)
+  where id in (select id from leak_reports order by id limit $1 for update skip locked)
     and not exists (select from personal_access_tokens token where ${isLeaked})`;
 
 export interface LeakedToken {
   readonly reportId: string;
+  readonly reportedAt: Date;
   readonly tokenId: string;
   readonly url: string | null;
   readonly orgId: string;
@@ -61,18 +62,18 @@ export interface LeakedToken {
 }
 
 const leakedTokens = `
-  select report.id as "reportId", token.id as "tokenId", report.url, token.org_id as "orgId",
-    token.owner_id as "ownerId", token.name, coalesce(owner.full_name, account.name) as "ownerName"
-  from (select * from leak_reports order by id limit $2) report
+  select report.id as "reportId", report.created_at as "reportedAt", token.id as "tokenId", report.url,
+    token.org_id as "orgId", token.owner_id as "ownerId", token.name, coalesce(owner.full_name, account.name) as "ownerName"
+  from (select * from leak_reports order by id limit $1) report
     join personal_access_tokens token on ${isLeaked}
     left join users owner on owner.id = token.owner_id
     left join service_accounts account on account.id = token.service_account_id
   order by report.id`;
 
 /** @returns the reported tokens that were alive when their reports came, of at most `limit` reports. */
-export async function findLeakedTokens(db: pg.Pool, now: Date, limit: number): Promise<LeakedToken[]> {
-  await db.query(dropIdle, [now, limit]);
-  const { rows } = await db.query<LeakedToken>(leakedTokens, [now, limit]);
+export async function findLeakedTokens(db: pg.Pool, limit: number): Promise<LeakedToken[]> {
+  await db.query(dropIdle, [limit]);
+  const { rows } = await db.query<LeakedToken>(leakedTokens, [limit]);
   return rows;
 }
 

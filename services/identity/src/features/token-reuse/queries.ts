@@ -39,21 +39,6 @@ export async function claimReuse(client: pg.PoolClient, tokenId: string): Promis
   return rows[0];
 }
 
-const newestToken = `
-  with recursive lineage as (
-    select id, successor_id from personal_access_tokens where id = $1
-    union
-    select token.id, token.successor_id
-    from lineage join personal_access_tokens token on token.id = lineage.successor_id
-  )
-  select id from lineage where successor_id is null limit 1`;
-
-/** Returns the newest token of a lineage. With its owner locked, no rotation can replace it. */
-export async function findNewestToken(client: pg.PoolClient, tokenId: string): Promise<string> {
-  const { rows } = await client.query<{ id: string }>(newestToken, [tokenId]);
-  return rows[0]?.id ?? tokenId;
-}
-
 const claimNotice = `
   update personal_access_tokens set reuse_reported_at = $2
   where id = $1 and (reuse_reported_at is null or reuse_reported_at < $3)`;

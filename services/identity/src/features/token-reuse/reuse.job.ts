@@ -4,18 +4,12 @@ import type { Prisma } from '../../resources.js';
 import { runInTransaction } from '../../transaction.js';
 import { findAdministrators } from '../configuration/queries.js';
 import type { Outbox } from '../outgoing-mails/outbox.js';
-import { lockTokenOwner, platformRevoker, revokeLockedTokens } from '../token-revocation/queries.js';
+import { revokeLineage } from '../token-revocation/lineage.js';
 import type { TokenPolicy } from '../token-policy/policy.js';
 import { describeReuse } from '../token-alerts/alerts.js';
 import { limitAlert } from '../token-alerts/limited-alerts.js';
 import { storeAlert } from '../token-alerts/queries.js';
-import {
-  claimReuse,
-  claimReuseNotice,
-  findNewestToken,
-  findReusedTokens,
-  type ReusedToken,
-} from './queries.js';
+import { claimReuse, claimReuseNotice, findReusedTokens, type ReusedToken } from './queries.js';
 
 const EVERY_MS = 5_000;
 const BATCH = 100;
@@ -38,22 +32,6 @@ export function createReuseJob(deps: {
 }) {
   const { pool, prisma, outbox, clock, log } = deps;
 
-  async function revokeFamily(
-    client: pg.PoolClient,
-    { tokenId, orgId }: ReusedToken,
-    at: Date,
-  ): Promise<void> {
-    await lockTokenOwner(client, tokenId, orgId);
-    await revokeLockedTokens(client, {
-      tokenId: await findNewestToken(client, tokenId),
-      ownerId: undefined,
-      by: platformRevoker(orgId),
-      reason: 'reuse of a rotated token',
-      keepsDescendants: false,
-      at,
-    });
-  }
-
   async function react(token: ReusedToken): Promise<void> {
     const { tokenId, orgId, ownerId, name } = token;
     const { revokeFamilyOnReuse } = await deps.getPolicy(orgId);
@@ -63,7 +41,8 @@ export function createReuseJob(deps: {
     await runInTransaction(pool, async (client) => {
       const reuse = await claimReuse(client, tokenId);
       if (!reuse) return;
-      if (revokeFamilyOnReuse) await revokeFamily(client, token, at);
+      if (revokeFamilyOnReuse)
+        await revokeLineage(client, { tokenId, orgId, reason: 'reuse of a rotated token', at });
       const before = new Date(at.getTime() - NOTICE_EVERY_MS);
       if (!(await claimReuseNotice(client, tokenId, at, before))) return;
       const alert = limitAlert(outbox, {
