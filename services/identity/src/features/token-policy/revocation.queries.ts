@@ -58,6 +58,25 @@ export async function lockRevocation(
   return rowCount === 1;
 }
 
+/** The reason that is stored with the revocations. */
+export const REVOCATION_REASON = 'policy';
+
+const revokedTokens = `
+  select from personal_access_tokens
+  where owner_id = $1 and status <> 'active' and revoked_reason = '${REVOCATION_REASON}' and revoked_at >= $2 limit 1`;
+
+/**
+ * Returns whether tokens of the owner were revoked by this save: then the owner was told. Revocations of an earlier save have
+ * an earlier time.
+ */
+export async function hasRevoked(
+  client: pg.PoolClient,
+  { version }: PolicySave,
+  ownerId: string,
+): Promise<boolean> {
+  return (await client.query(revokedTokens, [ownerId, version])).rowCount === 1;
+}
+
 /** Notes that all tokens that the save does not allow are revoked. */
 export const clearRevocation = (db: pg.Pool, { orgId, version }: PolicySave): Promise<unknown> =>
   db.query(

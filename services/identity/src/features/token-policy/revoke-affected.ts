@@ -6,7 +6,13 @@ import { limitAlert } from '../token-alerts/limited-alerts.js';
 import { storeAlert } from '../token-alerts/queries.js';
 import { lockTokenOwner, type Revoker, revokeLockedTokens } from '../token-revocation/queries.js';
 import type { Affected } from './affected.js';
-import { clearRevocation, lockRevocation, type PolicySave } from './revocation.queries.js';
+import {
+  clearRevocation,
+  hasRevoked,
+  lockRevocation,
+  type PolicySave,
+  REVOCATION_REASON,
+} from './revocation.queries.js';
 
 /** The number of tokens that are revoked in one transaction, in which creations by their owner wait. */
 const BATCH = 50;
@@ -40,6 +46,7 @@ function splitByOwner(tokens: readonly Affected[]): Affected[][] {
  * when the policy is saved again, since that save decides anew. Each owner gets one mail, which is stored with the first
  * revocations. [PAT-30]
  *
+ * @param at - the time of the revocations, not before the save.
  * @returns how many tokens were revoked.
  */
 export async function revokeAffected(
@@ -60,35 +67,34 @@ export async function revokeAffected(
       at,
     });
 
-  /** @param names - undefined when the owner was mailed already. */
-  const revokeBatch = (batch: readonly Affected[], names: readonly string[] | undefined): Promise<number> =>
+  /** @param names - those of all tokens of the owner that are to be revoked. */
+  const revokeBatch = (batch: readonly Affected[], names: readonly string[]): Promise<number> =>
     runInTransaction(pool, async (client) => {
       const [first] = batch;
       const owner = first && (await lockTokenOwner(client, first.id, save.orgId));
       // The policy is locked after the owner, as by a creation.
       if (!(await lockRevocation(client, save))) throw savedAgain;
+      const ownerId = owner?.ownerId ?? null;
+      const isTold = ownerId === null || ownerId === by.userId || (await hasRevoked(client, save, ownerId));
       let count = 0;
       for (const { id: tokenId } of batch)
         count += await revokeLockedTokens(client, {
           tokenId,
           ownerId: undefined,
           by,
-          reason: 'policy',
+          reason: REVOCATION_REASON,
           keepsDescendants: false,
           at,
         });
-      const ownerId = owner?.ownerId ?? null;
-      if (count > 0 && names && ownerId !== null && ownerId !== by.userId)
-        await storeAlert(client, toAlert(ownerId, names), at);
+      if (count > 0 && !isTold) await storeAlert(client, toAlert(ownerId, names), at);
       return count;
     });
 
   async function revokeOwned(owned: readonly Affected[]): Promise<number> {
+    const names = owned.map(({ name }) => name);
     let count = 0;
-    for (let start = 0; start < owned.length; start += BATCH) {
-      const names = count === 0 ? owned.map(({ name }) => name) : undefined;
+    for (let start = 0; start < owned.length; start += BATCH)
       count += await revokeBatch(owned.slice(start, start + BATCH), names);
-    }
     return count;
   }
 

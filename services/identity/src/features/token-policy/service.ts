@@ -147,7 +147,13 @@ export function createTokenPolicyService(deps: {
       if (!isRevoked) return { ...result, revokedCount: 0, warnedCount: 0 };
       const revocable = found.filter(({ breaches }) => isRevoking(breaches));
       const revokedCount = saved
-        ? await revokeAffected({ pool, outbox }, { orgId, version: saved.version }, caller, revocable, at)
+        ? await revokeAffected(
+            { pool, outbox },
+            { orgId, version: saved.version },
+            caller,
+            revocable,
+            saved.version,
+          )
         : revocable.length + family.length;
       return { ...result, revokedCount, warnedCount: found.length - revocable.length };
     },
