@@ -1,7 +1,7 @@
 import type { App } from '@platform/service-kit';
 import { confirmationPageRoutes } from './page.routes.js';
 import { sessionConfirmationRoutes } from './routes.js';
-import { createSessionConfirmation, type SessionConfirmation } from './service.js';
+import { createSessionConfirmation } from './service.js';
 
 /**
  * Registers the confirmation that dangerous acts in a browser need, as an operation and as a page;
@@ -10,9 +10,8 @@ import { createSessionConfirmation, type SessionConfirmation } from './service.j
 export function registerSessionConfirmation(
   app: App,
   deps: Parameters<typeof createSessionConfirmation>[0],
-): SessionConfirmation {
+): void {
   const confirmation = createSessionConfirmation(deps);
   sessionConfirmationRoutes(app, confirmation);
   confirmationPageRoutes(app, confirmation);
-  return confirmation;
 }
