@@ -3,13 +3,13 @@ import { lockTokenOwner, platformRevoker, revokeLockedTokens } from './queries.j
 
 const newestToken = `
   with recursive lineage as (
-    select id, successor_id, created_at from personal_access_tokens where id = $1
-    union
-    select token.id, token.successor_id, token.created_at
+    select id, successor_id, 0 as rotations from personal_access_tokens where id = $1
+    union all
+    select token.id, token.successor_id, rotations + 1
     from lineage join personal_access_tokens token on token.id = lineage.successor_id
     where $2::timestamptz is null or token.created_at >= $2
   )
-  select id from lineage order by created_at desc limit 1`;
+  select id from lineage order by rotations desc limit 1`;
 
 /**
  * Revokes the newest token of a lineage in the name of the platform, with the predecessors that still work and with all that
