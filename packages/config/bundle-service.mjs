@@ -27,7 +27,7 @@ await build({
   platform: 'node',
   target: 'node20.19',
   // The sources of workspace packages, so that none of them has to be built first.
-  conditions: ['source'],
+  conditions: ['workspace'],
   // Each has to be a dependency of the service, or Node would not find it at run time.
   external: EXTERNAL.filter((name) => name in dependencies),
   banner: { js: BANNER },

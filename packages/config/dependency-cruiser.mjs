@@ -120,7 +120,7 @@ export default {
     doNotFollow: { path: ['node_modules', generatedClient] },
     enhancedResolveOptions: {
       exportsFields: ['exports'],
-      conditionNames: ['source', 'import', 'require', 'node', 'default', 'types'],
+      conditionNames: ['workspace', 'import', 'require', 'node', 'default', 'types'],
       extensions: ['.ts', '.js', '.mjs', '.cjs', '.json', '.node', '.d.ts'],
     },
   },

@@ -6,9 +6,15 @@ import { ROOT, runMain, setUp, SetupError, toolEnv, waitForExit } from './setup.
 
 const BENCH = 'packages/bench/dist/main.js';
 
-/** The programs to run once the clone is set up; paths are relative to the root. */
+/** What Node needs, and the programs to run once the clone is set up; paths are relative to the root. */
 const TOOLS = {
-  test: ['node_modules/jest/bin/jest.js', '-c', 'packages/config/jest.config.mjs'],
+  test: [
+    '--import=tsx',
+    '--conditions=workspace',
+    'node_modules/jest/bin/jest.js',
+    '-c',
+    'packages/config/jest.config.mjs',
+  ],
   check: ['packages/config/check.mjs'],
   bench: [BENCH],
   build: undefined,
@@ -31,7 +37,13 @@ await runMain(async () => {
   await setUp({ build: task !== 'format' && task !== 'check' });
   const tool = TOOLS[task];
   if (!tool) return;
-  if (!existsSync(join(ROOT, tool[0]))) throw new SetupError(`${tool[0]} is missing: ${task} can't be run.`);
-  const child = spawn(process.execPath, [...tool, ...args], { cwd: ROOT, env: toolEnv(), stdio: 'inherit' });
+  if (task === 'bench' && !existsSync(join(ROOT, BENCH)))
+    throw new SetupError(`${BENCH} is missing: the benchmark can't be run.`);
+  const isTestingAll = task === 'test' && args.some((arg) => arg === '--all' || arg.includes('.full'));
+  const child = spawn(process.execPath, [...tool, ...args.filter((arg) => arg !== '--all')], {
+    cwd: ROOT,
+    env: { ...toolEnv(), ...(isTestingAll && { TEST_ALL: '1' }) },
+    stdio: 'inherit',
+  });
   process.exitCode = await waitForExit(child, { exitOnSignal: false });
 });

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-const DIST = join(__dirname, '../dist');
+const DIST = join(import.meta.dirname, '../dist');
 const ASSETS = join(DIST, 'assets');
 /** UI-5 */
 const FIRST_LOAD_MAX_BYTES = 170_000;
@@ -31,7 +31,7 @@ function collectImports(name: string, found = new Set<string>()): Set<string> {
   return found;
 }
 
-const source = readFileSync(join(__dirname, '../src/screens.ts'), 'utf8');
+const source = readFileSync(join(import.meta.dirname, '../src/screens.ts'), 'utf8');
 const screens = [...source.matchAll(/import\('\.\/screens\/.+\/([\w-]+)\.tsx'\)/g)].map(
   ([, name = '']) => name,
 );

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { readFileSync } from 'node:fs';
 import { type Browser, launchBrowser, type Page, waitFor } from '@platform/testing';
 import { createOrganisation, type Person, type Platform } from './platform.js';
@@ -20,7 +21,7 @@ export interface Console {
 
 const HEIGHT = 800;
 const START_MS = 180_000;
-const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 
 export function useConsole(): Console {
   let platform: Platform;

@@ -53,7 +53,7 @@ export async function startKnowledge() {
   const issuer = await startIssuer();
   const database = await createTestDatabase({
     template: 'demo_knowledge',
-    migrationsDir: join(__dirname, '../src'),
+    migrationsDir: join(import.meta.dirname, '../src'),
     migrate: () => Promise.resolve(),
   });
   const parent = await realpath(await mkdtemp(join(tmpdir(), 'platform-knowledge-')));

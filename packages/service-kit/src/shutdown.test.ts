@@ -1,6 +1,8 @@
+import { mock } from 'node:test';
 import { createLogger } from './telemetry/logging.js';
 import { createShutdown, shutdownPhases } from './shutdown.js';
 
+const nextTurn = () => new Promise(setImmediate);
 const quiet = createLogger('test', 'silent');
 
 test('runs the phases one after another, and closes within a phase in reverse order', async () => {
@@ -40,7 +42,7 @@ test('logs a step that fails, at once or later, and continues', async () => {
 });
 
 test('abandons a step that never ends after the time limit of its phase', async () => {
-  jest.useFakeTimers();
+  mock.timers.enable({ apis: ['setTimeout'] });
   try {
     let lines = '';
     const shutdown = createShutdown(createLogger('test', 'error', { write: (line) => (lines += line) }));
@@ -48,14 +50,16 @@ test('abandons a step that never ends after the time limit of its phase', async 
     shutdown.on('flush', 'stuck', () => new Promise(() => undefined));
     shutdown.on('close', 'database', () => closed.push('database'));
     const done = shutdown.run('test');
-    await jest.advanceTimersByTimeAsync(4_999);
+    await nextTurn();
+    mock.timers.tick(4_999);
+    await nextTurn();
     expect(closed).toEqual([]);
-    await jest.advanceTimersByTimeAsync(1);
+    mock.timers.tick(1);
     await done;
     expect(closed).toEqual(['database']);
     expect(lines).toContain('took longer than 5000 ms');
   } finally {
-    jest.useRealTimers();
+    mock.timers.reset();
   }
 });
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { waitFor } from '@platform/testing';
 
 // Runs the built package, because a separate process cannot use Jest's transform.
-const FIXTURE = join(__dirname, 'fixtures', 'connect-while-closing.mjs');
+const FIXTURE = join(import.meta.dirname, 'fixtures', 'connect-while-closing.mjs');
 
 test('answers the requests of connections that wait to be accepted when a busy process closes its listener', async () => {
   const child = spawn(process.execPath, [FIXTURE], { env: { PATH: process.env.PATH } });

@@ -11,7 +11,7 @@ const log = { warn: (_fields: unknown, line?: string) => void lines.push(line ??
 
 // prettier-ignore
 beforeAll(async () => {
-  database = await createTestDatabase({ template: 'empty', migrationsDir: `${__dirname}/fixtures`, migrate: async () => undefined });
+  database = await createTestDatabase({ template: 'empty', migrationsDir: `${import.meta.dirname}/fixtures`, migrate: async () => undefined });
 });
 afterEach(() => {
   server?.close();

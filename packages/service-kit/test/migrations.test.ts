@@ -13,7 +13,7 @@ let pool: pg.Pool;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'migrations-'));
   await write('1_first', 'create table first (id int)');
-  database = await createTestDatabase({ template: 'empty', migrationsDir: join(__dirname, 'fixtures'), migrate: async () => undefined });
+  database = await createTestDatabase({ template: 'empty', migrationsDir: join(import.meta.dirname, 'fixtures'), migrate: async () => undefined });
   pool = new pg.Pool({ connectionString: database.url });
 });
 afterEach(async () => {

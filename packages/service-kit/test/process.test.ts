@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { startStopwatch, waitFor } from '@platform/testing';
 
 // Runs the built package, because a separate process cannot use Jest's transform.
-const FIXTURE = join(__dirname, 'fixtures', 'serve.mjs');
+const FIXTURE = join(import.meta.dirname, 'fixtures', 'serve.mjs');
 let child: ChildProcess;
 let output: string;
 

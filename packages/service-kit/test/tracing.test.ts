@@ -9,7 +9,7 @@ import { text } from 'node:stream/consumers';
 import { waitFor } from '@platform/testing';
 
 // Runs the built package, because the SDK does not run inside Jest.
-const FIXTURE = join(__dirname, 'fixtures', 'trace.mjs');
+const FIXTURE = join(import.meta.dirname, 'fixtures', 'trace.mjs');
 
 describe('a traced process', () => {
   let collector: Server;

@@ -1,4 +1,3 @@
-// Jest imports this file natively, outside its loader, and therefore the built packages: build before testing.
 import {
   ADMIN_URL_VARIABLE,
   findMissing,

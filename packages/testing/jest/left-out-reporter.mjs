@@ -1,4 +1,3 @@
-// Jest imports this file natively, as it does the global setup, and so the built packages.
 import { describeLeftOut, readMissing } from '@platform/testing';
 
 /**
@@ -6,11 +5,13 @@ import { describeLeftOut, readMissing } from '@platform/testing';
  * summary comes after every other reporter, and these have to be the last lines.
  */
 export default class LeftOutReporter {
-  /** @param {{others: {path: string, reason: string}[]}} options files that the configuration has left out */
+  /** @param {{others: {title?: string, path: string, reason: string}[]}} options files that the configuration leaves out */
   constructor({ nonFlagArgs }, { others }) {
     const isAskedFor = ({ path }) =>
       nonFlagArgs.length === 0 || nonFlagArgs.some((part) => path.includes(part));
-    this.others = others.filter(isAskedFor).map(({ path, reason }) => `${path}: ${reason}.`);
+    this.others = others
+      .filter(isAskedFor)
+      .map(({ title, path, reason }) => `${title ?? path}: ${reason}.`);
   }
 
   onRunComplete(_contexts, { testResults }) {

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../src/index.js';
 import { readAdminUrl } from '../src/environment.js';
 
-const migrationsDir = join(__dirname, 'migrations');
+const migrationsDir = join(import.meta.dirname, 'migrations');
 // One template per run of this file, also on a server that outlives it.
 const template = `probe_${Date.now()}`;
 let migrations = 0;

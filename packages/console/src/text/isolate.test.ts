@@ -34,7 +34,7 @@ test('texts isolate the names that they are given', () => {
   expect(texts.inner.all([HEBREW, 'Ada'], 2)).toBe(`\u2068${HEBREW}\u2069, Ada (2)`);
 });
 
-const folder = join(__dirname, 'en');
+const folder = join(import.meta.dirname, 'en');
 const withNames = readdirSync(folder)
   .map((file) => ({ file, source: readFileSync(join(folder, file), 'utf8') }))
   .filter(({ source }) => source.includes('=>'));

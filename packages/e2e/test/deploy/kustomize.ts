@@ -7,7 +7,7 @@ import { findProgram } from '@platform/embedded';
 import { assertDeclared } from '@platform/testing';
 import { parseAllDocuments } from 'yaml';
 
-export const root = resolve(__dirname, '../../../..');
+export const root = resolve(import.meta.dirname, '../../../..');
 
 /** A part of a manifest whose form its schema holds, not a type. */
 // oxlint-disable-next-line typescript/no-explicit-any

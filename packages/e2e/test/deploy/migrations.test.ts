@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-const repository = join(__dirname, '../../../..');
+const repository = join(import.meta.dirname, '../../../..');
 
 /** Earlier migrations have been applied, and are never edited. */
 const FIRST_CHECKED = '20261122045900';

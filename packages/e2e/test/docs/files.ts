@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-export const root = resolve(__dirname, '../../../..');
+export const root = resolve(import.meta.dirname, '../../../..');
 
 /** Files that programs wrote, and files of other projects. */
 const skipped = /(?:^|\/)(?:node_modules|dist|generated|results|\.[^/]+)(?:\/|$)/;

@@ -111,7 +111,7 @@ describeWith('nginx', 'traces', () => {
 
 /** Starts a consumer in a process of its own, because the SDK does not run inside Jest. */
 function startConsumer(env: Record<string, string>): { output(): string; stop(): Promise<void> } {
-  const child = spawn(process.execPath, [join(__dirname, '../fixtures/consume.mjs')], {
+  const child = spawn(process.execPath, [join(import.meta.dirname, '../fixtures/consume.mjs')], {
     env: { PATH: process.env.PATH, ...env },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });

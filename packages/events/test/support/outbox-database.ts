@@ -27,7 +27,7 @@ export interface OutboxDatabase {
 export async function createOutboxDatabase(adminUrl?: string): Promise<OutboxDatabase> {
   const database = await createTestDatabase({
     template: 'events',
-    migrationsDir: join(__dirname, '..', '..', 'src'),
+    migrationsDir: join(import.meta.dirname, '..', '..', 'src'),
     migrate,
     ...(adminUrl && { adminUrl }),
   });

@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { type Admin, ConfigResourceTypes, type ITopicConfig, Kafka, logLevel, Partitioners } from 'kafkajs';
+import kafkajs, { type Admin, type ITopicConfig, Kafka, logLevel, Partitioners } from 'kafkajs';
+
+// Node finds only some names of this CommonJS module.
+const { ConfigResourceTypes } = kafkajs;
 
 const connect = (brokers: string[]) => new Kafka({ brokers, logLevel: logLevel.NOTHING });
 

@@ -12,7 +12,7 @@ import { makeDataDir, type Platform, printed, startPlatform } from '../platform.
 
 /** Identity comes last, because the fuzzer may invalidate its own credential there. */
 const SERVICES = ['mail', 'crawl', 'identity'];
-const ROOT = resolve(__dirname, '../../../..');
+const ROOT = resolve(import.meta.dirname, '../../../..');
 const getDocumentPath = (service: string) => join(ROOT, 'services', service, 'openapi.json');
 /** The fuzzer tests each document for this long. */
 const FUZZ_SECONDS = 30;
@@ -113,7 +113,7 @@ describeWith('openapi-tools', 'the OpenAPI documents', () => {
 
     test.each(SERVICES)('%s conforms to its document for generated requests', async (service) => {
       const token = await credentialFor(service);
-      const config = join(__dirname, 'schemathesis.toml');
+      const config = join(import.meta.dirname, 'schemathesis.toml');
       const checks = service === 'identity' ? CHECKS : [...CHECKS, ...METHOD_CHECKS];
       const bounds = `--phases coverage,fuzzing --max-time ${FUZZ_SECONDS} --seed 1`;
       const said = await run('schemathesis', [

@@ -1,3 +1,4 @@
+import { mock } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createBatcher } from './batcher.js';
 
@@ -107,7 +108,7 @@ test('does not reject collected queries when a batch fails while another may sti
 });
 
 test('gives the next collection its full maxWaitMs after a batch ended the previous one', async () => {
-  jest.useFakeTimers({ doNotFake: ['setImmediate', 'performance'] });
+  mock.timers.enable({ apis: ['setTimeout'] });
   const turn = () => new Promise(setImmediate);
   try {
     const { batches, load } = createRecorder();
@@ -115,16 +116,15 @@ test('gives the next collection its full maxWaitMs after a batch ended the previ
     void get('a');
     await turn();
     void get('b');
-    jest.advanceTimersByTime(60);
+    mock.timers.tick(60);
     batches[0]?.resolve();
     await turn();
     void get('c');
-    jest.advanceTimersByTime(60);
+    mock.timers.tick(60);
     expect(batches.map(({ queries }) => queries)).toEqual([['a'], ['b']]);
-    jest.advanceTimersByTime(40);
+    mock.timers.tick(40);
     expect(batches.map(({ queries }) => queries)).toEqual([['a'], ['b'], ['c']]);
-    expect(jest.getTimerCount()).toBe(0);
   } finally {
-    jest.useRealTimers();
+    mock.timers.reset();
   }
 });

@@ -4,7 +4,7 @@ import { type Missing, type Requirement, REQUIREMENTS } from './requirements.js'
 /** The parts of a test's result that are used here. */
 export interface TestOutcome {
   readonly status: string;
-  readonly ancestorTitles: readonly string[];
+  readonly title: string;
 }
 
 /**
@@ -27,11 +27,9 @@ function describeOne(
   skipped: readonly TestOutcome[],
   missing: Missing,
 ): string | undefined {
-  // A test is counted once, under the outermost skipped group.
-  const own = skipped.filter(({ ancestorTitles }) =>
-    ancestorTitles.find((title) => title.includes('[needs '))?.endsWith(mark(requirement)),
-  );
+  // The runner reports a skipped group as one outcome.
+  const own = skipped.filter(({ title }) => title.endsWith(mark(requirement)));
   if (own.length === 0) return undefined;
-  const tests = own.length === 1 ? '1 test that needs' : `${own.length} tests that need`;
-  return `  ${tests} ${requirement}: ${missing[requirement] ?? 'skipped'}.`;
+  const groups = own.length === 1 ? '1 group of tests that needs' : `${own.length} groups of tests that need`;
+  return `  ${groups} ${requirement}: ${missing[requirement] ?? 'skipped'}.`;
 }

@@ -4,8 +4,6 @@ import { createCrawls, daily } from '../support/crawls.js';
 import { type Endpoint, json, startEndpoint } from '../support/endpoint.js';
 import { type Platform, startPlatform } from '../support/platform.js';
 
-jest.setTimeout(120_000);
-
 describe('the statistics', () => {
   let platform: Platform;
   let endpoint: Endpoint;

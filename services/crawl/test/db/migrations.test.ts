@@ -7,6 +7,6 @@ it.each([
   ['20261121140000_outbox_traceparent', outboxTraceSql],
 ])('the migration %s holds the outbox of packages/events, word for word', async (name, text) => {
   const path = `../../prisma/migrations/${name}/migration.sql`;
-  const sql = await readFile(fileURLToPath(new URL(path, `file://${__filename}`)), 'utf8');
+  const sql = await readFile(fileURLToPath(new URL(path, import.meta.url)), 'utf8');
   expect(sql).toContain(text);
 });

@@ -8,7 +8,7 @@ import { Registry } from 'prom-client';
 import { readOldestDueAge } from '../../src/db/expected-runs.js';
 import { createCrawlMetrics, registerQueueAge } from '../../src/engine/metrics.js';
 
-const migrationsDir = fileURLToPath(new URL('../../prisma/migrations', `file://${__dirname}/`));
+const migrationsDir = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));
 const now = new Date('2030-01-01T00:00:00Z');
 const before = (seconds: number): Date => new Date(now.getTime() - seconds * 1_000);
 

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { migrate } from '@platform/service-kit';
 import { createTestDatabase, describeDatabase, describePrismaSchema } from '@platform/testing';
 
-const toPath = (file: string) => fileURLToPath(new URL(`../../prisma/${file}`, `file://${__filename}`));
+const toPath = (file: string) => fileURLToPath(new URL(`../../prisma/${file}`, import.meta.url));
 const schemaFile = toPath('schema.prisma');
 const migrationsDir = toPath('migrations');
 

@@ -7,8 +7,6 @@ import { createCrawls, daily } from '../support/crawls.js';
 import { type Endpoint, json, startEndpoint } from '../support/endpoint.js';
 import { type Platform, startPlatform } from '../support/platform.js';
 
-jest.setTimeout(240_000);
-
 /*
  * Longer than any time-out of the service: the lock of a job and the lease of a run (30 s), a Kafka
  * client's patience, the longest pause of the relay, and a round of the reconciler. Those have the

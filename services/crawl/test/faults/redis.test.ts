@@ -6,8 +6,6 @@ import { createCrawls, daily } from '../support/crawls.js';
 import { type Endpoint, startEndpoint } from '../support/endpoint.js';
 import { type Platform, startPlatform } from '../support/platform.js';
 
-jest.setTimeout(120_000);
-
 const hourly = { scheduleType: 'hourly', minute: 7 };
 
 describeWith('own-redis', 'a flush, a hang and an outage of Redis', () => {

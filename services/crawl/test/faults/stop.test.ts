@@ -7,8 +7,6 @@ import { createCrawls } from '../support/crawls.js';
 import { type Endpoint, json, startEndpoint } from '../support/endpoint.js';
 import { describeEachBackend, type Organisation, type Platform, startPlatform } from '../support/platform.js';
 
-jest.setTimeout(180_000);
-
 const everyMinute = { scheduleType: 'custom', cronExpression: '* * * * *' };
 const MINUTE_MS = 60_000;
 /** The tests create their schedules this long before a minute begins. */

@@ -27,7 +27,7 @@ export interface ServiceOptions {
   readonly isReadyAwaited?: boolean;
 }
 
-const movableClock = fileURLToPath(new URL('../fixtures/movable-clock.mjs', `file://${__filename}`));
+const movableClock = fileURLToPath(new URL('../fixtures/movable-clock.mjs', import.meta.url));
 
 export async function startService({
   program,

@@ -12,7 +12,7 @@ import type { Backend } from './platform.js';
 
 /* The queues of crawl on a backend and a database of the test's own, without the service. */
 
-const migrationsDir = fileURLToPath(new URL('../../prisma/migrations', `file://${__filename}`));
+const migrationsDir = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));
 
 /** The connector of the schedules and jobs of these tests. */
 export const connector = 'files_1';

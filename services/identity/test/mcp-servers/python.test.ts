@@ -15,7 +15,7 @@ afterEach(async () => {
 
 async function startPython(mode: 'stateless' | 'sessions'): Promise<string> {
   const port = await findFreePort();
-  const program = join(__dirname, 'fixtures/python-server.py');
+  const program = join(import.meta.dirname, 'fixtures/python-server.py');
   const child = spawn(await ensurePythonMcp(), [program, String(port), mode], { stdio: 'ignore' });
   closing.push(async () => {
     const exited = once(child, 'exit');

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -35,14 +36,17 @@ afterAll(async () => {
 /** The programs of the packages. */
 const programs = {
   everything: join(
-    dirname(require.resolve('@modelcontextprotocol/server-everything/package.json')),
+    dirname(fileURLToPath(import.meta.resolve('@modelcontextprotocol/server-everything/package.json'))),
     'dist/index.js',
   ),
   filesystem: join(
-    dirname(require.resolve('@modelcontextprotocol/server-filesystem/package.json')),
+    dirname(fileURLToPath(import.meta.resolve('@modelcontextprotocol/server-filesystem/package.json'))),
     'dist/index.js',
   ),
-  memory: join(dirname(require.resolve('@modelcontextprotocol/server-memory/package.json')), 'dist/index.js'),
+  memory: join(
+    dirname(fileURLToPath(import.meta.resolve('@modelcontextprotocol/server-memory/package.json'))),
+    'dist/index.js',
+  ),
 };
 
 /** Offers the tools of a server that speaks stdio over Streamable HTTP. */

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,9 +8,11 @@ import { startFixtureEndpoint } from './fixture-endpoint.js';
 
 /* The official conformance suite: every server scenario that a revision requires. */
 
-const suiteFolder = dirname(require.resolve('@modelcontextprotocol/conformance/package.json'));
+const suiteFolder = dirname(
+  fileURLToPath(import.meta.resolve('@modelcontextprotocol/conformance/package.json')),
+);
 const program = join(suiteFolder, 'dist/index.js');
-const onNode20 = join(__dirname, '../fixtures/conformance-on-node-20.mjs');
+const onNode20 = join(import.meta.dirname, '../fixtures/conformance-on-node-20.mjs');
 
 const logging =
   'the endpoint sends no log messages, so an answer of the older revisions is JSON without a stream for them';

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,10 +11,10 @@ import { type PublicIdentity, startPublicIdentity } from './public-identity.js';
 /* The scenarios that the official conformance suite has for authorization servers. */
 
 const suite = join(
-  dirname(require.resolve('@modelcontextprotocol/conformance/package.json')),
+  dirname(fileURLToPath(import.meta.resolve('@modelcontextprotocol/conformance/package.json'))),
   'dist/index.js',
 );
-const onNode20 = join(__dirname, '../fixtures/conformance-on-node-20.mjs');
+const onNode20 = join(import.meta.dirname, '../fixtures/conformance-on-node-20.mjs');
 const scenarios = ['authorization-server-metadata-endpoint', 'authorization-code-grant'];
 
 let running: PublicIdentity;

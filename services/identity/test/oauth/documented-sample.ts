@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { waitFor } from '@platform/testing';
 
-const folder = join(__dirname, '../../../../docs/connect');
+const folder = join(import.meta.dirname, '../../../../docs/connect');
 
 /** Returns the first program in a language on a page of `docs/connect`, so that what people copy is what the tests run. */
 export function readSample(page: string, language: string): string {

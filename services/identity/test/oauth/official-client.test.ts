@@ -106,7 +106,7 @@ test('the documented TypeScript program signs in, and prints the user', async ()
   const sample = readSample('typescript', 'js').replace('41997', String(await findFreePort()));
   const args = ['--input-type=module', '-', `${identity.url}/mcp`];
   const child = spawn(process.execPath, args, {
-    cwd: join(__dirname, '../..'),
+    cwd: join(import.meta.dirname, '../..'),
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   child.stdin.end(sample);

@@ -9,7 +9,7 @@ import { fetchPatiently, readSample } from './documented-sample.js';
 import { consentAt } from './flow.js';
 import { type PublicIdentity, startPublicIdentity } from './public-identity.js';
 
-const program = join(__dirname, 'fixtures/python-client.py');
+const program = join(import.meta.dirname, 'fixtures/python-client.py');
 
 /** Runs the client, and returns the lines it prints and a function that answers it. */
 async function startClient(args: readonly string[]) {

@@ -157,7 +157,7 @@ function crc32(text: string): number {
 
 test('a token has the prefix and the documented form, its checksum is right, and any prefix and none are accepted', async () => {
   const { accessToken } = await make();
-  const page = readFileSync(join(__dirname, '../../../../docs/connect/secret-scanning.md'), 'utf8');
+  const page = readFileSync(join(import.meta.dirname, '../../../../docs/connect/secret-scanning.md'), 'utf8');
   const documented = /^pat_eyJ.*$/m.exec(page)?.[0] ?? '';
   expect(accessToken).toMatch(new RegExp(`^${documented.replace('pat_', 'acme_')}$`));
   const [body = '', checksum = ''] = accessToken.split(/_(?=[^_]*$)/);

@@ -5,7 +5,7 @@ import { waitFor } from '@platform/testing';
 import { admin, encryptionKeys, PATIENT } from '../identity.js';
 
 // Tests of the process run the built service, because Jest can't transform another process.
-const dist = join(__dirname, '../../dist');
+const dist = join(import.meta.dirname, '../../dist');
 
 export interface Exit {
   readonly code: number | null;

@@ -1,8 +1,6 @@
 import { daily } from '../../support/crawls.js';
 import { type Platform, startPlatform } from '../../support/platform.js';
 
-jest.setTimeout(60_000);
-
 describe('removing all schedules', () => {
   let platform: Platform;
   beforeAll(async () => {

@@ -10,7 +10,7 @@ import { type Endpoint, json, startEndpoint } from '../../support/endpoint.js';
 import { type Platform, startPlatform, TASK_SECRET } from '../../support/platform.js';
 import { startService } from '../../support/service-process.js';
 
-const toPath = (path: string) => fileURLToPath(new URL(`../../../${path}`, `file://${__filename}`));
+const toPath = (path: string) => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 
 /** Starts the example program of the documentation on a port. */
 async function startSample(port: number): Promise<ChildProcess> {
