@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import fs, { mkdir, mkdtemp, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { withFile } from '../src/folder.js';
@@ -17,6 +18,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   jest.restoreAllMocks();
+  syncBuiltinESMExports();
   await rm(parent, { recursive: true });
 });
 
@@ -40,6 +42,8 @@ function aroundOpening(before: () => Promise<void>, after?: () => Promise<void>)
     await after?.();
     return handle;
   });
+  // So that modules that import `open` by its name get it too.
+  syncBuiltinESMExports();
 }
 
 test('MCP-19: reads a file, but not when its folder becomes a symbolic link while it is opened', async () => {

@@ -9,9 +9,7 @@ export default class LeftOutReporter {
   constructor({ nonFlagArgs }, { others }) {
     const isAskedFor = ({ path }) =>
       nonFlagArgs.length === 0 || nonFlagArgs.some((part) => path.includes(part));
-    this.others = others
-      .filter(isAskedFor)
-      .map(({ title, path, reason }) => `${title ?? path}: ${reason}.`);
+    this.others = others.filter(isAskedFor).map(({ title, path, reason }) => `${title ?? path}: ${reason}.`);
   }
 
   onRunComplete(_contexts, { testResults }) {
