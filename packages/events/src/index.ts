@@ -4,7 +4,7 @@ export { InvalidCursorError } from './cursor.js';
 export { type EventFeedPage, type EventFeedQuery, findEvent, readEvents } from './event-feed.js';
 export { type KafkaMessage, toKey, toKafkaMessage } from './kafka-message.js';
 export { insertOutboxEvent, type OutboxInsert, outboxInsertFrom, outboxValues } from './outbox.js';
-export { outboxSql, outboxTraceSql } from './outbox-sql.js';
+export { outboxSql } from './outbox-sql.js';
 export { DEFAULT_TOPIC, type EventRelay, type EventRelayOptions, type RelayState } from './relay/options.js';
 export { createEventRelay } from './relay/relay.js';
 export { createOutboxRetention, type OutboxRetention, type OutboxRetentionOptions } from './retention.js';

@@ -1,6 +1,3 @@
-/** Adds the trace that an event belongs to; a later migration than {@link outboxSql}. */
-export const outboxTraceSql = 'alter table sync_events.outbox add column traceparent text;\n';
-
 /**
  * The outbox of the publishing service. Its migration holds this text verbatim; a test of the service compares them:
  * `expect(migration).toContain(outboxSql)`.
@@ -24,7 +21,9 @@ create table sync_events.outbox (
   created_at   timestamptz not null default clock_timestamp(),
   seq          bigint      not null generated always as identity,
   position     bigint,
-  published_at timestamptz
+  published_at timestamptz,
+  -- The trace that the event belongs to, if there is one.
+  traceparent  text
 );
 
 create index outbox_pending on sync_events.outbox (position, seq) where published_at is null;

@@ -3,14 +3,11 @@ import { join } from 'node:path';
 
 const repository = join(import.meta.dirname, '../../../..');
 
-/** Earlier migrations have been applied, and are never edited. */
-const FIRST_CHECKED = '20261122045900';
-
 const migrations = ['identity', 'mail', 'crawl'].flatMap((service) => {
   const folder = join(repository, 'services', service, 'prisma/migrations');
-  return readdirSync(folder)
-    .filter((name) => name >= FIRST_CHECKED)
-    .map((name) => ({
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => ({
       name: `${service}/${name}`,
       // The SQL without comments and function bodies.
       sql: readFileSync(join(folder, name, 'migration.sql'), 'utf8')

@@ -6,7 +6,6 @@ import {
   createSyncEvent,
   insertOutboxEvent,
   outboxSql,
-  outboxTraceSql,
   type SyncEvent,
 } from '../../src/index.js';
 
@@ -76,6 +75,6 @@ export async function createOutboxDatabase(adminUrl?: string): Promise<OutboxDat
 async function migrate(url: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
-  await client.query(outboxSql + outboxTraceSql);
+  await client.query(outboxSql);
   await client.end();
 }

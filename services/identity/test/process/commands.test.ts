@@ -36,7 +36,7 @@ test('migrate applies each migration once, also when several run concurrently', 
   const exits = await Promise.all([command(['migrate']), command(['migrate'])]);
   expect(exits.map(({ code }) => code)).toEqual([0, 0]);
   expect(exits.map(({ stdout }) => stdout).toSorted()).toEqual([
-    expect.stringMatching(/^applied: 20261121000000_initial/),
+    expect.stringMatching(/^applied: 20261124000000_initial/),
     // The second one may log that it waits for the first.
     expect.stringMatching(/nothing to apply\n$/),
   ]);

@@ -1,2 +1,0 @@
--- What wasn't sent is deleted some weeks later, in this order.
-create index mails_unsent on mails (created_at) where state in ('failed', 'unknown');
