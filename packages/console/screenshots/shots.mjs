@@ -116,7 +116,7 @@ export const SHOTS = [
     path: '/organisation/token-policy',
     act: async (page) => {
       await page.getByRole('button', { name: 'Change the policy…' }).click();
-      await page.getByText('Limit the lifetime of new tokens').click();
+      await page.getByText('Limit the lifetime of tokens').click();
       await page.getByRole('button', { name: 'Check what it affects' }).click();
       await page.getByRole('region', { name: /not within this policy/ }).waitFor();
     },

@@ -18,7 +18,6 @@ import { introspectionRoutes } from './features/introspection/routes.js';
 import { createIntrospect } from './features/introspection/service.js';
 import { startLiveness } from './features/liveness/feature.js';
 import { startExpiry } from './features/maintenance/feature.js';
-import { createCatalogueVersions } from './features/liveness/catalogue-versions.js';
 import { registerMcpServers } from './features/mcp-servers/feature.js';
 import { registerMcp } from './features/mcp/feature.js';
 import { registerApplications } from './features/oauth-applications/feature.js';
@@ -78,8 +77,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
   const common = { ...resources, config, box, clock, metrics, shutdown };
 
   const keys = await startSigningKeys({ ...common, issuer: config.TOKEN_ISSUER });
-  const versions = createCatalogueVersions();
-  const { liveness, refusedUses, recordScopes } = startLiveness({ ...common, catalogueVersions: versions });
+  const { liveness, refusedUses, recordScopes } = startLiveness(common);
   startExpiry({ ...common, toolCallDays: config.TOOL_CALL_DAYS, auditDays: config.AUDIT_DAYS });
   await app.register(authPlugin, {
     issuer: config.TOKEN_ISSUER,
@@ -111,7 +109,6 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
   const findCatalogue = registerMcpServers(app, {
     ...common,
     settings: toMcpServerSettings(config),
-    versions,
     signClaims: keys.signClaims,
   });
   registerMcp(app, {

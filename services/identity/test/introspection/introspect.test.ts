@@ -184,25 +184,6 @@ test('verifies the caller and the introspected token in one statement', async ()
   query.mockRestore();
 });
 
-test('reads an allow list once until it changes', async () => {
-  const { id, accessToken } = await identity.createToken(session, { allowList: ['203.0.113.0/24'] });
-  const ownPath = `/api/v1/personal-access-tokens/${id}`;
-  const listReads = async (clients: { address: string }[], isActive: boolean) => {
-    const query = jest.spyOn(pg.Client.prototype, 'query');
-    const { body } = await askMany([accessToken], service, clients);
-    expect(body.results).toEqual([expect.objectContaining({ active: isActive })]);
-    const names = query.mock.calls.map(([config]) => (config as { name?: string }).name);
-    query.mockRestore();
-    return names.filter((name) => name === 'allow_lists').length;
-  };
-  expect(await listReads([{ address: '203.0.113.9' }], true)).toBe(1);
-  expect(await listReads([{ address: '203.0.113.9' }], true)).toBe(0);
-  expect(await listReads([{ address: '198.51.100.9' }], false)).toBe(0);
-  await identity.call('PATCH', ownPath, { token: session, body: { allowList: ['203.0.113.128/25'] } });
-  expect(await listReads([{ address: '203.0.113.9' }], false)).toBe(1);
-  expect(await listReads([{ address: '203.0.113.200' }], true)).toBe(0);
-});
-
 test('a batch takes 1 to 200 tokens and returns results in their order, also for duplicates', async () => {
   const pat = await identity.createToken(session);
   const tokens = Array.from({ length: 200 }, (_, index) => (index % 2 ? 'garbage' : pat.accessToken));

@@ -102,11 +102,17 @@ test("OAUTH-4: a connection loses a scope that the organisation's policy denies 
     const { body } = await caller.legacy('tools/call', { name: 'whoami', arguments: {} });
     return body.result.structuredContent.credential.scopes as string[];
   };
-  const policy = { allowList: [], maxLifetimeDays: null, allowsNever: true, revokeFamilyOnReuse: false };
+  const policy = {
+    allowList: [],
+    maxLifetimeDays: null,
+    allowsNever: true,
+    revokeFamilyOnReuse: false,
+    revokeUnusedDays: null,
+  };
   const deny = (deniedScopes: string[]) =>
     identity.call('PUT', '/api/v1/organisation/token-policy', {
       token: session,
-      body: { ...policy, deniedScopes, existingTokens: 'keep' },
+      body: { ...policy, deniedScopes },
     });
   expect(await getScopes()).toEqual(['user:read', 'crawl:read']);
   await deny(['crawl:read', 'kb:read']);

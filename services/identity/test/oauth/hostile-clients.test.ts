@@ -115,7 +115,7 @@ test("OAUTH-4: a scope that the organisation's policy denies is lost by access t
         allowsNever: true,
         revokeFamilyOnReuse: false,
         deniedScopes,
-        existingTokens: 'keep',
+        revokeUnusedDays: null,
       },
     });
   expect(await listUsers(token)).toBe(200);

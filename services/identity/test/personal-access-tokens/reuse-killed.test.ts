@@ -46,6 +46,7 @@ test('the reuse of a rotated token ends its family and is mailed once, although 
     allowsNever: true,
     deniedScopes: [],
     revokeFamilyOnReuse: true,
+    revokeUnusedDays: null,
   };
   await identity.call('PUT', '/api/v1/organisation/token-policy', { token: session, body: policy });
   const owner = await identity.createMember(session);

@@ -146,6 +146,7 @@ test('with revokeFamilyOnReuse, the reuse of a token ends its whole family', asy
     allowsNever: true,
     deniedScopes: [],
     revokeFamilyOnReuse: true,
+    revokeUnusedDays: null,
   };
   const put = (body: object) =>
     platform.identity.call('PUT', '/api/v1/organisation/token-policy', { token: platform.session, body });

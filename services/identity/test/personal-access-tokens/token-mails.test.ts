@@ -49,23 +49,6 @@ test('a creation is mailed to the owner, and so is a revocation by somebody else
   ).toHaveLength(1);
 });
 
-test('a policy that revokes tokens is mailed to each owner once', async () => {
-  for (const name of ['first', 'second'])
-    await platform.identity.createToken(member.session, { name, expiryDays: 'never' });
-  const policy = { allowList: [], maxLifetimeDays: null, deniedScopes: [], revokeFamilyOnReuse: false };
-  const put = (body: object) =>
-    platform.identity.call('PUT', '/api/v1/organisation/token-policy', { token: platform.session, body });
-  const saved = await put({ ...policy, allowsNever: false, existingTokens: 'revoke' });
-  expect(saved.body.revokedCount).toBe(2);
-  const mail = await platform.mailTo(member.email, /^Access tokens of yours were revoked$/);
-  expect(mail.text).toMatch(/"second",\s"first"/);
-  await put({ ...policy, allowsNever: true });
-  await platform.drained();
-  expect(
-    platform.mailsTo(member.email).filter(({ subject }) => /were revoked/.test(subject ?? '')),
-  ).toHaveLength(1);
-});
-
 test('tokens that are created within a minute are one mail, also when two replicas send', async () => {
   const replica = await startReplica(platform);
   try {

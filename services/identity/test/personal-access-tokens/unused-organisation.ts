@@ -13,12 +13,21 @@ export async function createOrganisation(identity: IdentityUnderTest) {
   const { orgId, session } = await identity.createOrganisation(`unused-${++count}@example.com`);
   const { db } = identity;
   const adminId = (await identity.call('GET', '/api/v1/users/me', { token: session })).body.user.id as string;
+  const put = (policy: object) =>
+    identity.call('PUT', policyPath, { token: session, body: { ...noPolicy, ...policy } });
   return {
     orgId,
     session,
     adminId,
-    put: (policy: object, query = '') =>
-      identity.call('PUT', policyPath + query, { token: session, body: { ...noPolicy, ...policy } }),
+    put,
+    /** Saves a policy as if it had been saved long ago, so that every day without a use counts. */
+    async putLongAgo(policy: object): Promise<void> {
+      expect((await put(policy)).status).toBe(200);
+      await db.query(
+        `update token_policies set unused_from = now() - interval '10 years' where org_id = $1`,
+        [orgId],
+      );
+    },
     /** Stores a token that was created long ago, as the API cannot. */
     async insertToken(
       name: string,

@@ -157,10 +157,11 @@ test('allow list and policy apply to tokens of accounts', async () => {
         allowsNever: true,
         deniedScopes: [],
         revokeFamilyOnReuse: false,
+        revokeUnusedDays: null,
         ...policy,
       },
     });
-  const saved = await put({ allowsNever: false, deniedScopes: ['crawl:read'], existingTokens: 'revoke' });
+  const saved = await put({ allowsNever: false, deniedScopes: ['crawl:read'] });
   expect(saved.status).toBe(200);
   try {
     expect(await accounts.listUsers(forever.accessToken)).toBe(401);

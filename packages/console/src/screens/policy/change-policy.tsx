@@ -8,15 +8,7 @@ import { CheckboxRow, NumberInput, TextInput } from '../../ui/fields.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { PolicyDialog, type PolicyFormProps } from './policy-dialog.tsx';
 import { PolicyEffects } from './policy-effects.tsx';
-import {
-  type ExistingTokens,
-  type Policy,
-  type PolicyEffect,
-  readPolicy,
-  type Rule,
-  sendPolicy,
-  toRules,
-} from './policy.ts';
+import { type Policy, type PolicyEffect, readPolicy, type Rule, sendPolicy, toRules } from './policy.ts';
 
 const t = tokenPolicy.dialog;
 const DEFAULT_DAYS = 90;
@@ -30,15 +22,13 @@ interface ChangePolicyProps {
 
 /** Changes the policy after a look at what that does to the tokens there are. */
 export const ChangePolicy = ({ policy, onClose }: ChangePolicyProps) => (
-  <PolicyDialog<Policy, PolicyEffect, ExistingTokens | undefined>
+  <PolicyDialog<Policy, PolicyEffect>
     title={t.title}
     policy={policy}
     changes={['token-policy', 'tokens']}
-    check={(next) => sendPolicy(next, { dryRun: true, existingTokens: 'revoke' })}
-    save={(next, existingTokens) =>
-      sendPolicy(next, { dryRun: false, ...(existingTokens && { existingTokens }) })
-    }
-    describe={({ revokedCount, warnedCount }) => tokenPolicy.saved(revokedCount, warnedCount)}
+    check={(next) => sendPolicy(next, { dryRun: true })}
+    save={(next) => sendPolicy(next, { dryRun: false })}
+    describe={() => tokenPolicy.saved}
     renderForm={(form) => <PolicyForm {...form} />}
     renderEffect={(effects) => <PolicyEffects {...effects} />}
     onClose={onClose}

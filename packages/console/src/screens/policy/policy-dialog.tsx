@@ -14,32 +14,30 @@ export interface PolicyFormProps<Policy> extends Step {
   onCheck(next: Policy): void;
 }
 
-interface PolicyDialogProps<Policy, Effect, Choice> {
+interface PolicyDialogProps<Policy, Effect> {
   readonly title: string;
   readonly policy: Policy;
   /** The queries that are out of date afterwards, even if it failed. */
   readonly changes: readonly string[];
   /** Returns what the policy would do, and saves nothing. */
   check(next: Policy): Promise<Effect>;
-  save(next: Policy, choice: Choice): Promise<Effect>;
+  save(next: Policy): Promise<Effect>;
   /** Returns what is announced once it is saved. */
   describe(saved: Effect): string;
   renderForm(props: PolicyFormProps<Policy>): ReactNode;
-  renderEffect(props: Step & { effect: Effect; onBack(): void; onSave(choice: Choice): void }): ReactNode;
+  renderEffect(props: Step & { effect: Effect; onBack(): void; onSave(): void }): ReactNode;
   onClose(): void;
 }
 
 /** Changes a policy in two steps: what it should be, then what that does to what there is. */
-export function PolicyDialog<Policy, Effect, Choice = void>(
-  props: PolicyDialogProps<Policy, Effect, Choice>,
-) {
+export function PolicyDialog<Policy, Effect>(props: PolicyDialogProps<Policy, Effect>) {
   const { title, policy, changes, describe, renderForm, renderEffect, onClose } = props;
   const client = useQueryClient();
   // Kept here, so that going back loses nothing.
   const [draft, setDraft] = useState(policy);
   const check = useMutation({ mutationFn: props.check });
   const save = useMutation({
-    mutationFn: (choice: Choice) => props.save(draft, choice),
+    mutationFn: () => props.save(draft),
     onSuccess: (saved) => {
       announce(describe(saved));
       onClose();
@@ -67,7 +65,7 @@ export function PolicyDialog<Policy, Effect, Choice = void>(
               save.reset();
               check.reset();
             },
-            onSave: (choice) => save.mutate(choice),
+            onSave: () => save.mutate(),
           })}
     </ModalDialog>
   );

@@ -1,27 +1,21 @@
 import { tokenPolicy } from '#text/token-policy';
-import { useState } from 'react';
 import { Button } from '../../ui/button.tsx';
-import { RadioCards } from '../../ui/fields.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
-import type { ExistingTokens, PolicyEffect } from './policy.ts';
+import type { PolicyEffect } from './policy.ts';
 
 const t = tokenPolicy.dialog;
-const choices = (['keep', 'revoke'] as const).map((key) => ({ key, ...t.choices[key] }));
 
 interface PolicyEffectsProps {
   readonly effect: PolicyEffect;
   readonly isPending: boolean;
   readonly error: unknown;
   onBack(): void;
-  /** @param existing - what happens to the tokens that the policy would not allow; undefined when there are none. */
-  onSave(existing: ExistingTokens | undefined): void;
+  onSave(): void;
 }
 
 /** Shows how a policy would affect the existing tokens, before it is saved. */
 export function PolicyEffects({ effect, isPending, error, onBack, onSave }: PolicyEffectsProps) {
   const { affectedCount, policy } = effect;
-  const [existing, setExisting] = useState<ExistingTokens>('keep');
-  const isRevoking = affectedCount > 0 && existing === 'revoke';
   return (
     <>
       <p role="status">{affectedCount === 0 ? t.nothingAffected : t.affected(affectedCount)}</p>
@@ -29,24 +23,13 @@ export function PolicyEffects({ effect, isPending, error, onBack, onSave }: Poli
       {affectedCount > 0 && (
         <>
           <Affected effect={effect} />
-          <RadioCards<ExistingTokens>
-            label={t.existing}
-            value={existing}
-            options={choices}
-            onChange={setExisting}
-          />
-          {isRevoking && <p role="status">{t.revokes(effect.revokedCount)}</p>}
+          <p>{t.consequence}</p>
         </>
       )}
       <ProblemNote error={error} />
       <div className="actions">
         <Button onPress={onBack}>{t.back}</Button>
-        <Button
-          kind={isRevoking ? 'danger' : 'primary'}
-          isPending={isPending}
-          autoFocus
-          onPress={() => onSave(affectedCount === 0 ? undefined : existing)}
-        >
+        <Button kind="primary" isPending={isPending} autoFocus onPress={onSave}>
           {t.save}
         </Button>
       </div>

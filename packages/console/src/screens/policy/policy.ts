@@ -5,7 +5,6 @@ import { readText } from '../../ui/read-form.ts';
 import { readRanges } from '../tokens/ranges.ts';
 
 export type Policy = IdentitySchemas['schemas']['TokenPolicy'];
-export type ExistingTokens = 'keep' | 'revoke';
 
 export const policyQuery = queryOptions({
   queryKey: ['token-policy'],
@@ -47,11 +46,6 @@ export function readPolicy(form: FormData, rules: readonly Rule[], days: RuleDay
 }
 
 /** Asks what the policy would do, or saves it. */
-export const sendPolicy = (policy: Policy, options: { dryRun: boolean; existingTokens?: ExistingTokens }) =>
-  unwrap(
-    identity.PUT('/api/v1/organisation/token-policy', {
-      params: { query: { dryRun: options.dryRun } },
-      body: { ...policy, ...(options.existingTokens && { existingTokens: options.existingTokens }) },
-    }),
-  );
+export const sendPolicy = (body: Policy, query: { dryRun: boolean }) =>
+  unwrap(identity.PUT('/api/v1/organisation/token-policy', { params: { query }, body }));
 export type PolicyEffect = Awaited<ReturnType<typeof sendPolicy>>;

@@ -23,7 +23,7 @@ export const tokenPolicy = createTexts({
     `Revoked after ${count} days without a use; the owner is mailed a week before`,
   dialog: {
     title: 'Change the token policy',
-    limit: 'Limit the lifetime of new tokens',
+    limit: 'Limit the lifetime of tokens',
     maxDays: 'At most … days',
     allowNever: 'Allow tokens without an end',
     revokeFamily: 'Revoke the replacement when a rotated token is used after its end',
@@ -44,38 +44,15 @@ export const tokenPolicy = createTexts({
         ? 'One active token is not within this policy.'
         : `${count} active tokens are not within this policy.`,
     listed: (count: number) => `The newest ${count} of them are listed.`,
-    existing: 'What happens to them?',
-    choices: {
-      keep: {
-        label: 'Keep them',
-        hint: 'They work until they expire, from allowed addresses. The policy holds for new tokens. For unused ones, the days start anew.',
-      },
-      revoke: {
-        label: 'Revoke them',
-        hint: 'They are refused at once, and so are tokens that they created. Owners of tokens that are only unused are mailed now; a week later, those that are still unused are revoked.',
-      },
-    },
-    revokes: (count: number) =>
-      count === 1 ? 'One token is revoked when you save.' : `${count} tokens are revoked when you save.`,
+    consequence:
+      'From the moment you save, they have only what the policy allows, and those that it does not allow at all are refused. They get it back when the policy allows it again.',
     addresses: 'The allowed addresses hold for all tokens, these and others, as soon as you save.',
   },
   breaches: {
-    lifetime: 'lives too long',
-    never: 'never ends',
-    scope: 'has a denied permission',
+    lifetime: 'ends earlier',
+    never: 'was made to last for ever',
+    scope: 'loses a denied permission',
     address: 'is used, or allowed only, from addresses that are not allowed',
-    unused: 'has not been used for that long',
-    family: 'is revoked with a token that created or replaced it',
   },
-  saved: (revoked: number, warned: number) =>
-    [
-      revoked === 0
-        ? 'The policy is saved.'
-        : `The policy is saved, and ${revoked === 1 ? 'one token is' : `${revoked} tokens are`} revoked.`,
-      ...(warned === 0
-        ? []
-        : [
-            `${warned === 1 ? 'One unused token is' : `${warned} unused tokens are`} revoked in a week, unless used.`,
-          ]),
-    ].join(' '),
+  saved: 'The policy is saved, and holds for every token.',
 });

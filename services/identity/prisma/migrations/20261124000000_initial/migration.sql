@@ -88,8 +88,8 @@ create table identity_providers (
   updated_at timestamptz(3) not null
 );
 
--- One row for each organisation that has had a server. The version grows with each change of the tools in effect; the
--- liveness check of every request reads it.
+-- One row for each organisation that has had a server. The version grows with each change of the tools in effect; every
+-- request of the tool endpoint reads it.
 create table mcp_catalogues (
   org_id uuid primary key references organisations,
   version bigint not null
@@ -276,16 +276,10 @@ create table token_policies (
   revoke_unused_days integer,
   -- Days without a use count from here at the earliest; null: from the last use of each token.
   unused_from timestamptz(3),
-  -- The save (`updated_at`) whose tokens are still being revoked, because the policy would not allow them; null: none.
-  revoking_version timestamptz(3),
-  -- The administrator who saved it.
-  revoking_by uuid,
   constraint token_policies_max_lifetime_days_check check ((max_lifetime_days >= 1) and (max_lifetime_days <= 3650))
 );
 -- The organisations that revoke unused tokens.
 create index token_policies_for_unused_tokens on token_policies (org_id) where revoke_unused_days is not null;
--- The organisations whose tokens are still being revoked. A save by a replica that doesn't know the column ends that.
-create index token_policies_revoking on token_policies (org_id) where revoking_version = updated_at;
 
 -- Calls of remote tools: what a credential was used for. Ids are UUIDv7 of the time of the call, so
 -- their order is that of time: pages and the retention need no index on a time. No foreign keys:
@@ -604,14 +598,14 @@ create table sessions (
   ended_at timestamptz(3),
   address text,
   user_agent text,
-  -- How the member authenticated, so that the sessions of a provider end with it. Null for sessions of older replicas.
+  -- How the member authenticated, so that the sessions of a provider end with it. 
   first_factor text,
   -- A member can confirm a change of the own second factor with a fresh sign-in at the provider, in place of the password.
   -- When the session was confirmed so; null again once a change has used it.
   confirmed_at timestamptz(3),
   -- When the member last entered the password in a session or signed in at the provider for it; null: when it was opened.
   authenticated_at timestamptz(3),
-  -- Whether a browser was given the session. Replicas of the version before leave it out.
+  -- Whether a browser was given the session.
   is_browser boolean default false not null
 );
 create index sessions_expiry on sessions (expires_at);

@@ -3,7 +3,6 @@ import type { Clock, Logger, Shutdown } from '@platform/service-kit';
 import type pg from 'pg';
 import { toComparable } from '../allow-lists/ranges.js';
 import type { ClientAddress } from '../known-devices/client.js';
-import type { CatalogueVersions } from './catalogue-versions.js';
 import { createLastUsed } from './last-used.js';
 import { recordAccessTokenUses, recordTokenUses } from './last-used.queries.js';
 import { createRefusedUses, type RefusedUses } from './refused-uses.js';
@@ -26,12 +25,11 @@ interface StartedLiveness {
 export function startLiveness(deps: {
   readonly pool: pg.Pool;
   readonly livenessPool: pg.Pool;
-  readonly catalogueVersions: Pick<CatalogueVersions, 'record'>;
   readonly clock: Clock;
   readonly log: Logger;
   readonly shutdown: Shutdown;
 }): StartedLiveness {
-  const { livenessPool, catalogueVersions, clock, shutdown } = deps;
+  const { livenessPool, clock, shutdown } = deps;
   const lastUsed = createLastUsed({ ...deps, write: recordTokenUses });
   const accessTokensUsed = createLastUsed({ ...deps, write: recordAccessTokenUses });
   const refusedUses = createRefusedUses(deps);
@@ -42,7 +40,7 @@ export function startLiveness(deps: {
   shutdown.on('flush', 'refused uses', refusedUses.stop);
   const recorders = { lastUsed, accessTokensUsed, refusedUses };
   return {
-    liveness: createDatabaseLiveness({ pool: livenessPool, ...recorders, catalogueVersions, clock }),
+    liveness: createDatabaseLiveness({ pool: livenessPool, ...recorders, clock }),
     refusedUses,
     recordScopes({ kind, credentialId: tokenId }, { address, userAgent }, scopes) {
       if (kind === 'pat') lastUsed.record({ tokenId, address: toComparable(address), userAgent, scopes });

@@ -9,13 +9,11 @@ export type LivenessRow = [
   fullName: string,
   /** Space-delimited; null when the signed scopes apply. */
   narrowedScope: string | null,
-  /** A hash of the token's allow list; null when it allows every address. */
-  allowListHash: string | null,
-  /** A hash of the organisation's allow list, in the same form. */
-  orgAllowListHash: string | null,
+  /** The ranges of the token's allow list, space-delimited; null when it allows every address. */
+  allowList: string | null,
+  /** The organisation's allow list, in the same form. */
+  orgAllowList: string | null,
   isServiceAccount: boolean,
-  /** The version of the organisation's mounted tools; null when it has never had an MCP server. */
-  catalogueVersion: number | null,
 ];
 
 /*
@@ -29,31 +27,38 @@ const keptScopes = `
       where (c.kind <> 'application' or scope = any(c.scopes)) and scope <> all(coalesce(p.denied_scopes, '{}'))
     ), ' ') end`;
 
-/* Printing a list of 20 ranges costs more than the rest of a row does, so only its hash is returned. */
-const hashList = (list: string): string =>
-  `case when ${list} <> '{}' then hash_array_extended(${list}, 0) end`;
+/* Most tokens and organisations have no list, and printing one costs more than the rest of a row. */
+const printList = (list: string): string =>
+  `case when ${list} <> '{}' then array_to_string(${list}, ' ') end`;
 
+/*
+ * The policy of the organisation holds for every token from the next request on: denied scopes are left out, and a token
+ * ends at the latest when the longest lifetime has passed since its creation. [PAT-30]
+ */
 const liveTokens = (ids: string, now: string): string => `
   select t.token_hash, coalesce(u.role, a.role), coalesce(u.email, ''), coalesce(u.full_name, a.name),
-         case when t.is_narrowed then array_to_string(t.scopes, ' ') end,
-         ${hashList('t.allow_list')}, ${hashList('p.allow_list')}, t.service_account_id is not null, m.version::float8
+         case when t.scopes && p.denied_scopes
+              then array_to_string(array(select scope from unnest(t.scopes) scope where scope <> all(p.denied_scopes)), ' ')
+              when t.is_narrowed then array_to_string(t.scopes, ' ') end,
+         ${printList('t.allow_list')}, ${printList('p.allow_list')}, t.service_account_id is not null
   from personal_access_tokens t
     -- Exactly one of them is the owner.
     left join users u on u.id = t.owner_id
     left join service_accounts a on a.id = t.service_account_id
     left join oauth_clients c on c.service_account_id = t.service_account_id
     left join token_policies p on p.org_id = t.org_id
-    left join mcp_catalogues m on m.org_id = t.org_id
   where t.id = any(${ids}::uuid[]) and t.status = 'active' and u.removed_at is null and a.removed_at is null
-    and c.disabled_at is null and (t.expires_at is null or t.expires_at > ${now}::timestamptz)`;
+    and c.disabled_at is null and (t.expires_at is null or t.expires_at > ${now}::timestamptz)
+    and (p.max_lifetime_days is null or t.created_at + p.max_lifetime_days * interval '24 hours' > ${now}::timestamptz)
+    and (p.allows_never is not false or t.expires_at is not null or p.max_lifetime_days is not null)`;
 
 const liveSessions = (ids: string): string => `
-  select s.token_hash, u.role, u.email, u.full_name, null, null::bigint, null::bigint, false, m.version::float8
-  from sessions s join users u on u.id = s.user_id left join mcp_catalogues m on m.org_id = u.org_id
+  select s.token_hash, u.role, u.email, u.full_name, null, null, null, false
+  from sessions s join users u on u.id = s.user_id
   where s.id = any(${ids}::uuid[]) and s.ended_at is null and u.removed_at is null`;
 
 const liveServices = (ids: string): string => `
-  select c.token_hash, 'member'::role, '', '', null, null::bigint, null::bigint, false, null::float8
+  select c.token_hash, 'member'::role, '', '', null, null, null, false
   from service_credentials c where c.id = any(${ids}::uuid[])`;
 
 /*
@@ -67,14 +72,13 @@ const liveAccessTokens = (ids: string): string => `
       or (select parent.revoked_at is null from oauth_access_tokens parent where parent.id = token.parent_id))
   )
   select o.token_hash, coalesce(u.role, a.role), coalesce(u.email, ''), coalesce(u.full_name, a.name), ${keptScopes},
-         null::bigint, ${hashList('p.allow_list')}, o.service_account_id is not null, m.version::float8
+         null, ${printList('p.allow_list')}, o.service_account_id is not null
   from o
     join oauth_clients c on c.id = o.client_id
     -- It acts either for the member of a grant or as a service account.
     left join (oauth_grants g join users u on u.id = g.user_id) on g.id = o.grant_id
     left join service_accounts a on a.id = o.service_account_id
     left join token_policies p on p.org_id = coalesce(g.org_id, a.org_id)
-    left join mcp_catalogues m on m.org_id = coalesce(g.org_id, a.org_id)
   where g.revoked_at is null and c.disabled_at is null and c.removed_at is null and u.removed_at is null
     and a.removed_at is null and coalesce(u.id, a.id) is not null)`;
 
@@ -119,29 +123,5 @@ export async function findLiveCredentials(
   const kinds = allKinds.filter((kind) => idsByKind[kind]);
   const values = [...kinds.map((kind) => idsByKind[kind]), ...(kinds.includes('pat') ? [now] : [])];
   const { rows } = await db.query<LivenessRow>({ ...toStatement(kinds), values, rowMode: 'array' });
-  return rows;
-}
-
-export interface StoredAllowList {
-  /** The id of a token or an organisation. */
-  readonly id: string;
-  readonly hash: string;
-  /** Separated by spaces; empty for every address. */
-  readonly ranges: string;
-}
-
-/** Finds the allow lists of tokens and organisations by primary key. */
-export async function findAllowLists(
-  db: pg.Pool,
-  tokenIds: readonly string[],
-  orgIds: readonly string[],
-): Promise<StoredAllowList[]> {
-  const text = `
-    select id::text, hash_array_extended(allow_list, 0)::text as hash, array_to_string(allow_list, ' ') as ranges
-    from personal_access_tokens where id = any($1::uuid[])
-    union all
-    select org_id::text, hash_array_extended(allow_list, 0)::text, array_to_string(allow_list, ' ')
-    from token_policies where org_id = any($2::uuid[])`;
-  const { rows } = await db.query<StoredAllowList>({ name: 'allow_lists', text, values: [tokenIds, orgIds] });
   return rows;
 }

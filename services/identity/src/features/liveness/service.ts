@@ -9,11 +9,9 @@ import {
 } from '@platform/auth';
 import { type Clock, createBatcher, dependencyUnavailable } from '@platform/service-kit';
 import type pg from 'pg';
-import { contains } from '../allow-lists/compiled-list.js';
+import { compileList, contains } from '../allow-lists/compiled-list.js';
 import { toComparable } from '../allow-lists/ranges.js';
 import { LIVENESS_CONNECTIONS } from '../../resources.js';
-import { createAllowLists, type LoadedList, type NeededList } from './allow-lists.js';
-import type { CatalogueVersions } from './catalogue-versions.js';
 import type { LastUsed } from './last-used.js';
 import { findLiveCredentials, type LivenessRow } from './queries.js';
 import type { RefusedUses } from './refused-uses.js';
@@ -28,40 +26,9 @@ interface Use {
   readonly requiredScopes: readonly string[];
 }
 
-/** The stored data of a live credential. */
-interface Found {
-  readonly row: LivenessRow;
-  /** The allow lists of the batch by the id of their holder; none for a holder that was deleted meanwhile. */
-  readonly allowLists: ReadonlyMap<string, LoadedList>;
-}
-
 /** An unknown address is in no list. */
-function isAllowed(
-  address: string | null,
-  { claims }: SignedCredential,
-  { row, allowLists }: Found,
-): boolean {
-  const isAllowedBy = (hash: string | null, holderId = ''): boolean => {
-    if (hash === null) return true;
-    const list = allowLists.get(holderId);
-    return list === null || (list !== undefined && address !== null && contains(list, address));
-  };
-  return isAllowedBy(row[5], claims.jti) && isAllowedBy(row[6], claims.org);
-}
-
-/** Returns the allow lists that the credentials of a batch need. */
-function toNeededLists(
-  credentials: readonly SignedCredential[],
-  rows: ReadonlyMap<string, LivenessRow>,
-): NeededList[] {
-  const lists: NeededList[] = [];
-  for (const { claims, digest } of credentials) {
-    const [, , , , , hash = null, orgHash = null] = rows.get(digest) ?? [];
-    if (hash !== null) lists.push({ holder: 'token', id: claims.jti, hash });
-    if (orgHash !== null) lists.push({ holder: 'organisation', id: claims.org ?? '', hash: orgHash });
-  }
-  return lists;
-}
+const isAllowed = (address: string | null, list: string | null): boolean =>
+  list === null || (address !== null && contains(compileList(list), address));
 
 const toHolder = ({ kind, jti, client_id: clientId, sub }: CredentialClaims): string =>
   kind === 'oauth' ? `${clientId} ${sub}` : jti;
@@ -84,10 +51,7 @@ export function createDatabaseLiveness(deps: {
   readonly accessTokensUsed: Pick<LastUsed, 'record'>;
   readonly refusedUses: Pick<RefusedUses, 'record'>;
   readonly clock: Clock;
-  readonly catalogueVersions: Pick<CatalogueVersions, 'record'>;
 }): Liveness {
-  const loadAllowLists = createAllowLists(deps.pool);
-
   function recordRefusal({ credential, address, userAgent }: Use, isLive: boolean): void {
     const { claims, digest } = credential;
     const { kind, jti: tokenId } = claims;
@@ -105,14 +69,16 @@ export function createDatabaseLiveness(deps: {
     if (kind === 'oauth') deps.accessTokensUsed.record({ tokenId, address, userAgent, scopes: [] });
   }
 
-  function toLiveOwner(use: Use, found: Found | undefined): LiveOwner | undefined {
-    const { claims } = use.credential;
-    if (!found || !isAllowed(use.address, use.credential, found)) {
-      recordRefusal(use, found !== undefined);
+  function toLiveOwner(use: Use, row: LivenessRow | undefined): LiveOwner | undefined {
+    if (!row) {
+      recordRefusal(use, false);
       return undefined;
     }
-    const [, role, email, fullName, narrowedScope, , , isServiceAccount, catalogueVersion] = found.row;
-    if (claims.org !== undefined) deps.catalogueVersions.record(claims.org, catalogueVersion);
+    const [, role, email, fullName, narrowedScope, allowList, orgAllowList, isServiceAccount] = row;
+    if (!isAllowed(use.address, allowList) || !isAllowed(use.address, orgAllowList)) {
+      recordRefusal(use, true);
+      return undefined;
+    }
     const account = { role, email, fullName, isServiceAccount };
     const owner =
       narrowedScope === null ? account : { ...account, scopes: new Set(narrowedScope.split(' ')) };
@@ -120,34 +86,26 @@ export function createDatabaseLiveness(deps: {
     return owner;
   }
 
-  async function findRows(credentials: readonly SignedCredential[]): Promise<Map<string, LivenessRow>> {
+  async function load(credentials: readonly SignedCredential[]): Promise<(LivenessRow | undefined)[]> {
     const idsByKind: Partial<Record<CredentialKind, string[]>> = {};
     for (const { claims } of credentials) (idsByKind[claims.kind] ??= []).push(claims.jti);
-    const rows = await findLiveCredentials(deps.pool, idsByKind, new Date(deps.clock()));
-    return new Map(rows.map((row) => [row[0], row]));
+    const rows = await findLiveCredentials(deps.pool, idsByKind, new Date(deps.clock())).catch(
+      (error: unknown) => {
+        throw dependencyUnavailable('database', error);
+      },
+    );
+    const byHash = new Map(rows.map((row) => [row[0], row]));
+    return credentials.map(({ digest }) => byHash.get(digest));
   }
 
-  async function load(credentials: readonly SignedCredential[]): Promise<(Found | undefined)[]> {
-    try {
-      const rows = await findRows(credentials);
-      const allowLists = await loadAllowLists(toNeededLists(credentials, rows));
-      return credentials.map(({ digest }) => {
-        const row = rows.get(digest);
-        return row && { row, allowLists };
-      });
-    } catch (error) {
-      throw dependencyUnavailable('database', error);
-    }
-  }
-
-  const loadFound = createBatcher({
+  const findRow = createBatcher({
     toKey: ({ digest }: SignedCredential) => digest,
     load,
     maxBatch: MAX_BATCH,
     maxInFlight: LIVENESS_CONNECTIONS,
   });
   return async (credential, { address, userAgent, requiredScopes = [] } = {}) => {
-    const found = await loadFound(credential);
-    return toLiveOwner({ credential, address: toComparable(address), userAgent, requiredScopes }, found);
+    const row = await findRow(credential);
+    return toLiveOwner({ credential, address: toComparable(address), userAgent, requiredScopes }, row);
   };
 }

@@ -10,7 +10,6 @@ import type { Registry } from 'prom-client';
 import type { Resources } from '../../resources.js';
 import type { SecretBox } from '../../secret-box.js';
 import type { FindCatalogue } from '../mcp/endpoint.js';
-import type { CatalogueVersions } from '../liveness/catalogue-versions.js';
 import { createCatalogues } from './catalogues.js';
 import { createServerChecks } from './checks.js';
 import { registerServerMetrics } from './metrics.js';
@@ -46,7 +45,6 @@ export interface McpServerDeps {
   readonly settings: McpServerSettings;
   readonly pool: Resources['pool'];
   readonly prisma: Resources['prisma'];
-  readonly versions: CatalogueVersions;
   readonly box: SecretBox;
   readonly signClaims: SignClaims;
   readonly clock: Clock;
@@ -78,7 +76,7 @@ function openConnections({ settings, box, signClaims, clock, log, shutdown }: Mc
  * @returns the function with which `/mcp` finds the mounted tools of an organisation.
  */
 export function registerMcpServers(app: App, deps: McpServerDeps): FindCatalogue {
-  const { settings, pool, prisma, versions, box, clock, log, shutdown } = deps;
+  const { settings, pool, prisma, box, clock, log, shutdown } = deps;
   const { timeoutMs, refreshMs } = settings;
   const { egress, connections } = openConnections(deps);
   const listTimeoutMs = Math.min(timeoutMs, MAX_LIST_TIMEOUT_MS);
@@ -96,5 +94,5 @@ export function registerMcpServers(app: App, deps: McpServerDeps): FindCatalogue
     maxCalls: settings.maxCalls,
     metrics: registerServerMetrics(deps.metrics),
   });
-  return createCatalogues({ pool, versions, callUpstream });
+  return createCatalogues({ pool, callUpstream });
 }

@@ -114,3 +114,17 @@ export async function findMountedTools(db: pg.Pool, orgId: string): Promise<Moun
   });
   return { version: rows[0]?.version ?? 0, rows: rows.filter(({ id }) => id !== null) };
 }
+
+/** Finds the versions of the organisations' tools; none for an organisation that has never had a server. */
+export async function findCatalogueVersions(
+  db: pg.Pool,
+  orgIds: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const { rows } = await db.query<[orgId: string, version: number]>({
+    name: 'catalogue_versions',
+    text: 'select org_id, version::float8 from mcp_catalogues where org_id = any($1)',
+    values: [orgIds],
+    rowMode: 'array',
+  });
+  return new Map(rows);
+}

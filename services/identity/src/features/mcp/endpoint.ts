@@ -15,7 +15,7 @@ import { createToolCalls } from './tool-calls.js';
 export type FindCatalogue = (
   orgId: string,
   extend: (mounted: readonly ToolEntry[]) => Catalogue,
-) => Catalogue | Promise<Catalogue> | undefined;
+) => Promise<Catalogue | undefined>;
 
 export function createToolEndpoint(deps: {
   readonly tools: readonly Tool[];
@@ -32,9 +32,9 @@ export function createToolEndpoint(deps: {
   const own = createCatalogue(tools, server);
   const extend = (mounted: readonly ToolEntry[]): Catalogue => extendCatalogue(own, mounted, server);
   return {
-    /** Returns the tools that there are for a caller's organisation; a promise when they have to be loaded. */
-    getCatalogue: ({ orgId }: AccountPrincipal): Catalogue | Promise<Catalogue> =>
-      findCatalogue?.(orgId, extend) ?? own,
+    /** Returns the tools that there are for a caller's organisation. */
+    getCatalogue: async ({ orgId }: AccountPrincipal): Promise<Catalogue> =>
+      (await findCatalogue?.(orgId, extend)) ?? own,
     methods: createMethods(server, createToolCalls(deps)),
   };
 }

@@ -2,7 +2,6 @@ import type pg from 'pg';
 import { type Caller, getUserAgent } from '../audit/actor.js';
 import { liesWithin } from '../allow-lists/queries.js';
 import { createAuditId } from '../audit/queries.js';
-import { lockPolicy } from '../token-policy/queries.js';
 import type { LimitedAlert } from '../token-alerts/limited-alerts.js';
 import { insertAlertFrom } from '../token-alerts/queries.js';
 
@@ -33,17 +32,12 @@ export interface NewToken {
  *
  * The owner is locked before the maker, in the same order as by a revocation: a creation that waits for a revocation then
  * sees the maker revoked, and a revocation that waits for a creation sees the new token.
- *
- * The policy is locked last. There is none when it was saved after the token was checked against it. [PAT-30]
  */
-const ownerAndMaker =
-  (maker: string, owners: 'users' | 'service_accounts' = 'users') =>
-  (version: string) => `
+const ownerAndMaker = (maker: string, owners: 'users' | 'service_accounts' = 'users') => `
   owner as materialized (
     select id from ${owners} where id = $3 and org_id = $2 and removed_at is null for no key update
   ), maker as materialized (
     ${maker} for share of maker
-  ), policy as materialized (${lockPolicy(version, 'maker')}
   )`;
 export const ownerAndSession = ownerAndMaker(
   `select maker.id, '{}'::inet[] as allow_list, null::uuid as successor_id from owner join sessions maker on maker.user_id = owner.id
@@ -68,16 +62,16 @@ export const ownerAndToken = ownerAndMaker(
  */
 const isAllowed = `($17::inet[] = '{}' or ${liesWithin('$17::inet[]', 'maker.allow_list')})`;
 const insertBy = (
-  locks: (version: string) => string,
+  locks: string,
   parentId: 'maker.id' | 'null',
   ownerColumn: 'owner_id' | 'service_account_id' = 'owner_id',
 ) => `
-  with ${locks('$22')}, token as (
+  with ${locks}, token as (
     insert into personal_access_tokens
       (id, org_id, ${ownerColumn}, name, scopes, token_hash, signing_key_id, created_at, expires_at, description, allow_list, parent_id)
     select $1, $2, $3, $4, $5, $6, $7, $8, $9, $16,
            case when $17::inet[] = '{}' then maker.allow_list else $17::inet[] end, ${parentId}
-    from maker cross join policy where maker.successor_id is null and ${isAllowed}
+    from maker where maker.successor_id is null and ${isAllowed}
     returning id, org_id, name, scopes, expires_at, created_at
   ), entry as (
     insert into audit_entries
@@ -87,19 +81,15 @@ const insertBy = (
     from token
   ), ${insertAlertFrom({ mails: '$19', summaries: '$20', countKey: '$21' }, 'token')}
   select case when maker.successor_id is not null then 'rotated'
-              when not ${isAllowed} then 'outside of the allow list'
-              when policy.org_id is null then 'policy changed' else 'created' end as outcome
-  from maker left join policy on true`;
+              when not ${isAllowed} then 'outside of the allow list' else 'created' end as outcome
+  from maker`;
 
 const insertBySession = insertBy(ownerAndSession, 'null');
 const insertForAccount = insertBy(accountAndSession, 'null', 'service_account_id');
 const insertByToken = insertBy(ownerAndToken, 'maker.id');
 
-/**
- * Why no token was created: the creating credential has ended, was rotated, or has an allow list that is exceeded; or the
- * policy was saved in the meantime.
- */
-export type InsertOutcome = 'created' | 'ended' | 'rotated' | 'outside of the allow list' | 'policy changed';
+/** Why no token was created: the creating credential has ended, was rotated, or has an allow list that is exceeded. */
+export type InsertOutcome = 'created' | 'ended' | 'rotated' | 'outside of the allow list';
 
 /** @returns the prepared statement for the owner and the creating credential. A token makes none for a service account. */
 function selectInsert({ isServiceAccount }: TokenOwner, maker: Caller): { name: string; text: string } {
@@ -114,7 +104,6 @@ export async function insertToken(
   token: NewToken,
   maker: Caller,
   { mails, summaries, countKey }: LimitedAlert,
-  policyVersion: Date,
 ): Promise<InsertOutcome> {
   const { rows } = await db.query<{ outcome: InsertOutcome }>({
     ...selectInsert(token.owner, maker),
@@ -140,7 +129,6 @@ export async function insertToken(
       mails,
       summaries,
       countKey,
-      policyVersion,
     ],
   });
   return rows[0]?.outcome ?? 'ended';

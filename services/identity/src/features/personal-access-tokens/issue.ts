@@ -9,9 +9,7 @@ import type { Prisma } from '../../resources.js';
 import { findAdministrators } from '../configuration/queries.js';
 import { describeCreation, describeManyCreations } from '../token-alerts/alerts.js';
 import { ALERTS_PER_HOUR, limitAlert, type LimitedAlert } from '../token-alerts/limited-alerts.js';
-import { policyChanged } from '../token-policy/current-policy.js';
-import { limitExpiry } from '../token-policy/policy.js';
-import type { CurrentPolicy } from '../token-policy/queries.js';
+import { limitExpiry, type TokenPolicy } from '../token-policy/policy.js';
 import { tokenAlreadyRotated } from './errors.js';
 import { type ExpiryDays, grantExpiry } from './grant.js';
 import { type InsertOutcome, insertToken, type NewToken, type TokenOwner } from './insert.queries.js';
@@ -42,7 +40,6 @@ export type CreatedToken = Token & { readonly accessToken: string };
 function assertCreated(outcome: InsertOutcome): void {
   if (outcome === 'ended') throw invalidCredential(standardAuthErrors);
   if (outcome === 'rotated') throw tokenAlreadyRotated();
-  if (outcome === 'policy changed') throw policyChanged();
   if (outcome === 'outside of the allow list')
     throw validationError([
       { field: 'allowList', message: 'must lie within the allow list of the token that creates this one' },
@@ -74,12 +71,12 @@ async function composeAlert(
  * Signs and stores a token within the policy.
  *
  * @throws AppError 400 for the expiry or the allow list; 401 when the caller's credential has ended since it was
- *   verified; 409 when it is a token that has been rotated, or when the policy was saved in the meantime.
+ *   verified; 409 when it is a token that has been rotated.
  */
 export async function issueToken(
   { pool, prisma, clock, outbox, ...mint }: IssueDeps,
   caller: Caller,
-  policy: CurrentPolicy,
+  policy: TokenPolicy,
   { owner, accountName, name, description, scopes, expiryDays, allowList }: TokenRequest,
 ): Promise<CreatedToken> {
   const now = clock();
@@ -104,7 +101,7 @@ export async function issueToken(
     expiresAt: expiry,
   };
   const alert = await composeAlert({ prisma, outbox }, caller, row, accountName);
-  assertCreated(await insertToken(pool, row, caller, alert, policy.version));
+  assertCreated(await insertToken(pool, row, caller, alert));
   outbox.wake();
   return {
     id,

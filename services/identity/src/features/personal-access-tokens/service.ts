@@ -15,7 +15,6 @@ import {
 import { revokeTokens } from '../token-revocation/queries.js';
 import { describeRevocation } from '../token-alerts/alerts.js';
 import { limitAlert } from '../token-alerts/limited-alerts.js';
-import { withCurrentPolicy } from '../token-policy/current-policy.js';
 import type { GetPolicy } from '../token-policy/feature.js';
 import { assertScopesAllowed } from '../token-policy/policy.js';
 import { findUsedScopes } from './used-scopes.js';
@@ -100,27 +99,20 @@ export function createTokenService(deps: TokenServiceDeps) {
      * @throws AppError 400 when the caller can't grant the scopes, the expiry or the allow list; 401 when the caller's
      *   credential has ended since it was verified; 409 when it is a token that has been rotated.
      */
-    create: (
-      caller: Caller,
-      { scopes: requested, name, description, expiryDays, allowList }: CreateTokenBody,
-    ): Promise<CreatedToken> =>
-      withCurrentPolicy(
-        () => deps.getPolicy(caller.orgId),
-        (policy) => {
-          assertScopesAllowed(policy, requested ?? []);
-          const allowed = defaultScopes.filter((scope) => !policy.deniedScopes.includes(scope));
-          const scopes = grantScopes(caller, requested, allowed);
-          const owner = { id: caller.userId, isServiceAccount: false };
-          return issueToken(deps, caller, policy, {
-            owner,
-            name,
-            description,
-            scopes,
-            expiryDays,
-            allowList,
-          });
-        },
-      ),
+    async create(caller: Caller, { scopes: requested, ...fields }: CreateTokenBody): Promise<CreatedToken> {
+      const policy = await deps.getPolicy(caller.orgId);
+      assertScopesAllowed(policy, requested ?? []);
+      const allowed = defaultScopes.filter((scope) => !policy.deniedScopes.includes(scope));
+      const { name, description, expiryDays, allowList } = fields;
+      return issueToken(deps, caller, policy, {
+        owner: { id: caller.userId, isServiceAccount: false },
+        name,
+        description,
+        scopes: grantScopes(caller, requested, allowed),
+        expiryDays,
+        allowList,
+      });
+    },
 
     /** Lists the caller's 100 newest active tokens, newest first. */
     listOwn: ({ userId }: UserPrincipal): Promise<Token[]> => list({ id: userId, isServiceAccount: false }),

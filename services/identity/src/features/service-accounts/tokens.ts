@@ -7,7 +7,6 @@ import { listScopeGroups } from '../personal-access-tokens/scope-groups.js';
 import type { TokenService } from '../personal-access-tokens/service.js';
 import type { EditedToken, EditTokenBody, TokenDetails } from '../token-details/schemas.js';
 import type { TokenDetailsService } from '../token-details/service.js';
-import { withCurrentPolicy } from '../token-policy/current-policy.js';
 import type { GetPolicy } from '../token-policy/feature.js';
 import { assertScopesAllowed } from '../token-policy/policy.js';
 import type { RotatedToken, RotateOptions } from '../token-rotation/schemas.js';
@@ -74,13 +73,9 @@ export function createAccountTokens(
       const { name, description, expiryDays, allowList } = body;
       const scopes = [...new Set(body.scopes)];
       const request = { owner, accountName: owner.name, name, description, scopes, expiryDays, allowList };
-      return withCurrentPolicy(
-        () => deps.getPolicy(caller.orgId),
-        (policy) => {
-          assertScopesAllowed(policy, body.scopes);
-          return issueToken(deps, caller, policy, request);
-        },
-      );
+      const policy = await deps.getPolicy(caller.orgId);
+      assertScopesAllowed(policy, scopes);
+      return issueToken(deps, caller, policy, request);
     },
 
     /** Returns a token in any state. @throws AppError 404. */

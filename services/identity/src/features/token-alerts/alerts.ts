@@ -104,24 +104,6 @@ export const describeRevocation = (
 const toOthers = (count: number): string =>
   count === 0 ? '' : `, with ${count} ${count === 1 ? 'token' : 'tokens'} that it created`;
 
-const MAX_NAMED = 5;
-
-export const describePolicyRevocation = (
-  names: readonly string[],
-  { fullName, email }: { readonly fullName: string; readonly email: string },
-): Alert => {
-  const moreCount = names.length - MAX_NAMED;
-  const named = names.slice(0, MAX_NAMED).map((name) => `"${name}"`);
-  return {
-    headline: 'Access tokens of yours were revoked',
-    message: [
-      `${fullName} (${email}) saved a policy for your organisation that does not allow these access tokens:`,
-      `${named.join(', ')}${moreCount > 0 ? ` and ${moreCount} more` : ''}.`,
-      'They were revoked, with the tokens that they created.',
-    ].join(' '),
-  };
-};
-
 /** It is merged with those about other tokens of the same owner. */
 export const describeUnusedRevocation = (name: string, days: number): Alert => ({
   headline: 'An unused access token was revoked',

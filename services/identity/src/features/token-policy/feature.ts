@@ -1,22 +1,17 @@
-import type { App, Shutdown } from '@platform/service-kit';
-import { type CurrentPolicy, findCurrentPolicy } from './queries.js';
-import { createPolicyRevocationJob } from './revocation.job.js';
+import type { App } from '@platform/service-kit';
+import type { TokenPolicy } from './policy.js';
+import { findTokenPolicy } from './queries.js';
 import { tokenPolicyRoutes } from './routes.js';
 import { createTokenPolicyService } from './service.js';
 
 /** Returns the policy of an organisation for its tokens. */
-export type GetPolicy = (orgId: string) => Promise<CurrentPolicy>;
+export type GetPolicy = (orgId: string) => Promise<TokenPolicy>;
 
-/** Registers the policy for tokens, which administrators set, and starts the job that finishes its revocations. */
+/** Registers the policy for tokens, which administrators set. */
 export function registerTokenPolicy(
   app: App,
-  deps: Parameters<typeof createTokenPolicyService>[0] &
-    Parameters<typeof createPolicyRevocationJob>[0] & { readonly shutdown: Shutdown },
+  deps: Parameters<typeof createTokenPolicyService>[0],
 ): GetPolicy {
   tokenPolicyRoutes(app, createTokenPolicyService(deps));
-  const job = createPolicyRevocationJob(deps);
-  job.start();
-  job.wake();
-  deps.shutdown.on('workers', 'policy revocations', job.stop);
-  return (orgId) => findCurrentPolicy(deps.prisma, orgId);
+  return (orgId) => findTokenPolicy(deps.prisma, orgId);
 }

@@ -1,9 +1,10 @@
 import { DAY_MS, type FaultDetail, validationError } from '@platform/service-kit';
-import { compileList, contains } from '../allow-lists/compiled-list.js';
-import { isDisjoint, readAllowList, toComparable } from '../allow-lists/ranges.js';
 import { WARNING_DAYS } from '../token-revocation/unused.js';
 
-/* Pure rules: what an organisation's policy allows a token to have. */
+/*
+ * Pure rules: what an organisation's policy allows a token to have. They answer a creation or a rotation with a clear error.
+ * What holds for every token, an older one too, is the statement that reads its liveness with each request.
+ */
 
 export interface TokenPolicy {
   /** Ranges that all tokens of the organisation may be used from; empty for any address. */
@@ -74,51 +75,9 @@ export function assertScopesAllowed({ deniedScopes }: TokenPolicy, scopes: reado
   if (faults.length > 0) throw validationError(faults);
 }
 
-export const breaches = ['lifetime', 'never', 'scope', 'address', 'unused'] as const;
+/** In which way a policy would limit a token that exists. */
+export const breaches = ['lifetime', 'never', 'scope', 'address'] as const;
 export type Breach = (typeof breaches)[number];
-
-export interface PolicySubject {
-  readonly scopes: readonly string[];
-  readonly createdAt: Date;
-  readonly expiresAt: Date | null;
-  /** As it is stored. */
-  readonly allowList: readonly string[];
-  /** Null when it was never used. */
-  readonly lastUsedAt: Date | null;
-  /** Null when it was never used, or from an unknown address. */
-  readonly lastAddress: string | null;
-}
-
-/** Returns whether the token was last used from an address that the policy would refuse, or is allowed from none at all. */
-function isOutside(
-  policy: Pick<TokenPolicy, 'allowList'>,
-  { allowList, lastAddress }: PolicySubject,
-): boolean {
-  if (policy.allowList.length === 0) return false;
-  const address = toComparable(lastAddress ?? undefined);
-  if (address !== null && !contains(compileList(policy.allowList.join(' ')), address)) return true;
-  return isDisjoint(readAllowList(allowList), policy.allowList);
-}
-
-/** Returns what the policy would not allow the token to have if it were created today, and whether it is unused. */
-export function findBreaches(policy: TokenPolicy, token: PolicySubject, now: Date): Breach[] {
-  const { scopes, createdAt, expiresAt, lastUsedAt } = token;
-  const isLong = isTooLong(policy, createdAt.getTime(), expiresAt?.getTime() ?? null);
-  const unusedMs = now.getTime() - Math.max(createdAt.getTime(), lastUsedAt?.getTime() ?? 0);
-  const isUnused = policy.revokeUnusedDays !== null && unusedMs >= policy.revokeUnusedDays * DAY_MS;
-  return [
-    ...(isLong && expiresAt !== null ? (['lifetime'] as const) : []),
-    ...(isLong && expiresAt === null ? (['never'] as const) : []),
-    ...(scopes.some((scope) => policy.deniedScopes.includes(scope)) ? (['scope'] as const) : []),
-    ...(isOutside(policy, token) ? (['address'] as const) : []),
-    ...(isUnused ? (['unused'] as const) : []),
-  ];
-}
-
-/** Returns whether such a token can be revoked at once. The owner of one that is only unused is warned first. */
-export const isRevoking = (found: readonly string[]): boolean => found.some((breach) => breach !== 'unused');
-
-export type ExistingTokens = 'keep' | 'revoke';
 
 /** The part of a saved policy that says which tokens are unused. */
 export interface UnusedRule {
@@ -127,17 +86,9 @@ export interface UnusedRule {
   readonly unusedFrom: Date | null;
 }
 
-/**
- * Returns from when days without a use count at the earliest. Tightening the policy starts them anew, and so does keeping
- * the tokens that are unused, unless the administrator says that unused tokens are revoked.
- */
-export function getUnusedFrom(
-  before: UnusedRule,
-  days: number | null,
-  { existingTokens, at }: { readonly existingTokens: ExistingTokens | undefined; readonly at: Date },
-): Date | null {
-  if (days === null || existingTokens === 'revoke') return null;
+/** Returns from when days without a use count at the earliest. A tighter policy restarts the count, so that owners are warned. */
+export function getUnusedFrom(before: UnusedRule, days: number | null, at: Date): Date | null {
+  if (days === null) return null;
   const isTighter = before.revokeUnusedDays === null || days < before.revokeUnusedDays;
-  const isKeeping = existingTokens === 'keep' && before.unusedFrom === null;
-  return isTighter || isKeeping ? at : before.unusedFrom;
+  return isTighter ? at : before.unusedFrom;
 }

@@ -8,12 +8,12 @@ const Id = Type.String({ format: 'uuid' });
 const policyFields = {
   allowList: AllowList,
   maxLifetimeDays: Type.Union([Type.Integer({ minimum: 1, maximum: 3_650 }), Type.Null()], {
-    description: 'The longest lifetime of a new token. Null: any.',
+    description: 'The longest lifetime of a token, from its creation. Null: any.',
   }),
-  allowsNever: Type.Boolean({ description: 'Whether a new token may never expire.' }),
+  allowsNever: Type.Boolean({ description: 'Whether a token may never expire.' }),
   deniedScopes: Type.Array(Type.String({ maxLength: 64 }), {
     maxItems: 50,
-    description: 'Scopes that no new token gets.',
+    description: 'Scopes that no token has, whatever it was created with.',
   }),
   revokeFamilyOnReuse: Type.Boolean({
     description:
@@ -24,22 +24,7 @@ const policyFields = {
   }),
 };
 
-const existingTokenChoices = ['keep', 'revoke'] as const;
-
-export const TokenPolicyBody = Type.Object(
-  {
-    ...policyFields,
-    // Clients of earlier releases don't know it, and must not switch it off.
-    revokeUnusedDays: Type.Optional(policyFields.revokeUnusedDays),
-    existingTokens: Type.Optional(
-      Type.Enum([...existingTokenChoices], {
-        description:
-          'What happens to active tokens that the policy would not allow. Required when there are any. Unused tokens that are kept have all days without a use before them; those to be revoked are warned about first.',
-      }),
-    ),
-  },
-  { additionalProperties: false },
-);
+export const TokenPolicyBody = Type.Object(policyFields, { additionalProperties: false });
 export type TokenPolicyBody = Type.Static<typeof TokenPolicyBody>;
 
 const AffectedOwner = Type.Object({
@@ -51,9 +36,9 @@ const AffectedOwner = Type.Object({
       id: Id,
       name: Type.String(),
       breaches: Type.Array(
-        Type.Enum([...breaches, 'family'], {
+        Type.Enum([...breaches], {
           description:
-            '`address`: last used from, or allowed only from, addresses that the policy refuses. `family`: allowed, but revoked with a token that created or replaced it.',
+            '`lifetime`: ends earlier than it was created to. `never`: ends, though it was created to last. `scope`: loses scopes. `address`: last used from, or allowed only from, addresses that the policy refuses.',
         }),
       ),
     }),
@@ -65,16 +50,9 @@ export const TokenPolicyAnswer = Type.Object({ policy: Type.Object(policyFields,
 
 export const SavedTokenPolicy = Type.Object({
   ...TokenPolicyAnswer.properties,
-  affectedCount: Type.Integer({ description: 'Active tokens that the policy would not allow.' }),
-  revokedCount: Type.Integer({
-    description: 'Tokens that were, or would be, revoked, with those they created.',
-  }),
-  warnedCount: Type.Integer({
-    description: `Unused tokens whose owners are, or would be, warned. They are revoked ${WARNING_DAYS} days later, unless they are used.`,
-  }),
+  affectedCount: Type.Integer({ description: 'Active tokens that the policy limits.' }),
   affected: Type.Array(AffectedOwner, {
-    description:
-      'At most 1,000 of these tokens, by owner, newest first; with `existingTokens: revoke` also those that are revoked with them.',
+    description: 'At most 1,000 of these tokens, by owner, newest first.',
   }),
 });
 export type SavedTokenPolicy = Type.Static<typeof SavedTokenPolicy>;

@@ -22,8 +22,6 @@ export interface Rotation {
   readonly expiresAt: Date | null;
   /** The time at which the replaced token ends; undefined for at once. */
   readonly graceEndsAt: Date | undefined;
-  /** The policy that the new token was checked against. */
-  readonly policyVersion: Date;
   readonly at: Date;
 }
 
@@ -57,11 +55,11 @@ const isOwnFamily = `${liesWithin('target.allow_list', 'maker.allow_list')} and 
  * them to the new token.
  */
 const rotateBy = (
-  locks: (version: string) => string,
+  locks: string,
   isPermitted: string,
   ownerColumn: 'owner_id' | 'service_account_id' = 'owner_id',
 ) => `
-  with ${locks('$21')}, target as materialized (
+  with ${locks}, target as materialized (
     select token.* from maker, owner join personal_access_tokens token on token.${ownerColumn} = owner.id
     where token.id = $16 and token.status = 'active' and (token.expires_at is null or token.expires_at > $8)
       and token.successor_id is null
@@ -69,9 +67,8 @@ const rotateBy = (
   ), verdict as materialized (
     select case when maker.successor_id is not null then 'caller rotated'
                 when target.id is null then 'not active'
-                when not (${isPermitted}) then 'not permitted'
-                when policy.org_id is null then 'policy changed' else 'rotated' end as outcome
-    from maker left join target on true left join policy on true
+                when not (${isPermitted}) then 'not permitted' else 'rotated' end as outcome
+    from maker left join target on true
   ), old as materialized (
     select target.* from target, verdict where outcome = 'rotated'
   ), token as (
@@ -115,8 +112,7 @@ const rotateForAccount = rotateBy(accountAndSession, 'true', 'service_account_id
 const rotateByToken = rotateBy(ownerAndToken, isOwnFamily);
 
 /** Why a token wasn't rotated: the caller's credential has ended or was rotated, or the token is none that it may rotate. */
-export type RotationOutcome =
-  'rotated' | 'ended' | 'caller rotated' | 'not active' | 'not permitted' | 'policy changed';
+export type RotationOutcome = 'rotated' | 'ended' | 'caller rotated' | 'not active' | 'not permitted';
 
 /** @returns the prepared statement for the owner and the credential. A token rotates none of a service account. */
 function selectRotate({ isServiceAccount }: TokenOwner, by: Caller): { name: string; text: string } {
@@ -151,7 +147,6 @@ export async function rotateToken(pool: pg.Pool, rotation: Rotation, by: Caller)
       graceEndsAt?.toISOString() ?? null,
       createAuditId(at),
       by.userId,
-      rotation.policyVersion,
     ],
   };
   return runInTransaction(pool, async (client) => {

@@ -19,10 +19,8 @@ import { grantExpiry } from '../personal-access-tokens/grant.js';
 import { type MintDeps, mintToken } from '../personal-access-tokens/mint.js';
 import { findOwnToken, type TokenDetailsRow } from '../token-details/queries.js';
 import { toState } from '../token-details/state.js';
-import { policyChanged, withCurrentPolicy } from '../token-policy/current-policy.js';
 import type { GetPolicy } from '../token-policy/feature.js';
 import { assertScopesAllowed, limitExpiry } from '../token-policy/policy.js';
-import type { CurrentPolicy } from '../token-policy/queries.js';
 import { rotateToken } from './queries.js';
 import type { RotatedToken, RotateOptions } from './schemas.js';
 
@@ -55,13 +53,13 @@ export function createTokenRotation(
     return row;
   }
 
-  async function rotateWithin(
-    policy: CurrentPolicy,
+  async function rotateOf(
     caller: Caller,
     owner: TokenOwner,
     tokenId: string,
     { graceSeconds = 0, expiryDays }: RotateOptions = {},
   ): Promise<RotatedToken> {
+    const policy = await deps.getPolicy(caller.orgId);
     const now = clock();
     const old = await findRotatable(owner, tokenId, now);
     const { scopes } = old;
@@ -86,8 +84,7 @@ export function createTokenRotation(
     const graceEndsAt = graceSeconds === 0 ? undefined : new Date(now + graceSeconds * 1_000);
     const at = new Date(now);
     const rotation = { owner, tokenId, id, ...minted, scopes, expiresAt: toDate(expiresAt), graceEndsAt, at };
-    const outcome = await rotateToken(pool, { ...rotation, policyVersion: policy.version }, caller);
-    if (outcome === 'policy changed') throw policyChanged();
+    const outcome = await rotateToken(pool, rotation, caller);
     if (outcome === 'caller rotated') throw tokenAlreadyRotated();
     if (outcome === 'not permitted') throw sessionRequiredToRotate();
     if (outcome !== 'rotated') {
@@ -112,16 +109,6 @@ export function createTokenRotation(
     };
   }
 
-  const rotateOf = (
-    caller: Caller,
-    owner: TokenOwner,
-    tokenId: string,
-    options?: RotateOptions,
-  ): Promise<RotatedToken> =>
-    withCurrentPolicy(
-      () => deps.getPolicy(caller.orgId),
-      (policy) => rotateWithin(policy, caller, owner, tokenId, options),
-    );
   return {
     /**
      * Replaces an own token by a new one with the same name, scopes and place in its family. The new value is returned only
