@@ -48,7 +48,7 @@ export {
 export { bearer, createErrorResponses, errorResponses } from './http/error-responses.js';
 export type { Health, ReadinessCheck } from './http/health.js';
 export { findValueFault } from './http/body/json-body.js';
-export { readJsonShape } from './http/body/json-limits.js';
+export { findExcess } from './http/body/json-limits.js';
 export { isHeaderRepeated } from './http/repeated-header.js';
 export { createServerErrorLog } from './telemetry/server-error-log.js';
 export { createLogger, type Logger, scrub } from './telemetry/logging.js';

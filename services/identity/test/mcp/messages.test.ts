@@ -48,8 +48,6 @@ test.each(['null', '1.5', 'true', '[1]', '{}'])('rejects %s as an id', async (id
 });
 
 test.each([
-  ['a key twice', '{"jsonrpc":"2.0","id":1,"method":"tools/list","method":"tools/call"}', /key twice/],
-  ['an argument twice', '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"whoami","arguments":{"a":1,"\\u0061":2}}}', /key twice/],
   ['80,000 arguments', JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'whoami', arguments: Object.fromEntries(Array.from({ length: 80_000 }, (_, index) => [`k${index}`, 1])) } }), /10000 values/],
   ['10,000 levels of arguments', `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"whoami","arguments":${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}}}`, /64 levels/],
   ['a prototype key in the arguments', '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"whoami","arguments":{"__proto__":{"a":1}}}}', /must not have the key "__proto__"/],

@@ -79,18 +79,3 @@ test('a large body with too many values or levels is refused before it is parsed
     ]);
   }
 });
-
-test('a duplicate key in a body is refused, also next to a large attachment', async () => {
-  for (const bytes of [10, 20 * 1_048_576]) {
-    const body = JSON.stringify(
-      emailBody({ attachments: [attachment({ content: Buffer.alloc(bytes).toString('base64') })] }),
-    );
-    const raw = `${body.slice(0, -1)},"subject":"Another"}`;
-    const refused = await mail.call('POST', '/api/v1/mail/emails/sendEmail', { token: mail.token, raw });
-    expect([refused.status, refused.body.error.details]).toEqual([
-      400,
-      [{ field: 'body', message: 'has a key twice' }],
-    ]);
-  }
-  expect(smtp.accepted).toHaveLength(0);
-});

@@ -82,7 +82,7 @@ export const mcpServers = createTexts({
     hidden: 'Hidden',
     hiddenHint: 'no scope',
     unusableName: 'Its name makes one that clients reject',
-    flags: { hidden_characters: 'Hidden characters', instructs_model: 'Instructs the model' },
+    flags: { hidden_characters: 'Hidden characters' },
     review: 'Review…',
     emptyTitle: 'No tools are known',
     emptyAdvice: 'Press “Read its tools now”. What it offers waits for your approval.',
@@ -92,7 +92,6 @@ export const mcpServers = createTexts({
     flagged: {
       hidden_characters:
         'It contains characters that people don’t see and models read. They are shown as codes below.',
-      instructs_model: 'It seems to address the model rather than describe the tool. Read it with care.',
     },
     hidden: 'Agents don’t see this tool until you approve this definition.',
     description: 'What it says of itself',

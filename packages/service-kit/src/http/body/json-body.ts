@@ -1,8 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { errorCodes, type FastifyInstance } from 'fastify';
 import { type FaultDetail, validationError } from '../../errors.js';
-import { findInexactNumber } from './exact-numbers.js';
-import { findRepeatedName, type JsonShape, readJsonShape } from './json-limits.js';
+import { findExcess } from './json-limits.js';
 
 /**
  * Finds the first string that PostgreSQL's text and jsonb cannot store: one with NUL or an unpaired surrogate. Only
@@ -41,10 +40,9 @@ function isJson(text: string): boolean {
 }
 
 /**
- * Registers the parser of JSON bodies. It rejects a body that is not UTF-8 (RFC 8259 §8.1), has prototype keys or
- * repeated names, or contains text or numbers that the database would refuse or change: that is a 400 rather than a
- * 500. An empty body counts as none, as clients often set the content type anyway. The number of values is checked
- * before the body is parsed.
+ * Registers the parser of JSON bodies: Fastify's, for a body that is UTF-8 (RFC 8259 §8.1) and within limits. Prototype keys
+ * and text that the database would refuse are a 400 rather than a 500. An empty body counts as none, as clients often set
+ * the content type anyway.
  */
 export function registerJsonBody(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
@@ -58,9 +56,9 @@ export function registerJsonBody(app: FastifyInstance): void {
       done(new errorCodes.FST_ERR_CTP_INVALID_JSON_BODY());
       return;
     }
-    const shape = readJsonShape(bytes);
-    if (shape.fault) {
-      done(validationError([shape.fault]));
+    const excess = findExcess(bytes);
+    if (excess) {
+      done(validationError([excess]));
       return;
     }
     const text = bytes.toString();
@@ -69,18 +67,16 @@ export function registerJsonBody(app: FastifyInstance): void {
         done(validationError([{ field: 'body', message: PROTOTYPE_KEY }]), undefined);
         return;
       }
-      const fault =
-        error === null ? (findValueFault(shape, text, value) ?? findInexactNumber(text)) : undefined;
+      const fault = error === null ? findValueFault(text, value) : undefined;
       done(fault ? validationError([fault]) : error, value);
     });
   });
 }
 
 /** Finds the fault of a parsed body that no route accepts. */
-export function findValueFault(shape: JsonShape, text: string, value: unknown): FaultDetail | undefined {
+export function findValueFault(text: string, value: unknown): FaultDetail | undefined {
   // A route with an optional body would take `null` for a missing one.
   if (value === null) return { field: 'body', message: 'must not be null' };
   // Only an escape can contain an unpaired surrogate, and a raw NUL byte is not valid JSON.
-  const unstorable = text.includes('\\u') ? findUnstorableText(value) : undefined;
-  return unstorable ?? findRepeatedName(shape.memberCount, value);
+  return text.includes('\\u') ? findUnstorableText(value) : undefined;
 }

@@ -1,9 +1,6 @@
-import { findRepeatedName, readJsonShape } from './json-limits.js';
+import { findExcess } from './json-limits.js';
 
-function toFault(text: string): string | undefined {
-  const { fault, memberCount } = readJsonShape(Buffer.from(text));
-  return (fault ?? findRepeatedName(memberCount, JSON.parse(text)))?.message;
-}
+const toFault = (text: string): string | undefined => findExcess(Buffer.from(text))?.message;
 
 test.each([
   '{}',
@@ -20,21 +17,13 @@ test.each([
   expect(toFault(text)).toBeUndefined();
 });
 
-test.each([
-  '{"a": 1, "a": 1}',
-  '{"a": 1, "\\u0061": 2}',
-  '[{"b": {"a": ":", "c": {}, "a": []}}]',
-  '{"__proto__x": 1, "": 2, "": 3}',
-])('rejects %s for a repeated key', (text) => {
-  expect(toFault(text)).toBe('has a key twice');
-});
-
 test('finds the end of any string, however long it is', () => {
+  const many = '1,'.repeat(10_000);
   for (const filler of ['x', '\\"', '\\\\', '\\\\\\"', ':{[,', 'é', '\\u003a'])
     for (let count = 0; count < 300; count += 1) {
-      const text = `{"${filler.repeat(count)}": "${filler.repeat(count + 7)}", "b": {"c": 1}}`;
-      expect([filler, count, toFault(text)]).toEqual([filler, count, undefined]);
-      expect(readJsonShape(Buffer.from(text)).memberCount).toBe(3);
+      const text = `"${filler.repeat(count)}"`;
+      expect([filler, count, toFault(`[${text},1]`)]).toEqual([filler, count, undefined]);
+      expect(toFault(`[${text},${many}1]`)).toMatch(/values/);
     }
 });
 
@@ -54,8 +43,8 @@ test('accepts 10,000 values, and rejects more', () => {
 });
 
 test.each(['"', '{"a', '{"a\\', '}}}]', '{"a":"\\"', '\\', ''])(
-  'returns a shape for %p, which is not JSON',
+  'leaves %p, which is not JSON, to the parser',
   (text) => {
-    expect(readJsonShape(Buffer.from(text)).fault).toBeUndefined();
+    expect(toFault(text)).toBeUndefined();
   },
 );

@@ -7,8 +7,8 @@ import {
   AppError,
   type App,
   type FaultDetail,
+  findExcess,
   findValueFault,
-  readJsonShape,
   validationError,
   createFairLimiter,
 } from '@platform/service-kit';
@@ -117,13 +117,12 @@ async function readBody(request: FastifyRequest, payload: Readable, maxBytes: nu
   if (bytes.length > LARGE_BYTES) await nextTurn();
   // RFC 8259 §8.1 requires UTF-8.
   if (!isUtf8(bytes)) throw invalidJson();
-  const shape = readJsonShape(bytes);
-  throwIfFaulty(shape.fault);
+  throwIfFaulty(findExcess(bytes));
   if (bytes.length > LARGE_BYTES) await nextTurn();
   const text = bytes.toString('utf8');
   if (bytes.length > LARGE_BYTES) await nextTurn();
   const value = parseJson(text);
-  throwIfFaulty(findValueFault(shape, text, value));
+  throwIfFaulty(findValueFault(text, value));
   if (bytes.length > LARGE_BYTES) await nextTurn();
   return value;
 }
