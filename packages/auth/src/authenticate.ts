@@ -1,7 +1,6 @@
 import { AppError, type Clock, dependencyUnavailable, notApplied } from '@platform/service-kit';
-import type { FastifyRequest, onRequestHookHandler, preValidationHookHandler } from 'fastify';
+import type { onRequestHookHandler, preValidationHookHandler } from 'fastify';
 import { invalidCredential, type AuthErrorMessages } from './challenges.js';
-import type { SignedCredential } from './credential.js';
 import { createCredentialReader } from './credential-reader.js';
 import type { VerifyProof } from './dpop.js';
 import { assertService } from './guards.js';
@@ -23,19 +22,6 @@ export interface AuthenticationHooks {
    */
   readonly authenticateAgain: preValidationHookHandler;
 }
-
-/** A verification that overlaps with the query of its route. */
-export interface OverlappedAuthentication<T> {
-  /** Replaces `authenticate`. Only routes without a body can use it. */
-  readonly authenticate: onRequestHookHandler;
-  /**
-   * Returns the loaded value. Only a handler calls it, so that a request that an earlier hook refused never gets it.
-   */
-  load(request: FastifyRequest): Promise<T>;
-}
-
-/** The hooks of {@link Authentication.authenticateWhile}. */
-export const overlappedHooks: WeakSet<object> = new WeakSet();
 
 const getRole = (principal: Principal | null) =>
   principal?.kind === 'service' ? undefined : principal?.role;
@@ -103,32 +89,6 @@ export function createAuthentication(deps: {
 
     /** Returns the hook that belongs to `authenticate`; undefined for any other function. */
     findAgain: (authenticate: unknown): preValidationHookHandler | undefined => againOf.get(authenticate),
-
-    /**
-     * Calls `load` with the organisation of the signed claims while it checks that the credential is active: a route that only
-     * reads takes one round trip instead of two. The result is discarded when the credential is refused.
-     */
-    authenticateWhile: <T>(
-      load: (orgId: string, request: FastifyRequest) => T | Promise<T>,
-    ): OverlappedAuthentication<T> => {
-      const start = async (orgId: string, request: FastifyRequest) => load(orgId, request);
-      const authenticate: onRequestHookHandler = (request, reply, done) => {
-        const onSigned = ({ claims: { org } }: SignedCredential): void => {
-          // A service belongs to no organisation; the guards of the route refuse it.
-          if (org === undefined) return;
-          const loading = start(org, request);
-          // The handler reports a failure, unless the request is refused before.
-          loading.catch(() => undefined);
-          request.loading = loading;
-        };
-        verify(request, reply, deps.audience, done, { onSigned });
-      };
-      overlappedHooks.add(authenticate);
-      return {
-        authenticate,
-        load: (request) => (request.loading ?? Promise.reject(refusal)) as Promise<T>,
-      };
-    },
 
     /**
      * Accepts only another service of the platform that has the scope. Its signed claims are checked at once;

@@ -5,7 +5,7 @@ import { json } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SignedCredential } from './credential.js';
 import { createIdentityClient } from './identity-client.js';
-import { INTROSPECTION_BATCH_PATH, JWKS_PATH, TOKEN_PATH } from './introspection.js';
+import { INTROSPECTION_PATH, JWKS_PATH, TOKEN_PATH } from './introspection.js';
 
 type Fault = 'breaks' | 'breaks behind a gateway' | 'hangs' | 'never ends';
 const TRICKLE_MS = 50;
@@ -36,7 +36,7 @@ async function startIdentity(fault: Fault, faulty: number) {
     if (request.url === TOKEN_PATH) authorization = request.headers.authorization ?? '';
     if (isAway) response.writeHead(503).end('{}');
     else if (request.url === TOKEN_PATH) answer({ access_token: 'service', expires_in: 600 });
-    else if (request.url !== INTROSPECTION_BATCH_PATH) answer({ keys: [] });
+    else if (request.url !== INTROSPECTION_PATH) answer({ keys: [] });
     else if ((asked += 1) > faulty) void answerQuestion(request).then(answer);
     else if (fault === 'breaks') request.socket.destroy();
     else if (fault === 'never ends') {

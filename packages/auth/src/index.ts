@@ -7,7 +7,6 @@ export {
   type AuthErrorMessages,
   standardAuthErrors,
 } from './challenges.js';
-export type { OverlappedAuthentication } from './authenticate.js';
 export {
   type CredentialClaims,
   type CredentialKind,
@@ -42,7 +41,6 @@ export {
 } from './identity-client.js';
 export {
   Introspection,
-  INTROSPECTION_BATCH_PATH,
   INTROSPECTION_PATH,
   INTROSPECTION_SCOPE,
   IntrospectionBatch,

@@ -2,15 +2,14 @@ import { Type } from 'typebox';
 import { roles } from './scopes.js';
 
 /*
- * The introspection that identity offers to other services (RFC 7662). The batch form is an extension: it takes many
- * tokens in one request and returns one result for each, in their order.
+ * The introspection that identity offers to other services. The results are those of RFC 7662; unlike there, a request takes
+ * many tokens and returns one result for each, in their order.
  */
 
 /** The scope that a service credential needs for introspection. */
 export const INTROSPECTION_SCOPE = 'token:introspect';
 
 export const INTROSPECTION_PATH = '/api/v1/oauth2/introspect';
-export const INTROSPECTION_BATCH_PATH = '/api/v1/oauth2/introspect/batch';
 export const TOKEN_PATH = '/api/v1/oauth2/token';
 export const JWKS_PATH = '/.well-known/jwks.json';
 

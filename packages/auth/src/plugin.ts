@@ -1,7 +1,7 @@
 import type { Clock } from '@platform/service-kit';
 import type { FastifyInstance, onRequestHookHandler } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
-import { type Authentication, createAuthentication } from './authenticate.js';
+import { createAuthentication } from './authenticate.js';
 import { invalidCredential, type AuthErrorMessages, standardAuthErrors } from './challenges.js';
 import type { SignedCredential } from './credential.js';
 import { createProofCheck } from './dpop.js';
@@ -24,8 +24,6 @@ declare module 'fastify' {
     verifiedAt: number;
     /** Set by `authenticateService`; call it through the function of the same name. */
     verifyCaller: (() => Promise<void>) | null;
-    /** Set by `authenticateWhile`, whose `load` returns it. */
-    loading: Promise<unknown> | null;
   }
   interface FastifyContextConfig {
     /** The scopes that the route's guards require. */
@@ -39,8 +37,6 @@ declare module 'fastify' {
     authenticate: onRequestHookHandler;
     /** The same hook for routes that accept the access tokens of another audience than the service's own. */
     authenticateFor: (audience: string) => onRequestHookHandler;
-    /** Makes an `onRequest` hook that authenticates while a query of the route is running. */
-    authenticateWhile: Authentication['authenticateWhile'];
     /**
      * An `onRequest` hook for requests of other services of the platform. It fails with 401 or 403 by the signed claims. The
      * handler awaits `verifyCaller` in parallel with its own queries, before it answers.
@@ -100,7 +96,6 @@ async function registerAuth(app: FastifyInstance, options: AuthOptions): Promise
   app.decorateRequest('principal', null);
   app.decorateRequest('verifiedAt', 0);
   app.decorateRequest('verifyCaller', null);
-  app.decorateRequest('loading', null);
   app.decorate('verifyBearer', async (presented, presentation) => {
     const credential = verification.verifyLocally(presented, null);
     const principal = credential && (await verification.verifyLiveness(credential, presentation));
@@ -127,7 +122,6 @@ async function registerAuth(app: FastifyInstance, options: AuthOptions): Promise
   });
   app.decorate('authenticate', authentication.hooksFor(options.audience).authenticate);
   app.decorate('authenticateFor', (audience) => authentication.hooksFor(audience).authenticate);
-  app.decorate('authenticateWhile', authentication.authenticateWhile);
   app.decorate('authenticateService', authentication.authenticateService);
   app.addHook('onRoute', keepRequiredScopes);
   app.addHook('onRoute', reverifyAfterBody(authentication));

@@ -7,7 +7,7 @@ import {
   type Introspection,
   type IntrospectionClient,
   MAX_USER_AGENT_LENGTH,
-  INTROSPECTION_BATCH_PATH,
+  INTROSPECTION_PATH,
   type IntrospectionBatch,
 } from './introspection.js';
 import type { LiveOwner, Liveness, Presentation } from './liveness.js';
@@ -60,7 +60,7 @@ export function createRemoteLiveness(call: Call, serviceToken: ServiceToken): Li
   ): Promise<IntrospectionBatch['results']> {
     const { status, body } = await call(
       'POST',
-      INTROSPECTION_BATCH_PATH,
+      INTROSPECTION_PATH,
       {
         authorization: `Bearer ${await serviceToken.get()}`,
         'content-type': 'application/json',

@@ -8,8 +8,6 @@ import type { Presentation } from './liveness.js';
 import type { Verification } from './verification.js';
 
 interface VerifyOptions {
-  /** Called when the signature is right, before it is known whether the credential is active. */
-  readonly onSigned?: (credential: SignedCredential) => void;
   /** Whether the proof of a bound credential was verified before, for this request. */
   readonly isProven?: boolean;
 }
@@ -45,14 +43,13 @@ export function createRequestVerifier(deps: {
     reply: FastifyReply,
     audience: string,
     done: (error?: Error) => void,
-    { onSigned, isProven = false }: VerifyOptions = {},
+    { isProven = false }: VerifyOptions = {},
   ): void => {
     const credential = credentials.read(request, reply, audience);
     if (credential instanceof AppError) {
       done(credential);
       return;
     }
-    onSigned?.(credential);
     const isBound = credential.claims.cnf !== undefined && !isProven;
     const verified = isBound
       ? verifyBinding(request, credential)

@@ -1,5 +1,5 @@
 import type { RouteOptions } from 'fastify';
-import { type Authentication, overlappedHooks } from './authenticate.js';
+import type { Authentication } from './authenticate.js';
 import { findRequiredScopes } from './guards.js';
 
 /**
@@ -14,18 +14,12 @@ export function keepRequiredScopes(route: RouteOptions): void {
 const hasBody = ({ method }: RouteOptions): boolean =>
   [method].flat().some((name) => name !== 'GET' && name !== 'HEAD');
 
-/**
- * An `onRoute` hook that makes routes with authentication and a possible body authenticate again after the body.
- *
- * @throws Error for a route that may have a body and loads something while it authenticates.
- */
+/** An `onRoute` hook that makes routes with authentication and a possible body authenticate again after the body. */
 export const reverifyAfterBody =
   ({ findAgain }: Authentication) =>
   (route: RouteOptions): void => {
     if (!hasBody(route)) return;
     const hooks = [route.onRequest ?? []].flat();
-    if (hooks.some((hook) => overlappedHooks.has(hook)))
-      throw new Error(`${route.url} may have a body, so it must not load anything before it authenticates`);
     const again = hooks.map(findAgain).find(Boolean);
     if (!again) return;
     route.preValidation = [again, ...[route.preValidation ?? []].flat()];

@@ -64,7 +64,6 @@ const identity: ServiceDefinition = {
     '/api/v1/personal-access-tokens',
     '/api/v1/organisation',
     '/api/v1/configurationManager',
-    '/api/v1/oauth2',
     '/api/v1/oauth-applications',
     '/api/v1/service-accounts',
     '/api/v1/connected-apps',
@@ -83,7 +82,7 @@ const identity: ServiceDefinition = {
     '/organisation',
   ],
   exact: ['/'],
-  internal: ['/api/v1/configurationManager/internal', '/api/v1/oauth2/introspect', '/api/v1/oauth2/token'],
+  internal: ['/api/v1/configurationManager/internal'],
   errorShape: 'standard',
   heapMb: 256,
   env: ({

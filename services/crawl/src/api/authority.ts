@@ -1,12 +1,6 @@
-import {
-  type AuthErrorMessages,
-  type OverlappedAuthentication,
-  requireAdmin,
-  requireScopes,
-  standardAuthErrors,
-} from '@platform/auth';
+import { type AuthErrorMessages, requireAdmin, requireScopes, standardAuthErrors } from '@platform/auth';
 import type { App } from '@platform/service-kit';
-import type { FastifyRequest, onRequestHookHandler } from 'fastify';
+import type { onRequestHookHandler } from 'fastify';
 
 /** The message is the same for a missing and an invalid credential (CRAWL-23). */
 export const crawlAuthErrors: AuthErrorMessages = {
@@ -22,15 +16,3 @@ export const administrators = (
   app: App,
   scope: 'crawl:read' | 'crawl:write' | 'crawl:delete',
 ): onRequestHookHandler[] => [app.authenticate, requireScopes([scope], crawlAuthErrors), requireAdminRole];
-
-/** The same checks for a route that only reads: its query runs while the credential is verified. */
-export function administratorsReading<T>(
-  app: App,
-  load: (orgId: string, request: FastifyRequest) => T | Promise<T>,
-): Pick<OverlappedAuthentication<T>, 'load'> & { readonly onRequest: onRequestHookHandler[] } {
-  const { authenticate, load: getLoaded } = app.authenticateWhile(load);
-  return {
-    onRequest: [authenticate, requireScopes(['crawl:read'], crawlAuthErrors), requireAdminRole],
-    load: getLoaded,
-  };
-}

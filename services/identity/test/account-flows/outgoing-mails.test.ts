@@ -83,7 +83,7 @@ test('passes the id of the causing request to the mail service, which passes it 
   const lines = platform.identity.logged().split('\n').filter(Boolean);
   const paths = ofRequest(lines.map((line) => JSON.parse(line) as { requestId?: string }));
   expect(paths).toContain('/api/v1/auth/otp');
-  expect(paths).toContain('/api/v1/oauth2/introspect/batch');
+  expect(paths).toContain('/api/v1/oauth2/introspect');
 });
 
 const getInvitation = async (id: string) => {

@@ -23,14 +23,13 @@ const issue = (id: string, secret: string, raw = 'grant_type=client_credentials'
     raw,
     headers: { ...formType, authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` },
   });
-const ask = (token: string, as = service) =>
-  identity.call('POST', path, {
-    token: as,
-    raw: new URLSearchParams({ token }).toString(),
-    headers: formType,
-  });
 const askMany = (tokens: unknown, as = service, clients?: object[]) =>
-  identity.call('POST', `${path}/batch`, { token: as, body: { tokens, ...(clients && { clients }) } });
+  identity.call('POST', path, { token: as, body: { tokens, ...(clients && { clients }) } });
+/** Asks about one token. */
+async function ask(token: string, as = service) {
+  const answer = await askMany([token], as);
+  return { ...answer, body: answer.status === 200 ? answer.body.results[0] : answer.body };
+}
 
 test('issues a credential of five minutes to a client with the right secret, in the format of RFC 6749', async () => {
   const { status, headers, body } = await issue(serviceClient.id, serviceClient.secret);
@@ -136,14 +135,14 @@ test('responds with nothing but inactive for garbage, a revoked token, an ended 
   await identity.call('DELETE', `/api/v1/personal-access-tokens/${revoked.id}`, { token: session });
   await identity.call('POST', '/api/v1/auth/logout', { token: ended });
   await identity.call('DELETE', `/api/v1/users/${member.id}`, { token: session });
-  const dead = ['x', 'a.b.c', '\0', revoked.accessToken, ended, orphan.accessToken, member.session];
+  const dead = ['x', 'a.b.c', revoked.accessToken, ended, orphan.accessToken, member.session];
   for (const token of dead) {
     const { status, body } = await ask(token);
     expect([status, body]).toEqual([200, { active: false }]);
   }
-  const { body } = await askMany([...dead.filter((token) => token !== '\0'), session]);
+  const { body } = await askMany([...dead, session]);
   expect(body.results.map(({ active }: { active: boolean }) => active)).toEqual([
-    ...dead.slice(1).map(() => false),
+    ...dead.map(() => false),
     true,
   ]);
 });
@@ -168,8 +167,8 @@ test('describes a service credential by its client and scopes, and one that was 
   expect((await ask(other)).body.active).toBe(true);
   await identity.db.query('delete from service_credentials where id = $1', [jti]);
   expect((await ask(other)).body).toEqual({ active: false });
-  for (const answer of [await ask(session, other), await askMany([session], other)])
-    expect([answer.status, answer.body.error.code]).toEqual([401, 'UNAUTHORIZED']);
+  const refused = await askMany([session], other);
+  expect([refused.status, refused.body.error.code]).toEqual([401, 'UNAUTHORIZED']);
 });
 
 test('verifies the caller and the introspected token in one statement', async () => {
@@ -199,8 +198,10 @@ test('a batch takes 1 to 200 tokens and returns results in their order, also for
 test('rejects introspection by a session, by a token and without a credential', async () => {
   const pat = await identity.createToken(session);
   for (const as of [session, pat.accessToken])
-    for (const answer of [await ask(session, as), await askMany([session], as)])
-      expect([answer.status, answer.body.error.code]).toEqual([403, 'SERVICE_REQUIRED']);
+    expect(await ask(session, as)).toMatchObject({
+      status: 403,
+      body: { error: { code: 'SERVICE_REQUIRED' } },
+    });
   const nobody = await identity.call('POST', path, { raw: 'token=x', headers: formType });
   expect(nobody.status).toBe(401);
 });

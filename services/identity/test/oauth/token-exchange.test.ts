@@ -82,10 +82,9 @@ test('an exchanged token that is stored while its parent is revoked is refused',
   const isActive = async () => {
     const answer = await identity.call('POST', '/api/v1/oauth2/introspect', {
       token: issued.body.access_token as string,
-      raw: `token=${exchanged}`,
-      headers,
+      body: { tokens: [exchanged] },
     });
-    return answer.body.active as boolean;
+    return answer.body.results[0].active as boolean;
   };
   expect(await isActive()).toBe(true);
   await identity.db.query('update oauth_access_tokens set revoked_at = now() where parent_id is null');

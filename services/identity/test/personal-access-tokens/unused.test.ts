@@ -18,7 +18,7 @@ test('unused tokens are warned about once, and revoked a week later', async () =
   const organisation = await createOrganisation(identity);
   const { adminId, putLongAgo, insertToken, use, takeDigests, findRevoked } = organisation;
   const { runAfter } = createReplicas(identity);
-  const never = await insertToken('never used');
+  await insertToken('never used');
   const long = await insertToken('used long ago');
   await use(long, Date.now() - 31 * DAY_MS);
   const recent = await insertToken('used last week');

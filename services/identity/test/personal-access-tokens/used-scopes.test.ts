@@ -1,5 +1,5 @@
 import { DAY_MS } from '@platform/service-kit';
-import { INTROSPECTION_BATCH_PATH, TOKEN_PATH } from '@platform/auth';
+import { INTROSPECTION_PATH, TOKEN_PATH } from '@platform/auth';
 import { waitFor } from '@platform/testing';
 import { type CreatedToken, type IdentityUnderTest, serviceClient, startIdentity } from '../identity.js';
 import { createCaller } from '../mcp/endpoint.js';
@@ -89,7 +89,7 @@ test('another service reports the scopes of each request with its introspection,
     raw: 'grant_type=client_credentials',
     headers: { authorization: `Basic ${basic}`, 'content-type': 'application/x-www-form-urlencoded' },
   });
-  const answer = await identity.call('POST', INTROSPECTION_BATCH_PATH, {
+  const answer = await identity.call('POST', INTROSPECTION_PATH, {
     token: granted.body.access_token as string,
     body: { tokens: [asked.accessToken], clients: [{ userAgent: 'older replica' }] },
   });

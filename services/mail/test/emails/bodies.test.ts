@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { attachment, emailBody, type MailUnderTest } from '../mail.js';
+import { emailBody, type MailUnderTest } from '../mail.js';
 import { startMailWithServer } from '../mail-with-server.js';
 import type { SmtpUnderTest } from '../smtp-server.js';
 

@@ -59,7 +59,7 @@ beforeAll(async () => {
       }),
     };
     void readBody(request).then((body) => {
-      const answer = pathname.endsWith('/introspect/batch') ? introspect(body) : answers[pathname];
+      const answer = pathname.endsWith('/introspect') ? introspect(body) : answers[pathname];
       response
         .writeHead(answer ? 200 : 404, { 'content-type': 'application/json' })
         .end(JSON.stringify(answer ?? {}));

@@ -28,7 +28,7 @@ export async function startFakeIdentity(organisations: number, smtpPort: number)
   const answers: Readonly<Record<string, (query: URLSearchParams, body: string) => object>> = {
     '/.well-known/jwks.json': () => ({ keys: [key] }),
     '/api/v1/oauth2/token': () => ({ access_token: 'of-the-service', expires_in: 300 }),
-    '/api/v1/oauth2/introspect/batch': (_query, body) => ({
+    '/api/v1/oauth2/introspect': (_query, body) => ({
       results: (JSON.parse(body) as { tokens: string[] }).tokens.map(() => owner),
     }),
     '/api/v1/configurationManager/internal/smtpConfig': (query) => ({

@@ -1,16 +1,16 @@
 import type { App } from '@platform/service-kit';
-import { administratorsReading } from '../authority.js';
+import { getAccount } from '@platform/auth';
+import { administrators } from '../authority.js';
 import { base } from '../params.js';
 import { errorResponses, bearer, successResponse } from '../responses.js';
 import { QueueView } from './schemas.js';
 
 /** The routes are for administrators with `crawl:read`. */
 export function queueRoutes(app: App, loadQueue: (orgId: string) => Promise<QueueView>): void {
-  const queue = administratorsReading(app, loadQueue);
   app.get(
     `${base}/queue`,
     {
-      onRequest: queue.onRequest,
+      onRequest: administrators(app, 'crawl:read'),
       schema: {
         operationId: 'getQueue',
         tags: ['Crawl schedules'],
@@ -22,7 +22,7 @@ export function queueRoutes(app: App, loadQueue: (orgId: string) => Promise<Queu
     async (request) => ({
       success: true as const,
       message: 'Queue retrieved',
-      data: await queue.load(request),
+      data: await loadQueue(getAccount(request).orgId),
     }),
   );
 }

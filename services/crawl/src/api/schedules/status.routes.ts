@@ -1,6 +1,7 @@
+import { getAccount } from '@platform/auth';
 import type { App } from '@platform/service-kit';
 import { Type } from 'typebox';
-import { administratorsReading } from '../authority.js';
+import { administrators } from '../authority.js';
 import { base, ConnectorPath, toConnector, NoSchedule, noSchedule } from '../params.js';
 import { errorResponses, bearer, successResponse } from '../responses.js';
 import type { ScheduleService } from './service.js';
@@ -10,14 +11,11 @@ const tags = ['Crawl schedules'];
 
 /** These routes are for administrators with `crawl:read`. */
 export function statusRoutes(app: App, service: ScheduleService): void {
-  const one = administratorsReading(app, (orgId, { params: given }) =>
-    service.status(orgId, toConnector(given as ConnectorPath)),
-  );
-  const all = administratorsReading(app, (orgId) => service.list(orgId));
+  const onRequest = administrators(app, 'crawl:read');
   app.get(
     `${base}/:connector/schedule`,
     {
-      onRequest: one.onRequest,
+      onRequest,
       schema: {
         operationId: 'getSchedule',
         tags,
@@ -28,7 +26,7 @@ export function statusRoutes(app: App, service: ScheduleService): void {
       },
     },
     async (request, reply) => {
-      const data = await one.load(request);
+      const data = await service.status(getAccount(request).orgId, toConnector(request.params));
       if (!data) return reply.code(404).send(noSchedule);
       return { success: true as const, message: 'Job status retrieved', data };
     },
@@ -36,7 +34,7 @@ export function statusRoutes(app: App, service: ScheduleService): void {
   app.get(
     `${base}/schedule/all`,
     {
-      onRequest: all.onRequest,
+      onRequest,
       schema: {
         operationId: 'listSchedules',
         tags,
@@ -48,7 +46,7 @@ export function statusRoutes(app: App, service: ScheduleService): void {
     async (request) => ({
       success: true as const,
       message: 'Job statuses retrieved',
-      data: await all.load(request),
+      data: await service.list(getAccount(request).orgId),
     }),
   );
 }

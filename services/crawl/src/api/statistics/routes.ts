@@ -1,5 +1,6 @@
+import { getAccount } from '@platform/auth';
 import { AppError, type App, createErrorHandler, translateError } from '@platform/service-kit';
-import { administratorsReading } from '../authority.js';
+import { administrators } from '../authority.js';
 import { crawlErrors } from '../error-format.js';
 import { base } from '../params.js';
 import { errorResponses, bearer, successResponse } from '../responses.js';
@@ -20,11 +21,10 @@ const statisticsFailed: typeof handle = (thrown, request, reply) => {
 
 /** The routes are for administrators with `crawl:read`. */
 export function statisticsRoutes(app: App, loadStatistics: (orgId: string) => Promise<Statistics>): void {
-  const statistics = administratorsReading(app, loadStatistics);
   app.get(
     `${base}/stats`,
     {
-      onRequest: statistics.onRequest,
+      onRequest: administrators(app, 'crawl:read'),
       errorHandler: statisticsFailed,
       schema: {
         operationId: 'getStatistics',
@@ -37,7 +37,7 @@ export function statisticsRoutes(app: App, loadStatistics: (orgId: string) => Pr
     async (request) => ({
       success: true as const,
       message: 'Queue statistics retrieved',
-      data: await statistics.load(request),
+      data: await loadStatistics(getAccount(request).orgId),
     }),
   );
 }

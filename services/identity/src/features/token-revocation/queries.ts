@@ -82,7 +82,7 @@ const lockOwner = `
  *
  * @param withChildren - the condition under which children belong to the family.
  */
-export const selectFamilyMembers = (withChildren: string): string => `
+const selectFamilyMembers = (withChildren: string): string => `
     select member.id from family cross join lateral (
       select id from personal_access_tokens where parent_id = family.id and status = 'active' and ${withChildren}
       union all
