@@ -55,7 +55,7 @@ test('applies each migration once when five processes migrate at the same time',
   await write('2_second', 'create table second (id int); select pg_sleep(0.1)');
   const applied = await Promise.all(Array.from({ length: 5 }, run));
   expect(applied.flat().toSorted()).toEqual(['1_first', '2_second']);
-  expect(await tables()).toEqual(['_prisma_migrations', 'first', 'second']);
+  expect(await tables()).toEqual(['_migration_compatibility', '_prisma_migrations', 'first', 'second']);
 });
 
 test('says once that it waits for another migration', async () => {
@@ -86,7 +86,7 @@ test('rolls a failed migration back, reports why, and applies it at the next att
   await write('2_second', 'create table second (id int); insert into nowhere values (1)');
   await expect(run()).rejects.toThrow(/^The migration 2_second failed and was rolled back: .*nowhere/);
   await expect(run()).rejects.toThrow(MigrationError);
-  expect(await tables()).toEqual(['_prisma_migrations', 'first']);
+  expect(await tables()).toEqual(['_migration_compatibility', '_prisma_migrations', 'first']);
   await write('2_second', 'create table second (id int)');
   expect(await run()).toEqual(['2_second']);
 });
@@ -103,6 +103,28 @@ test('refuses a newer database and a changed migration, and applies nothing', as
   );
   await expect(assertMigrated(pool, folder)).rejects.toThrow(MigrationError);
   expect(await tables()).not.toContain('second');
+});
+
+test('an older program runs on a newer schema that is compatible with it, and on no other', async () => {
+  await write('2_second', '-- compatible-with: 1_first\ncreate table second (id int)');
+  expect(await run()).toEqual(['1_first', '2_second']);
+  await rm(join(folder, '2_second'), { recursive: true });
+  await assertMigrated(pool, folder);
+  expect(await run()).toEqual([]);
+  // It has to know the third, and the third says nothing of older programs.
+  await write('2_second', '-- compatible-with: 1_first\ncreate table second (id int)');
+  await write('3_third', 'create table third (id int)');
+  await write('4_fourth', '-- compatible-with: 3_third\ncreate table fourth (id int)');
+  expect(await run()).toEqual(['3_third', '4_fourth']);
+  for (const name of ['4_fourth', '3_third']) await rm(join(folder, name), { recursive: true });
+  await expect(assertMigrated(pool, folder)).rejects.toThrow(
+    'The database is newer than this program: it has the migration 3_third',
+  );
+});
+
+test('a migration is compatible only with one that there is', async () => {
+  await write('2_second', '-- compatible-with: 1_frist\ncreate table second (id int)');
+  await expect(run()).rejects.toThrow('The migration 2_second is compatible with 1_frist, which is missing');
 });
 
 // prettier-ignore
@@ -154,7 +176,7 @@ test('fails a migration whose table stays in use, and leaves nothing of it behin
     /^The migration 2_second failed and was rolled back: .*lock timeout/,
   );
   reader.release(true);
-  expect(await tables()).toEqual(['_prisma_migrations', 'first']);
+  expect(await tables()).toEqual(['_migration_compatibility', '_prisma_migrations', 'first']);
   expect(await run()).toEqual(['2_second']);
 });
 
@@ -199,5 +221,5 @@ test('refuses to build an index concurrently in a migration that does more than 
   await run();
   await write('2_index', `${concurrentIndex} create table second (id int);`);
   await expect(run()).rejects.toThrow('cannot run inside a transaction block');
-  expect(await tables()).toEqual(['_prisma_migrations', 'first']);
+  expect(await tables()).toEqual(['_migration_compatibility', '_prisma_migrations', 'first']);
 });

@@ -63,7 +63,7 @@ export async function describePrismaSchema(file: string): Promise<SchemaDescript
 
 const columnsSql = `
   select concat_ws(' ', table_name, column_name, udt_name, case is_nullable when 'YES' then 'null' else 'not null' end) as line
-  from information_schema.columns where table_schema = 'public' and table_name <> '_prisma_migrations'`;
+  from information_schema.columns where table_schema = 'public' and table_name not like '\\_%'`;
 const enumsSql = `
   select typname || ' ' || string_agg(enumlabel, ' ' order by enumsortorder) as line
   from pg_enum join pg_type on pg_type.oid = enumtypid group by typname`;

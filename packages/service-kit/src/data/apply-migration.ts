@@ -18,6 +18,8 @@ export interface Migration {
   readonly sql: string;
   /** SHA-256 in hex, as Prisma computes it. */
   readonly checksum: string;
+  /** A program whose newest migration is this one, or a later one, can run on the migrated schema. */
+  readonly compatibleWith: string;
 }
 
 /** States what is wrong with the database's schema, and what to do. */
@@ -45,7 +47,15 @@ const LOCK_ERROR_CODES: ReadonlySet<string | undefined> = new Set(['55P03', '40P
 const isLockError = (error: unknown): boolean =>
   error instanceof pg.DatabaseError && LOCK_ERROR_CODES.has(error.code);
 
-async function recordMigration(client: pg.ClientBase, { checksum, name }: Migration): Promise<void> {
+async function recordMigration(
+  client: pg.ClientBase,
+  { checksum, name, compatibleWith }: Migration,
+): Promise<void> {
+  await client.query(
+    `insert into _migration_compatibility (migration_name, compatible_with) values ($1, $2)
+     on conflict (migration_name) do update set compatible_with = excluded.compatible_with`,
+    [name, compatibleWith],
+  );
   await client.query(
     `insert into _prisma_migrations (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
      values ($1, $2, $3, now(), clock_timestamp(), 1)`,
