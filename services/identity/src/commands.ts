@@ -40,10 +40,10 @@ const help = `  create-organisation           --name <name> --admin-email <addre
                                 token is signed with it
   erase-mails <address>         delete the mails waiting for an address; sent mails are recorded in the
                                 mail service (DELETE /api/v1/mail/records?recipient=...)
-  reseal                        re-encrypt stored secrets with the first of ENCRYPTION_KEYS; then
+  re-encrypt                    re-encrypt stored secrets with the first of ENCRYPTION_KEYS; then
                                 the others can be removed
 
-The keys commands and reseal need ENCRYPTION_KEYS as well.`;
+The keys commands and re-encrypt need ENCRYPTION_KEYS as well.`;
 
 const text = { type: 'string' } as const;
 
@@ -145,6 +145,6 @@ export const main = defineCommands({
     'lift-provider-requirement': (args) => runLiftRequirement(args, process.env),
     keys: runKeys,
     'erase-mails': runEraseMails,
-    reseal: runReencrypt,
+    're-encrypt': runReencrypt,
   },
 });

@@ -80,7 +80,7 @@ describeWith('nginx', 'rotation', () => {
         await restart('identity', { ENCRYPTION_KEYS: ring.join() });
         expect(await statusesFor(token)).toEqual(works);
       }
-      expect(await first('identity').command('reseal')).toMatchObject({
+      expect(await first('identity').command('re-encrypt')).toMatchObject({
         code: 0,
         stdout: expect.stringMatching(/^SMTP passwords: 1 re-encrypted\nsigning keys: 2 re-encrypted$/m),
       });
@@ -150,12 +150,12 @@ describeWith('nginx', 'rotation', () => {
         what: 'the new key in every service',
       });
       // Only what users know has to be entered again.
-      const reseal = () => first('identity').command('reseal');
-      expect((await reseal()).stderr).toContain('the key that sealed the SMTP passwords');
+      const reencrypt = () => first('identity').command('re-encrypt');
+      expect((await reencrypt()).stderr).toContain('the key that sealed the SMTP passwords');
       await platform.query('identity', 'delete from smtp_configurations');
       // Mails that were queued are lost, too; they expire after a day.
-      await platform.query('identity', 'delete from outgoing_mails where letter_sealed is not null');
-      expect(await reseal()).toMatchObject({ code: 0 });
+      await platform.query('identity', 'delete from outgoing_mails where sealed_message is not null');
+      expect(await reencrypt()).toMatchObject({ code: 0 });
     });
   });
 });

@@ -9,7 +9,7 @@ import type { Db } from './transaction.js';
  * another number, so a write whose response was lost can be repeated.
  */
 export type RunClaim = Pick<Run, 'id' | 'claimCount'>;
-const isHeld = (number: number) => `state = 'active' and taken_up = $${number}`;
+const isHeld = (number: number) => `state = 'active' and claim_count = $${number}`;
 
 /*
  * The end of the run, the count and the event are one statement, so all of them are stored or none, without an open
@@ -62,11 +62,11 @@ export async function markRetrying(
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'retry_run',
-    text: `update runs set state = 'retrying', reason = $2, lease_until = $3, away_since = null, task_location = null,
+    text: `update runs set state = 'retrying', reason = $2, lease_until = $3, unavailable_since = null, task_location = null,
              failed_attempts = case when state = 'active' then failed_attempts || jsonb_build_object(
                'number', attempts, 'startedAt', (extract(epoch from coalesce(attempt_started_at, started_at)) * 1000)::bigint,
                'endedAt', (extract(epoch from $5::timestamptz) * 1000)::bigint, 'reason', $2::text) else failed_attempts end
-           where id = $1 and state in ('active', 'retrying') and taken_up = $4`,
+           where id = $1 and state in ('active', 'retrying') and claim_count = $4`,
     values: [run.id, given.reason, given.leaseUntil, run.claimCount, given.at],
   });
   return rowCount === 1;
@@ -85,8 +85,8 @@ export async function markPostponed(
   const { rowCount } = await db.query({
     name: 'postpone_run',
     text: `update runs set state = 'retrying', attempts = attempts - (state = 'active')::int, reason = $3,
-             away_since = $4, lease_until = $5
-           where id = $1 and state in ('active', 'retrying') and taken_up = $2`,
+             unavailable_since = $4, lease_until = $5
+           where id = $1 and state in ('active', 'retrying') and claim_count = $2`,
     values: [run.id, run.claimCount, given.reason, given.since, given.leaseUntil],
   });
   return rowCount === 1;
@@ -99,8 +99,8 @@ export async function markPostponed(
 export const markHandedBack = (db: Db, run: RunClaim, leaseUntil: Date): Promise<unknown> =>
   db.query({
     name: 'hand_back_run',
-    text: `update runs set state = 'waiting', attempts = attempts - 1, progress = 0, lease_until = $2, away_since = null,
-             reason = case when away_since is null then reason end
+    text: `update runs set state = 'waiting', attempts = attempts - 1, progress = 0, lease_until = $2, unavailable_since = null,
+             reason = case when unavailable_since is null then reason end
            where id = $1 and ${isHeld(3)}`,
     values: [run.id, leaseUntil, run.claimCount],
   });
@@ -119,8 +119,8 @@ export async function renewLeases(
     name: 'renew_leases',
     // The claim's own time is indexed, and stays as it is unless the clock was set back.
     text: `update runs set heartbeat_until = $3, lease_until = least(lease_until, $3)
-           from unnest($1::uuid[], $2::int[]) with ordinality as held (id, taken_up, number)
-           where runs.id = held.id and state = 'active' and runs.taken_up = held.taken_up
+           from unnest($1::uuid[], $2::int[]) with ordinality as held (id, claim_count, number)
+           where runs.id = held.id and state = 'active' and runs.claim_count = held.claim_count
            returning held.number::int as number`,
     values: [runs.map(({ id }) => id), runs.map(({ claimCount }) => claimCount), leaseUntil],
   });
@@ -135,7 +135,7 @@ export async function renewLeases(
 export async function mayCancelAttempt(db: Db, run: RunClaim & Pick<Run, 'attempts'>): Promise<boolean> {
   const { rows } = await db.query<{ mayCancel: boolean }>({
     name: 'may_cancel_attempt',
-    text: `select attempts > $3 or (taken_up = $2 and (attempts = $3 or state = 'aborted')) as "mayCancel"
+    text: `select attempts > $3 or (claim_count = $2 and (attempts = $3 or state = 'aborted')) as "mayCancel"
            from runs where id = $1`,
     values: [run.id, run.claimCount, run.attempts],
   });
@@ -156,7 +156,7 @@ export const saveProgress = (db: Db, run: RunClaim, progress: number): Promise<u
 export const saveTaskLocation = (db: Db, run: RunClaim, location: string | null): Promise<unknown> =>
   db.query({
     name: 'run_task_location',
-    text: `update runs set task_location = $3 where id = $1 and taken_up = $2 and state in ('active', 'aborted')`,
+    text: `update runs set task_location = $3 where id = $1 and claim_count = $2 and state in ('active', 'aborted')`,
     values: [run.id, run.claimCount, location],
   });
 
@@ -168,6 +168,6 @@ export const saveEndpointState = (
 ): Promise<unknown> =>
   db.query({
     name: 'endpoint_state',
-    text: `update runs set reason = $3, away_since = $4 where id = $1 and ${isHeld(2)}`,
+    text: `update runs set reason = $3, unavailable_since = $4 where id = $1 and ${isHeld(2)}`,
     values: [run.id, run.claimCount, wait?.reason ?? null, wait?.since ?? null],
   });

@@ -41,7 +41,7 @@ export async function requeueLost(
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'requeue_lost',
-    text: `update runs set recoveries = recoveries + 1, lease_until = $4, state = 'waiting', away_since = null,
+    text: `update runs set recoveries = recoveries + 1, lease_until = $4, state = 'waiting', unavailable_since = null,
              job_id = $5, attempts = attempts - case when state = 'active' then 1 else 0 end
            where id = $1 and recoveries = $2 and state in ('waiting', 'active', 'retrying') and ${leaseEnd('runs')} < $3`,
     values: [run.id, run.recoveries, given.now, given.until, given.jobId],

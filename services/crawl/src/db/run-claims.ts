@@ -45,9 +45,9 @@ const reclaim = `
     attempts = attempts + case when state = 'active' then 0 else 1 end,
     recoveries = recoveries + case when state = 'active' then 1 else 0 end,
     -- An attempt that waited for its endpoint, or whose worker crashed, continues.
-    attempt_started_at = case when state = 'active' or away_since is not null
+    attempt_started_at = case when state = 'active' or unavailable_since is not null
       then coalesce(attempt_started_at, started_at, $2) else $2 end,
-    taken_up = taken_up + 1, state = 'active', started_at = coalesce(started_at, $2), progress = 10, job_id = $3, lease_until = $4
+    claim_count = claim_count + 1, state = 'active', started_at = coalesce(started_at, $2), progress = 10, job_id = $3, lease_until = $4
   where id = $1 and ${inProgress} and (state <> 'active' or ${leaseEnd('runs')} < $2) returning ${runColumns('runs')}`;
 
 /**

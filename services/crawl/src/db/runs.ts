@@ -31,8 +31,8 @@ export const runColumns = (table: string) =>
   `${table}.id, ${table}.schedule_id as "scheduleId", ${table}.revision::float8 as revision, ${table}.org_id as "orgId",
    ${table}.connector, ${table}.trigger, ${table}.job_id as "jobId", ${table}.state,
    ${table}.scheduled_for as "scheduledFor", ${table}.created_at as "createdAt", ${table}.attempts,
-   ${table}.attempts_max as "maxAttempts", ${table}.recoveries, ${table}.taken_up as "claimCount",
-   ${table}.away_since as "unavailableSince", ${table}.request_id as "requestId"`;
+   ${table}.attempts_max as "maxAttempts", ${table}.recoveries, ${table}.claim_count as "claimCount",
+   ${table}.unavailable_since as "unavailableSince", ${table}.request_id as "requestId"`;
 const columns = runColumns('runs');
 
 /** The columns of the schedule that a run needs. */
@@ -81,7 +81,7 @@ const insert = `
     for no key update
   ), run as (
     insert into runs (id, schedule_id, revision, org_id, connector, trigger, tick, job_id, state, scheduled_for,
-      created_at, started_at, finished_at, attempts, taken_up, attempts_max, progress, reason, lease_until, request_id)
+      created_at, started_at, finished_at, attempts, claim_count, attempts_max, progress, reason, lease_until, request_id)
     select $1::uuid, id, revision, org_id, connector, $4::run_trigger, $5::text, $6::text, $7::run_state,
       $8::timestamptz, $9::timestamptz,
       case when $7::run_state = 'active' then $9::timestamptz end,
@@ -167,7 +167,7 @@ export const pruneRuns = (db: Db, orgId: string, connector: string, kept: number
 export async function withdrawRun(db: Db, id: string): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'withdraw_run',
-    text: 'delete from runs where id = $1 and taken_up = 0',
+    text: 'delete from runs where id = $1 and claim_count = 0',
     values: [id],
   });
   return rowCount === 1;

@@ -4,16 +4,11 @@ import type { Schedule } from '../domain/schedule.js';
 import type { Run } from './runs.js';
 import { inOneMessage, type Transaction, type Db } from './transaction.js';
 
-/**
- * An anchor is valid only with the `scheduled_at` that it was stored with, as the previous version changes only the
- * latter.
- */
 export const scheduleColumns = (table: string) =>
   `${table}.id, ${table}.org_id as "orgId", ${table}.connector, ${table}.user_id as "userId", ${table}.config,
    ${table}.priority, ${table}.max_retries as "maxRetries", ${table}.timeout_ms as "timeoutMs", ${table}.metadata,
    ${table}.state, ${table}.revision::float8 as revision, ${table}.scheduled_at as "scheduledAt",
-   case when ${table}.anchor_at is not null and coalesce(${table}.anchor_scheduled_at, ${table}.scheduled_at) = ${table}.scheduled_at
-     then ${table}.anchor_at else ${table}.scheduled_at end as "anchorAt",
+   ${table}.anchor_at as "anchorAt",
    ${table}.paused_at as "pausedAt", ${table}.next_run_at as "nextRunAt", ${table}.overdue_since as "overdueSince",
    ${table}.missed_runs as "missedRuns"`;
 const columns = scheduleColumns('schedules');
@@ -41,13 +36,13 @@ export interface NewSchedule extends Pick<
 
 const upsert = `
   insert into schedules as s (id, org_id, connector, user_id, config, priority, max_retries, timeout_ms, metadata,
-    state, revision, scheduled_at, next_run_at, anchor_at, anchor_scheduled_at, apply_at, queued_one_off)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'active', nextval('schedule_revisions'), $10, $11, $12, $10, now(), false)
+    state, revision, scheduled_at, next_run_at, anchor_at, apply_at, queued_one_off)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'active', nextval('schedule_revisions'), $10, $11, $12, now(), false)
   on conflict (org_id, connector) do update set
     user_id = excluded.user_id, config = excluded.config, priority = excluded.priority,
     max_retries = excluded.max_retries, timeout_ms = excluded.timeout_ms, metadata = excluded.metadata,
     state = 'active', scheduled_at = excluded.scheduled_at, next_run_at = excluded.next_run_at,
-    anchor_at = excluded.anchor_at, anchor_scheduled_at = excluded.anchor_scheduled_at, paused_at = null,
+    anchor_at = excluded.anchor_at, paused_at = null,
     overdue_since = null, missed_runs = 0, ${changed}
   where $13::bigint is null or s.revision = $13
   returning revision::float8 as revision`;

@@ -36,13 +36,6 @@ export const toSchedulerKey = (schedule: {
   readonly revision: number;
 }): string => `${toJobKey(schedule.connector, schedule.orgId)}-${schedule.revision}`;
 
-/**
- * Returns the key that earlier versions gave the job scheduler of a schedule, whatever its revision. After an upgrade
- * it remains in the queue until the schedule is changed; its next tick then removes it.
- */
-export const toLegacySchedulerKey = (schedule: Pick<CrawlJobData, 'connector' | 'orgId'>): string =>
-  toJobKey(schedule.connector, schedule.orgId);
-
 export const toTickJobId = (schedulerId: string, at: number): string => `repeat:${schedulerId}:${at}`;
 export const toOnceJobId = (scheduleId: string, revision: number): string => `once-${scheduleId}-${revision}`;
 export const toRunJobId = (runId: string, recoveries: number): string => `run-${runId}-${recoveries}`;

@@ -6,7 +6,6 @@ import type { CrawlQueue, QueueBackend } from './backend.js';
 import { createErrorReporter } from './error-reporter.js';
 import {
   type CrawlJobData,
-  toLegacySchedulerKey,
   toOnceJobId,
   type RunJob,
   toRunJobId,
@@ -97,10 +96,7 @@ export function openQueues(deps: {
         const queue = getQueue(connector);
         if (config.scheduleType === 'once')
           return isPending(await queue.getJobState(toOnceJobId(id, revision)));
-        if (await queue.getJobScheduler(toSchedulerKey(schedule))) return true;
-        const earlier = await queue.getJobScheduler(toLegacySchedulerKey(schedule));
-        const data = earlier?.template?.data;
-        return data?.kind === 'tick' && data.revision === revision;
+        return (await queue.getJobScheduler(toSchedulerKey(schedule))) !== undefined;
       }),
 
     /**

@@ -37,13 +37,4 @@ describe('the anchor of an interval', () => {
     await save(at + HOUR_MS, at);
     expect(await findAnchor()).toBe(at);
   });
-
-  it('is dropped when a replica of the previous version, which does not write it, replaces the schedule', async () => {
-    await save(at, at);
-    await rows.pool.query(
-      `update schedules set scheduled_at = $2, revision = nextval('schedule_revisions') where org_id = $1`,
-      [orgId, new Date(at + 2 * HOUR_MS)],
-    );
-    expect(await findAnchor()).toBe(at + 2 * HOUR_MS);
-  });
 });

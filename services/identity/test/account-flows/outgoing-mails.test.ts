@@ -14,7 +14,7 @@ interface Row {
   readonly kind: string;
   readonly attempts: number;
   readonly refusals: number;
-  readonly letter_sealed: string | null;
+  readonly sealed_message: string | null;
 }
 const rows = async (): Promise<Row[]> =>
   (await platform.identity.db.query<Row>('select * from outgoing_mails order by id')).rows;
@@ -29,7 +29,7 @@ test('requests succeed while the mail service is down, and the mails are deliver
   const waiting = await rows();
   expect(waiting.map(({ kind }) => kind)).toEqual(['invitation', 'login_code']);
   // Neither the table nor the log reveals the link or the code.
-  expect(waiting.every(({ letter_sealed: sealed }) => sealed?.startsWith('v1.k1.'))).toBe(true);
+  expect(waiting.every(({ sealed_message: sealed }) => sealed?.startsWith('v1.k1.'))).toBe(true);
   await platform.mail.start();
   const token = tokenIn(await platform.mailTo(invited.email, /invited/));
   const otp = codeIn(await platform.mailTo(member.email, /code/));

@@ -139,7 +139,7 @@ test('stores waiting notices sealed, without a password in the database, the aud
   const rows = await waitFor(
     async () => {
       const stored = await platform.identity.db.query<{ sealed: string; row: string }>(
-        `select letter_sealed as sealed, outgoing_mails::text as row from outgoing_mails where kind = 'smtp_changed'`,
+        `select sealed_message as sealed, outgoing_mails::text as row from outgoing_mails where kind = 'smtp_changed'`,
       );
       return stored.rows.length === 2 && stored.rows;
     },

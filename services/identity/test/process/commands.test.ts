@@ -185,7 +185,7 @@ test('erase-mails deletes the mails waiting for an address, and no others', asyn
   expect((await command(['erase-mails'])).code).toBe(2);
 });
 
-test('reseal makes the old encryption key removable', async () => {
+test('re-encrypt makes the old encryption key removable', async () => {
   const fresh = `k2:${Buffer.alloc(32, 2).toString('base64')}`;
   const both = { ENCRYPTION_KEYS: `${fresh},${env.ENCRYPTION_KEYS ?? ''}` };
   const smtpPassword = 's3cret-value-of-the-server';
@@ -205,10 +205,10 @@ test('reseal makes the old encryption key removable', async () => {
     expect((await callUrl(`${url}/api/v1/configurationManager/smtpConfig`, 'POST', { token, body: smtp })).status).toBe(200);
   });
   // Without the old key nothing can be re-encrypted, and nothing is changed.
-  const blind = await command(['reseal'], { ENCRYPTION_KEYS: fresh });
+  const blind = await command(['re-encrypt'], { ENCRYPTION_KEYS: fresh });
   expect([blind.code, blind.stderr]).toEqual([1, expect.stringContaining('ENCRYPTION_KEYS must hold the key that sealed the SMTP passwords')]);
-  expect((await command(['reseal'], both)).stdout).toMatch(/^SMTP passwords: 1 re-encrypted\nsigning keys: [1-9]\d* re-encrypted\noutgoing mails: 0 /);
-  expect((await command(['reseal'], both)).stdout).toMatch(/^SMTP passwords: 0 re-encrypted\nsigning keys: 0 /);
+  expect((await command(['re-encrypt'], both)).stdout).toMatch(/^SMTP passwords: 1 re-encrypted\nsigning keys: [1-9]\d* re-encrypted\noutgoing mails: 0 /);
+  expect((await command(['re-encrypt'], both)).stdout).toMatch(/^SMTP passwords: 0 re-encrypted\nsigning keys: 0 /);
   await withServer({ ENCRYPTION_KEYS: fresh }, async (url, session) => {
     const raw = 'grant_type=client_credentials';
     const headers = { authorization: `Basic ${Buffer.from(`mail:${secret}`).toString('base64')}`, 'content-type': 'application/x-www-form-urlencoded' };
@@ -218,7 +218,7 @@ test('reseal makes the old encryption key removable', async () => {
     const fetched = await callUrl(url + path, 'GET', { token: service.body.access_token as string });
     expect([fetched.status, fetched.body.smtp?.password]).toEqual([200, smtpPassword]);
   });
-  expect(await command(['reseal'], { ENCRYPTION_KEYS: fresh })).toMatchObject({ code: 0 });
+  expect(await command(['re-encrypt'], { ENCRYPTION_KEYS: fresh })).toMatchObject({ code: 0 });
   env.ENCRYPTION_KEYS = fresh;
 }); // prettier-ignore
 

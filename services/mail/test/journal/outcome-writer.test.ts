@@ -39,7 +39,7 @@ test('outcomes with large stored requests are written in small batches, and all 
   await waitFor(() => writer.backlog === 0, { what: 'the outcomes' });
   await writer.stop();
   const stored = await db.query(
-    `select count(*)::int as count from mails where state = 'failed' and length(letter_sealed) = ${REQUEST_BYTES}`,
+    `select count(*)::int as count from mails where state = 'failed' and length(encrypted_request) = ${REQUEST_BYTES}`,
   );
   expect(stored.rows).toEqual([{ count: MAILS }]);
   expect(Math.max(...statementBytes)).toBeLessThan(4 * 1_048_576);

@@ -23,7 +23,7 @@ create table runs (
   org_id uuid not null,
   connector text not null,
   trigger run_trigger not null,
-  -- What makes the run the one of its occasion: `<revision>:<epoch ms>` of its time, or `m<id>` of a request.
+  -- Identifies the occasion of the run: `<revision>:<epoch ms>` of its time, or `m<id>` of a request.
   tick text not null,
   job_id text not null,
   state run_state not null,
@@ -33,20 +33,20 @@ create table runs (
   finished_at timestamptz(3),
   attempts smallint default 0 not null,
   attempts_max smallint not null,
-  -- How often a worker vanished with the run in its hands.
+  -- How often the run's worker vanished.
   recoveries smallint default 0 not null,
   progress smallint default 0 not null,
   reason text,
   event_id uuid,
-  -- Past it, whoever had the run is taken for gone.
+  -- When the worker's lease expires.
   lease_until timestamptz(3),
-  -- How often the run was taken up: tells the hands that it is in from those that it was in before.
-  taken_up integer default 0 not null,
+  -- How often the run was claimed: a worker whose claim has another number has lost it.
+  claim_count integer default 0 not null,
   -- Renewed while a worker holds the run. No index may name it, so that a renewal is a HOT update; `lease_until` is set
   -- when the run is claimed or put back, and is what the index finds.
   heartbeat_until timestamptz(3),
-  -- Since when the attempt under way has waited for an endpoint that is away; null while it answers.
-  away_since timestamptz(3),
+  -- Since when the attempt under way has waited for an endpoint that is unavailable; null while it answers.
+  unavailable_since timestamptz(3),
   -- `x-request-id` of the request that asked for the run; null for a run of the schedule.
   request_id text,
   -- Where the remote task of the run's attempt can be cancelled; null when there is none, or it was cancelled.
@@ -85,19 +85,13 @@ create table schedules (
   -- Set by the watchdog while an expected run is late.
   overdue_since timestamptz(3),
   missed_runs integer default 0 not null,
-  -- What an hourly interval that does not divide 24 is counted from. It outlives a replacement that changes no time; null means
-  -- `scheduled_at`, as for the schedules of earlier versions.
-  anchor_at timestamptz(3),
-  -- When the queue is next brought to the row; null while the queue agrees with it. Replicas of earlier versions change the
-  -- queue by themselves and don't know the column: what they write counts as applied.
+  -- What an hourly interval that does not divide 24 is counted from. It outlives a replacement that changes no time.
+  anchor_at timestamptz(3) not null,
+  -- When the queue is next brought to the row; null while the queue agrees with it.
   apply_at timestamptz(3),
   -- The revisions of which the queue may hold something. Read only while `apply_at` is not null: after that it is `revision`.
   queued_revisions bigint[] default '{}'::bigint[] not null,
-  -- The scheduled_at that anchor_at was stored with. A replica of the previous version, which runs during a rolling update, replaces
-  -- a schedule without writing anchor_at: the two differ then, and the anchor is not used. Null means that the anchor is valid.
-  anchor_scheduled_at timestamptz(3),
-  -- Whether one of queued_revisions may be a one-off: otherwise the queue is not asked to remove its job. Replicas of earlier
-  -- versions do not maintain it; a job that they leave behind is of an earlier revision, and does nothing.
+  -- Whether one of queued_revisions may be a one-off: otherwise the queue is not asked to remove its job.
   queued_one_off boolean default true not null,
   constraint schedules_next_run check ((state = 'active') = (next_run_at is not null))
 ) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=1000);

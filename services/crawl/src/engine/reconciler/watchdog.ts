@@ -10,13 +10,7 @@ import { nextRunAfter, createPlan } from '../../domain/plan.js';
 import { ENQUEUE_GRACE_MS } from '../../domain/run-state.js';
 import type { Schedule } from '../../domain/schedule.js';
 import type { Applier } from '../../queue/applier.js';
-import {
-  toLegacySchedulerKey,
-  toOnceJobId,
-  toRunJobId,
-  toSchedulerKey,
-  toTickJobId,
-} from '../../queue/job.js';
+import { toOnceJobId, toRunJobId, toSchedulerKey, toTickJobId } from '../../queue/job.js';
 import { type CrawlQueues, isPending } from '../../queue/queues.js';
 import type { CrawlMetrics } from '../metrics.js';
 import { forEachConcurrently } from './for-each-concurrently.js';
@@ -49,11 +43,10 @@ export interface WatchdogDeps {
   readonly misfireGraceMs: number;
 }
 
-/** Returns the ids that the job of the expected run can have. */
-const getJobIds = (schedule: ExpectedJob, expected: number): readonly string[] =>
+const toExpectedJobId = (schedule: ExpectedJob, expected: number): string =>
   schedule.isRecurring
-    ? [toSchedulerKey(schedule), toLegacySchedulerKey(schedule)].map((key) => toTickJobId(key, expected))
-    : [toOnceJobId(schedule.id, schedule.revision)];
+    ? toTickJobId(toSchedulerKey(schedule), expected)
+    : toOnceJobId(schedule.id, schedule.revision);
 
 /** Records the missed run as waiting or as skipped. @returns the run, if it is to be done. */
 async function insertMissed(
@@ -125,9 +118,8 @@ export function createWatchdog(deps: WatchdogDeps) {
   }
 
   async function isQueued(schedule: ExpectedJob): Promise<boolean> {
-    for (const jobId of getJobIds(schedule, schedule.nextRunAt?.getTime() ?? 0))
-      if (isPending(await queues.jobState(schedule.connector, jobId))) return true;
-    return false;
+    const jobId = toExpectedJobId(schedule, schedule.nextRunAt?.getTime() ?? 0);
+    return isPending(await queues.jobState(schedule.connector, jobId));
   }
 
   /** @returns the ids of those schedules of a page whose job waits for a worker. */

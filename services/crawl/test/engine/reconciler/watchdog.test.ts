@@ -1,11 +1,9 @@
 import { createLogger } from '@platform/service-kit';
 import { Registry } from 'prom-client';
 import { findStatus } from '../../../src/db/schedule-status.js';
-import { toQueueName } from '../../../src/domain/connectors.js';
 import { createCrawlMetrics } from '../../../src/engine/metrics.js';
 import { createWatchdog } from '../../../src/engine/reconciler/watchdog.js';
 import { createQueueBackend, type QueueBackend } from '../../../src/queue/backend.js';
-import { toLegacySchedulerKey, toTickJobId } from '../../../src/queue/job.js';
 import { type CrawlQueues, openQueues } from '../../../src/queue/queues.js';
 import { at, times, useRunRows } from '../../support/run-rows.js';
 
@@ -94,20 +92,6 @@ describe('the watchdog, when the job of a schedule is lost', () => {
     expect(await rows.newLifecycle().claim(job(at + 10 * MINUTE_MS))).toBeUndefined();
     expect((await rows.getRuns(id)).map(({ state }) => state)).toEqual(['waiting']);
     expect(await getExpected(orgId)).toEqual([at + 11 * MINUTE_MS, 1]);
-  });
-
-  it('finds the job that the scheduler of an earlier version created', async () => {
-    const { id, orgId, connector, revision } = await rows.scheduleMinutely();
-    const queue = queueBackend.queue(toQueueName(connector), {});
-    queue.on('error', () => undefined);
-    const data = { kind: 'tick', orgId, connector, scheduleId: id, revision } as const;
-    const jobId = toTickJobId(toLegacySchedulerKey({ connector, orgId }), at);
-    await queue.add(toQueueName(connector), data, { jobId });
-    await queue.close();
-    rows.now = at + MINUTE_MS + 5;
-    await watch();
-    expect(await rows.getRuns(id)).toEqual([]);
-    expect(await getExpected(orgId)).toEqual([at, 0]);
   });
 
   it('starts no run when a tick claims the schedule at the same time', async () => {

@@ -432,7 +432,7 @@ create table outgoing_mails (
   -- As somebody typed it: whether there is an account is looked up when the mail is prepared.
   email text,
   detail jsonb default '{}' not null,
-  letter_sealed text,
+  sealed_message text,
   created_at timestamptz(3) not null,
   expires_at timestamptz(3) not null,
   attempts integer default 0 not null,
@@ -459,7 +459,7 @@ create index outgoing_mails_expiry on outgoing_mails (expires_at);
 create index outgoing_mails_other on outgoing_mails (org_id, next_attempt_at) where kind <> ALL (array['login_code', 'password_reset']);
 create index outgoing_mails_thefts on outgoing_mails (org_id, next_attempt_at) where (kind = 'token_alert') and reports_theft;
 -- A mail that was composed is no longer merged.
-create index outgoing_mails_to_merge on outgoing_mails (user_id, merge_key) where (merge_key is not null) and (letter_sealed is null);
+create index outgoing_mails_to_merge on outgoing_mails (user_id, merge_key) where (merge_key is not null) and (sealed_message is null);
 create index outgoing_mails_unassigned on outgoing_mails (id) where org_id is null;
 create index outgoing_mails_urgent on outgoing_mails (org_id, next_attempt_at) where kind in ('login_code', 'password_reset');
 

@@ -67,5 +67,5 @@ export const claimMails = (
   set attempts = attempts + 1, next_attempt_at = ${leasedUntil.toISOString()}::timestamptz
   where id in (select id from claimed)
   returning id::text, kind, org_id::text as "orgId", user_id::text as "userId", email, detail, created_at as "createdAt",
-            letter_sealed as "letterSealed", request_id as "requestId", attempts, refusals,
+            sealed_message as "sealedMessage", request_id as "requestId", attempts, refusals,
             unknown_outcomes as "unknownOutcomes", merge_key as "mergeKey"`;

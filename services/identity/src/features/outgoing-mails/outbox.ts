@@ -102,14 +102,14 @@ export const createOutbox = (wake: (() => void) | undefined, box: SecretBox): Ou
       db,
       messages.map(({ userId, message }) => {
         const id = uuidv7();
-        const letterSealed = box.seal(JSON.stringify(message), messageContext(id));
+        const sealedMessage = box.seal(JSON.stringify(message), messageContext(id));
         return {
           id,
           kind,
           userId,
           email: null,
           detail: {},
-          letterSealed,
+          sealedMessage,
           requestId,
           ...times,
           ...isOrdinary,

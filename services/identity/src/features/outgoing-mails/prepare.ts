@@ -116,8 +116,8 @@ async function compose(
 export function createPrepare(deps: PrepareDeps): Prepare {
   const { prisma, box } = deps;
   return async (mail) => {
-    if (mail.letterSealed !== null)
-      return JSON.parse(box.open(mail.letterSealed, messageContext(mail.id))) as SendEmailRequest;
+    if (mail.sealedMessage !== null)
+      return JSON.parse(box.open(mail.sealedMessage, messageContext(mail.id))) as SendEmailRequest;
     return prisma.$transaction(async (tx) => {
       const message = await compose(deps, tx, mail);
       if (message) await saveMessage(tx, mail.id, box.seal(JSON.stringify(message), messageContext(mail.id)));

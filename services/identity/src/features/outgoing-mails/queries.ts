@@ -21,12 +21,12 @@ export interface NewMail {
 /** Inserts mails together with their complete, sealed messages. */
 export const insertMails = (
   db: Transaction,
-  mails: readonly (NewMail & { readonly letterSealed: string })[],
+  mails: readonly (NewMail & { readonly sealedMessage: string })[],
 ): Promise<unknown> => db.outgoingMail.createMany({ data: [...mails] });
 
 export interface OutgoingMail extends Omit<NewMail, 'expiresAt' | 'nextAttemptAt' | 'reportsTheft'> {
   readonly orgId: string;
-  readonly letterSealed: string | null;
+  readonly sealedMessage: string | null;
   readonly attempts: number;
   readonly refusals: number;
   readonly unknownOutcomes: number;
@@ -68,8 +68,8 @@ export const assignOrganisations = (db: Prisma, limit: number): Promise<unknown>
     ${NO_ORGANISATION}::uuid)
   where id in (select id from outgoing_mails where org_id is null order by id limit ${limit} for update skip locked)`;
 
-export const saveMessage = (db: Transaction, id: string, letterSealed: string): Promise<unknown> =>
-  db.outgoingMail.updateMany({ where: { id }, data: { letterSealed } });
+export const saveMessage = (db: Transaction, id: string, sealedMessage: string): Promise<unknown> =>
+  db.outgoingMail.updateMany({ where: { id }, data: { sealedMessage } });
 
 /** Locks the mails that are waiting to be merged, in the order of their causes. */
 export const lockMergeable = (
@@ -77,7 +77,7 @@ export const lockMergeable = (
   { userId, mergeKey }: Pick<OutgoingMail, 'userId' | 'mergeKey'>,
 ): Promise<Pick<OutgoingMail, 'id' | 'detail'>[]> => db.$queryRaw`
   select id::text, detail from outgoing_mails
-  where user_id = ${userId}::uuid and merge_key = ${mergeKey} and letter_sealed is null
+  where user_id = ${userId}::uuid and merge_key = ${mergeKey} and sealed_message is null
   order by id for update`;
 
 export const deleteMails = (db: Transaction, ids: readonly string[]): Promise<unknown> =>

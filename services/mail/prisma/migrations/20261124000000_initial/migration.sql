@@ -25,7 +25,7 @@ create table mails (
   updated_at timestamptz(3) not null,
   -- Why a mail failed, or may have: codes only, never a server's words.
   problem jsonb,
-  letter_sealed text,
+  encrypted_request text,
   -- Lists say so without reading letters.
   can_resend boolean default false not null,
   -- Recipients to erase as soon as the mail is no longer under way.

@@ -26,7 +26,7 @@ const eraseSql = (found: string): string => `
     returning mails.id
   ), kept as (
     update mails set
-      letter_sealed = null,
+      encrypted_request = null,
       content_sealed = null,
       can_resend = false,
       recipient_erased = true,

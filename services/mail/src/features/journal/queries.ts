@@ -14,10 +14,10 @@ const insertEntriesSql = `
          idempotency_key, request_digest, created_at, created_at
   from jsonb_to_recordset($2::jsonb) as entry (
     id uuid, org_id uuid, subject text, from_address text, to_addresses text[], cc_addresses text[],
-    template_type text, idempotency_key text, request_digest text, created_at timestamptz, resend_of uuid)
-  where resend_of is null or exists (
+    template_type text, idempotency_key text, request_digest text, created_at timestamptz, original_mail_id uuid)
+  where original_mail_id is null or exists (
     select from mails as repeated
-    where repeated.id = resend_of and repeated.org_id = entry.org_id and not repeated.recipient_erased for share)
+    where repeated.id = original_mail_id and repeated.org_id = entry.org_id and not repeated.recipient_erased for share)
   on conflict (org_id, idempotency_key) where idempotency_key is not null do nothing
   returning id`;
 
@@ -38,7 +38,7 @@ export async function insertEntries(
     idempotency_key: entry.idempotency?.key ?? null,
     request_digest: entry.idempotency?.digest ?? null,
     created_at: entry.createdAt.toISOString(),
-    resend_of: entry.originalMailId ?? null,
+    original_mail_id: entry.originalMailId ?? null,
   }));
   const result = await db.query<[string]>({
     name: 'insert_entries',
@@ -59,7 +59,7 @@ export async function insertEntries(
 const storeOutcomesSql = `
   update mails set
     state = ($2::jsonb -> id::text ->> 'state')::mail_state,
-    letter_sealed = case when not recipient_erased then $2::jsonb -> id::text ->> 'encryptedRequest' end,
+    encrypted_request = case when not recipient_erased then $2::jsonb -> id::text ->> 'encryptedRequest' end,
     content_sealed = case when not recipient_erased then $2::jsonb -> id::text ->> 'encryptedContent' end,
     can_resend = not recipient_erased and ($2::jsonb -> id::text ->> 'encryptedRequest') is not null,
     problem = $2::jsonb -> id::text -> 'problem',
