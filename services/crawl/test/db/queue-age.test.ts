@@ -31,8 +31,8 @@ describe('the age of the queue', () => {
   const insertSchedule = (orgId: string, nextRunAt: Date) =>
     pool.query(
       `insert into schedules (id, org_id, connector, user_id, config, priority, max_retries, timeout_ms, state, revision,
-                              scheduled_at, next_run_at)
-       values ($1, $2, 'wiki_1', $1, '{"scheduleType":"daily"}', 5, 3, 1000, 'active', 1, $3, $4)`,
+                              scheduled_at, next_run_at, anchor_at)
+       values ($1, $2, 'wiki_1', $1, '{"scheduleType":"daily"}', 5, 3, 1000, 'active', 1, $3, $4, $3)`,
       [randomUUID(), orgId, before(1_000), nextRunAt],
     );
   const insertRun = (orgId: string, state: string, scheduledFor: Date) =>

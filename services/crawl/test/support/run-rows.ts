@@ -54,8 +54,8 @@ export function useRunRows() {
     // prettier-ignore
     await pool.query(
       `insert into schedules (id, org_id, connector, user_id, config, priority, max_retries, timeout_ms,
-         state, revision, scheduled_at, next_run_at)
-       values ($1, $2, 'files_1', $3, $4, 5, 1, 60000, 'active', 1, $5, $5)`,
+         state, revision, scheduled_at, next_run_at, anchor_at)
+       values ($1, $2, 'files_1', $3, $4, 5, 1, 60000, 'active', 1, $5, $5, $5)`,
       [id, orgId, randomUUID(), JSON.stringify({ jitterMs: 0, missedRunPolicy: 'run_once', ...config }), new Date(at)],
     );
     return { id, orgId, connector: 'files_1', scheduleId: id, revision: 1 } as const;

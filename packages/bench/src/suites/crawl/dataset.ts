@@ -12,10 +12,10 @@ export const SCHEDULES = 50_000;
 const insertInto = `
   with orgs as materialized (select g, uuidv7() as id from generate_series(0, $1::int / cardinality($2::text[])) g)
   insert into schedules (id, org_id, connector, user_id, config, priority, max_retries, timeout_ms, state, revision,
-    scheduled_at, next_run_at)
+    scheduled_at, next_run_at, anchor_at)
   select uuidv7(), orgs.id, ($2::text[])[1 + n % cardinality($2::text[])], orgs.id,
     config || '{"isEnabled": true, "timezone": "UTC", "missedRunPolicy": "run_once"}', 5, 3, 300000, 'active',
-    nextval('schedule_revisions'), now(), at
+    nextval('schedule_revisions'), now(), at, now()
   from generate_series(0, $1::int - 1) n join orgs on orgs.g = n / cardinality($2::text[]), lateral`;
 
 /** The first `$4` are due at `$3`, the others two to twenty-two hours later. */
