@@ -7,8 +7,9 @@ import { describeLeftOut, readMissing } from '@platform/testing';
 export default class LeftOutReporter {
   /** @param {{others: {title?: string, path: string, reason: string}[]}} options files that the configuration leaves out */
   constructor({ nonFlagArgs }, { others }) {
-    const isAskedFor = ({ path }) =>
-      nonFlagArgs.length === 0 || nonFlagArgs.some((part) => path.includes(part));
+    // What is left out everywhere has a title instead of a folder.
+    const isAskedFor = ({ title, path }) =>
+      title !== undefined || nonFlagArgs.length === 0 || nonFlagArgs.some((part) => path.includes(part));
     this.others = others.filter(isAskedFor).map(({ title, path, reason }) => `${title ?? path}: ${reason}.`);
   }
 

@@ -13,6 +13,12 @@ describe('a test that does not declare a requirement', () => {
   });
 });
 
+describe('a file of the quick run', () => {
+  test('can declare no requirement', () => {
+    expect(() => describeWith('redis', 'anything', () => undefined)).toThrow('*.full.test.ts');
+  });
+});
+
 describe('a machine with nothing on its PATH', () => {
   test('reports each missing requirement with a reason and a remedy', async () => {
     Object.assign(process.env, {
@@ -51,11 +57,5 @@ Left out on this machine:
 
   test('are empty when no test was skipped', () => {
     expect(describeLeftOut([outcome('passed', 'relay')], missing)).toBe('');
-  });
-});
-
-describeWith('redis', 'a test that says what it needs', () => {
-  test('gets it', async () => {
-    await expect(testRedis()).resolves.toHaveProperty('url');
   });
 });

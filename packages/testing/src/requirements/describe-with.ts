@@ -7,8 +7,12 @@ const declared: Requirement[] = [];
 /**
  * A `describe` for tests that need something beyond Node and npm. They are skipped where it is not available, and the
  * last lines of the run report that; with REQUIRE_ALL=1 they fail instead.
+ *
+ * @throws in a file of the quick run, which needs Node and npm alone and therefore skips nothing.
  */
 export function describeWith(requirement: Requirement, title: string, body: () => void): void {
+  if (!expect.getState().testPath?.endsWith('.full.test.ts'))
+    throw new Error(`${title}: tests that need ${requirement} belong into a file named *.full.test.ts`);
   const reason = readMissing()[requirement];
   if (reason === undefined)
     describe(title, () => {
