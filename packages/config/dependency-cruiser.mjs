@@ -2,25 +2,55 @@
  * Lists which module may import which. The rules go from the outside in: packages first, then the inside of a
  * service.
  */
+// Without this parser dependency-cruiser silently passes over TypeScript, and no rule is ever broken.
+import.meta.resolve('@swc/core');
+
 const generatedClient = '^services/[^/]+/src/generated/prisma/';
 
-const crawl = '^services/crawl/src/';
-/** The roles of crawl, and which of the others each of them may import. The files beside them put them together. */
-const crawlRoles = {
-  domain: [],
-  db: ['domain'],
-  queue: ['domain', 'db'],
-  'engine/tasks': ['domain'],
-  engine: ['domain', 'db', 'queue'],
-  api: ['domain', 'db', 'queue'],
-};
-const crawlRoleRules = Object.entries(crawlRoles).map(([role, others]) => ({
-  name: `crawl-${role.replace('/', '-')}-imports-lower-roles-only`,
-  severity: 'error',
-  comment: 'The roles of crawl point one way: domain ← db ← queue ← engine and api.',
-  from: { path: `${crawl}${role}/` },
-  to: { path: crawl, pathNot: [role, ...others, 'generated'].map((allowed) => `${crawl}${allowed}/`) },
-}));
+/**
+ * The parts of a service, from the bottom up, and which of its other parts each may import. The files beside the parts
+ * put them together: parts import none of them but those in `shared`.
+ */
+function onlyLowerParts(service, parts, shared) {
+  const src = `^services/${service}/src/`;
+  return Object.entries(parts).map(([part, others]) => ({
+    name: `${service}-${part.replace('/', '-')}-imports-lower-parts-only`,
+    severity: 'error',
+    comment: `The parts of ${service} import one way: ${Object.keys(parts).join(' ← ')}.`,
+    from: { path: `${src}${part}/` },
+    to: {
+      path: src,
+      pathNot: [part, ...others]
+        .map((allowed) => `${src}${allowed}/`)
+        .concat(shared.map((file) => src + file)),
+    },
+  }));
+}
+
+const crawlRules = onlyLowerParts(
+  'crawl',
+  {
+    domain: [],
+    db: ['domain'],
+    queue: ['domain', 'db'],
+    'engine/tasks': ['domain'],
+    engine: ['domain', 'db', 'queue'],
+    api: ['domain', 'db', 'queue'],
+  },
+  ['generated/'],
+);
+
+const domains = ['base', 'audit', 'mails', 'members', 'credentials', 'sign-in', 'tokens', 'oauth', 'mcp'];
+const identityRules = onlyLowerParts(
+  'identity',
+  {
+    ...Object.fromEntries(domains.map((domain, index) => [domain, domains.slice(0, index)])),
+    commands: domains,
+    jobs: domains,
+    console: [],
+  },
+  ['generated/', 'resources[.]ts$'],
+);
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 export default {
@@ -102,7 +132,8 @@ export default {
       },
       to: { path: generatedClient },
     },
-    ...crawlRoleRules,
+    ...crawlRules,
+    ...identityRules,
     {
       name: 'no-unresolvable',
       severity: 'error',
@@ -112,7 +143,7 @@ export default {
     },
   ],
   options: {
-    // TypeScript 7 has no compiler API; SWC, which runs the tests too, parses instead, type imports included.
+    // TypeScript 7 has no compiler API; SWC parses instead, type imports included.
     parser: 'swc',
     tsPreCompilationDeps: true,
     // The parser can't read JSX; in the console, the linter looks for cycles.

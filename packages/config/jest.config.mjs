@@ -29,12 +29,12 @@ const leftOut = [
   },
   {
     isLeftOut: !hasPrograms('claude', 'script'),
-    path: 'services/identity/test/coding-agents/claude-code.',
+    path: 'services/identity/test/mcp/coding-agents/claude-code.',
     reason: 'there is no claude on the PATH: npm install -g @anthropic-ai/claude-code',
   },
   {
     isLeftOut: !hasPrograms('codex'),
-    path: 'services/identity/test/coding-agents/codex.',
+    path: 'services/identity/test/mcp/coding-agents/codex.',
     reason: 'there is no codex on the PATH: npm install -g @openai/codex',
   },
 ].filter(({ isLeftOut }) => isLeftOut);

@@ -1,19 +1,19 @@
 import { parseArgs } from 'node:util';
 import { defineCommands, systemClock, UsageError } from '@platform/service-kit';
 import { validate as isUuid } from 'uuid';
-import { isEmailAddress, isOrganisationName } from './config-values.js';
+import { isEmailAddress, isOrganisationName } from './base/config-values.js';
 import { identityVariables, loadAdminPassword, loadEncryptionKeys, loadIdentityConfig } from './config.js';
 import { withResources } from './command-resources.js';
-import { makeAdministrator } from './features/provisioning/administrators.js';
-import { createOrganisationService } from './features/provisioning/organisations.js';
-import { deleteMailsTo } from './features/outgoing-mails/queries.js';
-import { resetByCommand } from './features/second-factor/reset.js';
-import { createPasswords } from './passwords.js';
-import { reencryptAll } from './features/re-encryption/command.js';
-import { describeKeys, removeSigningKey, rotateKey } from './features/signing-keys/commands.js';
-import { normaliseEmail } from './features/users/service.js';
+import { makeAdministrator } from './commands/administrators.js';
+import { createOrganisationService } from './commands/organisations.js';
+import { deleteMailsTo } from './mails/outbox/queries.js';
+import { resetByCommand } from './sign-in/second-factor/reset.js';
+import { createPasswords } from './base/passwords.js';
+import { reencryptAll } from './commands/re-encryption/command.js';
+import { describeKeys, removeSigningKey, rotateKey } from './credentials/signing-keys/commands.js';
+import { normaliseEmail } from './members/members/service.js';
 import { runLiftRequirement, runReleaseDomain, runVerifyDomain } from './provider-commands.js';
-import { createSecretBox } from './secret-box.js';
+import { createSecretBox } from './base/secret-box.js';
 
 const help = `  create-organisation           --name <name> --admin-email <address>
                                 (the password comes from ADMIN_PASSWORD)

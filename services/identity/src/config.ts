@@ -11,8 +11,8 @@ import {
   type Values,
   withDefault,
 } from '@platform/service-kit';
-import { scanningKeys } from './features/token-leaks/scanning-keys.js';
-import type { BoxKey } from './secret-box.js';
+import { scanningKeys } from './tokens/watch/leaks/scanning-keys.js';
+import type { BoxKey } from './base/secret-box.js';
 import {
   DEFAULT_MCP_SCOPES,
   DEFAULT_CLIENT_HOSTS,
@@ -24,7 +24,7 @@ import {
   tokenPrefix,
   emailAddress,
   organisationName,
-} from './config-values.js';
+} from './base/config-values.js';
 
 const databaseUrl = url(['postgres:', 'postgresql:'], 'postgresql://user:password@host:5432/identity');
 

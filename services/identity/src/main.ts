@@ -2,8 +2,8 @@ import { fileURLToPath } from 'node:url';
 import { defineService, systemClock } from '@platform/service-kit';
 import { buildIdentity } from './app.js';
 import { type IdentityConfig, loadIdentityConfig } from './config.js';
-import { createOrganisationService } from './features/provisioning/organisations.js';
-import { createPasswords } from './passwords.js';
+import { createOrganisationService } from './commands/organisations.js';
+import { createPasswords } from './base/passwords.js';
 import { openResources, type Resources } from './resources.js';
 
 const consoleFolder = fileURLToPath(new URL('../node_modules/@platform/console/dist', import.meta.url));

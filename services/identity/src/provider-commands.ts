@@ -6,8 +6,8 @@ import {
   liftRequirementByCommand,
   releaseDomainByCommand,
   verifyDomainByCommand,
-} from './features/identity-provider/commands.js';
-import { readDomain } from './features/identity-provider/domain.js';
+} from './sign-in/identity-provider/commands.js';
+import { readDomain } from './sign-in/identity-provider/domain.js';
 
 const text = { type: 'string' } as const;
 

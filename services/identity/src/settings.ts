@@ -1,8 +1,8 @@
 import { VERSION } from '@platform/service-kit';
 import type { IdentityConfig } from './config.js';
-import type { McpServerSettings } from './features/mcp-servers/feature.js';
-import type { McpSettings } from './features/mcp/feature.js';
-import type { OauthSettings } from './features/oauth/feature.js';
+import type { McpServerSettings } from './mcp/servers/feature.js';
+import type { McpSettings } from './mcp/endpoint/feature.js';
+import type { OauthSettings } from './oauth/provider/feature.js';
 
 export const toOauthSettings = (config: IdentityConfig): OauthSettings => ({
   publicUrl: config.PUBLIC_URL,

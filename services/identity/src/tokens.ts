@@ -1,18 +1,18 @@
 import type { App, Clock, Shutdown } from '@platform/service-kit';
 import type { IdentityConfig } from './config.js';
-import type { RefusedUses } from './features/liveness/refused-uses.js';
-import type { Outbox } from './features/outgoing-mails/outbox.js';
-import { registerTokens } from './features/personal-access-tokens/feature.js';
-import { registerServiceAccounts } from './features/service-accounts/feature.js';
-import type { SigningKeys } from './features/signing-keys/service.js';
-import { registerTokenDetails } from './features/token-details/feature.js';
-import { registerTokenLeaks } from './features/token-leaks/feature.js';
-import { startTokenNotices } from './features/token-notices/feature.js';
-import { registerTokenPolicy } from './features/token-policy/feature.js';
-import { startTokenReuses } from './features/token-reuse/feature.js';
-import { registerTokenRotation } from './features/token-rotation/feature.js';
-import { registerTokenSearch } from './features/token-search/feature.js';
-import { startUnusedTokens } from './features/unused-tokens/feature.js';
+import type { RefusedUses } from './credentials/liveness/refused-uses.js';
+import type { Outbox } from './mails/outbox/outbox.js';
+import { registerTokens } from './tokens/create/feature.js';
+import { registerServiceAccounts } from './tokens/service-accounts/feature.js';
+import type { SigningKeys } from './credentials/signing-keys/service.js';
+import { registerTokenDetails } from './tokens/edit/feature.js';
+import { registerTokenLeaks } from './tokens/watch/leaks/feature.js';
+import { startTokenNotices } from './tokens/watch/notices/feature.js';
+import { registerTokenPolicy } from './tokens/policy/feature.js';
+import { startTokenReuses } from './tokens/watch/reuse/feature.js';
+import { registerTokenRotation } from './tokens/rotate/feature.js';
+import { registerTokenSearch } from './tokens/list/feature.js';
+import { startUnusedTokens } from './tokens/watch/unused/feature.js';
 import type { Resources } from './resources.js';
 
 export interface TokenFeatureDeps extends Resources {

@@ -5,10 +5,10 @@ import { type Answer, type CallOptions, callUrl, createTestDatabase } from '@pla
 import pg from 'pg';
 import { buildIdentity } from '../src/app.js';
 import { loadIdentityConfig } from '../src/config.js';
-import type { ResolveTxt } from '../src/features/identity-provider/dns.js';
-import { createExpiryJob } from '../src/features/maintenance/expiry.job.js';
-import { createOrganisationService } from '../src/features/provisioning/organisations.js';
-import { createPasswords } from '../src/passwords.js';
+import type { ResolveTxt } from '../src/sign-in/identity-provider/dns.js';
+import { createExpiryJob } from '../src/jobs/expiry.job.js';
+import { createOrganisationService } from '../src/commands/organisations.js';
+import { createPasswords } from '../src/base/passwords.js';
 import { openResources, type Prisma } from '../src/resources.js';
 
 export const migrationsFolder = fileURLToPath(new URL('../prisma/migrations', import.meta.url));

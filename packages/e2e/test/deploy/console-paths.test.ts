@@ -18,7 +18,7 @@ const screens = listSorted(
     .filter((prefix) => prefix !== '/'),
 );
 const [, list = ''] =
-  /SCREEN_PATHS = \[([^\]]*)\]/.exec(read('services/identity/src/features/console/routes.ts')) ?? [];
+  /SCREEN_PATHS = \[([^\]]*)\]/.exec(read('services/identity/src/console/routes.ts')) ?? [];
 const served = listSorted([...list.matchAll(/'([^']+)'/g)].map(([, path = '']) => path));
 const routed = listSorted(SERVICES.find(({ name }) => name === 'identity')?.prefixes ?? []);
 /** The paths besides the screens that gateways route to identity. */

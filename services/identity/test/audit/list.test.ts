@@ -1,5 +1,5 @@
 import { waitFor } from '@platform/testing';
-import { auditActions } from '../../src/features/audit/actions.js';
+import { auditActions } from '../../src/audit/actions.js';
 import { type IdentityUnderTest, startIdentity } from '../identity.js';
 
 const tokensPath = '/api/v1/personal-access-tokens';

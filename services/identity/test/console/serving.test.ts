@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createApp, createLogger, standardErrors } from '@platform/service-kit';
-import { consoleRoutes, SCREEN_PATHS } from '../../src/features/console/routes.js';
+import { consoleRoutes, SCREEN_PATHS } from '../../src/console/routes.js';
 
 describe('the files of the console', () => {
   let folder: string;

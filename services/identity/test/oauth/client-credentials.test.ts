@@ -1,7 +1,7 @@
 import { createDecoder } from 'fast-jwt';
 import * as oauth from 'oauth4webapi';
 import { type IdentityUnderTest, startIdentity } from '../identity.js';
-import { createCaller } from '../mcp/endpoint.js';
+import { createCaller } from '../mcp/endpoint/endpoint.js';
 import { createApplication, PUBLIC_URL, requestToken } from './applications.js';
 
 let identity: IdentityUnderTest;

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { deleteIdleClients, deleteUnusedClients } from '../../src/features/maintenance/queries.js';
+import { deleteIdleClients, deleteUnusedClients } from '../../src/jobs/queries.js';
 import { type IdentityUnderTest, startIdentity } from '../identity.js';
 import { consent, createAuthorization, createBrowser, exchangeCode } from './flow.js';
 

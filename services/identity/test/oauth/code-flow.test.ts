@@ -1,5 +1,5 @@
 import { createDecoder } from 'fast-jwt';
-import { createCaller } from '../mcp/endpoint.js';
+import { createCaller } from '../mcp/endpoint/endpoint.js';
 import { PUBLIC_URL } from './applications.js';
 import { type RunningApplication, startWithApplication } from './connected-application.js';
 import { consent, createAuthorization, endOverlap, exchangeCode, REDIRECT_URI, refresh } from './flow.js';

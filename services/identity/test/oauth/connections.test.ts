@@ -1,6 +1,6 @@
 import { waitFor } from '@platform/testing';
 import { createDecoder } from 'fast-jwt';
-import { createCaller } from '../mcp/endpoint.js';
+import { createCaller } from '../mcp/endpoint/endpoint.js';
 import { createApplication } from './applications.js';
 import { type RunningApplication, startWithApplication } from './connected-application.js';
 import { postForm, refresh } from './flow.js';

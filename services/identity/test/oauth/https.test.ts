@@ -1,5 +1,5 @@
 import { type IdentityUnderTest, startIdentity } from '../identity.js';
-import { createCaller } from '../mcp/endpoint.js';
+import { createCaller } from '../mcp/endpoint/endpoint.js';
 import { createApplication } from './applications.js';
 import { consent, createAuthorization, createBrowser, exchangeCode } from './flow.js';
 

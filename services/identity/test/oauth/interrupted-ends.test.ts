@@ -1,6 +1,6 @@
 import { waitFor } from '@platform/testing';
 import { type IdentityUnderTest, startIdentity } from '../identity.js';
-import { createCaller } from '../mcp/endpoint.js';
+import { createCaller } from '../mcp/endpoint/endpoint.js';
 import { createApplication } from './applications.js';
 import {
   type Browser,

@@ -1,6 +1,6 @@
 import { callUrl } from '@platform/testing';
 import { encryptionKeys, type IdentityUnderTest, serviceClient, startIdentity } from '../identity.js';
-import { createCaller } from '../mcp/endpoint.js';
+import { createCaller } from '../mcp/endpoint/endpoint.js';
 import { run, startServer } from '../process/process.js';
 import { createApplication, PUBLIC_URL, requestToken } from './applications.js';
 import {

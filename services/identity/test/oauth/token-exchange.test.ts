@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { createProofKey } from '@platform/testing';
 import { createDecoder } from 'fast-jwt';
 import { type IdentityUnderTest, serviceClient, startIdentity } from '../identity.js';
-import { createCaller } from '../mcp/endpoint.js';
+import { createCaller } from '../mcp/endpoint/endpoint.js';
 import { createApplication, PUBLIC_URL, requestToken } from './applications.js';
 
 const decode = createDecoder();

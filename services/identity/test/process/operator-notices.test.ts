@@ -1,5 +1,5 @@
 import { Secret, TOTP } from 'otpauth';
-import { notifyOfCommand } from '../../src/features/operator-notices/notify.js';
+import { notifyOfCommand } from '../../src/members/operator-notices/notify.js';
 import { admin, type IdentityUnderTest, startIdentity } from '../identity.js';
 import { run } from './process.js';
 

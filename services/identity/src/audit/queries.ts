@@ -1,0 +1,185 @@
+import type { PageWindow } from '@platform/service-kit';
+import type pg from 'pg';
+import { v7 as uuidv7 } from 'uuid';
+import { Prisma } from '../generated/prisma/client.js';
+import type { Prisma as Client, Transaction } from '../resources.js';
+import { type Actor, getUserAgent } from '../base/caller/actor.js';
+import { firstIdAt } from './first-id.js';
+import type { AuditAction } from './actions.js';
+
+/** The old and new value of each changed field. It must never contain a secret. */
+export type Changes = Readonly<
+  Record<string, { readonly from: string | number | null; readonly to: string | number | null }>
+>;
+
+export interface NewAuditEntry {
+  readonly orgId: string;
+  readonly action: AuditAction;
+  readonly actor: Actor;
+  readonly subjectId: string;
+  readonly reason?: string | null;
+  readonly detail?: Readonly<Record<string, string>>;
+  readonly changes?: Changes;
+  readonly at: Date;
+}
+
+let sequence = 0;
+
+/** Creates a UUIDv7 of the given time: entries sort by time, and a search by time is a range of ids. */
+export function createAuditId(at: Date): string {
+  sequence = (sequence + 1) % 2 ** 31;
+  return uuidv7({ msecs: at.getTime(), seq: sequence });
+}
+
+/** Returns the first part of an entry's id. Statements that write many entries fill in the rest at random. */
+export const auditIdPrefix = (at: Date): string => createAuditId(at).slice(0, 15);
+
+const toRow = ({ actor: { actorId, credential, client }, at, ...entry }: NewAuditEntry) => ({
+  id: createAuditId(at),
+  orgId: entry.orgId,
+  action: entry.action,
+  actorId,
+  credentialKind: credential?.kind ?? null,
+  credentialId: credential?.id ?? null,
+  address: client?.address ?? null,
+  userAgent: getUserAgent(client),
+  subjectId: entry.subjectId,
+  reason: entry.reason ?? null,
+  detail: entry.detail ?? {},
+  changes: entry.changes ?? {},
+  createdAt: at,
+});
+
+const insert = `
+  insert into audit_entries
+    (id, org_id, action, actor_id, credential_kind, credential_id, address, user_agent, subject_id, reason, detail, changes, created_at)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`;
+
+/** Inserts an entry. Call it in the transaction of the recorded change. */
+export function insertAuditEntry(
+  db: Client | Transaction | pg.PoolClient,
+  entry: NewAuditEntry,
+): Promise<unknown> {
+  const data = toRow(entry);
+  return 'query' in db
+    ? db.query(insert, Object.values(data))
+    : db.auditEntry.create({ data, select: { id: true } });
+}
+
+export interface AuditRow {
+  readonly id: string;
+  readonly action: string;
+  readonly actorId: string | null;
+  readonly credentialKind: string | null;
+  readonly credentialId: string | null;
+  readonly address: string | null;
+  readonly userAgent: string | null;
+  readonly subjectId: string | null;
+  readonly reason: string | null;
+  readonly detail: unknown;
+  readonly changes: unknown;
+  readonly createdAt: Date;
+}
+
+export async function countAuditEntries(db: Client, orgId: string): Promise<number> {
+  const counters = await db.organisationCounters.findUnique({
+    where: { orgId },
+    select: { auditEntries: true },
+  });
+  return Number(counters?.auditEntries ?? 0);
+}
+
+const findByIds = (db: Client, orgId: string, ids: readonly string[]): Promise<AuditRow[]> =>
+  db.auditEntry.findMany({
+    where: { orgId, id: { in: [...ids] } },
+    orderBy: { id: 'desc' },
+    omit: { orgId: true },
+  });
+
+/** Finds the ids of the page by an index-only scan, then reads only the rows of that page. */
+export async function findAuditEntries(db: Client, orgId: string, window: PageWindow): Promise<AuditRow[]> {
+  const page = await db.auditEntry.findMany({
+    where: { orgId },
+    orderBy: { id: window.isFromEnd ? 'asc' : 'desc' },
+    skip: window.offset,
+    take: window.count,
+    select: { id: true },
+  });
+  return findByIds(
+    db,
+    orgId,
+    page.map(({ id }) => id),
+  );
+}
+
+/** The conditions of a search; undefined matches every entry. */
+export interface AuditFilter {
+  readonly subjectId: string | undefined;
+  readonly actorId: string | undefined;
+  readonly action: string | undefined;
+  /** Inclusive. */
+  readonly from: Date | undefined;
+  /** Exclusive. */
+  readonly to: Date | undefined;
+  /** The id before which the page begins, in lower case. */
+  readonly beforeId: string | undefined;
+}
+
+/** The number of entries that one search reads at most, so that its cost doesn't grow with the audit. */
+const MAX_SEARCHED = 20_000;
+
+export interface AuditSearch {
+  readonly total: number;
+  readonly rows: AuditRow[];
+  /** The oldest entry that was read; undefined when the search was complete. */
+  readonly searchedFrom: { readonly id: string; readonly at: Date } | undefined;
+}
+
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+/**
+ * Reads the newest entries that match the most selective filter from its index, and applies the other filters to those.
+ * Each of the three filters has an index ordered by time; without a filter, the organisation's index is used.
+ */
+export async function searchAuditEntries(
+  db: Client,
+  orgId: string,
+  filter: AuditFilter,
+  { offset, limit }: { readonly offset: number; readonly limit: number },
+): Promise<AuditSearch> {
+  const conditions = [
+    filter.subjectId === undefined ? undefined : Prisma.sql`subject_id = ${filter.subjectId}::uuid`,
+    filter.actorId === undefined ? undefined : Prisma.sql`actor_id = ${filter.actorId}::uuid`,
+    filter.action === undefined ? undefined : Prisma.sql`action = ${filter.action}`,
+  ].filter((condition) => condition !== undefined);
+  const [narrowest = Prisma.sql`true`, ...others] = conditions;
+  // After a cursor nothing is counted: a search by one index reads no more than its page.
+  const max = filter.beforeId !== undefined && others.length === 0 ? offset + limit + 1 : MAX_SEARCHED;
+  const firstId = filter.from === undefined ? FIRST_ID : firstIdAt(filter.from.getTime());
+  const toId = filter.to === undefined ? LAST_ID : firstIdAt(filter.to.getTime());
+  const endId = filter.beforeId !== undefined && filter.beforeId < toId ? filter.beforeId : toId;
+  const [found] = await db.$queryRaw<
+    [{ total: number; searched: number; oldestId: string | null; oldest: Date | null; ids: string[] }]
+  >`
+    with searched as materialized (
+      select id, subject_id, actor_id, action, created_at from audit_entries
+      where org_id = ${orgId}::uuid and id >= ${firstId}::uuid and id < ${endId}::uuid and ${narrowest}
+      order by id desc limit ${max}
+    ), matching as materialized (
+      select id from searched where ${Prisma.join([Prisma.sql`true`, ...others], ' and ')}
+    )
+    select (select count(*)::int from matching) as total,
+           (select count(*)::int from searched) as searched,
+           (select id::text from searched order by id limit 1) as "oldestId",
+           (select min(created_at) from searched) as oldest,
+           array(select id::text from matching order by id desc limit ${limit} offset ${offset}) as ids`;
+  return {
+    total: found.total,
+    rows: await findByIds(db, orgId, found.ids),
+    searchedFrom:
+      found.searched < MAX_SEARCHED || max < MAX_SEARCHED || found.oldestId === null || found.oldest === null
+        ? undefined
+        : { id: found.oldestId, at: found.oldest },
+  };
+}

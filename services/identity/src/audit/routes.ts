@@ -1,0 +1,25 @@
+import { getMember, requireSession } from '@platform/auth';
+import type { App } from '@platform/service-kit';
+import { requireAdminRole } from '../base/authority.js';
+import { errorResponses, bearer } from '../base/openapi.js';
+import { AuditPage, AuditQuery } from './schemas.js';
+import type { AuditService } from './service.js';
+
+/** Registers the routes of the audit, for administrators with a session. */
+export function auditRoutes(app: App, service: AuditService): void {
+  app.get(
+    '/api/v1/audit',
+    {
+      onRequest: [app.authenticate, requireAdminRole, requireSession],
+      schema: {
+        operationId: 'listAuditEntries',
+        tags: ['Audit'],
+        summary: 'What happened in the organisation, newest first',
+        security: bearer,
+        querystring: AuditQuery,
+        response: { 200: AuditPage, ...errorResponses(400, 401, 403) },
+      },
+    },
+    (request) => service.list(getMember(request), request.query),
+  );
+}

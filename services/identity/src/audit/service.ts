@@ -1,0 +1,84 @@
+import type { UserPrincipal } from '@platform/auth';
+import { pageWindow, toPagination, validationError } from '@platform/service-kit';
+import type { Prisma } from '../resources.js';
+import {
+  type AuditFilter,
+  type AuditRow,
+  countAuditEntries,
+  findAuditEntries,
+  searchAuditEntries,
+} from './queries.js';
+import { findAuditNames } from './names.queries.js';
+import type { AuditEntry, AuditPage, AuditQuery } from './schemas.js';
+
+const toEntry = ({ credentialKind: kind, credentialId: id, ...row }: AuditRow): AuditEntry => ({
+  ...row,
+  credential: kind === null || id === null ? null : { kind, id },
+  detail: row.detail as AuditEntry['detail'],
+  changes: row.changes as AuditEntry['changes'],
+  createdAt: row.createdAt.toISOString(),
+});
+
+function readInstant(field: string, text: string | undefined): Date | undefined {
+  if (text === undefined) return undefined;
+  const at = new Date(text);
+  // A UUIDv7 holds 48 bits of milliseconds since 1970.
+  if (at.getTime() >= 0 && at.getTime() < 2 ** 48) return at;
+  throw validationError([{ field, message: 'must be an instant since 1970, such as 2026-01-31T00:00:00Z' }]);
+}
+
+const readFilter = ({ subjectId, actorId, action, from, to, cursor }: AuditQuery): AuditFilter => ({
+  subjectId,
+  actorId,
+  action,
+  from: readInstant('from', from),
+  to: readInstant('to', to),
+  beforeId: cursor?.toLowerCase(),
+});
+
+const listIds = ({ actorId, subjectId, credentialId }: Partial<AuditRow>): string[] =>
+  [actorId, subjectId, credentialId].filter((id) => typeof id === 'string');
+
+interface Found {
+  readonly rows: AuditRow[];
+  readonly total: number;
+  readonly nextCursor: string | null;
+  readonly searchedFrom: Date | undefined;
+}
+
+export function createAuditService(prisma: Prisma) {
+  async function search(orgId: string, filter: AuditFilter, query: AuditQuery): Promise<Found> {
+    const { page, limit, cursor } = query;
+    const offset = cursor === undefined ? (page - 1) * limit : 0;
+    const { rows, total, searchedFrom } = await searchAuditEntries(prisma, orgId, filter, { offset, limit });
+    const hasMore = total > offset + limit;
+    const nextCursor = hasMore ? rows.at(-1)?.id : searchedFrom?.id;
+    return { rows, total, nextCursor: nextCursor ?? null, searchedFrom: searchedFrom?.at };
+  }
+
+  async function listAll(orgId: string, query: AuditQuery): Promise<Found> {
+    const total = await countAuditEntries(prisma, orgId);
+    const window = pageWindow(query, total);
+    const rows = window ? await findAuditEntries(prisma, orgId, window) : [];
+    const hasMore = query.page * query.limit < total;
+    return { rows, total, nextCursor: hasMore ? (rows.at(-1)?.id ?? null) : null, searchedFrom: undefined };
+  }
+
+  return {
+    /** Lists the organisation's entries, newest first. @throws AppError 400 for a time that isn't an instant. */
+    async list({ orgId }: UserPrincipal, query: AuditQuery): Promise<AuditPage> {
+      const filter = readFilter(query);
+      const isSearch = Object.values(filter).some((value) => value !== undefined);
+      const found = await (isSearch ? search(orgId, filter, query) : listAll(orgId, query));
+      return {
+        data: found.rows.map(toEntry),
+        names: await findAuditNames(prisma, orgId, [query, ...found.rows].flatMap(listIds)),
+        nextCursor: found.nextCursor,
+        pagination: toPagination(query, found.total),
+        searchedFrom: found.searchedFrom?.toISOString() ?? null,
+      };
+    },
+  };
+}
+
+export type AuditService = ReturnType<typeof createAuditService>;

@@ -1,0 +1,19 @@
+import type { Clock, Logger, Shutdown } from '@platform/service-kit';
+import type { Prisma } from '../../resources.js';
+import type { SecretBox } from '../../base/secret-box.js';
+import { createSigningKeys, type SigningKeys } from './service.js';
+
+/** Loads the signing keys, creating the first one, and follows their changes. @throws when they can't be decrypted. */
+export async function startSigningKeys(deps: {
+  readonly prisma: Prisma;
+  readonly box: SecretBox;
+  readonly issuer: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly shutdown: Shutdown;
+}): Promise<SigningKeys> {
+  const keys = createSigningKeys(deps);
+  await keys.start();
+  deps.shutdown.on('workers', 'signing keys', keys.stop);
+  return keys;
+}

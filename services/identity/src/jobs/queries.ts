@@ -1,0 +1,172 @@
+import type pg from 'pg';
+import { runInTransaction } from '../base/transaction.js';
+import { auditIdPrefix } from '../audit/queries.js';
+import { WRONG_CODES_PER_DAY, WRONG_CODES_WINDOW_MS } from '../mails/one-time-secrets/secret.js';
+import { withdrawLapsedInvitations } from '../members/members/queries.js';
+
+/*
+ * Each statement handles a bounded batch in the order of an index, and skips rows that another replica has locked.
+ */
+
+const due = `status = 'active' and expires_at <= $1`;
+
+/*
+ * Locks the owners of the next batch. Whatever changes a family has its owner locked, so the next statement sees the
+ * family in its final state: no child is moved to a token that another replica expires or revokes at the same time. Locked
+ * owners are left for a later batch, so that no two replicas deadlock.
+ */
+const lockOwners = `
+  with next as materialized (
+    select owner_id, service_account_id from personal_access_tokens where ${due} order by expires_at limit $2
+  ), member as (
+    select id from users where id in (select owner_id from next) for no key update skip locked
+  ), account as (
+    select id from service_accounts where id in (select service_account_id from next) for no key update skip locked
+  )
+  select id from member union all select id from account`;
+
+/*
+ * A rotated token ends with its grace: it is revoked, and its children get its successor as their parent, so that they
+ * are revoked with that one. The children of a token that expires get its own parent, since a session can rotate them into
+ * tokens that outlive it. A heir that ends in the same batch passes them on.
+ */
+const expire = `
+  with recursive due as materialized (
+    select id, org_id, expires_at, successor_id, coalesce(successor_id, parent_id) as heir_id from personal_access_tokens
+    where ${due} and coalesce(owner_id, service_account_id) = any($4::uuid[])
+    order by expires_at limit $2 for update skip locked
+  ), heirs as (
+    select id, heir_id from due
+    union all
+    select heirs.id, due.heir_id from heirs join due on due.id = heirs.heir_id
+  ), moved as (
+    update personal_access_tokens child set parent_id = heirs.heir_id
+    from heirs
+    where child.parent_id = heirs.id and child.status = 'active'
+      and not exists (select from due where due.id = heirs.heir_id)
+      and not exists (select from due where due.id = child.id)
+  ), marked as (
+    update personal_access_tokens token
+    set status = case when token.successor_id is null then 'expired' else 'revoked' end::token_status,
+        revoked_at = case when token.successor_id is not null then token.expires_at end,
+        revoked_reason = case when token.successor_id is not null then 'rotated' end
+    from due where token.id = due.id
+    returning token.id
+  ), audited as (
+    insert into audit_entries (id, org_id, action, subject_id, reason, created_at)
+    select ($3::text || substr(gen_random_uuid()::text, 16))::uuid, org_id, 'token.revoked', id, 'rotated', $1
+    from due where successor_id is not null
+  )
+  select count(*)::int as count from marked`;
+
+/** @returns how many tokens were marked. Expired tokens are rejected before that as well. */
+export const expireTokens = (pool: pg.Pool, now: Date, limit: number): Promise<number> =>
+  runInTransaction(pool, async (client) => {
+    const owners = await client.query<{ id: string }>(lockOwners, [now, limit]);
+    if (owners.rows.length === 0) return 0;
+    const ids = owners.rows.map(({ id }) => id);
+    const { rows } = await client.query<{ count: number }>(expire, [now, limit, auditIdPrefix(now), ids]);
+    return rows[0]?.count ?? 0;
+  });
+
+/** @returns how many members were removed because they hadn't accepted their invitation in time. */
+export async function expireInvitations(db: pg.Pool, now: Date, limit: number): Promise<number> {
+  const { text, values } = withdrawLapsedInvitations(now, limit);
+  const { rowCount } = await db.query(text, values);
+  return rowCount ?? 0;
+}
+
+const purgeSecrets = `
+  delete from one_time_secrets where (purpose, subject) in (
+    select purpose, subject from one_time_secrets where expires_at <= $1
+      -- A row with wrong guesses is kept for a day, so that they keep counting.
+      and (purpose <> 'login_code' or tries_left >= $3
+           or coalesce(tries_since <= $1::timestamptz - make_interval(secs => $4), true))
+    order by expires_at limit $2 for update skip locked
+  )`;
+
+export async function deleteSecrets(db: pg.Pool, expiredBefore: Date, limit: number): Promise<number> {
+  const { rowCount } = await db.query(purgeSecrets, [
+    expiredBefore,
+    limit,
+    WRONG_CODES_PER_DAY,
+    WRONG_CODES_WINDOW_MS / 1_000,
+  ]);
+  return rowCount ?? 0;
+}
+
+/** Deletes a batch of rows. @returns how many. */
+type DeleteBatch<T> = (db: pg.Pool, before: T, limit: number) => Promise<number>;
+
+/** @param key - the columns of the table's primary key. */
+function createDeletion<T>(
+  table: string,
+  key: string,
+  { column, operator }: { readonly column: string; readonly operator: '<' | '<=' },
+): DeleteBatch<T> {
+  const sql = `
+    delete from ${table} where (${key}) in (
+      select ${key} from ${table} where ${column} ${operator} $1 order by ${column} limit $2 for update skip locked
+    )`;
+  return async (db, before, limit) => (await db.query(sql, [before, limit])).rowCount ?? 0;
+}
+
+const expired = { column: 'expires_at', operator: '<=' } as const;
+/** The value is a UUIDv7: rows from before its time are deleted. */
+const olderId = { column: 'id', operator: '<' } as const;
+
+/** Deletes mails whose code, link or news has expired. */
+export const deleteMails = createDeletion<Date>('outgoing_mails', 'id', expired);
+export const deleteSessions = createDeletion<Date>('sessions', 'id', expired);
+/** Deletes sign-ins that nobody completed in time. */
+export const deletePendingSignIns = createDeletion<Date>('pending_sign_ins', 'token_hash', expired);
+export const deleteProviderSignIns = createDeletion<Date>('provider_sign_ins', 'state_hash', expired);
+/** Deletes challenges that no passkey has answered in time. */
+export const deletePasskeyChallenges = createDeletion<Date>('passkey_challenges', 'holder', expired);
+export const deleteServiceCredentials = createDeletion<Date>('service_credentials', 'id', expired);
+export const deleteToolCalls = createDeletion<string>('tool_calls', 'id', olderId);
+export const deleteAuditEntries = createDeletion<string>('audit_entries', 'id', olderId);
+export const deleteAccessTokens = createDeletion<Date>('oauth_access_tokens', 'id', expired);
+/** Deletes authorization codes, refresh tokens and interactions. */
+export const deleteArtifacts = createDeletion<Date>('oauth_artifacts', 'model, id_hash', expired);
+
+/* A refresh token can expire after its grant. */
+const purgeGrants = `
+  with due as materialized (
+    select id from oauth_grants where expires_at <= $1 order by expires_at limit $2 for update skip locked
+  ), tokens as (
+    delete from oauth_access_tokens where grant_id in (select id from due)
+  ), artifacts as (
+    delete from oauth_artifacts where grant_id in (select id from due)
+  )
+  delete from oauth_grants where id in (select id from due)`;
+
+/** @returns how many connections were deleted, with all that belongs to them, that would have expired before then. */
+export async function deleteGrants(db: pg.Pool, before: Date, limit: number): Promise<number> {
+  const { rowCount } = await db.query(purgeGrants, [before, limit]);
+  return rowCount ?? 0;
+}
+
+/*
+ * The subquery looks up each client that is due; "not exists" can be planned as a join that reads all connections.
+ *
+ * @param isDue - matches the clients that were last used by the time $1.
+ */
+function createClientDeletion(isDue: string): DeleteBatch<Date> {
+  const sql = `
+    delete from oauth_clients where id in (
+      select id from oauth_clients c
+      where ${isDue} and (select true from oauth_grants g where g.client_id = c.id limit 1) is null
+      limit $2 for update skip locked
+    )`;
+  return async (db, before, limit) => (await db.query(sql, [before, limit])).rowCount ?? 0;
+}
+
+/** Deletes clients that had registered themselves before then and were never connected. */
+export const deleteUnusedClients = createClientDeletion(
+  `kind = 'registered' and last_used_at is null and created_at <= $1`,
+);
+/** Deletes clients that describe themselves and were last used before then, except those that an operator has disabled. */
+export const deleteIdleClients = createClientDeletion(
+  `kind <> 'application' and disabled_at is null and coalesce(last_used_at, created_at) <= $1`,
+);

@@ -1,0 +1,124 @@
+import { toDigest } from '@platform/auth';
+import type { Clock } from '@platform/service-kit';
+import type { Prisma, Transaction } from '../../resources.js';
+import type { SecretBox } from '../../base/secret-box.js';
+import { createIssueSecret, type SecretKind } from './issue.js';
+import {
+  consumeLink,
+  deleteSecrets,
+  findLink,
+  hasLink,
+  lockSecret,
+  type StoredSecret,
+  verifyCode,
+} from './queries.js';
+import {
+  type CodeDigests,
+  generateCode,
+  generateToken,
+  type LinkPurpose,
+  secretLifetimes,
+  WRONG_CODES_WINDOW_MS,
+} from './secret.js';
+
+export interface FoundLink {
+  readonly purpose: LinkPurpose;
+  readonly email: string;
+  readonly fullName: string;
+  readonly organisation: string;
+  readonly expiresAt: string;
+}
+
+const tokens: SecretKind = { make: generateToken, digests: (secret) => [toDigest(secret)] };
+
+function isExhausted({ triesLeft, triesSince }: StoredSecret, at: Date): boolean {
+  return triesLeft <= 0 && triesSince !== null && triesSince.getTime() > at.getTime() - WRONG_CODES_WINDOW_MS;
+}
+
+export function createOneTimeSecrets(deps: {
+  readonly prisma: Prisma;
+  readonly codeDigests: CodeDigests;
+  readonly box: SecretBox;
+  readonly clock: Clock;
+}) {
+  const { prisma, codeDigests, clock } = deps;
+  const issue = createIssueSecret(deps.box);
+
+  return {
+    /**
+     * @param userId - null issues a code that authenticates nobody, at the same cost, so that timing reveals nothing.
+     * @returns `exhausted` when the day's wrong guesses are used up; undefined when a newer code has been issued.
+     */
+    async issueCode(
+      tx: Transaction,
+      email: string,
+      userId: string | null,
+      createdAt: Date,
+    ): Promise<{ readonly code: string } | 'exhausted' | undefined> {
+      const present = await lockSecret(tx, 'login_code', toDigest(email));
+      if (present && isExhausted(present, createdAt)) return 'exhausted';
+      const request = { purpose: 'login_code', email, userId, at: createdAt, endsAt: undefined } as const;
+      const digests = (secret: string) => codeDigests(secret, email);
+      const issued = await issue(tx, request, { make: generateCode, digests });
+      return issued && { code: issued.secret };
+    },
+    async issueResetToken(
+      tx: Transaction,
+      { id: userId, email }: { readonly id: string; readonly email: string },
+      createdAt: Date,
+    ): Promise<string | undefined> {
+      const request = { purpose: 'password_reset', email, userId, at: createdAt, endsAt: undefined } as const;
+      return (await issue(tx, request, tokens))?.secret;
+    },
+
+    /**
+     * Issues the token of an invitation. It expires with the invitation, however often it is mailed.
+     *
+     * @returns undefined when the invitation has lapsed.
+     */
+    async issueInvitationToken(
+      tx: Transaction,
+      {
+        id: userId,
+        email,
+        createdAt: invitedAt,
+      }: { readonly id: string; readonly email: string; readonly createdAt: Date },
+      createdAt: Date,
+    ): Promise<{ readonly token: string; readonly expiresAt: Date } | undefined> {
+      const endsAt = new Date(invitedAt.getTime() + secretLifetimes.invitation);
+      const issued = await issue(tx, { purpose: 'invitation', email, userId, at: createdAt, endsAt }, tokens);
+      return issued && { token: issued.secret, expiresAt: issued.expiresAt };
+    },
+
+    /** Verifies a code and consumes it; a wrong guess is counted. @returns the user; undefined when the code is invalid. */
+    verifyCode: (email: string, code: string): Promise<string | undefined> =>
+      verifyCode(prisma, toDigest(email), codeDigests(code, email), new Date(clock())),
+    isValid: (purpose: LinkPurpose, token: string): Promise<boolean> =>
+      hasLink(prisma, purpose, toDigest(token), new Date(clock())),
+
+    /** Returns the account that a link belongs to, without consuming it; undefined when the link is invalid. */
+    async findLink(token: string): Promise<FoundLink | undefined> {
+      const found = await findLink(prisma, toDigest(token), new Date(clock()));
+      if (!found?.user) return undefined;
+      const { email, fullName, organisation } = found.user;
+      return {
+        purpose: found.purpose as LinkPurpose,
+        email,
+        fullName,
+        organisation: organisation.name,
+        expiresAt: found.expiresAt.toISOString(),
+      };
+    },
+
+    /** Consumes the token as part of the transaction. @returns the user; undefined when the token is invalid. */
+    consume: (tx: Transaction, purpose: LinkPurpose, token: string): Promise<string | undefined> =>
+      consumeLink(tx, purpose, toDigest(token), new Date(clock())),
+
+    /** Revokes every code and link that was mailed to the user, and resets the count of wrong guesses. */
+    async revokeAll(tx: Transaction, userId: string): Promise<void> {
+      await deleteSecrets(tx, userId);
+    },
+  };
+}
+
+export type OneTimeSecrets = ReturnType<typeof createOneTimeSecrets>;

@@ -1,0 +1,121 @@
+import { v7 as uuidv7 } from 'uuid';
+import type { Prisma, Transaction } from '../../resources.js';
+import { getLifetime, type MailKind } from './mail-kind.js';
+import type { SecretBox } from '../../base/secret-box.js';
+import type { SendEmailRequest } from './email-request.js';
+import { insertMail, insertMails, type NewMail } from './queries.js';
+
+export interface MailRequest {
+  readonly kind: MailKind;
+  /** An account, or an address as it was entered. The outbox doesn't look the account up. */
+  readonly to: { readonly userId: string } | { readonly email: string };
+  /** The content of the mail beside the account's own data. It must not contain secrets. */
+  readonly detail?: Readonly<Record<string, string>>;
+  /** The id of the request that causes the mail, which is passed to the mail service as `x-request-id`. */
+  readonly requestId: string | null;
+  /** Whether the mail tells about a possible theft: it is sent before all others. */
+  readonly reportsTheft?: boolean;
+  /** The mail is held for a minute, and sent as one with those to the same person that have the same key by then. */
+  readonly mergeKey?: string;
+}
+
+/** So long, people create several tokens in a row. */
+const HOLD_MS = 60_000;
+
+/** Stores mails durably for the sending job, so that no response waits for the mail service. */
+export interface Outbox {
+  /** False when there is no mail service; `add` then does nothing. */
+  readonly isEnabled: boolean;
+  /** Stores a mail in the transaction that causes it. After the commit, `wake` has it sent at once; polling finds it too. */
+  add(db: Prisma | Transaction, request: MailRequest, at: Date): Promise<void>;
+  /**
+   * Returns a mail for `insertMailFrom`, with which statements store it together with what causes it. Null when there is
+   * no mail service.
+   */
+  toRow(mail: MailRequest, at: Date): string | null;
+  /** Stores complete messages, each to a member. They are sealed, and sent unchanged. */
+  addMessages(
+    db: Transaction,
+    kind: MailKind,
+    messages: readonly { readonly userId: string; readonly message: SendEmailRequest }[],
+    requestId: string,
+    at: Date,
+  ): Promise<void>;
+  wake(): void;
+}
+
+/** The context that binds a sealed message to its row. */
+export const messageContext = (id: string): string => `outgoing-mail:${id}`;
+
+const toNewMail = (
+  { kind, to, detail = {}, requestId, reportsTheft = false, mergeKey }: MailRequest,
+  at: Date,
+): NewMail => ({
+  id: uuidv7(),
+  kind,
+  userId: 'userId' in to ? to.userId : null,
+  email: 'email' in to ? to.email : null,
+  detail,
+  requestId,
+  createdAt: at,
+  expiresAt: new Date(at.getTime() + getLifetime(kind)),
+  nextAttemptAt: mergeKey === undefined ? at : new Date(at.getTime() + HOLD_MS),
+  reportsTheft,
+  mergeKey: mergeKey ?? null,
+});
+
+const toColumns = ({ userId, requestId, createdAt, expiresAt, nextAttemptAt, ...mail }: NewMail) => ({
+  id: mail.id,
+  kind: mail.kind,
+  email: mail.email,
+  detail: mail.detail,
+  reports_theft: mail.reportsTheft,
+  merge_key: mail.mergeKey,
+  user_id: userId,
+  request_id: requestId,
+  created_at: createdAt,
+  expires_at: expiresAt,
+  next_attempt_at: nextAttemptAt,
+});
+
+/**
+ * The outbox of commands: a replica sends what they store. They don't know whether there is a mail service; without one,
+ * the mails are deleted when they expire.
+ */
+export const commandOutbox = {
+  isEnabled: true,
+  toRow: (mail: MailRequest, at: Date): string => JSON.stringify(toColumns(toNewMail(mail, at))),
+} as const;
+
+/** @param wake - wakes the sending job; undefined when there is no mail service. */
+export const createOutbox = (wake: (() => void) | undefined, box: SecretBox): Outbox => ({
+  isEnabled: wake !== undefined,
+  async add(db, mail, at) {
+    if (wake) await insertMail(db, toNewMail(mail, at));
+  },
+  toRow: (mail, at) => (wake ? commandOutbox.toRow(mail, at) : null),
+  async addMessages(db, kind, messages, requestId, at) {
+    if (!wake || messages.length === 0) return;
+    const times = { createdAt: at, expiresAt: new Date(at.getTime() + getLifetime(kind)), nextAttemptAt: at };
+    const isOrdinary = { reportsTheft: false, mergeKey: null };
+    await insertMails(
+      db,
+      messages.map(({ userId, message }) => {
+        const id = uuidv7();
+        const sealedMessage = box.seal(JSON.stringify(message), messageContext(id));
+        return {
+          id,
+          kind,
+          userId,
+          email: null,
+          detail: {},
+          sealedMessage,
+          requestId,
+          ...times,
+          ...isOrdinary,
+        };
+      }),
+    );
+  },
+  wake: () => wake?.(),
+});

@@ -1,0 +1,127 @@
+import type { Prisma, Transaction } from '../../resources.js';
+import type { SecretBox } from '../../base/secret-box.js';
+import type { OneTimeSecrets } from '../one-time-secrets/service.js';
+import type { SendEmailRequest } from './email-request.js';
+import {
+  toAccountEmail,
+  toCodeEmail,
+  toInvitationEmail,
+  toPasswordChangedEmail,
+  type LinkBase,
+  toResetEmail,
+  toSuspiciousLoginEmail,
+} from './emails.js';
+import { mergeAlerts } from './merge.js';
+import { messageContext } from './outbox.js';
+import {
+  type Addressee,
+  clearUndeliverable,
+  deleteMails,
+  findAddressee,
+  lockMergeable,
+  type OutgoingMail,
+  saveMessage,
+} from './queries.js';
+import { toTokenAlertEmail, toTokenExpiringEmail } from './token-emails.js';
+
+/**
+ * Composes the message of a mail once and stores it, so that each attempt sends the same bytes under the same
+ * idempotency key.
+ *
+ * @returns undefined when there is nothing to send.
+ */
+export type Prepare = (mail: OutgoingMail) => Promise<SendEmailRequest | undefined>;
+
+export interface PrepareDeps {
+  readonly prisma: Prisma;
+  readonly secrets: OneTimeSecrets;
+  readonly box: SecretBox;
+  readonly links: LinkBase;
+}
+
+async function composeCode(
+  { secrets, links }: PrepareDeps,
+  tx: Transaction,
+  { email, createdAt }: OutgoingMail,
+  account: Addressee | null,
+): Promise<SendEmailRequest | undefined> {
+  // An invitee has to set a password before signing in with codes.
+  const to = account?.passwordHash && account.organisation.codesEnabled ? account : null;
+  const issued = await secrets.issueCode(tx, email ?? '', to?.id ?? null, createdAt);
+  if (!to || issued === undefined) return undefined;
+  if (issued !== 'exhausted') return toCodeEmail(to, issued.code);
+  // A link can't be guessed. The owner of the mailbox gets in with it, and codes work again after that.
+  const token = await secrets.issueResetToken(tx, to, createdAt);
+  return token === undefined ? undefined : toResetEmail(to, token, links, {}, 'guessed');
+}
+
+/** Also composed when an invitee requests a password link, as the mail may be lost. The invitation's expiry stays. */
+async function composeInvitation(
+  { secrets, links }: PrepareDeps,
+  tx: Transaction,
+  { createdAt, detail }: OutgoingMail,
+  to: Addressee,
+): Promise<SendEmailRequest | undefined> {
+  const issued = await secrets.issueInvitationToken(tx, to, createdAt);
+  if (!issued) return undefined;
+  await clearUndeliverable(tx, to.id);
+  const validForMs = issued.expiresAt.getTime() - createdAt.getTime();
+  return toInvitationEmail(to, { token: issued.token, validForMs }, links, detail);
+}
+
+async function composeReset(
+  { secrets, links }: PrepareDeps,
+  tx: Transaction,
+  { createdAt, detail }: OutgoingMail,
+  to: Addressee,
+): Promise<SendEmailRequest | undefined> {
+  const token = await secrets.issueResetToken(tx, to, createdAt);
+  return token === undefined ? undefined : toResetEmail(to, token, links, detail);
+}
+
+/** Merges the alerts that are waiting with this one. @returns undefined when it has been merged into another one. */
+async function merge(tx: Transaction, mail: OutgoingMail): Promise<OutgoingMail['detail'] | undefined> {
+  const waiting = await lockMergeable(tx, mail);
+  if (!waiting.some(({ id }) => id === mail.id)) return undefined;
+  await deleteMails(
+    tx,
+    waiting.map(({ id }) => id).filter((id) => id !== mail.id),
+  );
+  return mergeAlerts(waiting.map(({ detail }) => detail));
+}
+
+async function compose(
+  deps: PrepareDeps,
+  tx: Transaction,
+  mail: OutgoingMail,
+): Promise<SendEmailRequest | undefined> {
+  const to = await findAddressee(tx, mail);
+  if (mail.kind === 'login_code') return composeCode(deps, tx, mail, to);
+  if (!to) return undefined;
+  if (mail.kind === 'account_created') return toAccountEmail(to, deps.links);
+  if (mail.kind === 'suspicious_login') return toSuspiciousLoginEmail(to, mail.detail, deps.links);
+  if (mail.kind === 'password_changed') return toPasswordChangedEmail(to, mail.detail, deps.links);
+  if (mail.kind === 'token_alert') {
+    const detail = mail.mergeKey === null ? mail.detail : await merge(tx, mail);
+    return detail && toTokenAlertEmail(to, detail, deps.links);
+  }
+  if (mail.kind === 'token_expiring') return toTokenExpiringEmail(to, mail.detail, deps.links);
+  // This kind is stored as a complete message.
+  if (mail.kind === 'smtp_changed') return undefined;
+  const hasPassword = to.passwordHash !== null;
+  if (mail.kind === 'password_reset' && hasPassword) return composeReset(deps, tx, mail, to);
+  return hasPassword ? undefined : composeInvitation(deps, tx, mail, to);
+}
+
+export function createPrepare(deps: PrepareDeps): Prepare {
+  const { prisma, box } = deps;
+  return async (mail) => {
+    if (mail.sealedMessage !== null)
+      return JSON.parse(box.open(mail.sealedMessage, messageContext(mail.id))) as SendEmailRequest;
+    return prisma.$transaction(async (tx) => {
+      const message = await compose(deps, tx, mail);
+      if (message) await saveMessage(tx, mail.id, box.seal(JSON.stringify(message), messageContext(mail.id)));
+      return message;
+    });
+  };
+}

@@ -1,0 +1,57 @@
+import type { App, Clock, Logger, Shutdown } from '@platform/service-kit';
+import type { RecordScopes } from '../../credentials/liveness/feature.js';
+import type { ExchangeFor } from '../../oauth/provider/token-exchange.js';
+import type { ToolCallRecorder } from '../activity/recorder.js';
+import { createToolEndpoint, type FindCatalogue } from './endpoint.js';
+import { createTools, type ToolDeps } from './registry.js';
+import { createRequestLimit } from '../../base/rate-limits/request-limit.js';
+import { mcpRoutes } from './routes.js';
+import { openServiceClients, type ServiceClientSettings } from './service-clients.js';
+import { createWaits, type WaitLimits, type Waits } from './waits.js';
+
+export interface McpSettings {
+  readonly services: ServiceClientSettings;
+  readonly waits: WaitLimits;
+  /** The limit of a credential, at each replica. */
+  readonly requestsPerMinute: number;
+  /** The URL at which clients reach the platform. */
+  readonly publicUrl: string;
+  /** The version that the server reports to clients. */
+  readonly version: string;
+}
+
+/** Creates the limiter of waiting tool calls. Waits end as soon as shutdown begins, so that they don't delay it. */
+function openWaits(limits: WaitLimits, shutdown: Shutdown): Waits {
+  const waits = createWaits(limits);
+  shutdown.on('unready', 'waiting tools', waits.stop);
+  return waits;
+}
+
+/** Registers `/mcp` with the platform's own tools. */
+export function registerMcp(
+  app: App,
+  deps: Pick<ToolDeps, 'findOrganisationName' | 'tokens' | 'tokenSearch' | 'tokenRotation'> & {
+    readonly settings: McpSettings;
+    /** Returns the credential with which a tool calls a service for its caller. */
+    readonly exchangeFor: ExchangeFor;
+    readonly recordCall: ToolCallRecorder['record'];
+    readonly recordScopes: RecordScopes;
+    /** Finds the catalogue of an organisation that has mounted tools. */
+    readonly findCatalogue: FindCatalogue;
+    readonly clock: Clock;
+    readonly log: Logger;
+    readonly shutdown: Shutdown;
+  },
+): void {
+  const { settings, clock, log, shutdown } = deps;
+  const { services, publicUrl, version } = settings;
+  const tools = createTools({
+    ...deps,
+    ...openServiceClients(services, deps),
+    mailTimeoutMs: services.mailTimeoutMs,
+    waits: openWaits(settings.waits, shutdown),
+  });
+  const endpoint = createToolEndpoint({ ...deps, tools, version });
+  const countRequest = createRequestLimit(settings.requestsPerMinute, clock);
+  mcpRoutes(app, { endpoint, countRequest, publicUrl, log });
+}

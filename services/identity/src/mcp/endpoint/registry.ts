@@ -1,0 +1,62 @@
+import type { CrawlClient, MailClient } from '@platform/clients';
+import type { TokenService } from '../../tokens/create/service.js';
+import type { TokenRotation } from '../../tokens/rotate/service.js';
+import type { TokenSearchService } from '../../tokens/list/service.js';
+import type { Tool } from './tool.js';
+import type { Waits } from './waits.js';
+import { crawlStats } from './tools/crawl-stats.js';
+import { getCrawl } from './tools/get-crawl.js';
+import { listConnectors } from './tools/list-connectors.js';
+import { listCrawls } from './tools/list-crawls.js';
+import { listMyTokens } from './tools/list-my-tokens.js';
+import { pauseCrawl } from './tools/pause-crawl.js';
+import { removeCrawl } from './tools/remove-crawl.js';
+import { resumeCrawl } from './tools/resume-crawl.js';
+import { rotateMyToken } from './tools/rotate-my-token.js';
+import { revokeMyToken } from './tools/revoke-my-token.js';
+import { scheduleCrawl } from './tools/schedule-crawl.js';
+import { sendEmail } from './tools/send-email.js';
+import { whoami } from './tools/whoami.js';
+
+export interface ToolDeps {
+  readonly findOrganisationName: (id: string) => Promise<string>;
+  readonly tokens: Pick<TokenService, 'revokeOwn'>;
+  readonly tokenSearch: Pick<TokenSearchService, 'findOwn'>;
+  readonly tokenRotation: TokenRotation;
+  /** Undefined when there is no crawl service; its tools are then left out. */
+  readonly crawl: CrawlClient | undefined;
+  readonly mail: MailClient | undefined;
+  /** The timeout of calls to the mail service. */
+  readonly mailTimeoutMs: number;
+  readonly waits: Waits;
+}
+
+/** Creates all tools, in the order in which they are listed. */
+export const createTools = ({
+  findOrganisationName,
+  tokens,
+  tokenSearch,
+  tokenRotation,
+  crawl,
+  mail,
+  mailTimeoutMs,
+  waits,
+}: ToolDeps): Tool[] => [
+  whoami(findOrganisationName),
+  listMyTokens(tokenSearch),
+  rotateMyToken(tokenRotation),
+  revokeMyToken(tokens),
+  ...(crawl
+    ? [
+        listConnectors(crawl),
+        scheduleCrawl(crawl, waits),
+        getCrawl(crawl),
+        listCrawls(crawl),
+        pauseCrawl(crawl),
+        resumeCrawl(crawl),
+        removeCrawl(crawl),
+        crawlStats(crawl),
+      ]
+    : []),
+  ...(mail ? [sendEmail(mail, mailTimeoutMs)] : []),
+];

@@ -1,0 +1,167 @@
+import {
+  type AccountPrincipal,
+  DPOP_ALGORITHMS,
+  getAccount,
+  insufficientScope,
+  requireAccount,
+  standardAuthErrors,
+} from '@platform/auth';
+import { type App, AppError, createErrorHandler, type Logger, translateError } from '@platform/service-kit';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { initialScopes } from '../../oauth/provider/authorization-request.js';
+import { ISSUER_PATH } from '../../oauth/provider/issuer.js';
+import { MCP_AUDIENCE } from '../../oauth/provider/protected-resources.js';
+import { findMissingScopes } from './authority.js';
+import type { Catalogue } from './catalogue.js';
+import { negotiateResponseForm } from './response-form.js';
+import type { ToolEndpoint } from './endpoint.js';
+import { parseToolFilter } from './tool-filter.js';
+import { createMessageHandler } from './message-handler.js';
+import { RequestContext } from './request-context.js';
+import { type CountRequest, toLimitKey } from '../../base/rate-limits/request-limit.js';
+import { createWithMetadata, jsonRpcErrors } from './rpc-errors.js';
+import { messageSchema } from './schemas.js';
+
+const PATH = '/mcp';
+const METADATA_PATH = '/.well-known/oauth-protected-resource/mcp';
+/** Allows for small mail attachments; large ones have to be sent to the REST endpoint. */
+const MAX_MESSAGE_BYTES = 1_048_576;
+
+const ResourceMetadata = Type.Object({
+  resource: Type.String(),
+  resource_name: Type.String(),
+  authorization_servers: Type.Array(Type.String()),
+  scopes_supported: Type.Array(Type.String()),
+  bearer_methods_supported: Type.Array(Type.String()),
+  dpop_signing_alg_values_supported: Type.Array(Type.String()),
+});
+
+export interface McpRouteDeps {
+  readonly endpoint: ToolEndpoint;
+  readonly countRequest: CountRequest;
+  readonly log: Logger;
+  /** The URL at which clients reach the platform. */
+  readonly publicUrl: string;
+}
+
+/** Rejects requests from pages of other sites, which could reach the endpoint through a browser by DNS rebinding. */
+function assertOwnOrigin(request: FastifyRequest, publicOrigin: string): void {
+  const { origin } = request.headers;
+  if (origin !== undefined && origin !== publicOrigin)
+    throw new AppError({ status: 403, code: 'FOREIGN_ORIGIN', message: 'Forbidden origin' });
+}
+
+function assertOneMessage(body: unknown): void {
+  if (body === undefined) throw new AppError({ status: 400, code: 'INVALID_JSON', message: 'Parse error' });
+  // Only the revision of March 2025 had batches. They are useless here, and would let one request cause a lot of work.
+  if (Array.isArray(body))
+    throw new AppError({ status: 400, code: 'BATCH', message: 'Send one message per request' });
+  if (body === null || typeof body !== 'object')
+    throw new AppError({ status: 400, code: 'NO_MESSAGE', message: 'A message is a JSON object' });
+}
+
+/**
+ * Refuses a tool for which an OAuth client lacks scopes with the challenge that makes it ask for them (step-up, RFC 6750
+ * §3.1). It names all that the client needs then: those that it has, and those that are missing. Other credentials cannot
+ * get more scopes, so their agents read a tool error.
+ */
+function assertScopes(catalogue: Catalogue, principal: AccountPrincipal, message: unknown): void {
+  const { method, params } = message as { method?: unknown; params?: { name?: unknown } | null };
+  if (principal.kind !== 'oauth' || method !== 'tools/call' || typeof params?.name !== 'string') return;
+  const tool = catalogue.find(params.name)?.tool;
+  const missing = tool ? findMissingScopes(principal, tool) : [];
+  if (missing.length > 0)
+    throw insufficientScope(standardAuthErrors, [...new Set([...principal.grantedScopes, ...missing])]);
+}
+
+function postRoute(scope: App, { endpoint, countRequest, log }: McpRouteDeps): void {
+  const handleMessage = createMessageHandler(endpoint.methods, log);
+  const limitRequests = (request: FastifyRequest, _reply: FastifyReply, next: () => void): void => {
+    countRequest(toLimitKey(getAccount(request)));
+    next();
+  };
+  async function handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    assertOneMessage(request.body);
+    const form = negotiateResponseForm(request.headers.accept);
+    const principal = getAccount(request);
+    const toolFilter = parseToolFilter(request);
+    const catalogue = await endpoint.getCatalogue(principal);
+    assertScopes(catalogue, principal, request.body);
+    return handleMessage(request, reply, form, (report) => ({
+      catalogue,
+      view: catalogue.getView(principal, toolFilter),
+      context: new RequestContext(principal, request, reply, report),
+    }));
+  }
+  scope.post(
+    PATH,
+    {
+      bodyLimit: MAX_MESSAGE_BYTES,
+      onRequest: [scope.authenticateFor(MCP_AUDIENCE), requireAccount, limitRequests],
+      validatorCompiler: () => () => true,
+      schema: messageSchema,
+    },
+    handle,
+  );
+}
+
+/** Open to everyone: the protected resource metadata (RFC 9728). */
+function metadataRoute(app: App, publicUrl: string): void {
+  app.get(
+    METADATA_PATH,
+    {
+      schema: {
+        operationId: 'getToolEndpointMetadata',
+        tags: ['Remote tools'],
+        summary: 'Protected resource metadata of the remote tool endpoint (RFC 9728)',
+        response: { 200: ResourceMetadata },
+      },
+    },
+    (_request, reply) => {
+      void reply.send({
+        resource: publicUrl + PATH,
+        resource_name: 'Workspace knowledge platform',
+        authorization_servers: [publicUrl + ISSUER_PATH],
+        // The least that is useful: an agent asks for more when a tool needs it.
+        scopes_supported: [...initialScopes],
+        bearer_methods_supported: ['header'],
+        dpop_signing_alg_values_supported: [...DPOP_ALGORITHMS],
+      });
+    },
+  );
+}
+
+/** Rejects other methods with 405: a stateless endpoint has no stream to open and no session to delete. */
+function otherMethods(scope: App): void {
+  scope.route({
+    method: ['GET', 'DELETE', 'PUT', 'PATCH', 'OPTIONS'],
+    url: PATH,
+    schema: { hide: true },
+    handler: () => {
+      const headers = { allow: 'POST' };
+      throw new AppError({ status: 405, code: 'METHOD_NOT_ALLOWED', message: 'Method not allowed', headers });
+    },
+  });
+}
+
+/** Registers `POST /mcp`, for members with a session or a token. */
+export function mcpRoutes(app: App, deps: McpRouteDeps): void {
+  const { publicUrl } = deps;
+  metadataRoute(app, publicUrl);
+  const withMetadata = createWithMetadata(publicUrl + METADATA_PATH);
+  const { origin } = new URL(publicUrl);
+  app.register((scope: App, _options, done) => {
+    const handle = createErrorHandler(jsonRpcErrors);
+    scope.setErrorHandler((thrown, request, reply) => {
+      handle(withMetadata(translateError(thrown)), request, reply);
+    });
+    scope.addHook('onRequest', (request, _reply, next) => {
+      assertOwnOrigin(request, origin);
+      next();
+    });
+    postRoute(scope, deps);
+    otherMethods(scope);
+    done();
+  });
+}

@@ -1,0 +1,88 @@
+import type { Logger } from '@platform/service-kit';
+import { canCall, describeMissingAuthority } from './authority.js';
+import type { RecordScopes } from '../../credentials/liveness/feature.js';
+import type { ToolCallRecorder } from '../activity/recorder.js';
+import type { ToolCallOutcome } from '../activity/schemas.js';
+import type { Catalogue, ToolEntry, ToolView } from './catalogue.js';
+import { createFailures, type DescribeFailure } from './failures.js';
+import { isPassedError, toolError, type ToolResult } from './tool-result.js';
+import type { ToolContext } from './tool.js';
+
+/** The context of a caller, and the tools that it can find and see. */
+export interface Caller {
+  readonly catalogue: Pick<Catalogue, 'find'>;
+  readonly view: ToolView;
+  readonly context: ToolContext;
+}
+
+/** Calls a tool and records the call. Failures are returned as results too, because the model has to read them. */
+export type CallTool = (
+  caller: Caller,
+  entry: ToolEntry,
+  args: Record<string, unknown>,
+) => Promise<ToolResult>;
+
+function describeRefusal({ tool }: ToolEntry, { principal }: ToolContext): string {
+  return canCall(principal, tool)
+    ? `This connection is narrowed to other tools: ${tool.name} is left out by X-MCP-Readonly, readonly or X-MCP-Tools.`
+    : describeMissingAuthority(principal, tool);
+}
+
+/** The result of a call for the caller, and its outcome for the record. */
+interface CallOutcome {
+  readonly result: ToolResult;
+  readonly outcome: ToolCallOutcome;
+}
+
+const denied = (text: string): CallOutcome => ({ result: toolError(text), outcome: 'denied' });
+
+interface CallDeps {
+  readonly describeFailure: DescribeFailure;
+  readonly recordScopes: RecordScopes;
+}
+
+async function callEntry(
+  entry: ToolEntry,
+  caller: Caller,
+  args: Record<string, unknown>,
+  { describeFailure, recordScopes }: CallDeps,
+) {
+  const { context, view } = caller;
+  const { name, scopes } = entry.tool;
+  if (!view.names.has(name)) return denied(describeRefusal(entry, context));
+  recordScopes(context.principal, context.address, scopes);
+  const faults = entry.check(args);
+  if (faults.length > 0) {
+    const described = faults.map(({ field, message }) => `${field} ${message}`).join('; ');
+    return { result: toolError(`Invalid arguments: ${described}`), outcome: 'invalid_arguments' } as const;
+  }
+  try {
+    const result = await entry.call(args, context);
+    return { result, outcome: isPassedError(result) ? 'refused' : 'completed' } as const;
+  } catch (thrown) {
+    const { text, outcome } = describeFailure(thrown, entry.tool, context);
+    return { result: toolError(text), outcome };
+  }
+}
+
+export function createToolCalls({
+  log,
+  recordCall,
+  recordScopes,
+}: {
+  readonly log: Logger;
+  readonly recordCall: ToolCallRecorder['record'];
+  readonly recordScopes: RecordScopes;
+}): CallTool {
+  const deps = { describeFailure: createFailures(log), recordScopes };
+  return async (caller, entry, args) => {
+    const startedAt = performance.now();
+    const { result, outcome } = await callEntry(entry, caller, args, deps);
+    const { principal, requestId, client } = caller.context;
+    const durationMs = performance.now() - startedAt;
+    const { name: tool } = entry.tool;
+    const written = recordCall({ principal, tool, outcome, durationMs, requestId, client });
+    if (written) await written;
+    return result;
+  };
+}

@@ -1,0 +1,54 @@
+import { toMember } from '@platform/auth';
+import { Type } from 'typebox';
+import { TokenDetails } from '../../../tokens/edit/schemas.js';
+import { tokenStates } from '../../../tokens/edit/state.js';
+import type { TokenSearchService } from '../../../tokens/list/service.js';
+import { READ_ONLY, type Tool } from '../tool.js';
+
+/** Pages are small by default, because every item takes up the model's context. */
+const inputSchema = Type.Object(
+  {
+    limit: Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'How many at most.' }),
+    state: Type.Enum([...tokenStates], { default: 'active' }),
+    cursor: Type.Optional(
+      Type.String({
+        format: 'uuid',
+        description: 'The `nextCursor` of the page before; leave out for the first.',
+      }),
+    ),
+  },
+  { required: [], additionalProperties: false },
+);
+const { usedScopes: _usedScopes, ...shown } = TokenDetails.properties;
+/** The unused scopes are what a token can do without; the used ones are the others. */
+const ListedToken = Type.Object({
+  ...shown,
+  unusedScopes: Type.Array(Type.String(), { description: 'No request needed them in the last 30 days.' }),
+});
+
+const toListed = ({ usedScopes, ...token }: TokenDetails): Type.Static<typeof ListedToken> => ({
+  ...token,
+  unusedScopes: token.scopes.filter((scope) => !usedScopes.includes(scope)),
+});
+
+/** The arguments after validation, which fills in the default. */
+type Arguments = { readonly limit: number; readonly state: TokenDetails['state']; readonly cursor?: string };
+
+export const listMyTokens = (service: Pick<TokenSearchService, 'findOwn'>): Tool<Arguments> => ({
+  name: 'list_my_tokens',
+  title: 'List my access tokens',
+  description:
+    "Lists the account's own personal access tokens, the newest first, active ones unless `state` says otherwise: id, name, description, scopes, state, the token it is revoked with (`parentId`; null: none), and when each was created, expires (null: never) and was last used (null: not yet) and from where (`lastUse`), as ISO 8601 UTC. An active token with `replacedBy` was rotated and ends at `expiresAt`. `unusedScopes` are the scopes that no request needed in the last 30 days. Use it to find a token's id or to spot tokens that are unused, about to expire or too powerful. Returns 20 unless `limit` says otherwise; call again with `nextCursor` as `cursor` until it is null. The tokens' values are never shown. Changes nothing.",
+  inputSchema,
+  outputSchema: Type.Object({
+    tokens: Type.Array(ListedToken),
+    nextCursor: Type.Union([Type.String(), Type.Null()], { description: 'Null: there is no more.' }),
+  }),
+  annotations: READ_ONLY,
+  scopes: ['pat:read'],
+  isAdminOnly: false,
+  async call(query, { principal }) {
+    const { items, nextCursor } = await service.findOwn(toMember(principal), query);
+    return { tokens: items.map(toListed), nextCursor };
+  },
+});

@@ -1,0 +1,24 @@
+import { toMember } from '@platform/auth';
+import { Type } from 'typebox';
+import { Revoked, RevokeReason, TokenPath, toRevoked } from '../../../tokens/create/schemas.js';
+import type { TokenService } from '../../../tokens/create/service.js';
+import type { Tool } from '../tool.js';
+
+type Arguments = { readonly tokenId: string; readonly reason?: string };
+
+export const revokeMyToken = (service: Pick<TokenService, 'revokeOwn'>): Tool<Arguments> => ({
+  name: 'revoke_my_token',
+  title: 'Revoke one of my access tokens',
+  description:
+    "Revokes one of the account's own personal access tokens, at once and for good: whatever uses it is refused from then on, you too if it is the one you call with. The tokens that it made, and theirs, are revoked with it (list_my_tokens tells them by `parentId`). Use it for a token that leaked or isn't needed any more; find its `tokenId` with list_my_tokens. `reason` is kept for the audit. Returns a confirmation and how many tokens were revoked.",
+  inputSchema: Type.Object(
+    { ...TokenPath.properties, reason: Type.Optional(RevokeReason) },
+    { additionalProperties: false },
+  ),
+  outputSchema: Revoked,
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+  scopes: ['pat:write'],
+  isAdminOnly: false,
+  call: async ({ tokenId, ...options }, { principal, address }) =>
+    toRevoked(await service.revokeOwn({ ...toMember(principal), client: address }, tokenId, options)),
+});

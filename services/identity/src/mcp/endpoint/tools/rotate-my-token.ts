@@ -1,0 +1,37 @@
+import { toMember } from '@platform/auth';
+import { Type } from 'typebox';
+import { Id } from '../../../tokens/create/schemas.js';
+import { RotatedToken, RotateOptions } from '../../../tokens/rotate/schemas.js';
+import type { TokenRotation } from '../../../tokens/rotate/service.js';
+import type { Tool } from '../tool.js';
+
+type Arguments = RotateOptions & { readonly tokenId?: string };
+
+const { message: _message, ...output } = RotatedToken.properties;
+
+export const rotateMyToken = (service: TokenRotation): Tool<Arguments> => ({
+  name: 'rotate_my_token',
+  title: 'Rotate one of my access tokens',
+  description:
+    'Replaces the calling token, or one that it created directly or through others, by a new one with the same name, scopes and allow list, and returns the new value (`token.accessToken`), which is never shown again: store it before you go on. Without `tokenId` it rotates the token that you call with. The old one ends at once, or after `graceSeconds`. A token rotates only itself and its descendants, only those whose scopes it has and whose allow list lies within its own, and never into a later expiry than its own. Use it when a value was seen by others, or regularly; for a token that nobody needs, use revoke_my_token.',
+  inputSchema: Type.Object(
+    {
+      tokenId: Type.Optional(Id),
+      ...RotateOptions.properties,
+    },
+    { required: [], additionalProperties: false },
+  ),
+  outputSchema: Type.Object(output),
+  annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false },
+  scopes: ['pat:write'],
+  isAdminOnly: false,
+  isTokenOnly: true,
+  async call({ tokenId, ...options }, { principal, address }) {
+    const rotated = await service.rotate(
+      { ...toMember(principal), client: address },
+      tokenId ?? principal.credentialId,
+      options,
+    );
+    return { ...rotated };
+  },
+});

@@ -1,0 +1,77 @@
+import { createBatcher, dependencyUnavailable } from '@platform/service-kit';
+import { LRUCache } from 'lru-cache';
+import type pg from 'pg';
+import type { Catalogue, ToolEntry } from '../endpoint/catalogue.js';
+import type { FindCatalogue } from '../endpoint/endpoint.js';
+import { toMountedEntry } from './mounted-entry.js';
+import { findCatalogueVersions, findMountedTools } from './tool.queries.js';
+import type { CallUpstream } from './upstream/calls.js';
+
+/** The memory for catalogues: definitions, and the lists made of them. */
+const MAX_BYTES = 128 * 1_048_576;
+/** A definition is kept as an object, as JSON, and in the lists of several sets of scopes. */
+const COPIES = 8;
+/** Versions are read in one statement for the requests of an event-loop turn. */
+const MAX_BATCH = 500;
+const MAX_IN_FLIGHT = 2;
+
+interface CachedCatalogue {
+  readonly version: number;
+  readonly catalogue: Catalogue;
+  readonly bytes: number;
+}
+
+/** Caches the tools of organisations in memory. A change is loaded with one query, by the first request after it. */
+export function createCatalogues(deps: {
+  readonly pool: pg.Pool;
+  readonly callUpstream: CallUpstream;
+}): FindCatalogue {
+  const { pool, callUpstream } = deps;
+  const cached = new LRUCache<string, CachedCatalogue>({
+    maxSize: MAX_BYTES,
+    sizeCalculation: ({ bytes }) => Math.max(1, bytes),
+  });
+  /** By organisation and version. */
+  const loading = new Map<string, Promise<Catalogue>>();
+
+  // Every request reads the version, so that a change takes effect with the next request at every replica.
+  const findVersion = createBatcher({
+    toKey: (orgId: string) => orgId,
+    async load(orgIds) {
+      const versions = await findCatalogueVersions(pool, orgIds).catch(failUnavailable);
+      return orgIds.map((orgId) => versions.get(orgId));
+    },
+    maxBatch: MAX_BATCH,
+    maxInFlight: MAX_IN_FLIGHT,
+  });
+
+  async function load(orgId: string, extend: Parameters<FindCatalogue>[1]): Promise<Catalogue> {
+    const { version, rows } = await findMountedTools(pool, orgId).catch(failUnavailable);
+    const entries = rows
+      .map((row) => toMountedEntry(row, callUpstream))
+      .filter((entry): entry is ToolEntry => entry !== undefined);
+    const bytes = COPIES * entries.reduce((sum, { json }) => sum + json.length, 0);
+    const catalogue = extend(entries);
+    cached.set(orgId, { version, catalogue, bytes });
+    return catalogue;
+  }
+
+  return async (orgId, extend) => {
+    const version = await findVersion(orgId);
+    if (version === undefined) return undefined;
+    const known = cached.get(orgId);
+    // Any other version is loaded, an older one too: it is that of a restored database.
+    if (known?.version === version) return known.catalogue;
+    const key = `${orgId} ${version}`;
+    let current = loading.get(key);
+    if (!current) {
+      current = load(orgId, extend).finally(() => loading.delete(key));
+      loading.set(key, current);
+    }
+    return current;
+  };
+}
+
+function failUnavailable(error: unknown): never {
+  throw dependencyUnavailable('database', error);
+}

@@ -1,0 +1,43 @@
+import { AppError, conflict, notFound, validationError } from '@platform/service-kit';
+import type { UpstreamFault } from '../../base/egress/faults.js';
+
+export const serverNotFound = (): AppError => notFound('MCP server not found');
+export const toolNotFound = (): AppError => notFound('Tool not found');
+export const nameTaken = (): AppError => conflict('NAME_TAKEN', 'There is an MCP server with this name');
+export const tooManyServers = (max: number): AppError =>
+  conflict('TOO_MANY_SERVERS', `An organisation can have ${max} MCP servers`);
+export const definitionChanged = (name: string): AppError =>
+  conflict(
+    'DEFINITION_CHANGED',
+    `The definition of ${name} is no longer the one with this hash: look at it again`,
+  );
+export const targetDenied = (): AppError =>
+  validationError([
+    {
+      field: 'url',
+      message:
+        'must be https and public, unless the operator of the platform allows the target (MCP_SERVER_ALLOWED_TARGETS)',
+    },
+  ]);
+export const invalidUrl = (): AppError =>
+  validationError([
+    { field: 'url', message: 'must be an absolute URL without a user name, password or fragment' },
+  ]);
+export const secretRequired = (): AppError =>
+  validationError([
+    { field: 'credential', message: 'must be given again when the URL leads to another origin' },
+  ]);
+export const unusableName = (toolName: string, field = 'tools'): AppError =>
+  validationError([
+    {
+      field,
+      message: `can't offer ${toolName}: the names of the server and the tool make more than 64 characters, or contain others than letters, digits, - and _`,
+    },
+  ]);
+export const refreshFailed = (fault: UpstreamFault): AppError =>
+  new AppError({
+    status: 502,
+    code: 'REFRESH_FAILED',
+    message: `The MCP server can't be used: ${fault.message}. Its tools stay as they are`,
+    cause: fault,
+  });

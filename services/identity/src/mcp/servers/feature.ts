@@ -1,0 +1,98 @@
+import {
+  type App,
+  type Clock,
+  createHostResolver,
+  type Logger,
+  type Shutdown,
+  type Target,
+} from '@platform/service-kit';
+import type { Registry } from 'prom-client';
+import type { Resources } from '../../resources.js';
+import type { SecretBox } from '../../base/secret-box.js';
+import type { FindCatalogue } from '../endpoint/endpoint.js';
+import { createCatalogues } from './catalogues.js';
+import { createServerChecks } from './checks.js';
+import { registerServerMetrics } from './metrics.js';
+import { createRefresher } from './refresh.js';
+import { createRefreshJob } from './refresh.job.js';
+import { serverCheckRoutes, serverRoutes } from './routes.js';
+import { createServerService } from './service.js';
+import { createToolDecisions } from './tool-decisions.js';
+import { mountedToolRoutes } from './tool.routes.js';
+import { createUpstreamCalls } from './upstream/calls.js';
+import { createConnections } from './upstream/connections.js';
+import { createCredentialHeaders, type SignClaims } from './upstream/credentials.js';
+import { createEgress } from '../../base/egress/egress.js';
+
+/** The largest answer of a server, in bytes. */
+const MAX_ANSWER_BYTES = 4 * 1_048_576;
+/** A response that a server is still sending this long after the call's deadline is broken off. */
+const GRACE_MS = 1_000;
+/** Listing tools takes longer than this only at a server that is in trouble. */
+const MAX_LIST_TIMEOUT_MS = 10_000;
+
+export interface McpServerSettings {
+  readonly allowedTargets: readonly Target[];
+  /** The longest duration of a call. */
+  readonly timeoutMs: number;
+  readonly maxCalls: number;
+  readonly refreshMs: number;
+  /** The version that the platform reports to servers. */
+  readonly version: string;
+}
+
+export interface McpServerDeps {
+  readonly settings: McpServerSettings;
+  readonly pool: Resources['pool'];
+  readonly prisma: Resources['prisma'];
+  readonly box: SecretBox;
+  readonly signClaims: SignClaims;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Registry;
+  readonly shutdown: Shutdown;
+}
+
+/** Opens the connections to servers, over which their tools are listed and called. */
+function openConnections({ settings, box, signClaims, clock, log, shutdown }: McpServerDeps) {
+  const { timeoutMs, version } = settings;
+  const limits = { maxAnswerBytes: MAX_ANSWER_BYTES, timeoutMs };
+  const egress = createEgress(settings.allowedTargets, limits, createHostResolver());
+  const connections = createConnections({
+    egress,
+    createHeaders: createCredentialHeaders({ box, signClaims, clock }),
+    version,
+    timeoutMs: Math.min(timeoutMs, MAX_LIST_TIMEOUT_MS),
+    maxAnswerMs: timeoutMs + GRACE_MS,
+    log,
+  });
+  shutdown.on('close', 'MCP servers', connections.close);
+  return { egress, connections };
+}
+
+/**
+ * Registers the MCP servers that administrators mount, and starts to refresh their tools.
+ *
+ * @returns the function with which `/mcp` finds the mounted tools of an organisation.
+ */
+export function registerMcpServers(app: App, deps: McpServerDeps): FindCatalogue {
+  const { settings, pool, prisma, box, clock, log, shutdown } = deps;
+  const { timeoutMs, refreshMs } = settings;
+  const { egress, connections } = openConnections(deps);
+  const listTimeoutMs = Math.min(timeoutMs, MAX_LIST_TIMEOUT_MS);
+  const refresher = createRefresher({ prisma, connections, clock, timeoutMs: listTimeoutMs, refreshMs, log });
+  const job = createRefreshJob({ pool, refresher, clock, refreshMs, log });
+  job.start();
+  shutdown.on('workers', 'MCP servers', job.stop);
+  serverRoutes(app, createServerService({ prisma, box, egress, clock }));
+  serverCheckRoutes(app, createServerChecks({ prisma, connections, refresher, timeoutMs: listTimeoutMs }));
+  mountedToolRoutes(app, createToolDecisions({ prisma, clock }));
+  const callUpstream = createUpstreamCalls({
+    connections,
+    clock,
+    timeoutMs,
+    maxCalls: settings.maxCalls,
+    metrics: registerServerMetrics(deps.metrics),
+  });
+  return createCatalogues({ pool, callUpstream });
+}

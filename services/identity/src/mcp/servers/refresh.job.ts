@@ -1,0 +1,54 @@
+import { type Clock, createPeriodicTask, type Logger } from '@platform/service-kit';
+import type pg from 'pg';
+import { claimDueServers } from './queries.js';
+import type { Refresher } from './refresh.js';
+import { UpstreamFault } from '../../base/egress/faults.js';
+
+const POLL_MS = 2_000;
+/** Refreshes of a replica at the same time. One that hangs holds its place for its deadline. */
+const CONCURRENCY = 8;
+
+/** Refreshes the servers that are due, each once across the replicas, off the path of every request. */
+export function createRefreshJob(deps: {
+  readonly pool: pg.Pool;
+  readonly refresher: Refresher;
+  readonly clock: Clock;
+  readonly refreshMs: number;
+  readonly log: Pick<Logger, 'warn'>;
+}) {
+  const { pool, refresher, clock, refreshMs, log } = deps;
+  const running = new Set<Promise<void>>();
+
+  async function claim(): Promise<void> {
+    const now = clock();
+    const places = CONCURRENCY - running.size;
+    if (places === 0) return;
+    for (const server of await claimDueServers(pool, new Date(now), new Date(now + refreshMs), places)) {
+      const refreshing = refresher
+        .refresh(server)
+        .then(() => undefined)
+        .catch((error: unknown) => {
+          // The refresher has recorded what the server did.
+          if (!(error instanceof UpstreamFault))
+            log.warn({ err: error, mcpServer: server.id }, 'failed to store the tools of an MCP server');
+        })
+        .finally(() => running.delete(refreshing));
+      running.add(refreshing);
+    }
+  }
+
+  const claiming = createPeriodicTask({
+    intervalMs: POLL_MS,
+    run: claim,
+    onError: (error) => {
+      log.warn({ err: error }, 'failed to look for MCP servers to refresh; retrying');
+    },
+  });
+  return {
+    start: claiming.start,
+    async stop() {
+      await claiming.stop();
+      await Promise.all(running);
+    },
+  };
+}

@@ -1,0 +1,142 @@
+import { Type } from 'typebox';
+import { knowledgeScopes, type KnowledgeScope } from './gate.js';
+import { SERVER_NAME_PATTERN } from './server-name.js';
+import { upstreamFaultKinds, type UpstreamFaultKind } from '../../base/egress/faults.js';
+
+export const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
+  Type.Union([schema, Type.Null()]);
+const Time = Type.String({ format: 'date-time' });
+export const Id = Type.String({ format: 'uuid' });
+export const Scope = Type.Unsafe<KnowledgeScope>({ type: 'string', enum: [...knowledgeScopes] });
+
+const Name = Type.String({
+  minLength: 1,
+  maxLength: 32,
+  pattern: SERVER_NAME_PATTERN,
+  description:
+    'The first part of the names of its tools, `<name>__<tool>`: small letters, digits, - and _, without `__`.',
+});
+const Url = Type.String({ minLength: 1, maxLength: 2_048, description: 'Its endpoint for Streamable HTTP.' });
+const Rules = Type.Array(
+  Type.Object(
+    { pattern: Type.String({ minLength: 1, maxLength: 128 }), scope: Scope },
+    { additionalProperties: false },
+  ),
+  {
+    maxItems: 50,
+    description:
+      'The scope of tools by name, in which `*` stands for any characters. The first that matches decides.',
+  },
+);
+
+/** Headers that a secret can be sent in. Those of HTTP itself and of the protocol are taken. */
+const HEADER_PATTERN =
+  '^(?!(?:host|accept|accept-encoding|connection|content-.*|cookie|expect|mcp-.*|te|trailer|transfer-encoding|upgrade|traceparent|tracestate)$)[a-z0-9-]{1,64}$';
+
+const Credential = Type.Union(
+  [
+    Type.Object({ kind: Type.Literal('none') }, { additionalProperties: false }),
+    Type.Object(
+      {
+        kind: Type.Literal('secret'),
+        header: Type.Optional(
+          Type.String({ pattern: HEADER_PATTERN, description: 'By default `authorization`.' }),
+        ),
+        value: Type.String({
+          minLength: 1,
+          maxLength: 4_096,
+          pattern: '^[\\x21-\\x7e](?:[\\x20-\\x7e]*[\\x21-\\x7e])?$',
+          description: 'The whole value of the header, such as `Bearer …`. Never returned.',
+        }),
+      },
+      { additionalProperties: false },
+    ),
+    Type.Object({ kind: Type.Literal('assertion') }, { additionalProperties: false }),
+  ],
+  {
+    description:
+      'How the platform identifies itself: not at all, with a secret, or with a signed assertion of who calls.',
+  },
+);
+
+export const CreateServerBody = Type.Object(
+  {
+    name: Name,
+    url: Url,
+    credential: Type.Optional(Credential),
+    rules: Type.Optional(Rules),
+    isEnabled: Type.Optional(Type.Boolean()),
+  },
+  { additionalProperties: false },
+);
+export type CreateServerBody = Type.Static<typeof CreateServerBody>;
+
+export const ChangeServerBody = Type.Partial(CreateServerBody, {
+  minProperties: 1,
+  additionalProperties: false,
+});
+export type ChangeServerBody = Type.Static<typeof ChangeServerBody>;
+
+export const ServerPath = Type.Object({ id: Id });
+
+const Fault = Type.Unsafe<UpstreamFaultKind>({ type: 'string', enum: [...upstreamFaultKinds] });
+
+export const Server = Type.Object(
+  {
+    id: Id,
+    name: Type.String(),
+    url: Type.String(),
+    credential: Type.Object({
+      kind: Type.String({ enum: ['none', 'secret', 'assertion'] }),
+      header: Nullable(Type.String({ description: 'Null unless a secret is sent.' })),
+    }),
+    rules: Rules,
+    isEnabled: Type.Boolean(),
+    createdAt: Time,
+    refreshedAt: Nullable(Time),
+    refreshFault: Nullable(Fault),
+    protocolVersion: Nullable(Type.String()),
+    tools: Type.Object({
+      offered: Type.Integer(),
+      waiting: Type.Integer({ description: 'New and changed definitions that wait for approval.' }),
+    }),
+  },
+  { title: 'McpServer' },
+);
+export type Server = Type.Static<typeof Server>;
+export const ServerResponse = Type.Object({ server: Server });
+
+export const cursorQuery = (cursor: ReturnType<typeof Type.String>) =>
+  Type.Object(
+    {
+      limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
+      cursor: Type.Optional(cursor),
+    },
+    { additionalProperties: false },
+  );
+export const ServerQuery = cursorQuery(
+  Type.String({ format: 'uuid', description: '`nextCursor` of the page before.' }),
+);
+export type ServerQuery = Type.Static<typeof ServerQuery>;
+export const ServerPage = Type.Object({ data: Type.Array(Server), nextCursor: Nullable(Id) });
+export type ServerPage = Type.Static<typeof ServerPage>;
+
+export const Refreshed = Type.Object({
+  server: Server,
+  changes: Type.Object({
+    new: Type.Integer(),
+    changed: Type.Integer(),
+    withdrawn: Type.Integer(),
+  }),
+});
+export type Refreshed = Type.Static<typeof Refreshed>;
+
+export const TestedServer = Type.Object({
+  isUsable: Type.Boolean(),
+  fault: Nullable(Fault),
+  code: Nullable(Type.Integer({ description: 'The HTTP status or JSON-RPC code of the fault.' })),
+  protocolVersion: Nullable(Type.String()),
+  tools: Nullable(Type.Integer()),
+  durationMs: Type.Integer(),
+});
+export type TestedServer = Type.Static<typeof TestedServer>;

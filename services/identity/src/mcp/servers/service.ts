@@ -1,0 +1,166 @@
+import type { UserPrincipal } from '@platform/auth';
+import type { Clock } from '@platform/service-kit';
+import { v7 as uuidv7 } from 'uuid';
+import type { Prisma, Transaction } from '../../resources.js';
+import type { SecretBox } from '../../base/secret-box.js';
+import { type Caller, toActor } from '../../base/caller/actor.js';
+import { findChanges } from '../../audit/changes.js';
+import type { AuditAction } from '../../audit/actions.js';
+import { insertAuditEntry } from '../../audit/queries.js';
+import { lockAdministration } from '../../members/organisation/administration.js';
+import { toServer } from './documents.js';
+import { nameTaken, serverNotFound, tooManyServers, unusableName } from './errors.js';
+import {
+  bumpCatalogue,
+  countServers,
+  countTools,
+  deleteServer,
+  findServer,
+  findServers,
+  getRules,
+  hasServerNamed,
+  insertServer,
+  type ServerRow,
+  updateServer,
+  lockServer,
+} from './queries.js';
+import type { ChangeServerBody, CreateServerBody, Server, ServerPage, ServerQuery } from './schemas.js';
+import { isOtherOrigin, parseServerUrl, toChangedFields, toCredentialFields } from './server-fields.js';
+import { toMountedName } from './server-name.js';
+import { findMappedNames, withdrawTools } from './tool.queries.js';
+import type { Egress } from '../../base/egress/egress.js';
+
+const MAX_SERVERS = 50;
+
+/** Returns the fields of a server that the audit records: never the secret. */
+const toAudited = (row: ServerRow) => ({
+  name: row.name,
+  url: row.url,
+  credential: row.credential,
+  secretHeader: row.secretHeader,
+  rules: JSON.stringify(getRules(row)),
+  isEnabled: String(row.isEnabled),
+});
+const audited = ['name', 'url', 'credential', 'secretHeader', 'rules', 'isEnabled'] as const;
+
+export function createServerService(deps: {
+  readonly prisma: Prisma;
+  readonly box: SecretBox;
+  readonly egress: Pick<Egress, 'assertUrl'>;
+  readonly clock: Clock;
+}) {
+  const { prisma, box, egress, clock } = deps;
+
+  const record = (
+    tx: Transaction,
+    caller: Caller,
+    action: AuditAction,
+    { before, after }: { readonly before?: ServerRow; readonly after?: ServerRow },
+  ) =>
+    insertAuditEntry(tx, {
+      orgId: caller.orgId,
+      action,
+      actor: toActor(caller),
+      subjectId: (after ?? before)?.id ?? '',
+      detail: before && after && before.secretSealed !== after.secretSealed ? { secret: 'changed' } : {},
+      changes: findChanges(before && toAudited(before), after && toAudited(after), audited),
+      at: new Date(clock()),
+    });
+
+  async function assertNameIsFree(tx: Transaction, orgId: string, name: string): Promise<void> {
+    if (await hasServerNamed(tx, orgId, name)) throw nameTaken();
+  }
+
+  /** A longer name of the server would take tools that are offered out of effect without a word. */
+  async function assertToolsStayUsable(tx: Transaction, id: string, name: string): Promise<void> {
+    await lockServer(tx, id);
+    const unusable = (await findMappedNames(tx, id)).find((tool) => toMountedName(name, tool) === undefined);
+    if (unusable !== undefined) throw unusableName(unusable, 'name');
+  }
+
+  return {
+    /** Lists the organisation's servers, newest first. */
+    async list({ orgId }: UserPrincipal, { limit, cursor }: ServerQuery): Promise<ServerPage> {
+      // Fetch one more than requested to learn whether there is another page.
+      const rows = await findServers(prisma, orgId, cursor, limit + 1);
+      const page = rows.slice(0, limit);
+      // prettier-ignore
+      const counts = await countTools(prisma, page.map(({ id }) => id));
+      const data = page.map((row) => toServer(row, counts.get(row.id)));
+      return { data, nextCursor: rows.length > limit ? (data.at(-1)?.id ?? null) : null };
+    },
+
+    /** @throws AppError 404. */
+    async get({ orgId }: UserPrincipal, id: string): Promise<Server> {
+      const row = await findServer(prisma, orgId, id);
+      if (!row) throw serverNotFound();
+      return toServer(row, (await countTools(prisma, [id])).get(id));
+    },
+
+    /** @throws AppError 400; 409 NAME_TAKEN or TOO_MANY_SERVERS. */
+    async create(
+      caller: Caller,
+      { name, url, credential, rules = [], isEnabled = true }: CreateServerBody,
+    ): Promise<Server> {
+      const { orgId } = caller;
+      const createdAt = new Date(clock());
+      const id = uuidv7();
+      const server = {
+        id,
+        orgId,
+        name,
+        url: parseServerUrl(url, egress),
+        ...toCredentialFields(id, credential, box),
+        rules,
+        isEnabled,
+        createdAt,
+        nextRefreshAt: createdAt,
+      };
+      return prisma.$transaction(async (tx) => {
+        await lockAdministration(tx, caller);
+        await assertNameIsFree(tx, orgId, name);
+        if ((await countServers(tx, orgId)) >= MAX_SERVERS) throw tooManyServers(MAX_SERVERS);
+        const after = await insertServer(tx, server);
+        await bumpCatalogue(tx, orgId);
+        await record(tx, caller, 'mcp_server.created', { after });
+        return toServer(after, undefined);
+      });
+    },
+
+    /** @throws AppError 400, 404; 409 NAME_TAKEN. */
+    async change(caller: Caller, id: string, body: ChangeServerBody): Promise<Server> {
+      const { orgId } = caller;
+      return prisma.$transaction(async (tx) => {
+        await lockAdministration(tx, caller);
+        const before = await findServer(tx, orgId, id);
+        if (!before) throw serverNotFound();
+        if (body.name !== undefined && body.name !== before.name) {
+          await assertNameIsFree(tx, orgId, body.name);
+          await assertToolsStayUsable(tx, id, body.name);
+        }
+        const fields = toChangedFields(before, body, { box, egress });
+        const after = await updateServer(tx, id, { ...fields, nextRefreshAt: new Date(clock()) });
+        // A tool that was approved on one server is called on another only once that server offers the same.
+        if (isOtherOrigin(before.url, after.url)) await withdrawTools(tx, id);
+        await bumpCatalogue(tx, orgId);
+        await record(tx, caller, 'mcp_server.changed', { before, after });
+        return toServer(after, (await countTools(tx, [id])).get(id));
+      });
+    },
+
+    /** Removes the server with its tools and what was decided on them. @throws AppError 404. */
+    async remove(caller: Caller, id: string): Promise<void> {
+      const { orgId } = caller;
+      await prisma.$transaction(async (tx) => {
+        await lockAdministration(tx, caller);
+        const before = await findServer(tx, orgId, id);
+        if (!before) throw serverNotFound();
+        await deleteServer(tx, id);
+        await bumpCatalogue(tx, orgId);
+        await record(tx, caller, 'mcp_server.removed', { before });
+      });
+    },
+  };
+}
+
+export type ServerService = ReturnType<typeof createServerService>;

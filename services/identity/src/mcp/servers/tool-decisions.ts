@@ -1,0 +1,103 @@
+import type { UserPrincipal } from '@platform/auth';
+import type { Clock } from '@platform/service-kit';
+import type { Prisma, Transaction } from '../../resources.js';
+import { type Caller, toActor } from '../../base/caller/actor.js';
+import { type Changes, insertAuditEntry } from '../../audit/queries.js';
+import { lockAdministration } from '../../members/organisation/administration.js';
+import { toMountedTool, toToolDetail } from './documents.js';
+import { definitionChanged, serverNotFound, toolNotFound, unusableName } from './errors.js';
+import { bumpCatalogue, findServer, getRules, lockServer } from './queries.js';
+import type { DecideBody, MountedTool, ToolDetail, ToolPage, ToolQuery } from './tool.schemas.js';
+import { toMountedName } from './server-name.js';
+import { findTools, findToolsNamed, type ToolRow, updateTool } from './tool.queries.js';
+
+type Decision = DecideBody['tools'][number];
+
+function findDecisionChanges(before: ToolRow, after: ToolRow): Changes {
+  const changes: Record<string, { from: string | null; to: string | null }> = {};
+  if (before.scope !== after.scope) changes[`${before.name} scope`] = { from: before.scope, to: after.scope };
+  if (before.approvedHash !== after.approvedHash)
+    changes[`${before.name} definition`] = { from: before.approvedHash, to: after.approvedHash };
+  return changes;
+}
+
+async function applyDecision(tx: Transaction, row: ToolRow, { scope, approve }: Decision): Promise<ToolRow> {
+  const { offered, offeredHash } = row;
+  if (approve !== undefined && (offered === null || offeredHash !== approve))
+    throw definitionChanged(row.name);
+  return updateTool(tx, row, {
+    ...(scope !== undefined && { scope }),
+    ...(approve !== undefined && offered !== null && { approved: offered, approvedHash: approve }),
+  });
+}
+
+export function createToolDecisions(deps: { readonly prisma: Prisma; readonly clock: Clock }) {
+  const { prisma, clock } = deps;
+
+  async function requireServer(db: Prisma | Transaction, orgId: string, id: string) {
+    const row = await findServer(db, orgId, id);
+    if (!row) throw serverNotFound();
+    return { name: row.name, rules: getRules(row) };
+  }
+
+  return {
+    /** Lists a server's tools by name. @throws AppError 404. */
+    async list({ orgId }: UserPrincipal, serverId: string, { limit, cursor }: ToolQuery): Promise<ToolPage> {
+      const server = await requireServer(prisma, orgId, serverId);
+      // Fetch one more than requested to learn whether there is another page.
+      const rows = await findTools(prisma, serverId, cursor, limit + 1);
+      const data = rows.slice(0, limit).map((row) => toMountedTool(server, row));
+      return { data, nextCursor: rows.length > limit ? (data.at(-1)?.name ?? null) : null };
+    },
+
+    /** Returns a tool's definitions and how they differ. @throws AppError 404. */
+    async get({ orgId }: UserPrincipal, serverId: string, toolName: string): Promise<ToolDetail> {
+      const server = await requireServer(prisma, orgId, serverId);
+      const [row] = await findToolsNamed(prisma, serverId, [toolName]);
+      if (!row) throw toolNotFound();
+      return toToolDetail(server, row);
+    },
+
+    /**
+     * Maps tools to scopes, and approves definitions by their hash: all of them or none.
+     *
+     * @throws AppError 404; 400 for a tool that clients could not call; 409 DEFINITION_CHANGED.
+     */
+    async decide(caller: Caller, serverId: string, { tools }: DecideBody): Promise<readonly MountedTool[]> {
+      const { orgId } = caller;
+      return prisma.$transaction(async (tx) => {
+        await lockAdministration(tx, caller);
+        const server = await requireServer(tx, orgId, serverId);
+        await lockServer(tx, serverId);
+        // prettier-ignore
+        const found = await findToolsNamed(tx, serverId, tools.map(({ name }) => name));
+        const byName = new Map(found.map((row) => [row.name, row]));
+        let changes: Changes = {};
+        for (const decision of tools) {
+          const before = byName.get(decision.name);
+          if (!before) throw toolNotFound();
+          const isOffered =
+            decision.scope !== undefined && decision.scope !== null && decision.scope !== 'none';
+          if (isOffered && toMountedName(server.name, before.name) === undefined)
+            throw unusableName(before.name);
+          const after = await applyDecision(tx, before, decision);
+          byName.set(after.name, after);
+          changes = { ...changes, ...findDecisionChanges(before, after) };
+        }
+        await bumpCatalogue(tx, orgId);
+        await insertAuditEntry(tx, {
+          orgId,
+          action: 'mcp_server.tools_changed',
+          actor: toActor(caller),
+          subjectId: serverId,
+          detail: { server: server.name },
+          changes,
+          at: new Date(clock()),
+        });
+        return [...byName.values()].map((row) => toMountedTool(server, row));
+      });
+    },
+  };
+}
+
+export type ToolDecisions = ReturnType<typeof createToolDecisions>;

@@ -1,0 +1,68 @@
+import { getMember, requireSession } from '@platform/auth';
+import type { App } from '@platform/service-kit';
+import { requireAdminRole } from '../../base/authority.js';
+import { bearer, errorResponses } from '../../base/openapi.js';
+import { getCaller } from '../../base/caller/actor.js';
+import { DecideBody, Decided, ToolDetail, ToolPage, ToolPath, ToolQuery } from './tool.schemas.js';
+import { ServerPath } from './schemas.js';
+import type { ToolDecisions } from './tool-decisions.js';
+
+const base = '/api/v1/mcp-servers/:id/tools';
+const tags = ['MCP servers'];
+
+/**
+ * Registers the routes that decide which tools of a server are offered, to whom, and by which definition, for
+ * administrators with a session.
+ */
+export function mountedToolRoutes(app: App, decisions: ToolDecisions): void {
+  const onRequest = [app.authenticate, requireAdminRole, requireSession];
+  app.get(
+    base,
+    {
+      onRequest,
+      schema: {
+        operationId: 'listMcpTools',
+        tags,
+        summary: 'The tools of an MCP server, by name',
+        security: bearer,
+        params: ServerPath,
+        querystring: ToolQuery,
+        response: { 200: ToolPage, ...errorResponses(400, 401, 403, 404) },
+      },
+    },
+    (request) => decisions.list(getMember(request), request.params.id, request.query),
+  );
+  app.get(
+    `${base}/:tool`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'getMcpTool',
+        tags,
+        summary: 'The offered and the approved definition of a tool, and how they differ',
+        security: bearer,
+        params: ToolPath,
+        response: { 200: ToolDetail, ...errorResponses(400, 401, 403, 404) },
+      },
+    },
+    (request) => decisions.get(getMember(request), request.params.id, request.params.tool),
+  );
+  app.patch(
+    base,
+    {
+      onRequest,
+      schema: {
+        operationId: 'decideOnMcpTools',
+        tags,
+        summary: 'Approve definitions, and map tools to scopes',
+        security: bearer,
+        params: ServerPath,
+        body: DecideBody,
+        response: { 200: Decided, ...errorResponses(400, 401, 403, 404, 409) },
+      },
+    },
+    async (request) => ({
+      tools: [...(await decisions.decide(getCaller(request), request.params.id, request.body))],
+    }),
+  );
+}

@@ -1,0 +1,145 @@
+import type { CallToolResult, Progress } from '@modelcontextprotocol/client';
+import { hasScope, type AccountPrincipal } from '@platform/auth';
+import { type Clock, createKeyedSemaphore, currentTraceparent, isTracing } from '@platform/service-kit';
+import { type KnowledgeScope, knowledgeScopes } from '../gate.js';
+import type { ServerMetrics } from '../metrics.js';
+import type { ToolContext } from '../../endpoint/tool.js';
+import { circuitOpen, isServerFailure, tooManyCalls, toServiceFault } from './call-faults.js';
+import { createCircuits } from './circuit.js';
+import type { Connections, UpstreamServer } from './connections.js';
+import type { Subject } from './credentials.js';
+import { UpstreamFault } from '../../../base/egress/faults.js';
+
+/** A tool of a server, and the scope that it is mapped to. */
+export interface UpstreamTool {
+  readonly server: UpstreamServer;
+  readonly toolName: string;
+  readonly scope: KnowledgeScope;
+}
+
+/**
+ * Calls a tool of a server on behalf of the caller.
+ *
+ * @throws ServiceFault, whose message contains nothing that the server said.
+ */
+export type CallUpstream = (
+  tool: UpstreamTool,
+  args: Readonly<Record<string, unknown>>,
+  context: ToolContext,
+) => Promise<CallToolResult>;
+
+/** The calls of one server at the same time, as a share of those of its organisation. */
+const SERVER_SHARE = 2;
+const ORG_SHARE = 4;
+
+const toSubject = (principal: AccountPrincipal): Subject => ({
+  userId: principal.userId,
+  scopes: knowledgeScopes.filter((scope) => hasScope(principal, scope)),
+});
+
+const toProgress = ({ progress, total, message }: Progress) => ({
+  progress,
+  ...(total !== undefined && { total }),
+  ...(message !== undefined && { message }),
+});
+
+/** Returns the trace context that the server continues: this process's own span, or the caller's when it records none. */
+function getTrace({ traceparent, tracestate }: ToolContext): Record<string, string> {
+  const own = isTracing() ? currentTraceparent() : undefined;
+  if (own !== undefined) return { traceparent: own };
+  return {
+    ...(traceparent !== undefined && { traceparent }),
+    ...(tracestate !== undefined && { tracestate }),
+  };
+}
+
+export function createUpstreamCalls(deps: {
+  readonly connections: Connections;
+  readonly clock: Clock;
+  /** The longest duration of a call. */
+  readonly timeoutMs: number;
+  /** Concurrent calls in this process; an organisation can have a quarter of them, and each of its servers half of that. */
+  readonly maxCalls: number;
+  readonly metrics: ServerMetrics;
+}): CallUpstream {
+  const { connections, clock, timeoutMs, maxCalls, metrics } = deps;
+  const perOrg = Math.max(1, Math.floor(maxCalls / ORG_SHARE));
+  const orgPermits = createKeyedSemaphore({ total: maxCalls, perKey: perOrg });
+  const serverPermits = createKeyedSemaphore({
+    total: maxCalls,
+    perKey: Math.max(1, Math.floor(perOrg / SERVER_SHARE)),
+  });
+  const circuits = createCircuits(clock);
+
+  async function send(
+    { server, toolName, scope }: UpstreamTool,
+    args: Readonly<Record<string, unknown>>,
+    context: ToolContext,
+  ) {
+    const subject = toSubject(context.principal);
+    const { signal } = context;
+    const trace = getTrace(context);
+    const params = {
+      name: toolName,
+      arguments: args,
+      ...(Object.keys(trace).length > 0 && { _meta: trace }),
+    };
+    return connections.use({ server, subject, signal, isRepeatable: scope === 'kb:read' }, (client) =>
+      client.callTool(params, {
+        timeout: timeoutMs,
+        maxTotalTimeout: timeoutMs,
+        signal,
+        ...(!isTracing() && { headers: trace }),
+        ...(context.isStreamed && {
+          onprogress: (progress: Progress) => {
+            void context.report(toProgress(progress));
+          },
+        }),
+      }),
+    );
+  }
+
+  async function callThroughCircuit(
+    tool: UpstreamTool,
+    args: Readonly<Record<string, unknown>>,
+    context: ToolContext,
+  ) {
+    const { server, scope } = tool;
+    const waitMs = circuits.tryEnter(server.id);
+    if (waitMs !== undefined) throw circuitOpen(server.name, waitMs);
+    try {
+      const result = await send(tool, args, context);
+      circuits.succeed(server.id);
+      return result;
+    } catch (error) {
+      if (context.signal.aborted || !(error instanceof UpstreamFault)) {
+        circuits.leave(server.id);
+        throw error;
+      }
+      if (isServerFailure(error)) circuits.fail(server.id);
+      else circuits.succeed(server.id);
+      throw toServiceFault(error, server.name, scope);
+    }
+  }
+
+  return async (tool, args, context) => {
+    const { id, orgId, name } = tool.server;
+    if (!orgPermits.tryAcquire(orgId)) throw tooManyCalls(name);
+    try {
+      if (!serverPermits.tryAcquire(id)) throw tooManyCalls(name);
+      const end = metrics.start(tool.server);
+      try {
+        const result = await callThroughCircuit(tool, args, context);
+        end(result.isError === true ? 'refused' : 'completed');
+        return result;
+      } catch (error) {
+        end(context.signal.aborted ? 'cancelled' : 'failed');
+        throw error;
+      } finally {
+        serverPermits.release(id);
+      }
+    } finally {
+      orgPermits.release(orgId);
+    }
+  };
+}

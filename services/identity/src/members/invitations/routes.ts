@@ -1,0 +1,31 @@
+import { requireSession } from '@platform/auth';
+import type { App } from '@platform/service-kit';
+import { requireAdminRole } from '../../base/authority.js';
+import { bearer, errorResponses } from '../../base/openapi.js';
+import { getCaller } from '../../base/caller/actor.js';
+import { UserPath } from '../members/schemas.js';
+import { RepeatedInvitation } from './schemas.js';
+import type { Invitations } from './service.js';
+
+/** For administrators, with a session: whoever has the link of an invitation can log in as the invitee. */
+export function invitationRoutes(app: App, invitations: Invitations): void {
+  app.post(
+    '/api/v1/users/:id/invitation',
+    {
+      onRequest: [app.authenticate, requireSession, requireAdminRole],
+      schema: {
+        operationId: 'repeatInvitation',
+        tags: ['Users'],
+        summary: 'Send an invitation again, or get its link where there is no SMTP server',
+        security: bearer,
+        params: UserPath,
+        response: { 200: RepeatedInvitation, ...errorResponses(400, 401, 403, 404, 409) },
+      },
+    },
+    async (request, reply) => {
+      // The link lets its holder in.
+      void reply.header('cache-control', 'no-store');
+      return invitations.repeat(getCaller(request), request.params.id);
+    },
+  );
+}

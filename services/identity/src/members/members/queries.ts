@@ -1,0 +1,141 @@
+import type { Role } from '@platform/auth';
+import { Prisma } from '../../generated/prisma/client.js';
+import type { Prisma as Client, Transaction } from '../../resources.js';
+import { auditIdPrefix } from '../../audit/queries.js';
+import { secretLifetimes } from '../../mails/one-time-secrets/secret.js';
+import type { User } from './schemas.js';
+
+const userFields = { id: true, orgId: true, email: true, fullName: true, role: true } as const;
+
+export interface NewUser extends User {
+  readonly role: Role;
+  readonly passwordHash: string | null;
+  readonly createdAt: Date;
+}
+
+/*
+ * Removes members who haven't accepted their invitation in time, so that their addresses are free again. A member whose
+ * link is still valid is kept. The audit entries get UUIDv7s of the same time.
+ */
+const withdraw = `
+  with lapsed as (
+    update users set removed_at = $1::timestamptz where id in (
+      select id from users
+      where removed_at is null and password_hash is null and created_at <= $2::timestamptz
+        and ($3::text is null or email = $3::text)
+        and not exists (
+          select from one_time_secrets secret
+          where secret.user_id = users.id and secret.purpose = 'invitation' and secret.expires_at > $1::timestamptz
+        )
+      order by created_at limit $4::int for update skip locked
+    ) returning id, org_id
+  )
+  insert into audit_entries (id, org_id, action, actor_id, subject_id, created_at)
+  select ($5::text || substr(gen_random_uuid()::text, 16))::uuid, org_id, 'invitation.lapsed', null, id, $1::timestamptz
+  from lapsed`;
+
+/** @param email - undefined removes lapsed invitees of any address. */
+export function withdrawLapsedInvitations(
+  now: Date,
+  limit: number,
+  email?: string,
+): { readonly text: string; readonly values: (string | number | null)[] } {
+  const lapsedFrom = new Date(now.getTime() - secretLifetimes.invitation);
+  const values = [now.toISOString(), lapsedFrom.toISOString(), email ?? null, limit, auditIdPrefix(now)];
+  return { text: withdraw, values };
+}
+
+/** @returns undefined when a member has the e-mail address. A lapsed invitation doesn't reserve it. */
+export async function insertUser(db: Client | Transaction, user: NewUser): Promise<User | undefined> {
+  const { text, values } = withdrawLapsedInvitations(user.createdAt, 1, user.email);
+  await db.$executeRawUnsafe(text, ...values);
+  try {
+    return await db.user.create({ data: user, select: userFields });
+  } catch (error) {
+    if (error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002') return undefined;
+    throw error;
+  }
+}
+
+/** A member with the fields that a sign-in checks. A member without a password hasn't accepted the invitation. */
+export interface Account extends User {
+  readonly passwordHash: string | null;
+}
+export const accountFields = { ...userFields, passwordHash: true } as const;
+
+/** Finds a member of the organisation, unless they were removed. */
+export const findMember = (db: Client | Transaction, orgId: string, id: string): Promise<Account | null> =>
+  db.user.findFirst({ where: { id, orgId, removedAt: null }, select: accountFields });
+
+export const findUserByEmail = (db: Client | Transaction, email: string): Promise<Account | null> =>
+  db.user.findFirst({ where: { email, removedAt: null }, select: accountFields });
+
+/**
+ * Locks the account against password changes and removal until the transaction ends.
+ *
+ * @returns false when the member was removed or the password has changed since it was read.
+ */
+export async function lockUnchangedAccount(
+  db: Transaction,
+  id: string,
+  passwordHash: string | null,
+): Promise<boolean> {
+  const rows = await db.$queryRaw<unknown[]>`
+    select 1 from users
+    where id = ${id}::uuid and removed_at is null and password_hash = ${passwordHash} for share`;
+  return rows.length > 0;
+}
+
+/** @returns undefined when the member was removed. */
+export async function changePassword(
+  db: Transaction,
+  id: string,
+  passwordHash: string,
+): Promise<User | undefined> {
+  const where = { id, removedAt: null, passwordHash: { not: null } };
+  const [user] = await db.user.updateManyAndReturn({ where, data: { passwordHash }, select: userFields });
+  return user;
+}
+
+/** @returns false when the member was removed, or the password is no longer the one that is to be replaced. */
+export async function replacePassword(
+  db: Transaction,
+  id: string,
+  replacedHash: string,
+  passwordHash: string,
+): Promise<boolean> {
+  const where = { id, removedAt: null, passwordHash: replacedHash };
+  return (await db.user.updateMany({ where, data: { passwordHash } })).count > 0;
+}
+
+/** @returns undefined when the member was removed, or has a password. */
+export async function setFirstPassword(
+  db: Transaction,
+  id: string,
+  passwordHash: string,
+  fullName: string | undefined,
+): Promise<User | undefined> {
+  const [user] = await db.user.updateManyAndReturn({
+    where: { id, removedAt: null, passwordHash: null },
+    data: { passwordHash, ...(fullName === undefined ? {} : { fullName }) },
+    select: userFields,
+  });
+  return user;
+}
+
+/** Makes the member an administrator with a new password. @returns false when the member was removed. */
+export async function setAdministrator(db: Transaction, id: string, passwordHash: string): Promise<boolean> {
+  const where = { id, removedAt: null };
+  const { count } = await db.user.updateMany({ where, data: { role: 'admin', passwordHash } });
+  return count > 0;
+}
+
+export const updateUser = (
+  db: Transaction,
+  id: string,
+  change: { readonly fullName?: string; readonly role?: Role },
+): Promise<User> => db.user.update({ where: { id }, data: change, select: userFields });
+
+/** Marks the member removed. The row stays, because the administrators' list of tokens shows the owner. */
+export const markRemoved = (db: Transaction, id: string, at: Date): Promise<unknown> =>
+  db.user.update({ where: { id }, data: { removedAt: at }, select: { id: true } });

@@ -1,0 +1,110 @@
+import { getAccount, getMember, requireMember, requireScopes, requireSession } from '@platform/auth';
+import { type App, ListPageOf, ListQuery } from '@platform/service-kit';
+import { Type } from 'typebox';
+import { requireAdminRole } from '../../base/authority.js';
+import { errorResponses, bearer } from '../../base/openapi.js';
+import { getCaller } from '../../base/caller/actor.js';
+import { ChangeUserBody, CreateUserBody, Member, UserPath, UserResponse } from './schemas.js';
+import type { UserService } from './service.js';
+
+const tags = ['Users'];
+
+/** Registers the routes of the own account, for members; a token requires `user:read`. */
+export function ownUserRoutes(app: App): void {
+  app.get(
+    '/api/v1/users/me',
+    {
+      onRequest: [app.authenticate, requireMember, requireScopes(['user:read'])],
+      schema: {
+        operationId: 'getMe',
+        tags,
+        summary: 'The member behind the credential',
+        security: bearer,
+        response: { 200: UserResponse, ...errorResponses(401, 403) },
+      },
+    },
+    (request, reply) => {
+      // The liveness check has loaded all of these fields.
+      const { userId: id, orgId, email, fullName, role } = getMember(request);
+      void reply.send({ user: { id, orgId, email, fullName, role } });
+    },
+  );
+}
+
+/**
+ * For administrators; a token requires `user:read` or `user:write`. Creating a member requires a session: the new member
+ * can log in, and a session isn't limited by the scopes of the token that created it.
+ */
+export function userRoutes(app: App, service: UserService): void {
+  const read = [app.authenticate, requireScopes(['user:read']), requireAdminRole];
+  const write = [app.authenticate, requireScopes(['user:write']), requireAdminRole];
+  const create = [app.authenticate, requireSession, requireAdminRole];
+  app.get(
+    '/api/v1/users',
+    {
+      onRequest: read,
+      schema: {
+        operationId: 'listUsers',
+        tags,
+        summary: 'The members, newest first',
+        security: bearer,
+        querystring: ListQuery,
+        response: { 200: ListPageOf(Member), ...errorResponses(400, 401, 403) },
+      },
+    },
+    (request) => service.list(getAccount(request), request.query),
+  );
+  app.post(
+    '/api/v1/users',
+    {
+      onRequest: create,
+      schema: {
+        operationId: 'createUser',
+        tags,
+        summary: 'Add a member; without a password they are invited by mail',
+        security: bearer,
+        body: CreateUserBody,
+        response: { 201: UserResponse, ...errorResponses(400, 401, 403, 409) },
+      },
+    },
+    async (request, reply) =>
+      reply.code(201).send({ user: await service.create(getCaller(request), request.body) }),
+  );
+  app.patch(
+    '/api/v1/users/:id',
+    {
+      onRequest: write,
+      schema: {
+        operationId: 'changeUser',
+        tags,
+        summary: "Change a member's name or role",
+        security: bearer,
+        params: UserPath,
+        body: ChangeUserBody,
+        response: { 200: UserResponse, ...errorResponses(400, 401, 403, 404, 409) },
+      },
+    },
+    async (request) => ({ user: await service.change(getCaller(request), request.params.id, request.body) }),
+  );
+  app.delete(
+    '/api/v1/users/:id',
+    {
+      onRequest: write,
+      schema: {
+        operationId: 'removeUser',
+        tags,
+        summary: 'Remove a member, with the sessions and tokens',
+        security: bearer,
+        params: UserPath,
+        response: {
+          200: Type.Object({ message: Type.String() }),
+          ...errorResponses(400, 401, 403, 404, 409),
+        },
+      },
+    },
+    async (request) => {
+      await service.remove(getCaller(request), request.params.id);
+      return { message: 'User removed' };
+    },
+  );
+}

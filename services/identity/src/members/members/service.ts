@@ -1,0 +1,153 @@
+import type { AccountPrincipal } from '@platform/auth';
+import {
+  type Clock,
+  type ListPage,
+  type ListQuery,
+  readEmailAddress,
+  readListPage,
+} from '@platform/service-kit';
+import { v7 as uuidv7 } from 'uuid';
+import type { Prisma, Transaction } from '../../resources.js';
+import { toActor, type Caller } from '../../base/caller/actor.js';
+import { findChanges } from '../../audit/changes.js';
+import { insertAuditEntry } from '../../audit/queries.js';
+import { hasAdministrator } from '../organisation/provider-requirement.queries.js';
+import type { Outbox } from '../../mails/outbox/outbox.js';
+import type { Passwords } from '../../base/passwords.js';
+import { lockAdministration } from '../organisation/administration.js';
+import { emailTaken, lastAdmin, mailUnavailable, sessionRequiredForAdmins, userNotFound } from './errors.js';
+import { countMembers, findMembers, type MemberRow } from './list.queries.js';
+import { type Account, findMember, insertUser, markRemoved, updateUser } from './queries.js';
+import type { ChangeUserBody, CreateUserBody, Member, User } from './schemas.js';
+
+/** Converts all spellings of an address to one: lower case, NFC, the domain in ASCII. */
+export function normaliseEmail(email: string): string {
+  const text = email.trim().toLowerCase().normalize('NFC');
+  return readEmailAddress(text) ?? text;
+}
+
+/** Returns whether the account is the organisation's only administrator who can log in. */
+async function isLastAdmin(tx: Transaction, { id, orgId, role, passwordHash }: Account): Promise<boolean> {
+  return role === 'admin' && passwordHash !== null && !(await hasAdministrator(tx, orgId, id));
+}
+
+function toMember({
+  passwordHash,
+  undeliverableReason: reason,
+  isDeliveryUnknown,
+  totpFactor,
+  passkeys,
+  providerLink,
+  ...account
+}: MemberRow): Member {
+  const secondFactors: Member['secondFactors'] = [];
+  if (totpFactor) secondFactors.push('totp');
+  if (passkeys.length > 0) secondFactors.push('passkey');
+  const user = { ...account, secondFactors, hasProviderIdentity: providerLink !== null };
+  if (passwordHash !== null) return { ...user, invitation: null };
+  if (reason === null) return { ...user, invitation: { state: 'pending' } };
+  return { ...user, invitation: { state: isDeliveryUnknown ? 'unknown' : 'undeliverable', reason } };
+}
+
+export function createUserService(deps: {
+  readonly prisma: Prisma;
+  readonly passwords: Passwords;
+  readonly outbox: Outbox;
+  readonly clock: Clock;
+}) {
+  const { prisma, passwords, outbox, clock } = deps;
+  return {
+    list: ({ orgId }: Pick<AccountPrincipal, 'orgId'>, query: ListQuery): Promise<ListPage<Member>> =>
+      readListPage(query, {
+        count: () => countMembers(prisma, orgId),
+        find: (window) => findMembers(prisma, orgId, window),
+        toItem: toMember,
+      }),
+
+    /**
+     * Creates a member. Without a password the member is invited, and can't log in before accepting.
+     *
+     * @throws AppError 409 EMAIL_TAKEN; 503 MAIL_UNAVAILABLE when there is no mail service to invite with.
+     */
+    async create(
+      caller: Caller,
+      { email, fullName, role = 'member', password }: CreateUserBody,
+    ): Promise<User> {
+      const { orgId } = caller;
+      const isInvited = password === undefined;
+      if (isInvited && !outbox.isEnabled) throw mailUnavailable();
+      const passwordHash = isInvited ? null : await passwords.hash(password);
+      const at = new Date(clock());
+      const user = { id: uuidv7(), orgId, email: normaliseEmail(email), fullName: fullName.trim(), role };
+      const made = await prisma.$transaction(async (tx) => {
+        await lockAdministration(tx, caller);
+        const created = await insertUser(tx, { ...user, passwordHash, createdAt: at });
+        if (!created) throw emailTaken();
+        // prettier-ignore
+        await insertAuditEntry(tx, {
+          orgId, action: isInvited ? 'user.invited' : 'user.created', actor: toActor(caller), subjectId: user.id, changes: findChanges(undefined, user, ['email', 'fullName', 'role']), at,
+        });
+        const kind = isInvited ? 'invitation' : 'account_created';
+        const detail = isInvited ? { invitedBy: caller.fullName } : {};
+        const { requestId } = caller.client;
+        await outbox.add(tx, { kind, to: { userId: user.id }, detail, requestId }, at);
+        return created;
+      });
+      outbox.wake();
+      return made;
+    },
+
+    /** Changes a name or role. @throws AppError 404; 409 LAST_ADMIN; 403 SESSION_REQUIRED when a token changes a role. */
+    async change(caller: Caller, userId: string, { fullName, role }: ChangeUserBody): Promise<User> {
+      if (role !== undefined && caller.kind !== 'session') throw sessionRequiredForAdmins();
+      const { orgId } = caller;
+      const at = new Date(clock());
+      return prisma.$transaction(async (tx) => {
+        await lockAdministration(tx, caller);
+        const user = await findMember(tx, orgId, userId);
+        if (!user) throw userNotFound();
+        if (role === 'member' && (await isLastAdmin(tx, user))) throw lastAdmin();
+        const changed = await updateUser(tx, userId, {
+          ...(fullName === undefined ? {} : { fullName: fullName.trim() }),
+          ...(role === undefined ? {} : { role }),
+        });
+        await insertAuditEntry(tx, {
+          orgId,
+          action: changed.role === user.role ? 'user.changed' : 'user.role_changed',
+          actor: toActor(caller),
+          subjectId: userId,
+          changes: findChanges(user, changed, ['fullName', 'role']),
+          at,
+        });
+        return changed;
+      });
+    },
+
+    /**
+     * Removes a member, whose sessions and tokens are rejected from then on.
+     *
+     * @throws AppError 404; 409 LAST_ADMIN; 403 SESSION_REQUIRED when a token would remove an administrator.
+     */
+    async remove(caller: Caller, userId: string): Promise<void> {
+      const { orgId, kind } = caller;
+      const at = new Date(clock());
+      await prisma.$transaction(async (tx) => {
+        await lockAdministration(tx, caller);
+        const user = await findMember(tx, orgId, userId);
+        if (!user) throw userNotFound();
+        if (user.role === 'admin' && kind !== 'session') throw sessionRequiredForAdmins();
+        if (await isLastAdmin(tx, user)) throw lastAdmin();
+        await markRemoved(tx, userId, at);
+        await insertAuditEntry(tx, {
+          orgId,
+          action: 'user.removed',
+          actor: toActor(caller),
+          subjectId: userId,
+          at,
+        });
+      });
+    },
+  };
+}
+
+export type UserService = ReturnType<typeof createUserService>;

@@ -1,0 +1,37 @@
+import type { Transaction } from '../../resources.js';
+import { findAdministrators } from '../smtp/queries.js';
+import { commandOutbox } from '../../mails/outbox/outbox.js';
+import { limitAlert } from '../../mails/alerts/limited-alerts.js';
+import { storeAlert } from '../../mails/alerts/queries.js';
+
+/** A change that an operator has made in an organisation. */
+export interface OperatorChange {
+  readonly orgId: string;
+  /** The account that it concerns, which is mailed too; undefined for the organisation's settings. */
+  readonly userId?: string;
+  /** Changes of one topic are counted together (PAT-35). */
+  readonly topic: string;
+  readonly headline: string;
+  readonly what: string;
+  readonly at: Date;
+}
+
+/**
+ * Mails every administrator, in the transaction of the change: a command leaves no other trace that they would look at. What
+ * concerns an account is counted by itself, so that its owner is told however many others the operator changes.
+ */
+export async function notifyOfCommand(tx: Transaction, change: OperatorChange): Promise<void> {
+  const { orgId, userId, topic, headline, what, at } = change;
+  const message = `${what} An operator of the platform did this. If it is unexpected, ask them.`;
+  const store = (causedBy: string, recipients: readonly string[]): Promise<void> => {
+    const alert = { headline, message };
+    const request = { topic, causedBy, recipients, alert, client: null, at };
+    return storeAlert(tx, limitAlert(commandOutbox, request), at);
+  };
+  const administrators = (await findAdministrators(tx, orgId)).map(({ id }) => id);
+  await store(
+    orgId,
+    administrators.filter((id) => id !== userId),
+  );
+  if (userId !== undefined) await store(userId, [userId]);
+}

@@ -1,0 +1,67 @@
+import type { Prisma as Client, Transaction } from '../../resources.js';
+import type { Changes } from '../../audit/queries.js';
+
+export interface SmtpConfigurationRow {
+  readonly host: string;
+  readonly port: number;
+  readonly fromEmail: string;
+  readonly username: string | null;
+  readonly passwordSealed: string | null;
+  readonly tls: string;
+}
+
+export const findSmtpConfiguration = (
+  db: Client | Transaction,
+  orgId: string,
+): Promise<SmtpConfigurationRow | null> =>
+  db.smtpConfiguration.findUnique({ where: { orgId }, omit: { orgId: true, updatedAt: true } });
+
+export const upsertSmtpConfiguration = (
+  db: Transaction,
+  orgId: string,
+  row: SmtpConfigurationRow,
+  updatedAt: Date,
+): Promise<unknown> =>
+  db.smtpConfiguration.upsert({
+    where: { orgId },
+    create: { orgId, ...row, updatedAt },
+    update: { ...row, updatedAt },
+    select: { orgId: true },
+  });
+
+/** @returns false when there was none. */
+export async function deleteSmtpConfiguration(db: Transaction, orgId: string): Promise<boolean> {
+  const { count } = await db.smtpConfiguration.deleteMany({ where: { orgId } });
+  return count > 0;
+}
+
+/** A server that the organisation used before. A field is null when the audit doesn't record it. */
+export type RemovedServer = Readonly<Record<'host' | 'port' | 'fromEmail', string | number | null>>;
+
+/** @returns the configuration that was removed last, read from the audit; undefined when none was ever removed. */
+export async function findRemovedServer(db: Transaction, orgId: string): Promise<RemovedServer | undefined> {
+  const entry = await db.auditEntry.findFirst({
+    where: { orgId, action: 'configuration.smtp_removed' },
+    orderBy: { id: 'desc' },
+    select: { changes: true },
+  });
+  if (!entry) return undefined;
+  const changes = entry.changes as Changes;
+  const getOldValue = (field: string) => changes[field]?.from ?? null;
+  return { host: getOldValue('host'), port: getOldValue('port'), fromEmail: getOldValue('fromEmail') };
+}
+
+export interface Administrator {
+  readonly id: string;
+  readonly orgId: string;
+  readonly email: string;
+  readonly fullName: string;
+  readonly organisation: { readonly name: string };
+}
+
+/** Finds the administrators who can log in. */
+export const findAdministrators = (db: Client | Transaction, orgId: string): Promise<Administrator[]> =>
+  db.user.findMany({
+    where: { orgId, role: 'admin', removedAt: null, passwordHash: { not: null } },
+    select: { id: true, orgId: true, email: true, fullName: true, organisation: { select: { name: true } } },
+  });

@@ -1,0 +1,103 @@
+import { getAccount, requireScopes, requireService, requireSession } from '@platform/auth';
+import type { App } from '@platform/service-kit';
+import { Type } from 'typebox';
+import { requireAdminRole } from '../../base/authority.js';
+import { errorResponses, bearer } from '../../base/openapi.js';
+import { getCaller } from '../../base/caller/actor.js';
+import {
+  OrgQuery,
+  SavedSmtpConfig,
+  SaveSmtpConfigBody,
+  SmtpConfigResponse,
+  SmtpConfigWithPassword,
+} from './schemas.js';
+import type { ConfigurationService } from './service.js';
+
+const tags = ['Configuration'];
+const path = '/api/v1/configurationManager/smtpConfig';
+
+/**
+ * For administrators. Reading requires `config:read`. A change requires a session, because whoever chooses the SMTP
+ * server can read the codes and links that are sent through it.
+ */
+export function configurationRoutes(app: App, service: ConfigurationService): void {
+  const write = [app.authenticate, requireSession, requireAdminRole];
+  app.get(
+    path,
+    {
+      onRequest: [app.authenticate, requireScopes(['config:read']), requireAdminRole],
+      schema: {
+        operationId: 'getSmtpConfig',
+        tags,
+        summary: "The organisation's SMTP configuration, without the password",
+        security: bearer,
+        response: { 200: SmtpConfigResponse, ...errorResponses(401, 403, 404) },
+      },
+    },
+    async (request) => ({ smtp: await service.getSmtp(getAccount(request).orgId) }),
+  );
+  app.post(
+    path,
+    {
+      onRequest: write,
+      schema: {
+        operationId: 'saveSmtpConfig',
+        tags,
+        summary:
+          'Set the SMTP configuration; `updateSmtpConfig` of the mail service makes it take effect at once',
+        security: bearer,
+        body: SaveSmtpConfigBody,
+        response: { 200: SavedSmtpConfig, ...errorResponses(400, 401, 403) },
+      },
+    },
+    async (request) => ({
+      message: 'SMTP configuration saved',
+      smtp: await service.saveSmtp(getCaller(request), request.body),
+    }),
+  );
+  app.delete(
+    path,
+    {
+      onRequest: write,
+      schema: {
+        operationId: 'removeSmtpConfig',
+        tags,
+        summary: 'Remove the SMTP configuration',
+        security: bearer,
+        response: { 200: Type.Object({ message: Type.String() }), ...errorResponses(401, 403, 404) },
+      },
+    },
+    async (request) => {
+      await service.removeSmtp(getCaller(request));
+      return { message: 'SMTP configuration removed' };
+    },
+  );
+}
+
+/**
+ * Registers the route of the mail service. It requires a service credential with `FETCH_CONFIG` and rejects a
+ * member's token with that scope.
+ */
+export function internalConfigurationRoutes(app: App, service: ConfigurationService): void {
+  app.get(
+    '/api/v1/configurationManager/internal/smtpConfig',
+    {
+      onRequest: [app.authenticate, requireService('FETCH_CONFIG')],
+      schema: {
+        operationId: 'fetchSmtpConfig',
+        tags: ['Services'],
+        summary: "An organisation's SMTP configuration, with the password",
+        security: bearer,
+        querystring: OrgQuery,
+        response: {
+          200: Type.Object({ smtp: SmtpConfigWithPassword }),
+          ...errorResponses(400, 401, 403, 404),
+        },
+      },
+    },
+    async (request, reply) =>
+      reply
+        .header('cache-control', 'no-store')
+        .send({ smtp: await service.getSmtpWithPassword(request.query.orgId) }),
+  );
+}

@@ -1,0 +1,54 @@
+import { findChanges } from '../../audit/changes.js';
+import type { ApplicationRow } from './queries.js';
+import type { ApplicationShape } from './rules.js';
+import type { Application } from './schemas.js';
+
+/* The forms of a stored application: for the API, for the rules, and for the audit. */
+
+const toInstant = (date: Date | null): string | null => date?.toISOString() ?? null;
+
+const toSecret = (row: ApplicationRow['secrets'][number]): Application['secrets'][number] => ({
+  id: row.id,
+  createdAt: row.createdAt.toISOString(),
+  lastUsedAt: toInstant(row.lastUsedAt),
+});
+
+export const toApplication = ({ serviceAccount: account, ...row }: ApplicationRow): Application => ({
+  clientId: row.id,
+  name: row.name,
+  grantTypes: row.grantTypes,
+  scopes: row.scopes,
+  redirectUris: row.redirectUris,
+  authMethod: row.authMethod,
+  jwks: row.jwks as Application['jwks'],
+  secrets: row.secrets.map(toSecret),
+  serviceAccount: account && {
+    ...account,
+    createdAt: account.createdAt.toISOString(),
+    lastUsedAt: toInstant(account.lastUsedAt),
+  },
+  createdAt: row.createdAt.toISOString(),
+  lastUsedAt: toInstant(row.lastUsedAt),
+  isDisabled: row.disabledAt !== null,
+});
+
+export const toShape = (row: ApplicationRow): ApplicationShape => ({
+  ...row,
+  jwks: row.jwks as ApplicationShape['jwks'],
+  role: row.serviceAccount?.role ?? 'member',
+});
+
+/** The fields whose changes the audit keeps, as text. */
+const toAudited = (row: ApplicationRow) => ({
+  name: row.name,
+  scopes: row.scopes.join(' '),
+  redirectUris: row.redirectUris.join(' '),
+  jwks: row.jwks === null ? null : JSON.stringify(row.jwks),
+  role: row.serviceAccount?.role ?? null,
+  isDisabled: String(row.disabledAt !== null),
+});
+const auditedFields = ['name', 'scopes', 'redirectUris', 'jwks', 'role', 'isDisabled'] as const;
+
+/** @param before - undefined for a new application. */
+export const findApplicationChanges = (before: ApplicationRow | undefined, after: ApplicationRow) =>
+  findChanges(before && toAudited(before), toAudited(after), auditedFields);

@@ -1,0 +1,166 @@
+import { getMember, requireSession } from '@platform/auth';
+import { type App, bearer, errorResponses, ListPageOf, ListQuery } from '@platform/service-kit';
+import { Type } from 'typebox';
+import { requireAdminRole } from '../../base/authority.js';
+import { getCaller } from '../../base/caller/actor.js';
+import {
+  Application,
+  ApplicationPath,
+  ChangeApplicationBody,
+  CreateApplicationBody,
+  CreatedApplication,
+  CreatedSecret,
+  SecretPath,
+} from './schemas.js';
+import type { SecretService } from './secrets.js';
+import type { ApplicationService } from './service.js';
+
+const base = '/api/v1/oauth-applications';
+const tags = ['OAuth applications'];
+const Message = Type.Object({ message: Type.String() });
+
+/** For administrators, with a session. */
+export function applicationRoutes(app: App, service: ApplicationService): void {
+  const onRequest = [app.authenticate, requireSession, requireAdminRole];
+  const security = bearer;
+  app.get(
+    base,
+    {
+      onRequest,
+      schema: {
+        operationId: 'listOAuthApplications',
+        tags,
+        summary: 'The OAuth 2.0 applications, newest first',
+        security,
+        querystring: ListQuery,
+        response: { 200: ListPageOf(Application), ...errorResponses(400, 401, 403) },
+      },
+    },
+    (request) => service.list(getMember(request), request.query),
+  );
+  app.post(
+    base,
+    {
+      onRequest,
+      schema: {
+        operationId: 'createOAuthApplication',
+        tags,
+        summary: 'Register an application; its secret is shown once',
+        security,
+        body: CreateApplicationBody,
+        response: { 201: CreatedApplication, ...errorResponses(400, 401, 403) },
+      },
+    },
+    async (request, reply) => {
+      const created = await service.create(getCaller(request), request.body);
+      const message = 'Application created';
+      return reply
+        .code(201)
+        .header('cache-control', 'no-store')
+        .send({ message, ...created });
+    },
+  );
+  app.get(
+    `${base}/:clientId`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'getOAuthApplication',
+        tags,
+        summary: 'An application',
+        security,
+        params: ApplicationPath,
+        response: {
+          200: Type.Object({ application: Application }),
+          ...errorResponses(400, 401, 403, 404),
+        },
+      },
+    },
+    async (request) => ({ application: await service.get(getMember(request), request.params.clientId) }),
+  );
+  app.patch(
+    `${base}/:clientId`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'changeOAuthApplication',
+        tags,
+        summary: 'Change, disable or enable an application',
+        security,
+        params: ApplicationPath,
+        body: ChangeApplicationBody,
+        response: {
+          200: Type.Object({ application: Application }),
+          ...errorResponses(400, 401, 403, 404),
+        },
+      },
+    },
+    async (request) => ({
+      application: await service.change(getCaller(request), request.params.clientId, request.body),
+    }),
+  );
+  app.delete(
+    `${base}/:clientId`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'removeOAuthApplication',
+        tags,
+        summary: 'Remove an application with its service account; its tokens end at once',
+        security,
+        params: ApplicationPath,
+        response: { 200: Message, ...errorResponses(400, 401, 403, 404) },
+      },
+    },
+    async (request) => {
+      await service.remove(getCaller(request), request.params.clientId);
+      return { message: 'Application removed' };
+    },
+  );
+}
+
+/** For administrators, with a session: the secrets of an application. */
+export function applicationSecretRoutes(app: App, service: SecretService): void {
+  const onRequest = [app.authenticate, requireSession, requireAdminRole];
+  app.post(
+    `${base}/:clientId/secrets`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'createOAuthApplicationSecret',
+        tags,
+        summary: 'Add a second secret, which is shown once; both work until one is revoked',
+        security: bearer,
+        params: ApplicationPath,
+        response: { 201: CreatedSecret, ...errorResponses(400, 401, 403, 404, 409) },
+      },
+    },
+    async (request, reply) => {
+      const created = await service.create(getCaller(request), request.params.clientId);
+      const message = 'Secret created. Copy it now: it is not shown again.';
+      return reply
+        .code(201)
+        .header('cache-control', 'no-store')
+        .send({ message, ...created });
+    },
+  );
+  app.delete(
+    `${base}/:clientId/secrets/:secretId`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'revokeOAuthApplicationSecret',
+        tags,
+        summary: 'Revoke a secret at once',
+        security: bearer,
+        params: SecretPath,
+        response: { 200: Message, ...errorResponses(400, 401, 403, 404) },
+      },
+    },
+    async (request) => {
+      const { clientId, secretId } = request.params;
+      await service.revoke(getCaller(request), clientId, secretId);
+      return { message: 'Secret revoked' };
+    },
+  );
+}

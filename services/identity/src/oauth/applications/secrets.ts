@@ -1,0 +1,72 @@
+import { randomBytes } from 'node:crypto';
+import { v7 as uuidv7 } from 'uuid';
+import type { Transaction } from '../../resources.js';
+import { type Caller, toActor } from '../../base/caller/actor.js';
+import { insertAuditEntry } from '../../audit/queries.js';
+import { toSecretHash } from '../provider/client-metadata.js';
+import { type ApplicationDeps, createAdministrate, requireApplication } from './administrate.js';
+import { noSecrets, secretNotFound, tooManySecrets } from './errors.js';
+import { insertSecret, revokeSecret } from './queries.js';
+import type { Application } from './schemas.js';
+
+/** Two, so that an application can change from one to the next without an interruption. */
+const MAX_SECRETS = 2;
+
+export interface CreatedSecret {
+  readonly secret: Application['secrets'][number];
+  /** The value, which only this once is not hashed. */
+  readonly clientSecret: string;
+}
+
+const generateSecret = (): string => randomBytes(32).toString('base64url');
+
+/** Stores a new secret of an application, as its hash. */
+export async function addSecret(tx: Transaction, clientId: string, createdAt: Date): Promise<CreatedSecret> {
+  const clientSecret = generateSecret();
+  const id = uuidv7();
+  await insertSecret(tx, { id, clientId, secretHash: toSecretHash(clientSecret), createdAt });
+  return { secret: { id, createdAt: createdAt.toISOString(), lastUsedAt: null }, clientSecret };
+}
+
+/** Creates the service with which administrators replace the secrets of their organisation's applications. */
+export function createSecretService(deps: ApplicationDeps) {
+  const administrate = createAdministrate(deps);
+  return {
+    /** Adds a second secret beside the first. @throws AppError 404; 409 when there are two, or none can be used. */
+    create: (caller: Caller, clientId: string): Promise<CreatedSecret> =>
+      administrate(caller, async (tx, at) => {
+        const { orgId } = caller;
+        const { secrets, authMethod } = await requireApplication(tx, orgId, clientId);
+        if (authMethod !== 'client_secret_basic') throw noSecrets();
+        if (secrets.length >= MAX_SECRETS) throw tooManySecrets();
+        const created = await addSecret(tx, clientId, at);
+        await insertAuditEntry(tx, {
+          orgId,
+          action: 'application.secret_created',
+          actor: toActor(caller),
+          subjectId: clientId,
+          detail: { secretId: created.secret.id },
+          at,
+        });
+        return created;
+      }),
+
+    /** Revokes a secret: nobody authenticates with it from then on. Its tokens live for ten minutes at most; disabling
+     * the application ends them. @throws AppError 404. */
+    revoke: (caller: Caller, clientId: string, secretId: string): Promise<void> =>
+      administrate(caller, async (tx, at) => {
+        const { orgId } = caller;
+        await requireApplication(tx, orgId, clientId);
+        if (!(await revokeSecret(tx, clientId, secretId, at))) throw secretNotFound();
+        await insertAuditEntry(tx, {
+          orgId,
+          action: 'application.secret_revoked',
+          actor: toActor(caller),
+          subjectId: clientId,
+          detail: { secretId },
+          at,
+        });
+      }),
+  };
+}
+export type SecretService = ReturnType<typeof createSecretService>;

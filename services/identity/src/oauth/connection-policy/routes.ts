@@ -1,0 +1,48 @@
+import { getMember, requireSession } from '@platform/auth';
+import { type App, bearer, errorResponses } from '@platform/service-kit';
+import { Type } from 'typebox';
+import { requireAdminRole } from '../../base/authority.js';
+import { getCaller } from '../../base/caller/actor.js';
+import { ConnectionPolicyAnswer, ConnectionPolicyBody, SavedConnectionPolicy } from './schemas.js';
+import type { ConnectionPolicies } from './service.js';
+
+const path = '/api/v1/organisation/connection-policy';
+const tags = ['Connected apps'];
+
+/** For administrators, with a session. [OAUTH-11] */
+export function connectionPolicyRoutes(app: App, service: ConnectionPolicies): void {
+  const onRequest = [app.authenticate, requireSession, requireAdminRole];
+  app.get(
+    path,
+    {
+      onRequest,
+      schema: {
+        operationId: 'getConnectionPolicy',
+        tags,
+        summary: 'Which applications members may connect',
+        security: bearer,
+        response: { 200: ConnectionPolicyAnswer, ...errorResponses(401, 403) },
+      },
+    },
+    async (request) => ({ policy: (await service.get(getMember(request))) as ConnectionPolicyBody }),
+  );
+  app.put(
+    path,
+    {
+      onRequest,
+      schema: {
+        operationId: 'saveConnectionPolicy',
+        tags,
+        summary: 'Save which applications members may connect, or find out which connections would end',
+        security: bearer,
+        querystring: Type.Object(
+          { dryRun: Type.Boolean({ default: false, description: 'Change nothing.' }) },
+          { required: [], additionalProperties: false },
+        ),
+        body: ConnectionPolicyBody,
+        response: { 200: SavedConnectionPolicy, ...errorResponses(400, 401, 403) },
+      },
+    },
+    (request) => service.save(getCaller(request), request.body, request.query.dryRun),
+  );
+}

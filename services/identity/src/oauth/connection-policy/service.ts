@@ -1,0 +1,127 @@
+import type { Clock } from '@platform/service-kit';
+import type pg from 'pg';
+import type { Prisma, Transaction } from '../../resources.js';
+import { type Caller, toActor } from '../../base/caller/actor.js';
+import { findChanges } from '../../audit/changes.js';
+import { insertAuditEntry } from '../../audit/queries.js';
+import { revokeGrant } from '../connections/revoke.queries.js';
+import { lockAdministration } from '../../members/organisation/administration.js';
+import { type ConnectionBreach, type ConnectionPolicy, findConnectionBreaches } from './policy.js';
+import {
+  type ActiveConnection,
+  findActiveConnections,
+  findConnectionPolicy,
+  saveConnectionPolicy,
+} from './queries.js';
+import type { AffectedConnection, ConnectionPolicyBody, SavedConnectionPolicy } from './schemas.js';
+
+const BATCH = 1_000;
+const MAX_LISTED = 1_000;
+const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+type Affected = ActiveConnection & { readonly breaches: ConnectionBreach[] };
+
+const toAffected = ({ id, clientId, name, userId, email, breaches }: Affected): AffectedConnection => ({
+  id,
+  clientId,
+  name,
+  userId,
+  ownerEmail: email,
+  breaches,
+});
+
+const toAuditForm = (policy: ConnectionPolicy) => ({
+  clientKinds: policy.clientKinds.join(' '),
+  hosts: policy.hosts.join(' '),
+  connectableBy: policy.connectableBy,
+  maxLifetimeDays: policy.maxLifetimeDays,
+});
+const auditFields = ['clientKinds', 'hosts', 'connectableBy', 'maxLifetimeDays'] as const;
+
+/** Creates the service with which administrators say which applications their members may connect. */
+export function createConnectionPolicies(deps: {
+  readonly pool: pg.Pool;
+  readonly prisma: Prisma;
+  readonly clock: Clock;
+}) {
+  const { pool, prisma, clock } = deps;
+
+  async function findAffected(orgId: string, policy: ConnectionPolicy, now: Date): Promise<Affected[]> {
+    const affected: Affected[] = [];
+    let before = LAST_ID;
+    for (;;) {
+      const batch = await findActiveConnections(pool, { orgId, now, before, limit: BATCH });
+      for (const connection of batch) {
+        const breaches = findConnectionBreaches(policy, connection, now.getTime());
+        if (breaches.length > 0 && !connection.isOrphaned) affected.push({ ...connection, breaches });
+      }
+      if (batch.length < BATCH) return affected;
+      before = batch.at(-1)?.id ?? before;
+    }
+  }
+
+  const store = (caller: Caller, policy: ConnectionPolicy, at: Date): Promise<void> =>
+    prisma.$transaction(async (tx) => {
+      await lockAdministration(tx, caller);
+      const { orgId } = caller;
+      const before = await findConnectionPolicy(tx, orgId);
+      await saveConnectionPolicy(tx, orgId, policy, at);
+      await insertAuditEntry(tx, {
+        orgId,
+        action: 'configuration.connection_policy_saved',
+        actor: toActor(caller),
+        subjectId: orgId,
+        changes: findChanges(toAuditForm(before), toAuditForm(policy), auditFields),
+        at,
+      });
+    });
+
+  const end = (caller: Caller, { id, userId, clientId }: Affected, at: Date): Promise<void> =>
+    prisma.$transaction(async (tx: Transaction) => {
+      const { orgId } = caller;
+      const reason = 'policy';
+      const revocation = { id, orgId, userId: undefined, by: caller.userId, reason, at };
+      if (!(await revokeGrant(tx, revocation))) return;
+      await insertAuditEntry(tx, {
+        orgId,
+        action: 'connected_app.revoked',
+        actor: toActor(caller),
+        subjectId: id,
+        reason,
+        detail: { clientId, userId },
+        at,
+      });
+    });
+
+  return {
+    get: ({ orgId }: { readonly orgId: string }): Promise<ConnectionPolicy> =>
+      findConnectionPolicy(prisma, orgId),
+
+    /**
+     * Saves the policy, then ends the connections that it does not allow. Those that are made meanwhile get no tokens.
+     *
+     * @param isDryRun - changes nothing, and returns the same.
+     */
+    async save(
+      caller: Caller,
+      body: ConnectionPolicyBody,
+      isDryRun: boolean,
+    ): Promise<SavedConnectionPolicy> {
+      const policy = {
+        ...body,
+        clientKinds: [...new Set(body.clientKinds)],
+        hosts: [...new Set(body.hosts)],
+      };
+      const at = new Date(clock());
+      if (!isDryRun) await store(caller, policy, at);
+      const affected = await findAffected(caller.orgId, policy, at);
+      if (!isDryRun) for (const connection of affected) await end(caller, connection, at);
+      return {
+        policy,
+        endedCount: affected.length,
+        ended: affected.slice(0, MAX_LISTED).map(toAffected),
+      };
+    },
+  };
+}
+export type ConnectionPolicies = ReturnType<typeof createConnectionPolicies>;

@@ -1,0 +1,94 @@
+import { getMember, requireSession } from '@platform/auth';
+import { type App, bearer, errorResponses, ListPageOf, ListQuery } from '@platform/service-kit';
+import { Type } from 'typebox';
+import { requireAdminRole } from '../../base/authority.js';
+import { getCaller } from '../../base/caller/actor.js';
+import { ConnectedApp, ConnectedAppPath, OwnedConnectedApp } from './schemas.js';
+import type { ConnectedAppService } from './service.js';
+
+const base = '/api/v1/connected-apps';
+const tags = ['Connected apps'];
+const Body = Type.Union([
+  Type.Object({ reason: Type.Optional(Type.String({ maxLength: 500 })) }, { additionalProperties: false }),
+  Type.Null(),
+]);
+const Message = Type.Object({ message: Type.String() });
+const revoked = { message: 'The connection has ended' };
+
+/** For members with a session, on the applications that act for them. */
+export function ownConnectedAppRoutes(app: App, service: ConnectedAppService): void {
+  const onRequest = [app.authenticate, requireSession];
+  app.get(
+    base,
+    {
+      onRequest,
+      schema: {
+        operationId: 'listConnectedApps',
+        tags,
+        summary: 'The applications that act for the caller, at most the 100 newest',
+        security: bearer,
+        response: { 200: Type.Object({ data: Type.Array(ConnectedApp) }), ...errorResponses(401, 403) },
+      },
+    },
+    async (request) => ({ data: await service.listOwn(getMember(request)) }),
+  );
+  app.delete(
+    `${base}/:id`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'revokeConnectedApp',
+        tags,
+        summary: 'End a connection with all of its tokens, at once',
+        security: bearer,
+        params: ConnectedAppPath,
+        body: Body,
+        response: { 200: Message, ...errorResponses(400, 401, 403, 404) },
+      },
+    },
+    async (request) => {
+      await service.revokeOwn(getCaller(request), request.params.id, request.body?.reason ?? null);
+      return revoked;
+    },
+  );
+}
+
+/** For administrators with a session, on the applications that act for any member. */
+export function adminConnectedAppRoutes(app: App, service: ConnectedAppService): void {
+  const onRequest = [app.authenticate, requireSession, requireAdminRole];
+  app.get(
+    `${base}/admin`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'listOrganisationConnectedApps',
+        tags,
+        summary: 'The applications that act for members of the organisation, newest first',
+        description: 'At most 10000 are counted and paged by number; the cursor leads to all.',
+        security: bearer,
+        querystring: ListQuery,
+        response: { 200: ListPageOf(OwnedConnectedApp), ...errorResponses(400, 401, 403) },
+      },
+    },
+    (request) => service.list(getMember(request), request.query),
+  );
+  app.delete(
+    `${base}/admin/:id`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'revokeOrganisationConnectedApp',
+        tags,
+        summary: 'End a connection of any member, at once',
+        security: bearer,
+        params: ConnectedAppPath,
+        body: Body,
+        response: { 200: Message, ...errorResponses(400, 401, 403, 404) },
+      },
+    },
+    async (request) => {
+      await service.revokeAny(getCaller(request), request.params.id, request.body?.reason ?? null);
+      return revoked;
+    },
+  );
+}

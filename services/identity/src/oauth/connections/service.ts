@@ -1,0 +1,79 @@
+import { type Clock, type ListPage, type ListQuery, notFound, readListPage } from '@platform/service-kit';
+import type pg from 'pg';
+import type { Prisma } from '../../resources.js';
+import { type Caller, toActor } from '../../base/caller/actor.js';
+import { insertAuditEntry } from '../../audit/queries.js';
+import { countApps, type ConnectedAppRow, findApps, findOwnApps, MAX_COUNTED_APPS } from './queries.js';
+import { revokeGrant } from './revoke.queries.js';
+import type { ConnectedApp, OwnedConnectedApp } from './schemas.js';
+
+const toApp = (row: ConnectedAppRow): ConnectedApp => ({
+  id: row.id,
+  client: {
+    id: row.client_id,
+    kind: row.kind,
+    name: row.name,
+    host: row.kind === 'document' ? new URL(row.client_id).host : null,
+  },
+  scopes: row.scopes,
+  createdAt: row.created_at.toISOString(),
+  expiresAt: row.expires_at.toISOString(),
+  lastUsedAt: row.last_used_at?.toISOString() ?? null,
+  lastAddress: row.last_address,
+});
+
+const toOwnedApp = (row: ConnectedAppRow): OwnedConnectedApp => ({
+  ...toApp(row),
+  owner: { id: row.user_id, email: row.email, fullName: row.full_name },
+});
+
+/** Creates the service for the applications that members have allowed to act for them. */
+export function createConnectedAppService(deps: {
+  readonly pool: pg.Pool;
+  readonly prisma: Prisma;
+  readonly clock: Clock;
+}) {
+  const { pool, prisma, clock } = deps;
+
+  async function revoke(caller: Caller, id: string, userId: string | undefined, reason: string | null) {
+    const at = new Date(clock());
+    const { orgId } = caller;
+    await prisma.$transaction(async (tx) => {
+      const ended = await revokeGrant(tx, { id, orgId, userId, by: caller.userId, reason, at });
+      if (!ended) throw notFound('Connected app not found');
+      await insertAuditEntry(tx, {
+        orgId,
+        action: 'connected_app.revoked',
+        actor: toActor(caller),
+        subjectId: id,
+        reason,
+        detail: { clientId: ended.clientId, userId: ended.userId },
+        at,
+      });
+    });
+  }
+
+  return {
+    listOwn: async ({ userId }: { readonly userId: string }): Promise<ConnectedApp[]> =>
+      (await findOwnApps(pool, userId, new Date(clock()))).map(toApp),
+
+    list({ orgId }: { readonly orgId: string }, query: ListQuery): Promise<ListPage<OwnedConnectedApp>> {
+      const now = new Date(clock());
+      return readListPage(query, {
+        count: () => countApps(pool, orgId, now),
+        maxCount: MAX_COUNTED_APPS,
+        find: (window) => findApps(pool, orgId, now, window),
+        toItem: toOwnedApp,
+      });
+    },
+
+    /** Ends a connection of the caller with all of its tokens, at once. @throws AppError 404. */
+    revokeOwn: (caller: Caller, id: string, reason: string | null): Promise<void> =>
+      revoke(caller, id, caller.userId, reason),
+
+    /** Ends a connection of any member of the organisation. @throws AppError 404. */
+    revokeAny: (caller: Caller, id: string, reason: string | null): Promise<void> =>
+      revoke(caller, id, undefined, reason),
+  };
+}
+export type ConnectedAppService = ReturnType<typeof createConnectedAppService>;

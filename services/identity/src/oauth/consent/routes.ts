@@ -1,0 +1,110 @@
+import { AppError, type App } from '@platform/service-kit';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type Provider from 'oidc-provider';
+import { errors } from 'oidc-provider';
+import { Type } from 'typebox';
+import { toCaller } from '../../base/caller/actor.js';
+import { CONSENT_PATH } from '../provider/issuer.js';
+import { createFormToken, requireFormToken } from '../../sign-in/page-kit/form-token.js';
+import { sendPage } from '../../sign-in/page-kit/page.js';
+import { registerPages } from '../../sign-in/page-kit/scope.js';
+import { ConfirmationRequired } from '../../sign-in/confirmation/errors.js';
+import { toConfirmPath } from '../../sign-in/confirmation/page.js';
+import { toSignInPath } from '../../sign-in/pages/paths.js';
+import { consentPage, nothingAllowedPage } from './page.js';
+import type { ConsentService } from './service.js';
+
+const schema = { hide: true } as const;
+/** What was ticked, for a page that is opened again: names of scopes with spaces between them. */
+const ConsentQuery = Type.Object({
+  ticked: Type.Optional(Type.String({ maxLength: 4_096 })),
+  // The member wants to see the request, and perhaps to deny it, before they confirm who they are.
+  unconfirmed: Type.Optional(Type.Literal('yes')),
+});
+
+const expired = (): AppError =>
+  new AppError({
+    status: 400,
+    code: 'EXPIRED',
+    message:
+      'This request is out of date, or was opened in another browser. Start again from the application.',
+  });
+
+const readScopes = ({ body }: FastifyRequest): string[] => {
+  const { scope } = (body ?? {}) as { readonly scope?: string | string[] };
+  return [scope ?? []].flat();
+};
+
+/** Returns the path of the page with another query. */
+const toPath = ({ url }: FastifyRequest, query: Readonly<Record<string, string>>): string =>
+  [url.split('?', 1)[0], new URLSearchParams(query).toString()].filter(Boolean).join('?');
+
+/** Returns what makes the page open again as the form was left. */
+const toTicks = (request: FastifyRequest) => ({ ticked: readScopes(request).join(' ') });
+
+/** Asks the member to confirm who they are, and comes back to the page. @param ticks - what was ticked, if that is known. */
+const redirectToConfirm = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  ticks: { readonly ticked?: string },
+): FastifyReply =>
+  reply.redirect(
+    toConfirmPath(toPath(request, ticks), toPath(request, { ...ticks, unconfirmed: 'yes' })),
+    303,
+  );
+
+/** For people who are signed in to this browser: what an application may do. */
+export function consentRoutes(
+  app: App,
+  { provider, service }: { readonly provider: Provider; readonly service: ConsentService },
+): void {
+  /** Reads the request that the cookie of this browser belongs to. @throws AppError 400. */
+  async function findInteraction(request: FastifyRequest, reply: FastifyReply) {
+    try {
+      const interaction = await provider.interactionDetails(request.raw, reply.raw);
+      const { uid } = request.params as { readonly uid: string };
+      if (interaction.uid === uid) return interaction;
+    } catch (error) {
+      if (!(error instanceof errors.SessionNotFound)) throw error;
+    }
+    throw expired();
+  }
+
+  registerPages(app, (scope) => {
+    const url = `${CONSENT_PATH}/:uid`;
+    scope.get(url, { schema: { ...schema, querystring: ConsentQuery } }, async (request, reply) => {
+      const { ticked, unconfirmed } = request.query;
+      const interaction = await findInteraction(request, reply);
+      const member = await scope.findBrowserSession(request);
+      if (!member) return reply.redirect(toSignInPath(request.url), 303);
+      const asked = await service.read(interaction, member);
+      if (asked.scopes.length === 0) return sendPage(reply, nothingAllowedPage);
+      // Asked before the page is shown, so that nobody has to press a button twice.
+      if (unconfirmed === undefined && !(await service.isConfirmed(member)))
+        return redirectToConfirm(request, reply, ticked === undefined ? {} : { ticked });
+      // The browser follows the answer to the application, so the form may lead there.
+      const { protocol, origin } = new URL(asked.redirectUri);
+      const formTargets = [origin === 'null' ? protocol : origin];
+      const state = { formToken: createFormToken(request, reply), ticked: ticked?.split(' ') };
+      return sendPage(reply, consentPage(asked, member, state), { formTargets });
+    });
+    scope.post(url, { schema, preHandler: requireFormToken }, async (request, reply) => {
+      const interaction = await findInteraction(request, reply);
+      const member = await scope.findBrowserSession(request);
+      if (!member) return reply.redirect(toSignInPath(toPath(request, toTicks(request))), 303);
+      const { decision } = request.body as { readonly decision?: unknown };
+      try {
+        const isAnswered =
+          decision === 'allow'
+            ? await service.allow(interaction, toCaller(member, request), readScopes(request))
+            : await service.deny(interaction);
+        // A form that was sent twice ends where the first answer leads, unless the browser has been there.
+        if (!isAnswered) await findInteraction(request, reply);
+      } catch (error) {
+        if (!(error instanceof ConfirmationRequired)) throw error;
+        return redirectToConfirm(request, reply, toTicks(request));
+      }
+      return reply.redirect(interaction.returnTo, 303);
+    });
+  });
+}

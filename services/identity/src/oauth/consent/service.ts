@@ -1,0 +1,96 @@
+import type { UserPrincipal } from '@platform/auth';
+import { AppError } from '@platform/service-kit';
+import { v7 as uuidv7 } from 'uuid';
+import { type Caller, toActor } from '../../base/caller/actor.js';
+import { insertAuditEntry } from '../../audit/queries.js';
+import { ConfirmationRequired } from '../../sign-in/confirmation/errors.js';
+import { isRecent } from '../../sign-in/sessions/recent.js';
+import { isSessionConfirmed } from '../../sign-in/confirmation/service.js';
+import {
+  type ConsentRequestDeps,
+  createReadConsentRequest,
+  type Interaction,
+  readText,
+  unknownClient,
+} from './consent-request.js';
+import {
+  answerInteraction,
+  insertGrant,
+  lockMember,
+  lockSession,
+  recordConnection,
+  upsertDocumentClient,
+} from './queries.js';
+
+export function createConsentService(deps: ConsentRequestDeps) {
+  const { provider, prisma, resources, clock } = deps;
+  const read = createReadConsentRequest(deps);
+
+  /** @returns false when the request has been answered before. */
+  const deny = ({ uid }: Interaction): Promise<boolean> =>
+    answerInteraction(
+      prisma,
+      uid,
+      { error: 'access_denied', error_description: 'the person denied it' },
+      new Date(clock()),
+    );
+
+  return {
+    read,
+    deny,
+
+    /** Returns whether the member has just authenticated: a connection outlasts the session. [AUTH-41] */
+    isConfirmed: (member: UserPrincipal): Promise<boolean> => isSessionConfirmed(prisma, member, clock()),
+
+    /**
+     * Stores what the member allows. Nothing ticked is a denial.
+     *
+     * @param chosen - the scopes that the member has ticked; others than those that were asked for are ignored.
+     * @returns false when the request has been answered before; nothing was stored then.
+     * @throws AppError 400 when the client is gone; 401 when the member was removed or the session has ended meanwhile; ConfirmationRequired.
+     */
+    async allow(interaction: Interaction, caller: Caller, chosen: readonly string[]): Promise<boolean> {
+      const { clientId, kind, scopes: offered, expiresAt, redirectUri } = await read(interaction, caller);
+      const scopes = offered.map(({ name }) => name).filter((name) => chosen.includes(name));
+      if (scopes.length === 0) return deny(interaction);
+      const client = await provider.Client.find(clientId);
+      const { orgId, userId } = caller;
+      const at = new Date(clock());
+      const id = uuidv7();
+      const resource = readText(interaction.params, 'resource') || resources.mcp;
+      return prisma.$transaction(async (tx) => {
+        const result = { login: { accountId: userId }, consent: { grantId: id } };
+        if (!(await answerInteraction(tx, interaction.uid, result, at))) return false;
+        const isMember = await lockMember(tx, userId);
+        const session = await lockSession(tx, caller.credentialId, at);
+        if (!isMember || !session)
+          throw new AppError({
+            status: 401,
+            code: 'UNAUTHORIZED',
+            message: 'Your session has ended: sign in again',
+          });
+        if (!isRecent(session, at.getTime())) throw new ConfirmationRequired();
+        if (kind === 'document')
+          await upsertDocumentClient(tx, {
+            id: clientId,
+            name: client?.clientName ?? new URL(clientId).host,
+            redirectUris: client?.redirectUris ?? [redirectUri],
+            at,
+          });
+        if (!(await recordConnection(tx, clientId, at))) throw unknownClient();
+        const grant = { id, orgId, userId, clientId, resource, scopes, createdAt: at, expiresAt };
+        await insertGrant(tx, { ...grant, lastAddress: caller.client.address });
+        await insertAuditEntry(tx, {
+          orgId,
+          action: 'connected_app.authorized',
+          actor: toActor(caller),
+          subjectId: id,
+          detail: { clientId, scopes: scopes.join(' '), redirectUri, expiresAt: expiresAt.toISOString() },
+          at,
+        });
+        return true;
+      });
+    },
+  };
+}
+export type ConsentService = ReturnType<typeof createConsentService>;

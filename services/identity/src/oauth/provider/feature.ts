@@ -1,0 +1,45 @@
+import { type App, createHostResolver, createTargetPolicy, type Shutdown } from '@platform/service-kit';
+import { toNetwork } from '../../base/network.js';
+import { createRequestLimit } from '../../base/rate-limits/request-limit.js';
+import { createDocumentFetch, type FetchDocument } from './document-fetch.js';
+import { createRegistrationLimit } from './registration-limit.js';
+import { createMount, oauthMetadataRoutes, oauthRoutes, registrationRoutes } from './routes.js';
+import { createOauth, type OauthDeps } from './service.js';
+
+/** The requests of one network, at each replica: an organisation may share an address. */
+const REQUESTS_PER_MINUTE = 600;
+
+export type OauthSettings = Pick<
+  OauthDeps,
+  'publicUrl' | 'encryptionKeys' | 'clientHosts' | 'isRegistrationOpen'
+>;
+
+/** Opens the fetch of clients' documents, which reaches public addresses only. */
+function openDocumentFetch(shutdown: Shutdown): FetchDocument {
+  const policy = createTargetPolicy({ allowed: [], denied: [], ports: [443] });
+  const documents = createDocumentFetch({ resolve: createHostResolver(), policy });
+  shutdown.on('close', 'document fetch', documents.close);
+  return documents.fetch;
+}
+
+/** Registers the authorization server and its metadata. */
+export function registerOauth(
+  app: App,
+  deps: Omit<OauthDeps, 'fetchDocument' | 'checkSignature'> & {
+    /** Replaces the fetch of clients' documents. Tests set it. */
+    readonly fetchDocument: FetchDocument | undefined;
+    readonly shutdown: Shutdown;
+  },
+): ReturnType<typeof createOauth> {
+  const { pool, publicUrl, isRegistrationOpen, clock, shutdown } = deps;
+  const fetchDocument = deps.fetchDocument ?? openDocumentFetch(shutdown);
+  const oauth = createOauth({ ...deps, checkSignature: app.checkSignature, fetchDocument });
+  const mount = createMount(oauth.provider, publicUrl);
+  const countRequest = createRequestLimit(REQUESTS_PER_MINUTE, clock);
+  oauthRoutes(app, mount, (address) => {
+    countRequest(toNetwork(address, { ipv4: 32, ipv6: 64 }));
+  });
+  oauthMetadataRoutes(app, mount);
+  if (isRegistrationOpen) registrationRoutes(app, mount, createRegistrationLimit(pool));
+  return oauth;
+}

@@ -1,0 +1,88 @@
+import type { App } from '@platform/service-kit';
+import { errorResponses } from '../../base/openapi.js';
+import { getClient } from '../../base/caller/client.js';
+import { LoginRefused, LoginResponse } from '../sessions/schemas.js';
+import { sendOutcome } from '../sessions/send-outcome.js';
+import {
+  AcceptInvitationBody,
+  AddressBody,
+  LinkResponse,
+  LinkBody,
+  Message,
+  ResetPasswordBody,
+} from './schemas.js';
+import type { AccountFlows } from './service.js';
+
+const tags = ['Account'];
+const accepted = { message: 'If there is such an account, a mail is on its way' };
+
+/** Open to everyone, with limits per account and per address. The responses don't reveal whether an account exists. */
+export function accountRequestRoutes(app: App, service: AccountFlows): void {
+  const schema = { tags, body: AddressBody, response: { 202: Message, ...errorResponses(400, 429) } };
+  app.post(
+    '/api/v1/auth/otp',
+    { schema: { ...schema, operationId: 'requestCode', summary: 'Mail a code to log in with' } },
+    async (request, reply) => {
+      await service.requestCode(request.body.email, getClient(request));
+      return reply.code(202).send(accepted);
+    },
+  );
+  app.post(
+    '/api/v1/auth/password/forgot',
+    { schema: { ...schema, operationId: 'forgotPassword', summary: 'Mail a link to choose a new password' } },
+    async (request, reply) => {
+      await service.requestReset(request.body.email, getClient(request));
+      return reply.code(202).send(accepted);
+    },
+  );
+}
+
+/** Open to everyone; each request proves its authority by the token of a mailed link. */
+export function accountLinkRoutes(app: App, service: AccountFlows): void {
+  app.post(
+    '/api/v1/auth/links',
+    {
+      schema: {
+        operationId: 'describeLink',
+        tags,
+        summary: 'Whose mailed link this is; it is not used up',
+        body: LinkBody,
+        response: { 200: LinkResponse, ...errorResponses(400, 429) },
+      },
+    },
+    async (request, reply) =>
+      reply
+        .header('cache-control', 'no-store')
+        .send({ link: await service.describeLink(request.body.token, request.ip) }),
+  );
+  app.post(
+    '/api/v1/auth/password/reset',
+    {
+      schema: {
+        operationId: 'resetPassword',
+        tags,
+        summary: 'Choose a new password; all sessions end',
+        body: ResetPasswordBody,
+        response: { 200: Message, ...errorResponses(400, 429) },
+      },
+    },
+    async (request) => {
+      await service.resetPassword(request.body, getClient(request));
+      return { message: 'Password changed' };
+    },
+  );
+  app.post(
+    '/api/v1/auth/invitations/accept',
+    {
+      schema: {
+        operationId: 'acceptInvitation',
+        tags,
+        summary: 'Choose a password for an invited account, and log in',
+        body: AcceptInvitationBody,
+        response: { 200: LoginResponse, 401: LoginRefused, ...errorResponses(400, 429) },
+      },
+    },
+    async (request, reply) =>
+      sendOutcome(reply, await service.acceptInvitation(request.body, getClient(request))),
+  );
+}

@@ -1,0 +1,142 @@
+import type { Clock } from '@platform/service-kit';
+import type { Prisma, Transaction } from '../../resources.js';
+import type { AttemptLimits } from '../../base/rate-limits/attempt-limits.js';
+import { allowMail, clearMailCooldowns } from '../../base/rate-limits/mail-limits.js';
+import { insertAuditEntry } from '../../audit/queries.js';
+import { type ClientAddress, describeRequest } from '../../base/caller/client.js';
+import { isKnownDevice } from '../known-devices/service.js';
+import type { LinkPurpose } from '../../mails/one-time-secrets/secret.js';
+import type { OneTimeSecrets } from '../../mails/one-time-secrets/service.js';
+import type { Outbox } from '../../mails/outbox/outbox.js';
+import type { Passwords } from '../../base/passwords.js';
+import { endSessions } from '../sessions/queries.js';
+import type { PassFirstFactor, SignInOutcome } from '../sessions/sign-in-outcome.js';
+import { changePassword, setFirstPassword } from '../../members/members/queries.js';
+import { normaliseEmail } from '../../members/members/service.js';
+import { linkInvalid } from './errors.js';
+import type { AcceptInvitationBody, LinkResponse, ResetPasswordBody } from './schemas.js';
+
+export interface AccountFlowDeps {
+  readonly prisma: Prisma;
+  readonly passwords: Passwords;
+  readonly secrets: OneTimeSecrets;
+  readonly outbox: Outbox;
+  readonly passFirstFactor: PassFirstFactor;
+  readonly clock: Clock;
+  readonly limits: {
+    readonly code: AttemptLimits;
+    readonly reset: AttemptLimits;
+    readonly link: AttemptLimits;
+  };
+}
+
+export function createAccountFlows(deps: AccountFlowDeps) {
+  const { prisma, passwords, secrets, outbox, passFirstFactor, clock, limits } = deps;
+
+  /** Doesn't look the account up, so that neither response nor timing reveals it: the sending job looks it up later. */
+  async function request(
+    kind: 'login_code' | 'password_reset',
+    limit: AttemptLimits,
+    typed: string,
+    client: ClientAddress,
+  ): Promise<void> {
+    const email = normaliseEmail(typed);
+    await limit.begin(email, client.address);
+    const at = new Date(clock());
+    const detail = kind === 'password_reset' ? describeRequest(client, at) : {};
+    await prisma.$transaction(async (tx) => {
+      if (
+        await allowMail(tx, { kind, email, address: client.address, at }, () =>
+          isKnownDevice(tx, email, client),
+        )
+      )
+        await outbox.add(tx, { kind, to: { email }, detail, requestId: client.requestId }, at);
+    });
+    outbox.wake();
+  }
+
+  /** Consumes the link and runs what it authorises, both in one transaction. */
+  async function followLink<T>(
+    purpose: LinkPurpose,
+    { token, password }: ResetPasswordBody,
+    address: string,
+    run: (tx: Transaction, userId: string, passwordHash: string, at: Date) => Promise<T | undefined>,
+  ): Promise<T> {
+    await limits.link.begin(token, address);
+    // Hashing is expensive: an invalid token must not cause it.
+    if (!(await secrets.isValid(purpose, token))) throw linkInvalid();
+    const passwordHash = await passwords.hash(password);
+    const done = await prisma.$transaction(async (tx) => {
+      const userId = await secrets.consume(tx, purpose, token);
+      const result = userId && (await run(tx, userId, passwordHash, new Date(clock())));
+      if (!result) throw linkInvalid();
+      return result;
+    });
+    outbox.wake();
+    await limits.link.succeed(token, address);
+    return done;
+  }
+
+  return {
+    /** Mails a code if the account exists, without revealing whether it does. @throws AppError 429. */
+    requestCode: (email: string, client: ClientAddress): Promise<void> =>
+      request('login_code', limits.code, email, client),
+
+    /**
+     * Mails a link to choose a new password if the account exists, without revealing whether it does. A member who hasn't
+     * accepted their invitation gets the invitation again.
+     *
+     * @throws AppError 429.
+     */
+    requestReset: (email: string, client: ClientAddress): Promise<void> =>
+      request('password_reset', limits.reset, email, client),
+
+    /** Returns the account that the link belongs to. @throws AppError 400 LINK_INVALID; 429. */
+    async describeLink(token: string, address: string): Promise<LinkResponse['link']> {
+      await limits.link.begin(token, address);
+      const link = await secrets.findLink(token);
+      if (!link) throw linkInvalid();
+      await limits.link.succeed(token, address);
+      return link;
+    },
+
+    /** Changes the password and ends all sessions of the account; its tokens stay. @throws AppError 400 LINK_INVALID; 429. */
+    async resetPassword(body: ResetPasswordBody, client: ClientAddress): Promise<void> {
+      await followLink('password_reset', body, client.address, async (tx, userId, passwordHash, at) => {
+        const user = await changePassword(tx, userId, passwordHash);
+        if (!user) return undefined;
+        await secrets.revokeAll(tx, userId);
+        await clearMailCooldowns(tx, user.email);
+        const sessionsEnded = String(await endSessions(tx, userId, at));
+        // The link authenticated the member.
+        const actor = { actorId: userId, credential: null, client };
+        const entry = { orgId: user.orgId, actor, subjectId: userId, reason: 'reset' };
+        await insertAuditEntry(tx, { ...entry, action: 'password.changed', detail: { sessionsEnded }, at });
+        return user;
+      });
+    },
+
+    /**
+     * Activates the invited account and signs it in.
+     *
+     * @returns the session, or the step that is missing; the account is active in both cases.
+     * @throws AppError 400 LINK_INVALID; 429.
+     */
+    acceptInvitation: (body: AcceptInvitationBody, client: ClientAddress): Promise<SignInOutcome> =>
+      followLink('invitation', body, client.address, async (tx, userId, passwordHash, at) => {
+        const user = await setFirstPassword(tx, userId, passwordHash, body.fullName?.trim());
+        if (!user) return undefined;
+        await secrets.revokeAll(tx, userId);
+        await clearMailCooldowns(tx, user.email);
+        const actor = { actorId: userId, credential: null, client };
+        // Before the audit entry, whose counter a change of the sign-in settings locks while it waits for sign-ins.
+        const outcome = await passFirstFactor(tx, { ...user, passwordHash }, client, 'invitation');
+        const entry = { orgId: user.orgId, actor, subjectId: userId };
+        await insertAuditEntry(tx, { ...entry, action: 'invitation.accepted', at });
+        await outbox.add(tx, { kind: 'account_created', to: { userId }, requestId: client.requestId }, at);
+        return outcome;
+      }),
+  };
+}
+
+export type AccountFlows = ReturnType<typeof createAccountFlows>;

@@ -1,0 +1,52 @@
+import { type Html, html } from '../page-kit/html.js';
+import type { Page } from '../page-kit/page.js';
+import { confirmForm, passwordField } from '../pages/change-pages.js';
+import type { FormState } from '../pages/pages.js';
+import { SIGN_IN_PATH, toSignInPath } from '../pages/paths.js';
+
+export const CONFIRM_SESSION_PATH = `${SIGN_IN_PATH}/confirm`;
+
+const title = 'Confirm that it is you';
+
+interface ConfirmState extends FormState {
+  /** The path of the request that needs it, for those who want to see it first, or to refuse it. */
+  readonly requestPage: string | undefined;
+}
+
+/** Returns the path of the page, which comes back to `returnTo` with the confirmation, and to `requestPage` without. */
+export const toConfirmPath = (returnTo: string, requestPage: string): string =>
+  `${CONFIRM_SESSION_PATH}?${new URLSearchParams({ returnTo, requestPage }).toString()}`;
+
+/** Asks for the password, or for a sign-in at the provider, before dangerous acts. */
+export const confirmSessionPage = (
+  email: string,
+  isConnected: boolean,
+  { token, returnTo, requestPage, fault }: ConfirmState,
+): Page => ({
+  title,
+  body: html`<p class="quiet">${email}</p>
+    <p role="alert">${fault}</p>
+    <form method="post" action="${CONFIRM_SESSION_PATH}">
+      ${token}<input type="hidden" name="returnTo" value="${returnTo}" />
+      ${requestPage !== undefined && html`<input type="hidden" name="requestPage" value="${requestPage}" />`}
+      <input name="username" type="text" value="${email}" autocomplete="username" hidden readonly />
+      ${passwordField}
+      <button class="wide">Confirm</button>
+    </form>
+    ${isConnected && confirmForm({ token }, returnTo)}
+    <p class="links">
+      <a href="${toSignInPath(returnTo)}&amp;prompt=login">Sign in again instead</a>
+      ${requestPage !== undefined && html`<a href="${requestPage}">See the request first</a>`}
+    </p>`,
+});
+
+export const sessionConfirmedPage = (email: string, returnTo: string): Page => {
+  const back: Html | false =
+    returnTo !== CONFIRM_SESSION_PATH && html`<p class="links"><a href="${returnTo}">Continue</a></p>`;
+  return {
+    title: 'You have confirmed it is you',
+    body: html`<p class="quiet">${email}</p>
+      <p>Go back to the tab that asked for it, and go on there.</p>
+      ${back}`,
+  };
+};

@@ -1,0 +1,28 @@
+import { requireSession } from '@platform/auth';
+import type { App } from '@platform/service-kit';
+import { bearer, errorResponses } from '../../base/openapi.js';
+import { getCaller } from '../../base/caller/actor.js';
+import { ConfirmSessionBody, SessionConfirmed } from './schemas.js';
+import type { SessionConfirmation } from './service.js';
+
+/** For members with a session. */
+export function sessionConfirmationRoutes(app: App, confirmation: SessionConfirmation): void {
+  app.post(
+    '/api/v1/sessions/confirm',
+    {
+      onRequest: [app.authenticate, requireSession],
+      schema: {
+        operationId: 'confirmSession',
+        tags: ['Sessions'],
+        summary: 'Enter the own password again, before dangerous acts in a browser',
+        security: bearer,
+        body: ConfirmSessionBody,
+        response: { 200: SessionConfirmed, ...errorResponses(400, 401, 403, 429) },
+      },
+    },
+    async (request) => {
+      const until = await confirmation.confirm(getCaller(request), request.body.currentPassword);
+      return { message: 'Session confirmed', confirmedUntil: until.toISOString() };
+    },
+  );
+}

@@ -1,0 +1,69 @@
+import { requireSession } from '@platform/auth';
+import type { App } from '@platform/service-kit';
+import { requireAdminRole } from '../../base/authority.js';
+import { bearer, errorResponses } from '../../base/openapi.js';
+import { getCaller } from '../../base/caller/actor.js';
+import { UserPath } from '../../members/members/schemas.js';
+import type { Connections } from './connections.js';
+import { Message, OwnConnection, PasswordBody } from './schemas.js';
+
+/** For administrators, with a session. */
+export function memberConnectionRoutes(app: App, connections: Connections): void {
+  app.delete(
+    '/api/v1/users/:id/identity-provider',
+    {
+      onRequest: [app.authenticate, requireSession, requireAdminRole],
+      schema: {
+        operationId: 'unlinkIdentityProvider',
+        tags: ['Users'],
+        summary: "Disconnect a member's account from the identity at the provider; its sessions end",
+        security: bearer,
+        params: UserPath,
+        response: { 200: Message, ...errorResponses(400, 401, 403, 404, 409) },
+      },
+    },
+    async (request) => {
+      await connections.disconnect(getCaller(request), request.params.id);
+      return { message: 'Account disconnected' };
+    },
+  );
+}
+
+/** For members with a session: their own account. */
+export function ownConnectionRoutes(app: App, connections: Connections): void {
+  const path = '/api/v1/auth/identity-provider';
+  const tags = ['Account'];
+  const onRequest = [app.authenticate, requireSession];
+  app.get(
+    path,
+    {
+      onRequest,
+      schema: {
+        operationId: 'getProviderConnection',
+        tags,
+        summary: 'Whether the own account is connected with an identity at the provider',
+        security: bearer,
+        response: { 200: OwnConnection, ...errorResponses(401, 403) },
+      },
+    },
+    (request) => connections.getOwn(getCaller(request)),
+  );
+  app.post(
+    `${path}/disconnect`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'disconnectProvider',
+        tags,
+        summary: 'Disconnect the own account; the other sessions that the provider opened end',
+        security: bearer,
+        body: PasswordBody,
+        response: { 200: Message, ...errorResponses(400, 401, 403, 409, 429) },
+      },
+    },
+    async (request) => {
+      await connections.disconnectOwn(getCaller(request), request.body.currentPassword);
+      return { message: 'Account disconnected' };
+    },
+  );
+}

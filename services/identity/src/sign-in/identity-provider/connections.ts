@@ -1,0 +1,91 @@
+import { type Clock, conflict } from '@platform/service-kit';
+import type { Prisma, Transaction } from '../../resources.js';
+import { type Caller, toActor } from '../../base/caller/actor.js';
+import { insertAuditEntry } from '../../audit/queries.js';
+import { lockOrganisation } from '../../members/organisation/queries.js';
+import type { Outbox } from '../../mails/outbox/outbox.js';
+import type { ConfirmPassword } from '../password/confirm-password.js';
+import {
+  hasAdministrator,
+  isProviderRequired,
+} from '../../members/organisation/provider-requirement.queries.js';
+import { lockFactors } from '../second-factor/queries.js';
+import { lockAdministration } from '../../members/organisation/administration.js';
+import { userNotFound } from '../../members/members/errors.js';
+import { noAdministratorLeft, providerIsRequired } from './errors.js';
+import type { NotifyMember } from './notices.js';
+import { endProviderSignIns, findLink } from './queries.js';
+import type { OwnConnection } from './schemas.js';
+
+export function createConnections(deps: {
+  readonly prisma: Prisma;
+  readonly outbox: Outbox;
+  readonly confirmPassword: ConfirmPassword;
+  readonly notifyMember: NotifyMember;
+  readonly clock: Clock;
+}) {
+  const { prisma, outbox, confirmPassword, notifyMember, clock } = deps;
+
+  /** The caller holds the lock of the organisation. */
+  async function unlink(
+    tx: Transaction,
+    caller: Caller,
+    userId: string,
+    { kind, keptId }: { readonly kind: 'unlinked' | 'unlinkedOwn'; readonly keptId?: string },
+  ): Promise<void> {
+    const { orgId, client } = caller;
+    const at = new Date(clock());
+    if (!(await lockFactors(tx, { orgId, userId }))) throw userNotFound();
+    if (!(await findLink(tx, { orgId, userId })))
+      throw conflict('NOT_LINKED', 'The account is not connected with an identity at the provider');
+    const sessionsEnded = String(await endProviderSignIns(tx, orgId, at, { userId, keptId }));
+    const entry = { orgId, actor: toActor(caller), subjectId: userId, detail: { sessionsEnded }, at };
+    await insertAuditEntry(tx, { ...entry, action: 'identity_provider.unlinked' });
+    await notifyMember(tx, userId, kind, { client, at });
+  }
+
+  return {
+    /** Disconnects a member, for an administrator. @throws AppError 403 ADMIN_REQUIRED; 404; 409 NOT_LINKED, NO_ADMINISTRATOR_LEFT. */
+    async disconnect(caller: Caller, userId: string): Promise<void> {
+      await prisma.$transaction(async (tx) => {
+        await lockAdministration(tx, caller);
+        await unlink(tx, caller, userId, { kind: 'unlinked' });
+        if (!(await hasAdministrator(tx, caller.orgId))) throw noAdministratorLeft();
+      });
+      outbox.wake();
+    },
+
+    /** Returns whether the caller's account is connected, and whether it has to be. */
+    async getOwn(caller: Caller): Promise<OwnConnection> {
+      const link = await findLink(prisma, caller);
+      return {
+        connection: link && { issuer: link.issuer, connectedAt: link.createdAt.toISOString() },
+        isRequired: await isProviderRequired(prisma, caller.userId),
+      };
+    },
+
+    /**
+     * Disconnects the caller's account; the session of the request goes on. The password proves that the member can still
+     * sign in.
+     *
+     * @throws AppError 400 WRONG_PASSWORD; 409 NOT_LINKED, PROVIDER_REQUIRED; 429.
+     */
+    async disconnectOwn(caller: Caller, currentPassword: string): Promise<void> {
+      const { orgId, userId, credentialId } = caller;
+      await confirmPassword(caller, currentPassword);
+      await prisma.$transaction(async (tx) => {
+        // Nobody requires the provider meanwhile.
+        await lockOrganisation(tx, orgId);
+        if (await isProviderRequired(tx, userId)) throw providerIsRequired();
+        await unlink(tx, caller, userId, { kind: 'unlinkedOwn', keptId: credentialId });
+      });
+      outbox.wake();
+    },
+  };
+}
+
+/**
+ * The connections of accounts with identities at the provider. Disconnecting ends the sessions that the provider opened,
+ * and the member is mailed. The next identity with the member's verified address is connected again.
+ */
+export type Connections = ReturnType<typeof createConnections>;

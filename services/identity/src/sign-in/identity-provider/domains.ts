@@ -1,0 +1,130 @@
+import { randomBytes } from 'node:crypto';
+import type { Clock } from '@platform/service-kit';
+import type { Prisma, Transaction } from '../../resources.js';
+import { type Caller, toActor } from '../../base/caller/actor.js';
+import type { AuditAction } from '../../audit/actions.js';
+import { insertAuditEntry } from '../../audit/queries.js';
+import type { Outbox } from '../../mails/outbox/outbox.js';
+import { lockAdministration } from '../../members/organisation/administration.js';
+import { hasTxtRecord, type ResolveTxt } from './dns.js';
+import { readDomain, toRecord } from './domain.js';
+import {
+  dnsUnavailable,
+  domainNotFound,
+  domainTaken,
+  invalidDomain,
+  noAdministratorLeft,
+  recordNotFound,
+  tooManyDomains,
+} from './errors.js';
+import { describeRemoved, describeVerified, type NotifyAdministrators } from './notices.js';
+import {
+  deleteDomain,
+  findDomain,
+  findDomains,
+  insertDomain,
+  markVerified,
+  type StoredDomain,
+} from './queries.js';
+import { hasAdministrator } from '../../members/organisation/provider-requirement.queries.js';
+import type { IdentityDomain } from './schemas.js';
+
+export const MAX_DOMAINS = 20;
+
+export const toDomain = ({ domain, challenge, verifiedAt }: StoredDomain): IdentityDomain => ({
+  domain,
+  verifiedAt: verifiedAt?.toISOString() ?? null,
+  record: toRecord(domain, challenge),
+});
+
+export const createChallenge = (): string => randomBytes(20).toString('hex');
+
+export function createDomains(deps: {
+  readonly prisma: Prisma;
+  readonly resolveTxt: ResolveTxt;
+  readonly outbox: Outbox;
+  readonly notifyAdministrators: NotifyAdministrators;
+  readonly clock: Clock;
+}) {
+  const { prisma, resolveTxt, outbox, notifyAdministrators, clock } = deps;
+
+  const record = (tx: Transaction, caller: Caller, action: AuditAction, domain: string, at: Date) =>
+    insertAuditEntry(tx, {
+      orgId: caller.orgId,
+      action,
+      actor: toActor(caller),
+      subjectId: caller.orgId,
+      detail: { domain },
+      at,
+    });
+
+  async function find(db: Prisma | Transaction, orgId: string, text: string): Promise<StoredDomain> {
+    const found = await findDomain(db, orgId, readDomain(text) ?? '');
+    if (!found) throw domainNotFound();
+    return found;
+  }
+
+  return {
+    /** Adds a domain, which means nothing until it is verified. Adding it again changes nothing. @throws AppError 400; 403; 409. */
+    async add(caller: Caller, text: string): Promise<IdentityDomain> {
+      const { orgId } = caller;
+      const domain = readDomain(text);
+      if (domain === undefined) throw invalidDomain();
+      return prisma.$transaction(async (tx) => {
+        await lockAdministration(tx, caller);
+        const domains = await findDomains(tx, orgId);
+        const known = domains.find((each) => each.domain === domain);
+        if (known) return toDomain(known);
+        if (domains.length >= MAX_DOMAINS) throw tooManyDomains(MAX_DOMAINS);
+        const createdAt = new Date(clock());
+        const added = await insertDomain(tx, { orgId, domain, challenge: createChallenge(), createdAt });
+        await record(tx, caller, 'identity_domain.added', domain, createdAt);
+        return toDomain(added);
+      });
+    },
+
+    /** Looks for the DNS record. @throws AppError 403; 404; 409 DOMAIN_NOT_VERIFIED, DOMAIN_TAKEN; 503. */
+    async verify(caller: Caller, text: string): Promise<IdentityDomain> {
+      const { orgId } = caller;
+      const { domain, challenge, verifiedAt } = await find(prisma, orgId, text);
+      if (verifiedAt) return toDomain({ domain, challenge, verifiedAt });
+      const wanted = toRecord(domain, challenge);
+      const isFound = await hasTxtRecord(resolveTxt, wanted).catch((error: unknown) => {
+        throw dnsUnavailable(error);
+      });
+      if (!isFound) throw recordNotFound(wanted.name);
+      const verified = await prisma.$transaction(async (tx) => {
+        await lockAdministration(tx, caller);
+        // The domain was removed and added again meanwhile: the record proves nothing for the new challenge.
+        const current = await find(tx, orgId, domain);
+        if (current.challenge !== challenge) throw recordNotFound(wanted.name);
+        const at = new Date(clock());
+        if (!(await markVerified(tx, { orgId, domain }, { verifiedAt: at, verifiedBy: 'dns' })))
+          throw domainTaken();
+        if (!(await hasAdministrator(tx, orgId))) throw noAdministratorLeft();
+        await record(tx, caller, 'identity_domain.verified', domain, at);
+        await notifyAdministrators(tx, caller, 'domainVerified', describeVerified(domain), at);
+        return { domain, challenge, verifiedAt: at };
+      });
+      outbox.wake();
+      return toDomain(verified);
+    },
+
+    /** @throws AppError 403; 404. */
+    async remove(caller: Caller, text: string): Promise<void> {
+      const { orgId } = caller;
+      await prisma.$transaction(async (tx) => {
+        await lockAdministration(tx, caller);
+        const { domain, verifiedAt } = await find(tx, orgId, text);
+        await deleteDomain(tx, orgId, domain);
+        const at = new Date(clock());
+        await record(tx, caller, 'identity_domain.removed', domain, at);
+        if (!verifiedAt) return;
+        await notifyAdministrators(tx, caller, 'domainRemoved', describeRemoved(domain), at);
+      });
+      outbox.wake();
+    },
+  };
+}
+
+export type Domains = ReturnType<typeof createDomains>;

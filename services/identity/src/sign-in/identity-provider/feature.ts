@@ -1,0 +1,54 @@
+import { type App, type Clock, createHostResolver, type Shutdown, type Target } from '@platform/service-kit';
+import type { Prisma } from '../../resources.js';
+import type { SecretBox } from '../../base/secret-box.js';
+import { createEgress } from '../../base/egress/egress.js';
+import type { Outbox } from '../../mails/outbox/outbox.js';
+import type { ConfirmPassword } from '../password/confirm-password.js';
+import { createProviderClients, type ProviderClients } from './clients.js';
+import { memberConnectionRoutes, ownConnectionRoutes } from './connection.routes.js';
+import { createConnections } from './connections.js';
+import { createResolveTxt, type ResolveTxt } from './dns.js';
+import { createDomains } from './domains.js';
+import { createNotifyAdministrators, createNotifyMember } from './notices.js';
+import { domainRoutes, providerRoutes } from './routes.js';
+import { createProviderSettings, type ToRedirectUri } from './settings.js';
+import { createTestProvider } from './test-provider.js';
+
+/** The largest answer of a provider, in bytes. */
+const MAX_ANSWER_BYTES = 262_144;
+/** For the headers of an answer, and for the time between two parts of its body. */
+const TIMEOUT_MS = 5_000;
+
+export interface IdentityProviderDeps {
+  readonly prisma: Prisma;
+  readonly box: SecretBox;
+  readonly confirmPassword: ConfirmPassword;
+  readonly outbox: Outbox;
+  readonly allowedTargets: readonly Target[];
+  readonly toRedirectUri: ToRedirectUri;
+  /** Replaces the system's name servers. Tests set it. */
+  readonly resolveTxt?: ResolveTxt | undefined;
+  readonly clock: Clock;
+  readonly shutdown: Shutdown;
+}
+
+/**
+ * Registers the settings of the organisations' identity providers.
+ *
+ * @returns the clients with which sign-ins talk to the providers.
+ */
+export function registerIdentityProvider(app: App, deps: IdentityProviderDeps): ProviderClients {
+  const { allowedTargets, shutdown, resolveTxt = createResolveTxt() } = deps;
+  const limits = { maxAnswerBytes: MAX_ANSWER_BYTES, timeoutMs: TIMEOUT_MS };
+  const egress = createEgress(allowedTargets, limits, createHostResolver());
+  shutdown.on('close', 'identity providers', () => egress.agent.destroy());
+  const clients = createProviderClients({ ...deps, egress });
+  const notifyAdministrators = createNotifyAdministrators(deps.outbox);
+  const common = { ...deps, egress, clients, resolveTxt, notifyAdministrators };
+  providerRoutes(app, createProviderSettings(common), createTestProvider(common));
+  domainRoutes(app, createDomains(common));
+  const connections = createConnections({ ...deps, notifyMember: createNotifyMember(deps.outbox) });
+  memberConnectionRoutes(app, connections);
+  ownConnectionRoutes(app, connections);
+  return clients;
+}

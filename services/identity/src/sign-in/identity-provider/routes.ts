@@ -1,0 +1,145 @@
+import { getMember, requireSession } from '@platform/auth';
+import type { App } from '@platform/service-kit';
+import { requireAdminRole } from '../../base/authority.js';
+import { bearer, errorResponses } from '../../base/openapi.js';
+import { getCaller } from '../../base/caller/actor.js';
+import type { Domains } from './domains.js';
+import {
+  AddDomainBody,
+  DomainPath,
+  DomainResponse,
+  IdentityProviderResponse,
+  Message,
+  ProviderTest,
+  RemovedIdentityProvider,
+  PasswordBody,
+  SavedIdentityProvider,
+  SaveIdentityProviderBody,
+} from './schemas.js';
+import type { ProviderSettings } from './settings.js';
+import type { TestProvider } from './test-provider.js';
+
+const path = '/api/v1/organisation/identity-provider';
+const tags = ['Configuration'];
+
+/** For administrators, with a session. Whoever chooses the provider decides who can sign in, so a change needs the password. */
+export function providerRoutes(app: App, settings: ProviderSettings, testProvider: TestProvider): void {
+  const onRequest = [app.authenticate, requireSession, requireAdminRole];
+  app.get(
+    path,
+    {
+      onRequest,
+      schema: {
+        operationId: 'getIdentityProvider',
+        tags,
+        summary: "The organisation's identity provider, without the client secret, and its domains",
+        security: bearer,
+        response: { 200: IdentityProviderResponse, ...errorResponses(401, 403) },
+      },
+    },
+    (request) => settings.get(getMember(request).orgId),
+  );
+  app.put(
+    path,
+    {
+      onRequest,
+      schema: {
+        operationId: 'saveIdentityProvider',
+        tags,
+        summary: 'Set the OpenID Connect provider with which members sign in',
+        security: bearer,
+        body: SaveIdentityProviderBody,
+        response: { 200: SavedIdentityProvider, ...errorResponses(400, 401, 403, 409, 429) },
+      },
+    },
+    async (request) => ({
+      message: 'Identity provider saved',
+      ...(await settings.save(getCaller(request), request.body)),
+    }),
+  );
+  app.post(
+    `${path}/remove`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'removeIdentityProvider',
+        tags,
+        summary: 'Remove the provider; the sessions that it opened end',
+        security: bearer,
+        body: PasswordBody,
+        response: { 200: RemovedIdentityProvider, ...errorResponses(400, 401, 403, 404, 429) },
+      },
+    },
+    async (request) => ({
+      message: 'Identity provider removed',
+      endedCount: await settings.remove(getCaller(request), request.body.currentPassword),
+    }),
+  );
+  app.post(
+    `${path}/test`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'testIdentityProvider',
+        tags,
+        summary: 'Whether the provider can be reached, and what is wrong if not',
+        security: bearer,
+        response: { 200: ProviderTest, ...errorResponses(401, 403, 404) },
+      },
+    },
+    (request) => testProvider(getMember(request).orgId),
+  );
+}
+
+/** For administrators, with a session. */
+export function domainRoutes(app: App, domains: Domains): void {
+  const onRequest = [app.authenticate, requireSession, requireAdminRole];
+  app.post(
+    `${path}/domains`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'addIdentityDomain',
+        tags,
+        summary: 'Add a domain of e-mail addresses, to be verified',
+        security: bearer,
+        body: AddDomainBody,
+        response: { 200: DomainResponse, ...errorResponses(400, 401, 403, 409) },
+      },
+    },
+    async (request) => ({ domain: await domains.add(getCaller(request), request.body.domain) }),
+  );
+  app.post(
+    `${path}/domains/:domain/verify`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'verifyIdentityDomain',
+        tags,
+        summary: 'Look for the DNS record that proves the control of the domain',
+        security: bearer,
+        params: DomainPath,
+        response: { 200: DomainResponse, ...errorResponses(401, 403, 404, 409, 503) },
+      },
+    },
+    async (request) => ({ domain: await domains.verify(getCaller(request), request.params.domain) }),
+  );
+  app.delete(
+    `${path}/domains/:domain`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'removeIdentityDomain',
+        tags,
+        summary: 'Remove a domain; its members can no longer sign in with the provider',
+        security: bearer,
+        params: DomainPath,
+        response: { 200: Message, ...errorResponses(401, 403, 404) },
+      },
+    },
+    async (request) => {
+      await domains.remove(getCaller(request), request.params.domain);
+      return { message: 'Domain removed' };
+    },
+  );
+}

@@ -1,0 +1,133 @@
+import type { Clock } from '@platform/service-kit';
+import type { Prisma, Transaction } from '../../resources.js';
+import type { SecretBox } from '../../base/secret-box.js';
+import { type Caller, toActor } from '../../base/caller/actor.js';
+import { findChanges } from '../../audit/changes.js';
+import { insertAuditEntry } from '../../audit/queries.js';
+import type { Egress } from '../../base/egress/egress.js';
+import type { Outbox } from '../../mails/outbox/outbox.js';
+import type { ConfirmPassword } from '../password/confirm-password.js';
+import { lockAdministration } from '../../members/organisation/administration.js';
+import { noAdministratorLeft, openidRequired, providerNotFound, verifiedDomainRequired } from './errors.js';
+import { parseIssuer } from './issuer.js';
+import type { NotifyAdministrators } from './notices.js';
+import { audited, isOther, toAudited, toProvider, toRow } from './provider-fields.js';
+import {
+  deleteProvider,
+  endProviderSignIns,
+  findDomains,
+  findProvider,
+  hasVerifiedDomain,
+  lockProvider,
+  saveProvider,
+} from './queries.js';
+import { hasAdministrator } from '../../members/organisation/provider-requirement.queries.js';
+import type { IdentityProviderResponse, SaveIdentityProviderBody } from './schemas.js';
+import { toDomain } from './domains.js';
+
+/**
+ * Returns where the provider of an organisation sends browsers back to. Each has an address of its own, so that an answer
+ * of one is never taken for that of another (mix-up, RFC 9700 §4.4.2.2): not every provider names itself with `iss`.
+ */
+export type ToRedirectUri = (orgId: string) => string;
+
+export interface ProviderSettingsDeps {
+  readonly prisma: Prisma;
+  readonly box: SecretBox;
+  readonly egress: Pick<Egress, 'assertUrl'>;
+  readonly confirmPassword: ConfirmPassword;
+  readonly outbox: Outbox;
+  readonly notifyAdministrators: NotifyAdministrators;
+  readonly toRedirectUri: ToRedirectUri;
+  readonly clock: Clock;
+}
+
+export function createProviderSettings(deps: ProviderSettingsDeps) {
+  const { prisma, box, egress, confirmPassword, outbox, notifyAdministrators, toRedirectUri, clock } = deps;
+
+  async function saveIn(tx: Transaction, caller: Caller, body: SaveIdentityProviderBody) {
+    const { orgId } = caller;
+    await lockAdministration(tx, caller);
+    const before = await lockProvider(tx, orgId);
+    const row = toRow({ box, at: new Date(clock()) }, orgId, body, before);
+    const endedCount = isOther(before, row) ? await endProviderSignIns(tx, orgId, row.updatedAt) : 0;
+    await saveProvider(tx, row);
+    if (row.isRequired && !(await hasVerifiedDomain(tx, orgId))) throw verifiedDomainRequired();
+    if (!(await hasAdministrator(tx, orgId))) throw noAdministratorLeft();
+    const changes = findChanges(before ? toAudited(before) : undefined, toAudited(row), audited);
+    const clientSecret = before?.clientSecretSealed === row.clientSecretSealed ? 'unchanged' : 'changed';
+    await insertAuditEntry(tx, {
+      orgId,
+      action: 'identity_provider.saved',
+      actor: toActor(caller),
+      subjectId: orgId,
+      changes,
+      detail: { clientSecret, sessionsEnded: String(endedCount) },
+      at: row.updatedAt,
+    });
+    const what = [
+      `Issuer: ${row.issuer}.`,
+      row.isJustInTime ? 'People of the verified domains become members when they sign in.' : '',
+      row.isRequired ? 'Members of the verified domains can sign in with it only.' : '',
+    ].filter(Boolean);
+    await notifyAdministrators(tx, caller, 'saved', what.join(' '), row.updatedAt);
+    return { identityProvider: toProvider(row), endedCount };
+  }
+
+  return {
+    async get(orgId: string): Promise<IdentityProviderResponse> {
+      const provider = await findProvider(prisma, orgId);
+      const domains = (await findDomains(prisma, orgId)).map(toDomain);
+      return {
+        identityProvider: provider && toProvider(provider),
+        domains,
+        redirectUri: toRedirectUri(orgId),
+      };
+    },
+
+    /**
+     * Replaces the settings. With another issuer or client, the members' subjects are other ones: what the earlier provider
+     * has proven ends.
+     *
+     * @returns the settings, and how many sessions were ended.
+     * @throws AppError 400, also WRONG_PASSWORD; 403 ADMIN_REQUIRED; 409 DOMAIN_REQUIRED, NO_ADMINISTRATOR_LEFT; 429.
+     */
+    async save(caller: Caller, body: SaveIdentityProviderBody) {
+      parseIssuer(body.issuer, egress);
+      if (body.scopes && !body.scopes.includes('openid')) throw openidRequired();
+      await confirmPassword(caller, body.currentPassword);
+      const saved = await prisma.$transaction((tx) => saveIn(tx, caller, body));
+      outbox.wake();
+      return saved;
+    },
+
+    /** @returns how many sessions were ended. @throws AppError 400 WRONG_PASSWORD; 403; 404; 429. */
+    async remove(caller: Caller, currentPassword: string): Promise<number> {
+      const { orgId } = caller;
+      await confirmPassword(caller, currentPassword);
+      const ended = await prisma.$transaction(async (tx) => {
+        await lockAdministration(tx, caller);
+        const before = await lockProvider(tx, orgId);
+        if (!before) throw providerNotFound();
+        const at = new Date(clock());
+        const count = await endProviderSignIns(tx, orgId, at);
+        await deleteProvider(tx, orgId);
+        await insertAuditEntry(tx, {
+          orgId,
+          action: 'identity_provider.removed',
+          actor: toActor(caller),
+          subjectId: orgId,
+          changes: findChanges(toAudited(before), undefined, audited),
+          detail: { sessionsEnded: String(count) },
+          at,
+        });
+        await notifyAdministrators(tx, caller, 'removed', `It was ${before.issuer}.`, at);
+        return count;
+      });
+      outbox.wake();
+      return ended;
+    },
+  };
+}
+
+export type ProviderSettings = ReturnType<typeof createProviderSettings>;

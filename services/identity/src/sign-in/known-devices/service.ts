@@ -1,0 +1,41 @@
+import type { Prisma, Transaction } from '../../resources.js';
+import type { Outbox } from '../../mails/outbox/outbox.js';
+import { type ClientAddress, toDeviceId, describeRequest } from '../../base/caller/client.js';
+import { hasDevice, recordDevice, pruneDevices } from './queries.js';
+
+/** The number of devices kept per account. A device that was dropped causes a notice again. */
+const MAX_DEVICES = 50;
+
+/** Records the device of a sign-in, and mails a notice when the device is new, unless it is the account's first one. */
+export type RecordSignIn = (
+  tx: Transaction,
+  userId: string,
+  client: ClientAddress,
+  at: Date,
+) => Promise<void>;
+
+export const createRecordSignIn =
+  (outbox: Outbox): RecordSignIn =>
+  async (tx, userId, client, at) => {
+    // A client on this machine, such as the launcher of `npm start`, isn't a device of a person.
+    if (client.isLocal) return;
+    const { isNew, isFirst } = await recordDevice(tx, userId, toDeviceId(client), at);
+    if (!isNew || isFirst) return;
+    await pruneDevices(tx, userId, MAX_DEVICES);
+    const detail = describeRequest(client, at);
+    await outbox.add(
+      tx,
+      { kind: 'suspicious_login', to: { userId }, detail, requestId: client.requestId },
+      at,
+    );
+  };
+
+/**
+ * Returns whether the account of the address has signed in from this device before; false when there is no account. It does
+ * the same work in both cases, so that its time doesn't reveal which one it is.
+ */
+export const isKnownDevice = (
+  db: Prisma | Transaction,
+  email: string,
+  client: ClientAddress,
+): Promise<boolean> => hasDevice(db, email, toDeviceId(client));

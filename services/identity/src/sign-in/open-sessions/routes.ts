@@ -1,0 +1,103 @@
+import { requireSession } from '@platform/auth';
+import type { App } from '@platform/service-kit';
+import { requireAdminRole } from '../../base/authority.js';
+import { bearer, errorResponses } from '../../base/openapi.js';
+import { getCaller } from '../../base/caller/actor.js';
+import { Ended, EndedSessions, MemberPath, OpenSessionList, SessionPath } from './schemas.js';
+import type { OpenSessions } from './service.js';
+
+const tags = ['Sessions'];
+const PATH = '/api/v1/sessions';
+
+/** For members with a session: their own sessions. */
+export function ownSessionRoutes(app: App, service: OpenSessions): void {
+  const onRequest = [app.authenticate, requireSession];
+  app.get(
+    PATH,
+    {
+      onRequest,
+      schema: {
+        operationId: 'listSessions',
+        tags,
+        summary: 'The own open sessions, newest first, 100 at most',
+        security: bearer,
+        response: { 200: OpenSessionList, ...errorResponses(401, 403) },
+      },
+    },
+    async (request) => ({ sessions: await service.list(getCaller(request)) }),
+  );
+  app.delete(
+    `${PATH}/:sessionId`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'endSession',
+        tags,
+        summary: 'End an own session',
+        security: bearer,
+        params: SessionPath,
+        response: { 200: Ended, ...errorResponses(400, 401, 403, 404) },
+      },
+    },
+    async (request) => {
+      await service.end(getCaller(request), request.params.sessionId);
+      return { message: 'Session ended' };
+    },
+  );
+  app.delete(
+    PATH,
+    {
+      onRequest,
+      schema: {
+        operationId: 'endOtherSessions',
+        tags,
+        summary: 'End all own sessions but this one',
+        security: bearer,
+        response: { 200: EndedSessions, ...errorResponses(401, 403) },
+      },
+    },
+    async (request) => ({
+      message: 'Other sessions ended',
+      endedCount: await service.endOthers(getCaller(request)),
+    }),
+  );
+}
+
+/** For administrators with a session: the sessions of a member. */
+export function memberSessionRoutes(app: App, service: OpenSessions): void {
+  const onRequest = [app.authenticate, requireSession, requireAdminRole];
+  const path = '/api/v1/users/:id/sessions';
+  app.get(
+    path,
+    {
+      onRequest,
+      schema: {
+        operationId: 'listUserSessions',
+        tags,
+        summary: "A member's open sessions, newest first, 100 at most",
+        security: bearer,
+        params: MemberPath,
+        response: { 200: OpenSessionList, ...errorResponses(400, 401, 403, 404) },
+      },
+    },
+    async (request) => ({ sessions: await service.listOf(getCaller(request), request.params.id) }),
+  );
+  app.delete(
+    path,
+    {
+      onRequest,
+      schema: {
+        operationId: 'endUserSessions',
+        tags,
+        summary: "End all of a member's sessions",
+        security: bearer,
+        params: MemberPath,
+        response: { 200: EndedSessions, ...errorResponses(400, 401, 403, 404) },
+      },
+    },
+    async (request) => ({
+      message: 'Sessions ended',
+      endedCount: await service.endOf(getCaller(request), request.params.id),
+    }),
+  );
+}

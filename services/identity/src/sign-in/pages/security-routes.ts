@@ -1,0 +1,94 @@
+import { type App, AppError } from '@platform/service-kit';
+import type { FastifyReply } from 'fastify';
+import { Type } from 'typebox';
+import { sendPage } from '../page-kit/page.js';
+import { PasskeyAssertion } from '../passkeys/schemas.js';
+import type { Proof } from '../second-factor/proof.js';
+import { showAgain } from './browser-session.js';
+import { ownPasskeyPageRoutes } from './own-passkey-routes.js';
+import { readPasskey } from './passkey-forms.js';
+import { PasskeyText } from './pending-visits.js';
+import { setUpPage } from './second-factor-pages.js';
+import { type Change, changes, CONFIRM_PATH, SECURITY_PATH } from './security-pages.js';
+import {
+  createSecurityVisits,
+  getPage,
+  postForm,
+  type SecurityDeps,
+  showCodes,
+  toFormState,
+  type Visit,
+  VisitFields,
+} from './security-visits.js';
+
+const ProofForm = Type.Object({
+  ...VisitFields.properties,
+  /** The form of a confirmed session has no such field. */
+  password: Type.Optional(Type.String({ maxLength: 256 })),
+  code: Type.Optional(Type.String({ maxLength: 64 })),
+  passkey: Type.Optional(PasskeyText),
+});
+type ProofForm = Type.Static<typeof ProofForm>;
+const ConfirmForm = Type.Object({
+  ...VisitFields.properties,
+  code: Type.String({ maxLength: 64 }),
+  enrolment: Type.String({ maxLength: 1_024 }),
+});
+const toProof = ({ password, code, passkey }: ProofForm): Proof => ({
+  currentPassword: password,
+  code,
+  passkey: readPasskey(PasskeyAssertion, passkey),
+});
+
+/** For a browser that is signed in: the pages of the own second factor. */
+export function securityRoutes(app: App, deps: SecurityDeps): void {
+  const { ownSecondFactor: factor } = deps;
+  const { show, prove } = createSecurityVisits(deps);
+
+  /** Registers the page that asks for the proof of a change, and what follows it. */
+  function change(name: Change, run: (visit: Visit, proof: Proof) => Promise<FastifyReply>): void {
+    const { path } = changes[name];
+    getPage(app, path, (visit) => prove(visit, name));
+    postForm<ProofForm>(
+      app,
+      path,
+      ProofForm,
+      (visit, form) => run(visit, toProof(form)),
+      (visit, error) => prove(visit, name, error),
+    );
+  }
+
+  getPage(app, SECURITY_PATH, (visit) => show(visit));
+
+  change('setUp', async (visit, proof) => {
+    const enrolment = await factor.enrol(visit.caller, proof);
+    return sendPage(visit.reply, setUpPage(enrolment, CONFIRM_PATH, toFormState(visit)));
+  });
+  postForm<Type.Static<typeof ConfirmForm>>(
+    app,
+    CONFIRM_PATH,
+    ConfirmForm,
+    async (visit, form) => {
+      try {
+        const codes = await factor.confirm(visit.caller, form);
+        return codes ? await showCodes(visit, codes) : await show(visit, { done: 'The app is set up.' });
+      } catch (error) {
+        if (!(error instanceof AppError) || error.code !== 'SECOND_FACTOR_INVALID') throw error;
+        const shown = await factor.showEnrolment(visit.caller, form.enrolment);
+        return showAgain(visit.reply, error, (fault) =>
+          setUpPage(shown, CONFIRM_PATH, { ...toFormState(visit), fault }),
+        );
+      }
+    },
+    (visit, error) => show(visit, { error }),
+  );
+  change('renewCodes', async (visit, proof) =>
+    showCodes(visit, await factor.renewCodes(visit.caller, proof)),
+  );
+  change('remove', async (visit, proof) => {
+    await factor.disable(visit.caller, proof);
+    return show(visit, { done: 'The app is removed.' });
+  });
+
+  ownPasskeyPageRoutes(app, deps, { change, show });
+}

@@ -1,0 +1,131 @@
+import type { App } from '@platform/service-kit';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import type { AccountFlows } from '../account-flows/service.js';
+import { getClient } from '../../base/caller/client.js';
+import { requireFormToken } from '../page-kit/form-token.js';
+import { type Page, sendPage } from '../page-kit/page.js';
+import type { SignInSteps } from '../second-factor/sign-in.js';
+import type { LoginBody } from '../sessions/schemas.js';
+import type { SessionService } from '../sessions/service.js';
+import type { SignInOutcome } from '../sessions/sign-in-outcome.js';
+import { continueSignIn, getFormState, showAgain } from './browser-session.js';
+import {
+  CODE_PATH,
+  enterCodePage,
+  FORGOT_PATH,
+  forgotPasswordPage,
+  requestCodePage,
+  resetRequestedPage,
+  signInPage,
+} from './pages.js';
+import { readReturnTo, SIGN_IN_PATH } from './paths.js';
+
+export interface SignInPageDeps {
+  readonly sessions: SessionService;
+  readonly flows: AccountFlows;
+  readonly signInSteps: SignInSteps;
+}
+
+const PageQuery = Type.Object({
+  returnTo: Type.Optional(Type.String()),
+  prompt: Type.Optional(
+    Type.String({ description: '`login` asks again although the browser is signed in.' }),
+  ),
+});
+
+const Text = (maxLength: number) => Type.String({ maxLength });
+const AddressForm = Type.Object({ returnTo: Text(4_096), email: Text(254) });
+const PasswordForm = Type.Object({ ...AddressForm.properties, password: Text(256) });
+const CodeForm = Type.Object({ ...AddressForm.properties, otp: Type.Optional(Text(6)) });
+
+const hide = true;
+const pageRoute = { schema: { hide, querystring: PageQuery } };
+
+/** Signs in with a password or a mailed code, and continues at the address that the form names. */
+async function signIn(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { sessions }: SignInPageDeps,
+  attempt: {
+    readonly credentials: LoginBody;
+    readonly returnTo: string;
+    readonly toPage: (fault: string) => Page;
+  },
+): Promise<FastifyReply> {
+  let outcome: SignInOutcome;
+  try {
+    outcome = await sessions.login(attempt.credentials, getClient(request));
+  } catch (error) {
+    return showAgain(reply, error, attempt.toPage);
+  }
+  return continueSignIn(request, reply, sessions, outcome, attempt.returnTo);
+}
+
+export function passwordRoutes(app: App, deps: SignInPageDeps): void {
+  app.get(SIGN_IN_PATH, pageRoute, async (request, reply) => {
+    const { returnTo, prompt } = request.query;
+    if (prompt !== 'login' && (await app.findBrowserSession(request)))
+      return reply.header('cache-control', 'no-store').redirect(readReturnTo(returnTo), 303);
+    return sendPage(reply, signInPage(getFormState(request, reply, { returnTo })));
+  });
+  app.post(
+    SIGN_IN_PATH,
+    { preHandler: requireFormToken, schema: { hide, body: PasswordForm } },
+    async (request, reply) => {
+      const { email, password } = request.body;
+      const state = getFormState(request, reply, request.body);
+      return signIn(request, reply, deps, {
+        credentials: { email, password },
+        returnTo: state.returnTo,
+        toPage: (fault) => signInPage({ ...state, fault }),
+      });
+    },
+  );
+}
+
+export function codeRoutes(app: App, deps: SignInPageDeps): void {
+  app.get(CODE_PATH, pageRoute, async (request, reply) =>
+    sendPage(reply, requestCodePage(getFormState(request, reply, request.query))),
+  );
+  // The form first names the account, and then the code that was mailed.
+  app.post(
+    CODE_PATH,
+    { preHandler: requireFormToken, schema: { hide, body: CodeForm } },
+    async (request, reply) => {
+      const { email, otp } = request.body;
+      const state = getFormState(request, reply, request.body);
+      if (otp !== undefined)
+        return signIn(request, reply, deps, {
+          credentials: { email, otp },
+          returnTo: state.returnTo,
+          toPage: (fault) => enterCodePage({ ...state, fault }),
+        });
+      try {
+        await deps.flows.requestCode(email, getClient(request));
+      } catch (error) {
+        return showAgain(reply, error, (fault) => requestCodePage({ ...state, fault }));
+      }
+      return sendPage(reply, enterCodePage(state));
+    },
+  );
+}
+
+export function forgotPasswordRoutes(app: App, { flows }: SignInPageDeps): void {
+  app.get(FORGOT_PATH, pageRoute, async (request, reply) =>
+    sendPage(reply, forgotPasswordPage(getFormState(request, reply, request.query))),
+  );
+  app.post(
+    FORGOT_PATH,
+    { preHandler: requireFormToken, schema: { hide, body: AddressForm } },
+    async (request, reply) => {
+      const state = getFormState(request, reply, request.body);
+      try {
+        await flows.requestReset(request.body.email, getClient(request));
+      } catch (error) {
+        return showAgain(reply, error, (fault) => forgotPasswordPage({ ...state, fault }));
+      }
+      return sendPage(reply, resetRequestedPage(state));
+    },
+  );
+}

@@ -1,0 +1,40 @@
+import { AppError } from '@platform/service-kit';
+import type { Prisma } from '../../resources.js';
+import type { AttemptLimits } from '../../base/rate-limits/attempt-limits.js';
+import type { Caller } from '../../base/caller/actor.js';
+import { isKnownDevice } from '../known-devices/service.js';
+import type { FailedSignIns } from '../sessions/failed-sign-ins.js';
+import type { Passwords } from '../../base/passwords.js';
+import { findMember } from '../../members/members/queries.js';
+
+export const wrongPassword = (): AppError =>
+  new AppError({ status: 400, code: 'WRONG_PASSWORD', message: 'The current password is wrong' });
+
+/**
+ * Confirms that the person at the caller's session knows the password.
+ *
+ * @returns the hash of the password.
+ * @throws AppError 400 WRONG_PASSWORD; 429, since a stolen session must not be able to guess the password.
+ */
+export type ConfirmPassword = (caller: Caller, password: string) => Promise<string>;
+
+export function createConfirmPassword(deps: {
+  readonly prisma: Prisma;
+  readonly passwords: Passwords;
+  /** The limits of sign-ins: a guess here counts like a guess there. */
+  readonly limits: AttemptLimits;
+  readonly failures: Pick<FailedSignIns, 'record'>;
+}): ConfirmPassword {
+  const { prisma, passwords, limits, failures } = deps;
+  return async (caller, password) => {
+    const { orgId, userId, email, client } = caller;
+    await limits.begin(email, client.address, () => isKnownDevice(prisma, email, client));
+    const passwordHash = (await findMember(prisma, orgId, userId))?.passwordHash ?? null;
+    if (!(await passwords.verify(passwordHash, password)) || passwordHash === null) {
+      failures.record({ email, method: 'password', client });
+      throw wrongPassword();
+    }
+    await limits.succeed(email, client.address);
+    return passwordHash;
+  };
+}

@@ -1,0 +1,28 @@
+import { requireSession } from '@platform/auth';
+import type { App } from '@platform/service-kit';
+import { bearer, errorResponses } from '../../base/openapi.js';
+import { getCaller } from '../../base/caller/actor.js';
+import { ChangePasswordBody, PasswordChanged } from './schemas.js';
+import type { ChangeOwnPassword } from './service.js';
+
+/** For members with a session. */
+export function ownPasswordRoutes(app: App, changePassword: ChangeOwnPassword): void {
+  app.post(
+    '/api/v1/auth/password',
+    {
+      onRequest: [app.authenticate, requireSession],
+      schema: {
+        operationId: 'changeOwnPassword',
+        tags: ['Account'],
+        summary: 'Change the own password; all other sessions end',
+        security: bearer,
+        body: ChangePasswordBody,
+        response: { 200: PasswordChanged, ...errorResponses(400, 401, 403, 429) },
+      },
+    },
+    async (request) => ({
+      message: 'Password changed',
+      endedCount: await changePassword(getCaller(request), request.body),
+    }),
+  );
+}

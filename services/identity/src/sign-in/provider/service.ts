@@ -1,0 +1,171 @@
+import { toDigest } from '@platform/auth';
+import { AppError, type Clock } from '@platform/service-kit';
+import type { Prisma } from '../../resources.js';
+import type { AttemptLimits } from '../../base/rate-limits/attempt-limits.js';
+import type { Caller } from '../../base/caller/actor.js';
+import { insertAuditEntry } from '../../audit/queries.js';
+import { getDomain } from '../identity-provider/domain.js';
+import { findProvider, findProviderOfDomain, holdProvider } from '../identity-provider/queries.js';
+import type { ClientAddress } from '../../base/caller/client.js';
+import { holdSignInSettings } from '../../members/organisation/queries.js';
+import type { Outbox } from '../../mails/outbox/outbox.js';
+import { backdateAuthentication } from '../sessions/queries.js';
+import type { PassFirstFactor, SignInOutcome } from '../sessions/sign-in-outcome.js';
+import { normaliseEmail } from '../../members/members/service.js';
+import type { Begin } from './begin.js';
+import { type Claims, hasSecondFactor, readAuthenticationTime } from './claims.js';
+import type { Confirmations } from './confirmations.js';
+import { noProvider, Refused, signInExpired } from './errors.js';
+import type { Begun, Exchange } from './exchange.js';
+import { type Admit, Overtaken } from './member.js';
+import { type Person, toPerson } from './person.js';
+import { consumeSignIn, isUniqueViolation, type StoredSignIn } from './queries.js';
+
+/*
+ * A sign-in with an organisation's provider (OpenID Connect Core §3.1, with PKCE):
+ *
+ *   address ──> provider of its domain ──(browser)──> authorization ──(browser)──> callback ──> first factor passed
+ *
+ * The data of the callback is stored under the digest of the state, so that any replica can complete it. It counts only in
+ * the browser that began it: that one holds a secret in a cookie, from which nonce and PKCE verifier are derived.
+ */
+
+/** The number of times that a sign-in is tried when another one changes the same account. */
+const TRIES = 3;
+
+/** The person who comes back from the provider; `caller` is the member that the browser is signed in as. */
+interface Visitor {
+  readonly client: ClientAddress;
+  readonly caller: Caller | undefined;
+}
+
+/**
+ * The result of a sign-in. It has no outcome when it has confirmed a session. `returnTo` is the path that it continues at:
+ * undefined when this browser began no such sign-in.
+ */
+export type CompletedSignIn =
+  | { readonly outcome: SignInOutcome | undefined; readonly returnTo: string }
+  | { readonly fault: AppError; readonly returnTo: string | undefined; readonly isConfirmation: boolean };
+
+export interface ProviderSignInDeps {
+  readonly prisma: Prisma;
+  readonly begin: Begin;
+  readonly confirmations: Confirmations;
+  readonly exchange: Exchange;
+  readonly admit: Admit;
+  readonly passFirstFactor: PassFirstFactor;
+  readonly limits: AttemptLimits;
+  readonly outbox: Outbox;
+  readonly clock: Clock;
+}
+
+export function createProviderSignIns(deps: ProviderSignInDeps) {
+  const { prisma, begin, confirmations, exchange, admit, passFirstFactor, limits, outbox, clock } = deps;
+
+  /** Signs the person in, in one transaction with everything that it takes to make them a member. */
+  const signIn = (revision: string, orgId: string, person: Person, claims: Claims, client: ClientAddress) =>
+    prisma.$transaction(async (tx) => {
+      const provider = await holdProvider(tx, orgId);
+      if (provider?.revision !== revision) throw signInExpired();
+      // Before the audit entries, whose counter a change of these settings locks while it waits for sign-ins.
+      await holdSignInSettings(tx, orgId);
+      const account = await admit(tx, provider, person, client, new Date(clock()));
+      const secondFactor = hasSecondFactor(claims, provider.secondFactorValues) ? 'provider' : undefined;
+      const outcome = await passFirstFactor(tx, account, client, 'provider', secondFactor);
+      const authenticatedAt = readAuthenticationTime(claims);
+      // Whoever finds the browser open can sign in again without a password, where the provider still knows the person.
+      if ('session' in outcome && authenticatedAt !== undefined)
+        await backdateAuthentication(tx, account, outcome.session.accessToken, authenticatedAt);
+      return outcome;
+    });
+
+  async function signInPatiently(...attempt: Parameters<typeof signIn>): Promise<SignInOutcome> {
+    for (let tries = 1; ; tries += 1)
+      try {
+        return await signIn(...attempt);
+      } catch (error) {
+        if (!(error instanceof Overtaken || isUniqueViolation(error)) || tries === TRIES) throw error;
+      }
+  }
+
+  /** @returns undefined when the sign-in has confirmed the session of the browser. */
+  async function completeBegun(
+    stored: StoredSignIn,
+    begun: Begun,
+    query: string,
+    { client, caller }: Visitor,
+  ): Promise<SignInOutcome | undefined> {
+    const { orgId, revision, sessionId } = stored;
+    const provider = await findProvider(prisma, orgId);
+    if (provider?.revision !== revision) throw signInExpired();
+    const claims = await exchange.readClaims(provider, begun, query);
+    if (sessionId !== null) {
+      await confirmations.complete(caller, stored, provider, claims);
+      return undefined;
+    }
+    const person = toPerson(provider.issuer, claims);
+    const outcome = await signInPatiently(revision, orgId, person, claims, client);
+    outbox.wake();
+    await limits.succeed(getDomain(person.email), client.address);
+    return outcome;
+  }
+
+  const recordRefusal = (orgId: string, { reason, email }: Refused, client: ClientAddress) =>
+    insertAuditEntry(prisma, {
+      orgId,
+      action: 'identity_provider.refused',
+      actor: { actorId: null, credential: null, client },
+      subjectId: orgId,
+      reason,
+      detail: email === undefined ? {} : { email },
+      at: new Date(clock()),
+    });
+
+  return {
+    /**
+     * Begins a sign-in. Neither the answer nor its time depends on whether there is an account.
+     *
+     * @param browser - the secret that the browser's cookie holds.
+     * @returns the address of the provider to which the browser goes.
+     * @throws AppError 400 NO_PROVIDER; 429; 503 PROVIDER_UNAVAILABLE.
+     */
+    async begin(
+      typed: string,
+      browser: string,
+      { returnTo, client }: { readonly returnTo: string; readonly client: ClientAddress },
+    ): Promise<URL> {
+      const email = normaliseEmail(typed);
+      const domain = getDomain(email);
+      await limits.begin(domain, client.address);
+      const provider = await findProviderOfDomain(prisma, domain);
+      if (!provider) throw noProvider();
+      return begin(provider, browser, { email, returnTo });
+    },
+
+    /**
+     * Completes a sign-in with what the provider of the organisation sent the browser back with. Its faults are 400 SIGN_IN_EXPIRED,
+     * SIGN_IN_REFUSED; 403 NOT_ADMITTED; 503.
+     */
+    async complete(
+      orgId: string,
+      query: string,
+      browser: string,
+      visitor: Visitor,
+    ): Promise<CompletedSignIn> {
+      const state = new URLSearchParams(query).get('state') ?? '';
+      const wanted = { orgId, stateHash: toDigest(state), browserHash: toDigest(browser) };
+      const begun = await consumeSignIn(prisma, wanted, new Date(clock()));
+      try {
+        if (!begun || begun.hasExpired) throw signInExpired();
+        const outcome = await completeBegun(begun, { state, browser }, query, visitor);
+        return { outcome, returnTo: begun.returnTo };
+      } catch (fault) {
+        if (!(fault instanceof AppError)) throw fault;
+        if (begun && fault instanceof Refused) await recordRefusal(begun.orgId, fault, visitor.client);
+        return { fault, returnTo: begun?.returnTo, isConfirmation: typeof begun?.sessionId === 'string' };
+      }
+    },
+  };
+}
+
+export type ProviderSignIns = ReturnType<typeof createProviderSignIns>;

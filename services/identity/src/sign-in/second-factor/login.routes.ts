@@ -1,0 +1,120 @@
+import type { App } from '@platform/service-kit';
+import { errorResponses } from '../../base/openapi.js';
+import { getClient } from '../../base/caller/client.js';
+import { CreationOptions, RequestOptions } from '../passkeys/schemas.js';
+import { LoginResponse } from '../sessions/schemas.js';
+import { ownFactorRequired } from './errors.js';
+import { noStore } from './routes.js';
+import {
+  ChallengeBody,
+  ConfirmAtSignInBody,
+  EnrolledSession,
+  EnrolmentResponse,
+  NewPasskeyAtSignInBody,
+  SecondFactorBody,
+} from './schemas.js';
+import type { SignInSteps } from './sign-in.js';
+import { toPresented } from './verify.js';
+
+const LOGIN = '/api/v1/auth/login/second-factor';
+
+/** Open to everyone; each request proves its authority by the challenge of a pending sign-in. */
+export function secondFactorLoginRoutes(app: App, steps: SignInSteps): void {
+  const tags = ['Sessions'];
+  app.post(
+    LOGIN,
+    {
+      schema: {
+        operationId: 'loginSecondFactor',
+        tags,
+        summary: 'Complete a login with a code of the authenticator app, a recovery code or a passkey',
+        body: SecondFactorBody,
+        response: { 200: LoginResponse, ...errorResponses(400, 401, 429) },
+      },
+    },
+    async (request, reply) => {
+      const { challenge, ...sent } = request.body;
+      const presented = toPresented(sent);
+      if (!presented) throw ownFactorRequired();
+      return reply
+        .headers(noStore)
+        .send(await steps.passSecondFactor(challenge, presented, getClient(request)));
+    },
+  );
+  app.post(
+    `${LOGIN}/totp`,
+    {
+      schema: {
+        operationId: 'enrolAtLogin',
+        tags,
+        summary: 'Set up an authenticator app during a login that requires one',
+        body: ChallengeBody,
+        response: { 200: EnrolmentResponse, ...errorResponses(400, 401) },
+      },
+    },
+    async (request, reply) => reply.headers(noStore).send(await steps.enrol(request.body.challenge)),
+  );
+  app.post(
+    `${LOGIN}/totp/confirm`,
+    {
+      schema: {
+        operationId: 'confirmEnrolmentAtLogin',
+        tags,
+        summary: 'Confirm the authenticator app with its first code, and log in',
+        body: ConfirmAtSignInBody,
+        response: { 200: EnrolledSession, ...errorResponses(400, 401, 429) },
+      },
+    },
+    async (request, reply) => {
+      const { challenge, ...sent } = request.body;
+      return reply.headers(noStore).send(await steps.confirmEnrolment(challenge, sent, getClient(request)));
+    },
+  );
+}
+
+/** As {@link secondFactorLoginRoutes}, for passkeys. */
+export function passkeyLoginRoutes(app: App, steps: SignInSteps): void {
+  const tags = ['Sessions'];
+  app.post(
+    `${LOGIN}/passkey-options`,
+    {
+      schema: {
+        operationId: 'getPasskeyOptionsAtLogin',
+        tags,
+        summary: 'Ask for a passkey that completes a login; its answer goes to `…/second-factor`',
+        body: ChallengeBody,
+        response: { 200: RequestOptions, ...errorResponses(400, 401, 409) },
+      },
+    },
+    async (request, reply) => reply.headers(noStore).send(await steps.askPasskey(request.body.challenge)),
+  );
+  app.post(
+    `${LOGIN}/passkey-creation-options`,
+    {
+      schema: {
+        operationId: 'enrolPasskeyAtLogin',
+        tags,
+        summary: 'Begin to set up a passkey during a login that requires a second factor',
+        body: ChallengeBody,
+        response: { 200: CreationOptions, ...errorResponses(400, 401, 409) },
+      },
+    },
+    async (request, reply) => reply.headers(noStore).send(await steps.beginPasskey(request.body.challenge)),
+  );
+  app.post(
+    `${LOGIN}/passkeys`,
+    {
+      schema: {
+        operationId: 'confirmPasskeyAtLogin',
+        tags,
+        summary: 'Store the passkey that was made, and log in',
+        body: NewPasskeyAtSignInBody,
+        response: { 200: EnrolledSession, ...errorResponses(400, 401, 409, 429) },
+      },
+    },
+    async (request, reply) => {
+      const { challenge, ...made } = request.body;
+      return reply.headers(noStore).send(await steps.confirmPasskey(challenge, made, getClient(request)));
+    },
+  );
+}

@@ -1,0 +1,122 @@
+import type {
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+} from '@simplewebauthn/server';
+import type { Clock } from '@platform/service-kit';
+import type { Prisma } from '../../resources.js';
+import { type Caller, toActor } from '../../base/caller/actor.js';
+import { insertAuditEntry } from '../../audit/queries.js';
+import { toDeviceName } from '../../base/caller/client.js';
+import type { Outbox } from '../../mails/outbox/outbox.js';
+import { createSetUpOptions, createUseOptions } from '../passkeys/ceremonies.js';
+import { issueChallenge } from '../passkeys/challenges.js';
+import { checkNewPasskey } from '../passkeys/check-passkey.js';
+import {
+  noPasskey,
+  passkeyInvalid,
+  passkeyLimit,
+  passkeyNotFound,
+  passkeysUnavailable,
+} from '../passkeys/errors.js';
+import { deletePasskey, findPasskeys, MAX_PASSKEYS, renamePasskey } from '../passkeys/queries.js';
+import type { RelyingParty } from '../passkeys/relying-party.js';
+import type { PasskeyRegistration } from '../passkeys/schemas.js';
+import { userNotFound } from '../../members/members/errors.js';
+import type { AddFactor } from './add-factor.js';
+import type { ConcludeRemoval } from './conclude-removal.js';
+import type { ChangeWithProof, Proof } from './proof.js';
+import { lockFactors } from './queries.js';
+
+/** A passkey that a browser has created. Without a name, it is named after the browser. */
+export interface NewPasskey {
+  readonly name?: string | undefined;
+  readonly registration: PasskeyRegistration;
+}
+
+export interface OwnPasskeysDeps {
+  readonly prisma: Prisma;
+  readonly relyingParty: RelyingParty | undefined;
+  readonly changeWithProof: ChangeWithProof;
+  readonly addFactor: AddFactor;
+  readonly concludeRemoval: ConcludeRemoval;
+  readonly outbox: Outbox;
+  readonly clock: Clock;
+}
+
+export function createOwnPasskeys(deps: OwnPasskeysDeps) {
+  const { prisma, relyingParty, changeWithProof, addFactor, concludeRemoval, outbox, clock } = deps;
+  return {
+    /** Begins a proof by one of the passkeys. @throws AppError 409 NO_PASSKEY, PASSKEYS_UNAVAILABLE. */
+    async prove(caller: Caller): Promise<PublicKeyCredentialRequestOptionsJSON> {
+      if (!relyingParty) throw passkeysUnavailable();
+      const passkeys = await findPasskeys(prisma, caller);
+      if (passkeys.length === 0) throw noPasskey();
+      const holder = { purpose: 'use', holder: caller.credentialId } as const;
+      const challenge = await issueChallenge(prisma, caller.userId, holder, clock());
+      return createUseOptions(relyingParty, passkeys, challenge);
+    },
+
+    /** @throws AppError as {@link ChangeWithProof} does; 409 PASSKEY_LIMIT, PASSKEYS_UNAVAILABLE. */
+    async begin(caller: Caller, proof: Proof): Promise<PublicKeyCredentialCreationOptionsJSON> {
+      if (!relyingParty) throw passkeysUnavailable();
+      return changeWithProof(caller, proof, async (tx, at, { passkeys }) => {
+        if (passkeys.length >= MAX_PASSKEYS) throw passkeyLimit();
+        const holder = { purpose: 'set_up', holder: caller.credentialId } as const;
+        const challenge = await issueChallenge(tx, caller.userId, holder, at.getTime());
+        return createSetUpOptions(relyingParty, caller, passkeys, challenge);
+      });
+    },
+
+    /**
+     * Stores the passkey that was made, in the session that began it.
+     *
+     * @returns recovery codes, or null when the account keeps those that it has.
+     * @throws AppError 400 PASSKEY_INVALID; 409 PASSKEY_EXISTS, PASSKEY_LIMIT.
+     */
+    async confirm(caller: Caller, { name, registration }: NewPasskey): Promise<string[] | null> {
+      // The challenge is used up in any case, so a fault is thrown only afterwards.
+      const added = await prisma.$transaction(async (tx) => {
+        if (!(await lockFactors(tx, caller))) throw userNotFound();
+        const at = new Date(clock());
+        const session = { holder: caller.credentialId, at };
+        const credential = await checkNewPasskey(tx, relyingParty, caller.userId, registration, session);
+        if (!credential) return undefined;
+        const confirmed = { factor: 'passkey', credential, name: toName(name, caller.client) } as const;
+        return { codes: await addFactor(tx, caller, confirmed, { actor: toActor(caller), at }) };
+      });
+      if (!added) throw passkeyInvalid();
+      outbox.wake();
+      return added.codes;
+    },
+
+    /** @throws AppError 404. */
+    rename: (caller: Caller, id: string, name: string): Promise<void> =>
+      prisma.$transaction(async (tx) => {
+        const before = await renamePasskey(tx, caller, id, name.trim());
+        if (before === undefined) throw passkeyNotFound();
+        await insertAuditEntry(tx, {
+          orgId: caller.orgId,
+          action: 'second_factor.renamed',
+          actor: toActor(caller),
+          subjectId: caller.userId,
+          changes: { name: { from: before, to: name.trim() } },
+          at: new Date(clock()),
+        });
+      }),
+
+    /** @throws AppError as {@link ChangeWithProof} does; 404; 409 LAST_SECOND_FACTOR. */
+    remove: (caller: Caller, id: string, proof: Proof): Promise<void> =>
+      changeWithProof(caller, proof, async (tx, at) => {
+        const name = await deletePasskey(tx, caller, id);
+        if (name === undefined) throw passkeyNotFound();
+        await concludeRemoval(tx, caller, { factor: 'passkey', name }, at);
+      }),
+  };
+}
+
+/** The caller's own passkeys. Adding and removing one needs the proof of {@link ChangeWithProof}. */
+export type OwnPasskeys = ReturnType<typeof createOwnPasskeys>;
+
+/** Returns the name of a new passkey: the given one, or that of the browser that made it. */
+export const toName = (name: string | undefined, { userAgent }: Caller['client']): string =>
+  name?.trim() || toDeviceName(userAgent);

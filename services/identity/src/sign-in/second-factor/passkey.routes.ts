@@ -1,0 +1,96 @@
+import { requireSession } from '@platform/auth';
+import type { App } from '@platform/service-kit';
+import { bearer, errorResponses } from '../../base/openapi.js';
+import { getCaller } from '../../base/caller/actor.js';
+import { CreationOptions, RequestOptions } from '../passkeys/schemas.js';
+import type { OwnPasskeys } from './own-passkeys.js';
+import { noStore, OWN } from './routes.js';
+import { Confirmed, Message, NewPasskeyBody, PasskeyPath, ProofBody, RenameBody } from './schemas.js';
+
+/** For members with a session: their own passkeys. */
+export function ownPasskeyRoutes(app: App, passkeys: OwnPasskeys): void {
+  const route = { tags: ['Account'], security: bearer };
+  const onRequest = [app.authenticate, requireSession];
+  app.post(
+    `${OWN}/passkey-options`,
+    {
+      onRequest,
+      schema: {
+        ...route,
+        operationId: 'getPasskeyOptions',
+        summary:
+          'Ask for one of the own passkeys; its answer is the `passkey` of a change of the second factor',
+        response: { 200: RequestOptions, ...errorResponses(401, 403, 409) },
+      },
+    },
+    async (request, reply) => reply.headers(noStore).send(await passkeys.prove(getCaller(request))),
+  );
+  app.post(
+    `${OWN}/passkey-creation-options`,
+    {
+      onRequest,
+      schema: {
+        ...route,
+        operationId: 'enrolPasskey',
+        summary: 'Begin to set up a passkey; nothing changes until it is confirmed',
+        body: ProofBody,
+        response: { 200: CreationOptions, ...errorResponses(400, 401, 403, 409, 429) },
+      },
+    },
+    async (request, reply) =>
+      reply.headers(noStore).send(await passkeys.begin(getCaller(request), request.body)),
+  );
+  app.post(
+    `${OWN}/passkeys`,
+    {
+      onRequest,
+      schema: {
+        ...route,
+        operationId: 'confirmPasskey',
+        summary: 'Store the passkey that was made, in the session that began it',
+        body: NewPasskeyBody,
+        response: { 200: Confirmed, ...errorResponses(400, 401, 403, 409) },
+      },
+    },
+    async (request, reply) => {
+      const recoveryCodes = await passkeys.confirm(getCaller(request), request.body);
+      return reply.headers(noStore).send({ message: 'Passkey set up', recoveryCodes });
+    },
+  );
+  app.patch(
+    `${OWN}/passkeys/:id`,
+    {
+      onRequest,
+      schema: {
+        ...route,
+        operationId: 'renamePasskey',
+        summary: 'Rename an own passkey',
+        params: PasskeyPath,
+        body: RenameBody,
+        response: { 200: Message, ...errorResponses(400, 401, 403, 404) },
+      },
+    },
+    async (request) => {
+      await passkeys.rename(getCaller(request), request.params.id, request.body.name);
+      return { message: 'Passkey renamed' };
+    },
+  );
+  app.post(
+    `${OWN}/passkeys/:id/remove`,
+    {
+      onRequest,
+      schema: {
+        ...route,
+        operationId: 'removePasskey',
+        summary: 'Remove an own passkey',
+        params: PasskeyPath,
+        body: ProofBody,
+        response: { 200: Message, ...errorResponses(400, 401, 403, 404, 409, 429) },
+      },
+    },
+    async (request) => {
+      await passkeys.remove(getCaller(request), request.params.id, request.body);
+      return { message: 'Passkey removed' };
+    },
+  );
+}

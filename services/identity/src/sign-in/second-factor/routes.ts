@@ -1,0 +1,132 @@
+import { requireSession } from '@platform/auth';
+import type { App } from '@platform/service-kit';
+import { requireAdminRole } from '../../base/authority.js';
+import { bearer, errorResponses } from '../../base/openapi.js';
+import { getCaller } from '../../base/caller/actor.js';
+import type { ResetSecondFactor } from './reset.js';
+import {
+  ConfirmBody,
+  Confirmed,
+  EnrolmentResponse,
+  MemberPath,
+  Message,
+  ProofBody,
+  RenewedCodes,
+  SecondFactorResponse,
+} from './schemas.js';
+import type { OwnSecondFactor } from './service.js';
+
+export const OWN = '/api/v1/auth/second-factor';
+export const noStore = { 'cache-control': 'no-store' };
+
+/** For members with a session: their own second factor. */
+export function ownSecondFactorRoutes(app: App, service: OwnSecondFactor): void {
+  const tags = ['Account'];
+  const onRequest = [app.authenticate, requireSession];
+  app.get(
+    OWN,
+    {
+      onRequest,
+      schema: {
+        operationId: 'getSecondFactor',
+        tags,
+        summary: 'The own second factor',
+        security: bearer,
+        response: { 200: SecondFactorResponse, ...errorResponses(401, 403) },
+      },
+    },
+    async (request) => ({ secondFactor: await service.get(getCaller(request)) }),
+  );
+  app.post(
+    `${OWN}/totp`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'enrolTotp',
+        tags,
+        summary: 'Begin to set up an authenticator app; nothing changes until it is confirmed',
+        security: bearer,
+        body: ProofBody,
+        response: { 200: EnrolmentResponse, ...errorResponses(400, 401, 403, 429) },
+      },
+    },
+    async (request, reply) =>
+      reply.headers(noStore).send(await service.enrol(getCaller(request), request.body)),
+  );
+  app.post(
+    `${OWN}/totp/confirm`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'confirmTotp',
+        tags,
+        summary: 'Confirm the authenticator app with its first code, in the session that began it',
+        security: bearer,
+        body: ConfirmBody,
+        response: { 200: Confirmed, ...errorResponses(400, 401, 403) },
+      },
+    },
+    async (request, reply) => {
+      const recoveryCodes = await service.confirm(getCaller(request), request.body);
+      return reply.headers(noStore).send({ message: 'Second factor set up', recoveryCodes });
+    },
+  );
+  app.post(
+    `${OWN}/totp/disable`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'disableTotp',
+        tags,
+        summary: 'Remove the authenticator app',
+        security: bearer,
+        body: ProofBody,
+        response: { 200: Message, ...errorResponses(400, 401, 403, 409, 429) },
+      },
+    },
+    async (request) => {
+      await service.disable(getCaller(request), request.body);
+      return { message: 'Second factor removed' };
+    },
+  );
+  app.post(
+    `${OWN}/recovery-codes`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'renewRecoveryCodes',
+        tags,
+        summary: 'Create new recovery codes; the earlier ones end',
+        security: bearer,
+        body: ProofBody,
+        response: { 200: RenewedCodes, ...errorResponses(400, 401, 403, 409, 429) },
+      },
+    },
+    async (request, reply) => {
+      const recoveryCodes = await service.renewCodes(getCaller(request), request.body);
+      return reply.headers(noStore).send({ recoveryCodes });
+    },
+  );
+}
+
+/** For administrators with a session. */
+export function memberSecondFactorRoutes(app: App, reset: ResetSecondFactor): void {
+  app.delete(
+    '/api/v1/users/:id/second-factor',
+    {
+      onRequest: [app.authenticate, requireSession, requireAdminRole],
+      schema: {
+        operationId: 'resetUserSecondFactor',
+        tags: ['Users'],
+        summary: "Remove a member's second factor, and end the member's sessions",
+        security: bearer,
+        params: MemberPath,
+        response: { 200: Message, ...errorResponses(400, 401, 403, 404, 409) },
+      },
+    },
+    async (request) => {
+      await reset(getCaller(request), request.params.id);
+      return { message: 'Second factor reset' };
+    },
+  );
+}

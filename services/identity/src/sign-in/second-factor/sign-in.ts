@@ -1,0 +1,130 @@
+import type { Clock } from '@platform/service-kit';
+import type { PublicKeyCredentialRequestOptionsJSON } from '@simplewebauthn/server';
+import type { Prisma } from '../../resources.js';
+import type { AttemptLimits } from '../../base/rate-limits/attempt-limits.js';
+import type { ClientAddress } from '../../base/caller/client.js';
+import type { Outbox } from '../../mails/outbox/outbox.js';
+import { createUseOptions } from '../passkeys/ceremonies.js';
+import { issueChallenge } from '../passkeys/challenges.js';
+import { noPasskey, passkeysUnavailable } from '../passkeys/errors.js';
+import { findPasskeys } from '../passkeys/queries.js';
+import type { RelyingParty } from '../passkeys/relying-party.js';
+import type { FailedSignIns } from '../sessions/failed-sign-ins.js';
+import type { OpenSession } from '../sessions/open-session.js';
+import type { LoginResponse } from '../sessions/schemas.js';
+import type { PassFirstFactor, PendingSignIn } from '../sessions/sign-in-outcome.js';
+import type { EnrolAtSignIn } from './enrol-at-sign-in.js';
+import { codesExhausted, signInExpired, wrongSecondFactor } from './errors.js';
+import { findFactors, hasSecondFactor } from './factors.js';
+import { type PendingSignIns, toMemberOf, toUser } from './pending.js';
+import { consumePendingSignIn, holdSecondFactorRequired } from './queries.js';
+import type { FactorCheck, Presented, VerifyFactor } from './verify.js';
+
+/*
+ * A sign-in of an account with a second factor, or of an organisation that requires one:
+ *
+ *   first factor ──> pending ──(code or passkey)──> session
+ *                       └──(no factor yet: set an app or a passkey up)──> session and recovery codes
+ */
+
+export interface SignInState {
+  readonly step: PendingSignIn['step'];
+  readonly email: string;
+  readonly hasTotp: boolean;
+  readonly hasPasskey: boolean;
+}
+
+export interface SignInStepDeps {
+  readonly prisma: Prisma;
+  readonly pending: PendingSignIns;
+  readonly enrolAtSignIn: EnrolAtSignIn;
+  readonly limits: AttemptLimits;
+  readonly outbox: Outbox;
+  readonly relyingParty: RelyingParty | undefined;
+  readonly verifyFactor: VerifyFactor;
+  readonly openSession: OpenSession;
+  readonly failures: Pick<FailedSignIns, 'record'>;
+  readonly clock: Clock;
+}
+
+export function createSignInSteps(deps: SignInStepDeps) {
+  const { prisma, pending, enrolAtSignIn, limits, outbox, openSession, failures, clock } = deps;
+  const { relyingParty, verifyFactor } = deps;
+
+  async function passWith(challenge: string, presented: Presented, client: ClientAddress) {
+    return prisma.$transaction(async (tx): Promise<{ checked: FactorCheck; session?: LoginResponse }> => {
+      const locked = await pending.lock(tx, challenge);
+      const { account, method, tokenHash, step } = locked;
+      if (step !== 'verify') throw signInExpired();
+      const at = new Date(clock());
+      const request = { client, at, holder: tokenHash };
+      const checked = await verifyFactor(tx, toMemberOf(locked), presented, request);
+      if ('fault' in checked) return { checked };
+      if (!(await consumePendingSignIn(tx, tokenHash, at))) throw signInExpired();
+      const proof = { method, secondFactor: checked.factor };
+      return { checked, session: await openSession(tx, toUser(account), client, proof) };
+    });
+  }
+
+  const passFirstFactor: PassFirstFactor = async (tx, account, client, method, secondFactor) => {
+    if (secondFactor !== undefined)
+      return { session: await openSession(tx, toUser(account), client, { method, secondFactor }) };
+    const member = { orgId: account.orgId, userId: account.id };
+    const hasFactor = await hasSecondFactor(tx, member);
+    if (!hasFactor && !(await holdSecondFactorRequired(tx, account.orgId)))
+      return { session: await openSession(tx, toUser(account), client, { method }) };
+    const begun = await pending.begin(tx, account, method);
+    return { pending: { step: hasFactor ? 'verify' : 'enrol', ...begun } };
+  };
+
+  return {
+    ...enrolAtSignIn,
+    passFirstFactor,
+
+    /** Returns whose sign-in it is and what it lacks. @throws AppError 401 SIGN_IN_EXPIRED. */
+    async describe(challenge: string): Promise<SignInState> {
+      const found = await pending.find(challenge);
+      const { totp, passkeys } = await findFactors(prisma, toMemberOf(found));
+      const hasPasskey = relyingParty !== undefined && passkeys.length > 0;
+      return { step: found.step, email: found.account.email, hasTotp: totp !== null, hasPasskey };
+    },
+
+    /** Asks for one of the member's passkeys. @throws AppError 401 SIGN_IN_EXPIRED; 409 NO_PASSKEY, PASSKEYS_UNAVAILABLE. */
+    async askPasskey(challenge: string): Promise<PublicKeyCredentialRequestOptionsJSON> {
+      if (!relyingParty) throw passkeysUnavailable();
+      const found = await pending.find(challenge);
+      const member = toMemberOf(found);
+      const passkeys = await findPasskeys(prisma, member);
+      if (passkeys.length === 0) throw noPasskey();
+      const use = { purpose: 'use', holder: found.tokenHash } as const;
+      return createUseOptions(
+        relyingParty,
+        passkeys,
+        await issueChallenge(prisma, member.userId, use, clock()),
+      );
+    },
+
+    /** @throws AppError 401 SIGN_IN_EXPIRED, SECOND_FACTOR_INVALID; 429. */
+    async passSecondFactor(
+      challenge: string,
+      presented: Presented,
+      client: ClientAddress,
+    ): Promise<LoginResponse> {
+      const { account } = await pending.find(challenge);
+      await limits.begin(account.id, client.address);
+      const { checked, session } = await passWith(challenge, presented, client);
+      outbox.wake();
+      if ('fault' in checked || session === undefined) {
+        failures.record({ email: account.email, method: 'second_factor', client });
+        const fault = 'fault' in checked ? checked : ({ fault: 'wrong' } as const);
+        throw fault.fault === 'exhausted'
+          ? codesExhausted(fault.retryAfterMs / 1_000)
+          : wrongSecondFactor(fault.fault);
+      }
+      await limits.succeed(account.id, client.address);
+      return session;
+    },
+  };
+}
+
+export type SignInSteps = ReturnType<typeof createSignInSteps>;

@@ -1,0 +1,88 @@
+import { validationError } from '@platform/service-kit';
+import type { Transaction } from '../../resources.js';
+import type { SecretBox } from '../../base/secret-box.js';
+import { insertAuditEntry } from '../../audit/queries.js';
+import type { ClientAddress } from '../../base/caller/client.js';
+import { checkPasskey } from '../passkeys/check-passkey.js';
+import type { RelyingParty } from '../passkeys/relying-party.js';
+import type { PasskeyAssertion } from '../passkeys/schemas.js';
+import type { SecondFactor } from '../sessions/sign-in-outcome.js';
+import { checkCode, type CheckResult } from './check.js';
+import type { AddNotice } from './notices.js';
+
+/** The second factor that a person presents: a code of the app, a recovery code, or the assertion of a passkey. */
+export type Presented = { readonly code: string } | { readonly passkey: PasskeyAssertion };
+
+/** Returns the factor that a request presents, or undefined. @throws AppError 400 when it presents two. */
+export function toPresented({
+  code = '',
+  passkey,
+}: {
+  readonly code?: string | undefined;
+  readonly passkey?: PasskeyAssertion | undefined;
+}): Presented | undefined {
+  if (passkey === undefined) return code === '' ? undefined : { code };
+  if (code !== '') throw validationError([{ field: 'passkey', message: 'must not come with a code' }]);
+  return { passkey };
+}
+
+export type FactorCheck =
+  | { readonly factor: SecondFactor }
+  | Extract<CheckResult, { readonly fault: string }>
+  | { readonly fault: 'refused' };
+
+/**
+ * Checks a second factor and uses up what was presented. Mails the member that a recovery code was used, that too many
+ * codes were wrong, or that a passkey seems to be copied. The caller holds the lock of the factors and commits the
+ * transaction in any case.
+ */
+export type VerifyFactor = (
+  tx: Transaction,
+  member: { readonly orgId: string; readonly userId: string },
+  presented: Presented,
+  request: {
+    readonly client: ClientAddress;
+    readonly at: Date;
+    /** The session or pending sign-in that a passkey's challenge was given to. */
+    readonly holder: string;
+  },
+) => Promise<FactorCheck>;
+
+export function createVerifyFactor(deps: {
+  readonly box: SecretBox;
+  readonly relyingParty: RelyingParty | undefined;
+  readonly addNotice: AddNotice;
+}): VerifyFactor {
+  const { box, relyingParty, addNotice } = deps;
+
+  const verifyPasskey = async (
+    [tx, member]: [Transaction, Parameters<VerifyFactor>[1]],
+    assertion: PasskeyAssertion,
+    request: Parameters<VerifyFactor>[3],
+  ): Promise<FactorCheck> => {
+    const checked = await checkPasskey(tx, relyingParty, member, assertion, request);
+    if (!('fault' in checked)) return { factor: 'passkey' };
+    if (checked.fault === 'counterFell') {
+      const { client, at } = request;
+      await insertAuditEntry(tx, {
+        orgId: member.orgId,
+        action: 'second_factor.counter_fell',
+        actor: { actorId: null, credential: null, client },
+        subjectId: member.userId,
+        detail: { factor: 'passkey', name: checked.passkey.name },
+        at,
+      });
+      await addNotice(tx, member.userId, 'counterFell', request);
+    }
+    return { fault: 'refused' };
+  };
+
+  return async (tx, member, presented, request) => {
+    if ('passkey' in presented) return verifyPasskey([tx, member], presented.passkey, request);
+    const checked = await checkCode(tx, box, member, { code: presented.code, at: request.at });
+    if ('fault' in checked) {
+      if (checked.fault === 'lastWrong') await addNotice(tx, member.userId, 'exhausted', request);
+    } else if (checked.factor === 'recovery_code') await addNotice(tx, member.userId, 'used', request);
+    return checked;
+  };
+}

@@ -1,0 +1,74 @@
+import { toDigest } from '@platform/auth';
+import type { Clock } from '@platform/service-kit';
+import { v7 as uuidv7 } from 'uuid';
+import type { Transaction } from '../../resources.js';
+import { getUserAgent } from '../../base/caller/actor.js';
+import { insertAuditEntry } from '../../audit/queries.js';
+import { isProviderRequired } from '../../members/organisation/provider-requirement.queries.js';
+import type { ClientAddress } from '../../base/caller/client.js';
+import type { RecordSignIn } from '../known-devices/service.js';
+import type { SigningKeys } from '../../credentials/signing-keys/service.js';
+import type { User } from '../../members/members/schemas.js';
+import { providerRequired } from './errors.js';
+import { insertSession } from './queries.js';
+import type { LoginResponse } from './schemas.js';
+import type { FirstFactor, SecondFactor } from './sign-in-outcome.js';
+
+const SESSION_SECONDS = 24 * 60 * 60;
+
+/** The factors with which the member authenticated. */
+export interface SignInProof {
+  readonly method: FirstFactor;
+  readonly secondFactor?: SecondFactor;
+}
+
+/**
+ * Opens a session for a member who has passed all factors. Only the steps of a sign-in call it: a first factor alone goes
+ * through `PassFirstFactor`.
+ *
+ * @throws AppError 401 PROVIDER_REQUIRED for another first factor, where the organisation requires its provider.
+ */
+export type OpenSession = (
+  tx: Transaction,
+  user: User,
+  client: ClientAddress,
+  proof: SignInProof,
+) => Promise<LoginResponse>;
+
+export function createOpenSession(deps: {
+  readonly keys: SigningKeys;
+  readonly clock: Clock;
+  readonly recordSignIn: RecordSignIn;
+}): OpenSession {
+  const { keys, clock, recordSignIn } = deps;
+  return async (tx, user, client, { method, secondFactor }) => {
+    if (method !== 'provider' && (await isProviderRequired(tx, user.id))) throw providerRequired();
+    const now = clock();
+    const at = new Date(now);
+    const issuedAt = Math.floor(now / 1_000);
+    const expiresAt = new Date((issuedAt + SESSION_SECONDS) * 1_000);
+    const id = uuidv7();
+    const claims = { sub: user.id, org: user.orgId, jti: id, kind: 'session' as const, iat: issuedAt };
+    const { token } = await keys.mint({ ...claims, exp: issuedAt + SESSION_SECONDS });
+    const session = { id, orgId: user.orgId, userId: user.id, tokenHash: toDigest(token) };
+    const origin = { address: client.address, userAgent: getUserAgent(client) };
+    await insertSession(tx, { ...session, ...origin, firstFactor: method, createdAt: at, expiresAt });
+    await insertAuditEntry(tx, {
+      orgId: user.orgId,
+      action: 'session.created',
+      // The factors of `method` and `secondFactor` authenticated the member.
+      actor: { actorId: user.id, credential: null, client },
+      subjectId: id,
+      detail: { method, ...(secondFactor !== undefined && { secondFactor }) },
+      at,
+    });
+    await recordSignIn(tx, user.id, client, at);
+    return {
+      accessToken: token,
+      tokenType: 'Bearer',
+      expiresIn: SESSION_SECONDS,
+      expiresAt: expiresAt.toISOString(),
+      user,
+    };
+  };
+}

@@ -1,0 +1,51 @@
+import { requireSession } from '@platform/auth';
+import type { App } from '@platform/service-kit';
+import { Type } from 'typebox';
+import { errorResponses, bearer } from '../../base/openapi.js';
+import { getCaller } from '../../base/caller/actor.js';
+import { getClient } from '../../base/caller/client.js';
+import { LoginBody, LoginRefused, LoginResponse } from './schemas.js';
+import { sendOutcome } from './send-outcome.js';
+import type { SessionService } from './service.js';
+
+const tags = ['Sessions'];
+
+/** Open to everyone, with limits per account and per address. */
+export function loginRoutes(app: App, service: SessionService): void {
+  app.post(
+    '/api/v1/auth/login',
+    {
+      schema: {
+        operationId: 'login',
+        tags,
+        summary: 'Log in with a password, or with a mailed code',
+        body: LoginBody,
+        response: { 200: LoginResponse, 401: LoginRefused, ...errorResponses(400, 429) },
+      },
+    },
+    async (request, reply) => sendOutcome(reply, await service.login(request.body, getClient(request))),
+  );
+}
+
+/** For members with a session. */
+export function logoutRoutes(app: App, service: SessionService): void {
+  app.post(
+    '/api/v1/auth/logout',
+    {
+      onRequest: [app.authenticate, requireSession],
+      schema: {
+        operationId: 'logout',
+        tags,
+        summary: 'End this session',
+        security: bearer,
+        response: { 204: Type.Null(), ...errorResponses(401, 403) },
+      },
+    },
+    async (request, reply) => {
+      await service.logout(getCaller(request));
+      if (request.headers.authorization === undefined)
+        reply.header('set-cookie', app.sessionCookies.toClose());
+      return reply.code(204).send(null);
+    },
+  );
+}

@@ -1,0 +1,100 @@
+import { type Clock, validationError } from '@platform/service-kit';
+import type { Prisma } from '../../resources.js';
+import type { AttemptLimits } from '../../base/rate-limits/attempt-limits.js';
+import { clearMailCooldowns } from '../../base/rate-limits/mail-limits.js';
+import { toActor, type Caller } from '../../base/caller/actor.js';
+import { insertAuditEntry } from '../../audit/queries.js';
+import type { ClientAddress } from '../../base/caller/client.js';
+import { isKnownDevice } from '../known-devices/service.js';
+import { areCodesEnabled } from '../../members/organisation/queries.js';
+import type { OneTimeSecrets } from '../../mails/one-time-secrets/service.js';
+import type { Outbox } from '../../mails/outbox/outbox.js';
+import { type Account, findUserByEmail, lockUnchangedAccount } from '../../members/members/queries.js';
+import { normaliseEmail } from '../../members/members/service.js';
+import { wrongCredentials } from './errors.js';
+import type { FailedSignIns } from './failed-sign-ins.js';
+import type { Passwords } from '../../base/passwords.js';
+import { endSession, markBrowserSession } from './queries.js';
+import type { LoginBody, LoginResponse } from './schemas.js';
+import type { PassFirstFactor, SignInOutcome } from './sign-in-outcome.js';
+
+export function createSessionService(deps: {
+  readonly prisma: Prisma;
+  readonly passwords: Passwords;
+  readonly secrets: OneTimeSecrets;
+  readonly limits: AttemptLimits;
+  readonly outbox: Outbox;
+  readonly passFirstFactor: PassFirstFactor;
+  readonly failures: FailedSignIns;
+  readonly clock: Clock;
+}) {
+  const { prisma, passwords, secrets, limits, outbox, passFirstFactor, failures, clock } = deps;
+
+  async function findByPassword(email: string, password: string): Promise<Account | null> {
+    const account = await findUserByEmail(prisma, email);
+    return (await passwords.verify(account?.passwordHash, password)) ? account : null;
+  }
+
+  async function findByCode(email: string, code: string): Promise<Account | null> {
+    // The account is read before the code is consumed, so that a password reset in between is detected below.
+    const account = await findUserByEmail(prisma, email);
+    const userId = await secrets.verifyCode(email, code);
+    if (userId === undefined || account?.id !== userId) return null;
+    return (await areCodesEnabled(prisma, account.orgId)) ? account : null;
+  }
+
+  return {
+    /**
+     * Logs in with a password or a code.
+     *
+     * @returns the session, or the step that is missing.
+     * @throws AppError 400; 401 for wrong credentials; 429 after too many attempts.
+     */
+    async login({ email: typed, password, otp }: LoginBody, client: ClientAddress): Promise<SignInOutcome> {
+      if ((password === undefined) === (otp === undefined))
+        throw validationError([{ field: 'password', message: 'must be given, or otp in its place' }]);
+      const email = normaliseEmail(typed);
+      await limits.begin(email, client.address, () => isKnownDevice(prisma, email, client));
+      const account =
+        password === undefined ? await findByCode(email, otp ?? '') : await findByPassword(email, password);
+      const method = password === undefined ? 'code' : 'password';
+      if (!account) {
+        failures.record({ email, method, client });
+        throw wrongCredentials();
+      }
+      const outcome = await prisma.$transaction(async (tx) => {
+        // A concurrent password reset ends all sessions, so it prevents this one too.
+        if (!(await lockUnchangedAccount(tx, account.id, account.passwordHash))) return undefined;
+        if (method === 'code') await clearMailCooldowns(tx, email);
+        return passFirstFactor(tx, account, client, method);
+      });
+      if (!outcome) throw wrongCredentials();
+      outbox.wake();
+      await limits.succeed(email, client.address);
+      return outcome;
+    },
+
+    /** Notes that a browser holds the session: whoever finds the browser open must not do dangerous acts with it (AUTH-41). */
+    async bindToBrowser({ accessToken, user }: LoginResponse): Promise<void> {
+      await markBrowserSession(prisma, { orgId: user.orgId, userId: user.id }, accessToken);
+    },
+
+    /** Ends the session immediately; tokens aren't affected. */
+    async logout(caller: Caller): Promise<void> {
+      const { orgId, credentialId } = caller;
+      const at = new Date(clock());
+      await prisma.$transaction(async (tx) => {
+        if ((await endSession(tx, orgId, credentialId, at)) > 0)
+          await insertAuditEntry(tx, {
+            orgId,
+            action: 'session.ended',
+            actor: toActor(caller),
+            subjectId: credentialId,
+            at,
+          });
+      });
+    },
+  };
+}
+
+export type SessionService = ReturnType<typeof createSessionService>;

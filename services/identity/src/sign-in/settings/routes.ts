@@ -1,0 +1,46 @@
+import { getAccount, requireScopes, requireSession } from '@platform/auth';
+import type { App } from '@platform/service-kit';
+import { requireAdminRole } from '../../base/authority.js';
+import { errorResponses, bearer } from '../../base/openapi.js';
+import { getCaller } from '../../base/caller/actor.js';
+import { SavedSignInSettings, SaveSignInSettingsBody, SignInSettingsResponse } from './schemas.js';
+import type { SignInSettingsService } from './service.js';
+
+const tags = ['Configuration'];
+const path = '/api/v1/configurationManager/signInConfig';
+
+/** For administrators. Reading requires `config:read`, a change requires a session. */
+export function signInSettingsRoutes(app: App, service: SignInSettingsService): void {
+  app.get(
+    path,
+    {
+      onRequest: [app.authenticate, requireScopes(['config:read']), requireAdminRole],
+      schema: {
+        operationId: 'getSignInConfig',
+        tags,
+        summary: 'How members of the organisation can sign in',
+        security: bearer,
+        response: { 200: SignInSettingsResponse, ...errorResponses(401, 403) },
+      },
+    },
+    async (request) => ({ signIn: await service.get(getAccount(request).orgId) }),
+  );
+  app.post(
+    path,
+    {
+      onRequest: [app.authenticate, requireSession, requireAdminRole],
+      schema: {
+        operationId: 'saveSignInConfig',
+        tags,
+        summary: 'Choose how members of the organisation can sign in',
+        security: bearer,
+        body: SaveSignInSettingsBody,
+        response: { 200: SavedSignInSettings, ...errorResponses(400, 401, 403) },
+      },
+    },
+    async (request) => ({
+      message: 'Sign-in configuration saved',
+      ...(await service.save(getCaller(request), request.body)),
+    }),
+  );
+}

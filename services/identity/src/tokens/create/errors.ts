@@ -1,0 +1,35 @@
+import { AppError, conflict, notFound } from '@platform/service-kit';
+import { MAX_RANGES } from '../../credentials/allow-lists/ranges.js';
+
+/** The error is the same for an unknown, revoked or expired token and for one of another member. */
+export const tokenNotFound = (): AppError => notFound('Token not found');
+/** A stolen token could otherwise revoke the token that created it and stay valid itself. */
+export const sessionRequiredToKeepDescendants = (): AppError =>
+  new AppError({
+    status: 403,
+    code: 'SESSION_REQUIRED',
+    message:
+      'Only a session can use keepDescendants: a stolen token could use it to outlive the token that made it',
+  });
+/** A stolen token could otherwise move into another family, or out of its allow list, and outlive its revocation. */
+export const sessionRequiredToRotate = (): AppError =>
+  new AppError({
+    status: 403,
+    code: 'SESSION_REQUIRED',
+    message:
+      'A token rotates only itself and its descendants that are allowed from no more addresses: use a session',
+  });
+export const tokenRequired = (): AppError =>
+  new AppError({
+    status: 403,
+    code: 'TOKEN_REQUIRED',
+    message: 'Only a personal access token can call this, about itself',
+  });
+export const tokenAlreadyRotated = (): AppError =>
+  conflict('ALREADY_ROTATED', 'The token has been rotated already: use the token that replaced it');
+
+export const descendantsOutsideOfAllowList = (count: number): AppError =>
+  conflict(
+    'DESCENDANTS_OUTSIDE',
+    `${count} of the tokens that this one created would be left with no range, or with more than ${MAX_RANGES}: revoke them first`,
+  );

@@ -1,0 +1,118 @@
+import { isScope, type UserPrincipal } from '@platform/auth';
+import { type AppError, type Clock, conflict, validationError } from '@platform/service-kit';
+import type pg from 'pg';
+import type { Prisma } from '../../resources.js';
+import { readAllowList } from '../../credentials/allow-lists/ranges.js';
+import { type Caller, toActor } from '../../base/caller/actor.js';
+import { findChanges } from '../../audit/changes.js';
+import { insertAuditEntry } from '../../audit/queries.js';
+import type { Outbox } from '../../mails/outbox/outbox.js';
+import { lockAdministration } from '../../members/organisation/administration.js';
+import { getUnusedFrom, type TokenPolicy } from './policy.js';
+import {
+  type AffectedToken,
+  findAffectedTokens,
+  findTokenPolicy,
+  findUnusedRule,
+  saveTokenPolicy,
+} from './queries.js';
+import type { AffectedOwner, SavedTokenPolicy, TokenPolicyBody } from './schemas.js';
+
+const MAX_LISTED = 1_000;
+
+/** @throws AppError 409 when nobody could be warned. */
+const mailServiceRequired = (): AppError =>
+  conflict(
+    'MAIL_SERVICE_REQUIRED',
+    'Unused tokens cannot be revoked: there is no mail service (MAIL_URL) that could warn their owners',
+  );
+
+/** @throws AppError 400 for an invalid range or scope. */
+function readPolicy(body: TokenPolicyBody): TokenPolicy {
+  const faults = body.deniedScopes.flatMap((scope, index) =>
+    isScope(scope)
+      ? []
+      : [{ field: `deniedScopes.${index}`, message: `unknown scope ${JSON.stringify(scope)}` }],
+  );
+  if (faults.length > 0) throw validationError(faults);
+  return {
+    ...body,
+    allowList: readAllowList(body.allowList),
+    deniedScopes: [...new Set(body.deniedScopes)],
+  };
+}
+
+function groupByOwner(tokens: readonly AffectedToken[]): AffectedOwner[] {
+  const owners = new Map<string, AffectedOwner>();
+  for (const { id, name, breaches, ownerId: userId, ownerEmail, ownerFullName } of tokens) {
+    const owner = owners.get(userId) ?? { userId, ownerEmail, ownerFullName, tokens: [] };
+    owner.tokens.push({ id, name, breaches });
+    owners.set(userId, owner);
+  }
+  return [...owners.values()];
+}
+
+const toAuditForm = (policy: TokenPolicy) => ({
+  allowList: policy.allowList.join(' '),
+  maxLifetimeDays: policy.maxLifetimeDays,
+  allowsNever: String(policy.allowsNever),
+  deniedScopes: policy.deniedScopes.join(' '),
+  revokeFamilyOnReuse: String(policy.revokeFamilyOnReuse),
+  revokeUnusedDays: policy.revokeUnusedDays,
+});
+const auditFields = [
+  'allowList',
+  'maxLifetimeDays',
+  'allowsNever',
+  'deniedScopes',
+  'revokeFamilyOnReuse',
+  'revokeUnusedDays',
+] as const;
+
+/** Creates the service with which administrators read and save the policy of their organisation. */
+export function createTokenPolicyService(deps: {
+  readonly pool: pg.Pool;
+  readonly prisma: Prisma;
+  readonly outbox: Outbox;
+  readonly clock: Clock;
+}) {
+  const { pool, prisma, outbox, clock } = deps;
+
+  const store = (caller: Caller, policy: TokenPolicy, at: Date): Promise<void> =>
+    prisma.$transaction(async (tx) => {
+      const { orgId } = caller;
+      await lockAdministration(tx, caller);
+      const before = await findTokenPolicy(tx, orgId);
+      const unusedFrom = getUnusedFrom(await findUnusedRule(tx, orgId), policy.revokeUnusedDays, at);
+      await saveTokenPolicy(tx, orgId, { ...policy, unusedFrom, updatedAt: at });
+      await insertAuditEntry(tx, {
+        orgId,
+        action: 'configuration.token_policy_saved',
+        actor: toActor(caller),
+        subjectId: orgId,
+        changes: findChanges(toAuditForm(before), toAuditForm(policy), auditFields),
+        at,
+      });
+    });
+
+  return {
+    get: ({ orgId }: Pick<UserPrincipal, 'orgId'>): Promise<TokenPolicy> => findTokenPolicy(prisma, orgId),
+
+    /**
+     * Saves the policy, which takes effect with the next request of each token. [PAT-30]
+     *
+     * @param isDryRun - changes nothing, and returns the same.
+     * @throws AppError 400 for a fault; 409 when unused tokens are to be revoked and nobody could be warned.
+     */
+    async save(caller: Caller, body: TokenPolicyBody, isDryRun: boolean): Promise<SavedTokenPolicy> {
+      const at = new Date(clock());
+      const policy = readPolicy(body);
+      if (policy.revokeUnusedDays !== null && !outbox.isEnabled) throw mailServiceRequired();
+      if (!isDryRun) await store(caller, policy, at);
+      const options = { now: at, limit: MAX_LISTED };
+      const { count, tokens } = await findAffectedTokens(pool, caller.orgId, policy, options);
+      return { policy, affectedCount: count, affected: groupByOwner(tokens) };
+    },
+  };
+}
+export type TokenPolicyService = ReturnType<typeof createTokenPolicyService>;

@@ -1,0 +1,169 @@
+import type pg from 'pg';
+import { runInTransaction } from '../../base/transaction.js';
+import { type Caller, getUserAgent } from '../../base/caller/actor.js';
+import { auditIdPrefix } from '../../audit/queries.js';
+import type { LimitedAlert } from '../../mails/alerts/limited-alerts.js';
+import { storeAlert } from '../../mails/alerts/queries.js';
+import { isStillRevocable } from './unused.js';
+
+/**
+ * The condition of active tokens at `$2`. An expired token keeps the status 'active' until the expiry job marks it, so the
+ * expiry is checked as well.
+ */
+export const isActive = `status = 'active' and (expires_at is null or expires_at > $2)`;
+
+/** The caller who revokes, or the platform, which has no credential. It has a user when it acts for an administrator. */
+export type Revoker =
+  | Caller
+  | {
+      readonly orgId: string;
+      readonly userId: string | null;
+      readonly kind: null;
+      readonly credentialId: null;
+      readonly client: null;
+    };
+
+export const platformRevoker = (orgId: string): Revoker => ({
+  orgId,
+  userId: null,
+  kind: null,
+  credentialId: null,
+  client: null,
+});
+
+export interface Revocation {
+  readonly tokenId: string;
+  /** Undefined matches any owner. */
+  readonly ownerId: string | undefined;
+  readonly by: Revoker;
+  readonly reason: string | null;
+  readonly keepsDescendants: boolean;
+  /** Whether the token is revoked only while it is unused and its owner was warned. */
+  readonly onlyIfUnused?: boolean;
+  readonly at: Date;
+  /** Returns the alert about the revocation, which is stored with it; null for none. */
+  readonly toAlert?: (token: RevokedToken) => LimitedAlert | null;
+}
+
+export interface RevokedToken {
+  /** Null for a service account. */
+  readonly ownerId: string | null;
+  readonly name: string;
+  /** The number of revoked tokens, including this one. */
+  readonly count: number;
+}
+
+/** Changing a family of a hundred thousand tokens takes seconds; a single token takes a few milliseconds. */
+export const REVOKE_TIMEOUT_MS = 30_000;
+/** Locks time out as soon as in any other statement. */
+const LOCK_TIMEOUT_MS = 1_000;
+
+/*
+ * The lock on the owner's row serialises revocations with creations by the owner's tokens, so that the next statement
+ * sees every token that was created before it.
+ */
+const lockOwner = `
+  with member as (
+    select owner.id, token.name from personal_access_tokens token join users owner on owner.id = token.owner_id
+    where token.id = $1 and token.org_id = $2 for no key update of owner
+  ), account as (
+    select owner.id, token.name from personal_access_tokens token join service_accounts owner on owner.id = token.service_account_id
+    where token.id = $1 and token.org_id = $2 for no key update of owner
+  )
+  select member.id as "ownerId", coalesce(member.name, account.name) as name,
+    set_config('statement_timeout', $3, true), set_config('lock_timeout', $4, true)
+  from member full join account using (id)`;
+
+/**
+ * Returns the SQL that finds the tokens right below those of the table expression `family`: their children, and the
+ * predecessors that a rotation left working. It reads a range of the indexes `tokens_of_parent` and `tokens_of_successor`,
+ * which exclude ended tokens. Those that have expired since the last run of the expiry job are included, because a token can
+ * outlive the one that created it.
+ *
+ * @param withChildren - the condition under which children belong to the family.
+ */
+const selectFamilyMembers = (withChildren: string): string => `
+    select member.id from family cross join lateral (
+      select id from personal_access_tokens where parent_id = family.id and status = 'active' and ${withChildren}
+      union all
+      select id from personal_access_tokens where successor_id = family.id and status = 'active'
+    ) member`;
+
+/*
+ * Revokes the token and all its descendants, with their audit entries, in one statement. The predecessors that a rotation
+ * left working are revoked with it. With `$8` the descendants stay: they become children of the token's parent, or of its
+ * successor when it has one, so that they are revoked with that one.
+ */
+const revokeIf = (condition: string) => `
+  with recursive family as (
+    select id from personal_access_tokens
+    where id = $1 and org_id = $3 and ($4::uuid is null or $4 in (owner_id, service_account_id)) and ${isActive}
+      and ${condition}
+    union ${selectFamilyMembers('not $8::boolean')}
+  ), heir as (
+    select coalesce(successor_id, parent_id) as id from personal_access_tokens where id = $1
+  ), kept as (
+    update personal_access_tokens child set parent_id = heir.id
+    from family, heir where child.parent_id = family.id and child.status = 'active' and $8::boolean
+  ), revoked as (
+    update personal_access_tokens token
+    set status = 'revoked', revoked_at = $2, revoked_by = $5, revoked_reason = $6
+    from family where token.id = family.id and ${isActive}
+    returning token.id, token.org_id
+  )
+  insert into audit_entries
+    (id, org_id, action, actor_id, credential_kind, credential_id, address, user_agent, subject_id, reason, detail, created_at)
+  select ($7::text || substr(gen_random_uuid()::text, 16))::uuid, org_id, 'token.revoked', $5, $9, $10, $11, $12, id, $6,
+         case when id = $1 then '{}'::jsonb else jsonb_build_object('revokedWith', $1::text) end, $2
+  from revoked`;
+const revokeAnyway = revokeIf('true');
+const revokeUnused = revokeIf(isStillRevocable('personal_access_tokens.id', '$2'));
+
+/** Locks the owner of the token, until the transaction ends. @returns undefined for an unknown token. */
+export async function lockTokenOwner(
+  client: pg.PoolClient,
+  tokenId: string,
+  orgId: string,
+): Promise<Omit<RevokedToken, 'count'> | undefined> {
+  const timeouts = [String(REVOKE_TIMEOUT_MS), String(LOCK_TIMEOUT_MS)];
+  const { rows } = await client.query<Omit<RevokedToken, 'count'>>(lockOwner, [tokenId, orgId, ...timeouts]);
+  return rows[0];
+}
+
+/** Revokes a token whose owner is locked. @returns how many tokens were revoked; 0 when there was no such active token. */
+export async function revokeLockedTokens(
+  client: pg.PoolClient,
+  { tokenId, ownerId, by, reason, keepsDescendants, onlyIfUnused, at }: Omit<Revocation, 'toAlert'>,
+): Promise<number> {
+  const query: pg.QueryConfig & { query_timeout: number } = {
+    text: onlyIfUnused ? revokeUnused : revokeAnyway,
+    values: [
+      tokenId,
+      at,
+      by.orgId,
+      ownerId ?? null,
+      by.userId,
+      reason,
+      auditIdPrefix(at),
+      keepsDescendants,
+      by.kind,
+      by.credentialId,
+      by.client?.address ?? null,
+      getUserAgent(by.client),
+    ],
+    query_timeout: REVOKE_TIMEOUT_MS,
+  };
+  const { rowCount } = await client.query(query);
+  return rowCount ?? 0;
+}
+
+/** @returns how many tokens were revoked; 0 when there was no such active token. */
+export const revokeTokens = (pool: pg.Pool, { toAlert, ...revocation }: Revocation): Promise<number> =>
+  runInTransaction(pool, async (client) => {
+    const { tokenId, by, at } = revocation;
+    const token = await lockTokenOwner(client, tokenId, by.orgId);
+    const count = await revokeLockedTokens(client, revocation);
+    const alert = count > 0 && token && toAlert ? toAlert({ ...token, count }) : null;
+    if (alert) await storeAlert(client, alert, at);
+    return count;
+  });

@@ -1,0 +1,53 @@
+import { roles } from '@platform/auth';
+import { Type } from 'typebox';
+import { CreateTokenBody, Id, Instant, RequestedScopes } from '../create/schemas.js';
+
+const Name = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  format: 'display-name',
+  description: 'With a visible character, without control and bidirectional ones.',
+});
+const Role = Type.Enum([...roles], {
+  description: '`admin` is required for crawls and for administrators’ scopes.',
+});
+
+export const CreateAccountBody = Type.Object(
+  { name: Name, role: Type.Optional(Role) },
+  { additionalProperties: false },
+);
+export type CreateAccountBody = Type.Static<typeof CreateAccountBody>;
+
+export const ChangeAccountBody = Type.Object(
+  { name: Type.Optional(Name), role: Type.Optional(Role) },
+  { additionalProperties: false, minProperties: 1 },
+);
+export type ChangeAccountBody = Type.Static<typeof ChangeAccountBody>;
+
+export const Account = Type.Object(
+  {
+    id: Id,
+    name: Type.String(),
+    role: Type.String({ description: '`admin` or `member`.' }),
+    clientId: Type.Union([Id, Type.Null()], {
+      description: 'The OAuth application that acts as this account; null without one.',
+    }),
+    createdAt: Instant,
+    lastUsedAt: Type.Union([Instant, Type.Null()], {
+      description: 'The last use of an access token of the application. Each token has its own.',
+    }),
+  },
+  { title: 'OrganisationServiceAccount' },
+);
+export type Account = Type.Static<typeof Account>;
+
+const { name, description, allowList, expiryDays } = CreateTokenBody.properties;
+/** Unlike a member's own token, one for a service account has no default scopes. */
+export const CreateAccountTokenBody = Type.Object(
+  { name, description, allowList, expiryDays, scopes: RequestedScopes },
+  { additionalProperties: false },
+);
+export type CreateAccountTokenBody = Type.Static<typeof CreateAccountTokenBody>;
+
+export const AccountPath = Type.Object({ accountId: Id });
+export const AccountTokenPath = Type.Object({ accountId: Id, tokenId: Id });

@@ -1,0 +1,94 @@
+import type pg from 'pg';
+import type { Transaction } from '../../../resources.js';
+import type { LeakedValue } from './report.js';
+
+const insert = `
+  insert into leak_reports (id, token_id, digest, url, created_at)
+  select gen_random_uuid(), token_id, digest, url, $4
+  from unnest($1::uuid[], $2::text[], $3::text[]) as reported (token_id, digest, url)`;
+
+export const insertLeakReports = (db: pg.Pool, values: readonly LeakedValue[], at: Date): Promise<unknown> =>
+  db.query({
+    name: 'insert_leak_reports',
+    text: insert,
+    values: [
+      values.map(({ tokenId }) => tokenId),
+      values.map(({ digest }) => digest),
+      values.map(({ url }) => url),
+      at,
+    ],
+  });
+
+const issuedTokens = `
+  select token_hash as digest from personal_access_tokens
+  where id = any($1::uuid[]) and token_hash = any($2::text[])`;
+
+/** @returns the digests of the values that are tokens, in whatever state. */
+export async function findIssuedTokens(
+  db: pg.Pool,
+  values: readonly LeakedValue[],
+): Promise<ReadonlySet<string>> {
+  const { rows } = await db.query<{ digest: string }>(issuedTokens, [
+    values.map(({ tokenId }) => tokenId),
+    values.map(({ digest }) => digest),
+  ]);
+  return new Set(rows.map(({ digest }) => digest));
+}
+
+/*
+ * A reported token that was alive when the report came: the report itself may have revoked it without being settled, or it
+ * may have ended in the meantime, and its owner still has to hear where it was found.
+ */
+const isLeaked = `token.id = report.token_id and token.token_hash = report.digest
+  and (token.expires_at is null or token.expires_at > report.created_at)
+  and (token.revoked_at is null or token.revoked_at >= report.created_at)`;
+
+/* Deletes the reports of anything else. Replicas take different ones. */
+const dropIdle = `
+  delete from leak_reports report
+  where id in (select id from leak_reports order by id limit $1 for update skip locked)
+    and not exists (select from personal_access_tokens token where ${isLeaked})`;
+
+export interface LeakedToken {
+  readonly reportId: string;
+  readonly reportedAt: Date;
+  readonly tokenId: string;
+  readonly url: string | null;
+  readonly orgId: string;
+  /** Null for a service account, which gets no mail. */
+  readonly ownerId: string | null;
+  readonly name: string;
+  readonly ownerName: string;
+}
+
+const leakedTokens = `
+  select report.id as "reportId", report.created_at as "reportedAt", token.id as "tokenId", report.url,
+    token.org_id as "orgId", token.owner_id as "ownerId", token.name, coalesce(owner.full_name, account.name) as "ownerName"
+  from (select * from leak_reports order by id limit $1) report
+    join personal_access_tokens token on ${isLeaked}
+    left join users owner on owner.id = token.owner_id
+    left join service_accounts account on account.id = token.service_account_id
+  order by report.id`;
+
+/** @returns the reported tokens that were alive when their reports came, of at most `limit` reports. */
+export async function findLeakedTokens(db: pg.Pool, limit: number): Promise<LeakedToken[]> {
+  await db.query(dropIdle, [limit]);
+  const { rows } = await db.query<LeakedToken>(leakedTokens, [limit]);
+  return rows;
+}
+
+export const hasLeakReports = async (db: pg.Pool): Promise<boolean> =>
+  (await db.query('select from leak_reports limit 1')).rowCount === 1;
+
+/** Locks the token, and returns whether nobody has been told about its leak: of reports at the same time, one is the first. */
+export async function isFirstReport(tx: Transaction, orgId: string, tokenId: string): Promise<boolean> {
+  await tx.$queryRaw`select id from personal_access_tokens where id = ${tokenId}::uuid for no key update`;
+  const told = { orgId, subjectId: tokenId, action: 'token.leaked' };
+  return (await tx.auditEntry.findFirst({ where: told, select: { id: true } })) === null;
+}
+
+/** @returns false when another replica has settled the report. */
+export async function deleteLeakReport(tx: Transaction, id: string): Promise<boolean> {
+  const { count } = await tx.leakReport.deleteMany({ where: { id } });
+  return count > 0;
+}

@@ -1,0 +1,135 @@
+import { type Clock, createPeriodicTask, type Logger } from '@platform/service-kit';
+import type pg from 'pg';
+import { runInTransaction } from '../../../base/transaction.js';
+import type { TokenPage } from '../../../mails/outbox/token-emails.js';
+import type { Outbox } from '../../../mails/outbox/outbox.js';
+import { findHoldersToWarn, takeUnused } from '../unused/warning.queries.js';
+import { countDueNotices, describeDigest, isEmpty, isNews, type News, toDate } from './digest.js';
+import {
+  claimDigest,
+  findAdministratorHolders,
+  findDueHolders,
+  findDueTokens,
+  hasDigest,
+  type Holder,
+  insertMail,
+  lockHolder,
+  saveNotices,
+} from './queries.js';
+
+const EVERY_MS = 60_000;
+/** The number of tokens whose holders are found in one statement. */
+const BATCH = 500;
+
+/** Rolls a transaction back, because another one has sent the digest of the day. */
+const digestSent = new Error('the digest of the day was sent');
+
+/**
+ * Tells members about their tokens that expire or are unused, and administrators about those of service accounts, in one
+ * digest a day. The notices are marked as done in the transaction that stores the mail, so that each is sent once,
+ * whichever replica dies in between. [PAT-32, PAT-36]
+ */
+export function createNoticesJob(deps: {
+  readonly pool: pg.Pool;
+  readonly outbox: Outbox;
+  readonly clock: Clock;
+  readonly log: Pick<Logger, 'warn'>;
+}) {
+  const { pool, outbox, clock, log } = deps;
+
+  /** Marks the holder's notices that are due as done. @returns what is news. */
+  async function claimNews(client: pg.PoolClient, holder: Holder, now: Date): Promise<News> {
+    const tokens = await findDueTokens(client, holder, now);
+    await saveNotices(
+      client,
+      tokens.map(({ id, expiresAt }) => ({ id, notices: countDueNotices(expiresAt, now) })),
+    );
+    const expiring = tokens.filter((token) => isNews(token, now));
+    return { expiring, unused: await takeUnused(client, holder, now) };
+  }
+
+  /** @param page - the page of the console that shows all the tokens. */
+  async function mail(
+    client: pg.PoolClient,
+    { id: userId }: Holder,
+    news: News,
+    now: Date,
+    page: TokenPage = 'own',
+  ): Promise<void> {
+    const detail = { ...describeDigest(news, now), page };
+    const request = { kind: 'token_expiring', to: { userId }, detail, requestId: null } as const;
+    await insertMail(client, outbox.toRow(request, now));
+  }
+
+  async function notifyMember(client: pg.PoolClient, member: Holder, now: Date): Promise<void> {
+    await lockHolder(client, member);
+    const news = await claimNews(client, member, now);
+    if (isEmpty(news)) return;
+    // What is new after the digest of the day waits for that of tomorrow.
+    if (await claimDigest(client, member, now)) await mail(client, member, news, now);
+    else throw digestSent;
+  }
+
+  /** Tells administrators about the tokens of service accounts, and about their own in the same digest. */
+  async function notifyAdministrators(client: pg.PoolClient, organisation: Holder, now: Date): Promise<void> {
+    await lockHolder(client, organisation);
+    const administrators = await findAdministratorHolders(client, organisation.id);
+    for (const administrator of administrators) await lockHolder(client, administrator);
+    if (!(await claimDigest(client, organisation, now))) return;
+    // Organisations come first in every run: an administrator who got a digest gets this one tomorrow.
+    if (await hasDigest(client, administrators, now)) return;
+    const shared = await claimNews(client, organisation, now);
+    if (isEmpty(shared)) return;
+    for (const administrator of administrators) {
+      const own = await claimNews(client, administrator, now);
+      await claimDigest(client, administrator, now);
+      const expiring = [...shared.expiring, ...own.expiring];
+      const news = { expiring, unused: [...shared.unused, ...own.unused] };
+      await mail(client, administrator, news, now, 'organisation');
+    }
+  }
+
+  async function findHolders(
+    isOrganisation: boolean,
+    except: readonly string[],
+    now: Date,
+  ): Promise<Holder[]> {
+    const search = { now, except, limit: BATCH, isOrganisation };
+    const expiring = await findDueHolders(pool, search);
+    if (expiring.length > 0) return expiring;
+    return findHoldersToWarn(pool, { ...search, day: toDate(now) });
+  }
+
+  /** A holder who cannot be told is tried again in the next run, and holds up no other one. */
+  async function notifyAll(isOrganisation: boolean, signal: AbortSignal): Promise<void> {
+    const failed: string[] = [];
+    while (!signal.aborted) {
+      const now = new Date(clock());
+      const holders = await findHolders(isOrganisation, failed, now);
+      if (holders.length === 0) return;
+      for (const holder of holders) {
+        if (signal.aborted) return;
+        const notify = isOrganisation ? notifyAdministrators : notifyMember;
+        try {
+          await runInTransaction(pool, (client) => notify(client, holder, now));
+        } catch (error) {
+          failed.push(holder.id);
+          if (error !== digestSent)
+            log.warn({ err: error, holderId: holder.id }, 'failed to tell about tokens that end; retrying');
+        }
+      }
+      outbox.wake();
+    }
+  }
+
+  async function run(signal: AbortSignal): Promise<void> {
+    await notifyAll(true, signal);
+    await notifyAll(false, signal);
+  }
+
+  return createPeriodicTask({
+    intervalMs: EVERY_MS,
+    run,
+    onError: (error) => log.warn({ err: error }, 'failed to find tokens that end; retrying'),
+  });
+}

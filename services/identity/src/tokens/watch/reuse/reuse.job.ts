@@ -1,0 +1,85 @@
+import { type Clock, createPeriodicTask, DAY_MS, type Logger } from '@platform/service-kit';
+import type pg from 'pg';
+import type { Prisma } from '../../../resources.js';
+import { runInTransaction } from '../../../base/transaction.js';
+import { findAdministrators } from '../../../members/smtp/queries.js';
+import type { Outbox } from '../../../mails/outbox/outbox.js';
+import { revokeLineage } from '../../revoke/lineage.js';
+import type { TokenPolicy } from '../../policy/policy.js';
+import { describeReuse } from '../../../mails/alerts/alerts.js';
+import { limitAlert } from '../../../mails/alerts/limited-alerts.js';
+import { storeAlert } from '../../../mails/alerts/queries.js';
+import { claimReuse, claimReuseNotice, findReusedTokens, type ReusedToken } from './queries.js';
+
+const EVERY_MS = 5_000;
+const BATCH = 100;
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+/** The owner, or the administrators for a service account, is told once in this time, however often the old token is tried. */
+const NOTICE_EVERY_MS = DAY_MS;
+
+/**
+ * Reacts to the use of a rotated token after its end: revokes the lineage with its descendants where the organisation's
+ * policy demands it, and tells the owner when and from where. The reaction is one transaction, which ends the row that was
+ * stored with the audit entry, so that it happens once, whichever replica dies in between. [PAT-27]
+ */
+export function createReuseJob(deps: {
+  readonly pool: pg.Pool;
+  readonly prisma: Prisma;
+  readonly outbox: Outbox;
+  readonly clock: Clock;
+  readonly log: Pick<Logger, 'warn'>;
+  readonly getPolicy: (orgId: string) => Promise<TokenPolicy>;
+}) {
+  const { pool, prisma, outbox, clock, log } = deps;
+
+  async function react(token: ReusedToken): Promise<void> {
+    const { tokenId, orgId, ownerId, name } = token;
+    const { revokeFamilyOnReuse } = await deps.getPolicy(orgId);
+    const recipients =
+      ownerId === null ? (await findAdministrators(prisma, orgId)).map(({ id }) => id) : [ownerId];
+    const at = new Date(clock());
+    await runInTransaction(pool, async (client) => {
+      const reuse = await claimReuse(client, tokenId);
+      if (!reuse) return;
+      if (revokeFamilyOnReuse)
+        await revokeLineage(client, { tokenId, orgId, reason: 'reuse of a rotated token', at });
+      const before = new Date(at.getTime() - NOTICE_EVERY_MS);
+      if (!(await claimReuseNotice(client, tokenId, at, before))) return;
+      const alert = limitAlert(outbox, {
+        topic: 'token-reused',
+        causedBy: ownerId ?? orgId,
+        recipients,
+        tokenOwnerId: ownerId,
+        alert: describeReuse(name, revokeFamilyOnReuse),
+        client: { address: reuse.address ?? 'unknown', userAgent: reuse.userAgent ?? undefined },
+        reportsTheft: true,
+        at: reuse.usedAt,
+      });
+      await storeAlert(client, alert, at);
+    });
+    outbox.wake();
+  }
+
+  /** A reaction that fails is tried again in the next run, and holds up no other one. */
+  async function run(signal: AbortSignal): Promise<void> {
+    let tokens: ReusedToken[] = [];
+    do {
+      tokens = await findReusedTokens(pool, tokens.at(-1)?.tokenId ?? FIRST_ID, BATCH);
+      for (const token of tokens) {
+        if (signal.aborted) return;
+        await react(token).catch((error: unknown) =>
+          log.warn(
+            { err: error, tokenId: token.tokenId },
+            'failed to react to the use of a rotated token; retrying',
+          ),
+        );
+      }
+    } while (tokens.length === BATCH);
+  }
+
+  return createPeriodicTask({
+    intervalMs: EVERY_MS,
+    run,
+    onError: (error) => log.warn({ err: error }, 'failed to find the uses of rotated tokens; retrying'),
+  });
+}

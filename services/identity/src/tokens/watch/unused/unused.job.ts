@@ -1,0 +1,88 @@
+import { type Clock, createPeriodicTask, type Logger } from '@platform/service-kit';
+import type pg from 'pg';
+import type { Prisma } from '../../../resources.js';
+import { findAdministrators } from '../../../members/smtp/queries.js';
+import type { Outbox } from '../../../mails/outbox/outbox.js';
+import { platformRevoker, revokeTokens } from '../../revoke/queries.js';
+import { describeUnusedRevocation } from '../../../mails/alerts/alerts.js';
+import { limitAlert } from '../../../mails/alerts/limited-alerts.js';
+import { checkUse, findWarnedTokens, forgetUnused, type WarnedToken } from './queries.js';
+
+const EVERY_MS = 60_000;
+const BATCH = 500;
+
+/*
+ * The life of a token whose organisation revokes what is unused:
+ *
+ *   looked at   when its use is not known for long enough; if it was used, it is looked at again later
+ *   noted       in `unused_tokens`: the next digest of its owner warns about it, in the transaction that marks it
+ *   warned      a week later it is revoked, unless it was used, or the policy changed: then it is looked at again
+ */
+
+/** Finds the tokens that owners are to be warned about, and revokes those that stayed unused for a week after. [PAT-36] */
+export function createUnusedJob(deps: {
+  readonly pool: pg.Pool;
+  readonly prisma: Prisma;
+  readonly outbox: Outbox;
+  readonly clock: Clock;
+  readonly log: Pick<Logger, 'warn'>;
+}) {
+  const { pool, prisma, outbox, clock, log } = deps;
+
+  async function revoke({ id: tokenId, orgId, name, days }: WarnedToken, at: Date): Promise<void> {
+    const administrators = (await findAdministrators(prisma, orgId)).map(({ id }) => id);
+    await revokeTokens(pool, {
+      tokenId,
+      ownerId: undefined,
+      by: platformRevoker(orgId),
+      reason: 'unused',
+      keepsDescendants: true,
+      onlyIfUnused: true,
+      at,
+      toAlert: ({ ownerId }) =>
+        limitAlert(outbox, {
+          topic: 'token-unused',
+          causedBy: ownerId ?? orgId,
+          recipients: ownerId === null ? administrators : [ownerId],
+          tokenOwnerId: ownerId,
+          alert: describeUnusedRevocation(name, days ?? 0),
+          client: null,
+          isMerged: true,
+          at,
+        }),
+    });
+  }
+
+  /** A token that cannot be revoked is tried again in the next run, and holds up no other one. */
+  async function revokeWarned(signal: AbortSignal): Promise<void> {
+    const failed: string[] = [];
+    while (!signal.aborted) {
+      const now = new Date(clock());
+      const tokens = await findWarnedTokens(pool, { now, except: failed, limit: BATCH });
+      if (tokens.length === 0) return;
+      for (const token of tokens) {
+        if (signal.aborted) return;
+        try {
+          if (token.isRevocable) await revoke(token, now);
+          // Whatever it was, it is not waiting any more: revoked, or used in between.
+          await forgetUnused(pool, [token.id]);
+        } catch (error) {
+          failed.push(token.id);
+          log.warn({ err: error, tokenId: token.id }, 'failed to revoke an unused token; retrying');
+        }
+      }
+      outbox.wake();
+    }
+  }
+
+  async function run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted && (await checkUse(pool, new Date(clock()), BATCH)) > 0);
+    await revokeWarned(signal);
+  }
+
+  return createPeriodicTask({
+    intervalMs: EVERY_MS,
+    run,
+    onError: (error) => log.warn({ err: error }, 'failed to find unused tokens; retrying'),
+  });
+}

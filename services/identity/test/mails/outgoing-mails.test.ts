@@ -1,0 +1,160 @@
+import { waitFor } from '@platform/testing';
+import {
+  codeIn,
+  password,
+  type Platform,
+  startPlatform,
+  tokenIn,
+} from '../sign-in/account-flows/platform.js';
+
+let platform: Platform;
+
+beforeAll(async () => {
+  platform = await startPlatform();
+});
+afterAll(() => platform.close());
+// Each test begins with an empty outbox.
+beforeEach(() => platform.drained());
+
+interface Row {
+  readonly kind: string;
+  readonly attempts: number;
+  readonly refusals: number;
+  readonly sealed_message: string | null;
+}
+const rows = async (): Promise<Row[]> =>
+  (await platform.identity.db.query<Row>('select * from outgoing_mails order by id')).rows;
+
+test('requests succeed while the mail service is down, and the mails are delivered later, once', async () => {
+  const member = await platform.createUser();
+  await platform.drained();
+  await platform.mail.stop();
+  const invited = await platform.createUser({});
+  expect((await platform.post('otp', { email: member.email })).status).toBe(202);
+  await waitFor(async () => (await rows()).every(({ attempts }) => attempts >= 2), { what: 'a second attempt' });
+  const waiting = await rows();
+  expect(waiting.map(({ kind }) => kind)).toEqual(['invitation', 'login_code']);
+  // Neither the table nor the log reveals the link or the code.
+  expect(waiting.every(({ sealed_message: sealed }) => sealed?.startsWith('v1.k1.'))).toBe(true);
+  await platform.mail.start();
+  const token = tokenIn(await platform.mailTo(invited.email, /invited/));
+  const otp = codeIn(await platform.mailTo(member.email, /code/));
+  await platform.drained();
+  expect([platform.mailsTo(invited.email).length, platform.mailsTo(member.email).length]).toEqual([1, 2]);
+  expect((await platform.post('invitations/accept', { token, password })).status).toBe(200);
+  expect((await platform.post('login', { email: member.email, otp })).status).toBe(200);
+  for (const secret of [token, otp, member.email]) expect(platform.identity.logged()).not.toContain(secret);
+}); // prettier-ignore
+
+test('retries a temporary SMTP failure with the same link and a new idempotency key', async () => {
+  platform.inbox.isBusy = true;
+  const { email } = await platform.createUser({});
+  const [refused] = await waitFor(
+    async () => {
+      const all = await rows();
+      return all.some(({ refusals }) => refusals >= 1) && all;
+    },
+    { what: 'a refusal' },
+  ).finally(() => {
+    platform.inbox.isBusy = false;
+  });
+  const token = tokenIn(await platform.mailTo(email, /invited/));
+  expect(refused?.kind).toBe('invitation');
+  expect((await platform.post('invitations/accept', { token, password })).status).toBe(200);
+  await platform.drained();
+  expect(platform.mailsTo(email).filter(({ subject }) => /invited/.test(subject ?? ''))).toHaveLength(1);
+});
+
+test('delivers waiting mails once the organisation has configured an SMTP server', async () => {
+  const other = await platform.identity.createOrganisation('admin@elsewhere.example');
+  const create = { email: 'new@elsewhere.example', fullName: 'New\u00a0 \u3000Name' };
+  await platform.identity.call('POST', '/api/v1/users', { token: other.session, body: create });
+  await waitFor(async () => (await rows())[0]?.attempts, { what: 'an attempt' });
+  const smtp = { host: '127.0.0.1', port: platform.inbox.port, fromEmail: 'noreply@elsewhere.example', tls: 'none' };
+  await platform.identity.call('POST', '/api/v1/configurationManager/smtpConfig', { token: other.session, body: smtp });
+  const mail = await platform.mailTo(create.email, /invited/);
+  expect(mail.from?.address).toBe('noreply@elsewhere.example');
+  expect(mail.text).toContain('Hello New Name,');
+}); // prettier-ignore
+
+test('passes the id of the causing request to the mail service, which passes it back to identity', async () => {
+  const { email } = await platform.createUser();
+  const requestId = 'asked-for-a-code';
+  await platform.post('otp', { email }, { 'x-request-id': requestId });
+  await platform.mailTo(email, /code/);
+  const ofRequest = (lines: ReturnType<Platform['mail']['logged']>) =>
+    lines.filter((line) => line.requestId === requestId).map(({ req }) => req?.path);
+  await waitFor(() => ofRequest(platform.mail.logged()).length > 0, { what: 'the line of the mail service' });
+  expect(ofRequest(platform.mail.logged())).toEqual(['/api/v1/mail/internal/sendEmail']);
+  const lines = platform.identity.logged().split('\n').filter(Boolean);
+  const paths = ofRequest(lines.map((line) => JSON.parse(line) as { requestId?: string }));
+  expect(paths).toContain('/api/v1/auth/otp');
+  expect(paths).toContain('/api/v1/oauth2/introspect');
+});
+
+const getInvitation = async (id: string) => {
+  const list = await platform.identity.call('GET', '/api/v1/users', { token: platform.session });
+  return (list.body.data as { id: string; invitation: unknown }[]).find((member) => member.id === id)
+    ?.invitation;
+};
+
+test('gives up a mail after two unknown outcomes, and shows that at the member', async () => {
+  platform.inbox.isForgetful = true;
+  const invited = await platform.createUser({});
+  const member = await platform.createUser();
+  await platform.drained();
+  await platform.post('otp', { email: member.email });
+  await platform.drained();
+  // The member has a notice, which isn't retried, and a code.
+  expect([platform.mailsTo(invited.email).length, platform.mailsTo(member.email).length]).toEqual([2, 3]);
+  expect(await getInvitation(invited.id)).toEqual({
+    state: 'unknown',
+    reason: 'The SMTP server did not say whether it accepted the invitation, twice: it may have arrived',
+  });
+  platform.inbox.isForgetful = false;
+  const [first, second] = platform.mailsTo(invited.email).map(tokenIn);
+  expect(second).toBe(first);
+  // The invitee may request the link again.
+  await platform.post('password/forgot', { email: invited.email });
+  await platform.mailTo(invited.email, /invited/, 3);
+  expect(await getInvitation(invited.id)).toEqual({ state: 'pending' });
+  expect((await platform.post('invitations/accept', { token: first ?? '', password })).status).toBe(200);
+});
+
+test('attempts an invitation to an unknown recipient once, and shows the reason at the member', async () => {
+  const email = 'nobody-here@example.com';
+  platform.inbox.unknown.add(email);
+  const create = { email, fullName: 'Ada Typo' };
+  const { body } = await platform.identity.call('POST', '/api/v1/users', {
+    token: platform.session,
+    body: create,
+  });
+  await platform.drained();
+  expect(await getInvitation(body.user.id as string)).toEqual({
+    state: 'undeliverable',
+    reason: 'The recipient does not exist (550 5.1.1)',
+  });
+  expect(platform.identity.logged().match(/"state":"refused"/g)).toHaveLength(1);
+  // The mailbox exists by now: when the invitee requests a new link, the mark is removed.
+  platform.inbox.unknown.delete(email);
+  await platform.post('password/forgot', { email });
+  const token = tokenIn(await platform.mailTo(email, /invited/));
+  expect(await getInvitation(body.user.id as string)).toEqual({ state: 'pending' });
+  expect((await platform.post('invitations/accept', { token, password })).status).toBe(200);
+  expect(await getInvitation(body.user.id as string)).toBeNull();
+});
+
+// This test is the last, because it advances the clock of identity but not that of the mail service.
+test('does not send a mail whose code or link has expired', async () => {
+  const { email } = await platform.createUser();
+  await platform.drained();
+  await platform.mail.stop();
+  await platform.post('otp', { email });
+  await waitFor(async () => (await rows())[0]?.attempts, { what: 'an attempt' });
+  platform.identity.advance(10 * 60_000);
+  await platform.mail.start();
+  // Asked after the other was due: it overtakes nothing.
+  await platform.post('password/forgot', { email });
+  await platform.mailTo(email, /new password/);
+  expect(platform.mailsTo(email).some(({ subject }) => /code/.test(subject ?? ''))).toBe(false);
+});

@@ -1,0 +1,137 @@
+import { type IdentityUnderTest, startIdentity } from '../../identity.js';
+import { sendRaw } from '../../raw-http.js';
+import { createCaller } from './endpoint.js';
+
+/* What needs no other service; with broken ones: failing-services.test.ts, with real ones: packages/local/test/tools.test.ts. */
+
+let identity: IdentityUnderTest;
+let session: string;
+
+beforeAll(async () => {
+  // No test calls these services.
+  identity = await startIdentity({ environment: { CRAWL_URL: 'http://127.0.0.1:1' } });
+  session = await identity.login();
+});
+afterAll(() => identity.close());
+
+const namesFor = async (token: string, headers: Record<string, string> = {}, path = '/mcp') => {
+  const { status, body } = await createCaller(identity, token).legacy('tools/list', undefined, headers, path);
+  return status === 200
+    ? (body.result.tools as { name: string }[]).map(({ name }) => name)
+    : [status, body.error.message as string];
+};
+const callTool = async (name: string, args: object = {}, headers = {}, token = session) =>
+  (await createCaller(identity, token).legacy('tools/call', { name, arguments: args }, headers)).body.result;
+
+const readOnly = ['whoami', 'list_my_tokens', 'list_connectors', 'get_crawl', 'list_crawls', 'crawl_stats'];
+
+test('a client can filter the tools, and cannot call those that are left out', async () => {
+  for (const flag of ['true', '1', 'TRUE']) expect(await namesFor(session, { 'x-mcp-readonly': flag })).toEqual(readOnly);
+  expect(await namesFor(session, {}, '/mcp?readonly=1')).toEqual(readOnly);
+  expect(await namesFor(session, { 'x-mcp-readonly': 'false' }, '/mcp?readonly=true')).toEqual(readOnly);
+  expect((await namesFor(session, { 'x-mcp-readonly': 'false' })).length).toBeGreaterThan(readOnly.length);
+  const subset = { 'x-mcp-tools': 'whoami, pause_crawl,no_such_tool' };
+  expect(await namesFor(session, subset)).toEqual(['whoami', 'pause_crawl']);
+  expect(await namesFor(session, { ...subset, 'x-mcp-readonly': 'true' })).toEqual(['whoami']);
+  expect(await namesFor(session, { 'x-mcp-tools': '' })).toEqual([]);
+  const refused = await callTool('pause_crawl', { connector: 'db_1' }, { 'x-mcp-readonly': 'true' });
+  expect(refused).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('narrowed') }] });
+}); // prettier-ignore
+
+test('rejects a flag that is neither true nor false, because it must not mean all tools', async () => {
+  expect(await namesFor(session, { 'x-mcp-readonly': 'yes' })).toEqual([400, 'X-MCP-Readonly must be true or false']);
+  expect(await namesFor(session, { 'x-mcp-readonly': '' })).toEqual([400, 'X-MCP-Readonly must be true or false']);
+  for (const query of ['readonly=maybe', 'readonly=1&readonly=0'])
+    expect(await namesFor(session, {}, `/mcp?${query}`)).toEqual([400, 'readonly must be true or false']);
+  for (const query of ['readOnly=1', 'read_only=true', 'readonly=1&tools=whoami'])
+    expect(await namesFor(session, {}, `/mcp?${query}`)).toEqual([400, 'The query can have readonly, and nothing else']);
+}); // prettier-ignore
+
+test('rejects a repeated list of tools, because it must not mean both', async () => {
+  const body = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}';
+  const answer = await sendRaw(identity.url, [
+    'POST /mcp HTTP/1.1', 'host: a', `authorization: Bearer ${session}`, 'content-type: application/json',
+    'accept: application/json, text/event-stream', 'x-mcp-tools: whoami', 'X-MCP-Tools: pause_crawl',
+    `content-length: ${body.length}`, 'connection: close', '', body,
+  ].join('\r\n'));
+  expect([answer.status, answer.body]).toEqual([400, expect.stringContaining('Send one X-MCP-Tools header')]);
+}); // prettier-ignore
+
+test('a filter does not add tools that the credential lacks', async () => {
+  const { accessToken } = await identity.createToken(session, { scopes: ['user:read'] });
+  expect(await namesFor(accessToken, { 'x-mcp-tools': 'whoami,list_my_tokens,schedule_crawl' })).toEqual(['whoami']);
+}); // prettier-ignore
+
+test('send_email states exactly what a credential lacks: a token, the scope or the role', async () => {
+  const mailing = await startIdentity({ environment: { MAIL_URL: 'http://127.0.0.1:1' } });
+  const own = await mailing.login();
+  const textFor = async (token: string): Promise<string> =>
+    (await createCaller(mailing, token).legacy('tools/call', { name: 'send_email', arguments: {} })).body.result
+      .content[0].text;
+  const { session: demoted, id } = await mailing.createMember(own, 'admin');
+  const granted = (await mailing.createToken(demoted, { scopes: ['SEND_MAIL'] })).accessToken;
+  await mailing.call('PATCH', `/api/v1/users/${id}`, { token: own, body: { role: 'member' } });
+  const other = (await mailing.createToken(own, { scopes: ['user:read'] })).accessToken;
+  const texts = [await textFor(other), await textFor(granted), await textFor(own)];
+  await mailing.close();
+  const cannot = 'This credential cannot call send_email.';
+  expect(texts).toEqual([
+    `${cannot} It lacks the scopes: SEND_MAIL.`,
+    `${cannot} Its owner is not an administrator.`,
+    `${cannot} It is a session: use a personal access token with the scopes: SEND_MAIL.`,
+  ]);
+}); // prettier-ignore
+
+test('the tools page through all own tokens and no others, newest first, and can revoke one', async () => {
+  const { session: owner } = await identity.createMember(session);
+  await identity.createToken((await identity.createMember(session)).session);
+  // More tokens than the REST list shows.
+  const created = await Promise.all(Array.from({ length: 105 }, () => identity.createToken(owner)));
+  const ids = created
+    .map(({ id }) => id)
+    .toSorted()
+    .toReversed();
+  const seen: string[] = [];
+  let cursor: string | null = null;
+  do {
+    const args: object = { limit: 50, ...(cursor !== null && { cursor }) };
+    const { structuredContent } = await callTool('list_my_tokens', args, {}, owner);
+    seen.push(...structuredContent.tokens.map(({ id }: { id: string }) => id));
+    cursor = structuredContent.nextCursor;
+    // A token revoked between two pages hides no other.
+    if (seen.length === 50)
+      await identity.call('DELETE', `/api/v1/personal-access-tokens/${seen[49]}`, { token: owner });
+  } while (cursor !== null);
+  expect(seen).toEqual(ids);
+  const whole = await callTool('list_my_tokens', { limit: 100, cursor: ids[94] }, {}, owner);
+  expect(whole.structuredContent).toMatchObject({ tokens: { length: 10 }, nextCursor: null });
+  const revoked = await callTool('revoke_my_token', { tokenId: ids[0], reason: 'leaked' }, {}, owner);
+  expect(revoked.structuredContent).toEqual({ message: 'Token revoked', revokedCount: 1 });
+  const { structuredContent: first } = await callTool('list_my_tokens', {}, {}, owner);
+  expect([first.tokens.length, first.tokens[0].id]).toEqual([20, ids[1]]);
+  const again = await callTool('revoke_my_token', { tokenId: ids[0] }, {}, owner);
+  expect(again).toMatchObject({ isError: true, content: [{ text: 'Token not found' }] }); // prettier-ignore
+});
+
+test.each<[tool: string, args: object, fault: RegExp]>([
+  ['whoami', { a: 1 }, /a is not a known field/],
+  ['list_my_tokens', { limit: 0 }, /limit/],
+  ['list_my_tokens', { limit: '5' }, /limit/],
+  ['list_my_tokens', { cursor: 'x'.repeat(100_000) }, /cursor/],
+  ['list_my_tokens', { cursor: '!' }, /cursor/],
+  ['list_my_tokens', { cursor: 7 }, /cursor/],
+  ['revoke_my_token', {}, /tokenId is required/],
+  ['revoke_my_token', { tokenId: '../admin' }, /tokenId/],
+  ['revoke_my_token', { tokenId: 1 }, /tokenId/],
+  ['revoke_my_token', { tokenId: '01900000-0000-7000-8000-000000000000', reason: 'x'.repeat(501) }, /reason/],
+])('%s names what is wrong with its arguments (%#)', async (tool, args, fault) => {
+  const result = await callTool(tool, args);
+  expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringMatching(fault) }] });
+});
+
+test('lists only the tools of identity when there are no other services', async () => {
+  const alone = await startIdentity();
+  const { body } = await createCaller(alone, await alone.login()).legacy('tools/list');
+  await alone.close();
+  expect(body.result.tools).toHaveLength(3);
+});

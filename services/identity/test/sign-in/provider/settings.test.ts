@@ -1,0 +1,224 @@
+import { createResolveTxt } from '../../../src/sign-in/identity-provider/dns.js';
+import { admin, type IdentityUnderTest, startIdentity } from '../../identity.js';
+import { type DnsServer, startDnsServer } from './dns-server.js';
+import { environment, CALLBACK_URL, saveProvider, SETTINGS } from './flow.js';
+import { client } from './foreign-provider.js';
+
+const issuer = 'https://login.example.com';
+let identity: IdentityUnderTest;
+let dns: DnsServer;
+let session: string;
+let orgId: string;
+let organisations = 0;
+
+beforeAll(async () => {
+  dns = await startDnsServer();
+  // No mail service answers there: mails wait.
+  const withMail = { ...environment, MAIL_URL: 'http://127.0.0.1:9' };
+  identity = await startIdentity({ environment: withMail, resolveTxt: createResolveTxt([dns.address]) });
+});
+beforeEach(async () => {
+  ({ orgId, session } = await identity.createOrganisation(`boss-${++organisations}@start.example`));
+});
+afterAll(async () => {
+  await identity?.close();
+  await dns?.close();
+});
+
+const call = (method: string, path = '', body?: object, token = session) =>
+  identity.call(method, SETTINGS + path, { token, ...(body && { body }) });
+const addDomain = async (domain: string, token?: string) =>
+  (await call('POST', '/domains', { domain }, token)).body.domain as {
+    domain: string;
+    verifiedAt: string | null;
+    record: { name: string; value: string };
+  };
+
+test('IDP-1 the settings are saved, read without the secret, changed and removed', async () => {
+  expect((await call('GET')).body).toEqual({
+    identityProvider: null,
+    domains: [],
+    redirectUri: `${CALLBACK_URL}/${orgId}`,
+  });
+  const saved = await saveProvider(identity, session, { issuer });
+  const times = { createdAt: expect.any(String) as string, updatedAt: expect.any(String) as string };
+  const expected = {
+    issuer,
+    clientId: client.clientId,
+    hasClientSecret: true,
+    scopes: ['openid', 'email', 'profile'],
+    secondFactorValues: [],
+    justInTimeMembership: false,
+    required: false,
+    ...times,
+  };
+  expect([saved.status, saved.body]).toEqual([
+    200,
+    { message: 'Identity provider saved', identityProvider: expected, endedCount: 0 },
+  ]);
+  expect((await call('GET')).body.identityProvider).toEqual(expected);
+  const { rows } = await identity.db.query<object>('select * from identity_providers');
+  expect(JSON.stringify(rows)).not.toContain(client.clientSecret);
+
+  // The secret stays with its provider, and with no other one.
+  const { clientSecret, ...withoutSecret } = { ...client, currentPassword: admin.password, issuer };
+  const kept = await call('PUT', '', { ...withoutSecret, secondFactorValues: ['mfa'] });
+  expect(kept.body.identityProvider).toEqual({ ...expected, secondFactorValues: ['mfa'] });
+  for (const other of [{ issuer: 'https://other.example.com' }, { clientId: 'other' }]) {
+    const moved = await call('PUT', '', { ...withoutSecret, ...other });
+    expect([moved.status, moved.body.error?.details?.[0]?.field]).toEqual([400, 'clientSecret']);
+  }
+  const none = await call('PUT', '', { ...withoutSecret, clientId: 'other', clientSecret: null });
+  expect(none.body.identityProvider).toMatchObject({ clientId: 'other', hasClientSecret: false });
+
+  const removed = await call('POST', '/remove', { currentPassword: admin.password });
+  expect([removed.status, removed.body]).toEqual([
+    200,
+    { message: 'Identity provider removed', endedCount: 0 },
+  ]);
+  expect((await call('POST', '/remove', { currentPassword: admin.password })).status).toBe(404);
+  expect((await call('POST', '/test')).status).toBe(404);
+  const { body } = await identity.call('GET', '/api/v1/audit?limit=50', { token: session });
+  const actions = (body.data as { action: string; changes: object }[]).filter(({ action }) =>
+    action.startsWith('identity'),
+  );
+  expect(actions.map(({ action }) => action)).toEqual([
+    'identity_provider.removed',
+    'identity_provider.saved',
+    'identity_provider.saved',
+    'identity_provider.saved',
+  ]);
+  expect(actions[2]?.changes).toEqual({ secondFactorValues: { from: '', to: 'mfa' } });
+  expect(JSON.stringify(actions)).not.toContain(clientSecret);
+  expect(identity.logged()).not.toContain(clientSecret);
+});
+
+test('IDP-1 the settings are for administrators with a session, and a change needs the password', async () => {
+  const member = await identity.createMember(session);
+  const { accessToken } = await identity.createToken(session, { scopes: ['config:read', 'config:write'] });
+  for (const [token, status] of [
+    [member.session, 403],
+    [accessToken, 403],
+    ['', 401],
+  ] as const)
+    for (const [method, path, body] of [
+      ['GET', '', undefined],
+      ['PUT', '', { ...client, currentPassword: admin.password, issuer }],
+      ['POST', '/remove', { currentPassword: admin.password }],
+      ['POST', '/test', undefined],
+      ['POST', '/domains', { domain: 'a.example' }],
+      ['POST', '/domains/a.example/verify', undefined],
+      ['DELETE', '/domains/a.example', undefined],
+    ] as const)
+      expect([method, path, (await call(method, path, body, token)).status]).toEqual([method, path, status]);
+  const wrong = await saveProvider(identity, session, { issuer, currentPassword: 'wrong-horse' });
+  expect([wrong.status, wrong.body.error.code]).toEqual([400, 'WRONG_PASSWORD']);
+  expect((await saveProvider(identity, session, { issuer, scopes: ['email'] })).status).toBe(400);
+  expect((await saveProvider(identity, session, { issuer, extra: 1 })).status).toBe(400);
+  expect((await call('GET')).body.identityProvider).toBeNull();
+});
+
+test('IDP-3 a domain is verified by its TXT record', async () => {
+  const added = await addDomain('Bücher.Example.');
+  expect(added).toEqual({
+    domain: 'xn--bcher-kva.example',
+    verifiedAt: null,
+    record: {
+      name: '_workspace-platform.xn--bcher-kva.example',
+      value: expect.stringMatching(/^domain-verification=[0-9a-f]{40}$/) as string,
+    },
+  });
+  expect(await addDomain('bücher.example')).toEqual(added);
+  const path = `/domains/${added.domain}/verify`;
+  expect((await call('POST', path)).body.error.code).toBe('DOMAIN_NOT_VERIFIED');
+  dns.records.set(added.record.name, ['v=spf1 -all', 'domain-verification=0123456789']);
+  expect((await call('POST', path)).body.error.code).toBe('DOMAIN_NOT_VERIFIED');
+  dns.records.set(added.record.name, ['v=spf1 -all', added.record.value]);
+  const verified = await call('POST', path);
+  expect([verified.status, verified.body.domain.verifiedAt]).toEqual([200, expect.any(String)]);
+  expect((await call('GET')).body.domains).toEqual([verified.body.domain]);
+  expect((await call('DELETE', `/domains/${added.domain}`)).status).toBe(200);
+  expect((await call('DELETE', `/domains/${added.domain}`)).status).toBe(404);
+  // Added again, it has another challenge: the old record proves nothing.
+  await addDomain(added.domain);
+  expect((await call('POST', path)).body.error.code).toBe('DOMAIN_NOT_VERIFIED');
+});
+
+test('IDP-3 only the names of domains are accepted, and 20 of them', async () => {
+  for (const domain of ['localhost', '127.0.0.1', 'a..example', '-a.example', 'a b.example', 'ada@a.example', 'a.example/b', '*.example', 'a.123'])
+    expect([domain, (await call('POST', '/domains', { domain })).status]).toEqual([domain, 400]);
+  for (let count = 1; count <= 20; count += 1) await addDomain(`d${count}.example`);
+  expect((await call('POST', '/domains', { domain: 'd21.example' })).body.error.code).toBe('TOO_MANY_DOMAINS');
+}); // prettier-ignore
+
+test('IDP-3 a verified domain belongs to one organisation, also when two verify it at once', async () => {
+  const other = await identity.createOrganisation(`boss-${++organisations}@start.example`);
+  const tokens = [session, other.session];
+  const domains = await Promise.all(tokens.map((token) => addDomain('shared.example', token)));
+  dns.records.set(
+    '_workspace-platform.shared.example',
+    domains.map(({ record }) => record.value),
+  );
+  const answers = await Promise.all(
+    tokens.map((token) => call('POST', '/domains/shared.example/verify', undefined, token)),
+  );
+  expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);
+  expect(answers.find(({ status }) => status === 409)?.body.error.code).toBe('DOMAIN_TAKEN');
+  // A domain of another organisation is the same as none.
+  await addDomain('own.example');
+  expect((await call('DELETE', '/domains/own.example', undefined, other.session)).status).toBe(404);
+});
+
+test('IDP-3 name servers that fail are not a missing record', async () => {
+  const { record } = await addDomain('failing.example');
+  dns.failing.add(record.name);
+  const { status, headers } = await call('POST', '/domains/failing.example/verify');
+  expect([status, headers.get('retry-after')]).toEqual([503, '10']);
+});
+
+test('IDP-4 an administrator causes ten mails an hour about the settings, and one that says that there are more', async () => {
+  for (let count = 0; count < 13; count += 1)
+    expect((await saveProvider(identity, session, { issuer })).status).toBe(200);
+  const { rows } = await identity.db.query<{ headline: string }>(
+    `select detail ->> 'headline' as headline from outgoing_mails join users on users.id = user_id
+     where kind = 'token_alert' and users.email = $1 order by outgoing_mails.id`,
+    [`boss-${organisations}@start.example`],
+  );
+  const changed = 'The identity provider of your organisation was changed';
+  expect(rows.map(({ headline }) => headline)).toEqual([
+    ...Array<string>(10).fill(changed),
+    'There are more alerts of one kind',
+  ]);
+});
+
+test('IDP-4 every administrator is mailed about a change, and nobody else', async () => {
+  const second = await identity.createMember(session, 'admin');
+  await identity.createMember(session);
+  const mails = async () => {
+    const { rows } = await identity.db.query<{ email: string; headline: string; message: string }>(
+      `select users.email, detail ->> 'headline' as headline, detail ->> 'message' as message
+       from outgoing_mails join users on users.id = user_id
+       where kind = 'token_alert' and users.org_id = (select org_id from users where email = $1) order by outgoing_mails.id`,
+      [second.email],
+    );
+    return rows;
+  };
+  await saveProvider(identity, session, { issuer, justInTimeMembership: true });
+  const { record } = await addDomain('mailed.example');
+  dns.records.set(record.name, [record.value]);
+  await call('POST', '/domains/mailed.example/verify');
+  await call('DELETE', '/domains/mailed.example');
+  await call('POST', '/remove', { currentPassword: admin.password });
+  const sent = await mails();
+  expect(new Set(sent.map(({ email }) => email)).size).toBe(2);
+  expect(sent.map(({ headline }) => headline).filter((_headline, index) => index % 2 === 0)).toEqual([
+    'The identity provider of your organisation was changed',
+    'A domain of your organisation was verified',
+    'A domain of your organisation was removed',
+    'The identity provider of your organisation was removed',
+  ]);
+  expect(sent[0]?.message).toMatch(
+    /Issuer: https:\/\/login\.example\.com\. People of the verified domains become members/,
+  );
+  expect(JSON.stringify(sent)).not.toContain(client.clientSecret);
+});

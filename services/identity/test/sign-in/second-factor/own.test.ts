@@ -1,0 +1,164 @@
+import { admin, type IdentityUnderTest } from '../../identity.js';
+import {
+  beginLogin,
+  challengeIn,
+  enrol,
+  listAudited,
+  type Phone,
+  readState,
+  sendCode,
+  startWithPhone,
+} from './authenticator.js';
+
+const OWN = '/api/v1/auth/second-factor';
+let identity: IdentityUnderTest;
+let session: string;
+let phone: Phone;
+
+beforeAll(async () => {
+  ({ identity, session, phone } = await startWithPhone());
+});
+afterAll(() => identity.close());
+
+const currentPassword = admin.password;
+const post = (path: string, token: string | undefined, body: object) =>
+  identity.call('POST', path, { body, ...(token !== undefined && { token }) });
+
+test('AUTH-31 setting an app up needs the password and a code of the app, and stores the secret sealed', async () => {
+  const member = await identity.createMember(session);
+  expect(await readState(identity, member.session)).toEqual({ totp: null, passkeys: [], canAddPasskey: true, recoveryCodesLeft: 0, isRequired: false });
+  const refused = await post(`${OWN}/totp`, member.session, { currentPassword: 'wrong' });
+  expect([refused.status, refused.body.error.code]).toEqual([400, 'WRONG_PASSWORD']);
+  const begun = await post(`${OWN}/totp`, member.session, { currentPassword });
+  const { secret, uri, enrolment } = begun.body as Record<string, string>;
+  expect([begun.status, begun.headers.get('cache-control')]).toEqual([200, 'no-store']);
+  expect(Object.fromEntries(new URL(uri ?? '').searchParams)).toMatchObject({ secret, issuer: 'Example' });
+  // Nothing changes before the app has shown a code.
+  expect((await beginLogin(identity, member)).status).toBe(200);
+  const wrong = await post(`${OWN}/totp/confirm`, member.session, { enrolment, code: '000000' });
+  expect([wrong.status, wrong.body.error.code]).toEqual([400, 'SECOND_FACTOR_INVALID']);
+  const code = phone.install(secret ?? '').code();
+  const confirmed = await post(`${OWN}/totp/confirm`, member.session, { enrolment, code });
+  expect([confirmed.status, confirmed.body.recoveryCodes]).toEqual([200, expect.arrayContaining([expect.any(String)])]);
+  expect(await readState(identity, member.session)).toMatchObject({ totp: { createdAt: expect.any(String) }, recoveryCodesLeft: 10 });
+  const { rows } = await identity.db.query('select secret_sealed from totp_factors where user_id = $1', [member.id]);
+  expect(rows).toEqual([{ secret_sealed: expect.stringMatching(/^v1\.k1\./) }]);
+  expect(await listAudited(identity, member.id)).toEqual(['second_factor.enrolled']);
+  expect(identity.logged()).not.toContain(secret);
+}); // prettier-ignore
+
+test('AUTH-31 an enrolment belongs to its session, for ten minutes', async () => {
+  const [one, other] = [await identity.createMember(session), await identity.createMember(session)];
+  const { secret, enrolment } = (await post(`${OWN}/totp`, one.session, { currentPassword })).body as Record<string, string>;
+  const app = phone.install(secret ?? '');
+  const again = await identity.login({ email: one.email, password: one.password });
+  for (const token of [other.session, again]) {
+    const { status, body } = await post(`${OWN}/totp/confirm`, token, { enrolment, code: app.code() });
+    expect([status, body.error.code]).toEqual([400, 'ENROLMENT_EXPIRED']);
+  }
+  phone.advance(10 * 60_000);
+  const late = await post(`${OWN}/totp/confirm`, one.session, { enrolment, code: app.code() });
+  expect(late.body.error.code).toBe('ENROLMENT_EXPIRED');
+  expect((await readState(identity, one.session)).totp).toBeNull();
+}); // prettier-ignore
+
+test('AUTH-31 another app takes the place of the first one, and the recovery codes stay', async () => {
+  const member = await identity.createMember(session);
+  const first = await enrol(identity, phone, member.session);
+  const second = await enrol(identity, phone, member.session, first.app.nextCode());
+  expect([first.recoveryCodes.length, second.recoveryCodes]).toEqual([10, null]);
+  const challenge = challengeIn(await beginLogin(identity, member));
+  expect((await sendCode(identity, challenge, first.app.nextCode())).status).toBe(401);
+  expect((await sendCode(identity, challenge, second.app.nextCode())).status).toBe(200);
+});
+
+test('AUTH-31 with a second factor, the password alone neither replaces nor removes it, nor renews its recovery codes', async () => {
+  const member = await identity.createMember(session);
+  const { app, firstCode, recoveryCodes } = await enrol(identity, phone, member.session);
+  const before = await readState(identity, member.session);
+  for (const path of ['totp', 'totp/disable', 'recovery-codes']) {
+    const alone = await post(`${OWN}/${path}`, member.session, { currentPassword });
+    expect([alone.status, alone.body.error.code]).toEqual([400, 'SECOND_FACTOR_REQUIRED']);
+    // A wrong code, the code that confirmed the app, and a recovery code of somebody else.
+    for (const code of ['000000', firstCode, '0000-0000-0000-0000']) {
+      const wrong = await post(`${OWN}/${path}`, member.session, { currentPassword, code });
+      expect([wrong.status, wrong.body.error.code]).toEqual([400, 'SECOND_FACTOR_INVALID']);
+    }
+  }
+  const code = app.nextCode();
+  const guessed = await post(`${OWN}/totp/disable`, member.session, { currentPassword: 'wrong', code });
+  expect(guessed.body.error.code).toBe('WRONG_PASSWORD');
+  expect(await readState(identity, member.session)).toEqual(before);
+  expect(await listAudited(identity, member.id)).toEqual(['second_factor.enrolled']);
+  const { rows } = await identity.db.query('select wrong_codes from totp_factors where user_id = $1', [member.id]);
+  expect(rows).toEqual([{ wrong_codes: 6 }]);
+  // The code is still unused, and works once.
+  expect((await post(`${OWN}/recovery-codes`, member.session, { currentPassword, code })).status).toBe(200);
+  expect((await post(`${OWN}/totp/disable`, member.session, { currentPassword, code })).body.error.code).toBe('SECOND_FACTOR_INVALID');
+  expect((await post(`${OWN}/totp/disable`, member.session, { currentPassword, code: recoveryCodes[0] })).status).toBe(400);
+  expect((await post(`${OWN}/totp/disable`, member.session, { currentPassword, code: app.nextCode() })).status).toBe(200);
+}); // prettier-ignore
+
+test('AUTH-31 a recovery code replaces a lost app', async () => {
+  const member = await identity.createMember(session);
+  const { recoveryCodes } = await enrol(identity, phone, member.session);
+  const found = await enrol(identity, phone, member.session, recoveryCodes[0]);
+  expect(await readState(identity, member.session)).toMatchObject({ recoveryCodesLeft: 9 });
+  const challenge = challengeIn(await beginLogin(identity, member));
+  expect((await sendCode(identity, challenge, found.app.nextCode())).status).toBe(200);
+});
+
+test('AUTH-30 ten wrong codes of one network at the own second factor are followed by 429', async () => {
+  const member = await identity.createMember(session);
+  await enrol(identity, phone, member.session);
+  const statuses = [];
+  for (let guess = 0; guess < 11; guess += 1)
+    statuses.push((await post(`${OWN}/totp`, member.session, { currentPassword, code: '000000' })).status);
+  expect(statuses).toEqual([...Array.from({ length: 10 }, () => 400), 429]);
+  const challenge = challengeIn(await beginLogin(identity, member));
+  expect((await sendCode(identity, challenge, '000000')).status).toBe(429);
+});
+
+test('AUTH-31 an enrolment takes the place of no app that came after it', async () => {
+  const member = await identity.createMember(session);
+  const begin = async (body: object) =>
+    (await post(`${OWN}/totp`, member.session, { currentPassword, ...body })).body as Record<string, string>;
+  const confirm = ({ secret = '', enrolment }: Record<string, string>) =>
+    post(`${OWN}/totp/confirm`, member.session, { enrolment, code: phone.install(secret).code() });
+  const early = await begin({});
+  const { app } = await enrol(identity, phone, member.session);
+  expect((await confirm(early)).body.error.code).toBe('ENROLMENT_EXPIRED');
+  const [one, other] = [await begin({ code: app.nextCode() }), await begin({ code: app.nextCode() })];
+  expect((await confirm(one)).status).toBe(200);
+  expect((await confirm(other)).body.error.code).toBe('ENROLMENT_EXPIRED');
+});
+
+test('AUTH-31 the app is removed, and recovery codes renewed, with the password and a code', async () => {
+  const member = await identity.createMember(session);
+  const { app, recoveryCodes } = await enrol(identity, phone, member.session);
+  for (const path of ['totp/disable', 'recovery-codes'])
+    expect((await post(`${OWN}/${path}`, member.session, { currentPassword: 'wrong' })).body.error.code).toBe('WRONG_PASSWORD');
+  const renewed = await post(`${OWN}/recovery-codes`, member.session, { currentPassword, code: app.nextCode() });
+  expect([renewed.status, renewed.body.recoveryCodes.length]).toEqual([200, 10]);
+  const challenge = challengeIn(await beginLogin(identity, member));
+  expect((await sendCode(identity, challenge, recoveryCodes[0] ?? '')).status).toBe(401);
+  expect((await sendCode(identity, challenge, renewed.body.recoveryCodes[0] as string)).status).toBe(200);
+  const removed = await post(`${OWN}/totp/disable`, member.session, { currentPassword, code: app.nextCode() });
+  expect(removed.status).toBe(200);
+  expect((await beginLogin(identity, member)).status).toBe(200);
+  const pending = challengeIn(await beginLogin(identity, member));
+  expect((await sendCode(identity, pending, app.nextCode())).status).toBe(400);
+  for (const path of ['totp/disable', 'recovery-codes'])
+    expect((await post(`${OWN}/${path}`, member.session, { currentPassword })).body.error.code).toBe('NO_SECOND_FACTOR');
+  expect(await listAudited(identity, member.id)).toEqual(['second_factor.enrolled', 'second_factor.codes_renewed', 'second_factor.removed']);
+}); // prettier-ignore
+
+test('AUTH-31 no token reaches the second factor', async () => {
+  const { accessToken } = await identity.createToken(session, { scopes: ['user:read', 'user:write'] });
+  const paths = ['totp', 'totp/confirm', 'totp/disable', 'recovery-codes'];
+  for (const path of paths) {
+    const body = { currentPassword, enrolment: 'x', code: '000000' };
+    expect((await post(`${OWN}/${path}`, accessToken, body)).body.error.code).toBe('SESSION_REQUIRED');
+    expect((await post(`${OWN}/${path}`, undefined, body)).status).toBe(401);
+  }
+});

@@ -1,0 +1,203 @@
+import type { IdentityUnderTest } from '../../identity.js';
+import {
+  beginChallenge,
+  beginLogin,
+  challengeIn,
+  enrol,
+  type Phone,
+  readState,
+  sendCode,
+  startWithPhone,
+} from './authenticator.js';
+import {
+  addPasskey,
+  askPasskey,
+  beginPasskey,
+  confirmPasskey,
+  createPasskey,
+  type Forged,
+  prove,
+  removePasskey,
+  sendPasskey,
+  signInWith,
+} from './passkey.js';
+
+let identity: IdentityUnderTest;
+let session: string;
+let phone: Phone;
+
+beforeAll(async () => {
+  ({ identity, session, phone } = await startWithPhone());
+});
+afterAll(() => identity.close());
+
+const audited = async (userId: string) =>
+  (await identity.db.query<{ action: string; detail: object }>(`select action, detail from audit_entries where subject_id = $1 and action like 'second_factor.%' order by id`, [userId])).rows; // prettier-ignore
+
+async function createEnrolled() {
+  const member = await identity.createMember(session);
+  return { member, ...(await addPasskey(identity, member.session)) };
+}
+
+test('AUTH-36 a passkey is a second factor: it is set up with the password, and signs in after it', async () => {
+  const { member, passkey, options, recoveryCodes } = await createEnrolled();
+  expect(recoveryCodes).toHaveLength(10);
+  expect(await readState(identity, member.session)).toMatchObject({
+    totp: null,
+    passkeys: [{ id: expect.any(String), name: 'My key', createdAt: expect.any(String), lastUsedAt: null }],
+    recoveryCodesLeft: 10,
+  });
+  // The handle is stored on devices: it tells the id of the account and nothing else.
+  const handle = Buffer.from(options.user?.id ?? '', 'base64url').toString('hex');
+  expect(handle).toBe(member.id.replaceAll('-', ''));
+  const answer = await beginLogin(identity, member);
+  expect([answer.status, answer.body.error.code]).toEqual([401, 'SECOND_FACTOR_REQUIRED']);
+  const challenge = challengeIn(answer);
+  expect((await askPasskey(identity, challenge)).body).toMatchObject({ rpId: 'localhost', allowCredentials: [{ id: passkey.id, transports: ['internal'] }] });
+  const done = await signInWith(identity, challenge, passkey);
+  expect([done.status, done.body.user.id]).toEqual([200, member.id]);
+  expect((await readState(identity, done.body.accessToken as string)).passkeys[0].lastUsedAt).toEqual(expect.any(String));
+  const { rows } = await identity.db.query(`select detail from audit_entries where actor_id = $1 and action = 'session.created' order by id desc limit 1`, [member.id]);
+  expect(rows).toEqual([{ detail: { method: 'password', secondFactor: 'passkey' } }]);
+  expect(await audited(member.id)).toEqual([{ action: 'second_factor.enrolled', detail: { factor: 'passkey', name: 'My key' } }]);
+}); // prettier-ignore
+
+test('AUTH-36 a recovery code signs in an account whose only factor is a passkey, and a code of an app does not', async () => {
+  const { member, recoveryCodes } = await createEnrolled();
+  const challenge = await beginChallenge(identity, member);
+  expect((await sendCode(identity, challenge, '123456')).status).toBe(401);
+  expect((await sendCode(identity, challenge, recoveryCodes?.[0] ?? '')).status).toBe(200);
+});
+
+const forgeries: [string, Forged][] = [
+  ['another origin', { origin: 'https://localhost.evil.example' }],
+  ['another port', { origin: 'http://localhost:8081' }],
+  ['another relying party', { rpId: 'evil.example' }],
+  ['another challenge', { challenge: Buffer.alloc(32).toString('base64url') }],
+  ['another ceremony', { type: 'webauthn.create' }],
+  ['another account', { userHandle: Buffer.alloc(16).toString('base64url') }],
+];
+test.each(forgeries)('AUTH-37 an answer for %s is refused', async (_name, forged) => {
+  const { member, passkey } = await createEnrolled();
+  const refused = await signInWith(identity, await beginChallenge(identity, member), passkey, forged);
+  expect([refused.status, refused.body.error.code]).toEqual([401, 'SECOND_FACTOR_INVALID']);
+  expect((await signInWith(identity, await beginChallenge(identity, member), passkey)).status).toBe(200);
+});
+
+test.each<[string, Forged]>([
+  ...forgeries.slice(0, 4),
+  ['another ceremony', { type: 'webauthn.get' }],
+  ['a statement with certificates', { hasCertificate: true }],
+])('AUTH-37 a passkey made with %s is not set up', async (_name, forged) => {
+  const member = await identity.createMember(session);
+  const { body } = await beginPasskey(identity, member.session);
+  const registration = createPasskey().register(body as { challenge: string }, forged);
+  const refused = await confirmPasskey(identity, member.session, { registration });
+  expect([refused.status, refused.body.error.code]).toEqual([400, 'PASSKEY_INVALID']);
+  // The challenge is used up by whatever is presented for it.
+  const honest = createPasskey().register(body as { challenge: string });
+  expect((await confirmPasskey(identity, member.session, { registration: honest })).status).toBe(400);
+  expect((await readState(identity, member.session)).passkeys).toEqual([]);
+});
+
+test('AUTH-37 an answer works once, and for the sign-in that asked for it', async () => {
+  const { member, passkey } = await createEnrolled();
+  const [first, second] = [await beginChallenge(identity, member), await beginChallenge(identity, member)];
+  const { body } = await askPasskey(identity, first);
+  await askPasskey(identity, second);
+  const answer = passkey.use(body as { challenge: string });
+  const elsewhere = await sendPasskey(identity, second, answer);
+  expect([elsewhere.status, elsewhere.body.error.code]).toEqual([401, 'SECOND_FACTOR_INVALID']);
+  expect((await sendPasskey(identity, first, answer)).status).toBe(200);
+  expect((await sendPasskey(identity, first, answer)).body.error.code).toBe('SIGN_IN_EXPIRED');
+  // A refused answer has used its challenge up as well.
+  const third = await beginChallenge(identity, member);
+  const asked = (await askPasskey(identity, third)).body as { challenge: string };
+  expect((await sendPasskey(identity, third, passkey.use(asked, { origin: 'https://evil.example' }))).status).toBe(401);
+  expect((await sendPasskey(identity, third, passkey.use(asked))).status).toBe(401);
+  expect((await signInWith(identity, third, passkey)).status).toBe(200);
+}); // prettier-ignore
+
+test('AUTH-37 a passkey opens no other account, and is set up in one only', async () => {
+  const [mine, theirs] = [await createEnrolled(), await createEnrolled()];
+  const challenge = await beginChallenge(identity, mine.member);
+  expect((await signInWith(identity, challenge, theirs.passkey)).status).toBe(401);
+  const proof = await prove(identity, mine.member.session, mine.passkey);
+  const begun = (await beginPasskey(identity, mine.member.session, proof)).body as { challenge: string };
+  const registration = theirs.passkey.register(begun);
+  const again = await confirmPasskey(identity, mine.member.session, { registration });
+  expect([again.status, again.body.error.code]).toEqual([409, 'PASSKEY_EXISTS']);
+});
+
+test('AUTH-37 nothing about passkeys is told before the first factor was right', async () => {
+  const { member } = await createEnrolled();
+  const plain = await identity.createMember(session);
+  const asked = await askPasskey(identity, 'no-such-challenge');
+  expect([asked.status, asked.body.error.code]).toEqual([401, 'SIGN_IN_EXPIRED']);
+  const wrong = await Promise.all([member, plain].map(({ email }) => beginLogin(identity, { email, password: 'wrong' })));
+  expect(wrong[0]?.body).toEqual(wrong[1]?.body);
+}); // prettier-ignore
+
+test('AUTH-37 a challenge ends after ten minutes, and with the member', async () => {
+  const { member, passkey } = await createEnrolled();
+  const { body } = await beginPasskey(identity, member.session, await prove(identity, member.session, passkey));
+  const registration = createPasskey().register(body as { challenge: string });
+  const challenge = await beginChallenge(identity, member);
+  await askPasskey(identity, challenge);
+  phone.advance(10 * 60_000);
+  expect((await confirmPasskey(identity, member.session, { registration })).status).toBe(400);
+  const removed = await beginChallenge(identity, member);
+  const options = (await askPasskey(identity, removed)).body as { challenge: string };
+  await identity.call('DELETE', `/api/v1/users/${member.id}`, { token: session });
+  const late = await sendPasskey(identity, removed, passkey.use(options));
+  expect(late.body.error.code).toBe('SIGN_IN_EXPIRED');
+  phone.advance(11 * 60_000);
+  await identity.sweep();
+  expect((await identity.db.query('select 1 from passkey_challenges where user_id = $1', [member.id])).rowCount).toBe(0);
+}); // prettier-ignore
+
+test('AUTH-38 a passkey whose counter fell is refused and audited, and one without a counter is not', async () => {
+  const { member, passkey } = await createEnrolled();
+  expect(
+    (await signInWith(identity, await beginChallenge(identity, member), passkey, { counter: 7 })).status,
+  ).toBe(200);
+  for (const counter of [7, 6, 0])
+    expect(
+      (await signInWith(identity, await beginChallenge(identity, member), passkey, { counter })).status,
+    ).toBe(401);
+  const [, ...fallen] = await audited(member.id);
+  const detail = { factor: 'passkey', name: 'My key' };
+  expect(fallen).toEqual(Array.from({ length: 3 }, () => ({ action: 'second_factor.counter_fell', detail })));
+  expect(
+    (await signInWith(identity, await beginChallenge(identity, member), passkey, { counter: 8 })).status,
+  ).toBe(200);
+  const other = await identity.createMember(session);
+  const synced = await addPasskey(identity, other.session, {}, createPasskey({ hasCounter: false }));
+  for (let round = 0; round < 2; round += 1)
+    expect((await signInWith(identity, await beginChallenge(identity, other), synced.passkey)).status).toBe(
+      200,
+    );
+});
+
+test('AUTH-39 removing a passkey with a stolen session takes the password and a factor', async () => {
+  const { member, passkey } = await createEnrolled();
+  const { app } = await enrol(identity, phone, member.session, undefined, await prove(identity, member.session, passkey));
+  const [{ id }] = (await readState(identity, member.session)).passkeys as [{ id: string }];
+  const alone = await removePasskey(identity, member, id);
+  expect(alone.body.error.code).toBe('SECOND_FACTOR_REQUIRED');
+  const guessed = await removePasskey(identity, { ...member, password: 'wrong' }, id, { code: app.nextCode() });
+  expect(guessed.body.error.code).toBe('WRONG_PASSWORD');
+  const used = await prove(identity, member.session, passkey);
+  expect((await removePasskey(identity, member, id, { ...used, code: app.code() })).status).toBe(400);
+  const foreign = await createEnrolled();
+  const theirs = await prove(identity, foreign.member.session, foreign.passkey);
+  expect((await removePasskey(identity, member, id, theirs)).body.error.code).toBe('SECOND_FACTOR_INVALID');
+  expect((await removePasskey(identity, foreign.member, id, theirs)).status).toBe(404);
+  expect((await readState(identity, member.session)).passkeys).toHaveLength(1);
+  expect((await removePasskey(identity, member, id, { code: app.nextCode() })).status).toBe(200);
+  // The app is left, and the codes with it.
+  expect(await readState(identity, member.session)).toMatchObject({ passkeys: [], recoveryCodesLeft: 10 });
+  const challenge = await beginChallenge(identity, member);
+  expect((await askPasskey(identity, challenge)).body.error.code).toBe('NO_PASSKEY');
+  expect((await sendCode(identity, challenge, app.nextCode())).status).toBe(200);
+}); // prettier-ignore

@@ -1,0 +1,132 @@
+import type { Answer } from '@platform/testing';
+import { createHttpBrowser, type HttpBrowser } from '../../browser.js';
+import { admin, type IdentityUnderTest, type Member, startIdentity } from '../../identity.js';
+import { callWith } from '../../hostile-input/routes.js';
+import { dangerousOperations } from '../../../src/sign-in/confirmation/dangerous-operations.js';
+
+const TEN_MINUTES = 10 * 60_000;
+const CONFIRM = '/api/v1/sessions/confirm';
+const required = [403, 'CONFIRMATION_REQUIRED'];
+
+/** Why the other operations that change something need no confirmation. */
+const harmless: Readonly<Record<string, readonly string[]>> = {
+  'open to everyone, with a secret of its own': ['login', 'requestCode', 'forgotPassword', 'describeLink', 'resetPassword', 'acceptInvitation', 'reportLeakedTokens', 'loginSecondFactor', 'enrolAtLogin', 'confirmEnrolmentAtLogin', 'getPasskeyOptionsAtLogin', 'enrolPasskeyAtLogin', 'confirmPasskeyAtLogin'],
+  'asks for the password, and any second factor, every time': ['changeOwnPassword', 'enrolTotp', 'disableTotp', 'renewRecoveryCodes', 'enrolPasskey', 'removePasskey', 'saveIdentityProvider', 'removeIdentityProvider', 'disconnectProvider', 'confirmSession'],
+  'completes what was asked for with the password': ['confirmTotp', 'confirmPasskey', 'getPasskeyOptions'],
+  'takes from nobody else, and gives nobody power': ['renamePasskey', 'logout', 'endSession', 'endOtherSessions', 'revokeOwnToken', 'editOwnToken', 'revokeConnectedApp', 'addIdentityDomain'],
+  'ends what a member can begin again by signing in': ['endUserSessions'],
+  'looks, and changes nothing': ['testIdentityProvider', 'testMcpServer', 'refreshMcpServer'],
+  'takes no session, or no cookie': ['rotateOwnCredential', 'revokeOwnCredential', 'callTools'],
+}; // prettier-ignore
+
+let identity: IdentityUnderTest;
+let session: string;
+beforeAll(async () => {
+  identity = await startIdentity();
+  session = await identity.login();
+});
+afterAll(() => identity.close());
+
+const toOutcome = ({ status, body }: Answer) => [status, body?.error?.code];
+const createToken = (browser: HttpBrowser) =>
+  browser.call('POST', '/api/v1/personal-access-tokens', { body: { name: 'From the browser' } });
+const confirm = (browser: HttpBrowser, currentPassword: string) =>
+  browser.call('POST', CONFIRM, { body: { currentPassword } });
+
+/** A browser in which an administrator signed in more than ten minutes ago. */
+async function openStaleBrowser(): Promise<{ browser: HttpBrowser; member: Member }> {
+  const member = await identity.createMember(session, 'admin');
+  const browser = createHttpBrowser(identity.url);
+  await browser.signIn(member);
+  identity.advance(TEN_MINUTES);
+  return { browser, member };
+}
+
+test('AUTH-41 every operation that changes something is dangerous, or has a reason why it is not', async () => {
+  const { body } = await identity.call('GET', '/docs/json');
+  const paths = Object.values(body.paths as Record<string, Record<string, { operationId: string }>>);
+  const changes = paths.flatMap((operations) =>
+    Object.entries(operations).flatMap(([method, { operationId }]) =>
+      method === 'get' ? [] : [operationId],
+    ),
+  );
+  const known = [...dangerousOperations.keys(), ...Object.values(harmless).flat()];
+  expect(changes.toSorted()).toEqual(known.toSorted());
+});
+
+test('AUTH-41 a browser left open can do none of the dangerous operations, and its cookie as a bearer neither', async () => {
+  const { browser } = await openStaleBrowser();
+  const token = browser.cookies.get('platform_session') ?? '';
+  const { body } = await identity.call('GET', '/docs/json');
+  const refused: string[] = [];
+  for (const [path, operations] of Object.entries<Record<string, { operationId: string }>>(body.paths))
+    for (const [method, { operationId }] of Object.entries(operations)) {
+      if (!dangerousOperations.has(operationId)) continue;
+      const named = path.replaceAll(/\{\w+\}/g, '01900000-0000-7000-8000-000000000000');
+      const options = { body: { role: 'admin', scopes: [] } };
+      const answers = [
+        await browser.call(method.toUpperCase(), named, options),
+        await callWith(identity, { method: method.toUpperCase(), path }, { ...options, token }),
+      ];
+      expect([operationId, ...answers.map(toOutcome)]).toEqual([operationId, required, required]);
+      refused.push(operationId);
+    }
+  expect(refused.toSorted()).toEqual([...dangerousOperations.keys()].toSorted());
+});
+
+test('AUTH-41 a fresh sign-in and the password allow dangerous acts for ten minutes, in this session only', async () => {
+  const { browser, member } = await openStaleBrowser();
+  const other = createHttpBrowser(identity.url);
+  await other.signIn(member);
+  expect((await createToken(other)).status).toBe(201);
+  identity.advance(TEN_MINUTES);
+  expect(toOutcome(await createToken(browser))).toEqual(required);
+
+  const { status, body } = await confirm(browser, member.password);
+  expect([status, body]).toEqual([200, { message: 'Session confirmed', confirmedUntil: expect.stringMatching(/Z$/) }]);
+  expect((await createToken(browser)).status).toBe(201);
+  expect(toOutcome(await createToken(other))).toEqual(required);
+  identity.advance(TEN_MINUTES);
+  expect(toOutcome(await createToken(browser))).toEqual(required);
+  const { rows } = await identity.db.query(
+    `select detail from audit_entries where action = 'session.confirmed' and actor_id = $1`,
+    [member.id],
+  );
+  expect(rows).toEqual([{ detail: { method: 'password' } }]);
+}); // prettier-ignore
+
+test('AUTH-41 a session of the API, and a token, work as before', async () => {
+  const member = await identity.createMember(session, 'admin');
+  const { accessToken } = await identity.createToken(member.session, { scopes: ['pat:write', 'pat:read'] });
+  identity.advance(TEN_MINUTES);
+  for (const token of [member.session, accessToken])
+    expect((await identity.call('POST', '/api/v1/personal-access-tokens', { token, body: { name: 'x', scopes: ['pat:read'] } })).status).toBe(201);
+}); // prettier-ignore
+
+test('AUTH-41 renaming a member and a dry run are not dangerous, a role and what cannot be read are', async () => {
+  const { browser } = await openStaleBrowser();
+  const other = await identity.createMember(session);
+  const change = (body: object) => browser.call('PATCH', `/api/v1/users/${other.id}`, { body });
+  expect((await change({ fullName: 'Grace' })).status).toBe(200);
+  expect(toOutcome(await change({ fullName: 'Grace', role: 'admin' }))).toEqual(required);
+  const path = '/api/v1/organisation/token-policy';
+  const body = (await browser.call('GET', path)).body.policy as object;
+  for (const [query, outcome] of [['?dryRun=true', [200, undefined]], ['?dryRun=false', required], ['?dryRun=true&dryRun=false', required], ['', required]] as const) {
+    const answer = await browser.call('PUT', `${path}${query}`, { body });
+    expect([query, toOutcome(answer)]).toEqual([query, outcome]);
+  }
+}); // prettier-ignore
+
+test('AUTH-41 wrong passwords are limited and in the audit, and confirm nothing', async () => {
+  const { browser, member } = await openStaleBrowser();
+  for (let tries = 0; tries < 10; tries += 1)
+    expect(toOutcome(await confirm(browser, `wrong-${tries}`))).toEqual([400, 'WRONG_PASSWORD']);
+  expect((await confirm(browser, member.password)).status).toBe(429);
+  expect(toOutcome(await createToken(browser))).toEqual(required);
+});
+
+test('AUTH-41 a page of another origin cannot confirm a session', async () => {
+  const { browser } = await openStaleBrowser();
+  for (const headers of [{ 'sec-fetch-site': 'cross-site' }, { 'x-csrf-token': 'guessed' }])
+    expect(toOutcome(await browser.call('POST', CONFIRM, { headers, body: { currentPassword: admin.password } }))).toEqual([403, 'SAME_ORIGIN_REQUIRED']);
+}); // prettier-ignore

@@ -1,0 +1,191 @@
+import { DAY_MS } from '@platform/service-kit';
+import { checkUseStatement } from '../../src/tokens/watch/unused/queries.js';
+import { type IdentityUnderTest, startIdentity } from '../identity.js';
+import { waitForLockWaiters } from '../lock-waiters.js';
+import { policyPath } from './no-policy.js';
+import { createOrganisation, createReplicas } from './unused-organisation.js';
+
+const HOUR = 1 / 24;
+let identity: IdentityUnderTest;
+
+beforeAll(async () => {
+  // Nothing answers there: mails stay in the outbox, where the tests read them.
+  identity = await startIdentity({ environment: { MAIL_URL: 'http://127.0.0.1:9' } });
+});
+afterAll(() => identity.close());
+
+test('unused tokens are warned about once, and revoked a week later', async () => {
+  const organisation = await createOrganisation(identity);
+  const { adminId, putLongAgo, insertToken, use, takeDigests, findRevoked } = organisation;
+  const { runAfter } = createReplicas(identity);
+  await insertToken('never used');
+  const long = await insertToken('used long ago');
+  await use(long, Date.now() - 31 * DAY_MS);
+  const recent = await insertToken('used last week');
+  await use(recent, Date.now() - 7 * DAY_MS);
+  await insertToken('new', { createdAgo: 1 });
+
+  await putLongAgo({ revokeUnusedDays: 30 });
+
+  await runAfter(0);
+  const digests = await takeDigests();
+  expect(digests.map(({ userId, tokens }) => [userId, tokens.map(({ name }) => name).toSorted()])).toEqual([
+    [adminId, ['never used', 'used long ago']],
+  ]);
+  const day = new Date(Date.now() + 7 * DAY_MS).toISOString().slice(0, 10);
+  expect(digests[0]?.tokens[0]?.end).toMatch(
+    new RegExp(`^not used since .*: it is revoked on ${day}, unless`),
+  );
+  for (const days of [1, 3, 7]) await runAfter(days);
+  expect([await takeDigests(), await findRevoked()]).toEqual([[], []]);
+  await runAfter(7 + HOUR);
+  expect(await findRevoked()).toEqual(['never used', 'used long ago']);
+  const { rows } = await identity.db.query(
+    `select actor_id, credential_id, reason, count(*)::int from audit_entries
+     where org_id = $1 and action = 'token.revoked' group by 1, 2, 3`,
+    [organisation.orgId],
+  );
+  expect(rows).toEqual([{ actor_id: null, credential_id: null, reason: 'unused', count: 2 }]);
+  // The one that was used a week before is warned about 23 days after its use.
+  await runAfter(15);
+  expect(await takeDigests()).toEqual([]);
+  await runAfter(17);
+  expect((await takeDigests()).map(({ tokens }) => tokens[0]?.name)).toEqual(['used last week']);
+});
+
+test('days without a use count from when the rule was tightened, however often the policy is saved', async () => {
+  const { put, insertToken, takeDigests, findRevoked } = await createOrganisation(identity);
+  const { runAfter } = createReplicas(identity);
+  await insertToken('unused for long');
+  await put({ revokeUnusedDays: 30 });
+  await runAfter(22);
+  expect(await takeDigests()).toEqual([]);
+  // The same number of days does not restart the count.
+  expect((await put({ revokeUnusedDays: 30, allowList: ['10.0.0.0/8'] })).status).toBe(200);
+  await runAfter(24);
+  expect(await takeDigests()).toHaveLength(1);
+  await runAfter(30);
+  expect(await findRevoked()).toEqual([]);
+  await runAfter(32);
+  expect(await findRevoked()).toEqual(['unused for long']);
+});
+
+test('a token that is used after its warning is kept, and warned about again when it is unused again', async () => {
+  const { putLongAgo, insertToken, use, takeDigests, findRevoked } = await createOrganisation(identity);
+  const { runAfter } = createReplicas(identity);
+  const id = await insertToken('used again');
+  await putLongAgo({ revokeUnusedDays: 30 });
+  await runAfter(0);
+  expect(await takeDigests()).toHaveLength(1);
+  await use(id, Date.now() + 6.9 * DAY_MS);
+  for (const days of [7 + HOUR, 29]) await runAfter(days);
+  expect([await takeDigests(), await findRevoked()]).toEqual([[], []]);
+  await runAfter(30);
+  expect(await takeDigests()).toHaveLength(1);
+  await runAfter(36.5);
+  expect(await findRevoked()).toEqual([]);
+  await runAfter(37 + 2 * HOUR);
+  expect(await findRevoked()).toEqual(['used again']);
+});
+
+test('a use that is stored while the token is being revoked keeps it', async () => {
+  const { orgId, putLongAgo, adminId, insertToken, use, findRevoked } = await createOrganisation(identity);
+  const { runAfter } = createReplicas(identity);
+  const id = await insertToken('used in the last moment');
+  await putLongAgo({ revokeUnusedDays: 30 });
+  await runAfter(0);
+  const client = await identity.db.connect();
+  try {
+    await client.query('begin');
+    await client.query('select from users where id = $1 for update', [adminId]);
+    const running = runAfter(7 + HOUR);
+    await waitForLockWaiters(identity.db);
+    await use(id, Date.now() + 7 * DAY_MS);
+    await client.query('commit');
+    await running;
+  } finally {
+    client.release();
+  }
+  expect(await findRevoked()).toEqual([]);
+  const { rows } = await identity.db.query(
+    `select status from personal_access_tokens where org_id = $1 and name = 'used in the last moment'`,
+    [orgId],
+  );
+  expect(rows).toEqual([{ status: 'active' }]);
+});
+
+test('a policy that is switched off revokes nothing, and one that is switched on again warns again', async () => {
+  const { put, putLongAgo, insertToken, takeDigests, findRevoked } = await createOrganisation(identity);
+  const { runAfter } = createReplicas(identity);
+  await insertToken('spared');
+  await putLongAgo({ revokeUnusedDays: 30 });
+  await runAfter(0);
+  expect(await takeDigests()).toHaveLength(1);
+  expect((await put({})).body.policy.revokeUnusedDays).toBeNull();
+  for (const days of [8, 100]) await runAfter(days);
+  expect([await takeDigests(), await findRevoked()]).toEqual([[], []]);
+  await putLongAgo({ revokeUnusedDays: 30 });
+  await runAfter(101);
+  expect(await takeDigests()).toHaveLength(1);
+  expect(await findRevoked()).toEqual([]);
+});
+
+test('administrators are warned about the tokens of service accounts, and what a token created is kept', async () => {
+  const { session, adminId, putLongAgo, insertToken, takeDigests, findRevoked } =
+    await createOrganisation(identity);
+  const { runAfter } = createReplicas(identity);
+  const account = await identity.call('POST', '/api/v1/service-accounts', {
+    token: session,
+    body: { name: 'mirror', role: 'member' },
+  });
+  await insertToken('sync', { accountId: account.body.serviceAccount.id });
+  const parent = await insertToken('parent');
+  const child = await insertToken('child', { createdAgo: 5 });
+  await identity.db.query('update personal_access_tokens set parent_id = $1 where id = $2', [parent, child]);
+  await putLongAgo({ revokeUnusedDays: 30 });
+  await runAfter(0);
+  const digests = await takeDigests();
+  expect(digests.map(({ userId, tokens }) => [userId, tokens.map(({ name }) => name).toSorted()])).toEqual([
+    [adminId, ['parent', 'sync (service account mirror)']],
+  ]);
+  await runAfter(7 + HOUR);
+  expect(await findRevoked()).toEqual(['parent', 'sync']);
+  const { rows } = await identity.db.query(
+    `select detail->>'headline' as headline, merge_key from outgoing_mails
+     where kind = 'token_alert' and user_id = $1 order by id`,
+    [adminId],
+  );
+  expect(rows).toEqual(
+    [1, 2].map(() => ({ headline: 'An unused access token was revoked', merge_key: 'token-unused' })),
+  );
+});
+
+test('the rule takes 8 to 3,650 days', async () => {
+  const { session, put } = await createOrganisation(identity);
+  for (const revokeUnusedDays of [7, 3_651, 30.5, '30', true])
+    expect((await put({ revokeUnusedDays })).status).toBe(400);
+  expect((await put({ revokeUnusedDays: 8 })).body.policy.revokeUnusedDays).toBe(8);
+  const read = await identity.call('GET', policyPath, { token: session });
+  expect(read.body.policy.revokeUnusedDays).toBe(8);
+});
+
+test('the job finds what to look at by index, however many tokens there are', async () => {
+  const { put, insertToken } = await createOrganisation(identity);
+  await put({ revokeUnusedDays: 30 });
+  const id = await insertToken('one of many', { createdAgo: 1 });
+  await identity.db.query(
+    `insert into personal_access_tokens
+       (id, org_id, owner_id, name, scopes, token_hash, signing_key_id, created_at, use_checked_until)
+     select gen_random_uuid(), org_id, owner_id, name, scopes, gen_random_uuid()::text, signing_key_id, created_at, now()
+     from personal_access_tokens, generate_series(1, 10000) where id = $1`,
+    [id],
+  );
+  await identity.db.query('analyze personal_access_tokens, token_policies');
+  const { rows } = await identity.db.query<{ 'QUERY PLAN': string }>(`explain ${checkUseStatement}`, [
+    new Date(),
+    500,
+  ]);
+  const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+  expect(plan.match(/(using|on) tokens_to_check/g)).toHaveLength(2);
+  expect(plan).not.toContain('Seq Scan on personal_access_tokens');
+});
