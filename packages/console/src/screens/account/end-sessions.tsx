@@ -1,7 +1,7 @@
 import { account } from '#text/account';
 import { identity, unwrap } from '../../api/client.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
-import type { Session } from './session-columns.tsx';
+import type { Session } from './api.ts';
 
 const t = account.sessions;
 

@@ -1,12 +1,10 @@
 import { account } from '#text/account';
-import type { IdentitySchemas } from '@platform/clients/types';
 import { Badge } from '../../ui/badge.tsx';
 import type { DataColumn } from '../../ui/data-table.tsx';
 import { Time } from '../../ui/time.tsx';
+import type { Session } from './api.ts';
 
 const t = account.sessions;
-
-export type Session = IdentitySchemas['schemas']['OpenSession'];
 
 export const sessionColumns: readonly DataColumn<Session>[] = [
   {

@@ -8,7 +8,8 @@ import { lazyPart } from '../../ui/lazy-part.tsx';
 import { createMenuColumn } from '../../ui/menu.tsx';
 import { Empty, Section } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
-import { type Session, sessionColumns } from './session-columns.tsx';
+import type { Session } from './api.ts';
+import { sessionColumns } from './session-columns.tsx';
 
 const EndSession = lazyPart(async () => (await import('./end-sessions.tsx')).EndSession);
 const EndOtherSessions = lazyPart(async () => (await import('./end-sessions.tsx')).EndOtherSessions);

@@ -1,6 +1,5 @@
 import { apps as t } from '#text/apps';
 import { text } from '#text/shared';
-import type { IdentitySchemas } from '@platform/clients/types';
 import { useMemo, useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import type { DataColumn } from '../../ui/data-table.tsx';
@@ -8,11 +7,10 @@ import { lazyPart } from '../../ui/lazy-part.tsx';
 import { ListPage } from '../../ui/list-page.tsx';
 import { Empty } from '../../ui/page.tsx';
 import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
+import type { OwnedApp } from './api.ts';
 import { clientColumn, createUseColumns } from './app-columns.tsx';
 
 const EndApp = lazyPart(async () => (await import('./end-app.tsx')).EndApp);
-
-type OwnedApp = IdentitySchemas['schemas']['OwnedConnectedApp'];
 
 const ownerColumn: DataColumn<OwnedApp> = {
   id: 'owner',

@@ -1,11 +1,9 @@
 import { apps as t } from '#text/apps';
-import type { IdentitySchemas } from '@platform/clients/types';
 import type { DataColumn } from '../../ui/data-table.tsx';
 import { createMenuColumn } from '../../ui/menu.tsx';
 import { ScopeWords } from '../../ui/scope-words.tsx';
 import { Time } from '../../ui/time.tsx';
-
-export type ConnectedApp = IdentitySchemas['schemas']['ConnectedApp'];
+import type { ConnectedApp } from './api.ts';
 
 /** The host of the client is verified, its name is not always. */
 const describeClient = ({ host, kind }: ConnectedApp['client']): string =>

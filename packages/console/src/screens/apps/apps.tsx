@@ -7,7 +7,8 @@ import { DataTable } from '../../ui/data-table.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 import { Empty, Page } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
-import { clientColumn, type ConnectedApp, createUseColumns } from './app-columns.tsx';
+import type { ConnectedApp } from './api.ts';
+import { clientColumn, createUseColumns } from './app-columns.tsx';
 
 const EndApp = lazyPart(async () => (await import('./end-app.tsx')).EndApp);
 

@@ -3,7 +3,7 @@ import { identity, unwrap } from '../../api/client.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
 import { TextInput } from '../../ui/fields.tsx';
 import { readText } from '../../ui/read-form.ts';
-import type { ConnectedApp } from './app-columns.tsx';
+import type { ConnectedApp } from './api.ts';
 
 interface EndAppProps {
   readonly app: ConnectedApp;

@@ -4,6 +4,12 @@ import { identity, unwrap } from '../../api/client.ts';
 export type AuditEntry = IdentitySchemas['schemas']['AuditEntry'];
 export type AuditName = IdentitySchemas['schemas']['AuditName'];
 
+/** An entry with the names that its ids had when it was exported. */
+export interface ExportedEntry extends AuditEntry {
+  readonly actorName: string | null;
+  readonly subjectName: string | null;
+}
+
 export interface AuditSearch {
   readonly action?: string | undefined;
   readonly actorId?: string | undefined;

@@ -5,7 +5,7 @@ import { Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
 import { announce } from '../../ui/announcements.tsx';
 import { Button } from '../../ui/button.tsx';
 import { explainProblem } from '../../ui/problem-note.tsx';
-import { type AuditEntry, type AuditName, type AuditSearch, loadAuditPage } from './api.ts';
+import { type AuditName, type AuditSearch, type ExportedEntry, loadAuditPage } from './api.ts';
 import { saveFile } from './save-file.ts';
 import { toCsv } from './to-csv.ts';
 
@@ -15,11 +15,6 @@ const PAGE_SIZE = 100;
 const MAX_ENTRIES = 10_000;
 
 type Format = 'csv' | 'json';
-
-export interface ExportedEntry extends AuditEntry {
-  readonly actorName: string | null;
-  readonly subjectName: string | null;
-}
 
 const findName = (names: Readonly<Record<string, AuditName>>, id: string | null): string | null =>
   (id !== null && names[id]?.name) || null;

@@ -1,4 +1,4 @@
-import type { ExportedEntry } from './export-audit.tsx';
+import type { ExportedEntry } from './api.ts';
 
 const columns = [
   'createdAt',

@@ -9,6 +9,8 @@ export type Schedule = CrawlSchemas['schemas']['CrawlJobStatus'];
 export type ScheduleConfig = CrawlSchemas['schemas']['ScheduleConfig'];
 export type ScheduleConfigInput = CrawlSchemas['schemas']['ScheduleConfigInput'];
 export type Run = CrawlSchemas['schemas']['CrawlRun'];
+export type RunDetail = CrawlSchemas['schemas']['CrawlRunDetail'];
+export type Queue = CrawlSchemas['schemas']['CrawlQueue'];
 
 const BASE = '/api/v1/crawlingManager';
 const REFRESH_MS = 5_000;

@@ -3,7 +3,7 @@ import { type DataColumn, DataTable } from '../../ui/data-table.tsx';
 import { Empty } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { formatDuration } from './duration.ts';
-import type { RunDetail } from './run.tsx';
+import type { RunDetail } from './api.ts';
 import { Outcome } from './states.tsx';
 
 type Attempt = RunDetail['attemptLog'][number];

@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { crawl, unwrap } from '../../api/client.ts';
 import { announce } from '../../ui/announcements.tsx';
 import { FormDialog } from '../../ui/dialogs.tsx';
-import type { RunDetail } from './run.tsx';
+import type { RunDetail } from './api.ts';
 
 export function CancelRun({ run, onClose }: { run: RunDetail; onClose: () => void }) {
   const client = useQueryClient();

@@ -3,7 +3,7 @@ import { queue } from '#text/queue';
 import { Badge } from '../../ui/badge.tsx';
 import type { DataColumn } from '../../ui/data-table.tsx';
 import { Age } from '../../ui/time.tsx';
-import type { Queue } from './queue.tsx';
+import type { Queue } from './api.ts';
 import { stateTones } from './states.tsx';
 
 const t = queue.columns;

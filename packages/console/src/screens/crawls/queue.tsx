@@ -1,19 +1,17 @@
 import { queue as t } from '#text/queue';
 import { text } from '#text/shared';
-import type { CrawlSchemas } from '@platform/clients/types';
 import { useQuery } from '@tanstack/react-query';
 import { crawl, unwrap } from '../../api/client.ts';
 import { DataTable } from '../../ui/data-table.tsx';
 import { Empty, Page, Section } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
+import type { Queue } from './api.ts';
 import { queueColumns } from './queue-columns.tsx';
 import { RunChart } from './run-chart.tsx';
 
 const BASE = '/api/v1/crawlingManager';
 const REFRESH_MS = 2_000;
 const SHOWN = ['waiting', 'active', 'delayed', 'paused', 'completed', 'failed'] as const;
-
-export type Queue = CrawlSchemas['schemas']['CrawlQueue'];
 
 export function Screen() {
   const stats = useQuery({

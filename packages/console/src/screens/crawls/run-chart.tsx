@@ -1,5 +1,5 @@
 import { queue as t } from '#text/queue';
-import type { Queue } from './queue.tsx';
+import type { Queue } from './api.ts';
 
 const BAR = 10;
 const GAP = 3;

@@ -1,5 +1,5 @@
 import { run as runText } from '#text/run';
-import type { RunDetail } from './run.tsx';
+import type { RunDetail } from './api.ts';
 import { outcomeTones } from './states.tsx';
 
 const WIDTH = 1_000;

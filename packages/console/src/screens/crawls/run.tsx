@@ -1,7 +1,6 @@
 import { crawls } from '#text/crawls';
 import { run as t } from '#text/run';
 import { text } from '#text/shared';
-import type { CrawlSchemas } from '@platform/clients/types';
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -13,6 +12,7 @@ import { DetailPage } from '../../ui/detail-page.tsx';
 import { Facts, Section } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { Time } from '../../ui/time.tsx';
+import type { RunDetail } from './api.ts';
 import { Attempts } from './attempts.tsx';
 import { formatDuration } from './duration.ts';
 import { RunTimeline } from './run-timeline.tsx';
@@ -21,8 +21,6 @@ import { Outcome } from './states.tsx';
 const CancelRun = lazyPart(async () => (await import('./cancel-run.tsx')).CancelRun);
 
 const REFRESH_MS = 1_000;
-
-export type RunDetail = CrawlSchemas['schemas']['CrawlRunDetail'];
 
 const isInProgress = ({ finishedAt }: RunDetail): boolean => finishedAt === null;
 

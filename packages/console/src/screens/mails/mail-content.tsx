@@ -5,7 +5,7 @@ import { Link } from '@tanstack/react-router';
 import { mail, unwrap } from '../../api/client.ts';
 import { Section } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
-import type { MailRecord } from './mails.tsx';
+import type { MailRecord } from './api.ts';
 import { RenderedMail } from './rendered-mail.tsx';
 import { fieldsOf, type TemplateType } from './template-fields.ts';
 

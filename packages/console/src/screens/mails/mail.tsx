@@ -11,8 +11,9 @@ import { DetailPage } from '../../ui/detail-page.tsx';
 import { Facts } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { Time } from '../../ui/time.tsx';
+import type { MailRecord } from './api.ts';
 import { MailContent } from './mail-content.tsx';
-import { type MailRecord, MailState, nameTemplate } from './mails.tsx';
+import { MailState, nameTemplate } from './mails.tsx';
 
 export function Screen() {
   const { mailId: id = '' }: { mailId?: string } = useParams({ strict: false });

@@ -1,7 +1,6 @@
 import { mails as t } from '#text/mails';
 import { text } from '#text/shared';
 import { templates } from '#text/templates';
-import type { MailSchemas } from '@platform/clients/types';
 import { mail, unwrap } from '../../api/client.ts';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import type { DataColumn } from '../../ui/data-table.tsx';
@@ -11,10 +10,10 @@ import { Empty } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useFilters } from '../../ui/use-filters.ts';
 import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
+import type { MailRecord } from './api.ts';
 
 const PAGE_SIZE = 25;
 
-export type MailRecord = MailSchemas['schemas']['MailRecord'];
 const STATES = ['any', 'sent', 'failed', 'unknown', 'pending'] as const;
 type State = (typeof STATES)[number];
 

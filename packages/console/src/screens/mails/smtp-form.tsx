@@ -10,7 +10,7 @@ import { NumberInput, SelectInput, TextInput } from '../../ui/fields.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
 import { readExactText, readText } from '../../ui/read-form.ts';
 import { ConnectionTest } from './connection-test.tsx';
-import type { Smtp } from './smtp.tsx';
+import type { Smtp } from './api.ts';
 
 type Tls = Smtp['tls'];
 const tlsOptions = Object.entries(t.tlsModes) as [Tls, string][];

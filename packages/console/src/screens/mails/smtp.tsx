@@ -1,16 +1,14 @@
 import { text } from '#text/shared';
 import { smtp as t } from '#text/smtp';
-import type { IdentitySchemas } from '@platform/clients/types';
 import { useQuery } from '@tanstack/react-query';
 import { identity, unwrap } from '../../api/client.ts';
 import { Problem } from '../../api/problem.ts';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 import { Page } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
+import type { Smtp } from './api.ts';
 
 const SmtpSettings = lazyPart(async () => (await import('./smtp-form.tsx')).SmtpSettings);
-
-export type Smtp = IdentitySchemas['schemas']['SmtpConfig'];
 
 /** An organisation without a configuration has a form to fill in, not an error. */
 async function loadSmtp(signal: AbortSignal): Promise<Smtp | null> {

@@ -1,7 +1,7 @@
 import { mcpServers as t } from '#text/mcp-servers';
 import { identity, unwrap } from '../../api/client.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
-import type { Server } from './servers-api.ts';
+import type { Server } from './api.ts';
 
 interface ChangeServerProps {
   readonly server: Server;

@@ -6,7 +6,7 @@ import { ActionDialog } from '../../ui/action-dialog.tsx';
 import { SelectInput, TextInput } from '../../ui/fields.tsx';
 import { readExactText, readText } from '../../ui/read-form.ts';
 import { findInvalidLine, readRules, writeRules } from './rules.ts';
-import type { CredentialKind, Server } from './servers-api.ts';
+import type { CredentialKind, Server } from './api.ts';
 
 const credentialOptions = Object.entries(t.credentials) as [CredentialKind, string][];
 

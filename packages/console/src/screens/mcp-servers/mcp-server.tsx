@@ -13,7 +13,7 @@ import { Time } from '../../ui/time.tsx';
 import { ServerState } from './mcp-servers.tsx';
 import { writeRules } from './rules.ts';
 import { ServerTest } from './server-test.tsx';
-import type { Server } from './servers-api.ts';
+import type { Server } from './api.ts';
 import { Tools } from './tools.tsx';
 
 const EditServer = lazyPart(async () => (await import('./edit-server.tsx')).EditServer);

@@ -9,7 +9,7 @@ import { ListPage } from '../../ui/list-page.tsx';
 import { Empty } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
-import { describeState, type Server } from './servers-api.ts';
+import { describeState, type Server } from './api.ts';
 
 const CreateServer = lazyPart(async () => (await import('./edit-server.tsx')).CreateServer);
 

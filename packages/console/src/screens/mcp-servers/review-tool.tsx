@@ -7,7 +7,7 @@ import { ModalDialog } from '../../ui/dialogs.tsx';
 import { SelectInput } from '../../ui/fields.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { reveal } from './reveal.ts';
-import type { ToolDetail } from './servers-api.ts';
+import type { ToolDetail } from './api.ts';
 
 const t = mcpServers.review;
 

@@ -8,7 +8,7 @@ import { ListView } from '../../ui/list-page.tsx';
 import { createMenuColumn } from '../../ui/menu.tsx';
 import { Empty, Section } from '../../ui/page.tsx';
 import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
-import type { Tool } from './servers-api.ts';
+import type { Tool } from './api.ts';
 
 const ReviewTool = lazyPart(async () => (await import('./review-tool.tsx')).ReviewTool);
 

@@ -4,7 +4,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { identity, unwrap } from '../../api/client.ts';
 import { announce } from '../../ui/announcements.tsx';
 import { FormDialog } from '../../ui/dialogs.tsx';
-import type { Member } from './members.tsx';
+import type { Member } from './api.ts';
 
 export function ChangeRole({ member, onClose }: { member: Member; onClose: () => void }) {
   const client = useQueryClient();

@@ -1,7 +1,7 @@
 import { identityProvider } from '#text/identity-provider';
 import { identity, unwrap } from '../../api/client.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
-import type { Member } from './members.tsx';
+import type { Member } from './api.ts';
 
 const t = identityProvider.member;
 

@@ -6,8 +6,7 @@ import { DataTable } from '../../ui/data-table.tsx';
 import { Empty } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { sessionColumns } from '../account/session-columns.tsx';
-import { memberSessionsQuery } from './member-sessions.ts';
-import type { Member } from './members.tsx';
+import { type Member, memberSessionsQuery } from './api.ts';
 
 const t = account.sessions;
 

@@ -7,7 +7,7 @@ import { announce } from '../../ui/announcements.tsx';
 import { readText } from '../../ui/read-form.ts';
 import { RadioCards, TextInput } from '../../ui/fields.tsx';
 import { InvitationDialog } from './invitation-dialog.tsx';
-import { hasSmtpServer, repeatInvitation } from './invitations.ts';
+import { hasSmtpServer, repeatInvitation } from './api.ts';
 
 type Role = 'member' | 'admin';
 

@@ -1,7 +1,6 @@
 import { identityProvider } from '#text/identity-provider';
 import { members as t } from '#text/members';
 import { text } from '#text/shared';
-import type { IdentitySchemas } from '@platform/clients/types';
 import { useMemo, useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import { useMe } from '../../api/me.ts';
@@ -13,6 +12,7 @@ import { ListPage } from '../../ui/list-page.tsx';
 import { createMenuColumn } from '../../ui/menu.tsx';
 import { Empty } from '../../ui/page.tsx';
 import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
+import type { Member } from './api.ts';
 
 const ChangeRole = lazyPart(async () => (await import('./change-role.tsx')).ChangeRole);
 const DisconnectMember = lazyPart(async () => (await import('./disconnect-member.tsx')).DisconnectMember);
@@ -20,8 +20,6 @@ const EndMemberSessions = lazyPart(async () => (await import('./end-member-sessi
 const InviteMember = lazyPart(async () => (await import('./invite-member.tsx')).InviteMember);
 const RepeatInvitation = lazyPart(async () => (await import('./repeat-invitation.tsx')).RepeatInvitation);
 const RemoveMember = lazyPart(async () => (await import('./remove-member.tsx')).RemoveMember);
-
-export type Member = IdentitySchemas['schemas']['Member'];
 
 function Invitation({ invitation }: Pick<Member, 'invitation'>) {
   if (!invitation) return <Badge tone="good">{t.joined}</Badge>;

@@ -3,8 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { identity, unwrap } from '../../api/client.ts';
 import { announce } from '../../ui/announcements.tsx';
 import { FormDialog } from '../../ui/dialogs.tsx';
-import { memberSessionsQuery } from './member-sessions.ts';
-import type { Member } from './members.tsx';
+import { type Member, memberSessionsQuery } from './api.ts';
 
 export function RemoveMember({ member, onClose }: { member: Member; onClose: () => void }) {
   const client = useQueryClient();

@@ -2,8 +2,7 @@ import { members as t } from '#text/members';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { announce } from '../../ui/announcements.tsx';
 import { InvitationDialog } from './invitation-dialog.tsx';
-import { repeatInvitation } from './invitations.ts';
-import type { Member } from './members.tsx';
+import { type Member, repeatInvitation } from './api.ts';
 
 export function RepeatInvitation({ member, onClose }: { member: Member; onClose: () => void }) {
   const client = useQueryClient();

@@ -1,5 +1,4 @@
 import { serviceAccounts } from '#text/service-accounts';
-import type { IdentitySchemas } from '@platform/clients/types';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
@@ -9,6 +8,7 @@ import { lazyPart } from '../../ui/lazy-part.tsx';
 import { Empty, Section } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { createTokenColumns } from '../tokens/token-columns.tsx';
+import type { AccountToken } from './api.ts';
 
 const CreateAccountToken = lazyPart(async () => (await import('./change-tokens.tsx')).CreateAccountToken);
 const RevokeAccountToken = lazyPart(async () => (await import('./change-tokens.tsx')).RevokeAccountToken);
@@ -16,8 +16,6 @@ const EditAccountToken = lazyPart(async () => (await import('./edit-account-toke
 const RotateToken = lazyPart(async () => (await import('../tokens/rotate-token.tsx')).RotateToken);
 
 const t = serviceAccounts.tokens;
-
-export type AccountToken = IdentitySchemas['schemas']['PersonalAccessToken'];
 
 type Dialog = 'create' | { readonly action: 'edit' | 'rotate' | 'revoke'; readonly token: AccountToken };
 

@@ -5,7 +5,7 @@ import { identity, unwrap } from '../../api/client.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
 import { SelectInput, TextInput } from '../../ui/fields.tsx';
 import { readText } from '../../ui/read-form.ts';
-import type { ServiceAccount } from './service-accounts.tsx';
+import type { ServiceAccount } from './api.ts';
 
 type Role = keyof typeof text.roles;
 const roleOptions = Object.entries(text.roles) as [Role, string][];

@@ -12,7 +12,7 @@ import { EXPIRIES, type Expiry, ExpiryInput } from '../tokens/expiry-input.tsx';
 import { readRanges } from '../tokens/ranges.ts';
 import { ScopePicker } from '../tokens/scope-picker.tsx';
 import { ShownToken } from '../tokens/shown-token.tsx';
-import type { AccountToken } from './account-tokens.tsx';
+import type { AccountToken } from './api.ts';
 
 interface CreateAccountTokenProps {
   readonly accountId: string;

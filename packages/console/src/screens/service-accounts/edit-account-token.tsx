@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { identity, unwrap } from '../../api/client.ts';
 import { FormDialog } from '../../ui/dialogs.tsx';
 import { EditToken } from '../tokens/edit-token.tsx';
-import type { AccountToken } from './account-tokens.tsx';
+import type { AccountToken } from './api.ts';
 
 interface EditAccountTokenProps {
   readonly accountId: string;

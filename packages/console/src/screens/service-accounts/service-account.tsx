@@ -11,7 +11,7 @@ import { Facts } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { Time } from '../../ui/time.tsx';
 import { AccountTokens } from './account-tokens.tsx';
-import type { ServiceAccount } from './service-accounts.tsx';
+import type { ServiceAccount } from './api.ts';
 
 const EditAccount = lazyPart(async () => (await import('./change-account.tsx')).EditAccount);
 const RemoveAccount = lazyPart(async () => (await import('./change-account.tsx')).RemoveAccount);

@@ -1,6 +1,5 @@
 import { serviceAccounts as t } from '#text/service-accounts';
 import { text } from '#text/shared';
-import type { IdentitySchemas } from '@platform/clients/types';
 import { identity, unwrap } from '../../api/client.ts';
 import type { DataColumn } from '../../ui/data-table.tsx';
 import { DialogButton } from '../../ui/dialog-button.tsx';
@@ -9,10 +8,9 @@ import { ListPage } from '../../ui/list-page.tsx';
 import { Empty } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
+import type { ServiceAccount } from './api.ts';
 
 const CreateAccount = lazyPart(async () => (await import('./change-account.tsx')).CreateAccount);
-
-export type ServiceAccount = IdentitySchemas['schemas']['OrganisationServiceAccount'];
 
 const columns: readonly DataColumn<ServiceAccount>[] = [
   { id: 'name', label: t.columns.name, render: ({ name }) => <span className="strong">{name}</span> },

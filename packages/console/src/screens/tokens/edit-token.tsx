@@ -10,7 +10,7 @@ import { FormDialog } from '../../ui/dialogs.tsx';
 import { CheckboxRow, TextInput } from '../../ui/fields.tsx';
 import { readText } from '../../ui/read-form.ts';
 import { readRanges } from './ranges.ts';
-import type { TokenDetails } from './token.tsx';
+import type { TokenDetails } from './api.ts';
 
 const MAILED = 'mailed';
 

@@ -5,7 +5,7 @@ import { FormDialog } from '../../ui/dialogs.tsx';
 import { TextInput } from '../../ui/fields.tsx';
 import { readText } from '../../ui/read-form.ts';
 import { announce } from '../../ui/announcements.tsx';
-import type { Token } from './tokens.tsx';
+import type { Token } from './api.ts';
 
 interface RevokeTokenProps {
   readonly token: Pick<Token, 'id' | 'name'>;

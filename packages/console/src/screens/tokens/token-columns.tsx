@@ -5,7 +5,7 @@ import { Badge, Tags } from '../../ui/badge.tsx';
 import type { DataColumn } from '../../ui/data-table.tsx';
 import { createMenuColumn } from '../../ui/menu.tsx';
 import { Time } from '../../ui/time.tsx';
-import type { Token } from './tokens.tsx';
+import type { Token } from './api.ts';
 
 const SOON_MS = 14 * 86_400_000;
 

@@ -1,7 +1,6 @@
 import { text } from '#text/shared';
 import { token as t } from '#text/token';
 import { tokens } from '#text/tokens';
-import type { IdentitySchemas } from '@platform/clients/types';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -13,13 +12,13 @@ import { DetailPage } from '../../ui/detail-page.tsx';
 import { Facts, Section } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { Time } from '../../ui/time.tsx';
+import type { TokenDetails } from './api.ts';
 import { ToolCalls } from './tool-calls.tsx';
 
 const EditToken = lazyPart(async () => (await import('./edit-token.tsx')).EditToken);
 const RevokeToken = lazyPart(async () => (await import('./revoke-token.tsx')).RevokeToken);
 const RotateToken = lazyPart(async () => (await import('./rotate-token.tsx')).RotateToken);
 
-export type TokenDetails = IdentitySchemas['schemas']['PersonalAccessTokenDetails'];
 type Dialog = 'edit' | 'rotate' | 'revoke';
 
 /** One token: what it may do, what it did, and how to replace or end it. */

@@ -1,7 +1,6 @@
 import { text } from '#text/shared';
 import { token as tokenText } from '#text/token';
 import { tokens as t } from '#text/tokens';
-import type { IdentitySchemas } from '@platform/clients/types';
 import { useMemo, useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import { DialogButton } from '../../ui/dialog-button.tsx';
@@ -11,12 +10,11 @@ import { ListPage } from '../../ui/list-page.tsx';
 import { Empty } from '../../ui/page.tsx';
 import { toPageQuery, useList } from '../../ui/use-list.ts';
 import { useFilters } from '../../ui/use-filters.ts';
+import type { Token } from './api.ts';
 import { createTokenColumns } from './token-columns.tsx';
 
 const CreateToken = lazyPart(async () => (await import('./create-token.tsx')).CreateToken);
 const RevokeToken = lazyPart(async () => (await import('./revoke-token.tsx')).RevokeToken);
-
-export type Token = IdentitySchemas['schemas']['ListedPersonalAccessToken'];
 
 const STATES = ['active', 'expired', 'revoked'] as const;
 

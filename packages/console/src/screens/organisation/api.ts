@@ -1,5 +1,9 @@
+import type { IdentitySchemas } from '@platform/clients/types';
+import { queryOptions } from '@tanstack/react-query';
 import { identity, unwrap } from '../../api/client.ts';
 import { Problem } from '../../api/problem.ts';
+
+export type Member = IdentitySchemas['schemas']['Member'];
 
 export const repeatInvitation = (id: string) =>
   unwrap(identity.POST('/api/v1/users/{id}/invitation', { params: { path: { id } } }));
@@ -14,3 +18,12 @@ export async function hasSmtpServer(): Promise<boolean> {
     throw error;
   }
 }
+
+/** The open sessions of a member. */
+export const memberSessionsQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['sessions', 'of', id],
+    queryFn: async ({ signal }) =>
+      (await unwrap(identity.GET('/api/v1/users/{id}/sessions', { params: { path: { id } }, signal })))
+        .sessions,
+  });

@@ -1,0 +1,4 @@
+import type { IdentitySchemas, MailSchemas } from '@platform/clients/types';
+
+export type MailRecord = MailSchemas['schemas']['MailRecord'];
+export type Smtp = IdentitySchemas['schemas']['SmtpConfig'];
