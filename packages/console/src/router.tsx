@@ -3,12 +3,18 @@ import type { ComponentType } from 'react';
 import { meQuery } from './api/me.ts';
 import { Problem } from './api/problem.ts';
 import { queryClient } from './api/queries.ts';
-import { toSignIn } from './api/session.ts';
+import { mayBeSignedIn, toSignIn } from './api/session.ts';
 import { AdminsOnly, CrashPage } from './shell/fallbacks.tsx';
 import { Shell } from './shell/shell.tsx';
 import { type Screen, screenGroups } from './screens.ts';
 import { NotFoundPage } from './ui/detail-page.tsx';
 import { Loading } from './ui/query-view.tsx';
+
+/** Goes to the sign-in, which leads back. The browser is leaving the page, so nothing is rendered any more. */
+function leaveFor(path: string): Promise<void> {
+  window.location.replace(toSignIn(path));
+  return new Promise(() => undefined);
+}
 
 const rootRoute = createRootRoute({
   component: Shell,
@@ -16,13 +22,12 @@ const rootRoute = createRootRoute({
   errorComponent: CrashPage,
   pendingComponent: Loading,
   async beforeLoad({ location }) {
+    if (!mayBeSignedIn()) return leaveFor(location.href);
     try {
       await queryClient.query({ ...meQuery, staleTime: 'static' });
     } catch (error) {
       if (!(error instanceof Problem) || error.status !== 401) throw error;
-      window.location.replace(toSignIn(location.href));
-      // The browser is leaving the page, so nothing is rendered any more.
-      await new Promise(() => undefined);
+      await leaveFor(location.href);
     }
   },
 });

@@ -5,12 +5,20 @@ export class Problem extends Error {
   readonly status: number;
   readonly code: string;
   readonly details: readonly { readonly field: string; readonly message: string }[];
+  /** Whether the request only read something, so that it cannot have changed anything. */
+  readonly isRead: boolean;
 
-  constructor(status: number, code: string, message: string, details: Problem['details'] = []) {
+  constructor(
+    status: number,
+    code: string,
+    message: string,
+    { details = [], isRead = false }: Partial<Pick<Problem, 'details' | 'isRead'>> = {},
+  ) {
     super(message);
     this.status = status;
     this.code = code;
     this.details = details;
+    this.isRead = isRead;
   }
 }
 
@@ -29,9 +37,9 @@ function readDetails(value: unknown): Problem['details'] {
 }
 
 /** Reads both error formats of the platform; anything else keeps its status only. */
-export async function readProblem(response: Response): Promise<Problem> {
+export async function readProblem(response: Response, isRead = false): Promise<Problem> {
   const body = (await response.json().catch(() => ({}))) as ErrorBody;
   const details = readDetails(body.error?.details);
   const message = body.error?.message ?? body.message ?? response.statusText;
-  return new Problem(response.status, body.error?.code ?? 'UNKNOWN', message, details);
+  return new Problem(response.status, body.error?.code ?? 'UNKNOWN', message, { details, isRead });
 }

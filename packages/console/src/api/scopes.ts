@@ -13,6 +13,20 @@ export const scopesQuery = queryOptions({
 type ScopeGroups = IdentitySchemas['schemas']['GrantableScopes']['scopes'];
 
 /**
+ * Leaves out what a caller with the role cannot use: only administrators may call the API of crawls, whatever scopes
+ * they have.
+ */
+export function forRole(groups: ScopeGroups, role: string): ScopeGroups {
+  if (role === 'admin') return groups;
+  return groups
+    .map((group) => ({
+      ...group,
+      scopes: group.scopes.filter(({ name, adminOnly }) => !adminOnly && !name.startsWith('crawl:')),
+    }))
+    .filter(({ scopes }) => scopes.length > 0);
+}
+
+/**
  * Adds a group of the scopes that are chosen already and can't be granted now, such as those that the policy denies:
  * a form that doesn't show them would drop them when it is saved.
  */

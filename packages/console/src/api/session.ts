@@ -9,6 +9,9 @@ import { Problem, readProblem } from './problem.ts';
 const CSRF_COOKIE = /(?:^|; )(?:__Host-)?platform_csrf=([^;]*)/;
 const readCsrfToken = (): string => CSRF_COOKIE.exec(document.cookie)?.[1] ?? '';
 
+/** Tells whether there may be a session: the second cookie comes and goes with the first, which scripts can't read. */
+export const mayBeSignedIn = (): boolean => readCsrfToken() !== '';
+
 const listeners = new Set<() => void>();
 let hasEnded = false;
 
@@ -34,21 +37,24 @@ const needsConfirmation = ({ status, code }: Problem): boolean =>
   status === 403 && code === 'CONFIRMATION_REQUIRED';
 
 /**
- * Sends a request with the session. One that the person has to confirm is sent again once they have.
+ * Sends a request with the session. One that the person has to confirm is sent again once they have. Without a network
+ * nothing is sent, now or later.
  *
  * @throws Problem - when there is no response, or its status isn't 2xx
  */
 export async function send(request: Request): Promise<Response> {
+  const isRead = request.method === 'GET';
+  if (!navigator.onLine) throw new Problem(0, 'OFFLINE', '', { isRead });
   // Read each time: it changes with every sign-in.
   request.headers.set('x-csrf-token', readCsrfToken());
   const again = request.clone();
   const response = await fetch(request, { credentials: 'same-origin' }).catch((error: unknown) => {
     if (request.signal.aborted) throw error;
-    throw new Problem(0, 'UNREACHABLE', '');
+    throw new Problem(0, navigator.onLine ? 'UNREACHABLE' : 'OFFLINE', '', { isRead });
   });
   setEnded(response.status === 401);
   if (response.ok) return response;
-  const problem = await readProblem(response);
+  const problem = await readProblem(response, isRead);
   if (needsConfirmation(problem) && (await askForConfirmation())) return send(again);
   throw problem;
 }

@@ -25,13 +25,13 @@ export function ConfirmSession({ onSettle }: { onSettle: (isConfirmed: boolean) 
       isPending={confirm.isPending}
       error={confirm.error}
       onClose={() => onSettle(false)}
-      onSubmit={(form) => confirm.mutate(readExactText(form, 'password'))}
+      onSubmit={(form) => confirm.mutate(readExactText(form, 'currentPassword'))}
     >
       <p>{t.reason}</p>
       {/* Tells password managers whose password it is. */}
       <input hidden readOnly autoComplete="username" value={email} />
       <TextInput
-        name="password"
+        name="currentPassword"
         type="password"
         autoComplete="current-password"
         label={t.password(email)}

@@ -6,6 +6,7 @@ import { Button } from '../ui/button.tsx';
 import { MenuIcon } from '../ui/icons.tsx';
 import { lazyPart } from '../ui/lazy-part.tsx';
 import { Navigation } from './navigation.tsx';
+import { Offline } from './offline.tsx';
 import { Person } from './person.tsx';
 import { SessionEnded } from './session-ended.tsx';
 import { useKeptFocus } from './use-kept-focus.ts';
@@ -50,6 +51,7 @@ export function Shell() {
       {asked && <ConfirmSession onSettle={asked.settle} />}
       {isOpen && <Drawer onClose={() => setOpen(false)} />}
       <main id="main" ref={main} tabIndex={-1}>
+        <Offline />
         <SessionEnded />
         <Outlet />
       </main>

@@ -1,8 +1,8 @@
 import { text } from '#text/shared';
-import type { ReactNode } from 'react';
-import { Dialog, Form, Heading, Modal, ModalOverlay } from 'react-aria-components';
+import { type ReactNode, type SyntheticEvent, useRef, useState } from 'react';
+import { Dialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
 import { Button } from './button.tsx';
-import { ProblemNote } from './problem-note.tsx';
+import { GuardedForm } from './guarded-form.tsx';
 
 interface ModalDialogProps {
   readonly title: string;
@@ -13,18 +13,51 @@ interface ModalDialogProps {
   readonly children: ReactNode;
 }
 
-export const ModalDialog = ({ title, isWide, isKept = false, onClose, children }: ModalDialogProps) => (
-  <ModalOverlay
-    className="overlay"
-    isOpen
-    isDismissable={!isKept}
-    isKeyboardDismissDisabled={isKept}
-    onOpenChange={(isOpen) => !isOpen && onClose()}
-  >
-    <Modal className={isWide ? 'modal wide' : 'modal'}>
-      <Dialog className="dialog">
-        <Heading slot="title">{title}</Heading>
-        {children}
+/** A dialog. Escape and a click beside it close it, but ask first when something is typed in it. */
+export function ModalDialog({ title, isWide, isKept = false, onClose, children }: ModalDialogProps) {
+  const isFilled = useRef(false);
+  const [isAsking, setAsking] = useState(false);
+  const noteInput = ({ target }: SyntheticEvent): void => {
+    // A password is typed again in a moment.
+    if (!(target instanceof HTMLInputElement && target.type === 'password')) isFilled.current = true;
+  };
+  const leave = (): void => {
+    if (isFilled.current) setAsking(true);
+    else onClose();
+  };
+  return (
+    <ModalOverlay
+      className="overlay"
+      isOpen
+      isDismissable={!isKept}
+      isKeyboardDismissDisabled={isKept}
+      onOpenChange={(isOpen) => !isOpen && leave()}
+    >
+      <Modal className={isWide ? 'modal wide' : 'modal'}>
+        <Dialog className="dialog">
+          <Heading slot="title">{title}</Heading>
+          <div className="dialog-content" onInput={noteInput}>
+            {children}
+          </div>
+          {isAsking && <ConfirmLeaving onStay={() => setAsking(false)} onLeave={onClose} />}
+        </Dialog>
+      </Modal>
+    </ModalOverlay>
+  );
+}
+
+const ConfirmLeaving = ({ onStay, onLeave }: { onStay: () => void; onLeave: () => void }) => (
+  <ModalOverlay className="overlay" isOpen isDismissable onOpenChange={(isOpen) => !isOpen && onStay()}>
+    <Modal className="modal">
+      <Dialog className="dialog" role="alertdialog">
+        <Heading slot="title">{text.form.leaveTitle}</Heading>
+        <p>{text.form.leaveAdvice}</p>
+        <div className="actions">
+          <Button onPress={onLeave}>{text.form.leave}</Button>
+          <Button kind="primary" autoFocus onPress={onStay}>
+            {text.form.stay}
+          </Button>
+        </div>
       </Dialog>
     </Modal>
   </ModalOverlay>
@@ -50,22 +83,21 @@ export const DialogForm = ({
   onClose,
   onSubmit,
 }: DialogFormProps) => (
-  <Form
-    className="form"
-    onSubmit={(event) => {
-      event.preventDefault();
-      if (!isPending) onSubmit(new FormData(event.currentTarget));
-    }}
+  <GuardedForm
+    isPending={isPending}
+    error={error}
+    onSubmit={onSubmit}
+    footer={
+      <div className="actions">
+        <Button onPress={onClose}>{text.cancel}</Button>
+        <Button type="submit" kind={isDangerous ? 'danger' : 'primary'} isPending={isPending}>
+          {action}
+        </Button>
+      </div>
+    }
   >
     {children}
-    <ProblemNote error={error} />
-    <div className="actions">
-      <Button onPress={onClose}>{text.cancel}</Button>
-      <Button type="submit" kind={isDangerous ? 'danger' : 'primary'} isPending={isPending}>
-        {action}
-      </Button>
-    </div>
-  </Form>
+  </GuardedForm>
 );
 
 export interface FormDialogProps extends DialogFormProps {

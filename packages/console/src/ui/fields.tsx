@@ -1,9 +1,12 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useContext, useEffect, useRef } from 'react';
 import {
   Button as AriaButton,
   CheckboxButton,
   CheckboxField,
+  CheckboxGroup,
+  CheckboxGroupStateContext,
   FieldError,
+  FieldErrorContext,
   Input,
   Label,
   ListBox,
@@ -34,6 +37,73 @@ const Hint = ({ children }: { children: ReactNode }) =>
     </Text>
   );
 
+/**
+ * Says what is wrong with the field. Once it isn't any more, its place stays: the button below would move away under the
+ * pointer that is about to press it.
+ */
+export function Fault() {
+  const validation = useContext(FieldErrorContext);
+  const last = useRef('');
+  const words = validation?.isInvalid ? validation.validationErrors.join(' ') : '';
+  useEffect(() => {
+    if (words !== '') last.current = words;
+  }, [words]);
+  if (words !== '') return <FieldError className="fault" />;
+  return (
+    <span className="fault gone" aria-hidden="true">
+      {last.current}
+    </span>
+  );
+}
+
+interface ChoiceGroupProps extends LabelledProps {
+  readonly name: string;
+  readonly value: readonly string[];
+  /** What is said when nothing is chosen. */
+  readonly missing: string;
+  readonly children: ReactNode;
+  onChange(value: readonly string[]): void;
+}
+
+/** A choice of at least one. */
+export const ChoiceGroup = ({
+  label,
+  hint,
+  missing,
+  value,
+  onChange,
+  children,
+  ...props
+}: ChoiceGroupProps) => (
+  <CheckboxGroup
+    {...props}
+    className="field"
+    value={[...value]}
+    onChange={onChange}
+    validate={(chosen) => (chosen.length === 0 ? missing : null)}
+  >
+    <Label>{label}</Label>
+    <Hint>{hint}</Hint>
+    {children}
+    <ClearChoiceFault />
+    <Fault />
+  </CheckboxGroup>
+);
+
+/** A group keeps what was wrong with it until it loses the focus; here it is gone as soon as something is chosen. */
+function ClearChoiceFault() {
+  const group = useContext(CheckboxGroupStateContext);
+  const count = group?.value.length ?? 0;
+  const commit = useRef(() => undefined as void);
+  useEffect(() => {
+    commit.current = () => group?.commitValidation();
+  });
+  useEffect(() => {
+    if (count > 0) commit.current();
+  }, [count]);
+  return null;
+}
+
 export const TextInput = ({
   label,
   hint,
@@ -49,7 +119,7 @@ export const TextInput = ({
       <Input placeholder={placeholder ?? ''} />
     )}
     <Hint>{hint}</Hint>
-    <FieldError className="fault" />
+    <Fault />
   </TextField>
 );
 
@@ -139,6 +209,7 @@ export const RadioCards = <Value extends string>({
 );
 
 interface NumberInputProps extends LabelledProps {
+  readonly name?: string;
   readonly value: number;
   readonly minValue: number;
   readonly maxValue: number;
@@ -157,6 +228,6 @@ export const NumberInput = ({ label, hint, onChange, ...props }: NumberInputProp
     <Label>{label}</Label>
     <Input />
     <Hint>{hint}</Hint>
-    <FieldError className="fault" />
+    <Fault />
   </NumberField>
 );

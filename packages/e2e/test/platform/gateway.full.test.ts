@@ -70,6 +70,17 @@ describeWith('nginx', 'the gateway of the Compose file', () => {
     ]);
   });
 
+  test('answers a browser at an unknown address with a page, and everybody else with the error', async () => {
+    const ask = async (path: string, accept: string): Promise<[number, string | null]> => {
+      const response = await fetch(`http://127.0.0.1:${gateway.port}${path}`, { headers: { accept } });
+      return [response.status, response.headers.get('content-type')];
+    };
+    const browser = 'text/html,application/xhtml+xml,*/*;q=0.8';
+    expect(await ask('/nowhere', browser)).toEqual([404, 'text/html']);
+    expect(await ask('/nowhere', '*/*')).toEqual([404, 'application/json']);
+    expect(await ask('/api/v1/nowhere', browser)).toEqual([404, 'application/json']);
+  });
+
   test('ignores forged headers that a client sends through the trusted proxy', async () => {
     const headers = {
       'x-forwarded-for': `198.51.100.1, 203.0.113.7, ${TRUSTED}`,

@@ -1,4 +1,4 @@
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorShape } from '../services.js';
 
 /** An error that the gateway sends in place of a service. */
@@ -51,6 +51,26 @@ export function sendError(
 ): FastifyReply {
   if (error === UNAVAILABLE) reply.header('retry-after', '1');
   return reply.code(error.status).send(renderError(error, shape));
+}
+
+/** A person who mistypes an address sees a page; nginx's configuration has the same one. */
+const NOT_FOUND_PAGE =
+  `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
+  `<meta name="color-scheme" content="light dark"><title>Not found</title>` +
+  `<style>body{font:16px/1.5 system-ui,sans-serif;max-width:36rem;margin:20vh auto;padding:0 1rem}</style>` +
+  `<h1>Not found</h1><p>There is nothing at this address. <a href="/">Open the console</a></p></html>`;
+
+/** Sends a page to a browser that opens an address, and the error to everybody else. */
+export function sendNotFound({ method, url, headers }: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const isPage = method === 'GET' && !/^\/api(?:[/?]|$)/.test(url) && headers.accept?.includes('text/html');
+  if (!isPage) return sendError(reply, NOT_FOUND);
+  return reply
+    .code(404)
+    .headers({
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': `default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'`,
+    })
+    .send(NOT_FOUND_PAGE);
 }
 
 /** The code of the error for a request body that stopped. */

@@ -13,6 +13,7 @@ import {
   NOT_FOUND,
   renderError,
   sendError,
+  sendNotFound,
 } from './errors.js';
 import { isForwardable } from './forwardable-path.js';
 import { registerHealth } from './health.js';
@@ -70,10 +71,10 @@ export async function createGateway(
     if (!app.supportedMethods.includes(method)) app.addHttpMethod(method, { hasBody: true });
   // No service accepts this method, but Fastify would refuse it only for its missing content type.
   if (METHODS.includes('QUERY')) app.addHttpMethod('QUERY', { overrideExisting: true });
-  app.setNotFoundHandler(({ url }, reply) =>
-    app.hasRoute({ method: 'GET', url: url.split('?', 1)[0] ?? '' })
+  app.setNotFoundHandler((request, reply) =>
+    app.hasRoute({ method: 'GET', url: request.url.split('?', 1)[0] ?? '' })
       ? sendError(reply.header('allow', 'GET, HEAD'), METHOD_NOT_ALLOWED)
-      : sendError(reply, NOT_FOUND),
+      : sendNotFound(request, reply),
   );
   app.server.on('connect', (_request, socket: Socket) => {
     refuse(socket, METHOD_NOT_ALLOWED, `allow: ${OWN_ALLOW}\r\n`);

@@ -22,8 +22,8 @@ export function ChangePassword({ onClose }: { onClose: () => void }) {
         unwrap(
           identity.POST('/api/v1/auth/password', {
             body: {
-              currentPassword: readExactText(form, 'current'),
-              newPassword: readExactText(form, 'next'),
+              currentPassword: readExactText(form, 'currentPassword'),
+              newPassword: readExactText(form, 'newPassword'),
             },
           }),
         )
@@ -34,7 +34,7 @@ export function ChangePassword({ onClose }: { onClose: () => void }) {
       {/* Tells password managers whose password it is. */}
       <input hidden readOnly autoComplete="username" value={email} />
       <TextInput
-        name="current"
+        name="currentPassword"
         type="password"
         autoComplete="current-password"
         label={t.current}
@@ -43,7 +43,7 @@ export function ChangePassword({ onClose }: { onClose: () => void }) {
         maxLength={MAX_LENGTH}
       />
       <TextInput
-        name="next"
+        name="newPassword"
         type="password"
         autoComplete="new-password"
         label={t.next}

@@ -15,7 +15,7 @@ export const DisconnectProvider = ({ onClose }: { onClose: () => void }) => (
     act={(form) =>
       unwrap(
         identity.POST('/api/v1/auth/identity-provider/disconnect', {
-          body: { currentPassword: readExactText(form, 'password') },
+          body: { currentPassword: readExactText(form, 'currentPassword') },
         }),
       )
     }
@@ -24,7 +24,7 @@ export const DisconnectProvider = ({ onClose }: { onClose: () => void }) => (
   >
     <p>{t.warning}</p>
     <TextInput
-      name="password"
+      name="currentPassword"
       type="password"
       autoComplete="current-password"
       label={t.password}

@@ -2,7 +2,7 @@ import { applications as t } from '#text/applications';
 import { text } from '#text/shared';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { scopesQuery, withChosen } from '../../api/scopes.ts';
+import { forRole, scopesQuery, withChosen } from '../../api/scopes.ts';
 import { SelectInput, TextInput } from '../../ui/fields.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { readText } from '../../ui/read-form.ts';
@@ -60,7 +60,11 @@ export function ApplicationFields({ access, authMethod, application }: Applicati
       <QueryView query={groups}>
         {(found) => (
           <ScopePicker
-            groups={withChosen(found, application?.scopes ?? [], t.otherScopes)}
+            groups={withChosen(
+              forRole(found, access === 'service' ? role : 'admin'),
+              application?.scopes ?? [],
+              t.otherScopes,
+            )}
             chosen={scopes}
             onChange={setScopes}
           />

@@ -2,12 +2,11 @@ import { text } from '#text/shared';
 import { smtp as t } from '#text/smtp';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Form } from 'react-aria-components';
 import { identity, unwrap } from '../../api/client.ts';
 import { announce } from '../../ui/announcements.tsx';
 import { Button } from '../../ui/button.tsx';
 import { NumberInput, SelectInput, TextInput } from '../../ui/fields.tsx';
-import { ProblemNote } from '../../ui/problem-note.tsx';
+import { GuardedForm } from '../../ui/guarded-form.tsx';
 import { readExactText, readText } from '../../ui/read-form.ts';
 import { ConnectionTest } from './connection-test.tsx';
 import type { Smtp } from './api.ts';
@@ -41,16 +40,28 @@ function SmtpForm({ smtp }: { smtp: Smtp | null }) {
     onSettled: () => client.invalidateQueries({ queryKey: ['smtp'] }),
   });
   return (
-    <Form
-      className="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        save.mutate(new FormData(event.currentTarget));
-      }}
+    <GuardedForm
+      isPending={save.isPending}
+      error={save.error}
+      onSubmit={(form) => save.mutate(form)}
+      footer={
+        <div className="actions">
+          <Button type="submit" kind="primary" isPending={save.isPending}>
+            {text.save}
+          </Button>
+        </div>
+      }
     >
       <TextInput name="host" label={t.host} defaultValue={smtp?.host ?? ''} isRequired maxLength={253} />
       <div className="row">
-        <NumberInput label={t.port} value={port} minValue={1} maxValue={65_535} onChange={setPort} />
+        <NumberInput
+          name="port"
+          label={t.port}
+          value={port}
+          minValue={1}
+          maxValue={65_535}
+          onChange={setPort}
+        />
         <SelectInput<Tls> label={t.tls} value={tls} options={tlsOptions} onChange={setTls} />
       </div>
       <TextInput
@@ -75,12 +86,6 @@ function SmtpForm({ smtp }: { smtp: Smtp | null }) {
         hint={t.passwordHint}
         autoComplete="new-password"
       />
-      <ProblemNote error={save.error} />
-      <div className="actions">
-        <Button type="submit" kind="primary" isPending={save.isPending}>
-          {text.save}
-        </Button>
-      </div>
-    </Form>
+    </GuardedForm>
   );
 }

@@ -8,7 +8,7 @@ import { lazyPart } from '../../ui/lazy-part.tsx';
 import { Empty, Section } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { createTokenColumns } from '../tokens/token-columns.tsx';
-import type { AccountToken } from './api.ts';
+import type { AccountToken, ServiceAccount } from './api.ts';
 
 const CreateAccountToken = lazyPart(async () => (await import('./change-tokens.tsx')).CreateAccountToken);
 const RevokeAccountToken = lazyPart(async () => (await import('./change-tokens.tsx')).RevokeAccountToken);
@@ -20,7 +20,8 @@ const t = serviceAccounts.tokens;
 type Dialog = 'create' | { readonly action: 'edit' | 'rotate' | 'revoke'; readonly token: AccountToken };
 
 /** The tokens that act as a service account. */
-export function AccountTokens({ accountId }: { accountId: string }) {
+export function AccountTokens({ account }: { account: ServiceAccount }) {
+  const { id: accountId } = account;
   const [dialog, setDialog] = useState<Dialog>();
   const close = (): void => setDialog(undefined);
   const query = useQuery({
@@ -51,7 +52,7 @@ export function AccountTokens({ accountId }: { accountId: string }) {
           />
         )}
       </QueryView>
-      {dialog === 'create' && <CreateAccountToken accountId={accountId} onClose={close} />}
+      {dialog === 'create' && <CreateAccountToken account={account} onClose={close} />}
       {typeof dialog === 'object' && dialog.action === 'edit' && (
         <EditAccountToken accountId={accountId} token={dialog.token} onClose={close} />
       )}

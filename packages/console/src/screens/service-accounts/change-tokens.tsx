@@ -1,8 +1,10 @@
+import { serviceAccounts } from '#text/service-accounts';
 import { token as tokenText } from '#text/token';
 import { tokens as t } from '#text/tokens';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
+import { forRole } from '../../api/scopes.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
 import { TextInput } from '../../ui/fields.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
@@ -12,14 +14,14 @@ import { EXPIRIES, type Expiry, ExpiryInput } from '../tokens/expiry-input.tsx';
 import { readRanges } from '../tokens/ranges.ts';
 import { ScopePicker } from '../tokens/scope-picker.tsx';
 import { ShownToken } from '../tokens/shown-token.tsx';
-import type { AccountToken } from './api.ts';
+import type { AccountToken, ServiceAccount } from './api.ts';
 
 interface CreateAccountTokenProps {
-  readonly accountId: string;
+  readonly account: ServiceAccount;
   onClose(): void;
 }
 
-export function CreateAccountToken({ accountId, onClose }: CreateAccountTokenProps) {
+export function CreateAccountToken({ account: { id: accountId, role }, onClose }: CreateAccountTokenProps) {
   const params = { path: { accountId } };
   const groups = useQuery({
     queryKey: ['service-accounts', accountId, 'scopes'],
@@ -54,7 +56,12 @@ export function CreateAccountToken({ accountId, onClose }: CreateAccountTokenPro
     >
       <TextInput name="name" label={t.name} hint={t.nameHint} isRequired maxLength={100} autoFocus />
       <QueryView query={groups}>
-        {(found) => <ScopePicker groups={found} chosen={scopes} onChange={setScopes} />}
+        {(found) => (
+          <>
+            <ScopePicker groups={forRole(found, role)} chosen={scopes} onChange={setScopes} />
+            {role !== 'admin' && <p className="hint">{serviceAccounts.tokens.roleLimit}</p>}
+          </>
+        )}
       </QueryView>
       <ExpiryInput value={expiry} onChange={setExpiry} />
       <TextInput name="allowList" label={tokenText.allowList} hint={tokenText.allowListHint} isLong />

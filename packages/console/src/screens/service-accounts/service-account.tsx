@@ -49,7 +49,7 @@ export function Screen() {
         {(found) => (
           <>
             <AccountFacts account={found} />
-            <AccountTokens accountId={accountId} />
+            <AccountTokens account={found} />
           </>
         )}
       </QueryView>

@@ -17,7 +17,7 @@ interface ChangeProviderProps {
 
 /** A secret that is left empty stays, unless it would be another provider's. */
 function toSecret(form: FormData, provider: Provider | null | undefined): { clientSecret?: string | null } {
-  const secret = readExactText(form, 'secret');
+  const secret = readExactText(form, 'clientSecret');
   if (secret !== '') return { clientSecret: secret };
   return provider?.hasClientSecret ? {} : { clientSecret: null };
 }
@@ -27,12 +27,12 @@ function save(form: FormData, provider: Provider | null | undefined) {
   return unwrap(
     identity.PUT(PROVIDER_PATH, {
       body: {
-        currentPassword: readExactText(form, 'password'),
+        currentPassword: readExactText(form, 'currentPassword'),
         issuer: readText(form, 'issuer'),
-        clientId: readText(form, 'client'),
+        clientId: readText(form, 'clientId'),
         ...toSecret(form, provider),
         ...(provider && { scopes: provider.scopes }),
-        secondFactorValues: [...new Set(readText(form, 'factor').split(/\s+/).filter(Boolean))],
+        secondFactorValues: [...new Set(readText(form, 'secondFactorValues').split(/\s+/).filter(Boolean))],
         justInTimeMembership: options.includes('justInTime'),
         required: options.includes('required'),
       },
@@ -69,14 +69,14 @@ export function ChangeProvider({ provider, redirectUri, onClose }: ChangeProvide
         maxLength={2_048}
       />
       <TextInput
-        name="client"
+        name="clientId"
         label={t.client}
         defaultValue={provider?.clientId ?? ''}
         isRequired
         maxLength={512}
       />
       <TextInput
-        name="secret"
+        name="clientSecret"
         type="password"
         autoComplete="off"
         label={t.secret}
@@ -84,7 +84,7 @@ export function ChangeProvider({ provider, redirectUri, onClose }: ChangeProvide
         maxLength={1_024}
       />
       <TextInput
-        name="factor"
+        name="secondFactorValues"
         label={t.factor}
         hint={t.factorHint}
         defaultValue={provider?.secondFactorValues.join(' ') ?? ''}
@@ -99,7 +99,7 @@ export function ChangeProvider({ provider, redirectUri, onClose }: ChangeProvide
         </CheckboxRow>
       </CheckboxGroup>
       <TextInput
-        name="password"
+        name="currentPassword"
         type="password"
         autoComplete="current-password"
         label={t.password}

@@ -16,7 +16,7 @@ export const RemoveProvider = ({ onClose }: { onClose: () => void }) => (
     act={(form) =>
       unwrap(
         identity.POST(`${PROVIDER_PATH}/remove`, {
-          body: { currentPassword: readExactText(form, 'password') },
+          body: { currentPassword: readExactText(form, 'currentPassword') },
         }),
       )
     }
@@ -25,7 +25,7 @@ export const RemoveProvider = ({ onClose }: { onClose: () => void }) => (
   >
     <p>{t.warning}</p>
     <TextInput
-      name="password"
+      name="currentPassword"
       type="password"
       autoComplete="current-password"
       label={identityProvider.form.password}

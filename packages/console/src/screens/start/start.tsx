@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useMe } from '../../api/me.ts';
 import { CheckIcon } from '../../ui/icons.tsx';
 import { Page } from '../../ui/page.tsx';
-import { type Step, steps } from './steps.ts';
+import { rememberDone, type Step, steps, wasDone } from './steps.ts';
 
 /** The main job, step by step; each is ticked off by what has happened, whoever did it and however. */
 export function Screen() {
@@ -14,17 +14,23 @@ export function Screen() {
     <Page title={t.title(me.fullName)} intro={t.intro}>
       <ol className="steps">
         {shown.map((step) => (
-          <StepRow key={step.id} step={step} />
+          <StepRow key={step.id} step={step} memberId={me.id} />
         ))}
       </ol>
     </Page>
   );
 }
 
-function StepRow({ step }: { step: Step }) {
+function StepRow({ step, memberId }: { step: Step; memberId: string }) {
   const { data: isDone = false } = useQuery({
     queryKey: ['start', step.id],
-    queryFn: ({ signal }) => step.isDone(signal),
+    async queryFn({ signal }) {
+      const isDoneNow = await step.isDone(signal);
+      if (isDoneNow) rememberDone(memberId, step.id);
+      return isDoneNow;
+    },
+    enabled: !wasDone(memberId, step.id),
+    ...(wasDone(memberId, step.id) && { initialData: true }),
     refetchInterval: (query) => (query.state.data === true ? false : 5_000),
   });
   const { title, advice, action } = t.steps[step.id];

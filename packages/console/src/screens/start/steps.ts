@@ -25,6 +25,23 @@ async function listTokens(signal: AbortSignal) {
   return (await Promise.all(lists)).flatMap(({ tokens }) => tokens);
 }
 
+async function hasEvent(signal: AbortSignal): Promise<boolean> {
+  const params = { query: { limit: 1 } };
+  return (await unwrap(crawl.GET('/api/v1/crawlingManager/events', { params, signal }))).data.length > 0;
+}
+
+/** The steps that this browser has seen done: what proved one, such as a schedule, may be removed later. */
+const toKey = (memberId: string): string => `console.start.${memberId}`;
+
+export function wasDone(memberId: string, id: Step['id']): boolean {
+  return (localStorage.getItem(toKey(memberId)) ?? '').split(' ').includes(id);
+}
+
+export function rememberDone(memberId: string, id: Step['id']): void {
+  if (wasDone(memberId, id)) return;
+  localStorage.setItem(toKey(memberId), `${localStorage.getItem(toKey(memberId)) ?? ''} ${id}`.trim());
+}
+
 export const steps: readonly Step[] = [
   {
     id: 'token',
@@ -41,16 +58,14 @@ export const steps: readonly Step[] = [
     path: '/crawls',
     isForAdmins: true,
     isDone: async (signal) =>
-      (await unwrap(crawl.GET('/api/v1/crawlingManager/schedule/all', { signal }))).data.length > 0,
+      (await unwrap(crawl.GET('/api/v1/crawlingManager/schedule/all', { signal }))).data.length > 0 ||
+      hasEvent(signal),
   },
   {
     id: 'event',
     path: '/crawls/events',
     isForAdmins: true,
-    async isDone(signal) {
-      const params = { query: { limit: 1 } };
-      return (await unwrap(crawl.GET('/api/v1/crawlingManager/events', { params, signal }))).data.length > 0;
-    },
+    isDone: hasEvent,
   },
   {
     id: 'mail',

@@ -3,7 +3,8 @@ import { tokens as t } from '#text/tokens';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
-import { scopesQuery } from '../../api/scopes.ts';
+import { useMe } from '../../api/me.ts';
+import { forRole, scopesQuery } from '../../api/scopes.ts';
 import { RadioCards, TextInput } from '../../ui/fields.tsx';
 import { readText } from '../../ui/read-form.ts';
 import { SecretDialog } from '../../ui/secret-dialog.tsx';
@@ -15,6 +16,7 @@ import { ScopePicker } from './scope-picker.tsx';
 import { ShownToken } from './shown-token.tsx';
 
 export function CreateToken({ onClose }: { onClose: () => void }) {
+  const { role } = useMe();
   const groups = useQuery(scopesQuery);
   const [expiry, setExpiry] = useState<Expiry>('30');
   return (
@@ -40,7 +42,7 @@ export function CreateToken({ onClose }: { onClose: () => void }) {
       onClose={onClose}
     >
       <TextInput name="name" label={t.name} hint={t.nameHint} isRequired maxLength={100} autoFocus />
-      <QueryView query={groups}>{(found) => <Permissions groups={found} />}</QueryView>
+      <QueryView query={groups}>{(found) => <Permissions groups={forRole(found, role)} />}</QueryView>
       <ExpiryInput value={expiry} onChange={setExpiry} />
       <TextInput name="allowList" label={tokenText.allowList} hint={tokenText.allowListHint} isLong />
     </SecretDialog>

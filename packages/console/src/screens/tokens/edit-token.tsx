@@ -3,11 +3,11 @@ import { token as t } from '#text/token';
 import { tokens } from '#text/tokens';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { CheckboxGroup, FieldError, Label } from 'react-aria-components';
+import { CheckboxGroup, Label } from 'react-aria-components';
 import { identity, unwrap } from '../../api/client.ts';
 import { announce } from '../../ui/announcements.tsx';
 import { FormDialog } from '../../ui/dialogs.tsx';
-import { CheckboxRow, TextInput } from '../../ui/fields.tsx';
+import { CheckboxRow, ChoiceGroup, TextInput } from '../../ui/fields.tsx';
 import { readText } from '../../ui/read-form.ts';
 import { readRanges } from './ranges.ts';
 import type { TokenDetails } from './api.ts';
@@ -70,9 +70,14 @@ export function EditToken({ token, accountId, onClose }: EditTokenProps) {
         defaultValue={token.description ?? ''}
         maxLength={500}
       />
-      <CheckboxGroup className="field" isRequired value={[...scopes]} onChange={setScopes}>
-        <Label>{tokens.scopes}</Label>
-        <span className="hint">{t.narrowHint}</span>
+      <ChoiceGroup
+        name="scopes"
+        label={tokens.scopes}
+        hint={t.narrowHint}
+        missing={tokens.scopesMissing}
+        value={scopes}
+        onChange={setScopes}
+      >
         <div className="scopes">
           {token.scopes.map((scope) => (
             <CheckboxRow key={scope} value={scope}>
@@ -80,8 +85,7 @@ export function EditToken({ token, accountId, onClose }: EditTokenProps) {
             </CheckboxRow>
           ))}
         </div>
-        <FieldError className="fault">{tokens.scopesMissing}</FieldError>
-      </CheckboxGroup>
+      </ChoiceGroup>
       <TextInput
         name="allowList"
         label={t.allowList}

@@ -1,6 +1,5 @@
 import { tokens as t } from '#text/tokens';
-import { CheckboxGroup, FieldError, Label } from 'react-aria-components';
-import { CheckboxRow } from '../../ui/fields.tsx';
+import { CheckboxRow, ChoiceGroup } from '../../ui/fields.tsx';
 import type { ScopeGroup } from './purposes.ts';
 
 interface ScopePickerProps {
@@ -11,15 +10,7 @@ interface ScopePickerProps {
 
 /** Each permission in words, by category. */
 export const ScopePicker = ({ groups, chosen, onChange }: ScopePickerProps) => (
-  <CheckboxGroup
-    name="scopes"
-    className="field"
-    isRequired
-    value={[...chosen]}
-    onChange={onChange}
-    validate={(value) => (value.length === 0 ? t.scopesMissing : null)}
-  >
-    <Label>{t.scopes}</Label>
+  <ChoiceGroup name="scopes" label={t.scopes} missing={t.scopesMissing} value={chosen} onChange={onChange}>
     <div className="scopes">
       {groups.map(({ category, scopes }) => (
         <div key={category} role="group" aria-label={category}>
@@ -36,6 +27,5 @@ export const ScopePicker = ({ groups, chosen, onChange }: ScopePickerProps) => (
         </div>
       ))}
     </div>
-    <FieldError className="fault">{t.scopesMissing}</FieldError>
-  </CheckboxGroup>
+  </ChoiceGroup>
 );

@@ -30,6 +30,7 @@ export const serviceAccounts = createTexts({
   tokens: {
     title: 'Tokens',
     create: 'New token',
+    roleLimit: 'Crawls and what only administrators may do are left out: the account is a member.',
     emptyTitle: 'It has no tokens',
     emptyAdvice: 'Create one for each place where it runs.',
   },

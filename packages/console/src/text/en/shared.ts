@@ -47,6 +47,10 @@ export const text = createTexts({
     unexpected: 'Something unexpected happened. Reload the page; what you had saved is saved.',
     unreachable:
       'The platform can’t be reached, so it is unknown whether the last change was made. Check the connection, then reload before you try again.',
+    unread: 'The platform can’t be reached. Nothing was changed: check the connection, then try again.',
+    offline:
+      'You are offline. Nothing was sent, and nothing is sent by itself later: try again once you are online.',
+    offlineRead: 'You are offline. This is loaded once you are online again.',
     signedOut: 'Your session has ended and nothing was changed. Sign in in another tab, then try again here.',
     unconfirmed: 'Nothing was changed, because you did not confirm that it is you.',
     nothingDone: (message: string) => `${message}. Nothing was done: you can try again.`,
@@ -56,6 +60,22 @@ export const text = createTexts({
     failed: 'The platform failed to answer. The change may have been made: reload before you try again.',
     tooMany: 'Too many requests in a short time. Wait a minute, then try again.',
   },
+  /** What the platform's validation says, in words that continue “must …”. */
+  faults: {
+    email: 'must be an e-mail address, such as ada@example.com',
+    url: 'must be an address, such as https://example.com',
+    pattern: 'has characters that are not allowed here',
+    required: 'must not be empty',
+    mustNot: 'must not',
+  },
+  form: {
+    checkFields: 'Nothing was changed yet: check the fields that are marked.',
+    leaveTitle: 'Discard what you typed?',
+    leaveAdvice: 'It has not been saved.',
+    leave: 'Discard',
+    stay: 'Keep editing',
+  },
+  offline: 'You are offline. What you see may be out of date; nothing you do is sent.',
   navigation: {
     label: 'Main navigation',
     open: 'Open the navigation',

@@ -1,0 +1,41 @@
+import { text } from '#text/shared';
+import { isolate } from '../text/isolate.ts';
+
+interface Fault {
+  /** A path such as `allowList.0`; empty where the platform names no field. */
+  readonly field: string;
+  readonly message: string;
+}
+
+const RULES: readonly (readonly [pattern: RegExp, words: string])[] = [
+  [/must match format "email"/, text.faults.email],
+  [/must match format "(?:uri|url)"/, text.faults.url],
+  [/must match pattern .*/, text.faults.pattern],
+  [/must NOT have fewer than 1 (?:characters|items)/, text.faults.required],
+  [/must NOT/, text.faults.mustNot],
+];
+
+const toWords = (message: string): string =>
+  RULES.reduce((words, [pattern, better]) => words.replace(pattern, better), message);
+
+const toSentence = (words: string): string =>
+  `${words.charAt(0).toUpperCase()}${words.slice(1)}${/[.!?]$/.test(words) ? '' : '.'}`;
+
+/** The name of the form's field that a fault is about. */
+export const getFieldName = ({ field }: Fault): string => field.replace(/^body\./, '').split('.')[0] ?? '';
+
+/** Says what is wrong, for a note below a form: the field is named as its path reads. */
+export function describeFault(fault: Fault): string {
+  const name = getFieldName(fault)
+    .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
+    .toLowerCase();
+  return toSentence(`${name} ${toWords(fault.message)}`.trim());
+}
+
+/** Says what is wrong beside the field itself. Of a field that holds several values, the wrong one is quoted. */
+export function describeFaultAtField(fault: Fault, typed: string): string {
+  const [, index] = fault.field.replace(/^body\./, '').split('.');
+  const value = /^\d+$/.test(index ?? '') ? typed.split(/[\s,]+/).filter(Boolean)[Number(index)] : undefined;
+  const words = toWords(fault.message);
+  return toSentence(value === undefined ? words : `“${isolate(value)}” ${words}`);
+}

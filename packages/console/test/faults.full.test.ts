@@ -1,0 +1,196 @@
+import { describeWith, type Page, waitFor } from '@platform/testing';
+import { findBarriers, useConsole } from './console.js';
+
+const TOKENS = '/api/v1/personal-access-tokens';
+
+/** Counts the requests of a page that would create a token. */
+function countCreations(page: Page): () => number {
+  let count = 0;
+  page.on('request', (request) => {
+    if (request.method() === 'POST' && request.url().endsWith(TOKENS)) count += 1;
+  });
+  return () => count;
+}
+
+async function openNewToken(page: Page, name?: string): Promise<void> {
+  await page.getByRole('button', { name: 'New token' }).first().click();
+  await page.getByRole('textbox', { name: 'Name' }).waitFor();
+  await page.getByRole('dialog').getByRole('checkbox').first().waitFor({ state: 'attached' });
+  if (name !== undefined) await page.getByRole('textbox', { name: 'Name' }).fill(name);
+}
+
+describeWith('chromium', 'a form of the console', () => {
+  const using = useConsole();
+
+  test('UI-11 creates one token when it is submitted twice before anything is rendered', async () => {
+    const page = await using.open('/account/tokens');
+    const count = countCreations(page);
+    await openNewToken(page, 'Only once');
+    await page.evaluate(`{
+      const button = document.querySelector('[role=dialog] button[type=submit]');
+      button.click();
+      button.click();
+    }`);
+    await page.getByText('shown this once').waitFor();
+    expect(count()).toBe(1);
+  });
+
+  test('takes the click on its button that follows a mended field', async () => {
+    const page = await using.open('/organisation/service-accounts');
+    await page.getByRole('button', { name: 'New service account' }).first().click();
+    const submit = page.getByRole('button', { name: 'Create account' });
+    await submit.click();
+    const name = page.getByRole('textbox', { name: 'Name' });
+    await waitFor(async () => (await name.getAttribute('aria-invalid')) === 'true', { what: 'the message' });
+    await name.fill('Mended');
+    // A click of a person takes a moment, in which the field loses the focus and its message, and is not in the middle.
+    const { height = 0 } = (await submit.boundingBox()) ?? {};
+    await submit.click({ delay: 200, position: { x: 20, y: height - 3 } });
+    await page.getByRole('dialog').waitFor({ state: 'detached', timeout: 5_000 });
+  });
+
+  test('UI-11 says at the field, in words, what the platform finds wrong', async () => {
+    using.allowFaults(/400/);
+    const page = await using.open('/account/tokens');
+    await openNewToken(page, 'Office');
+    const ranges = page.getByLabel('Allowed addresses');
+    if (!(await ranges.isVisible())) await page.getByText('Advanced').click();
+    await ranges.fill('10.0.0.0/8\n203.0.113.0/33');
+    await page.getByRole('button', { name: 'Create token' }).click();
+    await page.getByText('“203.0.113.0/33” must be a CIDR range').waitFor();
+    expect(await ranges.getAttribute('aria-invalid')).toBe('true');
+    expect(await page.getByText('allowList').count()).toBe(0);
+    await ranges.fill('10.0.0.0/8');
+    await page.getByRole('button', { name: 'Create token' }).click();
+    await page.getByText('shown this once').waitFor();
+  });
+
+  test('says no longer that a permission is missing once there is one', async () => {
+    const page = await using.open('/account/tokens');
+    await openNewToken(page, 'For a reader, after all');
+    await page.getByText('Something else').first().click();
+    await page.getByRole('button', { name: 'Create token' }).click();
+    const message = page.getByText('Choose at least one permission.');
+    await message.filter({ visible: true }).waitFor();
+    await page.getByText('An agent that reads').click();
+    await message.filter({ visible: true }).waitFor({ state: 'detached', timeout: 3_000 });
+  });
+
+  test('UI-11 asks before Escape throws away what is typed', async () => {
+    const page = await using.open('/account/tokens');
+    await openNewToken(page, 'Long thought about');
+    await page.keyboard.press('Escape');
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Keep editing' }).click();
+    expect(await page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('Long thought about');
+    await page.keyboard.press('Escape');
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Discard' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await openNewToken(page);
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  });
+
+  test('offers a service account only the permissions that its role can use', async () => {
+    const { call } = using.platform;
+    for (const [role, expected] of [
+      ['member', 0],
+      ['admin', 3],
+    ] as const) {
+      const body = { name: `Robot ${role}`, role };
+      const { serviceAccount } = await call<{ serviceAccount: { id: string } }>(
+        'POST',
+        '/api/v1/service-accounts',
+        body,
+      );
+      const page = await using.open(`/organisation/service-accounts/${serviceAccount.id}`);
+      await openNewToken(page);
+      await page.getByText('user:read').first().waitFor();
+      expect(await page.getByText(/^crawl:/).count()).toBe(expected);
+    }
+  });
+});
+
+describeWith('chromium', 'the console without a network', () => {
+  const using = useConsole();
+
+  test('UI-12 says so at once, and sends nothing by itself later', async () => {
+    using.allowFaults(/ERR_INTERNET_DISCONNECTED/);
+    const page = await using.open('/account/tokens');
+    const count = countCreations(page);
+    await openNewToken(page, 'Never sent');
+    await page.context().setOffline(true);
+    await page.getByRole('button', { name: 'Create token' }).click();
+    await page.getByRole('dialog').getByText('You are offline. Nothing was sent').waitFor({ timeout: 3_000 });
+    await page.context().setOffline(false);
+    await page.getByText('You are offline. What you see').waitFor({ state: 'detached' });
+    // What had been kept would be sent with the next requests of the page.
+    const list = page.waitForResponse((response) => response.url().includes(TOKENS));
+    await page.evaluate(`dispatchEvent(new Event('online'))`);
+    await list;
+    expect(count()).toBe(0);
+    await page.getByRole('button', { name: 'Create token' }).click();
+    await page.getByText('shown this once').waitFor();
+  });
+
+  test('does not wait for ever for what it reads, and reads it once there is a network', async () => {
+    using.allowFaults(/ERR_INTERNET_DISCONNECTED/);
+    const page = await using.open('/account/tokens');
+    await page.getByRole('searchbox').waitFor();
+    await page.context().setOffline(true);
+    await page.getByRole('searchbox').fill('anything');
+    await page.getByText('You are offline. This is loaded').waitFor({ timeout: 3_000 });
+    await page.context().setOffline(false);
+    await page.getByText('No token matches').waitFor();
+  });
+});
+
+describeWith('chromium', 'what the console says', () => {
+  const using = useConsole();
+
+  test('a list that cannot be read says that nothing was changed', async () => {
+    using.allowFaults(/ERR_FAILED/);
+    const page = await using.open('/');
+    await page.route('**/api/v1/audit**', (route) => route.abort());
+    await page.goto(`${using.platform.url}/organisation/audit`);
+    await page.getByText('can’t be reached').waitFor();
+    expect(await page.getByText('unknown whether').count()).toBe(0);
+  });
+
+  test('UI-13 an unknown address at the root is a page in a browser', async () => {
+    using.allowFaults(/404/);
+    const page = await using.open('/');
+    await page.goto(`${using.platform.url}/nowhere/at/all`);
+    await page.getByRole('heading', { name: 'Not found' }).waitFor();
+    await page.getByRole('link', { name: 'Open the console' }).click();
+    await page.locator('main h1').waitFor();
+  });
+
+  test('a primary button under the pointer has enough contrast in the dark theme', async () => {
+    const page = await using.open('/account/tokens', { theme: 'dark' });
+    const button = page.getByRole('button', { name: 'New token' }).first();
+    await button.hover();
+    await waitFor(async () => (await button.getAttribute('data-hovered')) !== null, { what: 'the hover' });
+    expect(await findBarriers(page)).toEqual([]);
+  });
+
+  test('whoever is not signed in is sent to the sign-in without a failed request', async () => {
+    const page = await using.open('/');
+    await page.context().clearCookies();
+    await page.goto(`${using.platform.url}/organisation/audit`);
+    await page.getByLabel('E-mail').waitFor();
+    expect(page.url()).toContain('returnTo=%2Forganisation%2Faudit');
+  });
+
+  test('a first step stays done when what it made is removed', async () => {
+    const { call } = using.platform;
+    const schedule = '/api/v1/crawlingManager/wiki_1/schedule';
+    const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 30, timezone: 'UTC' };
+    await call('POST', schedule, { scheduleConfig });
+    const page = await using.open('/');
+    const step = page.getByRole('listitem').filter({ hasText: 'Schedule a crawl' });
+    await step.getByText('(done)').waitFor({ state: 'attached' });
+    await call('DELETE', schedule);
+    await page.reload();
+    await step.getByText('(done)').waitFor({ state: 'attached', timeout: 3_000 });
+  });
+});
