@@ -2,7 +2,7 @@ import { createDecoder } from 'fast-jwt';
 import { createCaller } from '../mcp/endpoint/endpoint.js';
 import { PUBLIC_URL } from './applications.js';
 import { type RunningApplication, startWithApplication } from './connected-application.js';
-import { consent, createAuthorization, endOverlap, exchangeCode, REDIRECT_URI, refresh } from './flow.js';
+import { consent, createAuthorization, exchangeCode, REDIRECT_URI, refresh } from './flow.js';
 
 let running: RunningApplication;
 let identity: RunningApplication['identity'];
@@ -97,19 +97,53 @@ test('a code needs its verifier, its redirect URI and its client, and is used on
   expect((await list()).status).toBe(401);
 });
 
-test('a refresh token is rotated, works for 30 seconds more, and ends the connection after that', async () => {
+test('OAUTH-6: a refresh token yields the same successor until that is used, and then ends the connection', async () => {
   const { answer } = await connect();
   const old = answer.body.refresh_token as string;
-  const [one, two] = await Promise.all([refresh(identity, clientId, old), refresh(identity, clientId, old)]);
-  expect([one.status, two.status]).toEqual([200, 200]);
-  expect(one.body.refresh_token).not.toBe(old);
-  await endOverlap(identity);
+  const answers = await Promise.all([1, 2, 3].map(() => refresh(identity, clientId, old)));
+  // A laptop that slept before the response arrived repeats the request the next day.
+  await identity.db.query(`update oauth_artifacts set consumed_at = consumed_at - interval '1 day'`);
+  answers.push(await refresh(identity, clientId, old));
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  const [successor, ...others] = new Set(answers.map(({ body }) => body.refresh_token as string));
+  expect([successor === old, others]).toEqual([false, []]);
+  // The database alone reveals neither.
+  const { rows } = await identity.db.query<{ row: string }>('select a::text as row from oauth_artifacts a');
+  for (const { row } of rows) expect([old, successor].some((token) => row.includes(token ?? ''))).toBe(false);
+
+  const next = await refresh(identity, clientId, successor ?? '');
+  expect(next.status).toBe(200);
   expect((await refresh(identity, clientId, old)).body.error).toBe('invalid_grant');
-  expect((await refresh(identity, clientId, one.body.refresh_token as string)).body.error).toBe(
+  expect((await refresh(identity, clientId, next.body.refresh_token as string)).body.error).toBe(
     'invalid_grant',
   );
-  const list = await createCaller(identity, two.body.access_token as string).legacy('tools/list');
+  const list = await createCaller(identity, next.body.access_token as string).legacy('tools/list');
   expect(list.status).toBe(401);
+});
+
+test('a code and a refresh token can be used again when their tokens could not be stored', async () => {
+  const authorization = createAuthorization(clientId);
+  const code = (await consent(browser, authorization)).searchParams.get('code') ?? '';
+  /** Sends a request while no access token can be stored, and then again. */
+  const sendTwice = async (send: () => ReturnType<typeof refresh>) => {
+    await identity.db.query(
+      'alter table oauth_access_tokens add constraint no_tokens check (false) not valid',
+    );
+    const failed = await send();
+    await identity.db.query('alter table oauth_access_tokens drop constraint no_tokens');
+    expect([failed.status, failed.body.error]).toEqual([503, 'temporarily_unavailable']);
+    return send();
+  };
+  const exchanged = await sendTwice(() => exchangeCode(identity, authorization, code));
+  expect(exchanged.status).toBe(200);
+  const refreshed = await sendTwice(() =>
+    refresh(identity, clientId, exchanged.body.refresh_token as string),
+  );
+  expect(refreshed.status).toBe(200);
+  const list = await createCaller(identity, refreshed.body.access_token as string).legacy('tools/list');
+  expect(list.status).toBe(200);
+  // It is used once all the same.
+  expect((await exchangeCode(identity, authorization, code)).body.error).toBe('invalid_grant');
 });
 
 test('a missing scope is a challenge that names all that the client needs', async () => {

@@ -133,11 +133,6 @@ export const consent = (
   form?: Record<string, string | string[]>,
 ): Promise<URL> => consentAt(browser, url, form);
 
-/** Lets 31 seconds pass for all refresh tokens that were used: their overlap has ended then. */
-export const endOverlap = ({ db }: IdentityUnderTest): Promise<unknown> =>
-  db.query(`with used as (update oauth_artifacts set consumed_at = consumed_at - interval '31 seconds')
-    update oauth_grants set refreshed_at = refreshed_at - interval '31 seconds'`);
-
 /** Posts a form to an endpoint of the authorization server, as a public client. */
 export const postForm = (
   identity: IdentityUnderTest,
@@ -166,3 +161,15 @@ export const exchangeCode = (
 
 export const refresh = (identity: IdentityUnderTest, clientId: string, token: string): Promise<Answer> =>
   postForm(identity, 'token', { grant_type: 'refresh_token', client_id: clientId, refresh_token: token });
+
+/** Refreshes twice, so that the given token is superseded. @returns the newest refresh token. */
+export async function supersede(
+  identity: IdentityUnderTest,
+  clientId: string,
+  token: string,
+): Promise<string> {
+  let newest = token;
+  for (let use = 0; use < 2; use += 1)
+    newest = (await refresh(identity, clientId, newest)).body.refresh_token as string;
+  return newest;
+}

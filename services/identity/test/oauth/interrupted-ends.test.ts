@@ -7,10 +7,10 @@ import {
   consent,
   createAuthorization,
   createBrowser,
-  endOverlap,
   exchangeCode,
   postForm,
   refresh,
+  supersede,
 } from './flow.js';
 
 /*
@@ -83,9 +83,7 @@ test.each([
   'OAUTH-6 the %s of a connection that is used again ends the connection and is mailed, although the first attempt failed',
   async (what, useAgain) => {
     const connection = await connect();
-    const { status } = await refresh(identity, clientId, connection.refreshToken);
-    expect(status).toBe(200);
-    await endOverlap(identity);
+    await supersede(identity, clientId, connection.refreshToken);
     const before = await countReports();
 
     await interrupt(() => useAgain(connection));

@@ -4,9 +4,9 @@ import {
   consent,
   createAuthorization,
   createBrowser,
-  endOverlap,
   exchangeCode,
   refresh,
+  supersede,
 } from '../oauth/flow.js';
 import { type Alerts, path, startAlerts } from './alerts.js';
 
@@ -93,8 +93,7 @@ test('the reuse of a refresh token of an application is mailed to its owner once
   const target = await consent(browser, authorization, { scope: 'user:read' });
   const { body } = await exchangeCode(identity, authorization, target.searchParams.get('code') ?? '');
   const reuse = () => refresh(identity, application.clientId, body.refresh_token as string);
-  await reuse();
-  await endOverlap(identity);
+  await supersede(identity, application.clientId, body.refresh_token as string);
   for (let attempt = 0; attempt < 2; attempt += 1) expect((await reuse()).status).toBe(400);
   const mail = await platform.mailTo(member.email, /^An application was disconnected$/);
   expect(mail.text).toContain('"Desk agent"');

@@ -349,8 +349,8 @@ create table oauth_grants (
   revoked_at timestamptz(3),
   revoked_by uuid references users,
   revoked_reason text,
-  refresh_generation integer default 0 not null,
-  refreshed_at timestamptz(3)
+  -- The rotations of the newest refresh token whose predecessor was used.
+  refresh_generation integer default 0 not null
 );
 -- Whether a client has a connection at all, which its deletion asks: the index of its live ones doesn't say that.
 create index oauth_grants_by_client on oauth_grants (client_id);
@@ -391,6 +391,8 @@ create table oauth_artifacts (
   payload jsonb not null,
   expires_at timestamptz(3) not null,
   consumed_at timestamptz(3),
+  -- The refresh token that replaced this one, encrypted with a key that only this token yields.
+  successor_sealed text,
   primary key (model, id_hash)
 );
 create index oauth_artifacts_expiry on oauth_artifacts (expires_at);

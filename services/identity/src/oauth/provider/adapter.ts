@@ -10,7 +10,7 @@ import {
   insertArtifact,
   saveArtifact,
 } from './artifacts.queries.js';
-import { findEndOfUse, getGeneration, REFRESH_OVERLAP_MS } from './refresh-generations.js';
+import { getRotations, isSuperseded } from './refresh-rotation.js';
 import { toClientMetadata, toRegisteredClient } from './client-metadata.js';
 import { findClients, insertRegisteredClient } from './clients.queries.js';
 import { ISSUANCE_BATCH } from './issuance-batch.js';
@@ -20,7 +20,7 @@ import { ISSUANCE_BATCH } from './issuance-batch.js';
  *
  *   Client                          the table of clients
  *   Grant                           the table of grants, which the consent page writes
- *   RefreshToken                    oauth_artifacts; the grant has the generation that is current
+ *   RefreshToken                    oauth_artifacts; see refresh-rotation.ts
  *   AccessToken, ClientCredentials  nothing: access tokens are recorded when they are signed
  *   all others                      oauth_artifacts, under the SHA-256 of their secret id
  *
@@ -87,7 +87,7 @@ export function createAdapters(deps: {
       const found = await findArtifact(pool, model, hashArtifactId(id));
       if (!found) return undefined;
       const { payload, consumed_at: usedAt } = found;
-      const consumedAt = model === 'RefreshToken' ? findEndOfUse(found, clock()) : usedAt;
+      const consumedAt = model === 'RefreshToken' && !isSuperseded(found) ? null : usedAt;
       return {
         ...payload,
         jti: id,
@@ -116,14 +116,12 @@ export function createAdapters(deps: {
     destroy: nothing.destroy,
     async consume(id) {
       const found = await findArtifact(pool, 'RefreshToken', hashArtifactId(id));
-      const now = clock();
       const use = {
         idHash: hashArtifactId(id),
-        generation: found ? getGeneration(found) : 0,
-        at: new Date(now),
+        rotations: found ? getRotations(found) : 0,
+        at: new Date(clock()),
       };
-      const overlapFrom = new Date(now - REFRESH_OVERLAP_MS);
-      if (!found || !(await consumeRefreshToken(pool, { ...use, overlapFrom })))
+      if (!found || !(await consumeRefreshToken(pool, use)))
         throw new errors.InvalidGrant('refresh token already used');
     },
   };

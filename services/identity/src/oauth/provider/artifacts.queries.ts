@@ -4,9 +4,8 @@ import type pg from 'pg';
 export interface ArtifactRow {
   readonly payload: Record<string, unknown>;
   readonly consumed_at: Date | null;
-  /** The newest generation of refresh tokens of the grant, and when the one before was first used. */
+  /** The rotations of the newest refresh token of the grant whose predecessor was used. */
   readonly refresh_generation: number | null;
-  readonly refreshed_at: Date | null;
 }
 
 /** Artifacts are stored under the SHA-256 of their ids, which are secrets. */
@@ -48,7 +47,7 @@ export async function findArtifact(
   const { rows } = await db.query<ArtifactRow>({
     name: 'find_oauth_artifact',
     text: `
-      select a.payload, a.consumed_at, g.refresh_generation, g.refreshed_at
+      select a.payload, a.consumed_at, g.refresh_generation
       from oauth_artifacts a left join oauth_grants g on g.id = a.grant_id
       where a.model = $1 and a.id_hash = $2 and g.revoked_at is null`,
     values: [model, idHash],
@@ -77,41 +76,52 @@ export async function consumeArtifact(
   return row && { isFirst: row.is_first, grantId: row.grant_id };
 }
 
-/*
- * Marks a refresh token as used, and its generation as superseded. Of two that are used at once, the second waits for the
- * first on the row of the grant, and finds the generation superseded in this moment.
- */
+/** Undoes the use of an artifact. */
+export const releaseArtifact = (db: pg.Pool, model: string, idHash: string): Promise<unknown> =>
+  db.query('update oauth_artifacts set consumed_at = null where model = $1 and id_hash = $2', [
+    model,
+    idHash,
+  ]);
+
+/* Of two tokens that are used at once, the second waits for the first on the row of the grant. */
 const consumeRefresh = `
   with token as (
     update oauth_artifacts set consumed_at = coalesce(consumed_at, $3)
     where model = 'RefreshToken' and id_hash = $1
     returning grant_id
   )
-  update oauth_grants g
-  set refreshed_at = case when g.refresh_generation <= $2 then $3 else g.refreshed_at end,
-      refresh_generation = greatest(g.refresh_generation, $2 + 1)
+  update oauth_grants g set refresh_generation = greatest(g.refresh_generation, $2 + 1)
   from token
-  where g.id = token.grant_id and (g.refresh_generation <= $2 or (g.refresh_generation = $2 + 1 and g.refreshed_at > $4))`;
+  where g.id = token.grant_id and g.refresh_generation <= $2 + 1`;
 
 /**
- * @param use.overlapFrom - a generation that was superseded after this time can still be used.
- * @returns false when a newer generation has been used meanwhile.
+ * Marks a refresh token as used.
+ *
+ * @returns false when its successor has been used meanwhile.
  */
 export async function consumeRefreshToken(
   db: pg.Pool,
-  use: {
-    readonly idHash: string;
-    readonly generation: number;
-    readonly at: Date;
-    readonly overlapFrom: Date;
-  },
+  use: { readonly idHash: string; readonly rotations: number; readonly at: Date },
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'consume_refresh_token',
     text: consumeRefresh,
-    values: [use.idHash, use.generation, use.at, use.overlapFrom],
+    values: [use.idHash, use.rotations, use.at],
   });
   return rowCount === 1;
+}
+
+/** Stores the sealed successor of a refresh token, unless it has one. @returns the one that is stored. */
+export async function saveSuccessor(db: pg.Pool, idHash: string, sealed: string): Promise<string> {
+  const { rows } = await db.query<{ successor_sealed: string }>({
+    name: 'save_refresh_successor',
+    text: `update oauth_artifacts set successor_sealed = coalesce(successor_sealed, $2)
+           where model = 'RefreshToken' and id_hash = $1 returning successor_sealed`,
+    values: [idHash, sealed],
+  });
+  const [row] = rows;
+  if (!row) throw new Error('the refresh token was deleted while it was used');
+  return row.successor_sealed;
 }
 
 /** @returns false when there is none: of two that delete it at once, one gets false. */

@@ -3,7 +3,10 @@ import type Provider from 'oidc-provider';
 import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { AccessTokenRequest, AccessTokens, IssuedAccessToken } from './access-tokens.js';
 import type { AccessTokenSource } from './access-token-owners.queries.js';
+import type pg from 'pg';
+import { deleteArtifact, hashArtifactId, releaseArtifact } from './artifacts.queries.js';
 import type { ProtectedResources } from './protected-resources.js';
+import { settleSuccessor } from './refresh-rotation.js';
 
 /** The token that the provider has granted in this request. */
 interface Issued {
@@ -45,26 +48,53 @@ const isTokenResponse = (ctx: KoaContextWithOIDC): boolean =>
   ctx.oidc?.route === 'token' && ctx.status === 200;
 
 /**
+ * Makes the code usable again whose tokens could not be stored: the client was told to try again, and its second attempt
+ * must not count as a theft of the code.
+ */
+async function releaseCode(pool: pg.Pool, { oidc, body }: KoaContextWithOIDC): Promise<void> {
+  const { code } = oidc.params ?? {};
+  if (typeof code !== 'string') return;
+  const { refresh_token: refreshToken } = body as { readonly refresh_token?: string };
+  if (refreshToken !== undefined) await deleteArtifact(pool, 'RefreshToken', hashArtifactId(refreshToken));
+  await releaseArtifact(pool, 'AuthorizationCode', hashArtifactId(code));
+}
+
+/** Returns the refresh token of the response, which is the same for each use of the one that was presented. */
+async function findRefreshToken(pool: pg.Pool, { oidc, body }: KoaContextWithOIDC) {
+  const { refresh_token: issued } = body as { readonly refresh_token?: string };
+  const presented = oidc.params?.['refresh_token'];
+  return issued !== undefined && oidc.entities.RotatedRefreshToken && typeof presented === 'string'
+    ? settleSuccessor(pool, presented, issued)
+    : issued;
+}
+
+/**
  * Replaces the provider's own access token by one that is signed with the platform's key, once its hash is stored: no
  * token is answered that liveness does not know.
  */
 export function recordTokens(
   provider: Provider,
-  {
-    accessTokens,
-    resources,
-    log,
-  }: { readonly accessTokens: AccessTokens; readonly resources: ProtectedResources; readonly log: Logger },
+  deps: {
+    readonly pool: pg.Pool;
+    readonly accessTokens: AccessTokens;
+    readonly resources: ProtectedResources;
+    readonly log: Logger;
+  },
 ): void {
+  const { pool, accessTokens, resources, log } = deps;
   const logServerError = createServerErrorLog();
+  const logOutage = (error: unknown): null => {
+    logServerError(log, { error, message: 'Failed to store an access token', isOutage: true });
+    return null;
+  };
   provider.use(async (ctx: KoaContextWithOIDC, next) => {
     await next();
     if (!isTokenResponse(ctx)) return;
-    const issue = (request: AccessTokenRequest) =>
-      accessTokens.issue(request).catch((error: unknown) => {
-        logServerError(log, { error, message: 'Failed to store an access token', isOutage: true });
-        return null;
-      });
+    const issue = async (request: AccessTokenRequest) => {
+      const refreshToken = await findRefreshToken(pool, ctx);
+      const token = await accessTokens.issue(request);
+      return token && { ...token, refreshToken };
+    };
     const issued = readIssued(ctx);
     const resource = issued?.resource === undefined ? undefined : resources.find(issued.resource);
     const scopes = (issued?.scopes ?? resource?.scopes)?.filter((name) =>
@@ -78,14 +108,21 @@ export function recordTokens(
             audiences: resource.audiences,
             keyThumbprint: issued.keyThumbprint,
             address: ctx.ip,
-          })
+          }).catch(logOutage)
         : undefined;
     if (token && token.scopes.length > 0) {
       const { id_token: _unused, ...body } = ctx.body as Record<string, unknown>;
-      const { token: access_token, expiresInSeconds: expires_in, scopes: granted } = token;
-      ctx.body = { ...body, access_token, expires_in, scope: granted.join(' ') };
+      const { token: access_token, expiresInSeconds: expires_in, refreshToken } = token;
+      ctx.body = {
+        ...body,
+        access_token,
+        expires_in,
+        scope: token.scopes.join(' '),
+        ...(refreshToken !== undefined && { refresh_token: refreshToken }),
+      };
       return;
     }
+    if (token === null) await releaseCode(pool, ctx).catch(logOutage);
     const [status, error, description] = toRefusal(token, scopes, issued);
     ctx.status = status;
     ctx.body = { error, error_description: description };

@@ -68,7 +68,7 @@ export function createOauth(deps: OauthDeps) {
     clock,
     log,
   });
-  recordTokens(provider, { accessTokens, resources, log });
+  recordTokens(provider, { pool, accessTokens, resources, log });
   revokeTokens(provider, { pool, clock, grants, checkSignature: deps.checkSignature });
   correctMetadata(provider, publicUrl);
   return { provider, resources, exchangeFor: createTokenExchange({ pool, accessTokens, clock }) };

@@ -1,0 +1,39 @@
+import { hkdfSync } from 'node:crypto';
+import type pg from 'pg';
+import { createSecretBox } from '../../base/secret-box.js';
+import { type ArtifactRow, deleteArtifact, hashArtifactId, saveSuccessor } from './artifacts.queries.js';
+
+/*
+ * A refresh token has one successor, and works until that is used for the first time: agents refresh in parallel, lose
+ * responses, and sleep for hours before they repeat a request. Each repetition returns the same successor, so there is only
+ * ever one chain. A token whose successor has been used was copied by somebody: its use ends the grant (RFC 9700 §4.14.2).
+ *
+ * The successor is stored under a key that is derived from the token itself, of which the database has only the hash.
+ */
+
+/** The provider counts the rotations that led to each token. */
+export const getRotations = ({ payload }: Pick<ArtifactRow, 'payload'>): number =>
+  typeof payload['rotations'] === 'number' ? payload['rotations'] : 0;
+
+/** Whether the successor of a refresh token has been used. */
+export const isSuperseded = (token: ArtifactRow): boolean =>
+  (token.refresh_generation ?? 0) > getRotations(token) + 1;
+
+const createBox = (token: string) =>
+  createSecretBox([
+    { id: 'token', key: Buffer.from(hkdfSync('sha256', token, '', 'successor of a refresh token', 32)) },
+  ]);
+
+/**
+ * Makes a new refresh token the successor of the one that was presented, unless that has a successor; then the new one is
+ * deleted.
+ *
+ * @returns the successor to respond with.
+ */
+export async function settleSuccessor(pool: pg.Pool, presented: string, issued: string): Promise<string> {
+  const box = createBox(presented);
+  const idHash = hashArtifactId(presented);
+  const successor = box.open(await saveSuccessor(pool, idHash, box.seal(issued, idHash)), idHash);
+  if (successor !== issued) await deleteArtifact(pool, 'RefreshToken', hashArtifactId(issued));
+  return successor;
+}
