@@ -34,7 +34,7 @@ import { registerToolActivity } from './mcp/activity/feature.js';
 import type { Resources } from './resources.js';
 import { createSecretBox } from './base/secret-box.js';
 import { toMcpServerSettings, toMcpSettings, toOauthSettings } from './settings.js';
-import { registerTokenFeatures } from './tokens.js';
+import { registerTokens } from './tokens/feature.js';
 
 export interface IdentityDeps extends ServiceDeps<IdentityConfig, Resources> {
   /** Replaces the fetch of clients' documents. Tests set it. */
@@ -92,7 +92,15 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
 
   const outbox = registerAccounts(app, { ...common, keys, resolveTxt });
   signingKeyRoutes(app, keys);
-  const tokenTools = registerTokenFeatures(app, { ...common, keys, outbox, refusedUses });
+  const tokens = {
+    ...common,
+    keys,
+    outbox,
+    tokenPrefix: config.TOKEN_PREFIX,
+    defaultScopes: config.MCP_SCOPES,
+    historyDays: config.AUDIT_DAYS,
+  };
+  registerTokens(app, { ...tokens, refusedUses, scanningKeys: config.SECRET_SCANNING_KEYS });
   const { record: recordCall } = registerToolActivity(app, common);
   registerConnectedApps(app, common);
   registerConnectionPolicy(app, common);
@@ -113,7 +121,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
   });
   registerMcp(app, {
     ...common,
-    ...tokenTools,
+    tokens,
     settings: toMcpSettings(config),
     findOrganisationName: createFindOrganisationName(pool),
     exchangeFor: oauth.exchangeFor,

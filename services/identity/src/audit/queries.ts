@@ -18,7 +18,7 @@ export interface NewAuditEntry {
   readonly actor: Actor;
   readonly subjectId: string;
   readonly reason?: string | null;
-  readonly detail?: Readonly<Record<string, string>>;
+  readonly detail?: Readonly<Record<string, string | null>>;
   readonly changes?: Changes;
   readonly at: Date;
 }

@@ -133,7 +133,7 @@ test('shows the address and the user agent of the last use', async () => {
 });
 
 test('each search reads one index in its order, and no more than a bounded part of it', async () => {
-  const { searchTokens } = await import('../../src/tokens/list/queries.js');
+  const { searchTokens } = await import('../../src/tokens/list.js');
   const filler = await make({ name: 'filler' });
   const client = await identity.db.connect();
   try {

@@ -4,29 +4,17 @@ import { incrementCountFrom } from '../../base/rate-limits/queries.js';
 import { insertMailsFrom } from '../outbox/queries.js';
 import { ALERTS_PER_HOUR, type LimitedAlert } from './limited-alerts.js';
 
-/**
- * Returns the parts of a `with` clause that count an alert and insert its mails, so that the statement that causes the
- * alert stores it.
- *
- * @param alert - the parameters with the fields of a `LimitedAlert`.
- * @param cause - the table expression whose row causes the alert, one at most, with the time `created_at`.
- */
-export const insertAlertFrom = (
-  alert: { readonly mails: string; readonly summaries: string; readonly countKey: string },
-  cause: string,
-): string => `
-  alert_count as (
-    ${incrementCountFrom(`${alert.countKey}::text`, 'created_at', HOUR_MS, `${cause} where ${alert.mails}::jsonb is not null`)}
-  ), alert_mails as (
-    select case when points <= ${ALERTS_PER_HOUR} then ${alert.mails}::jsonb
-                when points = ${ALERTS_PER_HOUR + 1} then ${alert.summaries}::jsonb end as mails
-    from alert_count
-  ), alerted as (${insertMailsFrom('mails', 'alert_mails')}
-  )`;
-
+/* Counts the alert and inserts its mails. */
 const insertAlert = `
   with cause as (select $4::timestamptz as created_at),
-  ${insertAlertFrom({ mails: '$1', summaries: '$2', countKey: '$3' }, 'cause')}
+  alert_count as (
+    ${incrementCountFrom('$3::text', 'created_at', HOUR_MS, 'cause')}
+  ), alert_mails as (
+    select case when points <= ${ALERTS_PER_HOUR} then $1::jsonb
+                when points = ${ALERTS_PER_HOUR + 1} then $2::jsonb end as mails
+    from alert_count
+  ), alerted as (${insertMailsFrom('mails', 'alert_mails')}
+  )
   select`;
 
 /** Stores an alert in the transaction of what it tells about. */

@@ -30,7 +30,7 @@ function openWaits(limits: WaitLimits, shutdown: Shutdown): Waits {
 /** Registers `/mcp` with the platform's own tools. */
 export function registerMcp(
   app: App,
-  deps: Pick<ToolDeps, 'findOrganisationName' | 'tokens' | 'tokenSearch' | 'tokenRotation'> & {
+  deps: Pick<ToolDeps, 'findOrganisationName' | 'tokens'> & {
     readonly settings: McpSettings;
     /** Returns the credential with which a tool calls a service for its caller. */
     readonly exchangeFor: ExchangeFor;

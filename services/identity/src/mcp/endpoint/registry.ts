@@ -1,7 +1,5 @@
 import type { CrawlClient, MailClient } from '@platform/clients';
-import type { TokenService } from '../../tokens/create/service.js';
-import type { TokenRotation } from '../../tokens/rotate/service.js';
-import type { TokenSearchService } from '../../tokens/list/service.js';
+import type { TokenContext } from '../../tokens/context.js';
 import type { Tool } from './tool.js';
 import type { Waits } from './waits.js';
 import { crawlStats } from './tools/crawl-stats.js';
@@ -20,9 +18,7 @@ import { whoami } from './tools/whoami.js';
 
 export interface ToolDeps {
   readonly findOrganisationName: (id: string) => Promise<string>;
-  readonly tokens: Pick<TokenService, 'revokeOwn'>;
-  readonly tokenSearch: Pick<TokenSearchService, 'findOwn'>;
-  readonly tokenRotation: TokenRotation;
+  readonly tokens: TokenContext;
   /** Undefined when there is no crawl service; its tools are then left out. */
   readonly crawl: CrawlClient | undefined;
   readonly mail: MailClient | undefined;
@@ -35,16 +31,14 @@ export interface ToolDeps {
 export const createTools = ({
   findOrganisationName,
   tokens,
-  tokenSearch,
-  tokenRotation,
   crawl,
   mail,
   mailTimeoutMs,
   waits,
 }: ToolDeps): Tool[] => [
   whoami(findOrganisationName),
-  listMyTokens(tokenSearch),
-  rotateMyToken(tokenRotation),
+  listMyTokens(tokens),
+  rotateMyToken(tokens),
   revokeMyToken(tokens),
   ...(crawl
     ? [

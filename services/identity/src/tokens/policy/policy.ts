@@ -1,5 +1,5 @@
 import { DAY_MS, type FaultDetail, validationError } from '@platform/service-kit';
-import { WARNING_DAYS } from '../revoke/unused.js';
+import { WARNING_DAYS } from '../unused.js';
 
 /*
  * Pure rules: what an organisation's policy allows a token to have. They answer a creation or a rotation with a clear error.

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { AllowList } from '../../credentials/allow-lists/ranges.js';
-import { WARNING_DAYS } from '../revoke/unused.js';
+import { WARNING_DAYS } from '../unused.js';
 import { breaches, MIN_UNUSED_DAYS } from './policy.js';
 
 const Id = Type.String({ format: 'uuid' });

@@ -1,16 +1,12 @@
 import type { App } from '@platform/service-kit';
+import type { TokenContext } from '../context.js';
 import { serviceAccountRoutes } from './routes.js';
 import { createServiceAccounts } from './service.js';
 import { accountTokenRoutes } from './token.routes.js';
-import { createAccountTokens } from './tokens.js';
 
 /** Registers the service accounts that administrators manage, with their tokens. */
-export function registerServiceAccounts(
-  app: App,
-  deps: Parameters<typeof createServiceAccounts>[0] &
-    Omit<Parameters<typeof createAccountTokens>[0], 'accounts'>,
-): void {
-  const accounts = createServiceAccounts(deps);
+export function registerServiceAccounts(app: App, ctx: TokenContext): void {
+  const accounts = createServiceAccounts(ctx);
   serviceAccountRoutes(app, accounts);
-  accountTokenRoutes(app, createAccountTokens({ ...deps, accounts }));
+  accountTokenRoutes(app, ctx, accounts);
 }

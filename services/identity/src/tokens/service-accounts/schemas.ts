@@ -1,6 +1,6 @@
 import { roles } from '@platform/auth';
 import { Type } from 'typebox';
-import { CreateTokenBody, Id, Instant, RequestedScopes } from '../create/schemas.js';
+import { CreateTokenBody, Id, Instant, RequestedScopes } from '../schemas.js';
 
 const Name = Type.String({
   minLength: 1,

@@ -2,18 +2,46 @@ import { getMember, requireSession } from '@platform/auth';
 import { type App, bearer, errorResponses } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { requireAdminRole } from '../../base/authority.js';
-import { getCaller } from '../../base/caller/actor.js';
-import { CreatedToken, GrantableScopes, RevokeBody, Revoked, Token, toRevoked } from '../create/schemas.js';
-import { EditedToken, EditTokenBody, TokenAnswer } from '../edit/schemas.js';
-import { RotateBody, RotatedToken } from '../rotate/schemas.js';
+import { type Caller, getCaller } from '../../base/caller/actor.js';
+import type { TokenContext } from '../context.js';
+import { editToken, getToken } from '../edit.js';
+import { listTokensOf } from '../list.js';
+import { revokeToken } from '../revoke.js';
+import { rotateToken } from '../rotate.js';
+import { createdMessage, rotatedMessage, sendSecret } from '../routes.js';
+import {
+  CreatedToken,
+  EditedToken,
+  EditTokenBody,
+  GrantableScopes,
+  RevokeBody,
+  Revoked,
+  RotateBody,
+  RotatedToken,
+  Token,
+  TokenAnswer,
+  toRevoked,
+} from '../schemas.js';
+import type { TokenOwner } from '../token.js';
 import { AccountPath, AccountTokenPath, CreateAccountTokenBody } from './schemas.js';
-import type { AccountTokens } from './tokens.js';
+import type { ServiceAccounts } from './service.js';
+import { createAccountToken, listAccountScopes } from './tokens.js';
 
 const base = '/api/v1/service-accounts/:accountId/tokens';
 const tags = ['Service accounts'];
 
 /** For administrators, with a session: the personal access tokens that act as a service account. [OAUTH-10] */
-export function accountTokenRoutes(app: App, service: AccountTokens): void {
+export function accountTokenRoutes(
+  app: App,
+  ctx: TokenContext,
+  accounts: Pick<ServiceAccounts, 'get'>,
+): void {
+  /** @throws AppError 404. */
+  async function findOwner(caller: Pick<Caller, 'orgId'>, accountId: string): Promise<TokenOwner> {
+    const { id } = await accounts.get(caller, accountId);
+    return { id, isServiceAccount: true };
+  }
+
   const onRequest = [app.authenticate, requireSession, requireAdminRole];
   app.get(
     base,
@@ -31,7 +59,9 @@ export function accountTokenRoutes(app: App, service: AccountTokens): void {
         },
       },
     },
-    async (request) => ({ tokens: await service.list(getMember(request), request.params.accountId) }),
+    async (request) => ({
+      tokens: await listTokensOf(ctx, await findOwner(getMember(request), request.params.accountId)),
+    }),
   );
   app.get(
     `${base}/scopes`,
@@ -46,7 +76,11 @@ export function accountTokenRoutes(app: App, service: AccountTokens): void {
         response: { 200: GrantableScopes, ...errorResponses(400, 401, 403, 404) },
       },
     },
-    async (request) => ({ scopes: await service.listScopes(getMember(request), request.params.accountId) }),
+    async (request) => {
+      const principal = getMember(request);
+      const account = await accounts.get(principal, request.params.accountId);
+      return { scopes: await listAccountScopes(ctx, principal, account) };
+    },
   );
   app.post(
     base,
@@ -63,9 +97,10 @@ export function accountTokenRoutes(app: App, service: AccountTokens): void {
       },
     },
     async (request, reply) => {
-      const token = await service.create(getCaller(request), request.params.accountId, request.body);
-      const message = 'Token created. Copy it now: it is not shown again.';
-      return reply.code(201).header('cache-control', 'no-store').send({ message, token });
+      const caller = getCaller(request);
+      const account = await accounts.get(caller, request.params.accountId);
+      const token = await createAccountToken(ctx, caller, account, request.body);
+      return sendSecret(reply, { message: createdMessage, token });
     },
   );
   app.get(
@@ -83,7 +118,7 @@ export function accountTokenRoutes(app: App, service: AccountTokens): void {
     },
     async (request) => {
       const { accountId, tokenId } = request.params;
-      return { token: await service.get(getMember(request), accountId, tokenId) };
+      return { token: await getToken(ctx, await findOwner(getMember(request), accountId), tokenId) };
     },
   );
   app.patch(
@@ -102,7 +137,8 @@ export function accountTokenRoutes(app: App, service: AccountTokens): void {
     },
     async (request) => {
       const { accountId, tokenId } = request.params;
-      return service.edit(getCaller(request), accountId, tokenId, request.body);
+      const caller = getCaller(request);
+      return editToken(ctx, caller, await findOwner(caller, accountId), tokenId, request.body);
     },
   );
   app.post(
@@ -121,12 +157,10 @@ export function accountTokenRoutes(app: App, service: AccountTokens): void {
     },
     async (request, reply) => {
       const { accountId, tokenId } = request.params;
-      const rotated = await service.rotate(getCaller(request), accountId, tokenId, request.body ?? undefined);
-      const message = 'Token rotated. Copy the new one now: it is not shown again.';
-      return reply
-        .code(201)
-        .header('cache-control', 'no-store')
-        .send({ message, ...rotated });
+      const caller = getCaller(request);
+      const owner = await findOwner(caller, accountId);
+      const rotated = await rotateToken(ctx, caller, owner, tokenId, request.body ?? undefined);
+      return sendSecret(reply, { message: rotatedMessage, ...rotated });
     },
   );
   app.delete(
@@ -145,9 +179,9 @@ export function accountTokenRoutes(app: App, service: AccountTokens): void {
     },
     async (request) => {
       const { accountId, tokenId } = request.params;
-      return toRevoked(
-        await service.revoke(getCaller(request), accountId, tokenId, request.body ?? undefined),
-      );
+      const caller = getCaller(request);
+      const { id } = await findOwner(caller, accountId);
+      return toRevoked(await revokeToken(ctx, caller, id, tokenId, request.body ?? undefined));
     },
   );
 }

@@ -1,8 +1,8 @@
 import { toMember } from '@platform/auth';
 import { Type } from 'typebox';
-import { TokenDetails } from '../../../tokens/edit/schemas.js';
-import { tokenStates } from '../../../tokens/edit/state.js';
-import type { TokenSearchService } from '../../../tokens/list/service.js';
+import type { TokenContext } from '../../../tokens/context.js';
+import { findOwnTokens } from '../../../tokens/list.js';
+import { TokenDetails, tokenStates } from '../../../tokens/schemas.js';
 import { READ_ONLY, type Tool } from '../tool.js';
 
 /** Pages are small by default, because every item takes up the model's context. */
@@ -34,7 +34,7 @@ const toListed = ({ usedScopes, ...token }: TokenDetails): Type.Static<typeof Li
 /** The arguments after validation, which fills in the default. */
 type Arguments = { readonly limit: number; readonly state: TokenDetails['state']; readonly cursor?: string };
 
-export const listMyTokens = (service: Pick<TokenSearchService, 'findOwn'>): Tool<Arguments> => ({
+export const listMyTokens = (tokens: TokenContext): Tool<Arguments> => ({
   name: 'list_my_tokens',
   title: 'List my access tokens',
   description:
@@ -48,7 +48,7 @@ export const listMyTokens = (service: Pick<TokenSearchService, 'findOwn'>): Tool
   scopes: ['pat:read'],
   isAdminOnly: false,
   async call(query, { principal }) {
-    const { items, nextCursor } = await service.findOwn(toMember(principal), query);
+    const { items, nextCursor } = await findOwnTokens(tokens, toMember(principal), query);
     return { tokens: items.map(toListed), nextCursor };
   },
 });

@@ -1,12 +1,13 @@
 import { toMember } from '@platform/auth';
 import { Type } from 'typebox';
-import { Revoked, RevokeReason, TokenPath, toRevoked } from '../../../tokens/create/schemas.js';
-import type { TokenService } from '../../../tokens/create/service.js';
+import type { TokenContext } from '../../../tokens/context.js';
+import { revokeToken } from '../../../tokens/revoke.js';
+import { Revoked, RevokeReason, TokenPath, toRevoked } from '../../../tokens/schemas.js';
 import type { Tool } from '../tool.js';
 
 type Arguments = { readonly tokenId: string; readonly reason?: string };
 
-export const revokeMyToken = (service: Pick<TokenService, 'revokeOwn'>): Tool<Arguments> => ({
+export const revokeMyToken = (tokens: TokenContext): Tool<Arguments> => ({
   name: 'revoke_my_token',
   title: 'Revoke one of my access tokens',
   description:
@@ -19,6 +20,8 @@ export const revokeMyToken = (service: Pick<TokenService, 'revokeOwn'>): Tool<Ar
   annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
   scopes: ['pat:write'],
   isAdminOnly: false,
-  call: async ({ tokenId, ...options }, { principal, address }) =>
-    toRevoked(await service.revokeOwn({ ...toMember(principal), client: address }, tokenId, options)),
+  async call({ tokenId, ...options }, { principal, address }) {
+    const caller = { ...toMember(principal), client: address };
+    return toRevoked(await revokeToken(tokens, caller, caller.userId, tokenId, options));
+  },
 });

@@ -1,15 +1,15 @@
 import { toMember } from '@platform/auth';
 import { Type } from 'typebox';
-import { Id } from '../../../tokens/create/schemas.js';
-import { RotatedToken, RotateOptions } from '../../../tokens/rotate/schemas.js';
-import type { TokenRotation } from '../../../tokens/rotate/service.js';
+import type { TokenContext } from '../../../tokens/context.js';
+import { rotateToken } from '../../../tokens/rotate.js';
+import { Id, RotatedToken, RotateOptions } from '../../../tokens/schemas.js';
 import type { Tool } from '../tool.js';
 
 type Arguments = RotateOptions & { readonly tokenId?: string };
 
 const { message: _message, ...output } = RotatedToken.properties;
 
-export const rotateMyToken = (service: TokenRotation): Tool<Arguments> => ({
+export const rotateMyToken = (tokens: TokenContext): Tool<Arguments> => ({
   name: 'rotate_my_token',
   title: 'Rotate one of my access tokens',
   description:
@@ -27,11 +27,9 @@ export const rotateMyToken = (service: TokenRotation): Tool<Arguments> => ({
   isAdminOnly: false,
   isTokenOnly: true,
   async call({ tokenId, ...options }, { principal, address }) {
-    const rotated = await service.rotate(
-      { ...toMember(principal), client: address },
-      tokenId ?? principal.credentialId,
-      options,
-    );
+    const caller = { ...toMember(principal), client: address };
+    const owner = { id: caller.userId, isServiceAccount: false };
+    const rotated = await rotateToken(tokens, caller, owner, tokenId ?? caller.credentialId, options);
     return { ...rotated };
   },
 });

@@ -6,7 +6,7 @@ import { platformActor } from '../../../base/caller/actor.js';
 import { insertAuditEntry } from '../../../audit/queries.js';
 import { findAdministrators } from '../../../members/smtp/queries.js';
 import type { Outbox } from '../../../mails/outbox/outbox.js';
-import { revokeLineage } from '../../revoke/lineage.js';
+import { revokeLineage } from '../../revoke.js';
 import { describeLeak } from '../../../mails/alerts/alerts.js';
 import { limitAlert } from '../../../mails/alerts/limited-alerts.js';
 import { storeAlert } from '../../../mails/alerts/queries.js';

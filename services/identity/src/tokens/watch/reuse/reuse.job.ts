@@ -4,8 +4,8 @@ import type { Prisma } from '../../../resources.js';
 import { runInTransaction } from '../../../base/transaction.js';
 import { findAdministrators } from '../../../members/smtp/queries.js';
 import type { Outbox } from '../../../mails/outbox/outbox.js';
-import { revokeLineage } from '../../revoke/lineage.js';
-import type { TokenPolicy } from '../../policy/policy.js';
+import { revokeLineage } from '../../revoke.js';
+import { findTokenPolicy } from '../../policy/queries.js';
 import { describeReuse } from '../../../mails/alerts/alerts.js';
 import { limitAlert } from '../../../mails/alerts/limited-alerts.js';
 import { storeAlert } from '../../../mails/alerts/queries.js';
@@ -28,13 +28,12 @@ export function createReuseJob(deps: {
   readonly outbox: Outbox;
   readonly clock: Clock;
   readonly log: Pick<Logger, 'warn'>;
-  readonly getPolicy: (orgId: string) => Promise<TokenPolicy>;
 }) {
   const { pool, prisma, outbox, clock, log } = deps;
 
   async function react(token: ReusedToken): Promise<void> {
     const { tokenId, orgId, ownerId, name } = token;
-    const { revokeFamilyOnReuse } = await deps.getPolicy(orgId);
+    const { revokeFamilyOnReuse } = await findTokenPolicy(prisma, orgId);
     const recipients =
       ownerId === null ? (await findAdministrators(prisma, orgId)).map(({ id }) => id) : [ownerId];
     const at = new Date(clock());

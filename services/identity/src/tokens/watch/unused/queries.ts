@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { isRevocable, lastUse, unusedSince, warnedBefore, warningBound } from '../../revoke/unused.js';
+import { isRevocable, lastUse, unusedSince, warnedBefore, warningBound } from '../../unused.js';
 
 /*
  * Looks at tokens whose use is not known since the bound of their organisation's policy. Those that were used later are

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import type { Prisma } from '../../../resources.js';
 import { findAdministrators } from '../../../members/smtp/queries.js';
 import type { Outbox } from '../../../mails/outbox/outbox.js';
-import { platformRevoker, revokeTokens } from '../../revoke/queries.js';
+import { platformRevoker, revokeTokens } from '../../revoke.js';
 import { describeUnusedRevocation } from '../../../mails/alerts/alerts.js';
 import { limitAlert } from '../../../mails/alerts/limited-alerts.js';
 import { checkUse, findWarnedTokens, forgetUnused, type WarnedToken } from './queries.js';

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { revokedFrom, unusedSince, warningBound } from '../../revoke/unused.js';
+import { revokedFrom, unusedSince, warningBound } from '../../unused.js';
 import { forgetUnused } from './queries.js';
 
 export interface UnusedToken {

@@ -1,5 +1,5 @@
 import { AppError, conflict, notFound } from '@platform/service-kit';
-import { MAX_RANGES } from '../../credentials/allow-lists/ranges.js';
+import { MAX_RANGES } from '../credentials/allow-lists/ranges.js';
 
 /** The error is the same for an unknown, revoked or expired token and for one of another member. */
 export const tokenNotFound = (): AppError => notFound('Token not found');

@@ -1,16 +1,15 @@
 import type pg from 'pg';
-import { runInTransaction } from '../../base/transaction.js';
-import { type Caller, getUserAgent } from '../../base/caller/actor.js';
-import { auditIdPrefix } from '../../audit/queries.js';
-import type { LimitedAlert } from '../../mails/alerts/limited-alerts.js';
-import { storeAlert } from '../../mails/alerts/queries.js';
+import { auditIdPrefix } from '../audit/queries.js';
+import { type Caller, getUserAgent } from '../base/caller/actor.js';
+import { runInTransaction } from '../base/transaction.js';
+import { describeRevocation } from '../mails/alerts/alerts.js';
+import { limitAlert, type LimitedAlert } from '../mails/alerts/limited-alerts.js';
+import { storeAlert } from '../mails/alerts/queries.js';
+import type { TokenContext } from './context.js';
+import { sessionRequiredToKeepDescendants, tokenNotFound } from './errors.js';
+import type { RevokeOptions } from './schemas.js';
+import { isActive } from './token.js';
 import { isStillRevocable } from './unused.js';
-
-/**
- * The condition of active tokens at `$2`. An expired token keeps the status 'active' until the expiry job marks it, so the
- * expiry is checked as well.
- */
-export const isActive = `status = 'active' and (expires_at is null or expires_at > $2)`;
 
 /** The caller who revokes, or the platform, which has no credential. It has a user when it acts for an administrator. */
 export type Revoker =
@@ -131,7 +130,7 @@ export async function lockTokenOwner(
 }
 
 /** Revokes a token whose owner is locked. @returns how many tokens were revoked; 0 when there was no such active token. */
-export async function revokeLockedTokens(
+async function revokeLockedTokens(
   client: pg.PoolClient,
   { tokenId, ownerId, by, reason, keepsDescendants, onlyIfUnused, at }: Omit<Revocation, 'toAlert'>,
 ): Promise<number> {
@@ -167,3 +166,84 @@ export const revokeTokens = (pool: pg.Pool, { toAlert, ...revocation }: Revocati
     if (alert) await storeAlert(client, alert, at);
     return count;
   });
+
+const newestToken = `
+  with recursive lineage as (
+    select id, successor_id, 0 as rotations from personal_access_tokens where id = $1
+    union all
+    select token.id, token.successor_id, rotations + 1
+    from lineage join personal_access_tokens token on token.id = lineage.successor_id
+    where $2::timestamptz is null or token.created_at >= $2
+  )
+  select id from lineage order by rotations desc limit 1`;
+
+/**
+ * Revokes the newest token of a lineage in the name of the platform, with the predecessors that still work and with all that
+ * they created. The owner is locked first, so that no rotation can replace the newest token.
+ *
+ * @param lineage.rotatedSince - ignores earlier rotations: what they created stays.
+ */
+export async function revokeLineage(
+  client: pg.PoolClient,
+  lineage: {
+    readonly tokenId: string;
+    readonly orgId: string;
+    readonly reason: string;
+    readonly rotatedSince?: Date;
+    readonly at: Date;
+  },
+): Promise<void> {
+  const { tokenId, orgId, reason, rotatedSince, at } = lineage;
+  await lockTokenOwner(client, tokenId, orgId);
+  const { rows } = await client.query<{ id: string }>(newestToken, [tokenId, rotatedSince ?? null]);
+  await revokeLockedTokens(client, {
+    tokenId: rows[0]?.id ?? tokenId,
+    ownerId: undefined,
+    by: platformRevoker(orgId),
+    reason,
+    keepsDescendants: false,
+    at,
+  });
+}
+
+/**
+ * Revokes the token and its descendants, or with `keepDescendants` the token alone, and mails its owner unless it is the
+ * caller. The revocation is effective when this returns.
+ *
+ * @param ownerId - undefined for any member or service account of the organisation.
+ * @returns how many tokens were revoked.
+ * @throws AppError 404; 403 SESSION_REQUIRED when a token asks for `keepDescendants`.
+ */
+export async function revokeToken(
+  { pool, clock, outbox }: TokenContext,
+  caller: Caller,
+  ownerId: string | undefined,
+  tokenId: string,
+  { reason, keepDescendants: keepsDescendants = false }: RevokeOptions = {},
+): Promise<number> {
+  if (keepsDescendants && caller.kind !== 'session') throw sessionRequiredToKeepDescendants();
+  const at = new Date(clock());
+  const count = await revokeTokens(pool, {
+    tokenId,
+    ownerId,
+    by: caller,
+    reason: reason ?? null,
+    keepsDescendants,
+    at,
+    toAlert: (token) =>
+      token.ownerId === null || token.ownerId === caller.userId
+        ? null
+        : limitAlert(outbox, {
+            topic: 'token-revoked',
+            causedBy: `${caller.userId}:${token.ownerId}`,
+            recipients: [token.ownerId],
+            tokenOwnerId: token.ownerId,
+            alert: describeRevocation(token, caller, reason),
+            client: caller.client,
+            at,
+          }),
+  });
+  if (count === 0) throw tokenNotFound();
+  outbox.wake();
+  return count;
+}

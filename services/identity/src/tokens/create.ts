@@ -1,0 +1,295 @@
+import {
+  formatToken,
+  invalidCredential,
+  type Scope,
+  scopeCatalogue,
+  standardAuthErrors,
+  toDigest,
+  type UserPrincipal,
+} from '@platform/auth';
+import { validationError } from '@platform/service-kit';
+import type pg from 'pg';
+import { v7 as uuidv7 } from 'uuid';
+import { insertAuditEntry } from '../audit/queries.js';
+import { type Caller, toActor } from '../base/caller/actor.js';
+import { runInTransaction } from '../base/transaction.js';
+import { isNarrower, readAllowList } from '../credentials/allow-lists/ranges.js';
+import { describeCreation, describeManyCreations } from '../mails/alerts/alerts.js';
+import { ALERTS_PER_HOUR, limitAlert, type LimitedAlert } from '../mails/alerts/limited-alerts.js';
+import { storeAlert } from '../mails/alerts/queries.js';
+import { lockAdministration } from '../members/organisation/administration.js';
+import { findAdministrators } from '../members/smtp/queries.js';
+import type { TokenContext } from './context.js';
+import { tokenAlreadyRotated } from './errors.js';
+import { canGrant, type ExpiryDays, grantExpiry, grantScopes } from './grant.js';
+import { assertScopesAllowed, limitExpiry, type TokenPolicy } from './policy/policy.js';
+import { findTokenPolicy } from './policy/queries.js';
+import type { CreateTokenBody, GrantableScopes, Token } from './schemas.js';
+import { getOwnerColumn, isActive, type TokenDetailsRow, type TokenOwner } from './token.js';
+
+/** The properties of a new token, whose scopes are known to be grantable. */
+export interface TokenRequest {
+  readonly owner: TokenOwner;
+  /** Set when the owner is a service account. */
+  readonly accountName?: string;
+  readonly name: string;
+  readonly description: string | undefined;
+  readonly scopes: readonly string[];
+  readonly expiryDays: ExpiryDays | undefined;
+  readonly allowList: readonly string[] | undefined;
+}
+
+export type CreatedToken = Token & { readonly accessToken: string };
+
+/** A new token as it is stored. */
+interface NewToken {
+  readonly id: string;
+  readonly orgId: string;
+  readonly owner: TokenOwner;
+  readonly name: string;
+  readonly description: string | null;
+  readonly allowList: readonly string[];
+  readonly mutesNotices: boolean;
+  readonly scopes: readonly string[];
+  readonly createdAt: Date;
+  readonly expiresAt: Date | null;
+  readonly parentId: string | null;
+}
+
+const lockOwner = (owners: 'users' | 'service_accounts', lock: 'share' | 'no key update') =>
+  `select from ${owners} where id = $1 and org_id = $2 and removed_at is null for ${lock}`;
+
+const activeSession = `
+  select from sessions where id = $1 and user_id = $2 and ended_at is null and expires_at > $3 for share`;
+
+const creatingToken = `
+  select scopes, allow_list, successor_id, ${isActive} as "isActive" from personal_access_tokens
+  where id = $1 and owner_id = $3 for share`;
+
+/** The credential that creates or rotates a token. */
+export interface Creator {
+  /** Null for a session, which has every scope and may be used from anywhere. */
+  readonly tokenId: string | null;
+  readonly scopes: readonly string[];
+  readonly allowList: readonly string[];
+}
+
+/** @throws AppError 401 when the creating token has lost a scope since it was verified. */
+export function assertHolds({ tokenId, scopes: held }: Creator, scopes: readonly string[]): void {
+  if (tokenId !== null && !scopes.every((scope) => held.includes(scope)))
+    throw invalidCredential(standardAuthErrors);
+}
+
+/**
+ * Locks the owner of the token that is created or replaced, then the caller's credential, which must still be active.
+ * Revocations lock the owner as well: a creation that waits for one then sees the creator revoked, and a
+ * revocation that waits for a creation sees the new token. For a service account, the caller is an administrator.
+ *
+ * @param options.isExclusive - whether other creations for this owner wait, as for a rotation, which has to see every child of
+ *   the token; revocations always do.
+ * @throws AppError 401 when the credential has ended since it was verified; 403 ADMIN_REQUIRED; 409 when it is a token that
+ *   has been rotated.
+ */
+export async function lockOwnerAndCreator(
+  client: pg.PoolClient,
+  caller: Caller,
+  owner: TokenOwner,
+  { at, isExclusive = false }: { readonly at: Date; readonly isExclusive?: boolean },
+): Promise<Creator> {
+  const { kind, credentialId, userId, orgId } = caller;
+  if (owner.isServiceAccount) await lockAdministration(client, caller);
+  const lock = lockOwner(
+    owner.isServiceAccount ? 'service_accounts' : 'users',
+    isExclusive ? 'no key update' : 'share',
+  );
+  if ((await client.query(lock, [owner.id, orgId])).rowCount === 0)
+    throw invalidCredential(standardAuthErrors);
+  if (kind !== 'pat') {
+    const { rowCount } = await client.query(activeSession, [credentialId, userId, at]);
+    if (rowCount === 0) throw invalidCredential(standardAuthErrors);
+    return { tokenId: null, scopes: [], allowList: [] };
+  }
+  const { rows } = await client.query<
+    Pick<TokenDetailsRow, 'scopes' | 'allow_list' | 'successor_id'> & { readonly isActive: boolean }
+  >(creatingToken, [credentialId, at, userId]);
+  const [token] = rows;
+  if (token?.successor_id) throw tokenAlreadyRotated();
+  if (!token?.isActive) throw invalidCredential(standardAuthErrors);
+  return { tokenId: credentialId, scopes: token.scopes, allowList: readAllowList(token.allow_list) };
+}
+
+const insert = (ownerColumn: 'owner_id' | 'service_account_id') => `
+  insert into personal_access_tokens
+    (id, org_id, ${ownerColumn}, name, description, allow_list, mutes_notices, scopes, token_hash, signing_key_id, created_at,
+     expires_at, parent_id)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`;
+
+/** Signs and stores a token. @returns its value, which is shown once. */
+export async function insertToken(
+  { keys, tokenPrefix }: Pick<TokenContext, 'keys' | 'tokenPrefix'>,
+  client: pg.PoolClient,
+  token: NewToken,
+): Promise<string> {
+  const { id, orgId, owner, scopes, createdAt, expiresAt } = token;
+  const { token: jwt, keyId } = await keys.mint({
+    sub: owner.id,
+    org: orgId,
+    jti: id,
+    kind: 'pat',
+    scope: scopes.join(' '),
+    iat: Math.floor(createdAt.getTime() / 1_000),
+    ...(expiresAt && { exp: expiresAt.getTime() / 1_000 }),
+  });
+  await client.query(insert(getOwnerColumn(owner)), [
+    id,
+    orgId,
+    owner.id,
+    token.name,
+    token.description,
+    token.allowList,
+    token.mutesNotices,
+    scopes,
+    toDigest(jwt),
+    keyId,
+    createdAt,
+    expiresAt,
+    token.parentId,
+  ]);
+  return formatToken(tokenPrefix, jwt);
+}
+
+/** Returns the alert about a new token: to its owner, or to the administrators for a service account, which reads none. */
+async function composeAlert(
+  { prisma, outbox }: Pick<TokenContext, 'prisma' | 'outbox'>,
+  caller: Caller,
+  { owner, accountName, ...token }: TokenRequest,
+  { createdAt, expiresAt }: { readonly createdAt: Date; readonly expiresAt: Date | null },
+): Promise<LimitedAlert> {
+  const recipients = owner.isServiceAccount ? await findAdministrators(prisma, caller.orgId) : [owner];
+  return limitAlert(outbox, {
+    topic: owner.isServiceAccount ? 'account-token-created' : 'token-created',
+    causedBy: owner.isServiceAccount ? caller.orgId : owner.id,
+    recipients: recipients.map(({ id }) => id),
+    tokenOwnerId: owner.isServiceAccount ? null : owner.id,
+    alert: describeCreation(token, expiresAt, { accountName, creator: caller }),
+    summary: describeManyCreations(ALERTS_PER_HOUR, accountName),
+    client: caller.client,
+    isMerged: true,
+    at: createdAt,
+  });
+}
+
+/**
+ * Creates a token within the policy, with its audit entry and the mails about it. It has the allow list of the creating
+ * token, or one that lies within it.
+ *
+ * @throws AppError 400 for the expiry or the allow list; 401 when the caller's credential has ended since it was
+ *   verified; 409 when it is a token that has been rotated.
+ */
+export async function createTokenFor(
+  ctx: TokenContext,
+  caller: Caller,
+  policy: TokenPolicy,
+  request: TokenRequest,
+): Promise<CreatedToken> {
+  const { owner, name, description = null, scopes, expiryDays } = request;
+  const now = ctx.clock();
+  const granted = grantExpiry(caller, expiryDays, now);
+  const expiry = limitExpiry(policy, { expiresAt: granted, isRequested: expiryDays !== undefined, now });
+  const allowList = readAllowList(request.allowList ?? []);
+  const { orgId } = caller;
+  const id = uuidv7();
+  const createdAt = new Date(now);
+  const expiresAt = expiry === null ? null : new Date(expiry);
+  const alert = await composeAlert(ctx, caller, request, { createdAt, expiresAt });
+  const { accessToken, parentId } = await runInTransaction(ctx.pool, async (client) => {
+    const creator = await lockOwnerAndCreator(client, caller, owner, { at: createdAt });
+    assertHolds(creator, scopes);
+    if (allowList.length > 0 && !isNarrower(allowList, creator.allowList))
+      throw validationError([
+        { field: 'allowList', message: 'must lie within the allow list of the token that creates this one' },
+      ]);
+    const value = await insertToken(ctx, client, {
+      id,
+      orgId,
+      owner,
+      name,
+      description,
+      allowList: allowList.length > 0 ? allowList : creator.allowList,
+      mutesNotices: false,
+      scopes,
+      createdAt,
+      expiresAt,
+      parentId: creator.tokenId,
+    });
+    await insertAuditEntry(client, {
+      orgId,
+      action: 'token.created',
+      actor: toActor(caller),
+      subjectId: id,
+      detail: { name, scopes: scopes.join(' '), expiresAt: expiresAt?.toISOString() ?? null },
+      at: createdAt,
+    });
+    await storeAlert(client, alert, createdAt);
+    return { accessToken: value, parentId: creator.tokenId };
+  });
+  ctx.outbox.wake();
+  return {
+    id,
+    name,
+    scopes: [...scopes],
+    lastUsedAt: null,
+    usedScopes: [],
+    createdAt: createdAt.toISOString(),
+    expiresAt: expiresAt?.toISOString() ?? null,
+    parentId,
+    accessToken,
+  };
+}
+
+/**
+ * Creates a token of the caller. Its value is returned only here.
+ *
+ * @throws AppError 400 when the caller can't grant the scopes, the expiry or the allow list; 401 when the caller's
+ *   credential has ended since it was verified; 409 when it is a token that has been rotated.
+ */
+export async function createOwnToken(
+  ctx: TokenContext,
+  caller: Caller,
+  { scopes: requested, name, description, expiryDays, allowList }: CreateTokenBody,
+): Promise<CreatedToken> {
+  const policy = await findTokenPolicy(ctx.prisma, caller.orgId);
+  assertScopesAllowed(policy, requested ?? []);
+  const allowed = ctx.defaultScopes.filter((scope) => !policy.deniedScopes.includes(scope));
+  const owner = { id: caller.userId, isServiceAccount: false };
+  const scopes = grantScopes(caller, requested, allowed);
+  return createTokenFor(ctx, caller, policy, { owner, name, description, scopes, expiryDays, allowList });
+}
+
+/** Returns the scopes that can be offered, by category; a category without any is left out. */
+export const listScopeGroups = (
+  defaults: readonly Scope[],
+  isOffered: (scope: Scope) => boolean,
+): GrantableScopes['scopes'] =>
+  scopeCatalogue
+    .map(({ category, scopes }) => ({
+      category,
+      scopes: scopes
+        .filter(({ name }) => isOffered(name))
+        .map(({ name, description, isAdminOnly }) => ({
+          name,
+          description,
+          default: defaults.includes(name),
+          adminOnly: isAdminOnly,
+        })),
+    }))
+    .filter(({ scopes }) => scopes.length > 0);
+
+/** Returns the scopes that the caller can grant and the policy of the organisation allows, by category. */
+export async function listGrantableScopes(
+  { prisma, defaultScopes }: TokenContext,
+  principal: UserPrincipal,
+): Promise<GrantableScopes['scopes']> {
+  const { deniedScopes } = await findTokenPolicy(prisma, principal.orgId);
+  return listScopeGroups(defaultScopes, (name) => canGrant(principal, name) && !deniedScopes.includes(name));
+}

@@ -1,0 +1,34 @@
+import type { App, Logger, Shutdown } from '@platform/service-kit';
+import type { RefusedUses } from '../credentials/liveness/refused-uses.js';
+import type { TokenContext } from './context.js';
+import { tokenPolicyRoutes } from './policy/routes.js';
+import { createTokenPolicyService } from './policy/service.js';
+import { adminTokenRoutes, ownCredentialRoutes, ownTokenRoutes } from './routes.js';
+import { registerServiceAccounts } from './service-accounts/feature.js';
+import { registerTokenLeaks } from './watch/leaks/feature.js';
+import type { ScanningKeys } from './watch/leaks/scanning-keys.js';
+import { startTokenNotices } from './watch/notices/feature.js';
+import { startTokenReuses } from './watch/reuse/feature.js';
+import { startUnusedTokens } from './watch/unused/feature.js';
+
+/** Registers personal access tokens, from their creation to their end, and the service accounts that can own some. */
+export function registerTokens(
+  app: App,
+  deps: TokenContext & {
+    readonly log: Logger;
+    readonly refusedUses: Pick<RefusedUses, 'onReuse'>;
+    /** The public keys of GitHub's secret scanning; undefined when it isn't used. */
+    readonly scanningKeys: ScanningKeys | undefined;
+    readonly shutdown: Shutdown;
+  },
+): void {
+  tokenPolicyRoutes(app, createTokenPolicyService(deps));
+  ownTokenRoutes(app, deps);
+  ownCredentialRoutes(app, deps);
+  adminTokenRoutes(app, deps);
+  registerServiceAccounts(app, deps);
+  registerTokenLeaks(app, deps);
+  startTokenReuses(deps);
+  startUnusedTokens(deps);
+  startTokenNotices(deps);
+}

@@ -1,0 +1,292 @@
+import type { UserPrincipal } from '@platform/auth';
+import {
+  DAY_MS,
+  type Page,
+  type PageQuery,
+  pageWindow,
+  type PageWindow,
+  toPagination,
+  validationError,
+} from '@platform/service-kit';
+import type pg from 'pg';
+import type { TokenContext } from './context.js';
+import type { AdminToken, OrgTokenQuery, OwnTokenQuery, Token, TokenDetails, TokenState } from './schemas.js';
+import {
+  detailFields,
+  isActive,
+  type OwnedTokenRow,
+  toAdminToken,
+  type TokenDetailsRow,
+  type TokenOwner,
+  type TokenRow,
+  toDetails,
+  toToken,
+} from './token.js';
+
+/** The own list contains at most the 100 newest tokens (PAT-6). */
+const MAX_OWN_LIST = 100;
+
+const tokensOf = (ownerColumn: 'owner_id' | 'service_account_id') => `
+  select t.id, t.name, t.scopes, t.created_at, t.expires_at, t.parent_id, used.last_used_at, used.scope_days
+  from (
+    select id from personal_access_tokens where ${ownerColumn} = $1 and ${isActive} order by id desc limit $3
+  ) page
+    join personal_access_tokens t using (id)
+    left join token_last_used used on used.token_id = t.id
+  order by t.id desc`;
+
+const tokensOfMember = tokensOf('owner_id');
+const tokensOfAccount = tokensOf('service_account_id');
+
+/** Finds the owner's active tokens, newest first. */
+async function findTokensOf(db: pg.Pool, owner: TokenOwner, now: Date, limit: number): Promise<TokenRow[]> {
+  const { rows } = await db.query<TokenRow>({
+    name: owner.isServiceAccount ? 'tokens_of_account' : 'own_tokens',
+    text: owner.isServiceAccount ? tokensOfAccount : tokensOfMember,
+    values: [owner.id, now, limit],
+  });
+  return rows;
+}
+
+/** Lists the 100 newest active tokens of an owner, newest first. */
+export async function listTokensOf({ pool, clock }: TokenContext, owner: TokenOwner): Promise<Token[]> {
+  const now = clock();
+  const rows = await findTokensOf(pool, owner, new Date(now), MAX_OWN_LIST);
+  return rows.map((row) => toToken(row, now));
+}
+
+/*
+ * The counter, minus the tokens that have expired since the expiry job last ran. Those are a range of the index
+ * `tokens_to_expire`, about as long as the expiries of a minute.
+ */
+const activeCount = `
+  select counters.active_tokens - (
+    select count(*) from personal_access_tokens
+    where status = 'active' and expires_at <= $2 and org_id = $1
+  ) as total
+  from organisation_counters counters where org_id = $1`;
+
+async function countActiveTokens(db: pg.Pool, orgId: string, now: Date): Promise<number> {
+  const { rows } = await db.query<{ total: string }>({
+    name: 'count_tokens',
+    text: activeCount,
+    values: [orgId, now],
+  });
+  return Number(rows[0]?.total ?? 0);
+}
+
+/** The owner of the token `t`, of which exactly one join finds a row. */
+const ownerFields = `
+  coalesce(t.owner_id, t.service_account_id) as owner_id, coalesce(u.email, '') as email,
+  coalesce(u.full_name, a.name) as full_name, coalesce(u.removed_at, a.removed_at) is not null as is_owner_removed,
+  t.service_account_id is not null as is_service_account`;
+const ownerJoins = `
+  left join users u on u.id = t.owner_id
+  left join service_accounts a on a.id = t.service_account_id`;
+
+/* An index-only scan of `tokens_of_org` finds the page, so that only its rows are read. */
+const orgTokens = (direction: 'asc' | 'desc') => `
+  select t.id, t.name, t.scopes, t.created_at, t.expires_at, t.parent_id, used.last_used_at, used.scope_days,
+    ${ownerFields}
+  from (
+    select id from personal_access_tokens
+    where org_id = $1 and ${isActive} order by id ${direction} limit $3 offset $4
+  ) page
+    join personal_access_tokens t using (id)
+    ${ownerJoins}
+    left join token_last_used used on used.token_id = t.id
+  order by t.id desc`;
+const orgTokensFromStart = orgTokens('desc');
+const orgTokensFromEnd = orgTokens('asc');
+
+/** Finds a page of the organisation's active tokens, newest first, including those of removed owners. */
+async function findOrgTokens(
+  db: pg.Pool,
+  orgId: string,
+  now: Date,
+  { isFromEnd, offset, count }: PageWindow,
+): Promise<OwnedTokenRow[]> {
+  const { rows } = await db.query<OwnedTokenRow>({
+    name: isFromEnd ? 'org_tokens_from_end' : 'org_tokens_from_start',
+    text: isFromEnd ? orgTokensFromEnd : orgTokensFromStart,
+    values: [orgId, now, count, offset],
+  });
+  return rows;
+}
+
+/** Lists a page of the organisation's active tokens, newest first. */
+export async function listOrganisationTokens(
+  { pool, clock }: TokenContext,
+  { orgId }: UserPrincipal,
+  query: PageQuery,
+): Promise<Page<AdminToken>> {
+  const at = clock();
+  const now = new Date(at);
+  const total = await countActiveTokens(pool, orgId, now);
+  const window = pageWindow(query, total);
+  const rows = window ? await findOrgTokens(pool, orgId, now, window) : [];
+  return { data: rows.map((row) => toAdminToken(row, at)), pagination: toPagination(query, total) };
+}
+
+type FoundTokenRow = TokenDetailsRow & OwnedTokenRow;
+
+interface TokenSearch {
+  readonly orgId: string;
+  /** Undefined for those of all owners. */
+  readonly ownerId: string | undefined;
+  readonly state: TokenState;
+  readonly text: string | undefined;
+  readonly scope: string | undefined;
+  readonly unusedSince: Date | undefined;
+  readonly expiresBefore: Date | undefined;
+  /** The id after which the page begins. */
+  readonly after: string | undefined;
+  readonly limit: number;
+  readonly now: Date;
+  /** Tokens that ended earlier are left out. */
+  readonly endedAfter: Date;
+}
+
+/** The number of tokens that one search reads at most, so that its cost doesn't grow with the list. */
+const MAX_SEARCHED = 2_000;
+const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+/** The part of the tokens that has an index. */
+type Part = 'org_id = $1 and $2::uuid is null' | 'owner_id = $2' | 'service_account_id = $2';
+
+/*
+ * The newest tokens come from an index in the order of their ids: `tokens_of_owner`, `tokens_of_service_account` and
+ * `tokens_of_org` for active ones, and the same with `ended_` for the history. Owner and cursor are bounds of these
+ * indexes; state chooses between them. The organisation of an owner and the other filters are applied to at most
+ * MAX_SEARCHED tokens, and the cursor leads on from there.
+ */
+const newest = (part: Part, isActiveOnly: boolean) => `
+    (select id from personal_access_tokens
+    where ${part} and id < $3
+      and ${isActiveOnly ? `status = 'active' and (expires_at is null or expires_at > $4)` : `status <> 'active' and $4::timestamptz is not null`}
+    order by id desc limit ${MAX_SEARCHED})`;
+
+/* An id is that of a member or of a service account, so one of the two parts is empty. */
+const newestOf = (owners: 'one' | 'all', isActiveOnly: boolean) =>
+  owners === 'all'
+    ? newest('org_id = $1 and $2::uuid is null', isActiveOnly)
+    : `${newest('owner_id = $2', isActiveOnly)} union all ${newest('service_account_id = $2', isActiveOnly)}`;
+
+const toSearch = (owners: 'one' | 'all', isActiveOnly: boolean) => `
+  with searched as materialized (${newestOf(owners, isActiveOnly)}
+  ), found as (
+    select ${detailFields}, ${ownerFields}
+    -- The offset keeps the planner from reading the whole table instead of these tokens.
+    from searched cross join lateral (select * from personal_access_tokens where id = searched.id offset 0) t
+      ${ownerJoins}
+      left join token_last_used used on used.token_id = t.id
+    where t.org_id = $1 and t.status::text = $5
+      and ($6::text is null or strpos(lower(concat_ws(' ', t.name, t.description)), lower($6)) > 0)
+      and ($7::text is null or $7 = any(t.scopes))
+      and ($8::timestamptz is null or greatest(t.created_at, used.last_used_at) < $8)
+      and ($9::timestamptz is null or t.expires_at < $9)
+      and (t.status = 'active' or coalesce(t.revoked_at, t.expires_at) > $10)
+    order by t.id desc limit $11
+  )
+  select (select count(*)::int from searched) as searched,
+    (select id from searched order by id limit 1) as oldest_id, found.*
+  from (select) one left join found on true
+  order by found.id desc`;
+
+const searches = {
+  one: { active: toSearch('one', true), ended: toSearch('one', false) },
+  all: { active: toSearch('all', true), ended: toSearch('all', false) },
+};
+
+interface FoundTokens {
+  readonly rows: FoundTokenRow[];
+  /** The place where the next search begins; null when there is no more. */
+  readonly nextCursor: string | null;
+}
+
+export async function searchTokens(db: pg.Pool, query: TokenSearch): Promise<FoundTokens> {
+  const { orgId, ownerId, state, limit, after = LAST_ID } = query;
+  const [owners, states] = [
+    ownerId === undefined ? 'all' : 'one',
+    state === 'active' ? 'active' : 'ended',
+  ] as const;
+  const { rows: found } = await db.query<FoundTokenRow & { searched: number; oldest_id: string | null }>({
+    name: `search_${states}_tokens_of_${owners}`,
+    text: searches[owners][states],
+    values: [
+      orgId,
+      ownerId ?? null,
+      after,
+      query.now,
+      state,
+      query.text ?? null,
+      query.scope ?? null,
+      query.unusedSince ?? null,
+      query.expiresBefore ?? null,
+      query.endedAfter,
+      limit + 1,
+    ],
+  });
+  const matching = found.filter(({ id }: { id: string | null }) => id !== null);
+  const rows = matching.slice(0, limit);
+  if (matching.length > limit) return { rows, nextCursor: rows.at(-1)?.id ?? null };
+  const [{ searched, oldest_id: oldestId } = { searched: 0, oldest_id: null }] = found;
+  return { rows, nextCursor: searched === MAX_SEARCHED ? oldestId : null };
+}
+
+const DEFAULT_LIMIT = 20;
+
+interface Found<T> {
+  readonly items: T[];
+  readonly nextCursor: string | null;
+}
+
+function readInstant(field: string, text: string | undefined): Date | undefined {
+  if (text === undefined) return undefined;
+  const at = new Date(text);
+  if (!Number.isNaN(at.getTime())) return at;
+  throw validationError([{ field, message: 'must be an instant, such as 2026-01-31T00:00:00Z' }]);
+}
+
+async function search(ctx: TokenContext, orgId: string, ownerId: string | undefined, query: OwnTokenQuery) {
+  const now = ctx.clock();
+  const found = await searchTokens(ctx.pool, {
+    orgId,
+    ownerId,
+    state: query.state ?? 'active',
+    text: query.q,
+    scope: query.scope,
+    unusedSince: readInstant('unusedSince', query.unusedSince),
+    expiresBefore: readInstant('expiresBefore', query.expiresBefore),
+    after: query.cursor,
+    limit: query.limit ?? DEFAULT_LIMIT,
+    now: new Date(now),
+    endedAfter: new Date(now - ctx.historyDays * DAY_MS),
+  });
+  return { ...found, now };
+}
+
+/** Finds own tokens, newest first. @throws AppError 400 for a time that isn't an instant. */
+export async function findOwnTokens(
+  ctx: TokenContext,
+  { orgId, userId }: UserPrincipal,
+  query: OwnTokenQuery,
+): Promise<Found<TokenDetails>> {
+  const { rows, nextCursor, now } = await search(ctx, orgId, userId, query);
+  return { items: rows.map((row) => toDetails(row, now)), nextCursor };
+}
+
+/** Does the same for the tokens of the organisation. */
+export async function findOrganisationTokens(
+  ctx: TokenContext,
+  { orgId }: UserPrincipal,
+  { owner, page = 1, ...query }: OrgTokenQuery,
+): Promise<Found<TokenDetails & AdminToken>> {
+  if (page > 1)
+    throw validationError([{ field: 'page', message: 'goes without filters: page a search by cursor' }]);
+  const { rows, nextCursor, now } = await search(ctx, orgId, owner, query);
+  return {
+    items: rows.map((row) => ({ ...toAdminToken(row, now), ...toDetails(row, now) })),
+    nextCursor,
+  };
+}

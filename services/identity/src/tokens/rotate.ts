@@ -1,0 +1,206 @@
+import { insufficientScope, type Scope, standardAuthErrors, type UserPrincipal } from '@platform/auth';
+import type pg from 'pg';
+import { v7 as uuidv7 } from 'uuid';
+import { insertAuditEntry } from '../audit/queries.js';
+import { type Caller, toActor } from '../base/caller/actor.js';
+import { runInTransaction } from '../base/transaction.js';
+import { isNarrower, readAllowList } from '../credentials/allow-lists/ranges.js';
+import type { TokenContext } from './context.js';
+import { assertHolds, type Creator, insertToken, lockOwnerAndCreator } from './create.js';
+import { sessionRequiredToRotate, tokenAlreadyRotated, tokenNotFound } from './errors.js';
+import { grantExpiry } from './grant.js';
+import { assertScopesAllowed, limitExpiry } from './policy/policy.js';
+import { findTokenPolicy } from './policy/queries.js';
+import type { RotatedToken, RotateOptions } from './schemas.js';
+import { getOwnerColumn, type TokenDetailsRow, type TokenOwner, toState } from './token.js';
+
+/*
+ * A rotation replaces a token by a new one with the same name, scopes and place in its family.
+ *
+ *   without a grace   the old token is revoked at once, and what it created belongs to the new one
+ *   with a grace      the old token works until the grace ends, and keeps what it created; then the expiry job revokes it
+ *                     and moves its children to the new one
+ *
+ * Predecessors that still work point to the newest token, so that a revocation finds them.
+ */
+
+/** @throws AppError 403 when the new token would have a scope that the calling token lacks. */
+function assertCanHold(caller: UserPrincipal, scopes: readonly string[]): void {
+  if (caller.kind === 'session') return;
+  const missing = scopes.filter((scope) => !caller.grantedScopes.has(scope)) as Scope[];
+  if (missing.length > 0) throw insufficientScope(standardAuthErrors, missing);
+}
+
+const toLifetimeMs = ({ created_at: from, expires_at: to }: RotatableRow): number | null =>
+  to === null ? null : to.getTime() - from.getTime();
+
+const rotatable = (ownerColumn: 'owner_id' | 'service_account_id') => `
+  select name, description, allow_list, mutes_notices, scopes, parent_id, created_at, expires_at, status::text, successor_id
+  from personal_access_tokens where id = $1 and ${ownerColumn} = $2 for no key update`;
+type RotatableRow = Pick<
+  TokenDetailsRow,
+  | 'name'
+  | 'description'
+  | 'allow_list'
+  | 'mutes_notices'
+  | 'scopes'
+  | 'parent_id'
+  | 'created_at'
+  | 'expires_at'
+  | 'status'
+  | 'successor_id'
+>;
+
+/** @throws AppError 404; 409 when it has been rotated. */
+function assertRotatable<Row extends Pick<TokenDetailsRow, 'expires_at' | 'status' | 'successor_id'>>(
+  row: Row | undefined,
+  now: number,
+): Row {
+  if (row?.successor_id) throw tokenAlreadyRotated();
+  if (!row || toState(row, now) !== 'active') throw tokenNotFound();
+  return row;
+}
+
+/* The tokens whose revocation would revoke the token `$1`: itself, its ancestors and their successors. */
+const isInLineage = `
+  with recursive lineage as (
+    select id, parent_id, successor_id from personal_access_tokens where id = $1
+    union
+    select above.id, above.parent_id, above.successor_id
+    from lineage cross join lateral unnest(array[lineage.parent_id, lineage.successor_id]) as link (id)
+      join personal_access_tokens above on above.id = link.id
+  ) select from lineage where id = $2`;
+
+/**
+ * A token rotates only its descendants, so that whoever stole it can't leave its family, and only those within its allow
+ * list.
+ *
+ * @throws AppError 403 SESSION_REQUIRED.
+ */
+async function assertOwnFamily(
+  client: pg.PoolClient,
+  tokenId: string,
+  allowList: readonly string[],
+  creator: Creator,
+): Promise<void> {
+  if (creator.tokenId === null) return;
+  const isWithin = isNarrower(readAllowList(allowList), creator.allowList);
+  if (!isWithin || (await client.query(isInLineage, [tokenId, creator.tokenId])).rowCount === 0)
+    throw sessionRequiredToRotate();
+}
+
+const retire = `
+  update personal_access_tokens
+  set successor_id = $2, status = 'revoked', revoked_at = $3, revoked_by = $4, revoked_reason = 'rotated'
+  where id = $1`;
+const retireLater = `
+  update personal_access_tokens set successor_id = $2, expires_at = least(expires_at, $3) where id = $1`;
+const repointPredecessors = `
+  update personal_access_tokens set successor_id = $2 where successor_id = $1 and status = 'active' and id <> $1`;
+const adoptChildren = `
+  update personal_access_tokens set parent_id = $2 where parent_id = $1 and status = 'active'`;
+
+interface Retirement {
+  readonly tokenId: string;
+  readonly successorId: string;
+  /** Undefined for at once. */
+  readonly graceEndsAt: Date | undefined;
+  readonly at: Date;
+}
+
+/** Ends the token, at once or when the grace ends, and records it. */
+async function retireToken(
+  client: pg.PoolClient,
+  caller: Caller,
+  { tokenId, successorId, graceEndsAt, at }: Retirement,
+): Promise<void> {
+  const entry = { orgId: caller.orgId, actor: toActor(caller), subjectId: tokenId, at };
+  await client.query(repointPredecessors, [tokenId, successorId]);
+  const detail = { replacedBy: successorId, graceEndsAt: graceEndsAt?.toISOString() ?? null };
+  await insertAuditEntry(client, { ...entry, action: 'token.rotated', detail });
+  if (graceEndsAt) {
+    await client.query(retireLater, [tokenId, successorId, graceEndsAt]);
+    return;
+  }
+  await client.query(retire, [tokenId, successorId, at, caller.userId]);
+  await client.query(adoptChildren, [tokenId, successorId]);
+  await insertAuditEntry(client, { ...entry, action: 'token.revoked', reason: 'rotated' });
+}
+
+/**
+ * Replaces a token of the owner by a new one. The new value is returned only here. Of two rotations at once, the second
+ * waits for the first and then finds a token with a successor.
+ *
+ * @throws AppError 404; 409 when the token or the calling token has been rotated; 403 when the caller lacks a scope of the
+ *   token, or is a token that isn't the token itself or an ancestor of it; 400 when the caller can't grant the expiry; 401
+ *   when its credential has ended since it was verified.
+ */
+export async function rotateToken(
+  ctx: TokenContext,
+  caller: Caller,
+  owner: TokenOwner,
+  tokenId: string,
+  { graceSeconds = 0, expiryDays }: RotateOptions = {},
+): Promise<RotatedToken> {
+  const policy = await findTokenPolicy(ctx.prisma, caller.orgId);
+  const now = ctx.clock();
+  const at = new Date(now);
+  const graceEndsAt = graceSeconds === 0 ? undefined : new Date(now + graceSeconds * 1_000);
+  const id = uuidv7();
+  const { orgId } = caller;
+  const { old, expiresAt, accessToken } = await runInTransaction(ctx.pool, async (client) => {
+    const creator = await lockOwnerAndCreator(client, caller, owner, { at, isExclusive: true });
+    const { rows } = await client.query<RotatableRow>(rotatable(getOwnerColumn(owner)), [tokenId, owner.id]);
+    const locked = assertRotatable(rows[0], now);
+    const { scopes } = locked;
+    assertCanHold(caller, scopes);
+    assertHolds(creator, scopes);
+    assertScopesAllowed(policy, scopes);
+    const granted = grantExpiry(caller, expiryDays, now, toLifetimeMs(locked));
+    const expiry = limitExpiry(policy, { expiresAt: granted, isRequested: expiryDays !== undefined, now });
+    await assertOwnFamily(client, tokenId, locked.allow_list, creator);
+    const token = {
+      id,
+      orgId,
+      owner,
+      name: locked.name,
+      description: locked.description,
+      allowList: locked.allow_list,
+      mutesNotices: locked.mutes_notices,
+      scopes,
+      createdAt: at,
+      expiresAt: expiry === null ? null : new Date(expiry),
+      parentId: locked.parent_id,
+    };
+    const value = await insertToken(ctx, client, token);
+    await insertAuditEntry(client, {
+      orgId,
+      action: 'token.created',
+      actor: toActor(caller),
+      subjectId: id,
+      detail: {
+        replaces: tokenId,
+        scopes: scopes.join(' '),
+        expiresAt: token.expiresAt?.toISOString() ?? null,
+      },
+      at,
+    });
+    await retireToken(client, caller, { tokenId, successorId: id, graceEndsAt, at });
+    return { old: locked, expiresAt: token.expiresAt, accessToken: value };
+  });
+  const endsAt = Math.min((graceEndsAt ?? at).getTime(), old.expires_at?.getTime() ?? Infinity);
+  return {
+    token: {
+      id,
+      name: old.name,
+      scopes: old.scopes,
+      createdAt: at.toISOString(),
+      expiresAt: expiresAt?.toISOString() ?? null,
+      lastUsedAt: null,
+      usedScopes: [],
+      parentId: old.parent_id,
+      accessToken,
+    },
+    replaced: { id: tokenId, endsAt: new Date(endsAt).toISOString() },
+  };
+}

@@ -1,0 +1,317 @@
+import { getMember, requireMember, requireScopes, requireSession } from '@platform/auth';
+import { type App, Pagination } from '@platform/service-kit';
+import type { FastifyReply, onRequestHookHandler } from 'fastify';
+import { Type } from 'typebox';
+import { requireTokenAdmin } from '../base/authority.js';
+import { type Caller, getCaller } from '../base/caller/actor.js';
+import { bearer, errorResponses } from '../base/openapi.js';
+import type { TokenContext } from './context.js';
+import { createOwnToken, listGrantableScopes } from './create.js';
+import { editToken, getToken } from './edit.js';
+import { tokenRequired } from './errors.js';
+import { findOrganisationTokens, findOwnTokens, listOrganisationTokens, listTokensOf } from './list.js';
+import { revokeToken } from './revoke.js';
+import { rotateToken } from './rotate.js';
+import {
+  CreatedToken,
+  CreateTokenBody,
+  EditedToken,
+  EditTokenBody,
+  GrantableScopes,
+  ListedOrgToken,
+  ListedToken,
+  NextCursor,
+  OrgTokenQuery,
+  OwnTokenQuery,
+  RevokeBody,
+  Revoked,
+  RotateBody,
+  RotatedToken,
+  TokenAnswer,
+  TokenPath,
+  toRevoked,
+} from './schemas.js';
+import type { TokenOwner } from './token.js';
+
+const base = '/api/v1/personal-access-tokens';
+const tags = ['Personal access tokens'];
+const DEFAULT_LIMIT = 20;
+
+const toOwner = ({ userId: id }: Pick<Caller, 'userId'>): TokenOwner => ({ id, isServiceAccount: false });
+
+/** Sends what contains the value of a token, which nothing may store on the way. */
+export const sendSecret = <T>(reply: FastifyReply, body: T): T => {
+  void reply.code(201).header('cache-control', 'no-store');
+  return body;
+};
+
+export const createdMessage = 'Token created. Copy it now: it is not shown again.';
+export const rotatedMessage = 'Token rotated. Copy the new one now: it is not shown again.';
+
+/** Registers what members do with their own tokens; a token requires `pat:read` or `pat:write`. */
+export function ownTokenRoutes(app: App, ctx: TokenContext): void {
+  const read = [app.authenticate, requireMember, requireScopes(['pat:read'])];
+  const write = [app.authenticate, requireMember, requireScopes(['pat:write'])];
+  app.post(
+    base,
+    {
+      onRequest: write,
+      schema: {
+        operationId: 'createToken',
+        tags,
+        summary: 'Create a token; its value is shown once',
+        security: bearer,
+        body: CreateTokenBody,
+        response: { 201: CreatedToken, ...errorResponses(400, 401, 403, 409) },
+      },
+    },
+    async (request, reply) => {
+      const token = await createOwnToken(ctx, getCaller(request), request.body);
+      return sendSecret(reply, { message: createdMessage, token });
+    },
+  );
+  app.get(
+    base,
+    {
+      onRequest: read,
+      schema: {
+        operationId: 'listOwnTokens',
+        tags,
+        summary:
+          'The own active tokens, at most the 100 newest; with a filter, a limit or a cursor a page of a search',
+        security: bearer,
+        querystring: OwnTokenQuery,
+        response: {
+          200: Type.Object({ tokens: Type.Array(ListedToken), nextCursor: NextCursor }),
+          ...errorResponses(400, 401, 403),
+        },
+      },
+    },
+    async (request) => {
+      const { query } = request;
+      const principal = getMember(request);
+      if (Object.keys(query).length === 0) return { tokens: await listTokensOf(ctx, toOwner(principal)) };
+      const { items: tokens, nextCursor } = await findOwnTokens(ctx, principal, query);
+      return { tokens, nextCursor };
+    },
+  );
+  app.get(
+    `${base}/:tokenId`,
+    {
+      onRequest: read,
+      schema: {
+        operationId: 'getOwnToken',
+        tags,
+        summary: 'An own token in any state',
+        security: bearer,
+        params: TokenPath,
+        response: { 200: TokenAnswer, ...errorResponses(400, 401, 403, 404) },
+      },
+    },
+    async (request) => ({
+      token: await getToken(ctx, toOwner(getMember(request)), request.params.tokenId),
+    }),
+  );
+  app.patch(
+    `${base}/:tokenId`,
+    {
+      onRequest: write,
+      schema: {
+        operationId: 'editOwnToken',
+        tags,
+        summary: 'Change an own active token, never so that it grants more',
+        security: bearer,
+        params: TokenPath,
+        body: EditTokenBody,
+        response: { 200: EditedToken, ...errorResponses(400, 401, 403, 404, 409) },
+      },
+    },
+    (request) => {
+      const caller = getCaller(request);
+      return editToken(ctx, caller, toOwner(caller), request.params.tokenId, request.body);
+    },
+  );
+  app.post(
+    `${base}/:tokenId/rotate`,
+    {
+      onRequest: write,
+      schema: {
+        operationId: 'rotateToken',
+        tags,
+        summary: 'Replace an own token by a new one, whose value is shown once',
+        security: bearer,
+        params: TokenPath,
+        body: RotateBody,
+        response: { 201: RotatedToken, ...errorResponses(400, 401, 403, 404, 409) },
+      },
+    },
+    async (request, reply) => {
+      const caller = getCaller(request);
+      const { tokenId } = request.params;
+      const rotated = await rotateToken(ctx, caller, toOwner(caller), tokenId, request.body ?? undefined);
+      return sendSecret(reply, { message: rotatedMessage, ...rotated });
+    },
+  );
+  app.delete(
+    `${base}/:tokenId`,
+    {
+      onRequest: write,
+      schema: {
+        operationId: 'revokeOwnToken',
+        tags,
+        summary: 'Revoke an own token and those that it made, at once and for good',
+        security: bearer,
+        params: TokenPath,
+        body: RevokeBody,
+        response: { 200: Revoked, ...errorResponses(400, 401, 403, 404) },
+      },
+    },
+    async (request) => {
+      const caller = getCaller(request);
+      const { tokenId } = request.params;
+      return toRevoked(await revokeToken(ctx, caller, caller.userId, tokenId, request.body ?? undefined));
+    },
+  );
+  app.get(
+    `${base}/scopes`,
+    {
+      // Without a scope: a token learns what it can grant itself.
+      onRequest: [app.authenticate, requireMember],
+      schema: {
+        operationId: 'listGrantableScopes',
+        tags,
+        summary: 'The scopes that this caller can grant, by category',
+        security: bearer,
+        response: { 200: GrantableScopes, ...errorResponses(401, 403) },
+      },
+    },
+    async (request) => ({ scopes: await listGrantableScopes(ctx, getMember(request)) }),
+  );
+}
+
+/** Requires a personal access token. */
+const requireToken: onRequestHookHandler = (request, _reply, done) => {
+  if (getMember(request).kind !== 'pat') throw tokenRequired();
+  done();
+};
+
+/** Registers what a token can do with itself: see and revoke itself, whatever its scopes, and rotate with `pat:write`. */
+export function ownCredentialRoutes(app: App, ctx: TokenContext): void {
+  const onRequest = [app.authenticate, requireToken];
+  app.get(
+    `${base}/self`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'getOwnCredential',
+        tags,
+        summary: 'The calling token',
+        security: bearer,
+        response: { 200: TokenAnswer, ...errorResponses(401, 403, 404) },
+      },
+    },
+    async (request) => {
+      const principal = getMember(request);
+      return { token: await getToken(ctx, toOwner(principal), principal.credentialId) };
+    },
+  );
+  app.post(
+    `${base}/self/rotate`,
+    {
+      onRequest: [app.authenticate, requireToken, requireScopes(['pat:write'])],
+      schema: {
+        operationId: 'rotateOwnCredential',
+        tags,
+        summary: 'Replace the calling token by a new one, whose value is shown once',
+        security: bearer,
+        body: RotateBody,
+        response: { 201: RotatedToken, ...errorResponses(400, 401, 403, 404, 409) },
+      },
+    },
+    async (request, reply) => {
+      const caller = getCaller(request);
+      const { credentialId } = caller;
+      const rotated = await rotateToken(
+        ctx,
+        caller,
+        toOwner(caller),
+        credentialId,
+        request.body ?? undefined,
+      );
+      return sendSecret(reply, { message: rotatedMessage, ...rotated });
+    },
+  );
+  app.delete(
+    `${base}/self`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'revokeOwnCredential',
+        tags,
+        summary: 'Revoke the calling token and those that it made, at once and for good',
+        security: bearer,
+        body: RevokeBody,
+        response: { 200: Revoked, ...errorResponses(400, 401, 403, 404) },
+      },
+    },
+    async (request) => {
+      const caller = getCaller(request);
+      const { userId, credentialId } = caller;
+      return toRevoked(await revokeToken(ctx, caller, userId, credentialId, request.body ?? undefined));
+    },
+  );
+}
+
+/** Registers what administrators do, with a session. It is checked first, so that every token gets the same 403. */
+export function adminTokenRoutes(app: App, ctx: TokenContext): void {
+  const onRequest = [app.authenticate, requireSession, requireTokenAdmin];
+  app.get(
+    `${base}/admin`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'listOrganisationTokens',
+        tags,
+        summary:
+          "The organisation's active tokens, removed owners' included; with a filter or a cursor a page of a search",
+        security: bearer,
+        querystring: OrgTokenQuery,
+        response: {
+          200: Type.Object({
+            data: Type.Array(ListedOrgToken),
+            pagination: Type.Optional(Pagination),
+            nextCursor: NextCursor,
+          }),
+          ...errorResponses(400, 401, 403),
+        },
+      },
+    },
+    async (request) => {
+      const { page = 1, limit = DEFAULT_LIMIT, ...filters } = request.query;
+      const principal = getMember(request);
+      if (Object.keys(filters).length === 0) return listOrganisationTokens(ctx, principal, { page, limit });
+      const { items: data, nextCursor } = await findOrganisationTokens(ctx, principal, request.query);
+      return { data, nextCursor };
+    },
+  );
+  app.delete(
+    `${base}/admin/:tokenId`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'revokeOrganisationToken',
+        tags,
+        summary: "Revoke anyone's token and those that it made, at once and for good",
+        security: bearer,
+        params: TokenPath,
+        body: RevokeBody,
+        response: { 200: Revoked, ...errorResponses(400, 401, 403, 404) },
+      },
+    },
+    async (request) => {
+      const caller = getCaller(request);
+      const { tokenId } = request.params;
+      return toRevoked(await revokeToken(ctx, caller, undefined, tokenId, request.body ?? undefined));
+    },
+  );
+}

@@ -1,0 +1,296 @@
+import { Type } from 'typebox';
+import { AllowList } from '../credentials/allow-lists/ranges.js';
+import { type ExpiryDays, expiryChoices } from './grant.js';
+
+export const tokenStates = ['active', 'expired', 'revoked'] as const;
+export type TokenState = (typeof tokenStates)[number];
+
+export const Id = Type.String({ format: 'uuid' });
+export const Instant = Type.String({ format: 'date-time' });
+const NullableInstant = Type.Union([Instant, Type.Null()]);
+
+const TokenName = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  format: 'display-name',
+  description: 'With a visible character, without control and bidirectional ones.',
+});
+const TokenDescription = Type.String({
+  maxLength: 500,
+  format: 'display-name',
+  description: 'What the token is for.',
+});
+export const RequestedScopes = Type.Array(Type.String({ maxLength: 64 }), { minItems: 1, maxItems: 50 });
+
+export const CreateTokenBody = Type.Object(
+  {
+    name: TokenName,
+    description: Type.Optional(TokenDescription),
+    allowList: Type.Optional(AllowList),
+    scopes: Type.Optional(
+      Type.Array(Type.String({ maxLength: 64 }), {
+        minItems: 1,
+        maxItems: 50,
+        description: 'Default: MCP_SCOPES.',
+      }),
+    ),
+    expiryDays: Type.Optional(
+      Type.Unsafe<ExpiryDays>({ enum: [...expiryChoices], description: 'Days, or `never`. Default: 30.' }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type CreateTokenBody = Type.Static<typeof CreateTokenBody>;
+
+export const Token = Type.Object(
+  {
+    id: Id,
+    name: Type.String(),
+    scopes: Type.Array(Type.String()),
+    createdAt: Instant,
+    expiresAt: NullableInstant,
+    lastUsedAt: NullableInstant,
+    usedScopes: Type.Array(Type.String(), {
+      description: 'Those of its scopes that requests needed in the last 30 days.',
+    }),
+    parentId: Type.Union([Id, Type.Null()], {
+      description:
+        'The token that this one is revoked with: the one that made it, or the next above that is left. Null: none.',
+    }),
+  },
+  { title: 'PersonalAccessToken' },
+);
+export type Token = Type.Static<typeof Token>;
+
+export const CreatedToken = Type.Object(
+  {
+    message: Type.String(),
+    token: Type.Object({
+      ...Token.properties,
+      accessToken: Type.String({ description: 'Shown this once.' }),
+    }),
+  },
+  { title: 'CreatedPersonalAccessToken' },
+);
+
+export const AdminToken = Type.Object(
+  {
+    ...Token.properties,
+    userId: Id,
+    ownerEmail: Type.String(),
+    ownerFullName: Type.String(),
+    ownerDeleted: Type.Boolean(),
+    isServiceAccount: Type.Optional(
+      Type.Boolean({
+        description:
+          'True when a service account owns it: `userId` is that of the account, and there is no e-mail.',
+      }),
+    ),
+  },
+  { title: 'OwnedPersonalAccessToken' },
+);
+export type AdminToken = Type.Static<typeof AdminToken>;
+
+export const GrantableScopes = Type.Object(
+  {
+    scopes: Type.Array(
+      Type.Object({
+        category: Type.String(),
+        scopes: Type.Array(
+          Type.Object({
+            name: Type.String(),
+            description: Type.String(),
+            default: Type.Boolean(),
+            adminOnly: Type.Boolean(),
+          }),
+        ),
+      }),
+    ),
+  },
+  { title: 'GrantableScopes' },
+);
+export type GrantableScopes = Type.Static<typeof GrantableScopes>;
+
+export const TokenPath = Type.Object({ tokenId: Id });
+
+export const RevokeReason = Type.String({ maxLength: 500 });
+export const RevokeOptions = Type.Object(
+  {
+    reason: Type.Optional(RevokeReason),
+    keepDescendants: Type.Optional(
+      Type.Boolean({
+        description:
+          'Revoke this token alone, which requires a session. Otherwise the tokens that it created are revoked with it, and theirs.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type RevokeOptions = Type.Static<typeof RevokeOptions>;
+/** The body is optional. */
+export const RevokeBody = Type.Union([RevokeOptions, Type.Null()]);
+
+export const Revoked = Type.Object({
+  message: Type.String(),
+  revokedCount: Type.Integer({ description: 'How many tokens were revoked: this one, and those it made.' }),
+});
+
+/** @param revokedCount - includes the token itself. */
+export const toRevoked = (revokedCount: number): Type.Static<typeof Revoked> => ({
+  message: revokedCount === 1 ? 'Token revoked' : 'Token revoked, with the tokens that it made',
+  revokedCount,
+});
+
+const NullableText = Type.Union([Type.String(), Type.Null()]);
+
+export const TokenDetails = Type.Object(
+  {
+    ...Token.properties,
+    description: NullableText,
+    allowList: AllowList,
+    lastUse: Type.Union([
+      Type.Object({ at: Instant, address: NullableText, userAgent: NullableText }),
+      Type.Null(),
+    ]),
+    noticesMuted: Type.Boolean({ description: 'Whether nobody is told that the token expires.' }),
+    state: Type.Enum([...tokenStates]),
+    replacedBy: Type.Union([Id, Type.Null()], {
+      description:
+        'The token that replaced this one by rotation. An active token with one works until `expiresAt`.',
+    }),
+    revokedAt: NullableInstant,
+    revokedReason: NullableText,
+  },
+  { title: 'PersonalAccessTokenDetails' },
+);
+export type TokenDetails = Type.Static<typeof TokenDetails>;
+
+export const TokenAnswer = Type.Object({ token: TokenDetails });
+
+export const EditedToken = Type.Object({
+  ...TokenAnswer.properties,
+  revokedCount: Type.Optional(
+    Type.Integer({
+      description:
+        'How many tokens were revoked with the edit: those it created that had none of the remaining scopes, and theirs.',
+    }),
+  ),
+});
+export type EditedToken = Type.Static<typeof EditedToken>;
+
+export const EditTokenBody = Type.Object(
+  {
+    name: Type.Optional(TokenName),
+    description: Type.Optional(Type.Union([TokenDescription, Type.Null()])),
+    allowList: Type.Optional(
+      Type.Unsafe<string[]>({ ...AllowList, description: 'Within the current list, if there is one.' }),
+    ),
+    scopes: Type.Optional(
+      Type.Unsafe<string[]>({
+        ...RequestedScopes,
+        description:
+          'Some of the current scopes, never others. What is removed here is removed from the tokens that it created.',
+      }),
+    ),
+    noticesMuted: Type.Optional(Type.Boolean()),
+  },
+  { additionalProperties: false, minProperties: 1 },
+);
+export type EditTokenBody = Type.Static<typeof EditTokenBody>;
+
+const MAX_GRACE_SECONDS = 604_800;
+
+export const RotateOptions = Type.Object(
+  {
+    graceSeconds: Type.Integer({
+      minimum: 0,
+      maximum: MAX_GRACE_SECONDS,
+      default: 0,
+      description: 'How long the replaced token still works. Default: it ends at once.',
+    }),
+    expiryDays: Type.Optional(
+      Type.Unsafe<ExpiryDays>({
+        enum: [...expiryChoices],
+        description: 'Days, or `never`. Default: as long as the replaced token was created for.',
+      }),
+    ),
+  },
+  { required: [], additionalProperties: false },
+);
+/** The options as they are sent. */
+export interface RotateOptions {
+  readonly graceSeconds?: number;
+  readonly expiryDays?: ExpiryDays;
+}
+/** The body is optional. */
+export const RotateBody = Type.Unsafe<RotateOptions | null>(Type.Union([RotateOptions, Type.Null()]));
+
+export const RotatedToken = Type.Object(
+  {
+    ...CreatedToken.properties,
+    replaced: Type.Object({
+      id: Id,
+      endsAt: Type.Unsafe<string>({ ...Instant, description: 'Until when the replaced token works.' }),
+    }),
+  },
+  { title: 'RotatedPersonalAccessToken' },
+);
+export type RotatedToken = Omit<Type.Static<typeof RotatedToken>, 'message'>;
+
+/** Any of these makes a list a search, which is paged by cursor. */
+const searchFields = {
+  state: Type.Optional(Type.Enum([...tokenStates], { description: 'Default: active.' })),
+  q: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 100,
+      description: 'Part of the name or the description, in any case.',
+    }),
+  ),
+  scope: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+  unusedSince: Type.Optional(
+    Type.Unsafe<string>({ ...Instant, description: 'Created, and last used if ever, before this time.' }),
+  ),
+  expiresBefore: Type.Optional(Type.Unsafe<string>(Instant)),
+  cursor: Type.Optional(Type.Unsafe<string>({ ...Id, description: 'The `nextCursor` of the page before.' })),
+};
+const limit = Type.Optional(Type.Integer({ minimum: 1, maximum: 100 }));
+
+export const OwnTokenQuery = Type.Object({ ...searchFields, limit }, { additionalProperties: false });
+export type OwnTokenQuery = Type.Static<typeof OwnTokenQuery>;
+
+export const OrgTokenQuery = Type.Object(
+  {
+    ...searchFields,
+    owner: Type.Optional(
+      Type.Unsafe<string>({ ...Id, description: 'The id of a member or a service account.' }),
+    ),
+    page: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 1_000_000_000, description: 'Not with the filters.' }),
+    ),
+    limit,
+  },
+  { additionalProperties: false },
+);
+export type OrgTokenQuery = Type.Static<typeof OrgTokenQuery>;
+
+const { allowList, description, lastUse, noticesMuted, replacedBy, revokedAt, revokedReason, state } =
+  TokenDetails.properties;
+/** The fields that a search shows beside those of the plain lists. */
+const found = Type.Partial(
+  Type.Object({ allowList, description, lastUse, noticesMuted, replacedBy, revokedAt, revokedReason, state }),
+).properties;
+
+export const ListedToken = Type.Object(
+  { ...Token.properties, ...found },
+  { title: 'ListedPersonalAccessToken' },
+);
+export const ListedOrgToken = Type.Object(
+  { ...AdminToken.properties, ...found },
+  { title: 'ListedOwnedPersonalAccessToken' },
+);
+export const NextCursor = Type.Optional(
+  Type.Union([Id, Type.Null()], {
+    description: 'Of a search: pass it as `cursor`. Null: there is no more. A page can be short, or empty.',
+  }),
+);

@@ -1,0 +1,135 @@
+import type pg from 'pg';
+import { readAllowList } from '../credentials/allow-lists/ranges.js';
+import { findUsedScopes, type ScopeDays } from '../credentials/liveness/used-scopes.js';
+import type { AdminToken, Token, TokenDetails, TokenState } from './schemas.js';
+
+/** The member or the service account that a token acts as. */
+export interface TokenOwner {
+  readonly id: string;
+  readonly isServiceAccount: boolean;
+}
+
+/** @returns the column that has the owner's id; the other one is null. */
+export const getOwnerColumn = ({ isServiceAccount }: TokenOwner): 'owner_id' | 'service_account_id' =>
+  isServiceAccount ? 'service_account_id' : 'owner_id';
+
+/**
+ * The condition of active tokens at `$2`. An expired token keeps the status 'active' until the expiry job marks it, so the
+ * expiry is checked as well.
+ */
+export const isActive = `status = 'active' and (expires_at is null or expires_at > $2)`;
+
+export interface TokenRow {
+  readonly id: string;
+  readonly name: string;
+  readonly scopes: string[];
+  readonly created_at: Date;
+  readonly expires_at: Date | null;
+  readonly last_used_at: Date | null;
+  readonly parent_id: string | null;
+  /** Null when the token was never used. */
+  readonly scope_days: ScopeDays | null;
+}
+
+export interface OwnedTokenRow extends TokenRow {
+  readonly owner_id: string;
+  readonly email: string;
+  readonly full_name: string;
+  readonly is_owner_removed: boolean;
+  readonly is_service_account: boolean;
+}
+
+export interface TokenDetailsRow extends TokenRow {
+  readonly org_id: string;
+  readonly description: string | null;
+  readonly allow_list: string[];
+  readonly mutes_notices: boolean;
+  readonly status: TokenState;
+  readonly successor_id: string | null;
+  readonly revoked_at: Date | null;
+  readonly revoked_reason: string | null;
+  /** The address of the last use. */
+  readonly address: string | null;
+  readonly user_agent: string | null;
+}
+
+/** The columns of a `TokenDetailsRow`, of the token `t` and its last use `used`. */
+export const detailFields = `
+  t.id, t.org_id, t.name, t.description, t.allow_list, t.mutes_notices, t.scopes, t.created_at, t.expires_at, t.parent_id,
+  t.status::text, t.successor_id, t.revoked_at, t.revoked_reason,
+  used.last_used_at, used.address, used.user_agent, used.scope_days`;
+
+const ownToken = `
+  select ${detailFields} from personal_access_tokens t left join token_last_used used on used.token_id = t.id
+  where t.id = $1 and $2 in (t.owner_id, t.service_account_id)`;
+
+/** Finds a token of the owner, in any state. */
+export async function findOwnToken(
+  db: pg.Pool,
+  tokenId: string,
+  ownerId: string,
+): Promise<TokenDetailsRow | undefined> {
+  const { rows } = await db.query<TokenDetailsRow>({
+    name: 'own_token',
+    text: ownToken,
+    values: [tokenId, ownerId],
+  });
+  return rows[0];
+}
+
+/**
+ * Returns the state at `now`. The expiry job marks a token a minute late at most; a token that was rotated is then
+ * revoked rather than expired.
+ */
+export function toState(
+  {
+    status,
+    expires_at: expiresAt,
+    successor_id: successor,
+  }: Pick<TokenDetailsRow, 'status' | 'expires_at' | 'successor_id'>,
+  now: number,
+): TokenState {
+  if (status !== 'active' || expiresAt === null || expiresAt.getTime() > now) return status;
+  return successor === null ? 'expired' : 'revoked';
+}
+
+export const toToken = (row: TokenRow, now: number): Token => ({
+  id: row.id,
+  name: row.name,
+  scopes: row.scopes,
+  createdAt: row.created_at.toISOString(),
+  expiresAt: row.expires_at?.toISOString() ?? null,
+  lastUsedAt: row.last_used_at?.toISOString() ?? null,
+  usedScopes: findUsedScopes(row.scopes, row.scope_days, now),
+  parentId: row.parent_id,
+});
+
+export const toAdminToken = (row: OwnedTokenRow, now: number): AdminToken => ({
+  ...toToken(row, now),
+  userId: row.owner_id,
+  ownerEmail: row.email,
+  ownerFullName: row.full_name,
+  ownerDeleted: row.is_owner_removed,
+  ...(row.is_service_account && { isServiceAccount: true }),
+});
+
+/** Returns the details of a token as they are shown. */
+export function toDetails(row: TokenDetailsRow, now: number): TokenDetails {
+  const state = toState(row, now);
+  // The expiry job hasn't revoked a rotated token yet whose grace has ended.
+  const isDue = state === 'revoked' && row.status === 'active';
+  return {
+    ...toToken(row, now),
+    description: row.description,
+    lastUse:
+      row.last_used_at === null
+        ? null
+        : { at: row.last_used_at.toISOString(), address: row.address, userAgent: row.user_agent },
+    allowList: readAllowList(row.allow_list),
+    noticesMuted: row.mutes_notices,
+    state,
+    replacedBy: row.successor_id,
+    revokedAt: (isDue ? row.expires_at : row.revoked_at)?.toISOString() ?? null,
+    revokedReason: isDue ? 'rotated' : row.revoked_reason,
+  };
+}
