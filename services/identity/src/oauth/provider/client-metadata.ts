@@ -25,9 +25,14 @@ export const isLocalRedirect = (uri: string): boolean =>
 /** The characters of a URI (RFC 3986 §2), which is stored and compared as it is written. */
 const URI = /^[\x21-\x7e]{1,2000}$/;
 
+/** A consent page shows the host of the URI; user information before it could pass for another one. */
+const hasUserInformation = ({ username, password }: URL): boolean => username !== '' || password !== '';
+
 /** Returns whether a code may be sent to the URI: over TLS, or on the machine of the browser. */
-export const isSafeRedirect = (uri: string): boolean =>
-  URI.test(uri) && (URL.parse(uri)?.protocol === 'https:' || isLocalRedirect(uri));
+export function isSafeRedirect(uri: string): boolean {
+  const url = URI.test(uri) ? URL.parse(uri) : null;
+  return url !== null && !hasUserInformation(url) && (url.protocol === 'https:' || isLocalRedirect(uri));
+}
 
 /** A client can use any port of a loopback address only as `native`, so the redirect URIs decide (RFC 8252 §7.3). */
 export const toApplicationType = (redirectUris: readonly string[]): 'native' | 'web' =>

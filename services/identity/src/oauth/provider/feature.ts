@@ -3,7 +3,7 @@ import { toNetwork } from '../../base/network.js';
 import { createRequestLimit } from '../../base/rate-limits/request-limit.js';
 import { createDocumentFetch, type FetchDocument } from './document-fetch.js';
 import { createRegistrationLimit } from './registration-limit.js';
-import { createMount, oauthMetadataRoutes, oauthRoutes, registrationRoutes } from './routes.js';
+import { createMount, oauthMetadataRoutes, oauthRoutes } from './routes.js';
 import { createOauth, type OauthDeps } from './service.js';
 
 /** The requests of one network, at each replica: an organisation may share an address. */
@@ -36,10 +36,12 @@ export function registerOauth(
   const oauth = createOauth({ ...deps, checkSignature: app.checkSignature, fetchDocument });
   const mount = createMount(oauth.provider, publicUrl);
   const countRequest = createRequestLimit(REQUESTS_PER_MINUTE, clock);
-  oauthRoutes(app, mount, (address) => {
-    countRequest(toNetwork(address, { ipv4: 32, ipv6: 64 }));
+  oauthRoutes(app, mount, {
+    count: (address) => {
+      countRequest(toNetwork(address, { ipv4: 32, ipv6: 64 }));
+    },
+    countRegistration: isRegistrationOpen ? createRegistrationLimit(pool) : undefined,
   });
   oauthMetadataRoutes(app, mount);
-  if (isRegistrationOpen) registrationRoutes(app, mount, createRegistrationLimit(pool));
   return oauth;
 }

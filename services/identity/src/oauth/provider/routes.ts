@@ -1,7 +1,8 @@
-import type { App } from '@platform/service-kit';
+import { type App, AppError, createErrorHandler, type ErrorFormat } from '@platform/service-kit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type Provider from 'oidc-provider';
 import { adaptAuthorizationRequest } from './authorization-request.js';
+import { OAuthError } from '../../credentials/service-credentials/oauth-errors.js';
 import { ISSUER_PATH } from './issuer.js';
 import type { CountRegistration } from './registration-limit.js';
 
@@ -38,29 +39,115 @@ export type Mount = ReturnType<typeof createMount>;
 
 const schema = { hide: true } as const;
 const handler = (): void => undefined;
-const withoutPrefix = (url: string): string => url.slice(ISSUER_PATH.length);
+
+/** Renders what is refused before a request reaches the provider, as the provider itself does (RFC 6749 §5.2, RFC 7591 §3.2.2). */
+const oauthErrors: ErrorFormat = {
+  schema: OAuthError,
+  render: ({ status, message }) => ({
+    error:
+      status === 429 || status === 503
+        ? 'temporarily_unavailable'
+        : status >= 500
+          ? 'server_error'
+          : 'invalid_request',
+    error_description: message,
+  }),
+};
+
+/**
+ * Where the endpoints are: below the issuer, as the metadata says, and at the root, where clients look that know no metadata
+ * or have forgotten it (authorization of the Model Context Protocol of 2025-03-26, "Fallbacks for Servers without Metadata
+ * Discovery").
+ */
+const BASES = [ISSUER_PATH, ''] as const;
+const withoutPrefix = (url: string): string =>
+  url.startsWith(`${ISSUER_PATH}/`) ? url.slice(ISSUER_PATH.length) : url;
+
+function rejectOtherMethods(scope: App, url: string, allow: string): void {
+  const allowed = new Set(['HEAD', ...allow.split(', ')]);
+  scope.route({
+    method: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].filter((method) => !allowed.has(method)),
+    url,
+    schema,
+    handler: () => {
+      throw new AppError({
+        status: 405,
+        code: 'METHOD_NOT_ALLOWED',
+        message: 'Method not allowed',
+        headers: { allow },
+      });
+    },
+  });
+}
 
 /**
  * Open to everyone: the endpoints of the authorization server. Bodies are left to the provider.
  *
- * @param count - counts a request of an address. It throws AppError 429.
+ * @param limits.count - counts a request of an address. It throws AppError 429.
+ * @param limits.countRegistration - counts a registration; undefined where clients cannot register themselves.
  */
-export function oauthRoutes(app: App, mount: Mount, count: (address: string) => void): void {
+export function oauthRoutes(
+  app: App,
+  mount: Mount,
+  limits: {
+    readonly count: (address: string) => void;
+    readonly countRegistration: CountRegistration | undefined;
+  },
+): void {
+  const { count, countRegistration } = limits;
   const limit = (request: FastifyRequest, _reply: FastifyReply, done: () => void): void => {
     count(request.ip);
     done();
   };
-  const pass = { schema, handler, onRequest: [limit, mount(withoutPrefix)] };
-  app.route({
-    method: 'GET',
-    url: `${ISSUER_PATH}/authorize`,
+  app.register((scope: App, _options, done) => {
+    scope.setErrorHandler(createErrorHandler(oauthErrors));
+    const pass = { schema, handler, onRequest: [limit, mount(withoutPrefix)] };
+    for (const base of BASES) {
+      scope.route({
+        method: 'GET',
+        url: `${base}/authorize`,
+        schema,
+        handler,
+        onRequest: [limit, mount((url) => adaptAuthorizationRequest(withoutPrefix(url)))],
+      });
+      scope.route({ method: ['POST', 'OPTIONS'], url: `${base}/token`, ...pass });
+      rejectOtherMethods(scope, `${base}/authorize`, 'GET');
+      rejectOtherMethods(scope, `${base}/token`, 'POST, OPTIONS');
+      if (countRegistration) registrationRoutes(scope, `${base}/register`, mount, countRegistration);
+    }
+    scope.route({ method: 'GET', url: `${ISSUER_PATH}/authorize/:uid`, ...pass });
+    scope.route({ method: ['POST', 'OPTIONS'], url: `${ISSUER_PATH}/revoke`, ...pass });
+    rejectOtherMethods(scope, `${ISSUER_PATH}/revoke`, 'POST, OPTIONS');
+    done();
+  });
+}
+
+/** Dynamic client registration (RFC 7591). */
+function registrationRoutes(scope: App, url: string, mount: Mount, count: CountRegistration): void {
+  const cors = {
+    'access-control-allow-origin': '*',
+    'access-control-allow-methods': 'POST',
+    'access-control-allow-headers': 'content-type',
+  };
+  const register = mount(withoutPrefix);
+  scope.route({
+    method: 'OPTIONS',
+    url,
+    schema,
+    handler: (_request, reply) => reply.code(204).headers(cors).send(),
+  });
+  scope.route({
+    method: 'POST',
+    url,
     schema,
     handler,
-    onRequest: [limit, mount((url) => adaptAuthorizationRequest(withoutPrefix(url)))],
+    async onRequest(request, reply) {
+      void reply.headers(cors);
+      await count(request.ip);
+      register(request, reply);
+    },
   });
-  app.route({ method: 'GET', url: `${ISSUER_PATH}/authorize/:uid`, ...pass });
-  app.route({ method: ['POST', 'OPTIONS'], url: `${ISSUER_PATH}/token`, ...pass });
-  app.route({ method: ['POST', 'OPTIONS'], url: `${ISSUER_PATH}/revoke`, ...pass });
+  rejectOtherMethods(scope, url, 'POST, OPTIONS');
 }
 
 /** The metadata of the authorization server (RFC 8414 §3.1): at the root, in the form with the issuer's path, and below it. */
@@ -69,31 +156,4 @@ export function oauthMetadataRoutes(app: App, mount: Mount): void {
   const onRequest = mount(() => document);
   for (const url of [document, document + ISSUER_PATH, ISSUER_PATH + document])
     app.route({ method: ['GET', 'OPTIONS'], url, schema, handler, onRequest });
-}
-
-/** Open to everyone, when an operator has turned it on: dynamic client registration (RFC 7591). */
-export function registrationRoutes(app: App, mount: Mount, count: CountRegistration): void {
-  const url = `${ISSUER_PATH}/register`;
-  const cors = {
-    'access-control-allow-origin': '*',
-    'access-control-allow-methods': 'POST',
-    'access-control-allow-headers': 'content-type',
-  };
-  const register = mount(withoutPrefix);
-  app.route({
-    method: 'OPTIONS',
-    url,
-    schema,
-    handler: (_request, reply) => reply.code(204).headers(cors).send(),
-  });
-  app.route({
-    method: 'POST',
-    url,
-    schema,
-    handler,
-    async onRequest(request, reply) {
-      await count(request.ip);
-      register(request, reply.headers(cors));
-    },
-  });
 }

@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { findFreePort } from '@platform/embedded';
@@ -12,8 +14,8 @@ import { type PublicIdentity, startPublicIdentity } from './public-identity.js';
 const program = join(import.meta.dirname, 'fixtures/python-client.py');
 
 /** Runs the client, and returns the lines it prints and a function that answers it. */
-async function startClient(args: readonly string[]) {
-  const child = spawn(await ensurePythonMcp(), [...args], { stdio: ['pipe', 'pipe', 'pipe'] });
+async function startClient(args: readonly string[], cwd?: string) {
+  const child = spawn(await ensurePythonMcp(), [...args], { stdio: ['pipe', 'pipe', 'pipe'], cwd });
   let errors = '';
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => (errors += chunk));
   const exited = once(child, 'exit');
@@ -51,14 +53,26 @@ describeWith('python-mcp', 'the client of the Python SDK', () => {
     expect((await client.exited)[0]).toBe(0);
   });
 
-  test('the documented program signs in, and prints the user', async () => {
+  test('the documented program signs in once, also when it is started again and its access token has expired', async () => {
     const { identity, browser } = running;
     const sample = readSample('python', 'python').replace('41998', String(await findFreePort()));
-    const client = await startClient(['-c', sample, `${identity.url}/mcp`]);
+    const folder = await mkdtemp(join(tmpdir(), 'python-client-'));
+    const start = () => startClient(['-c', sample, `${identity.url}/mcp`], folder);
+    const client = await start();
     const address = (await client.readLine()).replace('Open ', '');
     const page = await fetchPatiently(await consentAt(browser, address));
     expect(await page.text()).toBe('You can close this page.');
     expect(await client.readLine()).toBe('admin@example.com');
+
+    await client.exited;
+    expect(await (await start()).readLine()).toBe('admin@example.com');
+    // Time passes for identity, and for the program by what it has stored.
+    identity.advance(11 * 60_000);
+    const file = join(folder, 'tokens.json');
+    const stored = JSON.parse(await readFile(file, 'utf8'));
+    await writeFile(file, JSON.stringify({ ...stored, expires_at: 1 }));
+    expect(await (await start()).readLine()).toBe('admin@example.com');
+    await rm(folder, { recursive: true });
   });
 
   test('acts as a service account with client credentials', async () => {
