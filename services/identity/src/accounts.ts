@@ -19,7 +19,7 @@ import { registerSecondFactor } from './sign-in/second-factor/feature.js';
 import { createMailServiceToken } from './credentials/service-credentials/service.js';
 import { registerSessionConfirmation } from './sign-in/confirmation/feature.js';
 import { registerSessions, startSignInAttempts } from './sign-in/sessions/feature.js';
-import { createPasswords } from './base/passwords.js';
+import { createPasswords, type Passwords } from './base/passwords.js';
 import { SIGN_IN_PATH } from './sign-in/pages/paths.js';
 import { signInPageRoutes } from './sign-in/pages/routes.js';
 import { registerSignInSettings } from './sign-in/settings/feature.js';
@@ -39,6 +39,7 @@ export interface AccountDeps extends Resources {
   readonly metrics: Registry;
   readonly shutdown: Shutdown;
   readonly resolveTxt?: ResolveTxt | undefined;
+  readonly passwords?: Passwords | undefined;
 }
 
 /**
@@ -48,7 +49,7 @@ export interface AccountDeps extends Resources {
  */
 export function registerAccounts(app: App, deps: AccountDeps): Outbox {
   const { config } = deps;
-  const passwords = createPasswords();
+  const { passwords = createPasswords() } = deps;
   const secrets = createOneTimeSecrets({ ...deps, codeDigests: createCodeDigests(config.ENCRYPTION_KEYS) });
   const links = {
     appUrl: config.APP_URL,

@@ -31,6 +31,7 @@ import { startSigningKeys } from './credentials/signing-keys/feature.js';
 import { guardDangerousOperations } from './sign-in/confirmation/guard.js';
 import { signingKeyRoutes } from './credentials/signing-keys/routes.js';
 import { registerToolActivity } from './mcp/activity/feature.js';
+import type { Passwords } from './base/passwords.js';
 import type { Resources } from './resources.js';
 import { createSecretBox } from './base/secret-box.js';
 import { toMcpServerSettings, toMcpSettings, toOauthSettings } from './settings.js';
@@ -41,6 +42,8 @@ export interface IdentityDeps extends ServiceDeps<IdentityConfig, Resources> {
   readonly fetchDocument?: FetchDocument;
   /** Replaces the name servers that know the domains of organisations. Tests set it. */
   readonly resolveTxt?: ResolveTxt;
+  /** Replaces the hashing of passwords by a cheaper one. Tests set it. */
+  readonly passwords?: Passwords;
   /** The built files of the console; undefined in tests of the API alone. */
   readonly consoleFolder?: string;
 }
@@ -69,7 +72,7 @@ function registerServiceRoutes(app: App, deps: Parameters<typeof createServiceCr
 
 /** Builds the service without a listener: tests drive it directly, and `main.ts` serves it. */
 export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
-  const { config, resources, shutdown, clock, fetchDocument, resolveTxt, consoleFolder } = deps;
+  const { config, resources, shutdown, clock, fetchDocument, resolveTxt, passwords, consoleFolder } = deps;
   const { pool } = resources;
   const service = await createIdentityApp(deps);
   const { app, metrics } = service;
@@ -90,7 +93,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
   });
   guardDangerousOperations(app, common);
 
-  const outbox = registerAccounts(app, { ...common, keys, resolveTxt });
+  const outbox = registerAccounts(app, { ...common, keys, resolveTxt, passwords });
   signingKeyRoutes(app, keys);
   const tokens = {
     ...common,

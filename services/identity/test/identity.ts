@@ -17,6 +17,9 @@ export const admin = { email: 'admin@example.com', password: 'correct-horse-batt
 export const serviceClient = { id: 'probe', secret: 'a-secret-of-a-service-0123456789abcdef' };
 export const encryptionKeys = `k1:${Buffer.alloc(32, 1).toString('base64')}`;
 
+/** Hashes for a hundredth of the price. */
+const passwords = createPasswords({ memoryCost: 8, timeCost: 1, parallelism: 1 });
+
 export interface IdentityUnderTest {
   readonly url: string;
   readonly databaseUrl: string;
@@ -113,6 +116,7 @@ export async function start(
     resources,
     shutdown,
     clock,
+    passwords,
     ...(fetchDocument && { fetchDocument }),
     ...(resolveTxt && { resolveTxt }),
     ...(hasConsole && { consoleFolder }),
@@ -178,7 +182,7 @@ export async function startIdentity(
   const running = await start(database.url, { ...patience, ...options.environment }, options);
   const organisations = createOrganisationService({
     prisma: running.resources.prisma,
-    passwords: createPasswords(),
+    passwords,
     clock: running.clock,
   });
   const create = (adminEmail: string) =>
