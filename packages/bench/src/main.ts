@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { EmbeddedServerError } from '@platform/embedded';
+import { compareWithCommit, ComparisonError, formatComparison } from './runner/against.js';
 import { isReached } from './runner/measurement.js';
 import { formatValues, writeResults } from './runner/report.js';
 import { type MeasuredValue, runSuite } from './runner/run-suite.js';
@@ -8,6 +9,7 @@ import { canPin, pinThisProcess } from './runner/cores.js';
 import { suites } from './suites.js';
 
 const DEFAULT_SECONDS = 5;
+const DEFAULT_ROUNDS = 3;
 
 const describeSuite = ({ name, title, measurements }: (typeof suites)[number]): string =>
   [
@@ -27,6 +29,9 @@ Options
   --only <name>     measure what yields this value (may be repeated); the results are then shown, not written
   --seconds <n>     seconds of each load, 1 to 60 (default ${DEFAULT_SECONDS})
   --out <folder>    where <suite>.json goes (default packages/bench/results)
+  --against <commit>  run the suite in turn with that commit, which is built in a temporary folder, and print the
+                    ratios of the two; the results are not written
+  --rounds <n>      how often each of the two runs, 1 to 20 (default ${DEFAULT_ROUNDS})
   -h, --help        this text
 
 The server has a core of its own, the load and the backing services share the other (crawl,
@@ -37,12 +42,21 @@ const options = {
   only: { type: 'string', multiple: true, default: [] as string[] },
   seconds: { type: 'string', default: String(DEFAULT_SECONDS) },
   out: { type: 'string', default: fileURLToPath(new URL('../results', import.meta.url)) },
+  against: { type: 'string' },
+  rounds: { type: 'string', default: String(DEFAULT_ROUNDS) },
   help: { type: 'boolean', short: 'h', default: false },
 } as const;
 
 function fail(message: string): never {
   process.stderr.write(`${message}\n\n${usage}`);
   process.exit(2);
+}
+
+function readCount(name: 'seconds' | 'rounds', text: string, max: number): number {
+  const count = Number(text);
+  if (!Number.isInteger(count) || count < 1 || count > max)
+    fail(`--${name} takes a whole number from 1 to ${max}`);
+  return count;
 }
 
 function readArguments() {
@@ -56,7 +70,7 @@ function readArguments() {
 /** A missing server is one line that says what to do; a fault of the benchmark itself shows its stack. */
 function describeFailure(failure: unknown): string {
   if (!(failure instanceof Error)) return String(failure);
-  if (failure instanceof EmbeddedServerError) return failure.message;
+  if (failure instanceof EmbeddedServerError || failure instanceof ComparisonError) return failure.message;
   return failure.stack ?? failure.message;
 }
 
@@ -68,18 +82,25 @@ async function main(): Promise<void> {
   }
   const suite =
     suites.find(({ name }) => name === positionals[0]) ?? fail(`there is no suite ${positionals[0]}`);
-  const seconds = Number(values.seconds);
-  if (!Number.isInteger(seconds) || seconds < 1 || seconds > 60)
-    fail('--seconds takes a whole number from 1 to 60');
+  const seconds = readCount('seconds', values.seconds, 60);
+  const rounds = readCount('rounds', values.rounds, 20);
   const names = suite.measurements.flatMap((measurement) => Object.keys(measurement.values));
   const unknown = values.only.find((name) => !names.includes(name));
   if (unknown !== undefined) fail(`${suite.name} has no value ${unknown}: ${names.join(', ')}`);
-  if (suite.isPinned && !canPin())
-    process.stderr.write('Processes cannot be pinned to cores on this machine, so the ratios are rough.\n');
-  if (suite.isPinned) pinThisProcess();
   const startedAt = Date.now();
   const progress = (line: string) =>
     process.stderr.write(`${String(Math.round((Date.now() - startedAt) / 1_000)).padStart(4)} s  ${line}\n`);
+  if (values.against !== undefined) {
+    const { against: commit, only } = values;
+    const args = [suite.name, '--seconds', String(seconds), ...only.flatMap((name) => ['--only', name])];
+    const root = fileURLToPath(new URL('../../..', import.meta.url));
+    const compared = await compareWithCommit({ root, commit, rounds, args, progress });
+    process.stdout.write(`${formatComparison(compared, commit)}\n`);
+    return;
+  }
+  if (suite.isPinned && !canPin())
+    process.stderr.write('Processes cannot be pinned to cores on this machine, so the ratios are rough.\n');
+  if (suite.isPinned) pinThisProcess();
   const measured: MeasuredValue[] = [];
   const failures = await runSuite(suite, {
     only: new Set(values.only),
@@ -102,4 +123,7 @@ async function main(): Promise<void> {
   process.exit(failures.length > 0 ? 1 : 0);
 }
 
-await main();
+await main().catch((error: unknown) => {
+  process.stderr.write(`${describeFailure(error)}\n`);
+  process.exitCode = 1;
+});
