@@ -79,18 +79,27 @@ export interface SignedCredential {
 /** Longer tokens are rejected unread; the platform's credentials are far shorter. */
 export const MAX_TOKEN_LENGTH = 4_096;
 
-/** Returns the JWT of a presented credential, without prefix and checksum; an empty text when the checksum is wrong. */
-export function toJwt(presented: string): string {
-  const start = presented.startsWith(JWT_START)
-    ? 0
-    : presented.slice(0, MAX_PREFIX_LENGTH + JWT_START.length).indexOf(JWT_START);
-  const hasPrefix = start > 0 && isTokenPrefix(presented.slice(0, start));
+/** Returns where the JWT of a presented credential begins: behind the prefix, or at 0 when there is none. */
+export function findJwtStart(presented: string): number {
+  if (presented.startsWith(JWT_START)) return 0;
+  const start = presented.indexOf('_') + 1;
+  const hasPrefix = start <= MAX_PREFIX_LENGTH && presented.startsWith(JWT_START, start);
+  return hasPrefix && isTokenPrefix(presented.slice(0, start)) ? start : 0;
+}
+
+/** Returns where the JWT of a presented credential ends: before the checksum, or at the end when there is none. */
+export function findJwtEnd(presented: string): number {
   const signatureEnd = presented.lastIndexOf('.') + 1 + SIGNATURE_LENGTH;
   const hasChecksum =
     presented[signatureEnd] === '_' && presented.length === signatureEnd + 1 + CHECKSUM_LENGTH;
-  if (!hasChecksum) return presented.slice(hasPrefix ? start : 0);
-  const jwt = presented.slice(hasPrefix ? start : 0, signatureEnd);
-  return presented.endsWith(toChecksum(jwt)) ? jwt : '';
+  return hasChecksum ? signatureEnd : presented.length;
+}
+
+/** Returns the JWT of a presented credential, without prefix and checksum; an empty text when the checksum is wrong. */
+export function toJwt(presented: string): string {
+  const end = findJwtEnd(presented);
+  const jwt = presented.slice(findJwtStart(presented), end);
+  return end === presented.length || presented.endsWith(toChecksum(jwt)) ? jwt : '';
 }
 
 /** SHA-256 of the token without its prefix, base64url (43 characters): the only form that is stored. */

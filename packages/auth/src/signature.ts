@@ -3,10 +3,12 @@ import { LRUCache } from 'lru-cache';
 import {
   type CredentialClaims,
   credentialKinds,
-  toDigest,
-  type SignedCredential,
-  toJwt,
+  findJwtEnd,
+  findJwtStart,
   MAX_TOKEN_LENGTH,
+  type SignedCredential,
+  toChecksum,
+  toDigest,
 } from './credential.js';
 import type { KeySet } from './key-set.js';
 
@@ -54,16 +56,24 @@ function isClaims(value: unknown): value is CredentialClaims {
   );
 }
 
-/** Matches three non-empty parts of base64url, before anything is decoded. */
-function looksSigned(token: string): boolean {
-  if (token.length > MAX_TOKEN_LENGTH) return false;
-  const first = token.indexOf('.');
-  const second = token.indexOf('.', first + 1);
-  return first > 0 && second > first + 1 && second < token.length - 1 && !token.includes('.', second + 1);
+/** Returns whether the text has three parts, without decoding or copying any of it. */
+function looksSigned(presented: string): boolean {
+  if (presented.length > MAX_TOKEN_LENGTH) return false;
+  const first = presented.indexOf('.');
+  const second = presented.indexOf('.', first + 1);
+  return (
+    first > 0 && second > first + 1 && second < presented.length - 1 && !presented.includes('.', second + 1)
+  );
+}
+
+/** A token whose signature is valid. Its checksum is kept, because calculating it takes longer than the rest of a hit. */
+interface VerifiedToken {
+  readonly credential: SignedCredential;
+  readonly checksum: string;
 }
 
 /**
- * Creates the local half of verification. It does no I/O, so that garbage costs nothing but its own bytes.
+ * Creates the local half of verification. It does no I/O, and refuses what does not look signed without an allocation.
  *
  * Only the result of the signature check is cached, for the whole token; expiry and liveness are checked every time. A
  * change of the keys empties the caches.
@@ -72,7 +82,7 @@ function looksSigned(token: string): boolean {
  *   It throws AppError 503 when that cannot be determined because the key is unknown and the keys are stale.
  */
 export function createSignatureCheck(keySet: KeySet, verifyJwt: VerifyJwt) {
-  const verified = new LRUCache<string, SignedCredential>({ max: MAX_VERIFIED });
+  const verified = new LRUCache<string, VerifiedToken>({ max: MAX_VERIFIED });
   const refused = new LRUCache<string, true>({ max: MAX_REFUSED });
   const keysStale = notApplied(dependencyUnavailable('identity', new Error('signing keys may have changed')));
   let keys: ReadonlyMap<string, string> | undefined;
@@ -87,19 +97,10 @@ export function createSignatureCheck(keySet: KeySet, verifyJwt: VerifyJwt) {
     return undefined;
   }
 
-  return (presented: string): SignedCredential | undefined => {
-    const token = toJwt(presented);
-    if (!looksSigned(token)) return undefined;
-    const current = keySet.current();
-    if (current !== keys) {
-      verified.clear();
-      refused.clear();
-      keys = current;
-    }
-    const known = verified.get(token);
-    if (known) return known;
+  /** Checks a token that is not in the cache. */
+  function checkNew(token: string, pems: ReadonlyMap<string, string>): SignedCredential | undefined {
     const keyId = readKeyId(token.slice(0, token.indexOf('.'))) ?? '';
-    const pem = current.get(keyId);
+    const pem = pems.get(keyId);
     if (pem === undefined) {
       // A token of an unknown key is neither hashed nor cached.
       if (keySet.isStale() && keyIdForm.test(keyId)) throw keysStale;
@@ -109,8 +110,24 @@ export function createSignatureCheck(keySet: KeySet, verifyJwt: VerifyJwt) {
     const digest = toDigest(token);
     if (refused.has(digest)) return undefined;
     const credential = check(token, digest, pem);
-    if (credential) verified.set(token, credential);
+    if (credential) verified.set(token, { credential, checksum: toChecksum(token) });
     else refused.set(digest, true);
     return credential;
+  }
+
+  return (presented: string): SignedCredential | undefined => {
+    if (!looksSigned(presented)) return undefined;
+    const current = keySet.current();
+    if (current !== keys) {
+      verified.clear();
+      refused.clear();
+      keys = current;
+    }
+    const end = findJwtEnd(presented);
+    const token = presented.slice(findJwtStart(presented), end);
+    const known = verified.get(token);
+    const hasChecksum = end < presented.length;
+    if (hasChecksum && !presented.endsWith(known?.checksum ?? toChecksum(token))) return undefined;
+    return known ? known.credential : checkNew(token, current);
   };
 }
