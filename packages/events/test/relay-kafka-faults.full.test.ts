@@ -107,30 +107,35 @@ describeWith('own-kafka', 'relay and a Kafka that fails', () => {
     expect(firstCopiesByKey(messages)).toEqual(await database.idsByKey());
   });
 
-  test('a refused event holds only its own key, and is published when the topic allows it', async () => {
+  test('a refused event holds its partition, and all events follow in order when the topic allows it', async () => {
     const configEntries = [{ name: 'max.message.bytes', value: '20000' }];
-    await createTopic([kafka.brokers], { topic, numPartitions: 1, configEntries });
-    await database.add('small');
-    await database.add('x'.repeat(30_000));
-    await database.add('small');
-    const held = await database.add('x'.repeat(30_000));
+    await createTopic([kafka.brokers], { topic, numPartitions: 2, configEntries });
+    const large = 'x'.repeat(30_000);
+    const held = toPartition(`${large}:files_1`, 2);
+    const [neighbour = '', other = ''] = [held, 1 - held].map((partition) =>
+      Array.from({ length: 20 }, (_, number) => `org-${number}`).find(
+        (org) => toPartition(`${org}:files_1`, 2) === partition,
+      ),
+    );
+    const inOrder = [];
+    for (const org of [neighbour, large, neighbour, large]) inOrder.push((await database.add(org)).eventId);
+    await database.add(other);
     start();
-    await waitFor(async () => (await database.countPending()) === 2, {
-      what: 'the others',
+    await waitFor(async () => (await database.countPending()) === 3, {
+      what: 'the event before the refused one, and the other partition',
     });
-    await database.add('later');
-    await waitFor(async () => (await database.countPending()) === 2, {
-      what: 'the later one',
-    });
-    const errors = log.lines.filter(({ level }) => level === 'error');
-    expect(errors).toHaveLength(1);
-    expect(errors[0]?.message).toContain('rejected');
+    await database.add(other);
+    await waitFor(async () => (await database.countPending()) === 3, { what: 'the later one' });
+    const warnings = log.lines.filter(({ level }) => level === 'warn');
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]?.message).toContain('does not accept');
 
     await alterTopic([kafka.brokers], topic, { name: 'max.message.bytes', value: '1000000' });
     await allPublished();
-    const { messages } = await read(5);
+    const { messages } = await read(6);
     expect(firstCopiesByKey(messages)).toEqual(await database.idsByKey());
-    expect(messages.at(-1)?.event.eventId).toBe(held.eventId);
+    const inHeld = messages.filter(({ partition }) => partition === held);
+    expect(inHeld.map(({ event }) => event.eventId)).toEqual(inOrder);
   });
 
   test('publishes the events of a held key to its new partition, in order, when the topic gains partitions', async () => {
@@ -145,7 +150,9 @@ describeWith('own-kafka', 'relay and a Kafka that fails', () => {
     );
     if (org === undefined) throw new Error('every key is in partition 0');
     for (let count = 0; count < 3; count += 1) await database.add(org);
-    await waitFor(() => log.lines.some(({ level }) => level === 'error'), { what: 'the refusal' });
+    await waitFor(() => log.lines.some(({ message }) => message.includes('does not accept')), {
+      what: 'the refusal',
+    });
     await alterTopic([kafka.brokers], topic, { name: 'max.message.bytes', value: '1000000' });
     await allPublished();
     const { messages } = await read(4);

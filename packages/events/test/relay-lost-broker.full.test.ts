@@ -82,6 +82,8 @@ describeWith('own-kafka', 'relay and brokers that do not answer', () => {
     await noticed();
     for (let round = 0; round < 5; round += 1) await expectOthersFlow();
     const told = log.lines.filter(({ level }) => level === 'warn').map(({ message }) => message);
-    expect(new Set(told)).toEqual(new Set(['Kafka accepts no sync events for a partition; they wait']));
+    expect(new Set(told)).toEqual(
+      new Set(['Kafka does not accept the next sync event of a partition; its events wait']),
+    );
   });
 });

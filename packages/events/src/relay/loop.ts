@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { BatchResult } from './partition-batch.js';
 import { createProbe, type ProbeDependencies } from './probe.js';
 import type { Publisher } from './publisher.js';
 import { markPublished, type PendingEvent, readPending, readPendingKeys } from './queries.js';
@@ -69,12 +68,7 @@ async function drain(deps: LoopDependencies, end: bigint): Promise<boolean> {
   const events = window.filter((event) => backlogs.isDrainedFrom(event, from));
   const isFull = window.length === WINDOW;
   backlogs.advance(from, isFull ? BigInt(window.at(-1)?.position ?? end) : end);
-  const blocked = events.filter((event) => backlogs.isBlocked(event));
-  for (const event of blocked) backlogs.rewind(event);
-  await publishEvents(
-    deps,
-    events.filter((event) => !blocked.includes(event)),
-  );
+  await publishEvents(deps, events);
   return true;
 }
 
@@ -97,7 +91,7 @@ async function skip(
 }
 
 async function publishEvents(deps: LoopDependencies, events: readonly PendingEvent[]): Promise<void> {
-  const { publisher, metrics } = deps;
+  const { publisher, backlogs, metrics, log } = deps;
   const batches = new Map<number, PendingEvent[]>();
   for (const event of events) {
     const partition = publisher.toPartition(event);
@@ -117,32 +111,15 @@ async function publishEvents(deps: LoopDependencies, events: readonly PendingEve
     metrics?.published(published.map(({ created_at: at }) => Math.max(0, now - at.getTime()) / 1_000));
   }
   if (reconnectFault) throw reconnectFault;
-  for (const result of results) holdFailedEvents(deps, batches.get(result.partition) ?? [], result);
-}
-
-function holdFailedEvents(
-  { backlogs, log, metrics }: LoopDependencies,
-  sent: readonly PendingEvent[],
-  { partition, published, refused, fault }: BatchResult,
-): void {
-  if (published.length === sent.length) return;
-  const done = new Set(published);
-  const failed = sent.filter((event) => !done.has(event));
-  for (const { event, reason } of refused) {
-    metrics?.failed('refused');
-    const { event_id: eventId, event_key: key } = event;
-    if (backlogs.hold('key', key, event))
-      log.error(
-        { err: reason, eventId, key },
-        'Kafka rejected a sync event; it and the later events of its key wait',
+  for (const { partition, fault, published: done } of results) {
+    // The events of a partition are published in order, so the first one that is not follows those that are.
+    const first = batches.get(partition)?.[done.length];
+    if (!fault || !first) continue;
+    metrics?.failed('partition');
+    if (backlogs.hold(partition, first))
+      log.warn(
+        { err: fault, partition, eventId: first.event_id },
+        'Kafka does not accept the next sync event of a partition; its events wait',
       );
   }
-  const [first] = failed;
-  if (fault && first) {
-    metrics?.failed('partition');
-    const head = failed.find(({ event_key: key }) => !backlogs.has('key', key));
-    if (backlogs.hold('partition', partition, first, head))
-      log.warn({ err: fault, partition }, 'Kafka accepts no sync events for a partition; they wait');
-  }
-  for (const event of failed) backlogs.rewind(event);
 }

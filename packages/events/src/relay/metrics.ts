@@ -5,7 +5,7 @@ import type { OutboxDepth } from './queries.js';
 interface RelayFigures {
   depth(): Promise<OutboxDepth | undefined>;
   isLeading(): boolean;
-  heldKeys(): number;
+  heldPartitions(): number;
 }
 
 const DELAY_BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 300];
@@ -19,7 +19,7 @@ export function registerRelayMetrics(registry: Registry, figures: RelayFigures) 
   });
   const failures = new Counter({
     name: 'sync_event_publish_failures_total',
-    help: 'Attempts that failed: Kafka or the database is away, a partition takes nothing, an event is refused.',
+    help: 'Attempts that failed: Kafka or the database is unavailable, or a partition does not accept its next event.',
     labelNames: ['reason'],
     registers,
   });
@@ -55,13 +55,17 @@ export function registerRelayMetrics(registry: Registry, figures: RelayFigures) 
   gauge('sync_event_relay_leading', 'Whether this replica is the one that publishes.', () =>
     Number(figures.isLeading()),
   );
-  gauge('sync_event_held_keys', 'Keys whose next event is refused by Kafka; they wait.', figures.heldKeys);
+  gauge(
+    'sync_event_held_partitions',
+    'Partitions whose next event Kafka does not accept; their events wait.',
+    figures.heldPartitions,
+  );
   return {
     published(delaysSeconds: readonly number[]): void {
       published.inc(delaysSeconds.length);
       for (const seconds of delaysSeconds) delay.observe(seconds);
     },
-    failed: (reason: 'kafka' | 'database' | 'partition' | 'refused') => failures.inc({ reason }),
+    failed: (reason: 'kafka' | 'database' | 'partition') => failures.inc({ reason }),
   };
 }
 

@@ -3,11 +3,9 @@ import type { PendingEvent } from './queries.js';
 /** The outcome of sending a batch of events to one partition. */
 export interface BatchResult {
   readonly partition: number;
-  /** The events that all in-sync replicas acknowledged. */
-  readonly published: PendingEvent[];
-  /** Events that Kafka refuses because of their content. Later events of the same key were not sent. */
-  readonly refused: { readonly event: PendingEvent; readonly reason: Error }[];
-  /** Why the partition accepts nothing at present. Some of its events may have been written nevertheless. */
+  /** The first events of the batch, as far as all in-sync replicas acknowledged them. */
+  readonly published: readonly PendingEvent[];
+  /** Why the next event was not accepted. It may have been written nevertheless, unless Kafka refused it. */
   readonly fault: Error | undefined;
 }
 
@@ -17,7 +15,7 @@ export type SendToPartition = (partition: number, events: readonly PendingEvent[
 /** kafkajs sends to the partitions of a broker one after another, so this limits the time from one result to the next. */
 const PROGRESS_TIMEOUT_MS = 10_000;
 
-/** Errors caused by the record itself: sending it again fails in the same way. */
+/** Errors caused by a record or by the size of the batch, in which case nothing was written. */
 const REFUSALS = new Set([
   'MESSAGE_TOO_LARGE',
   'RECORD_LIST_TOO_LARGE',
@@ -26,33 +24,27 @@ const REFUSALS = new Set([
   'CORRUPT_MESSAGE',
 ]);
 
-/** Publishes the events of a batch that Kafka accepts; never rejects. */
+/** Publishes the events of a batch up to the first that Kafka does not accept; never rejects. */
 export async function publishBatch(
   send: SendToPartition,
   partition: number,
   events: readonly PendingEvent[],
 ): Promise<BatchResult> {
-  const result = { partition, published: [] as PendingEvent[], refused: [] as BatchResult['refused'] };
   try {
     await send(partition, events);
-    return { ...result, published: [...events], fault: undefined };
+    return { partition, published: events, fault: undefined };
   } catch (error) {
-    if (!isRefusal(error)) return { ...result, fault: toError(error) };
+    if (!isRefusal(error)) return { partition, published: [], fault: toError(error) };
   }
-  // The broker refused the whole batch and wrote nothing. Sending the events one by one shows which of them it refuses.
-  const refusedKeys = new Set<string>();
-  for (const event of events) {
-    if (refusedKeys.has(event.event_key)) continue;
+  // One event is refused, or all together are too large. Sending them one by one publishes those before it.
+  for (const [index, event] of events.entries()) {
     try {
       await send(partition, [event]);
-      result.published.push(event);
     } catch (error) {
-      if (!isRefusal(error)) return { ...result, fault: toError(error) };
-      refusedKeys.add(event.event_key);
-      result.refused.push({ event, reason: toError(error) });
+      return { partition, published: events.slice(0, index), fault: toError(error) };
     }
   }
-  return { ...result, fault: undefined };
+  return { partition, published: events, fault: undefined };
 }
 
 /** Waits for the results of all batches. A batch whose broker hangs counts as a fault, even if it succeeds later. */
@@ -73,7 +65,7 @@ export async function settleWithProgress(
   });
   const late = new Error(`no answer within ${PROGRESS_TIMEOUT_MS / 1_000} s`);
   return [...sends.keys()].map(
-    (partition) => settled.get(partition) ?? { partition, published: [], refused: [], fault: late },
+    (partition) => settled.get(partition) ?? { partition, published: [], fault: late },
   );
 }
 

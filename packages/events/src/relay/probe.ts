@@ -4,7 +4,7 @@ import type { WakeSignal } from './wake-signal.js';
 import type { Backlog, Backlogs } from './backlogs.js';
 import type { RelayMetrics } from './metrics.js';
 import { PartitionsChangedError, type Publisher } from './publisher.js';
-import { markPublished, type PendingEvent } from './queries.js';
+import { markPublished } from './queries.js';
 
 export interface ProbeDependencies {
   readonly client: pg.Client;
@@ -17,11 +17,8 @@ export interface ProbeDependencies {
   /** Woken after each probe. */
   readonly wakeSignal: WakeSignal;
   readonly metrics: RelayMetrics | undefined;
-  readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
+  readonly log: Pick<Logger, 'info' | 'warn'>;
 }
-
-/** The largest number of backlogs in one probe. Refused events are sent one by one; the next probe follows soon. */
-const AT_ONCE = 100;
 
 /** Sends the first events of held backlogs again, concurrently with the relay's work. */
 export function createProbe(deps: ProbeDependencies) {
@@ -30,28 +27,23 @@ export function createProbe(deps: ProbeDependencies) {
   let running: Promise<void> | undefined;
   let fault: PartitionsChangedError | undefined;
 
-  function release(backlog: Backlog, head: PendingEvent): void {
-    backlogs.release(backlog, head);
-    const { kind, name } = backlog;
-    log.info({ [kind]: name }, `Kafka accepts the sync events of a ${kind} again`);
-  }
-
   /** Sends the first events. Backlogs that are still `probing` afterwards were not accepted. */
-  async function offer(due: readonly (Backlog & { head: PendingEvent })[]): Promise<void> {
+  async function offer(due: readonly Backlog[]): Promise<void> {
     publisher ??= await deps.openPublisher();
-    const batches = new Map<number, PendingEvent[]>();
-    for (const { head } of due) {
-      const partition = publisher.toPartition(head);
-      batches.set(partition, [...(batches.get(partition) ?? []), head]);
-    }
-    const { results, reconnectFault } = await publisher.publish(batches);
+    const { results, reconnectFault } = await publisher.publish(
+      new Map(due.map(({ partition, head }) => [partition, [head]])),
+    );
     if (reconnectFault) await drop();
     const published = new Set(results.flatMap((result) => result.published));
     await markPublished(
       client,
       [...published].map(({ event_id: id }) => id),
     );
-    for (const backlog of due) if (published.has(backlog.head)) release(backlog, backlog.head);
+    for (const backlog of due)
+      if (published.has(backlog.head)) {
+        backlogs.release(backlog);
+        log.info({ partition: backlog.partition }, 'Kafka accepts the sync events of a partition again');
+      }
   }
 
   async function drop(): Promise<void> {
@@ -61,17 +53,14 @@ export function createProbe(deps: ProbeDependencies) {
   }
 
   async function run(due: readonly Backlog[]): Promise<void> {
-    const withHead = due.filter(
-      (backlog): backlog is Backlog & { head: PendingEvent } => backlog.head !== undefined,
-    );
     // Kafka or the database is unavailable, which the relay itself detects.
-    await offer(withHead).catch((error: unknown) => {
+    await offer(due).catch((error: unknown) => {
       if (error instanceof PartitionsChangedError) fault = error;
     });
-    for (const { kind, name, state, head } of withHead)
+    for (const { partition, state, head } of due)
       if (state === 'probing') {
-        metrics?.failed(kind === 'key' ? 'refused' : 'partition');
-        backlogs.hold(kind, name, head);
+        metrics?.failed('partition');
+        backlogs.hold(partition, head);
       }
   }
 
@@ -79,7 +68,7 @@ export function createProbe(deps: ProbeDependencies) {
     /** Starts a probe of the due backlogs unless one is in progress; returns at once. */
     start(): void {
       if (running || fault) return;
-      const due = backlogs.takeDue(AT_ONCE);
+      const due = backlogs.takeDue();
       if (due.length === 0) return;
       running = run(due).finally(() => {
         running = undefined;

@@ -28,10 +28,9 @@ import { openSession, type Session } from './session.js';
  * sends it again: delivery is at least once. It starts with the oldest unmarked event, so the first copies of a key's
  * events are always in order; consumers drop later copies by `eventId`.
  *
- * A partition that accepts nothing is held by itself, for at most 2 s at a time; its events are not read again meanwhile
- * (loop.ts). An event that Kafka refuses because of its content (too large for the topic) holds only its key. It is sent
- * again at least every 30 s, and so published once the topic's settings allow it. It is never dropped, and later events
- * of its key never overtake it.
+ * A partition that does not accept its next event is held by itself, for at most 2 s at a time; its events are not read
+ * again meanwhile (loop.ts). That includes an event that Kafka refuses because of its content, such as one that is too
+ * large for the topic: it is published once the topic's settings allow it, is never dropped, and never overtaken.
  */
 
 const DEFAULT_PARTITIONS = 12;
@@ -59,7 +58,7 @@ export function createEventRelay(options: EventRelayOptions): EventRelay {
     registerRelayMetrics(options.registry, {
       depth: async () => session && readDepth(session.client).catch(() => undefined),
       isLeading: () => state === 'relaying',
-      heldKeys: () => backlogs?.count('key') ?? 0,
+      heldPartitions: () => backlogs?.count() ?? 0,
     });
 
   function onNotice(channel: string): void {
