@@ -30,29 +30,26 @@ function endSpan(span: Span, error: unknown): void {
 
 /** Records each statement as a span of the current request or message; statements outside of one are not recorded. */
 export class TracedClient extends pg.Client {
-  static {
-    const query = pg.Client.prototype.query as unknown as Query;
-    const tracedQuery: Query = function (statement, ...rest) {
-      if (trace.getActiveSpan() === undefined) return query.call(this, statement, ...rest);
-      const span = startSpan(readText(statement));
-      const callback = rest.at(-1);
-      if (typeof callback === 'function') {
-        const inContext = context.bind(context.active(), callback as Callback);
-        const end: Callback = (error, ...results) => {
-          endSpan(span, error);
-          inContext(error, ...results);
-        };
-        return query.call(this, statement, ...rest.slice(0, -1), end);
-      }
-      const result = query.call(this, statement, ...rest);
-      if (result instanceof Promise)
-        result.then(
-          () => endSpan(span, undefined),
-          (error: unknown) => endSpan(span, error),
-        );
-      else span.end();
-      return result;
-    };
-    Object.assign(TracedClient.prototype, { query: tracedQuery });
-  }
+  override readonly query = ((statement: unknown, ...rest: unknown[]) => {
+    const send = (...args: unknown[]) => (super.query as Query).call(this, statement, ...args);
+    if (trace.getActiveSpan() === undefined) return send(...rest);
+    const span = startSpan(readText(statement));
+    const callback = rest.at(-1);
+    if (typeof callback === 'function') {
+      const inContext = context.bind(context.active(), callback as Callback);
+      const end: Callback = (error, ...results) => {
+        endSpan(span, error);
+        inContext(error, ...results);
+      };
+      return send(...rest.slice(0, -1), end);
+    }
+    const result = send(...rest);
+    if (result instanceof Promise)
+      result.then(
+        () => endSpan(span, undefined),
+        (error: unknown) => endSpan(span, error),
+      );
+    else span.end();
+    return result;
+  }) as pg.Client['query'];
 }
