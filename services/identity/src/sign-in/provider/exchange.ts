@@ -20,6 +20,9 @@ export interface Begun {
   readonly browser: string;
 }
 
+/** So long that nobody has to authenticate again because of it. */
+const MAX_AGE_SECONDS = String(365 * 24 * 60 * 60);
+
 const derive = ({ browser, state }: Begun, purpose: 'nonce' | 'verifier'): string =>
   createHmac('sha256', browser).update(`${purpose} ${state}`).digest('base64url');
 
@@ -82,7 +85,8 @@ export function createExchange(deps: {
         code_challenge: await calculatePKCECodeChallenge(derive(begun, 'verifier')),
         code_challenge_method: 'S256',
         login_hint: email,
-        ...(isFresh && { prompt: 'login', max_age: '0' }),
+        // Whoever asks for a maximum age is told when the person authenticated (OpenID Connect Core §2, `auth_time`).
+        ...(isFresh ? { prompt: 'login', max_age: '0' } : { max_age: MAX_AGE_SECONDS }),
       });
     },
 

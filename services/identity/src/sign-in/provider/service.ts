@@ -72,9 +72,10 @@ export function createProviderSignIns(deps: ProviderSignInDeps) {
       const account = await admit(tx, provider, person, client, new Date(clock()));
       const secondFactor = hasSecondFactor(claims, provider.secondFactorValues) ? 'provider' : undefined;
       const outcome = await passFirstFactor(tx, account, client, 'provider', secondFactor);
-      const authenticatedAt = readAuthenticationTime(claims);
-      // Whoever finds the browser open can sign in again without a password, where the provider still knows the person.
-      if ('session' in outcome && authenticatedAt !== undefined)
+      // Whoever finds the browser open can sign in again without a password, where the provider still knows the person. A
+      // provider that does not say when the person authenticated may not have asked at all.
+      const authenticatedAt = readAuthenticationTime(claims) ?? new Date(0);
+      if ('session' in outcome)
         await backdateAuthentication(tx, account, outcome.session.accessToken, authenticatedAt);
       return outcome;
     });

@@ -132,16 +132,23 @@ test('AUTH-40 an account that is not connected is not led to the provider', asyn
   expect((await browser.post('/sign-in/provider/confirm', forged)).status).toBe(403);
 });
 
-test('AUTH-41 a sign-in at the provider counts from when the person authenticated there, until they do so again', async () => {
-  const now = Math.floor(Date.now() / 1_000);
-  const { browser, answer } = await signInWithClaims('silent', { auth_time: now - 600 });
-  const createToken = () =>
-    browser.call('POST', '/api/v1/personal-access-tokens', { body: { name: 'Mine' } });
-  expect(codeIn(await createToken())).toBe('CONFIRMATION_REQUIRED');
-  const confirmed = await answer(await leaveToConfirm(browser, '/sign-in/confirm'), { auth_time: now });
-  expect(confirmed.status).toBe(303);
-  expect((await createToken()).status).toBe(201);
-});
+test.each([
+  ['long ago', (now: number) => ({ auth_time: now - 600 })],
+  ['at a time that it does not name', () => ({})],
+])(
+  'AUTH-41 a sign-in at a provider where the person authenticated %s opens a session that is not confirmed',
+  async (_when, claims) => {
+    const now = Math.floor(Date.now() / 1_000);
+    const { browser, answer } = await signInWithClaims('silent', claims(now));
+    const createToken = () =>
+      browser.call('POST', '/api/v1/personal-access-tokens', { body: { name: 'Mine' } });
+    expect((await browser.call('GET', '/api/v1/users/me')).status).toBe(200);
+    expect(codeIn(await createToken())).toBe('CONFIRMATION_REQUIRED');
+    const confirmed = await answer(await leaveToConfirm(browser, '/sign-in/confirm'), { auth_time: now });
+    expect(confirmed.status).toBe(303);
+    expect((await createToken()).status).toBe(201);
+  },
+);
 
 test('AUTH-40 a provider has to say that the person has just signed in, and the confirmation ends after ten minutes', async () => {
   const { browser, answer } = await signInWithClaims('hostile', {});

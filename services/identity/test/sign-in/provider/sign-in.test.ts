@@ -44,6 +44,7 @@ test('IDP-5 the request to the provider is bound to the browser, and contains wh
     client_id: client.clientId,
     redirect_uri: `${CALLBACK_URL}/${provider.identity.orgId}`,
     response_type: 'code',
+    max_age: '31536000',
     scope: 'openid email profile',
     state: expect.stringMatching(/^[\w-]{43}$/) as string,
     nonce: expect.stringMatching(/^[\w-]{43}$/) as string,
