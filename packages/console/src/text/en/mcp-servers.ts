@@ -24,6 +24,7 @@ export const mcpServers = createTexts({
     http_error: 'It answered with an HTTP error',
     timeout: 'It did not answer in time',
     too_large: 'Its answer is too large',
+    busy: 'Too many large answers at the same time; it is asked again',
     invalid_answer: 'Its answer is not the protocol’s',
     protocol_error: 'It answered with an error of the protocol',
   },

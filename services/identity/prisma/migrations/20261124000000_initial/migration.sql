@@ -114,12 +114,16 @@ create table mcp_servers (
   refreshed_at timestamptz(3),
   refresh_fault text,
   protocol_version text,
+  -- Refreshes that began and never ended, because their replica died.
+  unfinished_refreshes smallint default 0 not null,
+  max_answer_bytes integer default 1048576 not null,
   constraint mcp_server_names unique (org_id, name),
   constraint mcp_servers_credential_check check (credential in ('none', 'secret', 'assertion')),
   constraint mcp_servers_name_check check ((name ~ '^[a-z0-9][a-z0-9_-]{0,31}$') and (name !~ '__|_$')),
   constraint secret_has_header check (((credential = 'secret') = (secret_sealed is not null)) and ((secret_sealed is null) = (secret_header is null)))
 );
-create index mcp_servers_due on mcp_servers (next_refresh_at) where is_enabled;
+create index mcp_servers_due on mcp_servers (unfinished_refreshes, next_refresh_at)
+  where is_enabled and refresh_fault is distinct from 'too_large';
 create index mcp_servers_of_org on mcp_servers (org_id, id);
 
 -- The tools of a server: what it offers now (null: no longer offered) and what an administrator has approved. A tool is

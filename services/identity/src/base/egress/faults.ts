@@ -20,6 +20,8 @@ export const upstreamFaultKinds = [
   'timeout',
   /** The answer is larger than is accepted. */
   'too_large',
+  /** The answers that the platform receives at the same time are too large together. */
+  'busy',
   /** The answer is not the protocol's, or names tools in a way that can't be used. */
   'invalid_answer',
   /** A JSON-RPC error. */

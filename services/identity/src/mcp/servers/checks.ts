@@ -4,18 +4,17 @@ import { type Caller, toActor } from '../../base/caller/actor.js';
 import { toServer } from './documents.js';
 import { refreshFailed, serverNotFound } from './errors.js';
 import { countTools, findServer } from './queries.js';
-import { listUpstreamTools, type Refresher } from './refresh.js';
+import type { Refresher } from './refresh.js';
 import type { Refreshed, TestedServer } from './schemas.js';
-import type { Connections } from './upstream/connections.js';
+import type { Listings } from './upstream/listing.js';
 import { UpstreamFault } from '../../base/egress/faults.js';
 
 export function createServerChecks(deps: {
   readonly prisma: Prisma;
-  readonly connections: Connections;
+  readonly listings: Listings;
   readonly refresher: Refresher;
-  readonly timeoutMs: number;
 }) {
-  const { prisma, connections, refresher, timeoutMs } = deps;
+  const { prisma, listings, refresher } = deps;
 
   async function requireServer(orgId: string, id: string) {
     const server = await findServer(prisma, orgId, id);
@@ -24,13 +23,15 @@ export function createServerChecks(deps: {
   }
 
   return {
-    /** Connects to a server and asks for its tools; nothing is stored. @throws AppError 404. */
+    /** Connects to a server and asks for its tools; nothing is stored. @throws AppError 404, 429. */
     async test({ orgId }: UserPrincipal, id: string): Promise<TestedServer> {
       const server = await requireServer(orgId, id);
       const startedAt = performance.now();
       const getDuration = () => Math.round(performance.now() - startedAt);
       try {
-        const { definitions, protocolVersion } = await listUpstreamTools(connections, server, timeoutMs);
+        const { definitions, protocolVersion } = await listings.withPermit(server, () =>
+          listings.list(server),
+        );
         const tools = definitions.length;
         return { isUsable: true, fault: null, code: null, protocolVersion, tools, durationMs: getDuration() };
       } catch (error) {
@@ -47,7 +48,7 @@ export function createServerChecks(deps: {
       }
     },
 
-    /** Refreshes the pinned catalogue now. @throws AppError 404; 502 REFRESH_FAILED. */
+    /** Refreshes the pinned catalogue now. @throws AppError 404, 429; 502 REFRESH_FAILED. */
     async refresh(caller: Caller, id: string): Promise<Refreshed> {
       const { orgId } = caller;
       const server = await requireServer(orgId, id);

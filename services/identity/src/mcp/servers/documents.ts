@@ -14,6 +14,7 @@ export const toServer = (row: ServerRow, counts: ToolCounts | undefined): Server
   url: row.url,
   credential: { kind: row.credential, header: row.secretHeader },
   rules: [...getRules(row)],
+  maxAnswerBytes: row.maxAnswerBytes,
   isEnabled: row.isEnabled,
   createdAt: row.createdAt.toISOString(),
   refreshedAt: row.refreshedAt?.toISOString() ?? null,

@@ -6,6 +6,12 @@ export const toolNotFound = (): AppError => notFound('Tool not found');
 export const nameTaken = (): AppError => conflict('NAME_TAKEN', 'There is an MCP server with this name');
 export const tooManyServers = (max: number): AppError =>
   conflict('TOO_MANY_SERVERS', `An organisation can have ${max} MCP servers`);
+export const tooManyListings = (): AppError =>
+  new AppError({
+    status: 429,
+    code: 'TOO_MANY_LISTINGS',
+    message: 'Too many MCP servers are asked for their tools at the same time. Try again in a few seconds',
+  });
 export const definitionChanged = (name: string): AppError =>
   conflict(
     'DEFINITION_CHANGED',

@@ -15,17 +15,19 @@ import { createServerChecks } from './checks.js';
 import { registerServerMetrics } from './metrics.js';
 import { createRefresher } from './refresh.js';
 import { createRefreshJob } from './refresh.job.js';
+import { MAX_ANSWER_BYTES } from './schemas.js';
 import { serverCheckRoutes, serverRoutes } from './routes.js';
 import { createServerService } from './service.js';
 import { createToolDecisions } from './tool-decisions.js';
 import { mountedToolRoutes } from './tool.routes.js';
 import { createUpstreamCalls } from './upstream/calls.js';
 import { createConnections } from './upstream/connections.js';
+import { createListings } from './upstream/listing.js';
 import { createCredentialHeaders, type SignClaims } from './upstream/credentials.js';
 import { createEgress } from '../../base/egress/egress.js';
 
-/** The largest answer of a server, in bytes. */
-const MAX_ANSWER_BYTES = 4 * 1_048_576;
+/** Connections to one server beyond its calls, for lists and what tells it of cancelled calls. */
+const SPARE_CONNECTIONS = 16;
 /** A response that a server is still sending this long after the call's deadline is broken off. */
 const GRACE_MS = 1_000;
 /** Listing tools takes longer than this only at a server that is in trouble. */
@@ -56,7 +58,11 @@ export interface McpServerDeps {
 /** Opens the connections to servers, over which their tools are listed and called. */
 function openConnections({ settings, box, signClaims, clock, log, shutdown }: McpServerDeps) {
   const { timeoutMs, version } = settings;
-  const limits = { maxAnswerBytes: MAX_ANSWER_BYTES, timeoutMs };
+  const limits = {
+    maxAnswerBytes: MAX_ANSWER_BYTES,
+    maxConnections: settings.maxCalls + SPARE_CONNECTIONS,
+    timeoutMs,
+  };
   const egress = createEgress(settings.allowedTargets, limits, createHostResolver());
   const connections = createConnections({
     egress,
@@ -79,13 +85,13 @@ export function registerMcpServers(app: App, deps: McpServerDeps): FindCatalogue
   const { settings, pool, prisma, box, clock, log, shutdown } = deps;
   const { timeoutMs, refreshMs } = settings;
   const { egress, connections } = openConnections(deps);
-  const listTimeoutMs = Math.min(timeoutMs, MAX_LIST_TIMEOUT_MS);
-  const refresher = createRefresher({ prisma, connections, clock, timeoutMs: listTimeoutMs, refreshMs, log });
+  const listings = createListings({ connections, timeoutMs: Math.min(timeoutMs, MAX_LIST_TIMEOUT_MS) });
+  const refresher = createRefresher({ prisma, listings, clock, refreshMs, log });
   const job = createRefreshJob({ pool, refresher, clock, refreshMs, log });
   job.start();
   shutdown.on('workers', 'MCP servers', job.stop);
   serverRoutes(app, createServerService({ prisma, box, egress, clock }));
-  serverCheckRoutes(app, createServerChecks({ prisma, connections, refresher, timeoutMs: listTimeoutMs }));
+  serverCheckRoutes(app, createServerChecks({ prisma, listings, refresher }));
   mountedToolRoutes(app, createToolDecisions({ prisma, clock }));
   const callUpstream = createUpstreamCalls({
     connections,

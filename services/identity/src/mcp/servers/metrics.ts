@@ -15,10 +15,10 @@ export function registerServerMetrics(registry: Registry) {
     /** Starts measuring a call. @returns a function that ends it. */
     start({
       orgId: org,
-      name: server,
+      id: server,
     }: {
       readonly orgId: string;
-      readonly name: string;
+      readonly id: string;
     }): (outcome: Outcome) => void {
       const end = durations.startTimer({ org, server });
       return (outcome) => {

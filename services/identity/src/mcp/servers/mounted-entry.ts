@@ -32,6 +32,6 @@ export function toMountedEntry(row: MountedRow, callUpstream: CallUpstream): Too
     // The server checks the arguments: the platform compiles no schema that a foreign server wrote.
     check: () => [],
     call: async (args, context) =>
-      passedResult(await callUpstream({ server, toolName, scope }, args, context)),
+      passedResult(await callUpstream({ server, toolName, scope, definition }, args, context)),
   };
 }

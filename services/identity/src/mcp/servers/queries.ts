@@ -18,6 +18,9 @@ export interface ServerRow {
   readonly refreshedAt: Date | null;
   readonly refreshFault: string | null;
   readonly protocolVersion: string | null;
+  /** Refreshes that began and never ended, because their replica died. */
+  readonly unfinishedRefreshes: number;
+  readonly maxAnswerBytes: number;
 }
 
 export const getRules = (row: Pick<ServerRow, 'rules'>): readonly ScopeRule[] => row.rules as ScopeRule[];
@@ -50,7 +53,7 @@ export const hasServerNamed = async (tx: Transaction, orgId: string, name: strin
 
 type Stored<T> = Omit<T, 'rules'> & { readonly rules: ScopeRule[] };
 export type NewServer = Stored<
-  Omit<ServerRow, 'revision' | 'refreshedAt' | 'refreshFault' | 'protocolVersion'>
+  Omit<ServerRow, 'revision' | 'refreshedAt' | 'refreshFault' | 'protocolVersion' | 'unfinishedRefreshes'>
 >;
 
 const toJsonRules = (rules: readonly ScopeRule[]) => rules.map(({ pattern, scope }) => ({ pattern, scope }));
@@ -61,7 +64,10 @@ export const insertServer = (tx: Transaction, server: NewServer): Promise<Server
 export const updateServer = (
   tx: Transaction,
   id: string,
-  fields: Partial<Omit<NewServer, 'id' | 'orgId' | 'createdAt'>> & { readonly revision?: number },
+  fields: Partial<Omit<NewServer, 'id' | 'orgId' | 'createdAt'>> & {
+    readonly revision?: number;
+    readonly refreshFault?: null;
+  },
 ): Promise<ServerRow> => {
   const { rules, ...rest } = fields;
   return tx.mcpServer.update({
@@ -109,36 +115,64 @@ export const recordRefresh = (
   db: Client | Transaction,
   { id, revision }: Pick<ServerRow, 'id' | 'revision'>,
   result: RefreshResult,
-): Promise<unknown> => db.mcpServer.updateMany({ where: { id, revision }, data: result });
+): Promise<unknown> =>
+  db.mcpServer.updateMany({ where: { id, revision }, data: { ...result, unfinishedRefreshes: 0 } });
+
+/** Marks that a refresh begins, so that a replica that dies of it is not followed by the next. */
+export const beginRefresh = (db: Client, id: string): Promise<unknown> =>
+  db.mcpServer.updateMany({ where: { id }, data: { unfinishedRefreshes: { increment: 1 } } });
 
 /*
  * Claims servers whose refresh is due by moving their time on: no other replica claims them, and one that dies loses
- * no more than this refresh.
+ * no more than this refresh. A server whose list is too large is left to an administrator. Those whose last refresh
+ * never ended come after all others, one at a time and ever more rarely: they may have killed the replica.
  */
 const claimDue = `
-  update mcp_servers set next_refresh_at = $2
-  where id in (
-    select id from mcp_servers where is_enabled and next_refresh_at <= $1
-    order by next_refresh_at limit $3 for update skip locked
+  with due as (
+    select id, unfinished_refreshes as unfinished, next_refresh_at from mcp_servers
+    where is_enabled and next_refresh_at <= $1 and refresh_fault is distinct from 'too_large'
+    order by unfinished_refreshes, next_refresh_at limit $3 for update skip locked
+  ), claimed as (
+    select id from due where unfinished = 0
+    union all
+    (select id from due where not exists (select from due where unfinished = 0) order by unfinished, next_refresh_at limit 1)
   )
+  update mcp_servers set unfinished_refreshes = least(unfinished_refreshes, 99) + 1,
+    next_refresh_at = $1::timestamptz + $2 * power(2, least(unfinished_refreshes, 8)) * interval '1 millisecond'
+  where id in (select id from claimed)
   returning id, org_id as "orgId", name, url, credential, secret_header as "secretHeader",
-    secret_sealed as "secretSealed", revision`;
+    secret_sealed as "secretSealed", revision, max_answer_bytes as "maxAnswerBytes"`;
 
 export type ClaimedServer = Pick<
   ServerRow,
-  'id' | 'orgId' | 'name' | 'url' | 'credential' | 'secretHeader' | 'secretSealed' | 'revision'
+  | 'id'
+  | 'orgId'
+  | 'name'
+  | 'url'
+  | 'credential'
+  | 'secretHeader'
+  | 'secretSealed'
+  | 'revision'
+  | 'maxAnswerBytes'
 >;
 
 export async function claimDueServers(
   db: pg.Pool,
-  now: Date,
-  nextRefreshAt: Date,
-  limit: number,
+  { now, refreshMs, limit }: { readonly now: Date; readonly refreshMs: number; readonly limit: number },
 ): Promise<ClaimedServer[]> {
   const { rows } = await db.query<ClaimedServer>({
     name: 'claim_mcp_servers',
     text: claimDue,
-    values: [now, nextRefreshAt, limit],
+    values: [now, refreshMs, limit],
   });
   return rows;
 }
+
+/** Returns a server that was claimed, and not asked. */
+export const releaseServer = (db: pg.Pool, id: string, nextRefreshAt: Date): Promise<unknown> =>
+  db.query({
+    name: 'release_mcp_server',
+    text: `update mcp_servers set next_refresh_at = $2, unfinished_refreshes = greatest(unfinished_refreshes, 1) - 1
+      where id = $1`,
+    values: [id, nextRefreshAt],
+  });

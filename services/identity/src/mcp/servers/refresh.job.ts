@@ -1,12 +1,11 @@
-import { type Clock, createPeriodicTask, type Logger } from '@platform/service-kit';
+import { AppError, type Clock, createPeriodicTask, type Logger } from '@platform/service-kit';
 import type pg from 'pg';
-import { claimDueServers } from './queries.js';
+import { claimDueServers, releaseServer } from './queries.js';
+import { LISTINGS } from './upstream/listing.js';
 import type { Refresher } from './refresh.js';
 import { UpstreamFault } from '../../base/egress/faults.js';
 
 const POLL_MS = 2_000;
-/** Refreshes of a replica at the same time. One that hangs holds its place for its deadline. */
-const CONCURRENCY = 8;
 
 /** Refreshes the servers that are due, each once across the replicas, off the path of every request. */
 export function createRefreshJob(deps: {
@@ -21,16 +20,21 @@ export function createRefreshJob(deps: {
 
   async function claim(): Promise<void> {
     const now = clock();
-    const places = CONCURRENCY - running.size;
+    const places = LISTINGS.total - running.size;
     if (places === 0) return;
-    for (const server of await claimDueServers(pool, new Date(now), new Date(now + refreshMs), places)) {
+    for (const server of await claimDueServers(pool, { now: new Date(now), refreshMs, limit: places })) {
       const refreshing = refresher
-        .refresh(server)
+        .refreshClaimed(server)
         .then(() => undefined)
-        .catch((error: unknown) => {
+        .catch(async (error: unknown) => {
+          // Its organisation has enough listings in progress.
+          if (error instanceof AppError) await releaseServer(pool, server.id, new Date(clock()));
           // The refresher has recorded what the server did.
-          if (!(error instanceof UpstreamFault))
+          else if (!(error instanceof UpstreamFault))
             log.warn({ err: error, mcpServer: server.id }, 'failed to store the tools of an MCP server');
+        })
+        .catch((error: unknown) => {
+          log.warn({ err: error, mcpServer: server.id }, 'failed to release an MCP server');
         })
         .finally(() => running.delete(refreshing));
       running.add(refreshing);

@@ -1,67 +1,25 @@
-import type { Client, ListToolsResult } from '@modelcontextprotocol/client';
 import type { Clock, Logger } from '@platform/service-kit';
 import type { Prisma, Transaction } from '../../resources.js';
 import { type Actor, platformActor } from '../../base/caller/actor.js';
 import { insertAuditEntry } from '../../audit/queries.js';
-import { type PinnedDefinition, pinDefinition } from './definition.js';
-import { bumpCatalogue, type ClaimedServer, findServer, lockServer, recordRefresh } from './queries.js';
+import type { PinnedDefinition } from './definition.js';
+import {
+  beginRefresh,
+  bumpCatalogue,
+  type ClaimedServer,
+  findServer,
+  lockServer,
+  recordRefresh,
+} from './queries.js';
 import { findToolHashes, upsertOffered, withdrawTools } from './tool.queries.js';
-import type { Connections } from './upstream/connections.js';
-import { toUpstreamFault, UpstreamFault } from '../../base/egress/faults.js';
-
-const MAX_TOOLS = 200;
-const MAX_DEFINITION_BYTES = 256 * 1_024;
-/** The longest refresh, over all pages of the list. */
-const DEADLINE_MS = 20_000;
-/** Names that can be stored and shown. Most clients accept fewer. */
-const nameForm = /^[\x21-\x7e]{1,128}$/;
-
-type ListedTool = ListToolsResult['tools'][number];
+import type { Listing, Listings } from './upstream/listing.js';
+import { toUpstreamFault } from '../../base/egress/faults.js';
 
 /** The number of definitions that became new, changed or withdrawn. */
 export interface CatalogueChanges {
   readonly new: number;
   readonly changed: number;
   readonly withdrawn: number;
-}
-
-export interface Listing {
-  readonly definitions: readonly PinnedDefinition[];
-  readonly protocolVersion: string | null;
-}
-
-async function listAll(client: Client, timeout: number): Promise<ListedTool[]> {
-  const tools: ListedTool[] = [];
-  const endsAt = performance.now() + DEADLINE_MS;
-  let cursor: string | undefined;
-  do {
-    const page = await client.listTools(cursor === undefined ? undefined : { cursor }, {
-      timeout,
-      cacheMode: 'bypass',
-    });
-    tools.push(...page.tools);
-    cursor = page.nextCursor;
-    if (tools.length > MAX_TOOLS) throw new UpstreamFault('too_large');
-    if (performance.now() > endsAt) throw new UpstreamFault('timeout');
-  } while (cursor !== undefined && cursor !== '');
-  return tools;
-}
-
-/** Asks a server for its tools. @throws UpstreamFault. */
-export function listUpstreamTools(
-  connections: Connections,
-  server: ClaimedServer,
-  timeoutMs: number,
-): Promise<Listing> {
-  return connections.use({ server, subject: undefined, isRepeatable: true }, async (client) => {
-    const tools = await listAll(client, timeoutMs);
-    const definitions = tools.filter(({ name }) => nameForm.test(name)).map(pinDefinition);
-    const bytes = definitions.reduce((sum, { json }) => sum + Buffer.byteLength(json), 0);
-    if (bytes > MAX_DEFINITION_BYTES) throw new UpstreamFault('too_large');
-    if (new Set(definitions.map(({ name }) => name)).size < definitions.length)
-      throw new UpstreamFault('invalid_answer');
-    return { definitions, protocolVersion: client.getNegotiatedProtocolVersion() ?? null };
-  });
 }
 
 /** Stores what a server offers. Whatever differs from what was approved is out of effect until it is approved, too. */
@@ -88,13 +46,12 @@ async function storeListing(
 
 export function createRefresher(deps: {
   readonly prisma: Prisma;
-  readonly connections: Connections;
+  readonly listings: Listings;
   readonly clock: Clock;
-  readonly timeoutMs: number;
   readonly refreshMs: number;
   readonly log: Pick<Logger, 'info'>;
 }) {
-  const { prisma, connections, clock, timeoutMs, refreshMs, log } = deps;
+  const { prisma, listings, clock, refreshMs, log } = deps;
 
   async function store(server: ClaimedServer, listing: Listing, actor: Actor): Promise<CatalogueChanges> {
     const at = new Date(clock());
@@ -125,26 +82,37 @@ export function createRefresher(deps: {
     });
   }
 
+  async function listAndStore(server: ClaimedServer, actor: Actor): Promise<CatalogueChanges> {
+    let listing: Listing;
+    try {
+      listing = await listings.list(server);
+    } catch (error) {
+      const fault = toUpstreamFault(error);
+      const { id, orgId } = server;
+      log.info({ err: fault, mcpServer: id, orgId }, 'failed to refresh the tools of an MCP server');
+      const nextRefreshAt = new Date(clock() + refreshMs);
+      await recordRefresh(prisma, server, { refreshFault: fault.kind, nextRefreshAt });
+      throw fault;
+    }
+    return store(server, listing, actor);
+  }
+
   return {
     /**
-     * Refreshes the pinned catalogue of a server. A failure is recorded, and changes nothing about its tools.
+     * Refreshes the pinned catalogue of a server that the job has claimed. A failure is recorded, and changes nothing
+     * about its tools.
      *
-     * @throws UpstreamFault.
+     * @throws UpstreamFault; AppError 429.
      */
-    async refresh(server: ClaimedServer, actor: Actor = platformActor): Promise<CatalogueChanges> {
-      let listing: Listing;
-      try {
-        listing = await listUpstreamTools(connections, server, timeoutMs);
-      } catch (error) {
-        const fault = toUpstreamFault(error);
-        const { id, orgId } = server;
-        log.info({ err: fault, mcpServer: id, orgId }, 'failed to refresh the tools of an MCP server');
-        const nextRefreshAt = new Date(clock() + refreshMs);
-        await recordRefresh(prisma, server, { refreshFault: fault.kind, nextRefreshAt });
-        throw fault;
-      }
-      return store(server, listing, actor);
-    },
+    refreshClaimed: (server: ClaimedServer): Promise<CatalogueChanges> =>
+      listings.withPermit(server, () => listAndStore(server, platformActor)),
+
+    /** Refreshes the pinned catalogue of a server for an administrator. @throws UpstreamFault; AppError 429. */
+    refresh: (server: ClaimedServer, actor: Actor): Promise<CatalogueChanges> =>
+      listings.withPermit(server, async () => {
+        await beginRefresh(prisma, server.id);
+        return listAndStore(server, actor);
+      }),
   };
 }
 

@@ -17,6 +17,14 @@ const Name = Type.String({
     'The first part of the names of its tools, `<name>__<tool>`: small letters, digits, - and _, without `__`.',
 });
 const Url = Type.String({ minLength: 1, maxLength: 2_048, description: 'Its endpoint for Streamable HTTP.' });
+/** The largest answer of a call that a mount can allow, and the one that it allows without saying so. */
+export const MAX_ANSWER_BYTES = 4 * 1_048_576;
+export const DEFAULT_ANSWER_BYTES = 1_048_576;
+const AnswerBytes = Type.Integer({
+  minimum: 65_536,
+  maximum: MAX_ANSWER_BYTES,
+  description: `The largest answer of a call, in bytes. By default ${DEFAULT_ANSWER_BYTES}.`,
+});
 const Rules = Type.Array(
   Type.Object(
     { pattern: Type.String({ minLength: 1, maxLength: 128 }), scope: Scope },
@@ -65,6 +73,7 @@ export const CreateServerBody = Type.Object(
     url: Url,
     credential: Type.Optional(Credential),
     rules: Type.Optional(Rules),
+    maxAnswerBytes: Type.Optional(AnswerBytes),
     isEnabled: Type.Optional(Type.Boolean()),
   },
   { additionalProperties: false },
@@ -91,6 +100,7 @@ export const Server = Type.Object(
       header: Nullable(Type.String({ description: 'Null unless a secret is sent.' })),
     }),
     rules: Rules,
+    maxAnswerBytes: Type.Integer(),
     isEnabled: Type.Boolean(),
     createdAt: Time,
     refreshedAt: Nullable(Time),

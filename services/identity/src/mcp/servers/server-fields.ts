@@ -43,7 +43,7 @@ export const isOtherOrigin = (before: string, after: string): boolean =>
  */
 export function toChangedFields(
   before: ServerRow,
-  { name, url, credential, rules, isEnabled }: ChangeServerBody,
+  { name, url, credential, rules, maxAnswerBytes, isEnabled }: ChangeServerBody,
   { box, egress }: { readonly box: SecretBox; readonly egress: Pick<Egress, 'assertUrl'> },
 ) {
   const parsed = url === undefined ? undefined : parseServerUrl(url, egress);
@@ -55,7 +55,9 @@ export function toChangedFields(
     ...(parsed !== undefined && { url: parsed }),
     ...(credential !== undefined && toCredentialFields(before.id, credential, box)),
     ...(rules !== undefined && { rules }),
+    ...(maxAnswerBytes !== undefined && { maxAnswerBytes }),
     ...(isEnabled !== undefined && { isEnabled }),
-    ...(isReachedOtherwise && { revision: before.revision + 1 }),
+    // The job asks again what had failed for its size.
+    ...(isReachedOtherwise && { revision: before.revision + 1, refreshFault: null }),
   };
 }

@@ -24,7 +24,14 @@ import {
   updateServer,
   lockServer,
 } from './queries.js';
-import type { ChangeServerBody, CreateServerBody, Server, ServerPage, ServerQuery } from './schemas.js';
+import {
+  type ChangeServerBody,
+  type CreateServerBody,
+  DEFAULT_ANSWER_BYTES,
+  type Server,
+  type ServerPage,
+  type ServerQuery,
+} from './schemas.js';
 import { isOtherOrigin, parseServerUrl, toChangedFields, toCredentialFields } from './server-fields.js';
 import { toMountedName } from './server-name.js';
 import { findMappedNames, withdrawTools } from './tool.queries.js';
@@ -39,9 +46,18 @@ const toAudited = (row: ServerRow) => ({
   credential: row.credential,
   secretHeader: row.secretHeader,
   rules: JSON.stringify(getRules(row)),
+  maxAnswerBytes: String(row.maxAnswerBytes),
   isEnabled: String(row.isEnabled),
 });
-const audited = ['name', 'url', 'credential', 'secretHeader', 'rules', 'isEnabled'] as const;
+const audited = [
+  'name',
+  'url',
+  'credential',
+  'secretHeader',
+  'rules',
+  'maxAnswerBytes',
+  'isEnabled',
+] as const;
 
 export function createServerService(deps: {
   readonly prisma: Prisma;
@@ -100,7 +116,14 @@ export function createServerService(deps: {
     /** @throws AppError 400; 409 NAME_TAKEN or TOO_MANY_SERVERS. */
     async create(
       caller: Caller,
-      { name, url, credential, rules = [], isEnabled = true }: CreateServerBody,
+      {
+        name,
+        url,
+        credential,
+        rules = [],
+        maxAnswerBytes = DEFAULT_ANSWER_BYTES,
+        isEnabled = true,
+      }: CreateServerBody,
     ): Promise<Server> {
       const { orgId } = caller;
       const createdAt = new Date(clock());
@@ -112,6 +135,7 @@ export function createServerService(deps: {
         url: parseServerUrl(url, egress),
         ...toCredentialFields(id, credential, box),
         rules,
+        maxAnswerBytes,
         isEnabled,
         createdAt,
         nextRefreshAt: createdAt,

@@ -99,7 +99,7 @@ export interface MountedTools {
  */
 const mountedTools = `
   select c.version::float8 as version, s.id, s.org_id as "orgId", s.name, s.url, s.credential, s.secret_header as "secretHeader",
-    s.secret_sealed as "secretSealed", s.revision, s.rules, t.name as "toolName", t.approved as definition, t.scope
+    s.secret_sealed as "secretSealed", s.revision, s.max_answer_bytes as "maxAnswerBytes", s.rules, t.name as "toolName", t.approved as definition, t.scope
   from mcp_catalogues c
     left join (mcp_servers s join mcp_tools t on t.server_id = s.id and t.approved_hash = t.offered_hash)
       on s.org_id = c.org_id and s.is_enabled

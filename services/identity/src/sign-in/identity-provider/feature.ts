@@ -16,6 +16,8 @@ import { createTestProvider } from './test-provider.js';
 
 /** The largest answer of a provider, in bytes. */
 const MAX_ANSWER_BYTES = 262_144;
+/** To one provider at the same time. */
+const MAX_CONNECTIONS = 64;
 /** For the headers of an answer, and for the time between two parts of its body. */
 const TIMEOUT_MS = 5_000;
 
@@ -39,7 +41,7 @@ export interface IdentityProviderDeps {
  */
 export function registerIdentityProvider(app: App, deps: IdentityProviderDeps): ProviderClients {
   const { allowedTargets, shutdown, resolveTxt = createResolveTxt() } = deps;
-  const limits = { maxAnswerBytes: MAX_ANSWER_BYTES, timeoutMs: TIMEOUT_MS };
+  const limits = { maxAnswerBytes: MAX_ANSWER_BYTES, maxConnections: MAX_CONNECTIONS, timeoutMs: TIMEOUT_MS };
   const egress = createEgress(allowedTargets, limits, createHostResolver());
   shutdown.on('close', 'identity providers', () => egress.agent.destroy());
   const clients = createProviderClients({ ...deps, egress });

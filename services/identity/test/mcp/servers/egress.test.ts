@@ -24,7 +24,7 @@ async function createWall(allowed: string[], answers: string[] = []) {
   const resolved: string[] = [];
   const egress = createEgress(
     allowed.map((text) => parseTarget(text.replace('PORT', String(listener.port))) as Target),
-    { maxAnswerBytes: 1_000, timeoutMs: 2_000 },
+    { maxAnswerBytes: 1_000, maxConnections: 8, timeoutMs: 2_000 },
     async (host) => {
       resolved.push(host);
       const address = answers.length > 1 ? (answers.shift() ?? '') : (answers[0] ?? '');

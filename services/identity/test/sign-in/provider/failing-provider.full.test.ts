@@ -119,7 +119,7 @@ test('IDP-2 a name that resolves to a private address later is not connected to 
   const answers = ['127.0.0.1', '127.0.0.2'];
   const egress = createEgress(
     [parseTarget(`127.0.0.1/32:${listener.port}`) as Target],
-    { maxAnswerBytes: 1_000, timeoutMs: 2_000 },
+    { maxAnswerBytes: 1_000, maxConnections: 8, timeoutMs: 2_000 },
     async () => [{ address: answers.shift() ?? '', family: 4 }] satisfies LookupAddress[],
   );
   try {

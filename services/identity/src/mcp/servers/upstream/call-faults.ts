@@ -36,6 +36,11 @@ const told: Readonly<Record<UpstreamFaultKind, Told>> = {
     text: 'gave an answer that is too large: ask for less',
     isFateUnknown: true,
   },
+  busy: {
+    kind: 'busy',
+    text: 'gave a large answer while others were received: try again later',
+    isFateUnknown: true,
+  },
   protocol_error: { kind: 'refused', text: 'refused the call' },
 };
 

@@ -2,6 +2,7 @@ import type { CallToolResult, Progress } from '@modelcontextprotocol/client';
 import { hasScope, type AccountPrincipal } from '@platform/auth';
 import { type Clock, createKeyedSemaphore, currentTraceparent, isTracing } from '@platform/service-kit';
 import { type KnowledgeScope, knowledgeScopes } from '../gate.js';
+import type { Definition } from '../definition.js';
 import type { ServerMetrics } from '../metrics.js';
 import type { ToolContext } from '../../endpoint/tool.js';
 import { circuitOpen, isServerFailure, tooManyCalls, toServiceFault } from './call-faults.js';
@@ -15,6 +16,8 @@ export interface UpstreamTool {
   readonly server: UpstreamServer;
   readonly toolName: string;
   readonly scope: KnowledgeScope;
+  /** The definition that was approved. */
+  readonly definition: Definition;
 }
 
 /**
@@ -72,7 +75,7 @@ export function createUpstreamCalls(deps: {
   const circuits = createCircuits(clock);
 
   async function send(
-    { server, toolName, scope }: UpstreamTool,
+    { server, toolName, scope, definition }: UpstreamTool,
     args: Readonly<Record<string, unknown>>,
     context: ToolContext,
   ) {
@@ -84,11 +87,15 @@ export function createUpstreamCalls(deps: {
       arguments: args,
       ...(Object.keys(trace).length > 0 && { _meta: trace }),
     };
-    return connections.use({ server, subject, signal, isRepeatable: scope === 'kb:read' }, (client) =>
+    const isRepeatable = scope === 'kb:read';
+    const use = { server, subject, signal, isRepeatable, maxBytes: server.maxAnswerBytes };
+    return connections.use(use, (client, allowance) =>
       client.callTool(params, {
         timeout: timeoutMs,
         maxTotalTimeout: timeoutMs,
-        signal,
+        signal: AbortSignal.any([signal, allowance.signal]),
+        // Without it, the client would list the tools and call again when the server reports another definition.
+        toolDefinition: definition,
         ...(!isTracing() && { headers: trace }),
         ...(context.isStreamed && {
           onprogress: (progress: Progress) => {

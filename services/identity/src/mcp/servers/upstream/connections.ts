@@ -2,7 +2,8 @@ import type { Client, PriorDiscovery } from '@modelcontextprotocol/client';
 import type { Logger } from '@platform/service-kit';
 import { LRUCache } from 'lru-cache';
 import type { CreateHeaders, ServerCredential, Subject } from './credentials.js';
-import { connectTo, getPrior } from './connection.js';
+import { type Allowance, createAllowances } from './allowance.js';
+import { type Connected, connectTo, getPrior } from './connection.js';
 import type { Egress } from '../../../base/egress/egress.js';
 import { toUpstreamFault, type UpstreamFault, type UpstreamFaultKind } from '../../../base/egress/faults.js';
 
@@ -10,11 +11,13 @@ import { toUpstreamFault, type UpstreamFault, type UpstreamFaultKind } from '../
 export interface UpstreamServer extends ServerCredential {
   readonly name: string;
   readonly revision: number;
+  /** The largest answer of a call. */
+  readonly maxAnswerBytes: number;
 }
 
 /** A connected client that calls may share. */
 interface Connection {
-  readonly client: Promise<Client>;
+  readonly connected: Promise<Connected>;
   inUse: number;
   isRetired: boolean;
 }
@@ -26,14 +29,23 @@ interface Use {
   readonly subject: Subject | undefined;
   /** Tells that the caller has cancelled, which says nothing about the connection. */
   readonly signal?: AbortSignal;
-  /** Whether it may be sent again when a connection breaks that was kept, and that the server may have closed. */
+  /** Whether it may be sent again when the server no longer knows a connection that was kept. Only reads are. */
   readonly isRepeatable: boolean;
+  /** What the answers may weigh together. */
+  readonly maxBytes: number;
+  /** The longest duration, with all that the purpose needs. */
+  readonly deadlineMs?: number;
 }
 
 /** Faults after which a connection is as good as before. */
-const harmless: ReadonlySet<UpstreamFaultKind> = new Set(['protocol_error', 'too_large', 'timeout']);
+const harmless: ReadonlySet<UpstreamFaultKind> = new Set(['protocol_error', 'too_large', 'timeout', 'busy']);
 
 const MAX_CONNECTIONS = 1_000;
+/** A connection keeps what its server said in the handshake: as objects, up to this multiple of its bytes. */
+const KEPT_COPIES = 16;
+/** Connections with a handshake of ordinary size are limited by their number, these by their memory. */
+const MAX_KEPT_BYTES = 32 * 1_048_576;
+const toKeptBytes = (bytes: number): number => 1 + KEPT_COPIES * bytes;
 const IDLE_MS = 300_000;
 /** A server may be upgraded to a newer revision of the protocol, so that what is known of it is forgotten. */
 const PRIOR_MS = 600_000;
@@ -52,8 +64,8 @@ export function createConnections(deps: {
 }) {
   const { egress, createHeaders, version, timeoutMs, maxAnswerMs, log } = deps;
   const end = (connection: Connection): void => {
-    connection.client
-      .then((client) => client.close())
+    connection.connected
+      .then(({ client }) => client.close())
       .catch((error: unknown) => {
         log.debug({ err: error }, 'failed to close the connection to an MCP server');
       });
@@ -64,11 +76,17 @@ export function createConnections(deps: {
   };
   const connections = new LRUCache<string, Connection>({
     max: MAX_CONNECTIONS,
+    maxSize: MAX_KEPT_BYTES,
     ttl: IDLE_MS,
     updateAgeOnGet: true,
     dispose,
   });
-  const priors = new LRUCache<string, PriorDiscovery>({ max: MAX_CONNECTIONS, ttl: PRIOR_MS });
+  const priors = new LRUCache<string, PriorDiscovery>({
+    max: MAX_CONNECTIONS,
+    maxSize: MAX_KEPT_BYTES,
+    ttl: PRIOR_MS,
+  });
+  const allowances = createAllowances();
 
   const toServerKey = ({ id, revision }: UpstreamServer) => `${id} ${revision}`;
   const toKey = (server: UpstreamServer, subject: Subject | undefined): string =>
@@ -76,11 +94,13 @@ export function createConnections(deps: {
       ? `${toServerKey(server)} ${subject.userId} ${subject.scopes.join()}`
       : toServerKey(server);
 
-  async function open(server: UpstreamServer, subject: Subject | undefined): Promise<Client> {
+  function open(server: UpstreamServer, subject: Subject | undefined): Promise<Connected> {
     const key = toServerKey(server);
     return connectTo({
       url: server.url,
+      orgId: server.orgId,
       dispatcher: egress.agent,
+      allowances,
       createHeaders: () => createHeaders(server, subject),
       version,
       timeoutMs,
@@ -92,9 +112,15 @@ export function createConnections(deps: {
   function get(key: string, server: UpstreamServer, subject: Subject | undefined) {
     const known = connections.get(key);
     if (known) return { connection: known, isNew: false };
-    const connection: Connection = { client: open(server, subject), inUse: 0, isRetired: false };
-    connection.client.catch(() => undefined);
-    connections.set(key, connection);
+    const connected = open(server, subject);
+    const connection: Connection = { connected, inUse: 0, isRetired: false };
+    connected
+      .then(({ bytes }) => {
+        if (connections.peek(key) === connection)
+          connections.set(key, connection, { size: toKeptBytes(bytes) });
+      })
+      .catch(() => undefined);
+    connections.set(key, connection, { size: 1 });
     return { connection, isNew: true };
   }
 
@@ -111,18 +137,17 @@ export function createConnections(deps: {
     const { connection, isNew } = get(key, server, subject);
     connection.inUse += 1;
     try {
-      const client = await connection.client;
+      const { client, bytes } = await connection.connected;
       const done = await run(client);
-      if (isNew) priors.set(toServerKey(server), getPrior(client));
+      if (isNew) priors.set(toServerKey(server), getPrior(client), { size: toKeptBytes(bytes) });
       return { done };
     } catch (error) {
       if (signal?.aborted) throw error;
       const fault = toUpstreamFault(error);
       if (!harmless.has(fault.kind)) retire(key, connection, server);
-      // The server has refused the request because it has forgotten the session, so that nothing was done.
       const isSessionLost = fault.kind === 'http_error' && (fault.code === 404 || fault.code === 400);
-      const isBroken = fault.kind === 'disconnected' && isRepeatable;
-      return { fault, isStale: !isNew && (isSessionLost || isBroken) };
+      const isLost = isSessionLost || fault.kind === 'disconnected';
+      return { fault, isStale: isRepeatable && !isNew && isLost };
     } finally {
       connection.inUse -= 1;
       if (connection.isRetired && connection.inUse === 0) end(connection);
@@ -135,13 +160,17 @@ export function createConnections(deps: {
      *
      * @throws UpstreamFault; whatever `run` threw when the caller has cancelled.
      */
-    async use<T>(to: Use, run: (client: Client) => Promise<T>): Promise<T> {
-      const first = await tryUse(to, run);
-      if ('done' in first) return first.done;
-      if (!first.isStale) throw first.fault;
-      const second = await tryUse(to, run);
-      if ('done' in second) return second.done;
-      throw second.fault;
+    use<T>(to: Use, run: (client: Client, allowance: Allowance) => Promise<T>): Promise<T> {
+      const { server, maxBytes, deadlineMs: limitMs } = to;
+      const limits = { orgId: server.orgId, maxBytes, ...(limitMs !== undefined && { timeoutMs: limitMs }) };
+      return allowances.run(limits, async (allowance) => {
+        const first = await tryUse(to, (client) => run(client, allowance));
+        if ('done' in first) return first.done;
+        if (!first.isStale) throw first.fault;
+        const second = await tryUse(to, (client) => run(client, allowance));
+        if ('done' in second) return second.done;
+        throw second.fault;
+      });
     },
 
     async close(): Promise<void> {

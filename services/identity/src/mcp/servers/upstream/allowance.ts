@@ -1,0 +1,104 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { UpstreamFault } from '../../../base/egress/faults.js';
+
+/** Bytes of answers that are held at the same time. An organisation can hold a quarter. */
+const MAX_HELD_BYTES = 16 * 1_048_576;
+const MAX_HELD_BYTES_PER_ORG = MAX_HELD_BYTES / 4;
+/** Small answers are not counted: they get through, whatever the large ones of others hold. */
+const UNCOUNTED_BYTES = 32 * 1_024;
+/** The protocol of this client is one-way. A server that goes on asking is not worth listening to. */
+const MAX_INBOUND_REQUESTS = 5;
+
+const toCounted = (bytes: number): number => Math.max(0, bytes - UNCOUNTED_BYTES);
+
+/** What one operation may cost with all its requests: a call, a list with all its pages, or a handshake. */
+export interface Allowance {
+  /** Aborted by the fault that ends the operation. */
+  readonly signal: AbortSignal;
+  /** Counts bytes of an answer as they arrive. @throws UpstreamFault. */
+  take(bytes: number): void;
+  /** Counts a request of the server, which is dropped. */
+  drop(): void;
+  getTakenBytes(): number;
+}
+
+export interface AllowanceOptions {
+  readonly orgId: string;
+  readonly maxBytes: number;
+  /** The longest duration of the whole operation. */
+  readonly timeoutMs?: number;
+}
+
+/**
+ * Limits the memory that servers can occupy with their answers, which while they are parsed and passed on cost a
+ * multiple of their bytes: by operation, organisation and process.
+ */
+export function createAllowances() {
+  // The client's interface has no room for it between the call and the requests that the call sends.
+  const current = new AsyncLocalStorage<Allowance>();
+  const heldByOrg = new Map<string, number>();
+  let held = 0;
+
+  function addHeld(orgId: string, bytes: number): void {
+    held += bytes;
+    const ofOrg = (heldByOrg.get(orgId) ?? 0) + bytes;
+    if (ofOrg > 0) heldByOrg.set(orgId, ofOrg);
+    else heldByOrg.delete(orgId);
+  }
+  const canHold = (orgId: string, bytes: number): boolean =>
+    held + bytes <= MAX_HELD_BYTES && (heldByOrg.get(orgId) ?? 0) + bytes <= MAX_HELD_BYTES_PER_ORG;
+
+  return {
+    /**
+     * Runs an operation, whose requests share an allowance.
+     *
+     * @throws UpstreamFault that has ended the operation, or what the operation threw.
+     */
+    async run<T>(
+      { orgId, maxBytes, timeoutMs }: AllowanceOptions,
+      operation: (allowance: Allowance) => Promise<T>,
+    ): Promise<T> {
+      const controller = new AbortController();
+      let fault: UpstreamFault | undefined;
+      let taken = 0;
+      let dropped = 0;
+      let isOver = false;
+      const end = (kind: UpstreamFault['kind']): UpstreamFault => {
+        fault ??= new UpstreamFault(kind);
+        controller.abort(fault);
+        return fault;
+      };
+      const allowance: Allowance = {
+        signal: controller.signal,
+        take(bytes) {
+          if (isOver || fault) throw end('too_large');
+          const counted = toCounted(taken + bytes) - toCounted(taken);
+          if (taken + bytes > maxBytes) throw end('too_large');
+          if (!canHold(orgId, counted)) throw end('busy');
+          taken += bytes;
+          addHeld(orgId, counted);
+        },
+        drop() {
+          dropped += 1;
+          if (dropped > MAX_INBOUND_REQUESTS) end('invalid_answer');
+        },
+        getTakenBytes: () => taken,
+      };
+      const timer = timeoutMs === undefined ? undefined : setTimeout(() => end('timeout'), timeoutMs);
+      try {
+        return await current.run(allowance, () => operation(allowance));
+      } catch (error) {
+        throw fault ?? error;
+      } finally {
+        clearTimeout(timer);
+        isOver = true;
+        addHeld(orgId, -toCounted(taken));
+      }
+    },
+
+    /** Returns the allowance of the operation that sends a request; undefined for what it leaves behind. */
+    getCurrent: (): Allowance | undefined => current.getStore(),
+  };
+}
+
+export type Allowances = ReturnType<typeof createAllowances>;
