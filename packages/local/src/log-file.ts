@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
 import { mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
-import { readableLine } from './log-lines.js';
+import { isErrorLine, readableLine } from './log-lines.js';
 
 const KIB = 1024;
 const TAIL_LINES = 15;
@@ -19,8 +19,8 @@ export interface LogFile {
    */
   readonly fd: number;
   write(line: string): void;
-  /** Calls back with each line that is added from now on, a moment later. */
-  follow(onLine: (line: string) => void): void;
+  /** Prints each error of a service that is logged from now on, a moment later. */
+  showErrors(): void;
   /** The last lines, readable, indented, newest last. */
   tail(): string;
   close(): void;
@@ -40,8 +40,10 @@ export async function openLogFile(logsDir: string, name: string): Promise<LogFil
     write: (line) => {
       if (isOpen) writeLine(fd, line);
     },
-    follow: (onLine) => {
-      const readNew = createLineReader(fd, onLine);
+    showErrors: () => {
+      const readNew = createLineReader(fd, (line) => {
+        if (isErrorLine(line)) process.stderr.write(`[${name}] ${readableLine(line)}\n`);
+      });
       timer = setInterval(readNew, FOLLOW_MS).unref();
     },
     tail: () => {

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LaunchError } from './launch-error.js';
 import type { LogFile } from './log-file.js';
-import { isErrorLine, readableLine } from './log-lines.js';
 import type { Stoppable } from './teardown.js';
 
 const READY_TIMEOUT_MS = 60_000;
@@ -43,9 +42,6 @@ export interface ServiceProcess extends Stoppable {
 export function startService(options: ProcessOptions): ServiceProcess {
   const { name, log } = options;
   const child = spawnNode(options, true);
-  log.follow((line) => {
-    if (isErrorLine(line)) process.stderr.write(`[${name}] ${readableLine(line)}\n`);
-  });
   const exited = describeExit(child);
   return {
     name,

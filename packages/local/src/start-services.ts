@@ -8,6 +8,7 @@ import { type LogFile, openLogFile } from './log-file.js';
 import type { Upstream } from './gateway/upstream.js';
 import { runCommand, type ServiceProcess, startService } from './service-process.js';
 import type { ServiceContext, ServiceDefinition } from './services.js';
+import { supervise } from './supervise.js';
 import type { Teardown } from './teardown.js';
 
 const HOST = '127.0.0.1';
@@ -27,7 +28,7 @@ interface StartContext {
   readonly teardown: Teardown;
   /** Aborted when the platform has to stop. */
   readonly signal: AbortSignal;
-  /** Called when a required process has ended by itself. */
+  /** Called when a required process has ended by itself, and can't be started again. */
   onCrash(error: LaunchError): void;
 }
 
@@ -80,6 +81,7 @@ interface Prepared {
 
 async function openServiceLog(name: string, { logsDir, teardown }: StartContext): Promise<LogFile> {
   const log = await openLogFile(logsDir, name);
+  log.showErrors();
   teardown.add({ name: `log of ${name}`, stop: () => Promise.resolve(log.close()), kill: () => undefined });
   return log;
 }
@@ -91,22 +93,19 @@ async function migrateOne({ service, log, env }: Prepared, signal: AbortSignal):
 }
 
 async function startOne(prepared: Prepared, context: StartContext): Promise<void> {
-  const { service, log } = prepared;
+  const { name, url } = prepared.service;
+  const { log } = prepared;
   let child = spawnService(prepared);
-  context.teardown.add({ name: service.name, stop: () => child.stop(), kill: () => child.kill() });
-  if ((await child.waitUntilReady(service.url, context.signal)) === 'not migrated') {
+  const spawn = () => (child = spawnService(prepared));
+  context.teardown.add({ name, stop: () => child.stop(), kill: () => child.kill() });
+  if ((await child.waitUntilReady(url, context.signal)) === 'not migrated') {
     await migrateOne(prepared, context.signal);
-    child = spawnService(prepared);
-    if ((await child.waitUntilReady(service.url, context.signal)) === 'not migrated')
+    if ((await spawn().waitUntilReady(url, context.signal)) === 'not migrated')
       throw new LaunchError(
-        `The database of ${service.name} does not fit this version. Its log (${log.path}) ends with:\n${log.tail()}`,
+        `The database of ${name} does not fit this version. Its log (${log.path}) ends with:\n${log.tail()}`,
       );
   }
-  void child.exited.then((how) => {
-    context.onCrash(
-      new LaunchError(`${service.name} ${how}. Its log (${log.path}) ends with:\n${log.tail()}`),
-    );
-  });
+  void supervise({ name, url, log, spawn }, context, child);
 }
 
 function spawnService({ service, log, env }: Prepared): ServiceProcess {

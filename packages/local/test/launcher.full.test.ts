@@ -156,14 +156,26 @@ describe('a start on a folder that has been used', () => {
   });
 });
 
-/** Kills a service, and expects that no process of the platform remains. */
-async function expectCrashEndsAll(platform: Platform, service: string): Promise<void> {
-  const pids = await platform.descendants();
-  process.kill(await pidOfService(platform, service), 'SIGKILL');
-  expect(await platform.exited).toBe(1);
-  expect(platform.output()).toContain(`${service} was ended by SIGKILL. Its log`);
-  await until(() => living(pids).length === 0);
-  expect(await lockExists()).toBe(false);
+/** Returns the response of a path of the service, through the gateway. */
+const askGateway = (platform: Platform, path: string): Promise<Response> =>
+  fetch(`http://127.0.0.1:${platform.port}${path}`, { headers: { connection: 'close' } });
+
+/** Kills a service, and expects that it is started again while the others go on. */
+async function expectRestart(platform: Platform, service: string, path: string): Promise<void> {
+  const others = ['identity', 'mail', 'crawl'].filter((name) => name !== service);
+  const findOthers = () => Promise.all(others.map((name) => pidOfService(platform, name)));
+  const before = await findOthers();
+  const killed = await pidOfService(platform, service);
+  process.kill(killed, 'SIGKILL');
+  await until(() =>
+    platform.output().includes(`${service} was ended by SIGKILL, and starts again in 0.5 s.`),
+  );
+  const refused = await askGateway(platform, path);
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+  await until(() => platform.output().includes(`${service} is ready again.`));
+  expect((await askGateway(platform, '/health/ready')).status).toBe(200);
+  expect(await pidOfService(platform, service)).not.toBe(killed);
+  expect(await findOthers()).toEqual(before);
 }
 
 describe('a start on a database that lacks migrations', () => {
@@ -184,8 +196,15 @@ describe('a start on a database that lacks migrations', () => {
     expect(await ready.json()).toMatchObject({ services: { mail: 'ready' } });
   });
 
-  it('a crash of identity ends all processes with exit code 1, prints its log and releases the lock', () =>
-    expectCrashEndsAll(platform, 'identity'));
+  it('starts identity again when it dies, and the gateway answers 503 meanwhile', () =>
+    expectRestart(platform, 'identity', '/api/v1/users/me'));
+
+  it('ends what it has started again', async () => {
+    const pids = await platform.descendants();
+    platform.child.kill('SIGTERM');
+    expect(await platform.exited).toBe(0);
+    await until(() => living(pids).length === 0);
+  });
 });
 
 describe('a start on the data of a launcher that was killed', () => {
@@ -203,8 +222,28 @@ describe('a start on the data of a launcher that was killed', () => {
     START_MS,
   );
 
-  it('a crash of mail ends all processes with exit code 1, prints its log and releases the lock', () =>
-    expectCrashEndsAll(platform, 'mail'));
+  it(
+    'gives up with exit code 1 when mail dies for the fifth time in a minute, prints its log and releases the lock',
+    async () => {
+      const pids = new Set(await platform.descendants());
+      const killed: number[] = [];
+      while (killed.length < 5) {
+        await until(async () => {
+          const pid = await pidOfService(platform, 'mail').catch(() => undefined);
+          return pid !== undefined && !killed.includes(pid) && killed.push(pid) > 0;
+        });
+        for (const pid of await platform.descendants()) pids.add(pid);
+        process.kill(killed.at(-1) as number, 'SIGKILL');
+      }
+      expect(await platform.exited).toBe(1);
+      expect(platform.output()).toContain(
+        'mail was ended by SIGKILL for the 5th time within a minute. Its log',
+      );
+      await until(() => living([...pids]).length === 0);
+      expect(await lockExists()).toBe(false);
+    },
+    START_MS,
+  );
 });
 
 async function pidOfService(platform: Platform, name: string): Promise<number> {

@@ -1,9 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import { showStep } from '@platform/config/progress.mjs';
 import { ensureDatabases, urlOfDatabase } from '../databases.js';
-import { LaunchError } from '../launch-error.js';
+import type { LaunchError } from '../launch-error.js';
 import { openLogFile } from '../log-file.js';
 import { startService } from '../service-process.js';
+import { supervise } from '../supervise.js';
 import type { Teardown } from '../teardown.js';
 
 const NAME = 'demo-knowledge';
@@ -36,28 +37,30 @@ export function startDemoServer(server: DemoServer, { teardown, signal, onCrash 
   return showStep(`Indexing ${folder}`, async () => {
     await ensureDatabases(databaseServerUrl, [DATABASE]);
     const log = await openLogFile(logsDir, NAME);
+    log.showErrors();
     teardown.add({ name: `log of ${NAME}`, stop: () => Promise.resolve(log.close()), kill: () => undefined });
-    const child = startService({
-      name: NAME,
-      args: [PROGRAM],
-      heapMb: HEAP_MB,
-      log,
-      env: {
-        HOST: url.hostname,
-        PORT: url.port,
-        DATABASE_URL: urlOfDatabase(databaseServerUrl, DATABASE),
-        KNOWLEDGE_FOLDER: folder,
-        JWKS_URL: `${identityUrl}/.well-known/jwks.json`,
-        TOKEN_ISSUER: issuer,
-        AUDIENCE: url.href,
-        ORG_ID: orgId,
-      },
-    });
+    const start = () =>
+      startService({
+        name: NAME,
+        args: [PROGRAM],
+        heapMb: HEAP_MB,
+        log,
+        env: {
+          HOST: url.hostname,
+          PORT: url.port,
+          DATABASE_URL: urlOfDatabase(databaseServerUrl, DATABASE),
+          KNOWLEDGE_FOLDER: folder,
+          JWKS_URL: `${identityUrl}/.well-known/jwks.json`,
+          TOKEN_ISSUER: issuer,
+          AUDIENCE: url.href,
+          ORG_ID: orgId,
+        },
+      });
+    let child = start();
+    const spawn = () => (child = start());
     teardown.add({ name: NAME, stop: () => child.stop(), kill: () => child.kill() });
     await child.waitUntilReady(url.origin, signal);
-    void child.exited.then((how) => {
-      onCrash(new LaunchError(`${NAME} ${how}. Its log (${log.path}) ends with:\n${log.tail()}`));
-    });
+    void supervise({ name: NAME, url: url.origin, log, spawn }, { signal, onCrash }, child);
     const state = (await (await fetch(`${url.origin}/health/ready`)).json()) as { files: number };
     return state.files;
   });
