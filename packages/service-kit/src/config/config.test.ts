@@ -100,6 +100,10 @@ test('accepts addresses and ranges as proxies', () => {
     '10.0.0.0/',
     'true',
     '*',
+    // With a range of everybody, anybody could claim any address.
+    '0.0.0.0/0',
+    '10.0.0.0/8,::/0',
+    '0.0.0.0/00',
   ])
     expect([value, TRUST_PROXY.parse(value)]).toEqual([value, undefined]);
 });

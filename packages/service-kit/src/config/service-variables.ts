@@ -3,14 +3,19 @@ import { integer, list, oneOf, port, text, url, type Variable, withDefault } fro
 
 export const DEFAULT_DATABASE_TIMEOUT_MS = 1_000;
 
+/** Accepts an address or a CIDR range, but not one that contains every address. */
 function isAddressRange(item: string): boolean {
-  const [address = '', prefix = '0', ...rest] = item.split('/');
-  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
-  return rest.length === 0 && /^\d{1,3}$/.test(prefix) && Number(prefix) <= bits;
+  const [address = '', prefix, ...rest] = item.split('/');
+  const family = isIP(address);
+  if (prefix === undefined || family === 0) return family !== 0;
+  const bits = /^\d{1,3}$/.test(prefix) ? Number(prefix) : 0;
+  return rest.length === 0 && bits >= 1 && bits <= (family === 4 ? 32 : 128);
 }
 
 const addressRanges: Variable<readonly string[]> = {
-  mustBe: 'a comma-separated list of addresses or CIDR ranges',
+  mustBe:
+    'a comma-separated list of addresses or CIDR ranges. Name those of the gateway and of identity: ' +
+    'whoever has one of them can claim any address, so a range of everybody (/0) is refused',
   parse(value) {
     const items = list('').parse(value) ?? [];
     return items.every(isAddressRange) ? items : undefined;
