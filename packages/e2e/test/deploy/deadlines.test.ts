@@ -29,7 +29,7 @@ test('a send times out before everything in front of it, and those timeouts are 
   const gateways = [
     oneIn('packages/local/src/gateway/proxy.ts', /ANSWER_TIMEOUT_MS = ([\d_]+)/g),
     oneIn('packages/config/gateway/nginx.conf.template', /proxy_read_timeout (\d+)s/g, SECOND),
-    oneIn('k8s/components/gateway-api/route.yaml', /timeouts: \{ request: (\d+)s \}/g, SECOND),
+    oneIn('k8s/components/gateway-api/route.yaml', /timeouts: \{ request: ([1-9]\d*)s \}/g, SECOND),
     ...overlays.map((one) =>
       oneIn(`k8s/overlays/${one}/kustomization.yaml`, /proxy-read-timeout: '(\d+)'/g, SECOND),
     ),

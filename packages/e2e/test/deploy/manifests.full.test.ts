@@ -59,6 +59,8 @@ describeWith('kustomize', 'the manifests', () => {
         const pod = spec.template.spec;
         expect(spec.strategy.rollingUpdate).toEqual({ maxUnavailable: 0, maxSurge: 1 });
         expect(pod.topologySpreadConstraints).toHaveLength(2);
+        // The kubelet starts a container again that has died.
+        expect(pod.restartPolicy ?? 'Always').toBe('Always');
         for (const container of pod.containers) {
           expect(container.lifecycle.preStop.sleep.seconds).toBeGreaterThan(0);
           expect(container.readinessProbe.httpGet.path).toBe('/health/ready');

@@ -51,7 +51,8 @@ describeWith('nginx', 'the gateway of the Compose file', () => {
     const target = { host: '127.0.0.1', port: gateway.port, agent: false, ...(headers && { headers }) };
     const outgoing = request({ ...target, method, path, ...(from && { localAddress: from }) }).end();
     const [answer] = await once(outgoing, 'response');
-    return { status: answer.statusCode, headers: answer.headers, body: (await json(answer)) as Seen };
+    const body = (await json(answer).catch(() => undefined)) as Seen;
+    return { status: answer.statusCode, headers: answer.headers, body };
   }
   async function sendRaw(bytes: string): Promise<string> {
     const socket = connect(gateway.port, '127.0.0.1').setEncoding('utf8');
@@ -144,6 +145,11 @@ describeWith('nginx', 'the gateway of the Compose file', () => {
     toBreak = 2;
     expect((await send({})).status).toBe(502);
     expect(toBreak).toBe(0);
+  });
+
+  test('redirects to a path alone, because only the client knows its scheme and port', async () => {
+    const answer = await send({ path: '/docs/identity' });
+    expect([answer.status, answer.headers.location]).toEqual([301, '/docs/identity/']);
   });
 
   test('forwards a method that only the service can judge', async () => {
