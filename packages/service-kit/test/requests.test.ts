@@ -70,6 +70,7 @@ test.each([
   ['the same Host twice', 'GET /health/live HTTP/1.1\r\nHost: a\r\nhost: a\r\n\r\n'],
   ['no Host header', 'GET /health/live HTTP/1.1\r\n\r\n'],
   ['chunks in HTTP/1.0', 'POST /echo HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
+  ['a chunk without a size', head('Transfer-Encoding: chunked') + 'ZZ\r\n'],
 ])('answers 400 to a request with %s, and closes the connection', async (_what, bytes) => {
   const answer = await text(open(bytes));
   expect(answer).toMatch(/^HTTP\/1\.1 400 [^]*"code":"BAD_REQUEST"/);

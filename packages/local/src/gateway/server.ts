@@ -61,8 +61,8 @@ export async function createGateway(
       connectionsCheckingInterval: CONNECTIONS_CHECK_MS,
     },
     clientErrorHandler: (error, socket) => {
-      if (requests.isBusy(socket)) socket.destroy(error);
-      else answerParserFault(error, socket);
+      if (requests.isAnswerable(socket)) answerParserFault(error, socket);
+      else socket.destroy(error);
     },
     frameworkErrors: (error, _request, reply) => void sendError(reply, explainRequestFault(error.statusCode)),
   });

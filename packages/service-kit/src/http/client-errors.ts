@@ -11,11 +11,11 @@ function renderStatus(format: ErrorFormat, status: number) {
   return { message, body: JSON.stringify(format.render({ status, code, message })) };
 }
 
-/** Answers 400, 408 or 431 to what Node's parser rejects before a request exists. */
+/** Answers 400, 408 or 431 to what Node's parser rejects, in the body of a request too. */
 export function createClientErrorHandler(format: ErrorFormat, requests: RequestsInProgress) {
   return (error: NodeJS.ErrnoException, socket: Socket): void => {
     if (error.code === 'ECONNRESET' || socket.destroyed) return;
-    if (requests.isBusy(socket)) {
+    if (!requests.isAnswerable(socket)) {
       socket.destroy(error);
       return;
     }
