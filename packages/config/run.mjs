@@ -17,6 +17,7 @@ const TOOLS = {
   ],
   check: ['packages/config/check.mjs'],
   bench: [BENCH],
+  ledger: ['--import=tsx', '--conditions=workspace', 'packages/e2e/src/ledger/main.ts'],
   build: undefined,
   screenshots: ['packages/console/screenshots.mjs'],
   format: [

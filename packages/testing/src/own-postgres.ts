@@ -27,12 +27,14 @@ export interface OwnPostgres {
 }
 
 /** Starts an embedded PostgreSQL for tests of faults, which must not break a given or shared server. */
-export async function startOwnPostgres(): Promise<OwnPostgres> {
+export async function startOwnPostgres(
+  settings: Readonly<Record<string, string>> = {},
+): Promise<OwnPostgres> {
   const root = await makeTemporaryDir('platform-own-postgres-');
   const dataDir = join(root, 'data');
   const port = await findFreePort();
   const launch = (): Promise<EmbeddedPostgres> =>
-    startEmbeddedPostgres({ dataDir, port, settings: { fsync: 'off' } });
+    startEmbeddedPostgres({ dataDir, port, settings: { fsync: 'off', ...settings } });
   let server = await launch();
   return {
     url: (database) => server.url(database),

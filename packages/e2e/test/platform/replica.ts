@@ -8,6 +8,8 @@ import { type CommandResult, runCommand } from './command.js';
 /** One process of a service, which keeps its address when it is restarted. */
 export interface Replica {
   readonly url: string;
+  /** Resolves when its current process has ended, for whatever reason. */
+  readonly exited: Promise<unknown>;
   /**
    * @param changes - variables of its environment that change from now on.
    * @throws when the process ends instead of becoming ready.
@@ -34,6 +36,9 @@ export function createReplica(service: string, port: number, ownEnv: NodeJS.Proc
   let env = ownEnv;
   return {
     url,
+    get exited() {
+      return exited;
+    },
     async start(changes) {
       env = { ...env, ...changes };
       child = spawn(process.execPath, [join(root, 'services', service, 'dist/server.js')], {

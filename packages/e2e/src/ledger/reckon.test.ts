@@ -1,0 +1,105 @@
+import { isSettled, reckon } from './reckon.js';
+import { isSound } from './report.js';
+import type { Found, FoundRun, Told } from './told.js';
+
+/** Ten seconds to a minute. */
+const since = Date.parse('2026-01-01T10:00:50Z');
+const run = (runId: string, more: Partial<FoundRun> = {}): FoundRun => ({
+  runId,
+  connector: 'files_2',
+  trigger: 'manual',
+  outcome: 'completed',
+  scheduledFor: '2026-01-01T10:00:55.000Z',
+  eventId: `event of ${runId}`,
+  ...more,
+});
+const tick = run('tick', {
+  connector: 'wiki_1',
+  trigger: 'schedule',
+  scheduledFor: '2026-01-01T10:01:00.000Z',
+});
+
+const told = (changes: Partial<Told> = {}): Told => ({
+  tokens: [{ name: 'token', created: 201, id: 't', revoked: 200, refusedAlive: 0, admitted: 0 }],
+  mails: [{ subject: 'mail', status: 202 }],
+  runs: [{ connector: 'files_2', status: 202, runId: 'now' }],
+  writes: [{ n: 1, status: 201 }],
+  everyMinute: { connectors: ['wiki_1'], since },
+  ...changes,
+});
+const token = { id: 't', name: 'token', isRevoked: true, creations: 1, revocations: 1 };
+const found = (changes: Partial<Found> = {}): Found => ({
+  tokens: [token],
+  subjects: ['mail', 'Somebody has created a token'],
+  mails: [{ subject: 'mail', state: 'sent' }],
+  runs: [run('now'), tick],
+  feed: ['event of now', 'event of tick'],
+  topic: ['event of now', 'event of now', 'event of tick'],
+  write: 1,
+  until: since + 60_000,
+  ...changes,
+});
+
+test('is sound when each thing was done once', () => {
+  const reckoning = reckon(told(), found());
+  expect(reckoning.byJob).toMatchObject({
+    tokens: { accepted: 1 },
+    mails: { accepted: 1 },
+    runs: { accepted: 1 },
+    ticks: { accepted: 1 },
+    events: { accepted: 2 },
+    schedule: { accepted: 1 },
+  });
+  expect([isSound(reckoning), isSettled(told(), found())]).toEqual([true, true]);
+});
+
+// prettier-ignore
+test.each<[string, 'lost' | 'doubled', Partial<Found>, Partial<Told>?]>([
+  ['a token that is not stored', 'lost', { tokens: [] }],
+  ['a revocation that is not stored', 'lost', { tokens: [{ ...token, isRevoked: false }] }],
+  ['a creation that the audit lacks', 'lost', { tokens: [{ ...token, creations: 0 }] }],
+  ['a token that was refused while it was alive', 'lost', {}, { tokens: [{ name: 'token', created: 201, id: 't', refusedAlive: 1, admitted: 0 }] }],
+  ['a token that is stored twice', 'doubled', { tokens: [token, { ...token, id: 't2' }] }],
+  ['a mail that did not arrive', 'lost', { subjects: [] }],
+  ['a mail that waits for ever', 'lost', { subjects: [], mails: [{ subject: 'mail', state: 'pending' }] }],
+  ['a mail that arrived twice', 'doubled', { subjects: ['mail', 'mail'] }],
+  ['a mail that arrived and was refused', 'doubled', {}, { mails: [{ subject: 'mail', status: 500, code: 'SMTP_ERROR' }] }],
+  ['a run that is not stored', 'lost', { runs: [tick], feed: ['event of tick'], topic: ['event of tick'] }],
+  ['a run that never ends', 'lost', { runs: [run('now', { outcome: 'active' }), tick], feed: ['event of tick'], topic: ['event of tick'] }],
+  ['a minute without a run', 'lost', { runs: [run('now')], feed: ['event of now'], topic: ['event of now'] }],
+  ['a minute with two runs', 'doubled', { runs: [run('now'), tick, { ...tick, runId: 'tick2' }] }],
+  ['an event that the feed lacks', 'lost', { feed: ['event of now'] }],
+  ['an event that Kafka lacks', 'lost', { topic: ['event of now'] }],
+  ['an event that the feed has twice', 'doubled', { feed: ['event of now', 'event of now', 'event of tick'] }],
+  ['an event without a run', 'doubled', { topic: ['event of now', 'event of tick', 'another'] }],
+  ['a write that an older one has replaced', 'lost', { write: 0 }],
+])('finds %s', (_what, key, foundChanges, toldChanges = {}) => {
+  const reckoning = reckon(told(toldChanges), found(foundChanges));
+  const counts = Object.values(reckoning.byJob).map((verdict) => verdict[key].length);
+  expect(counts.reduce((sum, count) => sum + count, 0)).toBe(1);
+  expect(isSound(reckoning)).toBe(false);
+});
+
+test('finds a token that was admitted after its revocation', () => {
+  const tokens = [{ name: 'token', created: 201, id: 't', revoked: 200, refusedAlive: 0, admitted: 2 }];
+  const reckoning = reckon(told({ tokens }), found());
+  expect(reckoning.admitted).toEqual(['token: 2 times']);
+  expect(isSound(reckoning)).toBe(false);
+});
+
+test('counts apart what was accepted and ended in a failure that its record shows', () => {
+  const reckoning = reckon(told(), found({ subjects: [], mails: [{ subject: 'mail', state: 'unknown' }] }));
+  expect(reckoning.byJob.mails).toMatchObject({ lost: [], givenUp: ['mail is unknown'] });
+});
+
+test('allows a write without an answer to replace the one that was confirmed last', () => {
+  const writes = [
+    { n: 1, status: 201 },
+    { n: 2, status: 0 },
+  ];
+  expect(reckon(told({ writes }), found({ write: 2 })).byJob.schedule.lost).toEqual([]);
+});
+
+test('is not sound when a job was never done', () => {
+  expect(isSound(reckon(told({ writes: [] }), found()))).toBe(false);
+});

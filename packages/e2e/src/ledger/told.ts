@@ -1,0 +1,74 @@
+/** What the callers of the workload were told. */
+export interface Told {
+  readonly tokens: ToldToken[];
+  readonly mails: ToldMail[];
+  readonly runs: ToldRun[];
+  readonly writes: ToldWrite[];
+  /** Connectors that run every minute, and since when. */
+  readonly everyMinute: { readonly connectors: readonly string[]; since: number };
+}
+
+export interface ToldToken {
+  readonly name: string;
+  created: number;
+  id?: string;
+  /** The status of the last try to revoke it. */
+  revoked?: number;
+  /** How often it was refused with 401 before its revocation. */
+  refusedAlive: number;
+  /** How often it was admitted by a request that began after the answer to its revocation. */
+  admitted: number;
+}
+
+export interface ToldMail {
+  readonly subject: string;
+  /** The status of the last try; all tries have the same idempotency key. */
+  status: number;
+  code?: string | undefined;
+}
+
+export interface ToldRun {
+  readonly connector: string;
+  readonly status: number;
+  readonly runId: string | undefined;
+}
+
+/** A schedule that was replaced by the n-th write, which its metadata names. */
+export interface ToldWrite {
+  readonly n: number;
+  readonly status: number;
+}
+
+/** What is stored, was sent and was published in the end. */
+export interface Found {
+  readonly tokens: readonly FoundToken[];
+  /** The subjects of the mails that the SMTP server took. */
+  readonly subjects: readonly string[];
+  readonly mails: readonly { readonly subject: string; readonly state: string }[];
+  readonly runs: readonly FoundRun[];
+  /** Ids in the events feed, in its order. */
+  readonly feed: readonly string[];
+  /** Ids in Kafka's topic; a copy of an event has the same id. */
+  readonly topic: readonly string[];
+  /** The write that the replaced schedule has. */
+  readonly write: number | undefined;
+  readonly until: number;
+}
+
+export interface FoundToken {
+  readonly id: string;
+  readonly name: string;
+  readonly isRevoked: boolean;
+  /** Entries of the audit. */
+  readonly creations: number;
+  readonly revocations: number;
+}
+
+export interface FoundRun {
+  readonly runId: string;
+  readonly connector: string;
+  readonly trigger: string;
+  readonly outcome: string;
+  readonly scheduledFor: string;
+  readonly eventId: string | null;
+}
