@@ -1,7 +1,9 @@
 import { listFiles, read } from './files.js';
 
+const page = read('docs/troubleshooting.md');
+
 /** The messages that users see, as the page quotes them. */
-const messages = [...read('docs/troubleshooting.md').matchAll(/^ *```text\n(.*?)^ *```/gms)]
+const messages = [...page.matchAll(/^ *```text\n(.*?)^ *```/gms)]
   .flatMap(([, block = '']) => block.split('\n'))
   .map((line) => line.trim())
   .filter((line) => line !== '');
@@ -24,4 +26,37 @@ test('every message that the page quotes occurs in the sources', () => {
     .map((part) => part.trim())
     .filter((part) => part.length > 3);
   expect(parts.filter((part) => !sources.includes(part))).toEqual([]);
+});
+
+/** Sources of responses: those of commands print messages, and the inbox is for its own page. */
+const responding = listFiles(
+  '.',
+  (path) =>
+    /^(?:services|packages)\/[^/]+\/src\/.*\.ts$/.test(path) &&
+    !/\.test\.ts$|\/commands|^packages\/(?:testing|e2e|bench|embedded|clients|demo-knowledge)\/|\/inbox\//.test(
+      path,
+    ),
+);
+
+/** A code where an error is made: as a field, behind a condition, as the first argument, or by its status. */
+const CODE =
+  /(?:\bcode: (?:[^'\n]*\? '[A-Z_]+' : )?|\bcode: [^'\n]*\? |\b(?:conflict|refused|unauthorised)\(\s*|\b\d{3}: \[)'([A-Z][A-Z_]{3,})'/g;
+
+/** Codes of nodemailer and Node, which the service translates. */
+const isForeign = (code: string): boolean => /^E[A-Z]+$/.test(code) && code !== 'EXPIRED';
+
+test('the page names every error code that the platform answers', () => {
+  const codes = new Set(
+    responding.flatMap((path) => [...read(path).matchAll(CODE)].map(([, code = '']) => code)),
+  );
+  expect(codes.size).toBeGreaterThan(80);
+  expect([...codes].filter((code) => !isForeign(code) && !page.includes(`\`${code}\``)).toSorted()).toEqual(
+    [],
+  );
+});
+
+test('the page names no error code that the platform does not answer', () => {
+  const named = page.slice(page.indexOf('## Error codes')).matchAll(/^\| (`[A-Z_`, ]+`) /gm);
+  const codes = [...named].flatMap(([, cell = '']) => cell.replaceAll('`', '').split(', '));
+  expect(codes.filter((code) => !sources.includes(`'${code}'`))).toEqual([]);
 });
