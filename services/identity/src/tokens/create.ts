@@ -63,21 +63,14 @@ const activeSession = `
   select from sessions where id = $1 and user_id = $2 and ended_at is null and expires_at > $3 for share`;
 
 const creatingToken = `
-  select scopes, allow_list, successor_id, ${isActive} as "isActive" from personal_access_tokens
+  select allow_list, successor_id, ${isActive} as "isActive" from personal_access_tokens
   where id = $1 and owner_id = $3 for share`;
 
 /** The credential that creates or rotates a token. */
 export interface Creator {
-  /** Null for a session, which has every scope and may be used from anywhere. */
+  /** Null for a session, which may be used from anywhere. */
   readonly tokenId: string | null;
-  readonly scopes: readonly string[];
   readonly allowList: readonly string[];
-}
-
-/** @throws AppError 401 when the creating token has lost a scope since it was verified. */
-export function assertHolds({ tokenId, scopes: held }: Creator, scopes: readonly string[]): void {
-  if (tokenId !== null && !scopes.every((scope) => held.includes(scope)))
-    throw invalidCredential(standardAuthErrors);
 }
 
 /**
@@ -107,15 +100,15 @@ export async function lockOwnerAndCreator(
   if (kind !== 'pat') {
     const { rowCount } = await client.query(activeSession, [credentialId, userId, at]);
     if (rowCount === 0) throw invalidCredential(standardAuthErrors);
-    return { tokenId: null, scopes: [], allowList: [] };
+    return { tokenId: null, allowList: [] };
   }
   const { rows } = await client.query<
-    Pick<TokenDetailsRow, 'scopes' | 'allow_list' | 'successor_id'> & { readonly isActive: boolean }
+    Pick<TokenDetailsRow, 'allow_list' | 'successor_id'> & { readonly isActive: boolean }
   >(creatingToken, [credentialId, at, userId]);
   const [token] = rows;
   if (token?.successor_id) throw tokenAlreadyRotated();
   if (!token?.isActive) throw invalidCredential(standardAuthErrors);
-  return { tokenId: credentialId, scopes: token.scopes, allowList: readAllowList(token.allow_list) };
+  return { tokenId: credentialId, allowList: readAllowList(token.allow_list) };
 }
 
 const insert = (ownerColumn: 'owner_id' | 'service_account_id') => `
@@ -204,7 +197,6 @@ export async function createTokenFor(
   const alert = await composeAlert(ctx, caller, request, { createdAt, expiresAt });
   const { accessToken, parentId } = await runInTransaction(ctx.pool, async (client) => {
     const creator = await lockOwnerAndCreator(client, caller, owner, { at: createdAt });
-    assertHolds(creator, scopes);
     if (allowList.length > 0 && !isNarrower(allowList, creator.allowList))
       throw validationError([
         { field: 'allowList', message: 'must lie within the allow list of the token that creates this one' },

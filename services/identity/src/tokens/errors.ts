@@ -1,5 +1,4 @@
 import { AppError, conflict, notFound } from '@platform/service-kit';
-import { MAX_RANGES } from '../credentials/allow-lists/ranges.js';
 
 /** The error is the same for an unknown, revoked or expired token and for one of another member. */
 export const tokenNotFound = (): AppError => notFound('Token not found');
@@ -27,9 +26,3 @@ export const tokenRequired = (): AppError =>
   });
 export const tokenAlreadyRotated = (): AppError =>
   conflict('ALREADY_ROTATED', 'The token has been rotated already: use the token that replaced it');
-
-export const descendantsOutsideOfAllowList = (count: number): AppError =>
-  conflict(
-    'DESCENDANTS_OUTSIDE',
-    `${count} of the tokens that this one created would be left with no range, or with more than ${MAX_RANGES}: revoke them first`,
-  );

@@ -10,50 +10,8 @@ import {
 } from '@platform/service-kit';
 import type pg from 'pg';
 import type { TokenContext } from './context.js';
-import type { AdminToken, OrgTokenQuery, OwnTokenQuery, Token, TokenDetails, TokenState } from './schemas.js';
-import {
-  detailFields,
-  isActive,
-  type OwnedTokenRow,
-  toAdminToken,
-  type TokenDetailsRow,
-  type TokenOwner,
-  type TokenRow,
-  toDetails,
-  toToken,
-} from './token.js';
-
-/** The own list contains at most the 100 newest tokens (PAT-6). */
-const MAX_OWN_LIST = 100;
-
-const tokensOf = (ownerColumn: 'owner_id' | 'service_account_id') => `
-  select t.id, t.name, t.scopes, t.created_at, t.expires_at, t.parent_id, used.last_used_at, used.scope_days
-  from (
-    select id from personal_access_tokens where ${ownerColumn} = $1 and ${isActive} order by id desc limit $3
-  ) page
-    join personal_access_tokens t using (id)
-    left join token_last_used used on used.token_id = t.id
-  order by t.id desc`;
-
-const tokensOfMember = tokensOf('owner_id');
-const tokensOfAccount = tokensOf('service_account_id');
-
-/** Finds the owner's active tokens, newest first. */
-async function findTokensOf(db: pg.Pool, owner: TokenOwner, now: Date, limit: number): Promise<TokenRow[]> {
-  const { rows } = await db.query<TokenRow>({
-    name: owner.isServiceAccount ? 'tokens_of_account' : 'own_tokens',
-    text: owner.isServiceAccount ? tokensOfAccount : tokensOfMember,
-    values: [owner.id, now, limit],
-  });
-  return rows;
-}
-
-/** Lists the 100 newest active tokens of an owner, newest first. */
-export async function listTokensOf({ pool, clock }: TokenContext, owner: TokenOwner): Promise<Token[]> {
-  const now = clock();
-  const rows = await findTokensOf(pool, owner, new Date(now), MAX_OWN_LIST);
-  return rows.map((row) => toToken(row, now));
-}
+import type { OrgTokenQuery, OwnedToken, OwnTokenQuery, TokenDetails, TokenState } from './schemas.js';
+import { detailFields, isActive, type OwnedTokenRow, toDetails, toOwnedToken } from './token.js';
 
 /*
  * The counter, minus the tokens that have expired since the expiry job last ran. Those are a range of the index
@@ -86,8 +44,7 @@ const ownerJoins = `
 
 /* An index-only scan of `tokens_of_org` finds the page, so that only its rows are read. */
 const orgTokens = (direction: 'asc' | 'desc') => `
-  select t.id, t.name, t.scopes, t.created_at, t.expires_at, t.parent_id, used.last_used_at, used.scope_days,
-    ${ownerFields}
+  select ${detailFields}, ${ownerFields}
   from (
     select id from personal_access_tokens
     where org_id = $1 and ${isActive} order by id ${direction} limit $3 offset $4
@@ -119,16 +76,14 @@ export async function listOrganisationTokens(
   { pool, clock }: TokenContext,
   { orgId }: UserPrincipal,
   query: PageQuery,
-): Promise<Page<AdminToken>> {
+): Promise<Page<OwnedToken>> {
   const at = clock();
   const now = new Date(at);
   const total = await countActiveTokens(pool, orgId, now);
   const window = pageWindow(query, total);
   const rows = window ? await findOrgTokens(pool, orgId, now, window) : [];
-  return { data: rows.map((row) => toAdminToken(row, at)), pagination: toPagination(query, total) };
+  return { data: rows.map((row) => toOwnedToken(row, at)), pagination: toPagination(query, total) };
 }
-
-type FoundTokenRow = TokenDetailsRow & OwnedTokenRow;
 
 interface TokenSearch {
   readonly orgId: string;
@@ -199,7 +154,7 @@ const searches = {
 };
 
 interface FoundTokens {
-  readonly rows: FoundTokenRow[];
+  readonly rows: OwnedTokenRow[];
   /** The place where the next search begins; null when there is no more. */
   readonly nextCursor: string | null;
 }
@@ -210,7 +165,7 @@ export async function searchTokens(db: pg.Pool, query: TokenSearch): Promise<Fou
     ownerId === undefined ? 'all' : 'one',
     state === 'active' ? 'active' : 'ended',
   ] as const;
-  const { rows: found } = await db.query<FoundTokenRow & { searched: number; oldest_id: string | null }>({
+  const { rows: found } = await db.query<OwnedTokenRow & { searched: number; oldest_id: string | null }>({
     name: `search_${states}_tokens_of_${owners}`,
     text: searches[owners][states],
     values: [
@@ -281,12 +236,12 @@ export async function findOrganisationTokens(
   ctx: TokenContext,
   { orgId }: UserPrincipal,
   { owner, page = 1, ...query }: OrgTokenQuery,
-): Promise<Found<TokenDetails & AdminToken>> {
+): Promise<Found<OwnedToken>> {
   if (page > 1)
     throw validationError([{ field: 'page', message: 'goes without filters: page a search by cursor' }]);
   const { rows, nextCursor, now } = await search(ctx, orgId, owner, query);
   return {
-    items: rows.map((row) => ({ ...toAdminToken(row, now), ...toDetails(row, now) })),
+    items: rows.map((row) => toOwnedToken(row, now)),
     nextCursor,
   };
 }

@@ -39,6 +39,8 @@ export interface Revocation {
   readonly keepsDescendants: boolean;
   /** Whether the token is revoked only while it is unused and its owner was warned. */
   readonly onlyIfUnused?: boolean;
+  /** Whether only what the token and its predecessors created is revoked. */
+  readonly onlyDescendants?: boolean;
   readonly at: Date;
   /** Returns the alert about the revocation, which is stored with it; null for none. */
   readonly toAlert?: (token: RevokedToken) => LimitedAlert | null;
@@ -53,7 +55,7 @@ export interface RevokedToken {
 }
 
 /** Changing a family of a hundred thousand tokens takes seconds; a single token takes a few milliseconds. */
-export const REVOKE_TIMEOUT_MS = 30_000;
+const REVOKE_TIMEOUT_MS = 30_000;
 /** Locks time out as soon as in any other statement. */
 const LOCK_TIMEOUT_MS = 1_000;
 
@@ -93,11 +95,9 @@ const selectFamilyMembers = (withChildren: string): string => `
  * left working are revoked with it. With `$8` the descendants stay: they become children of the token's parent, or of its
  * successor when it has one, so that they are revoked with that one.
  */
-const revokeIf = (condition: string) => `
+const revokeFrom = (seed: string) => `
   with recursive family as (
-    select id from personal_access_tokens
-    where id = $1 and org_id = $3 and ($4::uuid is null or $4 in (owner_id, service_account_id)) and ${isActive}
-      and ${condition}
+    select id from personal_access_tokens where org_id = $3 and ${seed}
     union ${selectFamilyMembers('not $8::boolean')}
   ), heir as (
     select coalesce(successor_id, parent_id) as id from personal_access_tokens where id = $1
@@ -115,8 +115,11 @@ const revokeIf = (condition: string) => `
   select ($7::text || substr(gen_random_uuid()::text, 16))::uuid, org_id, 'token.revoked', $5, $9, $10, $11, $12, id, $6,
          case when id = $1 then '{}'::jsonb else jsonb_build_object('revokedWith', $1::text) end, $2
   from revoked`;
-const revokeAnyway = revokeIf('true');
-const revokeUnused = revokeIf(isStillRevocable('personal_access_tokens.id', '$2'));
+const theToken = `id = $1 and ($4::uuid is null or $4 in (owner_id, service_account_id)) and ${isActive}`;
+const revokeAnyway = revokeFrom(theToken);
+const revokeUnused = revokeFrom(`${theToken} and ${isStillRevocable('personal_access_tokens.id', '$2')}`);
+const revokeDescendants = revokeFrom(`status = 'active' and $4::uuid is null and parent_id in (
+      select $1::uuid union all select id from personal_access_tokens where successor_id = $1 and status = 'active')`);
 
 /** Locks the owner of the token, until the transaction ends. @returns undefined for an unknown token. */
 export async function lockTokenOwner(
@@ -130,12 +133,12 @@ export async function lockTokenOwner(
 }
 
 /** Revokes a token whose owner is locked. @returns how many tokens were revoked; 0 when there was no such active token. */
-async function revokeLockedTokens(
+export async function revokeLockedTokens(
   client: pg.PoolClient,
-  { tokenId, ownerId, by, reason, keepsDescendants, onlyIfUnused, at }: Omit<Revocation, 'toAlert'>,
+  { tokenId, ownerId, by, reason, keepsDescendants, at, ...only }: Omit<Revocation, 'toAlert'>,
 ): Promise<number> {
   const query: pg.QueryConfig & { query_timeout: number } = {
-    text: onlyIfUnused ? revokeUnused : revokeAnyway,
+    text: only.onlyDescendants ? revokeDescendants : only.onlyIfUnused ? revokeUnused : revokeAnyway,
     values: [
       tokenId,
       at,

@@ -1,4 +1,5 @@
 import { insufficientScope, type Scope, standardAuthErrors, type UserPrincipal } from '@platform/auth';
+import { type FaultDetail, validationError } from '@platform/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { insertAuditEntry } from '../audit/queries.js';
@@ -6,16 +7,18 @@ import { type Caller, toActor } from '../base/caller/actor.js';
 import { runInTransaction } from '../base/transaction.js';
 import { isNarrower, readAllowList } from '../credentials/allow-lists/ranges.js';
 import type { TokenContext } from './context.js';
-import { assertHolds, type Creator, insertToken, lockOwnerAndCreator } from './create.js';
+import { type Creator, insertToken, lockOwnerAndCreator } from './create.js';
 import { sessionRequiredToRotate, tokenAlreadyRotated, tokenNotFound } from './errors.js';
 import { grantExpiry } from './grant.js';
 import { assertScopesAllowed, limitExpiry } from './policy/policy.js';
 import { findTokenPolicy } from './policy/queries.js';
+import { lockTokenOwner, revokeLockedTokens } from './revoke.js';
 import type { RotatedToken, RotateOptions } from './schemas.js';
 import { getOwnerColumn, type TokenDetailsRow, type TokenOwner, toState } from './token.js';
 
 /*
- * A rotation replaces a token by a new one with the same name, scopes and place in its family.
+ * A rotation replaces a token by a new one with the same name and place in its family. The new one has the same scopes and
+ * allow list, or fewer: then it is narrowed, and what the old one created, which could exceed it, is revoked.
  *
  *   without a grace   the old token is revoked at once, and what it created belongs to the new one
  *   with a grace      the old token works until the grace ends, and keeps what it created; then the expiry job revokes it
@@ -84,9 +87,45 @@ async function assertOwnFamily(
   creator: Creator,
 ): Promise<void> {
   if (creator.tokenId === null) return;
-  const isWithin = isNarrower(readAllowList(allowList), creator.allowList);
+  const isWithin = isNarrower(allowList, creator.allowList);
   if (!isWithin || (await client.query(isInLineage, [tokenId, creator.tokenId])).rowCount === 0)
     throw sessionRequiredToRotate();
+}
+
+/** @throws AppError 400 that names each scope that the token lacks. */
+function narrowScopes(current: readonly string[], wanted: readonly string[]): string[] {
+  const faults: FaultDetail[] = wanted.flatMap((scope, index) =>
+    current.includes(scope)
+      ? []
+      : [
+          {
+            field: `scopes.${index}`,
+            message: `the token lacks ${JSON.stringify(scope)}: a rotation only removes scopes`,
+          },
+        ],
+  );
+  if (faults.length > 0) throw validationError(faults);
+  return current.filter((scope) => wanted.includes(scope));
+}
+
+/** @throws AppError 400 for an invalid range, or one outside of the current list. */
+function narrowAllowList(current: readonly string[], wanted: readonly string[]): string[] {
+  const list = readAllowList(wanted);
+  if (isNarrower(list, current)) return list;
+  throw validationError([
+    { field: 'allowList', message: `must lie within the current list: ${current.join(', ')}` },
+  ]);
+}
+
+/** What the new token grants. @throws AppError 400 when it would be more than the old one does. */
+function narrow(old: RotatableRow, options: RotateOptions) {
+  const allowList = readAllowList(old.allow_list);
+  const kept = {
+    scopes: options.scopes ? narrowScopes(old.scopes, options.scopes) : old.scopes,
+    allowList: options.allowList ? narrowAllowList(allowList, options.allowList) : allowList,
+  };
+  const isNarrowed = kept.scopes.length < old.scopes.length || !isNarrower(allowList, kept.allowList);
+  return { ...kept, isNarrowed };
 }
 
 const retire = `
@@ -99,6 +138,26 @@ const repointPredecessors = `
   update personal_access_tokens set successor_id = $2 where successor_id = $1 and status = 'active' and id <> $1`;
 const adoptChildren = `
   update personal_access_tokens set parent_id = $2 where parent_id = $1 and status = 'active'`;
+
+/** Revokes what the token created, and what its predecessors did, at once. @returns how many tokens. */
+async function revokeDescendants(
+  client: pg.PoolClient,
+  caller: Caller,
+  tokenId: string,
+  at: Date,
+): Promise<number> {
+  // The owner is locked already; this gives the statement as much time as a revocation has.
+  await lockTokenOwner(client, tokenId, caller.orgId);
+  const revocation = {
+    tokenId,
+    ownerId: undefined,
+    by: caller,
+    reason: 'narrowed',
+    keepsDescendants: false,
+    at,
+  };
+  return revokeLockedTokens(client, { ...revocation, onlyDescendants: true });
+}
 
 interface Retirement {
   readonly tokenId: string;
@@ -132,7 +191,8 @@ async function retireToken(
  * waits for the first and then finds a token with a successor.
  *
  * @throws AppError 404; 409 when the token or the calling token has been rotated; 403 when the caller lacks a scope of the
- *   token, or is a token that isn't the token itself or an ancestor of it; 400 when the caller can't grant the expiry; 401
+ *   new token, or is a token that isn't the token itself or an ancestor of it; 400 when the caller can't grant the expiry, or
+ *   for a scope or an address that the old token lacks; 401
  *   when its credential has ended since it was verified.
  */
 export async function rotateToken(
@@ -140,39 +200,39 @@ export async function rotateToken(
   caller: Caller,
   owner: TokenOwner,
   tokenId: string,
-  { graceSeconds = 0, expiryDays }: RotateOptions = {},
+  options: RotateOptions = {},
 ): Promise<RotatedToken> {
+  const { graceSeconds = 0, expiryDays } = options;
   const policy = await findTokenPolicy(ctx.prisma, caller.orgId);
   const now = ctx.clock();
   const at = new Date(now);
   const graceEndsAt = graceSeconds === 0 ? undefined : new Date(now + graceSeconds * 1_000);
   const id = uuidv7();
   const { orgId } = caller;
-  const { old, expiresAt, accessToken } = await runInTransaction(ctx.pool, async (client) => {
+  const { old, token, revokedCount, accessToken } = await runInTransaction(ctx.pool, async (client) => {
     const creator = await lockOwnerAndCreator(client, caller, owner, { at, isExclusive: true });
     const { rows } = await client.query<RotatableRow>(rotatable(getOwnerColumn(owner)), [tokenId, owner.id]);
     const locked = assertRotatable(rows[0], now);
-    const { scopes } = locked;
+    const { scopes, allowList, isNarrowed } = narrow(locked, options);
     assertCanHold(caller, scopes);
-    assertHolds(creator, scopes);
     assertScopesAllowed(policy, scopes);
     const granted = grantExpiry(caller, expiryDays, now, toLifetimeMs(locked));
     const expiry = limitExpiry(policy, { expiresAt: granted, isRequested: expiryDays !== undefined, now });
-    await assertOwnFamily(client, tokenId, locked.allow_list, creator);
-    const token = {
+    await assertOwnFamily(client, tokenId, allowList, creator);
+    const created = {
       id,
       orgId,
       owner,
       name: locked.name,
       description: locked.description,
-      allowList: locked.allow_list,
+      allowList,
       mutesNotices: locked.mutes_notices,
       scopes,
       createdAt: at,
       expiresAt: expiry === null ? null : new Date(expiry),
       parentId: locked.parent_id,
     };
-    const value = await insertToken(ctx, client, token);
+    const value = await insertToken(ctx, client, created);
     await insertAuditEntry(client, {
       orgId,
       action: 'token.created',
@@ -181,26 +241,28 @@ export async function rotateToken(
       detail: {
         replaces: tokenId,
         scopes: scopes.join(' '),
-        expiresAt: token.expiresAt?.toISOString() ?? null,
+        expiresAt: created.expiresAt?.toISOString() ?? null,
       },
       at,
     });
+    const count = isNarrowed ? await revokeDescendants(client, caller, tokenId, at) : 0;
     await retireToken(client, caller, { tokenId, successorId: id, graceEndsAt, at });
-    return { old: locked, expiresAt: token.expiresAt, accessToken: value };
+    return { old: locked, token: created, revokedCount: count, accessToken: value };
   });
   const endsAt = Math.min((graceEndsAt ?? at).getTime(), old.expires_at?.getTime() ?? Infinity);
   return {
     token: {
       id,
       name: old.name,
-      scopes: old.scopes,
+      scopes: token.scopes,
       createdAt: at.toISOString(),
-      expiresAt: expiresAt?.toISOString() ?? null,
+      expiresAt: token.expiresAt?.toISOString() ?? null,
       lastUsedAt: null,
       usedScopes: [],
       parentId: old.parent_id,
       accessToken,
     },
     replaced: { id: tokenId, endsAt: new Date(endsAt).toISOString() },
+    revokedCount,
   };
 }

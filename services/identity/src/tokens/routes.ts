@@ -9,33 +9,34 @@ import type { TokenContext } from './context.js';
 import { createOwnToken, listGrantableScopes } from './create.js';
 import { editToken, getToken } from './edit.js';
 import { tokenRequired } from './errors.js';
-import { findOrganisationTokens, findOwnTokens, listOrganisationTokens, listTokensOf } from './list.js';
+import { findOrganisationTokens, findOwnTokens, listOrganisationTokens } from './list.js';
 import { revokeToken } from './revoke.js';
 import { rotateToken } from './rotate.js';
 import {
   CreatedToken,
   CreateTokenBody,
-  EditedToken,
   EditTokenBody,
   GrantableScopes,
-  ListedOrgToken,
-  ListedToken,
   NextCursor,
   OrgTokenQuery,
+  OwnedToken,
   OwnTokenQuery,
   RevokeBody,
   Revoked,
   RotateBody,
   RotatedToken,
   TokenAnswer,
+  TokenDetails,
   TokenPath,
   toRevoked,
 } from './schemas.js';
-import type { TokenOwner } from './token.js';
+import { findManagedOwner, type TokenOwner } from './token.js';
 
 const base = '/api/v1/personal-access-tokens';
 const tags = ['Personal access tokens'];
 const DEFAULT_LIMIT = 20;
+/** The own list without a query contains at most the 100 newest tokens (PAT-6). */
+const MAX_OWN_LIST = 100;
 
 const toOwner = ({ userId: id }: Pick<Caller, 'userId'>): TokenOwner => ({ id, isServiceAccount: false });
 
@@ -46,9 +47,12 @@ export const sendSecret = <T>(reply: FastifyReply, body: T): T => {
 };
 
 export const createdMessage = 'Token created. Copy it now: it is not shown again.';
-export const rotatedMessage = 'Token rotated. Copy the new one now: it is not shown again.';
+const rotatedMessage = 'Token rotated. Copy the new one now: it is not shown again.';
 
-/** Registers what members do with their own tokens; a token requires `pat:read` or `pat:write`. */
+/**
+ * Registers what members do with their own tokens; a token requires `pat:read` or `pat:write`. An administrator with a session
+ * also sees, edits and rotates those of service accounts here.
+ */
 export function ownTokenRoutes(app: App, ctx: TokenContext): void {
   const read = [app.authenticate, requireMember, requireScopes(['pat:read'])];
   const write = [app.authenticate, requireMember, requireScopes(['pat:write'])];
@@ -82,17 +86,20 @@ export function ownTokenRoutes(app: App, ctx: TokenContext): void {
         security: bearer,
         querystring: OwnTokenQuery,
         response: {
-          200: Type.Object({ tokens: Type.Array(ListedToken), nextCursor: NextCursor }),
+          200: Type.Object({ tokens: Type.Array(TokenDetails), nextCursor: NextCursor }),
           ...errorResponses(400, 401, 403),
         },
       },
     },
     async (request) => {
       const { query } = request;
-      const principal = getMember(request);
-      if (Object.keys(query).length === 0) return { tokens: await listTokensOf(ctx, toOwner(principal)) };
-      const { items: tokens, nextCursor } = await findOwnTokens(ctx, principal, query);
-      return { tokens, nextCursor };
+      const isSearch = Object.keys(query).length > 0;
+      const { items: tokens, nextCursor } = await findOwnTokens(
+        ctx,
+        getMember(request),
+        isSearch ? query : { limit: MAX_OWN_LIST },
+      );
+      return isSearch ? { tokens, nextCursor } : { tokens };
     },
   );
   app.get(
@@ -108,9 +115,11 @@ export function ownTokenRoutes(app: App, ctx: TokenContext): void {
         response: { 200: TokenAnswer, ...errorResponses(400, 401, 403, 404) },
       },
     },
-    async (request) => ({
-      token: await getToken(ctx, toOwner(getMember(request)), request.params.tokenId),
-    }),
+    async (request) => {
+      const { tokenId } = request.params;
+      const owner = await findManagedOwner(ctx, getMember(request), tokenId);
+      return { token: await getToken(ctx, owner, tokenId) };
+    },
   );
   app.patch(
     `${base}/:tokenId`,
@@ -119,16 +128,18 @@ export function ownTokenRoutes(app: App, ctx: TokenContext): void {
       schema: {
         operationId: 'editOwnToken',
         tags,
-        summary: 'Change an own active token, never so that it grants more',
+        summary: 'Rename an own active token, describe it or mute its notices',
         security: bearer,
         params: TokenPath,
         body: EditTokenBody,
-        response: { 200: EditedToken, ...errorResponses(400, 401, 403, 404, 409) },
+        response: { 200: TokenAnswer, ...errorResponses(400, 401, 403, 404) },
       },
     },
-    (request) => {
+    async (request) => {
       const caller = getCaller(request);
-      return editToken(ctx, caller, toOwner(caller), request.params.tokenId, request.body);
+      const { tokenId } = request.params;
+      const owner = await findManagedOwner(ctx, caller, tokenId);
+      return { token: await editToken(ctx, caller, owner, tokenId, request.body) };
     },
   );
   app.post(
@@ -138,7 +149,8 @@ export function ownTokenRoutes(app: App, ctx: TokenContext): void {
       schema: {
         operationId: 'rotateToken',
         tags,
-        summary: 'Replace an own token by a new one, whose value is shown once',
+        summary:
+          'Replace an own token by a new one, with fewer scopes or addresses if need be; its value is shown once',
         security: bearer,
         params: TokenPath,
         body: RotateBody,
@@ -148,7 +160,8 @@ export function ownTokenRoutes(app: App, ctx: TokenContext): void {
     async (request, reply) => {
       const caller = getCaller(request);
       const { tokenId } = request.params;
-      const rotated = await rotateToken(ctx, caller, toOwner(caller), tokenId, request.body ?? undefined);
+      const owner = await findManagedOwner(ctx, caller, tokenId);
+      const rotated = await rotateToken(ctx, caller, owner, tokenId, request.body ?? undefined);
       return sendSecret(reply, { message: rotatedMessage, ...rotated });
     },
   );
@@ -278,7 +291,7 @@ export function adminTokenRoutes(app: App, ctx: TokenContext): void {
         querystring: OrgTokenQuery,
         response: {
           200: Type.Object({
-            data: Type.Array(ListedOrgToken),
+            data: Type.Array(OwnedToken),
             pagination: Type.Optional(Pagination),
             nextCursor: NextCursor,
           }),

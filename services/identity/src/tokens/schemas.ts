@@ -73,24 +73,6 @@ export const CreatedToken = Type.Object(
   { title: 'CreatedPersonalAccessToken' },
 );
 
-export const AdminToken = Type.Object(
-  {
-    ...Token.properties,
-    userId: Id,
-    ownerEmail: Type.String(),
-    ownerFullName: Type.String(),
-    ownerDeleted: Type.Boolean(),
-    isServiceAccount: Type.Optional(
-      Type.Boolean({
-        description:
-          'True when a service account owns it: `userId` is that of the account, and there is no e-mail.',
-      }),
-    ),
-  },
-  { title: 'OwnedPersonalAccessToken' },
-);
-export type AdminToken = Type.Static<typeof AdminToken>;
-
 export const GrantableScopes = Type.Object(
   {
     scopes: Type.Array(
@@ -165,33 +147,30 @@ export const TokenDetails = Type.Object(
 );
 export type TokenDetails = Type.Static<typeof TokenDetails>;
 
-export const TokenAnswer = Type.Object({ token: TokenDetails });
+export const OwnedToken = Type.Object(
+  {
+    ...TokenDetails.properties,
+    userId: Id,
+    ownerEmail: Type.String(),
+    ownerFullName: Type.String(),
+    ownerDeleted: Type.Boolean(),
+    isServiceAccount: Type.Optional(
+      Type.Boolean({
+        description:
+          'True when a service account owns it: `userId` is that of the account, and there is no e-mail.',
+      }),
+    ),
+  },
+  { title: 'OwnedPersonalAccessToken' },
+);
+export type OwnedToken = Type.Static<typeof OwnedToken>;
 
-export const EditedToken = Type.Object({
-  ...TokenAnswer.properties,
-  revokedCount: Type.Optional(
-    Type.Integer({
-      description:
-        'How many tokens were revoked with the edit: those it created that had none of the remaining scopes, and theirs.',
-    }),
-  ),
-});
-export type EditedToken = Type.Static<typeof EditedToken>;
+export const TokenAnswer = Type.Object({ token: TokenDetails });
 
 export const EditTokenBody = Type.Object(
   {
     name: Type.Optional(TokenName),
     description: Type.Optional(Type.Union([TokenDescription, Type.Null()])),
-    allowList: Type.Optional(
-      Type.Unsafe<string[]>({ ...AllowList, description: 'Within the current list, if there is one.' }),
-    ),
-    scopes: Type.Optional(
-      Type.Unsafe<string[]>({
-        ...RequestedScopes,
-        description:
-          'Some of the current scopes, never others. What is removed here is removed from the tokens that it created.',
-      }),
-    ),
     noticesMuted: Type.Optional(Type.Boolean()),
   },
   { additionalProperties: false, minProperties: 1 },
@@ -214,6 +193,20 @@ export const RotateOptions = Type.Object(
         description: 'Days, or `never`. Default: as long as the replaced token was created for.',
       }),
     ),
+    scopes: Type.Optional(
+      Type.Unsafe<string[]>({
+        ...RequestedScopes,
+        description:
+          'Some of its scopes, never others. With fewer, the tokens that it created are revoked. Default: all.',
+      }),
+    ),
+    allowList: Type.Optional(
+      Type.Unsafe<string[]>({
+        ...AllowList,
+        description:
+          'Within its list, if it has one. With fewer addresses, the tokens that it created are revoked. Default: the same.',
+      }),
+    ),
   },
   { required: [], additionalProperties: false },
 );
@@ -221,6 +214,8 @@ export const RotateOptions = Type.Object(
 export interface RotateOptions {
   readonly graceSeconds?: number;
   readonly expiryDays?: ExpiryDays;
+  readonly scopes?: readonly string[];
+  readonly allowList?: readonly string[];
 }
 /** The body is optional. */
 export const RotateBody = Type.Unsafe<RotateOptions | null>(Type.Union([RotateOptions, Type.Null()]));
@@ -231,6 +226,10 @@ export const RotatedToken = Type.Object(
     replaced: Type.Object({
       id: Id,
       endsAt: Type.Unsafe<string>({ ...Instant, description: 'Until when the replaced token works.' }),
+    }),
+    revokedCount: Type.Integer({
+      description:
+        'How many tokens that the replaced one had created were revoked, because the new one is narrower.',
     }),
   },
   { title: 'RotatedPersonalAccessToken' },
@@ -274,21 +273,6 @@ export const OrgTokenQuery = Type.Object(
 );
 export type OrgTokenQuery = Type.Static<typeof OrgTokenQuery>;
 
-const { allowList, description, lastUse, noticesMuted, replacedBy, revokedAt, revokedReason, state } =
-  TokenDetails.properties;
-/** The fields that a search shows beside those of the plain lists. */
-const found = Type.Partial(
-  Type.Object({ allowList, description, lastUse, noticesMuted, replacedBy, revokedAt, revokedReason, state }),
-).properties;
-
-export const ListedToken = Type.Object(
-  { ...Token.properties, ...found },
-  { title: 'ListedPersonalAccessToken' },
-);
-export const ListedOrgToken = Type.Object(
-  { ...AdminToken.properties, ...found },
-  { title: 'ListedOwnedPersonalAccessToken' },
-);
 export const NextCursor = Type.Optional(
   Type.Union([Id, Type.Null()], {
     description: 'Of a search: pass it as `cursor`. Null: there is no more. A page can be short, or empty.',

@@ -1,7 +1,10 @@
+import type { UserPrincipal } from '@platform/auth';
 import type pg from 'pg';
 import { readAllowList } from '../credentials/allow-lists/ranges.js';
 import { findUsedScopes, type ScopeDays } from '../credentials/liveness/used-scopes.js';
-import type { AdminToken, Token, TokenDetails, TokenState } from './schemas.js';
+import type { TokenContext } from './context.js';
+import { tokenNotFound } from './errors.js';
+import type { OwnedToken, TokenDetails, TokenState } from './schemas.js';
 
 /** The member or the service account that a token acts as. */
 export interface TokenOwner {
@@ -19,38 +22,35 @@ export const getOwnerColumn = ({ isServiceAccount }: TokenOwner): 'owner_id' | '
  */
 export const isActive = `status = 'active' and (expires_at is null or expires_at > $2)`;
 
-export interface TokenRow {
+export interface TokenDetailsRow {
   readonly id: string;
+  readonly org_id: string;
   readonly name: string;
+  readonly description: string | null;
+  readonly allow_list: string[];
+  readonly mutes_notices: boolean;
   readonly scopes: string[];
   readonly created_at: Date;
   readonly expires_at: Date | null;
-  readonly last_used_at: Date | null;
   readonly parent_id: string | null;
+  readonly status: TokenState;
+  readonly successor_id: string | null;
+  readonly revoked_at: Date | null;
+  readonly revoked_reason: string | null;
+  readonly last_used_at: Date | null;
+  /** The address of the last use. */
+  readonly address: string | null;
+  readonly user_agent: string | null;
   /** Null when the token was never used. */
   readonly scope_days: ScopeDays | null;
 }
 
-export interface OwnedTokenRow extends TokenRow {
+export interface OwnedTokenRow extends TokenDetailsRow {
   readonly owner_id: string;
   readonly email: string;
   readonly full_name: string;
   readonly is_owner_removed: boolean;
   readonly is_service_account: boolean;
-}
-
-export interface TokenDetailsRow extends TokenRow {
-  readonly org_id: string;
-  readonly description: string | null;
-  readonly allow_list: string[];
-  readonly mutes_notices: boolean;
-  readonly status: TokenState;
-  readonly successor_id: string | null;
-  readonly revoked_at: Date | null;
-  readonly revoked_reason: string | null;
-  /** The address of the last use. */
-  readonly address: string | null;
-  readonly user_agent: string | null;
 }
 
 /** The columns of a `TokenDetailsRow`, of the token `t` and its last use `used`. */
@@ -77,6 +77,29 @@ export async function findOwnToken(
   return rows[0];
 }
 
+const managedOwner = `
+  select coalesce(owner_id, service_account_id) as id, service_account_id is not null as "isServiceAccount"
+  from personal_access_tokens
+  where id = $1 and org_id = $2 and (owner_id = $3 or $4 and service_account_id is not null)`;
+
+/**
+ * Returns the owner of a token that the caller manages: an own one, or one of a service account of the organisation for an
+ * administrator with a session.
+ *
+ * @throws AppError 404.
+ */
+export async function findManagedOwner(
+  { pool }: Pick<TokenContext, 'pool'>,
+  { orgId, userId, kind, role }: UserPrincipal,
+  tokenId: string,
+): Promise<TokenOwner> {
+  const isAdministrator = kind === 'session' && role === 'admin';
+  const { rows } = await pool.query<TokenOwner>(managedOwner, [tokenId, orgId, userId, isAdministrator]);
+  const [owner] = rows;
+  if (!owner) throw tokenNotFound();
+  return owner;
+}
+
 /**
  * Returns the state at `now`. The expiry job marks a token a minute late at most; a token that was rotated is then
  * revoked rather than expired.
@@ -93,33 +116,20 @@ export function toState(
   return successor === null ? 'expired' : 'revoked';
 }
 
-export const toToken = (row: TokenRow, now: number): Token => ({
-  id: row.id,
-  name: row.name,
-  scopes: row.scopes,
-  createdAt: row.created_at.toISOString(),
-  expiresAt: row.expires_at?.toISOString() ?? null,
-  lastUsedAt: row.last_used_at?.toISOString() ?? null,
-  usedScopes: findUsedScopes(row.scopes, row.scope_days, now),
-  parentId: row.parent_id,
-});
-
-export const toAdminToken = (row: OwnedTokenRow, now: number): AdminToken => ({
-  ...toToken(row, now),
-  userId: row.owner_id,
-  ownerEmail: row.email,
-  ownerFullName: row.full_name,
-  ownerDeleted: row.is_owner_removed,
-  ...(row.is_service_account && { isServiceAccount: true }),
-});
-
 /** Returns the details of a token as they are shown. */
 export function toDetails(row: TokenDetailsRow, now: number): TokenDetails {
   const state = toState(row, now);
   // The expiry job hasn't revoked a rotated token yet whose grace has ended.
   const isDue = state === 'revoked' && row.status === 'active';
   return {
-    ...toToken(row, now),
+    id: row.id,
+    name: row.name,
+    scopes: row.scopes,
+    createdAt: row.created_at.toISOString(),
+    expiresAt: row.expires_at?.toISOString() ?? null,
+    lastUsedAt: row.last_used_at?.toISOString() ?? null,
+    usedScopes: findUsedScopes(row.scopes, row.scope_days, now),
+    parentId: row.parent_id,
     description: row.description,
     lastUse:
       row.last_used_at === null
@@ -133,3 +143,13 @@ export function toDetails(row: TokenDetailsRow, now: number): TokenDetails {
     revokedReason: isDue ? 'rotated' : row.revoked_reason,
   };
 }
+
+/** Returns a token of the organisation with its owner. */
+export const toOwnedToken = (row: OwnedTokenRow, now: number): OwnedToken => ({
+  ...toDetails(row, now),
+  userId: row.owner_id,
+  ownerEmail: row.email,
+  ownerFullName: row.full_name,
+  ownerDeleted: row.is_owner_removed,
+  ...(row.is_service_account && { isServiceAccount: true }),
+});

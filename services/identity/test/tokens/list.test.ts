@@ -58,13 +58,21 @@ test('the own list contains the 100 newest active tokens, newest first, and none
   expect(list.map(({ id }) => id)).toEqual(newest.slice(0, 100));
   for (const item of list)
     expect(Object.keys(item).toSorted()).toEqual([
+      'allowList',
       'createdAt',
+      'description',
       'expiresAt',
       'id',
+      'lastUse',
       'lastUsedAt',
       'name',
+      'noticesMuted',
       'parentId',
+      'replacedBy',
+      'revokedAt',
+      'revokedReason',
       'scopes',
+      'state',
       'usedScopes',
     ]);
   await identity.call('DELETE', `${path}/${newest[0] ?? ''}`, { token: member.session });
@@ -83,16 +91,24 @@ test('the admin list shows every active token of the organisation exactly once, 
   expect([body.pagination.page, body.pagination.limit, body.data.length]).toEqual([1, 20, 20]);
   for (const item of body.data as Item[])
     expect(Object.keys(item).toSorted()).toEqual([
+      'allowList',
       'createdAt',
+      'description',
       'expiresAt',
       'id',
+      'lastUse',
       'lastUsedAt',
       'name',
+      'noticesMuted',
       'ownerDeleted',
       'ownerEmail',
       'ownerFullName',
       'parentId',
+      'replacedBy',
+      'revokedAt',
+      'revokedReason',
       'scopes',
+      'state',
       'usedScopes',
       'userId',
     ]);

@@ -1,7 +1,7 @@
 import { waitFor } from '@platform/testing';
 import { type CreatedToken, type IdentityUnderTest, startIdentity } from '../identity.js';
 import { waitForLockWaiters } from '../lock-waiters.js';
-import { noPolicy, policyPath } from './no-policy.js';
+import { noPolicy, policyPath } from '../token-policy.js';
 
 const tokensPath = '/api/v1/personal-access-tokens';
 let identity: IdentityUnderTest;

@@ -1,5 +1,7 @@
 import { DAY_MS } from '@platform/service-kit';
 import { type CreatedToken, type IdentityUnderTest, startIdentity } from '../identity.js';
+import { startProbeService } from '../credentials/verification/probe-service.js';
+import { waitForLockWaiters } from '../lock-waiters.js';
 import { startReplica } from '../replica.js';
 
 const path = '/api/v1/personal-access-tokens';
@@ -49,6 +51,7 @@ test('a rotation returns a new token with the same name and scopes, and ends the
       accessToken: expect.stringMatching(/^pat_/),
     },
     replaced: { id: old.id, endsAt: answer.body.token.createdAt },
+    revokedCount: 0,
   });
   const token = answer.body.token as CreatedToken;
   const lifetimeMs = Date.parse(token.expiresAt ?? '') - Date.parse(token.createdAt);
@@ -224,4 +227,74 @@ test('rejects invalid options, and unknown, foreign, expired and revoked tokens'
     expect((await rotate(id ?? '', {}, credential)).status).toBe(404);
   expect((await rotate('nothing', {})).status).toBe(400);
   expect(await getStatus(token)).toBe(200);
+});
+
+test('PAT-24 a rotation takes scopes from a token, in every service, and never adds one', async () => {
+  const probe = await startProbeService(identity.url, () => Date.now());
+  try {
+    const old = await make(session);
+    const child = await make(old.accessToken);
+    const token = await rotated(old.id, { scopes: ['pat:read', 'user:read', 'pat:write'], graceSeconds: 60 });
+    expect([token.scopes, await statuses(child)]).toEqual([scopes, [200]]);
+    const narrow = await rotated(token.id, { scopes: ['pat:write'] });
+    expect(narrow.scopes).toEqual(['pat:write']);
+    expect([await statuses(narrow), (await probe.whoami(narrow.accessToken)).status]).toEqual([[403], 403]);
+    const byChild = await identity.call('POST', path, {
+      token: narrow.accessToken,
+      body: { name: 'child', scopes: ['user:read'] },
+    });
+    expect(byChild.status).toBe(400);
+    const wider = await rotate(narrow.id, { scopes: ['pat:write', 'user:read'] });
+    expect([wider.status, wider.body.error.details]).toEqual([
+      400,
+      [{ field: 'scopes.1', message: expect.stringContaining('"user:read"') }],
+    ]);
+    expect((await rotate(narrow.id, { scopes: [] })).status).toBe(400);
+  } finally {
+    await probe.close();
+  }
+});
+
+test('PAT-24 narrowing a token revokes what it and its predecessors created, and nothing else', async () => {
+  const stranger = await make(session);
+  const parent = await make(session);
+  const old = await make(parent.accessToken);
+  const child = await make(old.accessToken, { scopes: ['pat:write', 'user:read'] });
+  const grandchild = await make(child.accessToken, { scopes: ['user:read'] });
+  const token = await rotated(old.id, { graceSeconds: 3_600 });
+  const ofToken = await make(token.accessToken);
+  const answer = await rotate(token.id, { scopes: ['user:read'], graceSeconds: 60 });
+  expect([answer.status, answer.body.revokedCount]).toEqual([201, 3]);
+  const narrowed = answer.body.token as CreatedToken;
+  const family = [narrowed, stranger, parent, old, token, child, grandchild, ofToken];
+  expect(await statuses(...family)).toEqual([200, 200, 200, 200, 200, 401, 401, 401]);
+  expect(await details(grandchild.id)).toMatchObject({ state: 'revoked', revokedReason: 'narrowed' });
+  const { rows } = await identity.db.query(
+    `select reason, detail from audit_entries where subject_id = $1 and action = 'token.revoked'`,
+    [child.id],
+  );
+  expect(rows).toEqual([{ reason: 'narrowed', detail: { revokedWith: token.id } }]);
+  // What is left of the family still ends with the token above it.
+  expect((await revoke(parent.id)).body.revokedCount).toBe(4);
+});
+
+test('PAT-24 a token that is created while its parent is narrowed is revoked as well', async () => {
+  const parent = await make(session);
+  const blocker = await identity.db.connect();
+  try {
+    await blocker.query('begin');
+    await blocker.query(
+      `select from users where id = (select owner_id from personal_access_tokens where id = $1) for no key update`,
+      [parent.id],
+    );
+    const creating = identity.createToken(parent.accessToken, { scopes });
+    await waitForLockWaiters(identity.db, 1);
+    const narrowing = rotate(parent.id, { scopes: ['user:read'] });
+    await waitForLockWaiters(identity.db, 2);
+    await blocker.query('commit');
+    const [child, answer] = await Promise.all([creating, narrowing]);
+    expect([answer.status, answer.body.revokedCount, await statuses(child)]).toEqual([201, 1, [401]]);
+  } finally {
+    blocker.release();
+  }
 });

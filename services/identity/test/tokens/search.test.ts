@@ -75,7 +75,7 @@ test('administrators find the tokens of a service account by its id, in each sta
     (await identity.call('POST', tokens, { token: session, body: { name, scopes: ['user:read'] } })).body
       .token as CreatedToken;
   const [kept, revoked] = [await create('kept'), await create('revoked')];
-  await identity.call('DELETE', `${tokens}/${revoked.id}`, { token: session });
+  await identity.call('DELETE', `${path}/admin/${revoked.id}`, { token: session });
   const find = async (query: string) =>
     ids((await searchAll(`owner=${account.id}${query}`)).body.data as CreatedToken[]);
   expect([await find(''), await find('&q=kept'), await find('&state=revoked')]).toEqual([

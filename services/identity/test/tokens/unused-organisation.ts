@@ -4,7 +4,7 @@ import { createNoticesJob } from '../../src/tokens/watch/notices/notices.job.js'
 import { createUnusedJob } from '../../src/tokens/watch/unused/unused.job.js';
 import { createSecretBox } from '../../src/base/secret-box.js';
 import type { IdentityUnderTest } from '../identity.js';
-import { noPolicy, policyPath } from './no-policy.js';
+import { noPolicy, policyPath } from '../token-policy.js';
 
 let count = 0;
 

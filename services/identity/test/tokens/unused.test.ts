@@ -2,7 +2,7 @@ import { DAY_MS } from '@platform/service-kit';
 import { checkUseStatement } from '../../src/tokens/watch/unused/queries.js';
 import { type IdentityUnderTest, startIdentity } from '../identity.js';
 import { waitForLockWaiters } from '../lock-waiters.js';
-import { policyPath } from './no-policy.js';
+import { policyPath } from '../token-policy.js';
 import { createOrganisation, createReplicas } from './unused-organisation.js';
 
 const HOUR = 1 / 24;

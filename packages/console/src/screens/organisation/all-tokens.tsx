@@ -19,7 +19,7 @@ const RevokeToken = lazyPart(async () => (await import('../tokens/revoke-token.t
 
 const STATES = ['active', 'expired', 'revoked'] as const;
 
-type OwnedToken = IdentitySchemas['schemas']['ListedOwnedPersonalAccessToken'];
+type OwnedToken = IdentitySchemas['schemas']['OwnedPersonalAccessToken'];
 
 const ownerColumn: DataColumn<OwnedToken> = {
   id: 'owner',

@@ -8,16 +8,17 @@ import { lazyPart } from '../../ui/lazy-part.tsx';
 import { Empty, Section } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { createTokenColumns } from '../tokens/token-columns.tsx';
-import type { AccountToken, ServiceAccount } from './api.ts';
+import type { TokenDetails } from '../tokens/api.ts';
+import type { ServiceAccount } from './api.ts';
 
 const CreateAccountToken = lazyPart(async () => (await import('./change-tokens.tsx')).CreateAccountToken);
-const RevokeAccountToken = lazyPart(async () => (await import('./change-tokens.tsx')).RevokeAccountToken);
-const EditAccountToken = lazyPart(async () => (await import('./edit-account-token.tsx')).EditAccountToken);
+const EditToken = lazyPart(async () => (await import('../tokens/edit-token.tsx')).EditToken);
+const RevokeToken = lazyPart(async () => (await import('../tokens/revoke-token.tsx')).RevokeToken);
 const RotateToken = lazyPart(async () => (await import('../tokens/rotate-token.tsx')).RotateToken);
 
 const t = serviceAccounts.tokens;
 
-type Dialog = 'create' | { readonly action: 'edit' | 'rotate' | 'revoke'; readonly token: AccountToken };
+type Dialog = 'create' | { readonly action: 'edit' | 'rotate' | 'revoke'; readonly token: TokenDetails };
 
 /** The tokens that act as a service account. */
 export function AccountTokens({ account }: { account: ServiceAccount }) {
@@ -25,16 +26,16 @@ export function AccountTokens({ account }: { account: ServiceAccount }) {
   const [dialog, setDialog] = useState<Dialog>();
   const close = (): void => setDialog(undefined);
   const query = useQuery({
-    queryKey: ['service-accounts', 'tokens', accountId],
+    queryKey: ['tokens', 'of-account', accountId],
     queryFn: async ({ signal }) =>
       (
         await unwrap(
-          identity.GET('/api/v1/service-accounts/{accountId}/tokens', {
-            params: { path: { accountId } },
+          identity.GET('/api/v1/personal-access-tokens/admin', {
+            params: { query: { owner: accountId, limit: 100 } },
             signal,
           }),
         )
-      ).tokens,
+      ).data,
   });
   return (
     <Section title={t.title} actions={<Button onPress={() => setDialog('create')}>{t.create}</Button>}>
@@ -42,7 +43,7 @@ export function AccountTokens({ account }: { account: ServiceAccount }) {
         {(tokens) => (
           <DataTable
             label={t.title}
-            columns={createTokenColumns<AccountToken>((token) => setDialog({ action: 'revoke', token }), {
+            columns={createTokenColumns<TokenDetails>((token) => setDialog({ action: 'revoke', token }), {
               onEdit: (token) => setDialog({ action: 'edit', token }),
               onRotate: (token) => setDialog({ action: 'rotate', token }),
             })}
@@ -54,13 +55,13 @@ export function AccountTokens({ account }: { account: ServiceAccount }) {
       </QueryView>
       {dialog === 'create' && <CreateAccountToken account={account} onClose={close} />}
       {typeof dialog === 'object' && dialog.action === 'edit' && (
-        <EditAccountToken accountId={accountId} token={dialog.token} onClose={close} />
+        <EditToken token={dialog.token} onClose={close} />
       )}
       {typeof dialog === 'object' && dialog.action === 'rotate' && (
-        <RotateToken accountId={accountId} token={dialog.token} onClose={close} />
+        <RotateToken token={dialog.token} onClose={close} />
       )}
       {typeof dialog === 'object' && dialog.action === 'revoke' && (
-        <RevokeAccountToken accountId={accountId} token={dialog.token} onClose={close} />
+        <RevokeToken token={dialog.token} owner={account.name} onClose={close} />
       )}
     </Section>
   );

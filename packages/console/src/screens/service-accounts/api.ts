@@ -1,4 +1,3 @@
 import type { IdentitySchemas } from '@platform/clients/types';
 
 export type ServiceAccount = IdentitySchemas['schemas']['OrganisationServiceAccount'];
-export type AccountToken = IdentitySchemas['schemas']['PersonalAccessToken'];

@@ -5,7 +5,6 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import { forRole } from '../../api/scopes.ts';
-import { ActionDialog } from '../../ui/action-dialog.tsx';
 import { TextInput } from '../../ui/fields.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { readText } from '../../ui/read-form.ts';
@@ -14,7 +13,7 @@ import { EXPIRIES, type Expiry, ExpiryInput } from '../tokens/expiry-input.tsx';
 import { readRanges } from '../tokens/ranges.ts';
 import { ScopePicker } from '../tokens/scope-picker.tsx';
 import { ShownToken } from '../tokens/shown-token.tsx';
-import type { AccountToken, ServiceAccount } from './api.ts';
+import type { ServiceAccount } from './api.ts';
 
 interface CreateAccountTokenProps {
   readonly account: ServiceAccount;
@@ -37,7 +36,7 @@ export function CreateAccountToken({ account: { id: accountId, role }, onClose }
       shownTitle={t.shown.title}
       action={t.submit}
       isWide
-      changes={['service-accounts']}
+      changes={['tokens']}
       act={(form) =>
         unwrap(
           identity.POST('/api/v1/service-accounts/{accountId}/tokens', {
@@ -68,32 +67,3 @@ export function CreateAccountToken({ account: { id: accountId, role }, onClose }
     </SecretDialog>
   );
 }
-
-interface RevokeAccountTokenProps {
-  readonly accountId: string;
-  readonly token: AccountToken;
-  onClose(): void;
-}
-
-export const RevokeAccountToken = ({ accountId, token, onClose }: RevokeAccountTokenProps) => (
-  <ActionDialog
-    title={t.revokeTitle(token.name)}
-    action={t.revokeSubmit}
-    isDangerous
-    changes={['service-accounts', 'tokens']}
-    act={(form) => {
-      const reason = readText(form, 'reason');
-      return unwrap(
-        identity.DELETE('/api/v1/service-accounts/{accountId}/tokens/{tokenId}', {
-          params: { path: { accountId, tokenId: token.id } },
-          body: reason === '' ? {} : { reason },
-        }),
-      );
-    }}
-    describe={({ revokedCount }) => t.revoked(token.name, revokedCount)}
-    onClose={onClose}
-  >
-    <p>{t.revokeWarning}</p>
-    <TextInput name="reason" label={t.reason} hint={t.reasonHint} maxLength={500} />
-  </ActionDialog>
-);

@@ -7,52 +7,38 @@ import { CheckboxGroup, Label } from 'react-aria-components';
 import { identity, unwrap } from '../../api/client.ts';
 import { announce } from '../../ui/announcements.tsx';
 import { FormDialog } from '../../ui/dialogs.tsx';
-import { CheckboxRow, ChoiceGroup, TextInput } from '../../ui/fields.tsx';
+import { CheckboxRow, TextInput } from '../../ui/fields.tsx';
 import { readText } from '../../ui/read-form.ts';
-import { readRanges } from './ranges.ts';
 import type { TokenDetails } from './api.ts';
 
 const MAILED = 'mailed';
 
-type TokenEdit = Pick<TokenDetails, 'name' | 'description' | 'scopes' | 'allowList' | 'noticesMuted'>;
-
-const editToken = (tokenId: string, accountId: string | undefined, body: TokenEdit) =>
-  unwrap(
-    accountId === undefined
-      ? identity.PATCH('/api/v1/personal-access-tokens/{tokenId}', { params: { path: { tokenId } }, body })
-      : identity.PATCH('/api/v1/service-accounts/{accountId}/tokens/{tokenId}', {
-          params: { path: { accountId, tokenId } },
-          body,
-        }),
-  );
-
 interface EditTokenProps {
   readonly token: TokenDetails;
-  /** The service account whose token it is; undefined for a person's own. */
-  readonly accountId?: string;
   onClose(): void;
 }
 
-/** Changes what a token is called and who hears of its expiry, and takes permissions and addresses from it. */
-export function EditToken({ token, accountId, onClose }: EditTokenProps) {
+/** Changes what a token is called, and whether its expiry is mailed. */
+export function EditToken({ token, onClose }: EditTokenProps) {
   const client = useQueryClient();
-  const [scopes, setScopes] = useState<readonly string[]>(token.scopes);
   const [notices, setNotices] = useState<readonly string[]>(token.noticesMuted ? [] : [MAILED]);
   const edit = useMutation({
     mutationFn: (form: FormData) =>
-      editToken(token.id, accountId, {
-        name: readText(form, 'name'),
-        description: readText(form, 'description') || null,
-        scopes: [...scopes],
-        allowList: readRanges(readText(form, 'allowList')),
-        noticesMuted: !notices.includes(MAILED),
-      }),
-    onSuccess: ({ revokedCount = 0 }) => {
-      announce(t.saved(revokedCount));
+      unwrap(
+        identity.PATCH('/api/v1/personal-access-tokens/{tokenId}', {
+          params: { path: { tokenId: token.id } },
+          body: {
+            name: readText(form, 'name'),
+            description: readText(form, 'description') || null,
+            noticesMuted: !notices.includes(MAILED),
+          },
+        }),
+      ),
+    onSuccess() {
+      announce(t.saved);
       onClose();
     },
-    onSettled: () =>
-      client.invalidateQueries({ queryKey: [accountId === undefined ? 'tokens' : 'service-accounts'] }),
+    onSettled: () => client.invalidateQueries({ queryKey: ['tokens'] }),
   });
   return (
     <FormDialog
@@ -69,29 +55,6 @@ export function EditToken({ token, accountId, onClose }: EditTokenProps) {
         label={t.description}
         defaultValue={token.description ?? ''}
         maxLength={500}
-      />
-      <ChoiceGroup
-        name="scopes"
-        label={tokens.scopes}
-        hint={t.narrowHint}
-        missing={tokens.scopesMissing}
-        value={scopes}
-        onChange={setScopes}
-      >
-        <div className="scopes">
-          {token.scopes.map((scope) => (
-            <CheckboxRow key={scope} value={scope}>
-              <code>{scope}</code>
-            </CheckboxRow>
-          ))}
-        </div>
-      </ChoiceGroup>
-      <TextInput
-        name="allowList"
-        label={t.allowList}
-        hint={t.allowListHint}
-        isLong
-        defaultValue={token.allowList.join('\n')}
       />
       {token.expiresAt !== null && (
         <CheckboxGroup className="field" value={[...notices]} onChange={setNotices}>

@@ -5,10 +5,10 @@ import { FormDialog } from '../../ui/dialogs.tsx';
 import { TextInput } from '../../ui/fields.tsx';
 import { readText } from '../../ui/read-form.ts';
 import { announce } from '../../ui/announcements.tsx';
-import type { Token } from './api.ts';
+import type { TokenDetails } from './api.ts';
 
 interface RevokeTokenProps {
-  readonly token: Pick<Token, 'id' | 'name'>;
+  readonly token: Pick<TokenDetails, 'id' | 'name'>;
   /** Whose it is, when an administrator revokes it; undefined: one's own. */
   readonly owner?: string;
   onClose(): void;

@@ -2,49 +2,75 @@ import { token as t } from '#text/token';
 import { tokens } from '#text/tokens';
 import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
-import { SelectInput } from '../../ui/fields.tsx';
+import { CheckboxRow, ChoiceGroup, SelectInput, TextInput } from '../../ui/fields.tsx';
+import { readText } from '../../ui/read-form.ts';
 import { SecretDialog } from '../../ui/secret-dialog.tsx';
+import type { TokenDetails } from './api.ts';
+import { readRanges } from './ranges.ts';
 import { ShownToken } from './shown-token.tsx';
 
 type Grace = keyof typeof t.graces;
 const graceOptions = Object.entries(t.graces) as [Grace, string][];
 
-const rotateToken = (tokenId: string, accountId: string | undefined, body: { graceSeconds: number }) =>
-  unwrap(
-    accountId === undefined
-      ? identity.POST('/api/v1/personal-access-tokens/{tokenId}/rotate', {
-          params: { path: { tokenId } },
-          body,
-        })
-      : identity.POST('/api/v1/service-accounts/{accountId}/tokens/{tokenId}/rotate', {
-          params: { path: { accountId, tokenId } },
-          body,
-        }),
-  );
-
 interface RotateTokenProps {
-  readonly token: { readonly id: string; readonly name: string };
-  /** The service account whose token it is; undefined for a person's own. */
-  readonly accountId?: string;
+  readonly token: Pick<TokenDetails, 'id' | 'name' | 'scopes' | 'allowList'>;
   onClose(): void;
 }
 
-/** Replaces a token; the old one works for a while, so that nothing stops while it is exchanged. */
-export function RotateToken({ token, accountId, onClose }: RotateTokenProps) {
+/**
+ * Replaces a token by one that grants the same or less; the old one works for a while, so that nothing stops while it is
+ * exchanged.
+ */
+export function RotateToken({ token, onClose }: RotateTokenProps) {
   const [grace, setGrace] = useState<Grace>('86400');
+  const [scopes, setScopes] = useState<readonly string[]>(token.scopes);
   return (
     <SecretDialog
       title={t.rotateTitle(token.name)}
       shownTitle={tokens.shown.title}
       action={t.rotateSubmit}
       isWide
-      changes={[accountId === undefined ? 'tokens' : 'service-accounts']}
-      act={() => rotateToken(token.id, accountId, { graceSeconds: Number(grace) })}
+      changes={['tokens']}
+      act={(form) =>
+        unwrap(
+          identity.POST('/api/v1/personal-access-tokens/{tokenId}/rotate', {
+            params: { path: { tokenId: token.id } },
+            body: {
+              graceSeconds: Number(grace),
+              scopes: [...scopes],
+              allowList: readRanges(readText(form, 'allowList')),
+            },
+          }),
+        )
+      }
       show={(rotated) => <ShownToken token={rotated.token} onClose={onClose} />}
       onClose={onClose}
     >
       <p>{t.rotateHint}</p>
       <SelectInput<Grace> label={t.grace} value={grace} options={graceOptions} onChange={setGrace} />
+      <ChoiceGroup
+        name="scopes"
+        label={tokens.scopes}
+        hint={t.narrowHint}
+        missing={tokens.scopesMissing}
+        value={scopes}
+        onChange={setScopes}
+      >
+        <div className="scopes">
+          {token.scopes.map((scope) => (
+            <CheckboxRow key={scope} value={scope}>
+              <code>{scope}</code>
+            </CheckboxRow>
+          ))}
+        </div>
+      </ChoiceGroup>
+      <TextInput
+        name="allowList"
+        label={t.allowList}
+        hint={t.allowListHint}
+        isLong
+        defaultValue={token.allowList.join('\n')}
+      />
     </SecretDialog>
   );
 }

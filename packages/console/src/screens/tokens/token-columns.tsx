@@ -5,13 +5,13 @@ import { Badge, Tags } from '../../ui/badge.tsx';
 import type { DataColumn } from '../../ui/data-table.tsx';
 import { createMenuColumn } from '../../ui/menu.tsx';
 import { Time } from '../../ui/time.tsx';
-import type { Token } from './api.ts';
+import type { TokenDetails } from './api.ts';
 
 const SOON_MS = 14 * 86_400_000;
 
 /** The properties of a token that the columns show. Lists of active tokens have no state. */
-type ColumnToken = Pick<Token, 'name' | 'scopes' | 'expiresAt' | 'lastUsedAt'> &
-  Partial<Pick<Token, 'state'>>;
+type ColumnToken = Pick<TokenDetails, 'name' | 'scopes' | 'expiresAt' | 'lastUsedAt'> &
+  Partial<Pick<TokenDetails, 'state'>>;
 
 /** Shows a token's state, and whether it expires soon. */
 function TokenState({ expiresAt, state }: Pick<ColumnToken, 'expiresAt' | 'state'>) {

@@ -10,7 +10,7 @@ import { ListPage } from '../../ui/list-page.tsx';
 import { Empty } from '../../ui/page.tsx';
 import { toPageQuery, useList } from '../../ui/use-list.ts';
 import { useFilters } from '../../ui/use-filters.ts';
-import type { Token } from './api.ts';
+import type { TokenDetails } from './api.ts';
 import { createTokenColumns } from './token-columns.tsx';
 
 const CreateToken = lazyPart(async () => (await import('./create-token.tsx')).CreateToken);
@@ -20,8 +20,8 @@ const STATES = ['active', 'expired', 'revoked'] as const;
 
 export function Screen() {
   const { filters } = useFilters();
-  const [revoking, setRevoking] = useState<Token>();
-  const columns = useMemo(() => createTokenColumns<Token>(setRevoking), []);
+  const [revoking, setRevoking] = useState<TokenDetails>();
+  const columns = useMemo(() => createTokenColumns<TokenDetails>(setRevoking), []);
   const state = STATES.find((known) => known === filters['state']) ?? 'active';
   const q = filters['q']?.trim() ?? '';
   const list = useList({

@@ -6,13 +6,10 @@ export const token = createTexts({
   states: { active: 'Active', expired: 'Expired', revoked: 'Revoked' },
   edit: 'Edit…',
   editTitle: (name: string) => `Edit “${name}”`,
-  saved: (revokedCount: number) =>
-    revokedCount === 0
-      ? 'The token is changed.'
-      : `The token is changed, and ${revokedCount === 1 ? 'one that it created is' : `${revokedCount} that it created are`} revoked.`,
+  saved: 'The token is changed.',
   description: 'Description',
   narrowHint:
-    'Permissions can be removed, not added. The tokens that this one created lose them as well; those left with none are revoked.',
+    'Permissions and addresses can be removed, not added. Then the tokens that this one created are revoked.',
   usedScopes: 'Permissions used in the last 30 days',
   used: (scopes: readonly string[], total: number) =>
     scopes.length === 0 ? `None of ${total}` : `${scopes.length} of ${total}: ${scopes.join(', ')}`,
@@ -30,8 +27,7 @@ export const token = createTexts({
   open: 'Open the token',
   rotate: 'Rotate…',
   rotateTitle: (name: string) => `Replace “${name}” by a new token?`,
-  rotateHint:
-    'The new one has the same name, permissions and addresses. Put it where the old one is used, before the old one ends.',
+  rotateHint: 'Put the new one where the old one is used, before the old one ends.',
   rotateSubmit: 'Create the new token',
   grace: 'The old token works for another',
   graces: {

@@ -530,7 +530,6 @@ create table personal_access_tokens (
   successor_id uuid references personal_access_tokens,
   description text,
   -- Whether the signed token names more scopes than the row, which then decides.
-  is_narrowed boolean default false not null,
   -- The ranges that a token may be used from; empty for any address.
   allow_list inet[] default '{}'::inet[] not null,
   -- When the owner was last told that the token was used after its rotation.
@@ -755,7 +754,7 @@ end $$;
 
 create trigger count_tokens_updated after update on personal_access_tokens referencing old table as old_rows new table as new_rows for each statement execute function count_tokens_updated();
 
--- Revocation is irreversible. A token never changes its owner and organisation, and what it grants only shrinks.
+-- Revocation is irreversible. A token never changes its owner, its organisation and what it grants; it only ends earlier.
 create function keep_token() returns trigger language plpgsql as $$
 begin
   if old.status <> 'active' and new.status <> old.status then
@@ -765,13 +764,10 @@ begin
      is distinct from (old.id, old.org_id, old.owner_id, old.service_account_id, old.token_hash, old.created_at) then
     raise exception 'a token never changes whose it is';
   end if;
-  if not (new.scopes <@ old.scopes)
+  if new.scopes <> old.scopes or new.allow_list <> old.allow_list
      or (new.expires_at is distinct from old.expires_at
          and (new.expires_at is null or new.expires_at > old.expires_at)) then
-    raise exception 'a token never grants more than before';
-  end if;
-  if old.is_narrowed and not new.is_narrowed or new.scopes <> old.scopes and not new.is_narrowed then
-    raise exception 'a token with fewer scopes than it was signed with is marked as narrowed';
+    raise exception 'a token never changes what it grants, and never ends later';
   end if;
   return new;
 end $$;

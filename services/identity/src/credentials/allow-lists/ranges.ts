@@ -8,7 +8,7 @@ import { Type } from 'typebox';
  * verification compares it with the address of the client, which the trusted proxies report.
  */
 
-export const MAX_RANGES = 20;
+const MAX_RANGES = 20;
 const MAX_RANGE_LENGTH = 64;
 
 export const AllowList = Type.Array(Type.String({ maxLength: MAX_RANGE_LENGTH }), {

@@ -38,8 +38,7 @@ const printList = (list: string): string =>
 const liveTokens = (ids: string, now: string): string => `
   select t.token_hash, coalesce(u.role, a.role), coalesce(u.email, ''), coalesce(u.full_name, a.name),
          case when t.scopes && p.denied_scopes
-              then array_to_string(array(select scope from unnest(t.scopes) scope where scope <> all(p.denied_scopes)), ' ')
-              when t.is_narrowed then array_to_string(t.scopes, ' ') end,
+              then array_to_string(array(select scope from unnest(t.scopes) scope where scope <> all(p.denied_scopes)), ' ') end,
          ${printList('t.allow_list')}, ${printList('p.allow_list')}, t.service_account_id is not null
   from personal_access_tokens t
     -- Exactly one of them is the owner.

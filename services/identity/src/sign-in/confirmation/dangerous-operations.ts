@@ -19,11 +19,11 @@ const always: IsDangerous = () => true;
 const unlessDryRun: IsDangerous = ({ query }) =>
   !(typeof query === 'object' && query !== null && 'dryRun' in query && query.dryRun === 'true');
 
-/** A request that names one of the fields. */
+/** A request that names the field. */
 const withField =
-  (...fields: readonly string[]): IsDangerous =>
+  (field: string): IsDangerous =>
   ({ body }) =>
-    typeof body !== 'object' || body === null || fields.some((field) => field in body);
+    typeof body !== 'object' || body === null || field in body;
 
 export const dangerousOperations: ReadonlyMap<string, IsDangerous> = new Map([
   // Members
@@ -43,9 +43,6 @@ export const dangerousOperations: ReadonlyMap<string, IsDangerous> = new Map([
   ['changeServiceAccount', always],
   ['removeServiceAccount', always],
   ['createServiceAccountToken', always],
-  ['editServiceAccountToken', withField('scopes', 'allowList')],
-  ['rotateServiceAccountToken', always],
-  ['revokeServiceAccountToken', always],
   ['createOAuthApplication', always],
   ['changeOAuthApplication', always],
   ['removeOAuthApplication', always],

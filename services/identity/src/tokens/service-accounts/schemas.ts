@@ -50,4 +50,3 @@ export const CreateAccountTokenBody = Type.Object(
 export type CreateAccountTokenBody = Type.Static<typeof CreateAccountTokenBody>;
 
 export const AccountPath = Type.Object({ accountId: Id });
-export const AccountTokenPath = Type.Object({ accountId: Id, tokenId: Id });

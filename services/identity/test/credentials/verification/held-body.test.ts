@@ -3,6 +3,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { waitFor } from '@platform/testing';
 import { type CreatedToken, type IdentityUnderTest, startIdentity } from '../../identity.js';
+import { noPolicy, policyPath } from '../../token-policy.js';
 
 let identity: IdentityUnderTest;
 let session: string;
@@ -64,13 +65,21 @@ test('an administrator who is demoted while the body is delayed changes no membe
   });
 });
 
-test('a token whose scopes are narrowed while the body is delayed changes nothing', async () => {
+test('a token that loses a scope while the body is delayed changes nothing', async () => {
   const token = await identity.createToken(session, { scopes: ['pat:write', 'user:read'] });
-  const narrow = () =>
-    identity.call('PATCH', `${tokensPath}/${token.id}`, { token: session, body: { scopes: ['user:read'] } });
-  const refused = await sendHeld('PATCH', `${tokensPath}/${token.id}`, token, { name: 'narrowed' }, narrow);
-  expect(refused.status).toBe(503);
-  const { rowCount } = await identity.db.query("select from personal_access_tokens where name = 'narrowed'");
+  const savePolicy = (deniedScopes: string[]) =>
+    identity.call('PUT', policyPath, {
+      token: session,
+      body: { ...noPolicy, deniedScopes },
+    });
+  const deny = () => savePolicy(['pat:write']);
+  try {
+    const refused = await sendHeld('PATCH', `${tokensPath}/${token.id}`, token, { name: 'denied' }, deny);
+    expect(refused.status).toBe(503);
+  } finally {
+    await savePolicy([]);
+  }
+  const { rowCount } = await identity.db.query("select from personal_access_tokens where name = 'denied'");
   expect(rowCount).toBe(0);
 });
 

@@ -5,6 +5,7 @@ import type { CreatedToken } from '../../identity.js';
 import { createCaller } from '../../mcp/endpoint/endpoint.js';
 import { base, useAccounts } from './use-accounts.js';
 
+const TOKENS = '/api/v1/personal-access-tokens';
 const accounts = useAccounts(startPlatform);
 
 test('a token of an account acts as the account, and not as a person', async () => {
@@ -43,8 +44,8 @@ test('a token of an account acts as the account, and not as a person', async () 
     ownerDeleted: false,
     isServiceAccount: true,
   });
-  const own = await accounts.identity.call('GET', `${base}/${id}/tokens`, { token: accounts.session });
-  expect(own.body.tokens).toMatchObject([{ id: created.id, name: 'backup' }]);
+  const own = await accounts.identity.call('GET', `${TOKENS}/admin?owner=${id}`, { token: accounts.session });
+  expect(own.body.data).toMatchObject([{ id: created.id, name: 'backup' }]);
   await waitFor(
     async () => (await accounts.findEntries(created.id)).some(({ action }) => action === 'token.first_used'),
     { what: 'the first use' },
@@ -94,18 +95,18 @@ test('a token that is created while its account is removed never works afterward
 test('a token is rotated with a grace, and revoking the new one revokes the old one', async () => {
   const id = await accounts.createAccount();
   const old = await accounts.createToken(id);
-  const rotated = await accounts.identity.call('POST', `${base}/${id}/tokens/${old.id}/rotate`, {
+  const rotated = await accounts.identity.call('POST', `${TOKENS}/${old.id}/rotate`, {
     token: accounts.session,
     body: { graceSeconds: 600 },
   });
   expect(rotated.status).toBe(201);
   const token = rotated.body.token as CreatedToken;
   for (const { accessToken } of [old, token]) expect(await accounts.listUsers(accessToken)).toBe(200);
-  const again = await accounts.identity.call('POST', `${base}/${id}/tokens/${old.id}/rotate`, {
+  const again = await accounts.identity.call('POST', `${TOKENS}/${old.id}/rotate`, {
     token: accounts.session,
   });
   expect(again.status).toBe(409);
-  const revoked = await accounts.identity.call('DELETE', `${base}/${id}/tokens/${token.id}`, {
+  const revoked = await accounts.identity.call('DELETE', `${TOKENS}/admin/${token.id}`, {
     token: accounts.session,
   });
   expect(revoked.body.revokedCount).toBe(2);
@@ -122,7 +123,7 @@ test('a token is rotated with a grace, and revoking the new one revokes the old 
 test('the reuse of a rotated token, and a leak, are mailed to the administrators', async () => {
   const id = await accounts.createAccount();
   const old = await accounts.createToken(id, { name: 'rotated robot' });
-  const rotated = await accounts.identity.call('POST', `${base}/${id}/tokens/${old.id}/rotate`, {
+  const rotated = await accounts.identity.call('POST', `${TOKENS}/${old.id}/rotate`, {
     token: accounts.session,
   });
   expect(await accounts.listUsers(old.accessToken)).toBe(401);
