@@ -12,6 +12,7 @@ import {
   deletePasskeyChallenges,
   deletePendingSignIns,
   deleteProviderSignIns,
+  deleteRateLimits,
   deleteSecrets,
   deleteServiceCredentials,
   deleteSessions,
@@ -55,6 +56,7 @@ export function createExpiryJob(deps: {
     while ((await deletePendingSignIns(deps.pool, now, BATCH)) === BATCH);
     while ((await deleteProviderSignIns(deps.pool, now, BATCH)) === BATCH);
     while ((await deletePasskeyChallenges(deps.pool, now, BATCH)) === BATCH);
+    while ((await deleteRateLimits(deps.pool, now.getTime(), BATCH)) === BATCH);
     while ((await deleteServiceCredentials(deps.pool, now, BATCH)) === BATCH);
     while ((await deleteAccessTokens(deps.pool, now, BATCH)) === BATCH);
     while ((await deleteArtifacts(deps.pool, now, BATCH)) === BATCH);

@@ -123,6 +123,11 @@ export const deletePendingSignIns = createDeletion<Date>('pending_sign_ins', 'to
 export const deleteProviderSignIns = createDeletion<Date>('provider_sign_ins', 'state_hash', expired);
 /** Deletes challenges that no passkey has answered in time. */
 export const deletePasskeyChallenges = createDeletion<Date>('passkey_challenges', 'holder', expired);
+/** Deletes counts whose window has ended; the time is in milliseconds since the epoch. */
+export const deleteRateLimits = createDeletion<number>('rate_limits', 'key', {
+  column: 'expire',
+  operator: '<=',
+});
 export const deleteServiceCredentials = createDeletion<Date>('service_credentials', 'id', expired);
 export const deleteToolCalls = createDeletion<string>('tool_calls', 'id', olderId);
 export const deleteAuditEntries = createDeletion<string>('audit_entries', 'id', olderId);

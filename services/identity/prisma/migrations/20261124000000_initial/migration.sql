@@ -165,7 +165,7 @@ create table provider_sign_ins (
 );
 create index provider_sign_ins_expiry on provider_sign_ins (expires_at);
 
--- The table of rate-limiter-flexible.
+-- Counts of attempts, mails and alerts; a window begins with its first count.
 create table rate_limits (
   key varchar(255) primary key,
   points integer default 0 not null,

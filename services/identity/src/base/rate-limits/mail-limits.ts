@@ -2,8 +2,7 @@ import { DAY_MS } from '@platform/service-kit';
 import type { Transaction } from '../../resources.js';
 import { toNetwork } from '../network.js';
 import { SITE_PREFIX } from '../caller/client.js';
-import { toKey } from './key.js';
-import { incrementCount, deleteCounts } from './queries.js';
+import { deleteCounts, incrementCount, toKey } from './queries.js';
 
 /*
  * Limits how many mails anyone can request for one address. Mails are counted in the transaction that stores them, so a

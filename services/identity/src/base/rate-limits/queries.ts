@@ -1,4 +1,8 @@
+import { hash } from 'node:crypto';
 import type { Transaction } from '../../resources.js';
+
+/** Hashes a subject, so that the table reveals no addresses or tokens and an e-mail of any length fits the column. */
+export const toKey = (subject: string): string => hash('sha256', subject, 'base64url');
 
 /**
  * Increments the count of a key, in the transaction of the counted change.
