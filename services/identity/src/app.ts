@@ -28,7 +28,7 @@ import { createFindOrganisationName } from './members/organisation/names.js';
 import { serviceCredentialRoutes } from './credentials/service-credentials/routes.js';
 import { createServiceCredentials } from './credentials/service-credentials/service.js';
 import { startSigningKeys } from './credentials/signing-keys/feature.js';
-import { guardDangerousOperations } from './sign-in/confirmation/guard.js';
+import { guardDangerousRoutes } from './sign-in/confirmation/guard.js';
 import { signingKeyRoutes } from './credentials/signing-keys/routes.js';
 import { registerToolActivity } from './mcp/activity/feature.js';
 import type { Passwords } from './base/passwords.js';
@@ -91,7 +91,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
     clockToleranceMs: 0,
     publicUrl: config.PUBLIC_URL,
   });
-  guardDangerousOperations(app, common);
+  guardDangerousRoutes(app, common);
 
   const outbox = registerAccounts(app, { ...common, keys, resolveTxt, passwords });
   signingKeyRoutes(app, keys);

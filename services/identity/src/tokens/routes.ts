@@ -31,6 +31,7 @@ import {
   toRevoked,
 } from './schemas.js';
 import { findManagedOwner, type TokenOwner } from './token.js';
+import { always } from '../base/confirmation.js';
 
 const base = '/api/v1/personal-access-tokens';
 const tags = ['Personal access tokens'];
@@ -60,6 +61,7 @@ export function ownTokenRoutes(app: App, ctx: TokenContext): void {
     base,
     {
       onRequest: write,
+      config: { needsConfirmation: always },
       schema: {
         operationId: 'createToken',
         tags,
@@ -146,6 +148,7 @@ export function ownTokenRoutes(app: App, ctx: TokenContext): void {
     `${base}/:tokenId/rotate`,
     {
       onRequest: write,
+      config: { needsConfirmation: always },
       schema: {
         operationId: 'rotateToken',
         tags,
@@ -311,6 +314,7 @@ export function adminTokenRoutes(app: App, ctx: TokenContext): void {
     `${base}/admin/:tokenId`,
     {
       onRequest,
+      config: { needsConfirmation: always },
       schema: {
         operationId: 'revokeOrganisationToken',
         tags,

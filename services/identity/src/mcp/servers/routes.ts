@@ -16,6 +16,7 @@ import {
   TestedServer,
 } from './schemas.js';
 import type { ServerService } from './service.js';
+import { always } from '../../base/confirmation.js';
 
 const base = '/api/v1/mcp-servers';
 const tags = ['MCP servers'];
@@ -42,6 +43,7 @@ export function serverRoutes(app: App, service: ServerService): void {
     base,
     {
       onRequest,
+      config: { needsConfirmation: always },
       schema: {
         operationId: 'createMcpServer',
         tags,
@@ -73,6 +75,7 @@ export function serverRoutes(app: App, service: ServerService): void {
     `${base}/:id`,
     {
       onRequest,
+      config: { needsConfirmation: always },
       schema: {
         operationId: 'changeMcpServer',
         tags,
@@ -91,6 +94,7 @@ export function serverRoutes(app: App, service: ServerService): void {
     `${base}/:id`,
     {
       onRequest,
+      config: { needsConfirmation: always },
       schema: {
         operationId: 'removeMcpServer',
         tags,

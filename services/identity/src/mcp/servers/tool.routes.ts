@@ -6,6 +6,7 @@ import { getCaller } from '../../base/caller/actor.js';
 import { DecideBody, Decided, ToolDetail, ToolPage, ToolPath, ToolQuery } from './tool.schemas.js';
 import { ServerPath } from './schemas.js';
 import type { ToolDecisions } from './tool-decisions.js';
+import { always } from '../../base/confirmation.js';
 
 const base = '/api/v1/mcp-servers/:id/tools';
 const tags = ['MCP servers'];
@@ -51,6 +52,7 @@ export function mountedToolRoutes(app: App, decisions: ToolDecisions): void {
     base,
     {
       onRequest,
+      config: { needsConfirmation: always },
       schema: {
         operationId: 'decideOnMcpTools',
         tags,

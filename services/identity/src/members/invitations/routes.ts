@@ -6,6 +6,7 @@ import { getCaller } from '../../base/caller/actor.js';
 import { UserPath } from '../members/schemas.js';
 import { RepeatedInvitation } from './schemas.js';
 import type { Invitations } from './service.js';
+import { always } from '../../base/confirmation.js';
 
 /** For administrators, with a session: whoever has the link of an invitation can log in as the invitee. */
 export function invitationRoutes(app: App, invitations: Invitations): void {
@@ -13,6 +14,7 @@ export function invitationRoutes(app: App, invitations: Invitations): void {
     '/api/v1/users/:id/invitation',
     {
       onRequest: [app.authenticate, requireSession, requireAdminRole],
+      config: { needsConfirmation: always },
       schema: {
         operationId: 'repeatInvitation',
         tags: ['Users'],

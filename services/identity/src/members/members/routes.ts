@@ -6,6 +6,7 @@ import { errorResponses, bearer } from '../../base/openapi.js';
 import { getCaller } from '../../base/caller/actor.js';
 import { ChangeUserBody, CreateUserBody, Member, UserPath, UserResponse } from './schemas.js';
 import type { UserService } from './service.js';
+import { always, withField } from '../../base/confirmation.js';
 
 const tags = ['Users'];
 
@@ -58,6 +59,7 @@ export function userRoutes(app: App, service: UserService): void {
     '/api/v1/users',
     {
       onRequest: create,
+      config: { needsConfirmation: always },
       schema: {
         operationId: 'createUser',
         tags,
@@ -74,6 +76,7 @@ export function userRoutes(app: App, service: UserService): void {
     '/api/v1/users/:id',
     {
       onRequest: write,
+      config: { needsConfirmation: withField('role') },
       schema: {
         operationId: 'changeUser',
         tags,
@@ -90,6 +93,7 @@ export function userRoutes(app: App, service: UserService): void {
     '/api/v1/users/:id',
     {
       onRequest: write,
+      config: { needsConfirmation: always },
       schema: {
         operationId: 'removeUser',
         tags,

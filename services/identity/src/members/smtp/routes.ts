@@ -12,6 +12,7 @@ import {
   SmtpConfigWithPassword,
 } from './schemas.js';
 import type { ConfigurationService } from './service.js';
+import { always } from '../../base/confirmation.js';
 
 const tags = ['Configuration'];
 const path = '/api/v1/configurationManager/smtpConfig';
@@ -40,6 +41,7 @@ export function configurationRoutes(app: App, service: ConfigurationService): vo
     path,
     {
       onRequest: write,
+      config: { needsConfirmation: always },
       schema: {
         operationId: 'saveSmtpConfig',
         tags,
@@ -59,6 +61,7 @@ export function configurationRoutes(app: App, service: ConfigurationService): vo
     path,
     {
       onRequest: write,
+      config: { needsConfirmation: always },
       schema: {
         operationId: 'removeSmtpConfig',
         tags,

@@ -14,6 +14,7 @@ import {
 } from './schemas.js';
 import type { SecretService } from './secrets.js';
 import type { ApplicationService } from './service.js';
+import { always } from '../../base/confirmation.js';
 
 const base = '/api/v1/oauth-applications';
 const tags = ['OAuth applications'];
@@ -42,6 +43,7 @@ export function applicationRoutes(app: App, service: ApplicationService): void {
     base,
     {
       onRequest,
+      config: { needsConfirmation: always },
       schema: {
         operationId: 'createOAuthApplication',
         tags,
@@ -82,6 +84,7 @@ export function applicationRoutes(app: App, service: ApplicationService): void {
     `${base}/:clientId`,
     {
       onRequest,
+      config: { needsConfirmation: always },
       schema: {
         operationId: 'changeOAuthApplication',
         tags,
@@ -103,6 +106,7 @@ export function applicationRoutes(app: App, service: ApplicationService): void {
     `${base}/:clientId`,
     {
       onRequest,
+      config: { needsConfirmation: always },
       schema: {
         operationId: 'removeOAuthApplication',
         tags,
@@ -126,6 +130,7 @@ export function applicationSecretRoutes(app: App, service: SecretService): void 
     `${base}/:clientId/secrets`,
     {
       onRequest,
+      config: { needsConfirmation: always },
       schema: {
         operationId: 'createOAuthApplicationSecret',
         tags,
@@ -148,6 +153,7 @@ export function applicationSecretRoutes(app: App, service: SecretService): void 
     `${base}/:clientId/secrets/:secretId`,
     {
       onRequest,
+      config: { needsConfirmation: always },
       schema: {
         operationId: 'revokeOAuthApplicationSecret',
         tags,

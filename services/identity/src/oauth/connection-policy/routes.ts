@@ -5,6 +5,7 @@ import { requireAdminRole } from '../../base/authority.js';
 import { getCaller } from '../../base/caller/actor.js';
 import { ConnectionPolicyAnswer, ConnectionPolicyBody, SavedConnectionPolicy } from './schemas.js';
 import type { ConnectionPolicies } from './service.js';
+import { unlessDryRun } from '../../base/confirmation.js';
 
 const path = '/api/v1/organisation/connection-policy';
 const tags = ['Connected apps'];
@@ -30,6 +31,7 @@ export function connectionPolicyRoutes(app: App, service: ConnectionPolicies): v
     path,
     {
       onRequest,
+      config: { needsConfirmation: unlessDryRun },
       schema: {
         operationId: 'saveConnectionPolicy',
         tags,

@@ -5,6 +5,7 @@ import { requireAdminRole } from '../../base/authority.js';
 import { getCaller } from '../../base/caller/actor.js';
 import { ConnectedApp, ConnectedAppPath, OwnedConnectedApp } from './schemas.js';
 import type { ConnectedAppService } from './service.js';
+import { always } from '../../base/confirmation.js';
 
 const base = '/api/v1/connected-apps';
 const tags = ['Connected apps'];
@@ -76,6 +77,7 @@ export function adminConnectedAppRoutes(app: App, service: ConnectedAppService):
     `${base}/admin/:id`,
     {
       onRequest,
+      config: { needsConfirmation: always },
       schema: {
         operationId: 'revokeOrganisationConnectedApp',
         tags,

@@ -5,7 +5,7 @@ import { createSessionConfirmation } from './service.js';
 
 /**
  * Registers the confirmation that dangerous acts in a browser need, as an operation and as a page;
- * `guardDangerousOperations` asks for it.
+ * `guardDangerousRoutes` asks for it.
  */
 export function registerSessionConfirmation(
   app: App,

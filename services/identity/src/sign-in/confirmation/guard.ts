@@ -2,7 +2,7 @@ import { getPrincipal, invalidCredential, type Principal, standardAuthErrors } f
 import type { App, Clock } from '@platform/service-kit';
 import type { FastifyRequest, preValidationAsyncHookHandler, RouteOptions } from 'fastify';
 import type { Prisma } from '../../resources.js';
-import { dangerousOperations, type IsDangerous } from './dangerous-operations.js';
+import type { NeedsConfirmation } from '../../base/confirmation.js';
 import { ConfirmationRequired } from './errors.js';
 import { findAuthentication } from './queries.js';
 import { isRecent } from '../sessions/recent.js';
@@ -27,36 +27,30 @@ async function requireRecent(
 }
 
 /**
- * Guards the dangerous operations, whatever feature registers them. It runs once the body was read, after the credential
- * was verified for the last time.
+ * Guards the routes that say `needsConfirmation`. It runs once the body was read, after the credential was verified for the
+ * last time.
  */
-export function guardDangerousOperations(
+export function guardDangerousRoutes(
   app: App,
   { prisma, clock }: { readonly prisma: Prisma; readonly clock: Clock },
 ): void {
   const createGuard =
-    (isDangerous: IsDangerous): preValidationAsyncHookHandler =>
+    (needsConfirmation: NeedsConfirmation): preValidationAsyncHookHandler =>
     async (request) => {
-      if (isDangerous(request))
+      if (needsConfirmation(request))
         await requireRecent(prisma, getPrincipal(request), isFromBrowser(request), clock());
     };
-  const guarded = new Set<string>();
 
   app.addHook('onRoute', (route: RouteOptions) => {
-    const { schema } = route;
-    const isDangerous = dangerousOperations.get(schema?.operationId ?? '');
-    if (!schema || !isDangerous) return;
-    guarded.add(schema.operationId ?? '');
-    schema.description = [
-      schema.description,
-      'In the session of a browser: 403 `CONFIRMATION_REQUIRED` unless it was opened or confirmed within ten minutes (`confirmSession`).',
-    ]
-      .filter(Boolean)
-      .join('\n\n');
-    route.preValidation = [...[route.preValidation ?? []].flat(), createGuard(isDangerous)];
-  });
-  app.addHook('onReady', async () => {
-    const missing = [...dangerousOperations.keys()].filter((operation) => !guarded.has(operation));
-    if (missing.length > 0) throw new Error(`No route has the dangerous operations ${missing.join(', ')}`);
+    const needsConfirmation = route.config?.needsConfirmation;
+    if (!needsConfirmation) return;
+    if (route.schema)
+      route.schema.description = [
+        route.schema.description,
+        'In the session of a browser: 403 `CONFIRMATION_REQUIRED` unless it was opened or confirmed within ten minutes (`confirmSession`).',
+      ]
+        .filter(Boolean)
+        .join('\n\n');
+    route.preValidation = [...[route.preValidation ?? []].flat(), createGuard(needsConfirmation)];
   });
 }

@@ -6,6 +6,7 @@ import { getCaller } from '../../base/caller/actor.js';
 import { UserPath } from '../../members/members/schemas.js';
 import type { Connections } from './connections.js';
 import { Message, OwnConnection, PasswordBody } from './schemas.js';
+import { always } from '../../base/confirmation.js';
 
 /** For administrators, with a session. */
 export function memberConnectionRoutes(app: App, connections: Connections): void {
@@ -13,6 +14,7 @@ export function memberConnectionRoutes(app: App, connections: Connections): void
     '/api/v1/users/:id/identity-provider',
     {
       onRequest: [app.authenticate, requireSession, requireAdminRole],
+      config: { needsConfirmation: always },
       schema: {
         operationId: 'unlinkIdentityProvider',
         tags: ['Users'],

@@ -18,6 +18,7 @@ import {
 } from './schemas.js';
 import type { ProviderSettings } from './settings.js';
 import type { TestProvider } from './test-provider.js';
+import { always } from '../../base/confirmation.js';
 
 const path = '/api/v1/organisation/identity-provider';
 const tags = ['Configuration'];
@@ -113,6 +114,7 @@ export function domainRoutes(app: App, domains: Domains): void {
     `${path}/domains/:domain/verify`,
     {
       onRequest,
+      config: { needsConfirmation: always },
       schema: {
         operationId: 'verifyIdentityDomain',
         tags,
@@ -128,6 +130,7 @@ export function domainRoutes(app: App, domains: Domains): void {
     `${path}/domains/:domain`,
     {
       onRequest,
+      config: { needsConfirmation: always },
       schema: {
         operationId: 'removeIdentityDomain',
         tags,

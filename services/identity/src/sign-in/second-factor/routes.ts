@@ -15,6 +15,7 @@ import {
   SecondFactorResponse,
 } from './schemas.js';
 import type { OwnSecondFactor } from './service.js';
+import { always } from '../../base/confirmation.js';
 
 export const OWN = '/api/v1/auth/second-factor';
 export const noStore = { 'cache-control': 'no-store' };
@@ -115,6 +116,7 @@ export function memberSecondFactorRoutes(app: App, reset: ResetSecondFactor): vo
     '/api/v1/users/:id/second-factor',
     {
       onRequest: [app.authenticate, requireSession, requireAdminRole],
+      config: { needsConfirmation: always },
       schema: {
         operationId: 'resetUserSecondFactor',
         tags: ['Users'],

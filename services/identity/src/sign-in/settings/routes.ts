@@ -5,6 +5,7 @@ import { errorResponses, bearer } from '../../base/openapi.js';
 import { getCaller } from '../../base/caller/actor.js';
 import { SavedSignInSettings, SaveSignInSettingsBody, SignInSettingsResponse } from './schemas.js';
 import type { SignInSettingsService } from './service.js';
+import { always } from '../../base/confirmation.js';
 
 const tags = ['Configuration'];
 const path = '/api/v1/configurationManager/signInConfig';
@@ -29,6 +30,7 @@ export function signInSettingsRoutes(app: App, service: SignInSettingsService): 
     path,
     {
       onRequest: [app.authenticate, requireSession, requireAdminRole],
+      config: { needsConfirmation: always },
       schema: {
         operationId: 'saveSignInConfig',
         tags,

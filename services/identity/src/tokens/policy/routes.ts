@@ -6,6 +6,7 @@ import { bearer, errorResponses } from '../../base/openapi.js';
 import { getCaller } from '../../base/caller/actor.js';
 import { SavedTokenPolicy, TokenPolicyAnswer, TokenPolicyBody } from './schemas.js';
 import type { TokenPolicyService } from './service.js';
+import { unlessDryRun } from '../../base/confirmation.js';
 
 const path = '/api/v1/organisation/token-policy';
 const tags = ['Personal access tokens'];
@@ -31,6 +32,7 @@ export function tokenPolicyRoutes(app: App, service: TokenPolicyService): void {
     path,
     {
       onRequest,
+      config: { needsConfirmation: unlessDryRun },
       schema: {
         operationId: 'saveTokenPolicy',
         tags,

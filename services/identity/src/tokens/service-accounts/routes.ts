@@ -5,6 +5,7 @@ import { requireAdminRole } from '../../base/authority.js';
 import { getCaller } from '../../base/caller/actor.js';
 import { Account, AccountPath, ChangeAccountBody, CreateAccountBody } from './schemas.js';
 import type { ServiceAccounts } from './service.js';
+import { always } from '../../base/confirmation.js';
 
 const base = '/api/v1/service-accounts';
 const tags = ['Service accounts'];
@@ -32,6 +33,7 @@ export function serviceAccountRoutes(app: App, service: ServiceAccounts): void {
     base,
     {
       onRequest,
+      config: { needsConfirmation: always },
       schema: {
         operationId: 'createServiceAccount',
         tags,
@@ -63,6 +65,7 @@ export function serviceAccountRoutes(app: App, service: ServiceAccounts): void {
     `${base}/:accountId`,
     {
       onRequest,
+      config: { needsConfirmation: always },
       schema: {
         operationId: 'changeServiceAccount',
         tags,
@@ -81,6 +84,7 @@ export function serviceAccountRoutes(app: App, service: ServiceAccounts): void {
     `${base}/:accountId`,
     {
       onRequest,
+      config: { needsConfirmation: always },
       schema: {
         operationId: 'removeServiceAccount',
         tags,

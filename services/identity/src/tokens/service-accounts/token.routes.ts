@@ -8,6 +8,7 @@ import { CreatedToken, GrantableScopes } from '../schemas.js';
 import { AccountPath, CreateAccountTokenBody } from './schemas.js';
 import type { ServiceAccounts } from './service.js';
 import { createAccountToken, listAccountScopes } from './tokens.js';
+import { always } from '../../base/confirmation.js';
 
 const base = '/api/v1/service-accounts/:accountId/tokens';
 const tags = ['Service accounts'];
@@ -45,6 +46,7 @@ export function accountTokenRoutes(
     base,
     {
       onRequest,
+      config: { needsConfirmation: always },
       schema: {
         operationId: 'createServiceAccountToken',
         tags,
