@@ -5,6 +5,7 @@ import { isEmailAddress, isOrganisationName } from './base/config-values.js';
 import { identityVariables, loadAdminPassword, loadEncryptionKeys, loadIdentityConfig } from './config.js';
 import { withResources } from './command-resources.js';
 import { makeAdministrator } from './commands/administrators.js';
+import { removeMember } from './commands/members.js';
 import { createOrganisationService } from './commands/organisations.js';
 import { deleteMailsTo } from './mails/outbox/queries.js';
 import { resetByCommand } from './sign-in/second-factor/reset.js';
@@ -24,6 +25,9 @@ const help = `  create-organisation           --name <name> --admin-email <addre
   reset-second-factor           --email <address>
                                 remove a member's second factor, for when no administrator can do it;
                                 the sessions of the account end, and the audit says so
+  remove-member                 --email <address>
+                                remove a member from whichever organisation has the address, for when its
+                                owner belongs to another one; the audit says so
   verify-domain                 --organisation <id> --domain <name>
                                 verify a domain of e-mail addresses for an organisation's identity provider
                                 where its DNS record can't be looked up
@@ -93,6 +97,16 @@ async function runResetSecondFactor(args: string[]): Promise<void> {
   });
 }
 
+async function runRemoveMember(args: string[]): Promise<void> {
+  const { email } = parseArgs({ args, options: { email: text } }).values;
+  if (!email) throw new UsageError('remove-member needs --email');
+  const address = normaliseEmail(email);
+  await withResources(process.env, async ({ prisma }) => {
+    const orgId = await removeMember({ prisma, clock: systemClock }, address);
+    process.stdout.write(`${address} removed from organisation ${orgId}\n`);
+  });
+}
+
 async function runKeys(args: string[]): Promise<void> {
   const { values, positionals } = parseArgs({
     args,
@@ -140,6 +154,7 @@ export const main = defineCommands({
     'create-organisation': runCreateOrganisation,
     'make-administrator': runMakeAdministrator,
     'reset-second-factor': runResetSecondFactor,
+    'remove-member': runRemoveMember,
     'verify-domain': (args) => runVerifyDomain(args, process.env),
     'release-domain': (args) => runReleaseDomain(args, process.env),
     'lift-provider-requirement': (args) => runLiftRequirement(args, process.env),

@@ -15,6 +15,7 @@ import { hasAdministrator } from '../organisation/provider-requirement.queries.j
 import type { Outbox } from '../../mails/outbox/outbox.js';
 import type { Passwords } from '../../base/passwords.js';
 import { lockAdministration } from '../organisation/administration.js';
+import { isOfOtherOrganisation } from '../organisation/domains.queries.js';
 import { emailTaken, lastAdmin, mailUnavailable, sessionRequiredForAdmins, userNotFound } from './errors.js';
 import { countMembers, findMembers, type MemberRow } from './list.queries.js';
 import { type Account, findMember, insertUser, markRemoved, updateUser } from './queries.js';
@@ -27,7 +28,10 @@ export function normaliseEmail(email: string): string {
 }
 
 /** Returns whether the account is the organisation's only administrator who can log in. */
-async function isLastAdmin(tx: Transaction, { id, orgId, role, passwordHash }: Account): Promise<boolean> {
+export async function isLastAdmin(
+  tx: Transaction,
+  { id, orgId, role, passwordHash }: Account,
+): Promise<boolean> {
   return role === 'admin' && passwordHash !== null && !(await hasAdministrator(tx, orgId, id));
 }
 
@@ -81,6 +85,7 @@ export function createUserService(deps: {
       const user = { id: uuidv7(), orgId, email: normaliseEmail(email), fullName: fullName.trim(), role };
       const made = await prisma.$transaction(async (tx) => {
         await lockAdministration(tx, caller);
+        if (await isOfOtherOrganisation(tx, orgId, user.email)) throw emailTaken();
         const created = await insertUser(tx, { ...user, passwordHash, createdAt: at });
         if (!created) throw emailTaken();
         // prettier-ignore

@@ -1,3 +1,4 @@
+import { lockDomain, withdrawInvitations } from '../../members/organisation/domains.queries.js';
 import type { Prisma, Transaction } from '../../resources.js';
 
 type Db = Prisma | Transaction;
@@ -132,10 +133,11 @@ export async function markVerified(
   verified: { readonly verifiedAt: Date; readonly verifiedBy: 'dns' | 'command' },
 ): Promise<boolean> {
   // Of two organisations at the same moment, the second one sees the first.
-  await db.$executeRaw`select pg_advisory_xact_lock(hashtextextended(${`identity-domain:${domain}`}, 0))`;
+  await lockDomain(db, domain);
   const where = { domain, verifiedAt: { not: null }, orgId: { not: orgId } };
   if (await db.identityDomain.findFirst({ where, select: { domain: true } })) return false;
   await db.identityDomain.updateMany({ where: { orgId, domain }, data: verified });
+  await withdrawInvitations(db, { orgId, domain }, verified.verifiedAt);
   return true;
 }
 

@@ -78,6 +78,26 @@ test('IDP-4 every administrator is mailed about what an operator changes', async
   ]);
 });
 
+test('remove-member frees an address that an organisation holds without right, and mails its administrators', async () => {
+  const { orgId, session } = await identity.createOrganisation('boss@holder.example');
+  const body = { email: 'held@elsewhere.example', fullName: 'Ada', password: 'a long enough password' };
+  expect((await identity.call('POST', '/api/v1/users', { token: session, body })).status).toBe(201);
+  expect(await command('remove-member', '--email', 'Held@elsewhere.example')).toMatchObject({
+    code: 0,
+    stdout: `held@elsewhere.example removed from organisation ${orgId}\n`,
+  });
+  expect((await identity.call('POST', '/api/v1/users', { token: owner.session, body })).status).toBe(201);
+  const mails = await identity.db.query(
+    `select from outgoing_mails join users on users.id = user_id
+     where users.org_id = $1 and detail ->> 'headline' = 'A member of your organisation was removed'`,
+    [orgId],
+  );
+  expect(mails.rowCount).toBe(1);
+  const last = await command('remove-member', '--email', 'boss@holder.example');
+  expect([last.code, last.stderr]).toEqual([1, expect.stringContaining('last administrator')]);
+  expect((await command('remove-member')).code).toBe(2);
+});
+
 test('IDP-3 release-domain leaves a domain alone that is not verified', async () => {
   const body = { domain: 'pending.example' };
   await identity.call('POST', `${SETTINGS}/domains`, { token: former.session, body });

@@ -222,3 +222,33 @@ test('IDP-4 every administrator is mailed about a change, and nobody else', asyn
   );
   expect(JSON.stringify(sent)).not.toContain(client.clientSecret);
 });
+
+test('IDP-3 nobody else can hold addresses of a verified domain', async () => {
+  const other = await identity.createOrganisation(`boss-${++organisations}@start.example`);
+  const invite = (email: string, token: string, password?: string) =>
+    identity.call('POST', '/api/v1/users', { token, body: { email, fullName: 'Ada', password } });
+  const invited = await invite('invited@held.example', other.session);
+  const member = await invite('member@held.example', other.session, 'a long enough password');
+  expect([invited.status, member.status]).toEqual([201, 201]);
+  const { record } = await addDomain('held.example');
+  dns.records.set('_workspace-platform.held.example', [record.value]);
+  expect((await call('POST', '/domains/held.example/verify')).status).toBe(200);
+
+  // The invitation is withdrawn, so that the address is free; a member stays until an operator removes them.
+  const { body } = await identity.call('GET', '/api/v1/users', { token: other.session });
+  const emails = (body.data as { email: string }[]).map(({ email }) => email);
+  expect(emails).toContain('member@held.example');
+  expect(emails).not.toContain('invited@held.example');
+  expect((await invite('invited@held.example', session)).status).toBe(201);
+  const refused = await invite('later@held.example', other.session);
+  expect([refused.status, refused.body.error.code]).toEqual([409, 'EMAIL_TAKEN']);
+  const audit = await identity.call('GET', '/api/v1/audit?action=invitation.lapsed', {
+    token: other.session,
+  });
+  expect(audit.body.data).toEqual([
+    expect.objectContaining({
+      subjectId: invited.body.user.id,
+      reason: 'another organisation has verified the domain',
+    }),
+  ]);
+});
