@@ -70,7 +70,20 @@ export interface SyncEvent {
     readonly createdAtTimestamp: string;
     readonly updatedAtTimestamp: string;
     readonly sourceCreatedAtTimestamp: string;
-  };
+  } & Partial<RunFields>;
+}
+
+/** What the event says about its run, beside the fields of the specification; numbers are text, as the others. */
+export interface RunFields {
+  readonly runId: string;
+  /** After a full run, a consumer deletes what the run has not seen. */
+  readonly mode: 'incremental' | 'full';
+  /** When the full run started, or the last one before an incremental run. Milliseconds since the epoch. */
+  readonly fullStartedAt: string;
+  readonly items: string;
+  readonly deleted: string;
+  readonly failed: string;
+  readonly bytes: string;
 }
 
 export interface SyncEventInput {
@@ -82,6 +95,24 @@ export interface SyncEventInput {
   readonly eventId?: string;
   /** The time at which the crawled source was set up, in milliseconds since the epoch. Default: `now`. */
   readonly sourceCreatedAt?: number;
+  readonly run?: {
+    readonly id: string;
+    readonly mode: RunFields['mode'];
+    readonly fullStartedAt: number | undefined;
+    readonly counters: Readonly<Record<'items' | 'deleted' | 'failed' | 'bytes', number>>;
+  };
+}
+
+function toRunFields({ id, mode, fullStartedAt, counters }: NonNullable<SyncEventInput['run']>) {
+  return {
+    runId: id,
+    mode,
+    ...(fullStartedAt !== undefined && { fullStartedAt: String(fullStartedAt) }),
+    items: String(counters.items),
+    deleted: String(counters.deleted),
+    failed: String(counters.failed),
+    bytes: String(counters.bytes),
+  };
 }
 
 /** Builds the event of a completed crawl. Pure, except for a generated id. */
@@ -98,6 +129,7 @@ export function createSyncEvent(input: SyncEventInput): SyncEvent {
       createdAtTimestamp: String(now),
       updatedAtTimestamp: String(now),
       sourceCreatedAtTimestamp: String(input.sourceCreatedAt ?? now),
+      ...(input.run && toRunFields(input.run)),
     },
   };
 }

@@ -17,7 +17,6 @@ import { statisticsRoutes } from './api/statistics/routes.js';
 import { createStatistics } from './api/statistics/service.js';
 import type { CrawlConfig } from './config.js';
 import { registerQueueUp } from './engine/metrics.js';
-import type { Applier } from './queue/applier.js';
 import type { CrawlQueues } from './queue/queues.js';
 import { openQueueing } from './queueing.js';
 import type { Resources } from './resources.js';
@@ -29,13 +28,14 @@ type Deps = ServiceDeps<CrawlConfig, Resources>;
 function registerApi(
   app: App,
   deps: Deps,
-  { queues, applier }: { queues: CrawlQueues; applier: Applier },
+  { queues, onChange }: { queues: CrawlQueues; onChange: () => void },
 ): void {
-  const { resources, clock } = deps;
+  const { config, resources, clock } = deps;
   const { pool, prisma } = resources;
-  scheduleRoutes(app, createScheduleService({ pool, onChange: applier.wake, clock }));
+  const overdueGraceMs = config.OVERDUE_GRACE_MS;
+  scheduleRoutes(app, createScheduleService({ pool, onChange, clock, overdueGraceMs }));
   nextRunRoutes(app, createNextRunsService({ pool, clock }));
-  runRoutes(app, createRunService({ pool, prisma, queues, clock }));
+  runRoutes(app, createRunService({ pool, prisma, queues, clock, onClaimable: () => undefined }));
   statisticsRoutes(app, createStatistics({ pool, clock }));
   queueRoutes(app, createQueueView({ pool, clock }));
   connectorRoutes(app);
@@ -58,7 +58,8 @@ export async function buildCrawl(deps: Deps): Promise<ServiceApp> {
   const { queues } = queueing;
   health.checks.set('database', () => resources.pool.query('select 1'));
   registerQueueUp(metrics, () => queues.ping());
-  const applier = startWorkers({ ...deps, ...queueing, registry: metrics });
+  const dispatcher =
+    config.ROLE === 'api' ? undefined : startWorkers({ ...deps, ...queueing, registry: metrics });
   // Of the API, only "run now" needs the queue, and it fails with 503 by itself. A worker does nothing without the
   // queue, and verifies no request.
   if (config.ROLE === 'worker') {
@@ -73,7 +74,7 @@ export async function buildCrawl(deps: Deps): Promise<ServiceApp> {
     clock,
     messages: crawlAuthErrors,
   });
-  registerApi(app, deps, { queues, applier });
+  registerApi(app, deps, { queues, onChange: () => dispatcher?.wake() });
   await identity.start();
   return service;
 }

@@ -37,7 +37,6 @@ export const crawlVariables = {
   QUEUE_CONCURRENCY: withDefault(integer(1, 1_000), 5),
   RETRY_DELAY_MS: withDefault(integer(1, 3_600_000), 5_000),
   STALLED_INTERVAL_MS: withDefault(integer(100, 600_000), 30_000),
-  RECONCILE_INTERVAL_MS: withDefault(integer(100, 3_600_000), 60_000),
   OVERDUE_GRACE_MS: withDefault(integer(100, 3_600_000), 60_000),
   MISFIRE_GRACE_MS: withDefault(integer(100, 86_400_000), 300_000),
 } as const;

@@ -13,7 +13,7 @@ export interface Queueing {
 
 /** Opens the queues on their backend, and registers their end with the shutdown. */
 export async function openQueueing(deps: ServiceDeps<CrawlConfig, Resources>): Promise<Queueing> {
-  const { config, resources, shutdown, clock } = deps;
+  const { config, resources, shutdown } = deps;
   const { log } = resources;
   if (config.REDIS_URL === undefined) await assertQueuesMigrated(config.DATABASE_URL);
   const queueBackend = createQueueBackend({
@@ -24,9 +24,7 @@ export async function openQueueing(deps: ServiceDeps<CrawlConfig, Resources>): P
   });
   const queues = openQueues({
     queueBackend,
-    retryDelayMs: config.RETRY_DELAY_MS,
     concurrency: config.QUEUE_CONCURRENCY,
-    clock,
     log,
   });
   shutdown.on('close', 'queues', async () => {

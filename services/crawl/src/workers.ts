@@ -3,17 +3,16 @@ import { createPool, type ServiceDeps } from '@platform/service-kit';
 import type pg from 'pg';
 import type { Registry } from 'prom-client';
 import type { CrawlConfig } from './config.js';
-import { mayCancelAttempt, saveEndpointState, saveProgress, saveTaskLocation } from './db/claimed-runs.js';
-import { readOldestDueAge } from './db/expected-runs.js';
+import { saveEndpointState, saveProgress, saveTaskLocation } from './db/claimed-runs.js';
+import { readBacklog } from './db/dispatch.js';
 import { createActiveRuns } from './engine/active-runs.js';
 import { createProcessor, startCrawlWorkers } from './engine/crawl.job.js';
-import { createCrawlMetrics, type CrawlMetrics, registerQueueAge } from './engine/metrics.js';
-import { createReconciler } from './engine/reconciler/reconciler.job.js';
+import { createDispatcher, type Dispatcher } from './engine/dispatcher.job.js';
+import { createCrawlMetrics, registerBacklog } from './engine/metrics.js';
 import { createRunLifecycle } from './engine/run-lifecycle.js';
+import { createTaskCancellations } from './engine/task-cancellations.job.js';
 import { createTasks } from './engine/tasks/tasks.js';
 import { startOutbox } from './outbox.js';
-import { type Applier, createApplier } from './queue/applier.js';
-import type { CrawlJob } from './queue/job.js';
 import type { Queueing } from './queueing.js';
 import type { Resources } from './resources.js';
 
@@ -25,11 +24,6 @@ const STOP_MS = 8_000;
 
 interface WorkerDeps extends ServiceDeps<CrawlConfig, Resources>, Queueing {
   readonly registry: Registry;
-}
-
-interface RunDeps extends WorkerDeps {
-  readonly applier: Applier;
-  readonly metrics: CrawlMetrics;
 }
 
 /**
@@ -47,28 +41,11 @@ function openPool({ config, resources, shutdown }: WorkerDeps): pg.Pool {
   });
 }
 
-/**
- * Removes the job scheduler that made a stale tick: a command that was executed after its timeout can leave one that
- * no row knows of.
- */
-function createStaleTicks({ queues, metrics, resources }: RunDeps) {
-  return async ({ id, data }: CrawlJob): Promise<void> => {
-    if (data.kind !== 'tick' || id === undefined) return;
-    await queues.removeTickScheduler(data.connector, id).then(
-      (isRemoved) => {
-        if (isRemoved) metrics.repairs.inc({ kind: 'orphaned_scheduler' });
-      },
-      (error: unknown) => {
-        resources.log.warn({ err: error, jobId: id }, 'failed to remove a job scheduler without a schedule');
-      },
-    );
-  };
-}
-
-/** Starts the half of the service that runs the crawls. */
-function startRuns(deps: RunDeps): void {
-  const { config, resources, queueBackend, metrics, shutdown, clock } = deps;
+/** Starts the half of the service that runs the crawls. @returns the dispatcher. */
+export function startWorkers(deps: WorkerDeps): Dispatcher {
+  const { config, resources, queueBackend, queues, shutdown, clock } = deps;
   const { log } = resources;
+  const metrics = createCrawlMetrics(deps.registry);
   const pool = openPool(deps);
   const onEvent = startOutbox(deps, pool);
   const leaseMs = Math.min(MAX_LEASE_MS, Math.max(MIN_LEASE_MS, config.STALLED_INTERVAL_MS));
@@ -85,18 +62,34 @@ function startRuns(deps: RunDeps): void {
     misfireGraceMs: config.MISFIRE_GRACE_MS,
     endpointGraceMs: config.ENDPOINT_GRACE_MS,
   };
+  const { cancel: cancelTask } = tasks;
+  const cancellations = createTaskCancellations({ pool, cancelTask, clock, metrics, log });
+  cancellations.start();
+  const dispatcher = createDispatcher({
+    pool,
+    queues,
+    clock,
+    metrics,
+    log,
+    overdueGraceMs: config.OVERDUE_GRACE_MS,
+    misfireGraceMs: config.MISFIRE_GRACE_MS,
+    onClaimable: () => undefined,
+  });
   const processor = createProcessor({
-    lifecycle: createRunLifecycle({ pool, clock, times, onEvent, onStale: createStaleTicks(deps) }),
+    lifecycle: createRunLifecycle({ pool, clock, times, onEvent }),
     activeRuns,
     getTask: tasks.get,
     saveProgress: (run, progress) => saveProgress(pool, run, progress),
-    saveEndpointState: (run, wait) => saveEndpointState(pool, run, wait),
-    saveTaskLocation: (run, location) => saveTaskLocation(pool, run, location),
-    mayCancelAttempt: (run) => mayCancelAttempt(pool, run),
+    saveEndpointState: (run, wait) => saveEndpointState(pool, run, new Date(clock()), wait),
+    saveTaskLocation: (run, location) => saveTaskLocation(pool, run, location, new Date(clock())),
     endpointGraceMs: config.ENDPOINT_GRACE_MS,
     onOutcome: (connector, outcome, seconds) => {
       metrics.runs.inc({ connector, outcome });
       metrics.duration.observe({ outcome }, seconds);
+    },
+    onDue: () => {
+      dispatcher.wake();
+      cancellations.wake();
     },
     clock,
     log,
@@ -107,19 +100,14 @@ function startRuns(deps: RunDeps): void {
     stalledIntervalMs: config.STALLED_INTERVAL_MS,
     log,
   });
-  registerQueueAge(deps.registry, () => readOldestDueAge(pool, new Date(clock())));
-  activeRuns.start();
-  const reconciler = createReconciler({
-    ...deps,
-    pool,
-    cancelTask: tasks.cancel,
-    log,
-    intervalMs: config.RECONCILE_INTERVAL_MS,
-    overdueGraceMs: config.OVERDUE_GRACE_MS,
-    misfireGraceMs: config.MISFIRE_GRACE_MS,
+  registerBacklog(deps.registry, () => {
+    const now = clock();
+    return readBacklog(pool, new Date(now), new Date(now - config.OVERDUE_GRACE_MS));
   });
-  reconciler.start();
-  shutdown.on('workers', 'reconciler', reconciler.stop);
+  activeRuns.start();
+  dispatcher.start();
+  shutdown.on('workers', 'dispatcher', dispatcher.stop);
+  shutdown.on('workers', 'cancellations of tasks', cancellations.stop);
   shutdown.on('workers', 'crawl workers', async () => {
     // Active runs are handed back: they may take minutes, and another replica can continue them.
     activeRuns.stopAll();
@@ -133,16 +121,5 @@ function startRuns(deps: RunDeps): void {
     activeRuns.stop();
     await tasks.close();
   });
-}
-
-/** Starts the background work of the process's role. @returns the applier, which every role has. */
-export function startWorkers(deps: WorkerDeps): Applier {
-  const { config, resources, queues, shutdown, clock } = deps;
-  const { pool, log } = resources;
-  const metrics = createCrawlMetrics(deps.registry);
-  const applier = createApplier({ pool, queues, clock, metrics, log });
-  applier.start();
-  shutdown.on('flush', 'applier of schedules', applier.stop);
-  if (config.ROLE !== 'api') startRuns({ ...deps, applier, metrics });
-  return applier;
+  return dispatcher;
 }

@@ -10,10 +10,7 @@ describeWith('nginx', 'back up and restore', () => {
     const backups: Backup[] = [];
 
     beforeAll(async () => {
-      platform = await startPlatform({
-        replicas: 1,
-        envByService: { crawl: { RECONCILE_INTERVAL_MS: '500' } },
-      });
+      platform = await startPlatform({ replicas: 1 });
     });
     afterAll(async () => {
       await platform?.close();

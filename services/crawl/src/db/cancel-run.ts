@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { cancelTasksOf, taskColumns } from './claimed-runs.js';
 import { inProgress } from './runs.js';
 import { finishOneOff, lockScheduleRow } from './schedules.js';
 import { inTransaction } from './transaction.js';
@@ -28,10 +29,14 @@ export const cancelRun = (pool: pg.Pool, key: RunKey, at: Date): Promise<boolean
     await lockScheduleRow(tx, scheduleId);
     const { rows } = await tx.query<{ revision: number; isOnlyRun: boolean }>({
       name: 'cancel_run',
-      text: `update runs set state = 'aborted', reason = 'Cancelled by an administrator', finished_at = $2, lease_until = null
-             where id = $1 and ${inProgress}
-             returning revision::float8 as revision, trigger <> 'manual' and exists (
-               select from schedules s where s.id = runs.schedule_id and not s.is_recurring) as "isOnlyRun"`,
+      text: `with ended as (
+               update runs set state = 'aborted', reason = 'Cancelled by an administrator', finished_at = $2, due_at = null,
+                 parameters = null
+               where id = $1 and ${inProgress}
+               returning ${taskColumns}, revision, trigger <> 'manual' and exists (
+                 select from schedules s where s.id = runs.schedule_id and not s.is_recurring) as is_only_run
+             ), cancelled as (${cancelTasksOf('ended', '$2::timestamptz')})
+             select revision::float8 as revision, is_only_run as "isOnlyRun" from ended`,
       values: [key.runId, at],
     });
     const [run] = rows;

@@ -1,8 +1,9 @@
 import { outboxInsertFrom, outboxValues, type SyncEvent } from '@platform/events';
-import type { Run } from './runs.js';
+import { counterNames, type Counters } from '../domain/counters.js';
+import { type Run, runColumns } from './runs.js';
 import type { Db } from './transaction.js';
 
-/* A worker's writes to a run that it has claimed. */
+/* The claim of a run, and a worker's writes to a run that it has claimed. */
 
 /**
  * Identifies one claim of a run. A worker's write takes effect only while its claim is valid, and each claim has
@@ -11,40 +12,173 @@ import type { Db } from './transaction.js';
 export type RunClaim = Pick<Run, 'id' | 'claimCount'>;
 const isHeld = (number: number) => `state = 'active' and claim_count = $${number}`;
 
+const sumCounters = (one: string, other: string) =>
+  `jsonb_build_object(${counterNames
+    .map(
+      (name) =>
+        `'${name}', coalesce((${one} ->> '${name}')::bigint, 0) + coalesce((${other} ->> '${name}')::bigint, 0)`,
+    )
+    .join(', ')})`;
+
+/** A run that was claimed, with what it goes on from. */
+export interface ClaimedRow extends Run {
+  readonly counters: Partial<Counters>;
+  readonly checkpoint: unknown;
+  /** When the full crawl started that this run continues, or the last completed one. */
+  readonly fullStartedAt: Date | null;
+}
+
+/**
+ * The columns that a claim sets. `now`, `lease`: when it is claimed, and when its lease expires. The attempt of a lost
+ * worker, one that was handed back and one that waited for its endpoint continue: the first two keep their deadline.
+ * What the slice of a lost worker had counted is kept.
+ */
+const claimColumns = (now: string, lease: string) => `
+  state = 'active', attempts = attempts + 1, claim_count = claim_count + 1, is_queued = false,
+  started_at = coalesce(started_at, ${now}),
+  attempt_started_at = case when deadline_at is null and unavailable_since is null then ${now}
+    else coalesce(attempt_started_at, ${now}) end,
+  deadline_at = coalesce(deadline_at, ${now} + make_interval(secs => (parameters ->> 'timeoutMs')::float8 / 1000)),
+  progress = case when slices > 0 then progress else 10 end, due_at = ${lease}, heartbeat_until = null,
+  counters = case when slice_counters = '{}' then counters else ${sumCounters('counters', 'slice_counters')} end,
+  slice_counters = '{}'`;
+
+const claim = `
+  with claimed as (
+    update runs set ${claimColumns('$3::timestamptz', '$4::timestamptz')}
+    where id = $1 and claim_count = $2 and state in ('waiting', 'retrying')
+    returning ${runColumns('runs')}, counters
+  )
+  select claimed.*, c.checkpoint, coalesce(c.full_started_at, c.last_full_at) as "fullStartedAt"
+  from claimed left join connector_states c on c.org_id = claimed."orgId" and c.connector = claimed.connector`;
+
+/** Claims a run that has this number of claims; undefined when it has another, has ended or is claimed. */
+export async function claimRun(
+  db: Db,
+  run: RunClaim,
+  given: { readonly at: Date; readonly leaseUntil: Date },
+): Promise<ClaimedRow | undefined> {
+  const { rows } = await db.query<ClaimedRow>({
+    name: 'claim_run',
+    text: claim,
+    values: [run.id, run.claimCount, given.at, given.leaseUntil],
+  });
+  return rows[0];
+}
+
+/**
+ * Orders the cancellation of the remote tasks of runs that end, in the same statement.
+ *
+ * @param runs - has the columns id, org_id, connector, request_id and the location of the task, which may be null.
+ */
+export const cancelTasksOf = (runs: string, now: string) => `
+  insert into tasks_to_cancel (run_id, location, org_id, connector, request_id, created_at, due_at)
+  select id, task_location, org_id, connector, coalesce(request_id, id::text), ${now}, ${now}
+  from ${runs} where task_location is not null on conflict do nothing`;
+
+/** The columns of {@link cancelTasksOf}. */
+export const taskColumns = 'id, org_id, connector, request_id, task_location';
+
 /*
- * The end of the run, the count and the event are one statement, so all of them are stored or none, without an open
+ * The end of the run, the counts and the event are one statement, so all of them are stored or none, without an open
  * transaction.
  */
 const end = (outcome: 'completed' | 'failed', set: string) => `
   with ended as (
-    update runs set state = '${outcome}', finished_at = $3, lease_until = null, ${set}
-    where id = $1 and ${isHeld(2)} returning org_id
+    update runs set state = '${outcome}', finished_at = $3, due_at = null, parameters = null, deadline_at = null, ${set}
+    where id = $1 and ${isHeld(2)} returning ${taskColumns}, mode, started_at
   ), counted as (
     insert into org_statistics (org_id, ${outcome}) select org_id, 1 from ended
     on conflict (org_id) do update set ${outcome} = org_statistics.${outcome} + 1
   )`;
-const completion = `${end('completed', 'progress = 100, reason = null, task_location = null, event_id = $4::uuid')}, published as (
-    ${outboxInsertFrom('ended', 4)}
+
+const sliceEnd = (counters: string) => `slices = slices + 1, finished_claim = claim_count,
+  counters = ${sumCounters('counters', `coalesce(${counters}::jsonb, slice_counters)`)}, slice_counters = '{}'`;
+
+/* A full crawl is complete: what a consumer has not seen since it started is gone. */
+const completion = `${end(
+  'completed',
+  `progress = 100, reason = null, task_location = null, event_id = $6::uuid, ${sliceEnd('$4')}`,
+)}, state as (
+    insert into connector_states as c (org_id, connector, last_completed_at, last_full_at, checkpoint, version)
+    select org_id, connector, $3, case when mode = 'full' then started_at end, $5::jsonb, ($5 is not null)::int from ended
+    on conflict (org_id, connector) do update set
+      last_completed_at = excluded.last_completed_at, consecutive_failures = 0, last_failure = null,
+      last_full_at = case when excluded.last_full_at is null then c.last_full_at
+        else coalesce(c.full_started_at, excluded.last_full_at) end,
+      full_started_at = case when excluded.last_full_at is null then c.full_started_at end,
+      checkpoint = coalesce(excluded.checkpoint, c.checkpoint),
+      version = c.version + (excluded.checkpoint is not null)::int
+  ), published as (
+    ${outboxInsertFrom('ended', 6)}
   )
   select from ended`;
-const failure = `${end('failed', 'reason = $4')} select from ended`;
+
+/** What a worker reports with the end of its slice. */
+export interface SliceResult {
+  /** Undefined leaves the checkpoint as it is. */
+  readonly checkpoint?: unknown;
+  /** The counters of the slice; undefined: as its last heartbeat said. */
+  readonly counters?: Partial<Counters> | undefined;
+}
+
+const toJson = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value));
 
 /** Completes the run and stores its event. @returns whether the claim was valid. */
-export async function completeRun(db: Db, run: RunClaim, at: Date, event: SyncEvent): Promise<boolean> {
+export async function completeRun(
+  db: Db,
+  run: RunClaim,
+  at: Date,
+  event: SyncEvent,
+  { checkpoint, counters }: SliceResult = {},
+): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'complete_run',
     text: completion,
-    values: [run.id, run.claimCount, at, ...outboxValues(event, run.id)],
+    values: [
+      run.id,
+      run.claimCount,
+      at,
+      toJson(counters),
+      toJson(checkpoint),
+      ...outboxValues(event, run.id),
+    ],
   });
   return rowCount === 1;
 }
 
-/** Fails the run: it is not tried again. @returns whether the claim was valid. */
-export async function failRun(db: Db, run: RunClaim, at: Date, reason: string): Promise<boolean> {
+const stateOfFailed = `
+  insert into connector_states as c (org_id, connector, consecutive_failures, last_failure)
+  select org_id, connector, 1, $4 from ended
+  on conflict (org_id, connector) do update set
+    consecutive_failures = c.consecutive_failures + 1, last_failure = excluded.last_failure`;
+
+const failure = `${end('failed', 'reason = $4, task_location = coalesce($5, task_location), finished_claim = claim_count')},
+  state as (${stateOfFailed}), cancelled as (${cancelTasksOf('ended', '$3')})
+  select from ended`;
+
+/** How an attempt ended without success. */
+export interface AttemptFailure {
+  readonly reason: string;
+  readonly at: Date;
+  /** Where the task can be cancelled, if the endpoint did not say that it has ended. */
+  readonly location: string | undefined;
+}
+
+/**
+ * Fails the run: it is not tried again. The location is kept only where the task is to be cancelled.
+ *
+ * @returns whether the claim was valid.
+ */
+export async function failRun(
+  db: Db,
+  run: RunClaim,
+  { at, reason, location }: AttemptFailure,
+): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'fail_run',
     text: failure,
-    values: [run.id, run.claimCount, at, reason],
+    values: [run.id, run.claimCount, at, reason, location ?? null],
   });
   return rowCount === 1;
 }
@@ -58,16 +192,22 @@ export async function failRun(db: Db, run: RunClaim, at: Date, reason: string): 
 export async function markRetrying(
   db: Db,
   run: RunClaim,
-  given: { readonly reason: string; readonly at: Date; readonly leaseUntil: Date },
+  { at, reason, location }: AttemptFailure,
+  retryAt: Date,
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'retry_run',
-    text: `update runs set state = 'retrying', reason = $2, lease_until = $3, unavailable_since = null, task_location = null,
-             failed_attempts = case when state = 'active' then failed_attempts || jsonb_build_object(
-               'number', attempts, 'startedAt', (extract(epoch from coalesce(attempt_started_at, started_at)) * 1000)::bigint,
-               'endedAt', (extract(epoch from $5::timestamptz) * 1000)::bigint, 'reason', $2::text) else failed_attempts end
-           where id = $1 and state in ('active', 'retrying') and claim_count = $4`,
-    values: [run.id, given.reason, given.leaseUntil, run.claimCount, given.at],
+    text: `with ended as (
+             update runs set state = 'retrying', reason = $2, due_at = $3, is_queued = false, unavailable_since = null,
+               task_location = null, deadline_at = null, finished_claim = claim_count,
+               failed_attempts = case when state = 'active' then failed_attempts || jsonb_build_object(
+                 'number', attempts, 'startedAt', (extract(epoch from coalesce(attempt_started_at, started_at)) * 1000)::bigint,
+                 'endedAt', (extract(epoch from $5::timestamptz) * 1000)::bigint, 'reason', $2::text) else failed_attempts end
+             where id = $1 and state in ('active', 'retrying') and claim_count = $4
+             returning id, org_id, connector, request_id, $6::text as task_location
+           ), cancelled as (${cancelTasksOf('ended', '$5::timestamptz')})
+           select from ended`,
+    values: [run.id, reason, retryAt, run.claimCount, at, location ?? null],
   });
   return rowCount === 1;
 }
@@ -80,33 +220,49 @@ export async function markRetrying(
 export async function markPostponed(
   db: Db,
   run: RunClaim,
-  given: { readonly reason: string; readonly since: Date; readonly leaseUntil: Date },
+  given: { readonly reason: string; readonly since: Date; readonly until: Date },
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'postpone_run',
     text: `update runs set state = 'retrying', attempts = attempts - (state = 'active')::int, reason = $3,
-             unavailable_since = $4, lease_until = $5
+             unavailable_since = $4, due_at = $5, is_queued = false, deadline_at = null
            where id = $1 and state in ('active', 'retrying') and claim_count = $2`,
-    values: [run.id, run.claimCount, given.reason, given.since, given.leaseUntil],
+    values: [run.id, run.claimCount, given.reason, given.since, given.until],
   });
   return rowCount === 1;
 }
 
 /**
- * Returns a run to the queue. Its attempt doesn't count. No worker calls its endpoint until the next claim, which
- * starts with the full grace period.
+ * Returns a run to the queue. Its attempt doesn't count, and continues with what is left of its time. No worker calls its
+ * endpoint until the next claim, which starts with the full grace period.
  */
-export const markHandedBack = (db: Db, run: RunClaim, leaseUntil: Date): Promise<unknown> =>
-  db.query({
+export async function markHandedBack(db: Db, run: RunClaim, at: Date): Promise<boolean> {
+  const { rowCount } = await db.query({
     name: 'hand_back_run',
-    text: `update runs set state = 'waiting', attempts = attempts - 1, progress = 0, lease_until = $2, unavailable_since = null,
+    text: `update runs set state = 'waiting', attempts = attempts - 1, progress = case when slices > 0 then progress else 0 end,
+             due_at = $2, is_queued = false, unavailable_since = null, finished_claim = claim_count,
              reason = case when unavailable_since is null then reason end
            where id = $1 and ${isHeld(3)}`,
-    values: [run.id, leaseUntil, run.claimCount],
+    values: [run.id, at, run.claimCount],
   });
+  return rowCount === 1;
+}
+
+/** Ends a run that was claimed too late for a schedule that skips missed runs. @returns whether the claim was valid. */
+export async function skipRun(db: Db, run: RunClaim, at: Date, reason: string): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'skip_run',
+    text: `update runs set state = 'skipped', reason = $4, finished_at = $3, due_at = null, parameters = null, attempts = 0,
+             started_at = null, attempt_started_at = null, deadline_at = null, progress = 0
+           where id = $1 and ${isHeld(2)}`,
+    values: [run.id, run.claimCount, at, reason],
+  });
+  return rowCount === 1;
+}
 
 /**
- * Renews the leases of runs, without a write to any index.
+ * Renews the leases of runs, without a write to any index. Rows are locked in the order of their ids, as by a pause and a
+ * removal of many.
  *
  * @returns the runs whose claims are still valid.
  */
@@ -118,29 +274,15 @@ export async function renewLeases(
   const { rows } = await db.query<{ number: number }>({
     name: 'renew_leases',
     // The claim's own time is indexed, and stays as it is unless the clock was set back.
-    text: `update runs set heartbeat_until = $3, lease_until = least(lease_until, $3)
-           from unnest($1::uuid[], $2::int[]) with ordinality as held (id, claim_count, number)
-           where runs.id = held.id and state = 'active' and runs.claim_count = held.claim_count
+    text: `update runs set heartbeat_until = $3, due_at = least(due_at, $3)
+           from (select runs.id, number from unnest($1::uuid[], $2::int[]) with ordinality as held (id, claim_count, number)
+               join runs on runs.id = held.id and state = 'active' and runs.claim_count = held.claim_count
+             order by runs.id for no key update of runs) as held
+           where runs.id = held.id
            returning held.number::int as number`,
     values: [runs.map(({ id }) => id), runs.map(({ claimCount }) => claimCount), leaseUntil],
   });
   return new Set(rows.flatMap(({ number }) => runs[number - 1] ?? []));
-}
-
-/**
- * Returns whether a worker may cancel the remote task of its attempt. It may not when another worker has claimed the
- * same attempt, or will: a task belongs to an attempt, not to a worker. A postponed run releases its attempt, too.
- * Once such a run is aborted no other worker will claim it, and only the last one knows where the task is.
- */
-export async function mayCancelAttempt(db: Db, run: RunClaim & Pick<Run, 'attempts'>): Promise<boolean> {
-  const { rows } = await db.query<{ mayCancel: boolean }>({
-    name: 'may_cancel_attempt',
-    text: `select attempts > $3 or (claim_count = $2 and (attempts = $3 or state = 'aborted')) as "mayCancel"
-           from runs where id = $1`,
-    values: [run.id, run.claimCount, run.attempts],
-  });
-  // The run was pruned from the history, so it ended long ago.
-  return rows[0]?.mayCancel ?? true;
 }
 
 export const saveProgress = (db: Db, run: RunClaim, progress: number): Promise<unknown> =>
@@ -150,24 +292,34 @@ export const saveProgress = (db: Db, run: RunClaim, progress: number): Promise<u
     values: [run.id, progress, run.claimCount],
   });
 
-/**
- * Stores where the task of a run can be cancelled, even if the run has been aborted since; null once it is cancelled.
- */
-export const saveTaskLocation = (db: Db, run: RunClaim, location: string | null): Promise<unknown> =>
+/** Stores where the task of a run can be cancelled, and has it cancelled if the run was aborted meanwhile. */
+export const saveTaskLocation = (db: Db, run: RunClaim, location: string, at: Date): Promise<unknown> =>
   db.query({
     name: 'run_task_location',
-    text: `update runs set task_location = $3 where id = $1 and claim_count = $2 and state in ('active', 'aborted')`,
-    values: [run.id, run.claimCount, location],
+    text: `with aborted as (
+             select id, org_id, connector, request_id, $3::text as task_location from runs
+             where id = $1 and claim_count = $2 and state = 'aborted'
+           ), saved as (
+             update runs set task_location = $3 where id = $1 and ${isHeld(2)}
+           ) ${cancelTasksOf('aborted', '$4::timestamptz')}`,
+    values: [run.id, run.claimCount, location, at],
   });
 
-/** Stores why the endpoint of an active run is unavailable, and since when; null when it is available. */
+/**
+ * Stores why the endpoint of an active run is unavailable, and since when; null when it is available. The time for which
+ * it was unavailable is not part of the attempt's time.
+ */
 export const saveEndpointState = (
   db: Db,
   run: RunClaim,
+  at: Date,
   wait: { readonly reason: string; readonly since: Date } | null,
 ): Promise<unknown> =>
   db.query({
     name: 'endpoint_state',
-    text: `update runs set reason = $3, unavailable_since = $4 where id = $1 and ${isHeld(2)}`,
-    values: [run.id, run.claimCount, wait?.reason ?? null, wait?.since ?? null],
+    text: `update runs set reason = $3, unavailable_since = $4,
+             deadline_at = case when $4::timestamptz is null and unavailable_since is not null
+               then deadline_at + greatest($5::timestamptz - unavailable_since, '0') else deadline_at end
+           where id = $1 and ${isHeld(2)}`,
+    values: [run.id, run.claimCount, wait?.reason ?? null, wait?.since ?? null, at],
   });

@@ -1,9 +1,18 @@
 import type { Connector } from '@platform/events';
-import type { RunState, RunTrigger } from '../domain/run-state.js';
+import type { RunMode, RunState, RunTrigger } from '../domain/run-state.js';
+import type { RunWorker } from '../domain/run-worker.js';
 import type { Schedule } from '../domain/schedule.js';
 import type { Db } from './transaction.js';
 
-/* The statements about runs that all parts of the service share: create, look up, abort, prune. */
+/* The statements about runs that all parts of the service share: create, look up, prune. */
+
+/** What a run was ordered to do, as its schedule said when the run was made. */
+export type RunParameters = Pick<Schedule, 'userId' | 'config' | 'priority' | 'metadata' | 'timeoutMs'> & {
+  /** When the schedule was created or replaced, epoch ms. */
+  readonly scheduledAt: number;
+  /** Whether a full crawl was asked for, which starts from nothing. */
+  readonly isRestart?: boolean;
+};
 
 export interface Run {
   readonly id: string;
@@ -12,8 +21,10 @@ export interface Run {
   readonly orgId: string;
   readonly connector: Connector;
   readonly trigger: RunTrigger;
-  readonly jobId: string;
+  readonly worker: RunWorker;
+  readonly mode: RunMode;
   readonly state: RunState;
+  readonly parameters: RunParameters;
   readonly scheduledFor: Date;
   readonly createdAt: Date;
   readonly attempts: number;
@@ -21,6 +32,8 @@ export interface Run {
   readonly recoveries: number;
   /** The number of times that the run has been claimed. */
   readonly claimCount: number;
+  /** When the attempt under way times out; null before the first claim. */
+  readonly deadlineAt: Date | null;
   /** Since when the current attempt has waited for an unavailable endpoint. */
   readonly unavailableSince: Date | null;
   /** The id of the request that asked for the run. */
@@ -29,92 +42,70 @@ export interface Run {
 
 export const runColumns = (table: string) =>
   `${table}.id, ${table}.schedule_id as "scheduleId", ${table}.revision::float8 as revision, ${table}.org_id as "orgId",
-   ${table}.connector, ${table}.trigger, ${table}.job_id as "jobId", ${table}.state,
+   ${table}.connector, ${table}.trigger, ${table}.worker, ${table}.mode, ${table}.state, ${table}.parameters,
    ${table}.scheduled_for as "scheduledFor", ${table}.created_at as "createdAt", ${table}.attempts,
    ${table}.attempts_max as "maxAttempts", ${table}.recoveries, ${table}.claim_count as "claimCount",
+   ${table}.deadline_at as "deadlineAt",
    ${table}.unavailable_since as "unavailableSince", ${table}.request_id as "requestId"`;
-const columns = runColumns('runs');
-
-/** The columns of the schedule that a run needs. */
-export type RunParameters = Pick<
-  Schedule,
-  'userId' | 'config' | 'priority' | 'metadata' | 'timeoutMs' | 'scheduledAt'
->;
 
 export const inProgress = `state in ('waiting', 'active', 'retrying')`;
 
-/**
- * When the lease of a run expires: a claim sets `lease_until`, which is indexed, and heartbeats renew
- * `heartbeat_until`, which must not be.
- */
-export const leaseEnd = (table: string) => `greatest(${table}.lease_until, ${table}.heartbeat_until)`;
+/** A run that is to be delivered to a worker. */
+export type DueRun = Pick<Run, 'id' | 'orgId' | 'connector' | 'worker' | 'claimCount'>;
+export const dueRunColumns = (table: string) =>
+  `${table}.id, ${table}.org_id as "orgId", ${table}.connector, ${table}.worker, ${table}.claim_count as "claimCount"`;
 
-export interface NewRun {
+/**
+ * If a job is not claimed this long after it was added, it is added again, in case the queue has lost it; a job that the
+ * queue has is not added twice. The period doubles each time.
+ */
+export const REQUEUE_AFTER_MS = 60_000;
+
+/** The parameters of a run of the schedule `s`. */
+export const toParameters = (table: string) => `jsonb_build_object(
+  'userId', ${table}.user_id, 'config', ${table}.config, 'priority', ${table}.priority, 'metadata', ${table}.metadata,
+  'timeoutMs', ${table}.timeout_ms, 'scheduledAt', (extract(epoch from ${table}.scheduled_at) * 1000)::bigint)`;
+
+/** The mode of a run of the schedule `s` that is made at `at`, by what earlier runs left in `c`. */
+export const toMode = (at: string) => `
+  case when c.last_full_at is null or c.last_full_at + make_interval(days => s.full_every_days) <= ${at}
+    then 'full'::run_mode else 'incremental' end`;
+
+export interface RequestedRun {
   readonly id: string;
-  /** Any revision matches when none is given. */
-  readonly schedule: Pick<Schedule, 'id'> & Partial<Pick<Schedule, 'revision'>>;
-  readonly trigger: RunTrigger;
-  readonly tick: string;
-  readonly jobId: string;
-  readonly state: 'waiting' | 'active' | 'skipped';
-  readonly scheduledFor: Date;
+  readonly scheduleId: string;
   readonly at: Date;
-  readonly leaseUntil: Date | null;
-  readonly reason: string | null;
-  /** The time at which the schedule runs next; undefined leaves the expected time as it is. */
-  readonly nextRunAt: Date | undefined;
   /** The id of the request that asks for the run. */
-  readonly requestId?: string;
+  readonly requestId: string;
+  /** Undefined lets the schedule decide. */
+  readonly mode: RunMode | undefined;
 }
 
 /*
- * One statement inserts the run and sets the next expected time, so a tick is either expected or claimed. It locks
- * the schedule's row and reads it again, so that no run follows a pause or a removal that has been answered. A
- * requested run may also follow a finished one-off schedule. A tick earlier than the expected one has been overtaken:
- * the run that overtook it covered its time, too.
+ * Locks the schedule's row and reads it again, so that no run follows a pause or a removal that has been answered. A
+ * requested run may also follow a finished one-off schedule.
  */
-const insert = `
+const insertRequested = `
   with schedule as (
-    select * from schedules
-    where id = $2 and ($3::bigint is null or revision = $3) and (state = 'active' or ($4::run_trigger = 'manual' and state = 'finished'))
-      and ($4::run_trigger <> 'schedule' or next_run_at <= $8::timestamptz)
-    for no key update
-  ), run as (
-    insert into runs (id, schedule_id, revision, org_id, connector, trigger, tick, job_id, state, scheduled_for,
-      created_at, started_at, finished_at, attempts, claim_count, attempts_max, progress, reason, lease_until, request_id)
-    select $1::uuid, id, revision, org_id, connector, $4::run_trigger, $5::text, $6::text, $7::run_state,
-      $8::timestamptz, $9::timestamptz,
-      case when $7::run_state = 'active' then $9::timestamptz end,
-      case when $7::run_state = 'skipped' then $9::timestamptz end,
-      case when $7::run_state = 'active' then 1 else 0 end,
-      case when $7::run_state = 'active' then 1 else 0 end, max_retries + 1,
-      case when $7::run_state = 'active' then 10 else 0 end, $10::text, $11::timestamptz, $13::text
-    from schedule
-    on conflict do nothing returning ${columns}
-  ), expected as (
-    update schedules set next_run_at = $12, overdue_since = null,
-      -- An earlier time that was still expected was missed.
-      missed_runs = missed_runs + (next_run_at < $8::timestamptz)::int
-    where id = $2 and revision = $3 and state = 'active' and $12::timestamptz is not null
-      and exists (select from run)
+    select * from schedules where id = $2 and state <> 'paused' for no key update
   )
-  select run.*, schedule.user_id as "userId", schedule.config, schedule.priority, schedule.metadata,
-    schedule.timeout_ms as "timeoutMs",
-    schedule.scheduled_at as "scheduledAt" from run, schedule`;
+  insert into runs (id, schedule_id, revision, org_id, connector, trigger, tick, worker, mode, parameters, state,
+    scheduled_for, created_at, attempts_max, due_at, is_queued, request_id)
+  select $1::uuid, s.id, s.revision, s.org_id, s.connector, 'manual', 'm' || $1::text, s.worker,
+    coalesce($5::run_mode, ${toMode('$3')}),
+    ${toParameters('s')} || jsonb_build_object('isRestart', $5::run_mode is not distinct from 'full'),
+    'waiting', $3, $3, s.max_retries + 1, $6, true, $4
+  from schedule s left join connector_states c on c.org_id = s.org_id and c.connector = s.connector
+  on conflict do nothing
+  returning ${dueRunColumns('runs')}`;
 
-/**
- * @returns undefined when the tick was claimed or overtaken, another run is in progress, or the schedule was changed.
- */
-export async function insertRun(db: Db, run: NewRun): Promise<(Run & RunParameters) | undefined> {
-  const { schedule } = run;
-  // prettier-ignore
-  const { rows } = await db.query<Run & RunParameters>({
-    name: 'insert_run',
-    text: insert,
-    values: [
-      run.id, schedule.id, schedule.revision ?? null, run.trigger, run.tick, run.jobId, run.state, run.scheduledFor, run.at,
-      run.reason, run.leaseUntil, run.nextRunAt ?? null, run.requestId ?? null,
-    ],
+/** @returns undefined when another run is in progress, or the schedule is paused or was removed. */
+export async function insertRequestedRun(db: Db, run: RequestedRun): Promise<DueRun | undefined> {
+  const requeueAt = new Date(run.at.getTime() + REQUEUE_AFTER_MS);
+  const { rows } = await db.query<DueRun>({
+    name: 'insert_requested_run',
+    text: insertRequested,
+    values: [run.id, run.scheduleId, run.at, run.requestId, run.mode ?? null, requeueAt],
   });
   return rows[0];
 }
@@ -124,21 +115,6 @@ export async function hasRunInProgress(db: Db, orgId: string, connector: string)
     name: 'has_run_in_progress',
     text: `select from runs where org_id = $1 and connector = $2 and ${inProgress}`,
     values: [orgId, connector],
-  });
-  return rowCount === 1;
-}
-
-/**
- * Aborts a run whose schedule has been removed, as nothing says any longer what it was to do. @returns whether it
- * did.
- */
-export async function abortOrphan(db: Db, id: string, at: Date): Promise<boolean> {
-  const { rowCount } = await db.query({
-    name: 'abort_orphan',
-    text: `update runs set state = 'aborted', reason = 'The schedule was removed', finished_at = $2, lease_until = null
-           where id = $1 and ${inProgress} and not exists (
-             select from schedules where id = runs.schedule_id and state <> 'removed')`,
-    values: [id, at],
   });
   return rowCount === 1;
 }

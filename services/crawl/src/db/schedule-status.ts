@@ -1,11 +1,13 @@
 import type pg from 'pg';
-import type { RunState } from '../domain/run-state.js';
+import type { RunState, RunTrigger } from '../domain/run-state.js';
 import type { Schedule } from '../domain/schedule.js';
 import { scheduleColumns } from './schedules.js';
 
 /** The run that a status item describes: the one in progress, or the one that a finished one-off schedule had. */
 export interface ShownRun {
   readonly state: RunState;
+  readonly trigger: RunTrigger;
+  readonly scheduledFor: Date;
   readonly progress: number;
   readonly attempts: number;
   readonly reason: string | null;
@@ -14,7 +16,10 @@ export interface ShownRun {
   readonly finishedAt: Date | null;
 }
 
-const shown = ['state', 'progress', 'attempts', 'reason', 'created_at', 'started_at', 'finished_at'] as const;
+// prettier-ignore
+const shown = [
+  'state', 'trigger', 'scheduled_for', 'progress', 'attempts', 'reason', 'created_at', 'started_at', 'finished_at',
+] as const;
 
 /*
  * Selects each schedule with its run in progress, using the index that allows only one. For a finished one-off
@@ -32,13 +37,15 @@ const statuses = (filter: string) => `
         and had.schedule_id = s.id and had.revision = s.revision and had.trigger <> 'manual'
       order by had.id desc limit 1
     ) last on true
-  where s.org_id = $1 ${filter} and s.state <> 'removed' and (s.state <> 'finished' or current.id is not null or last.id is not null)
+  where s.org_id = $1 ${filter} and (s.state <> 'finished' or current.id is not null or last.id is not null)
   order by s.connector`;
 const oneStatus = statuses('and s.connector = $2');
 const allStatuses = statuses('');
 
 type Row = Schedule & {
   run_state: ShownRun['state'] | null;
+  run_trigger: ShownRun['trigger'];
+  run_scheduled_for: Date;
   run_progress: number;
   run_attempts: number;
   run_reason: string | null;
@@ -59,6 +66,8 @@ const getStatus = (row: Row): ScheduleStatus => ({
       ? undefined
       : {
           state: row.run_state,
+          trigger: row.run_trigger,
+          scheduledFor: row.run_scheduled_for,
           progress: row.run_progress,
           attempts: row.run_attempts,
           reason: row.run_reason,

@@ -1,6 +1,5 @@
 import { HOUR_MS } from '@platform/service-kit';
 import { nextRunsAfter, type PlanInput, createPlan } from './plan.js';
-import { parsePattern, toPattern } from './recurrence.js';
 
 const every = (
   interval: number,
@@ -76,12 +75,10 @@ describe('every N hours', () => {
     expect(listTimes(planned, anchorAt, 2)).toEqual(['2026-11-22T11:20', '2026-11-22T18:20']);
   });
 
-  it('jitter delays all times equally, and survives the conversion to a pattern', () => {
+  it('jitter delays all times equally', () => {
     const planned = every(5, { anchorAt, jitterMs: 600_000 });
     const plan = createPlan(planned);
     if (plan.kind !== 'recurring') throw new Error(plan.kind);
-    const { pattern, tz } = toPattern(plan.recurrence);
-    expect(parsePattern(pattern, tz)).toEqual(plan.recurrence);
     const times = nextRunsAfter(plan, Date.parse(anchorAt), 10);
     expect(getGaps(times)).toEqual(new Set([5 * HOUR_MS]));
     expect(times[0]).toBeGreaterThan(Date.parse(anchorAt));

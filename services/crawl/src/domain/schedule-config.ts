@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { type RunWorker, runWorkers } from './run-worker.js';
 
 /*
  * The schedule configuration (CRAWL-4). Each type is validated with its own schema rather than with one union, so
@@ -108,6 +109,18 @@ export const optionProperties = {
     description: 'Of one attempt, ms.',
   }),
   metadata: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  worker: Type.Unsafe<RunWorker>({
+    enum: [...runWorkers],
+    default: 'event',
+    description:
+      '`event`: the run publishes its event, and whoever consumes it does the work. `pull`: a worker claims the run.',
+  }),
+  fullEvery: Type.Optional(
+    Type.String({
+      pattern: '^P[1-9][0-9]{0,2}D$',
+      description: 'How often a full crawl is due, as an ISO 8601 duration in days: `P7D`.',
+    }),
+  ),
 };
 export const ScheduleBody = Type.Object({ scheduleConfig: ScheduleConfig, ...optionProperties }, strict);
 export type ScheduleBody = Type.Static<typeof ScheduleBody>;

@@ -1,8 +1,8 @@
 import type { Connector } from '@platform/events';
+import type { RunWorker } from './run-worker.js';
 import type { ScheduleConfig } from './schedule-config.js';
 
-/** A removed schedule remains as a mark for the applier; no read returns it. */
-export type ScheduleState = 'active' | 'paused' | 'finished' | 'removed';
+export type ScheduleState = 'active' | 'paused' | 'finished';
 
 export interface Schedule {
   readonly id: string;
@@ -14,14 +14,15 @@ export interface Schedule {
   readonly maxRetries: number;
   readonly timeoutMs: number;
   readonly metadata: Record<string, unknown> | null;
+  readonly worker: RunWorker;
+  readonly fullEveryDays: number | null;
   readonly state: ScheduleState;
-  /** Increases with every write that invalidates earlier jobs. */
+  /** Increases with every change by a user. */
   readonly revision: number;
   readonly scheduledAt: Date;
   /** The time that an interval is counted from: when the times of the schedule last changed. */
   readonly anchorAt: Date;
   readonly pausedAt: Date | null;
   readonly nextRunAt: Date | null;
-  readonly overdueSince: Date | null;
   readonly missedRuns: number;
 }

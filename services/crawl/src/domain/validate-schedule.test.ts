@@ -22,6 +22,7 @@ it('fills in the defaults without changing the given object', () => {
       priority: 5,
       maxRetries: 3,
       timeout: 300_000,
+      worker: 'event',
     },
   });
   expect(given).toEqual({ scheduleConfig: { scheduleType: 'hourly', minute: 7 } });

@@ -1,18 +1,10 @@
-import type { Run, RunParameters } from '../db/runs.js';
+import type { ClaimedRow } from '../db/claimed-runs.js';
 
 /** A run that this worker has claimed. */
 export interface ClaimedRun {
-  readonly run: Run;
-  readonly schedule: RunParameters;
-}
-
-/**
- * A run that cannot be claimed before `deferredUntil` (epoch ms): another worker has claimed it, or it waits for the
- * previous run.
- */
-export interface DeferredRun {
-  readonly deferredUntil: number;
-  readonly why: 'waits for the run before it' | 'is claimed by another worker';
+  readonly run: ClaimedRow;
+  /** Where the remote task of the attempt can be cancelled; undefined while there is none, or it has ended. */
+  taskLocation: string | undefined;
 }
 
 export interface RunTimes {
@@ -23,9 +15,3 @@ export interface RunTimes {
   /** The time for which an endpoint may be unavailable, in each attempt of a run, before the attempt fails. */
   readonly endpointGraceMs: number;
 }
-
-/**
- * A job has nothing to do: its run has ended (`void`), or its schedule has another revision or is not active
- * (`stale`).
- */
-export type NoRun = 'void' | 'stale';

@@ -1,5 +1,6 @@
 import { connectors } from '@platform/events';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { Backlog } from '../db/dispatch.js';
 import { missedRunPolicies } from '../domain/schedule-config.js';
 
 /** Creates the service's own metrics. Their labels never grow with organisations. */
@@ -19,20 +20,15 @@ export function createCrawlMetrics(registry: Registry) {
       buckets: [0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 600],
       registers,
     }),
-    overdue: new Gauge({
-      name: 'crawl_overdue_schedules',
-      help: 'Schedules whose expected run had not started in time when they were last checked.',
-      registers,
-    }),
     missed: new Counter({
       name: 'crawl_missed_runs_total',
-      help: 'Expected runs that were missed, and then replaced, or skipped by policy.',
+      help: 'Runs that were not made in time: they are late, or skipped by policy.',
       labelNames: ['connector', 'policy'],
       registers,
     }),
     repairs: new Counter({
       name: 'crawl_repairs_total',
-      help: 'Repairs of entries that the queue had lost or should not have had.',
+      help: 'Runs whose job or worker was lost and that were delivered again, and cancelled tasks.',
       labelNames: ['kind'],
       registers,
     }),
@@ -40,25 +36,36 @@ export function createCrawlMetrics(registry: Registry) {
   // A counter must exist before its first event: otherwise Prometheus sees no increase.
   for (const connector of connectors)
     for (const policy of missedRunPolicies) metrics.missed.inc({ connector, policy }, 0);
-  for (const kind of ['missing_job', 'orphaned_scheduler', 'orphaned_run', 'lost_run', 'orphaned_task'])
-    metrics.repairs.inc({ kind }, 0);
+  for (const kind of ['lost_job', 'lost_run', 'cancelled_task']) metrics.repairs.inc({ kind }, 0);
   return metrics;
 }
 
 /**
- * @param read - returns seconds. When it rejects, the gauge keeps its value. It is called when metrics are scraped,
- * once at a time.
+ * @param read - when it rejects, the gauges keep their values. It is called when metrics are scraped, once at a time.
  */
-export function registerQueueAge(registry: Registry, read: () => Promise<number>): void {
-  let reading: Promise<number> | undefined;
+export function registerBacklog(registry: Registry, read: () => Promise<Backlog>): void {
+  let reading: Promise<Backlog> | undefined;
+  const readOnce = (): Promise<Backlog | undefined> => {
+    reading ??= read().finally(() => (reading = undefined));
+    return reading.catch(() => undefined);
+  };
+  const registers = [registry];
   const age = new Gauge({
     name: 'crawl_queue_oldest_age_seconds',
     help: 'How long the longest waiting run has been due without starting. The same on every replica.',
-    registers: [registry],
+    registers,
     async collect() {
-      reading ??= read().finally(() => (reading = undefined));
-      const seconds = await reading.catch(() => undefined);
-      if (seconds !== undefined) age.set(seconds);
+      const backlog = await readOnce();
+      if (backlog) age.set(backlog.oldestAgeSeconds);
+    },
+  });
+  const overdue = new Gauge({
+    name: 'crawl_overdue_schedules',
+    help: 'Runs of schedules that have not started in time, counted up to a thousand. The same on every replica.',
+    registers,
+    async collect() {
+      const backlog = await readOnce();
+      if (backlog) overdue.set(backlog.overdue);
     },
   });
 }
@@ -67,7 +74,7 @@ export function registerQueueAge(registry: Registry, read: () => Promise<number>
 export function registerQueueUp(registry: Registry, ping: () => Promise<unknown>): void {
   const up = new Gauge({
     name: 'crawl_queue_up',
-    help: '1 while the queue answers, 0 while it does not: changes of schedules wait for it, and nothing runs.',
+    help: '1 while the queue answers, 0 while it does not: nothing runs.',
     registers: [registry],
     async collect() {
       // prettier-ignore

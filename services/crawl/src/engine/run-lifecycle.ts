@@ -1,20 +1,30 @@
 import { createSyncEvent } from '@platform/events';
 import type { Clock } from '@platform/service-kit';
 import type pg from 'pg';
-import { completeRun, failRun, markPostponed, markHandedBack, markRetrying } from '../db/claimed-runs.js';
+import {
+  type ClaimedRow,
+  claimRun,
+  completeRun,
+  failRun,
+  markHandedBack,
+  markPostponed,
+  markRetrying,
+  type RunClaim,
+  skipRun,
+  type SliceResult,
+} from '../db/claimed-runs.js';
 import { maybePruneRuns } from '../db/prune-runs.js';
+import type { Run } from '../db/runs.js';
 import { lockScheduleRow, finishOneOff } from '../db/schedules.js';
 import { inTransaction, type Db } from '../db/transaction.js';
-import type { CrawlJob } from '../queue/job.js';
-import type { ClaimedRun, RunTimes } from './claimed-run.js';
-import { createRunClaimer } from './claim-run.js';
+import { addCounters } from '../domain/counters.js';
+import { findSkipReason, MAX_RECOVERIES } from '../domain/run-state.js';
+import type { RunTimes } from './claimed-run.js';
 import { getRetryDelayMs } from './tasks/retry-delay.js';
 import type { EndpointUnavailable } from './tasks/task.js';
 
 export type Failure = 'retry' | 'failed' | 'void';
 
-/** A retry that is not claimed this long after its time counts as lost. */
-const RETRY_GRACE_MS = 60_000;
 const MAX_REASON_LENGTH = 2_000;
 
 /** The reason that is shown while a run waits for its endpoint. */
@@ -27,20 +37,25 @@ export const describeWait = (since: Date, message: string): string =>
 const toStorableReason = (reason: string): string =>
   reason.replaceAll('\0', '').toWellFormed().slice(0, MAX_REASON_LENGTH);
 
+/** The columns of a run that its end needs. */
+type EndingRun = Pick<
+  Run,
+  'id' | 'claimCount' | 'scheduleId' | 'revision' | 'orgId' | 'connector' | 'trigger' | 'parameters'
+>;
+
+/** Ends the runs of workers, whichever way they claimed them. */
 export function createRunLifecycle(deps: {
   readonly pool: pg.Pool;
   readonly clock: Clock;
   readonly times: RunTimes;
   /** Called after each commit that stored an event in the outbox. */
   readonly onEvent: () => void;
-  /** Called for a job that should no longer be in the queue. */
-  readonly onStale: (job: CrawlJob) => Promise<unknown>;
 }) {
-  const { pool, clock, times, onEvent, onStale } = deps;
+  const { pool, clock, times, onEvent } = deps;
 
   /** @param write - the statement that ends the run; resolves with whether the claim was valid. */
-  async function end({ run, schedule }: ClaimedRun, write: (db: Db) => Promise<boolean>): Promise<boolean> {
-    const endsSchedule = schedule.config.scheduleType === 'once' && run.trigger !== 'manual';
+  async function end(run: EndingRun, write: (db: Db) => Promise<boolean>): Promise<boolean> {
+    const endsSchedule = run.parameters.config.scheduleType === 'once' && run.trigger !== 'manual';
     const wasHeld = endsSchedule
       ? await inTransaction(pool, async (tx) => {
           // Every transaction locks the schedule before the run: in the other order, this and a pause would deadlock.
@@ -54,81 +69,99 @@ export function createRunLifecycle(deps: {
     return wasHeld;
   }
 
-  async function complete(claimed: ClaimedRun): Promise<boolean> {
-    const { run, schedule } = claimed;
+  /** Ends the run and stores its sync event, both or neither. @returns false when the run had ended before. */
+  async function complete(
+    run: EndingRun & Pick<ClaimedRow, 'mode' | 'counters' | 'fullStartedAt'>,
+    result: SliceResult = {},
+  ): Promise<boolean> {
     const now = clock();
     const event = createSyncEvent({
       orgId: run.orgId,
       connector: run.connector,
       now,
-      sourceCreatedAt: schedule.scheduledAt.getTime(),
+      sourceCreatedAt: run.parameters.scheduledAt,
+      run: {
+        id: run.id,
+        mode: run.mode,
+        fullStartedAt: run.fullStartedAt?.getTime(),
+        counters: addCounters(run.counters, result.counters ?? {}),
+      },
     });
-    const wasHeld = await end(claimed, (db) => completeRun(db, run, new Date(now), event));
+    const wasHeld = await end(run, (db) => completeRun(db, run, new Date(now), event, result));
     if (wasHeld) onEvent();
     return wasHeld;
   }
 
-  const failForGood = (claimed: ClaimedRun, reason: string): Promise<boolean> =>
-    end(claimed, (db) => failRun(db, claimed.run, new Date(clock()), reason));
-
-  async function fail(claimed: ClaimedRun, reason: string): Promise<Failure> {
-    const { run } = claimed;
-    if (run.attempts >= run.maxAttempts)
-      return (await failForGood(claimed, toStorableReason(reason))) ? 'failed' : 'void';
-    const delayMs = times.retryDelayMs * 2 ** (run.attempts - 1);
+  /**
+   * Ends the attempt as failed.
+   *
+   * @param location - where the task can be cancelled, if the endpoint did not say that it has ended.
+   * @returns what follows; `void` when the run had ended before.
+   */
+  async function fail(
+    run: EndingRun & Pick<Run, 'attempts' | 'maxAttempts'>,
+    reason: string,
+    location?: string,
+  ): Promise<Failure> {
     const now = clock();
-    const wasHeld = await markRetrying(pool, run, {
-      reason: toStorableReason(reason),
-      at: new Date(now),
-      leaseUntil: new Date(now + delayMs + RETRY_GRACE_MS),
-    });
-    return wasHeld ? 'retry' : 'void';
+    const failure = { reason: toStorableReason(reason), at: new Date(now), location };
+    if (run.attempts >= run.maxAttempts)
+      return (await end(run, (db) => failRun(db, run, failure))) ? 'failed' : 'void';
+    const delayMs = times.retryDelayMs * 2 ** (run.attempts - 1);
+    return (await markRetrying(pool, run, failure, new Date(now + delayMs))) ? 'retry' : 'void';
   }
 
-  async function postpone(
-    claimed: ClaimedRun,
-    cause: EndpointUnavailable,
-  ): Promise<{ until: number } | Failure> {
-    const { run } = claimed;
+  /** Returns the run if it is to be done; a run that is too late, or whose workers keep crashing, has ended. */
+  async function checkClaimed(run: ClaimedRow): Promise<ClaimedRow | undefined> {
     const now = clock();
-    const since = run.unavailableSince ?? new Date(now);
-    const unavailableForMs = now - since.getTime();
-    const leftMs = times.endpointGraceMs - unavailableForMs;
-    if (leftMs <= 0) return fail(claimed, `${cause.message}, for ${Math.round(unavailableForMs / 1_000)} s`);
-    const until = now + Math.min(leftMs, getRetryDelayMs(unavailableForMs, cause.retryAfterMs));
-    const wasHeld = await markPostponed(pool, run, {
-      reason: toStorableReason(describeWait(since, cause.message)),
-      since,
-      leaseUntil: new Date(until + RETRY_GRACE_MS),
-    });
-    return wasHeld ? { until } : 'void';
+    if (run.recoveries > MAX_RECOVERIES) {
+      const reason = `Lost its worker ${run.recoveries} times`;
+      await end(run, (db) => failRun(db, run, { reason, at: new Date(now), location: undefined }));
+      return undefined;
+    }
+    const isFirst = run.claimCount === 1 && run.trigger !== 'manual';
+    const lateMs = now - run.scheduledFor.getTime();
+    const reason = isFirst
+      ? findSkipReason(run.parameters.config.missedRunPolicy, lateMs, times.misfireGraceMs)
+      : null;
+    if (reason === null) return run;
+    await end(run, (db) => skipRun(db, run, new Date(now), reason));
+    return undefined;
   }
 
   return {
     /** Claims the run of a job. @returns undefined when the job has nothing to do. */
-    claim: createRunClaimer({
-      pool,
-      clock,
-      times,
-      onStale,
-      giveUp: failForGood,
-    }),
-
-    /** Ends the run and stores its sync event, both or neither. @returns false when the run had ended before. */
+    async claim({ id, claimCount }: RunClaim): Promise<ClaimedRow | undefined> {
+      const now = clock();
+      const run = await claimRun(
+        pool,
+        { id, claimCount },
+        { at: new Date(now), leaseUntil: new Date(now + times.leaseMs) },
+      );
+      return run && checkClaimed(run);
+    },
+    checkClaimed,
     complete,
-
-    /** Ends the attempt as failed. @returns what follows; `void` when the run had ended before. */
     fail,
 
     /**
-     * Postpones an attempt that could not begin because the endpoint is unavailable.
-     *
-     * @returns when it continues, epoch ms; or what follows when it has waited for too long, and so has failed.
+     * Postpones an attempt that could not begin because the endpoint is unavailable. An attempt that has waited for too
+     * long has failed.
      */
-    postpone,
-    async handBack({ run }: ClaimedRun): Promise<void> {
-      await markHandedBack(pool, run, new Date(clock() + RETRY_GRACE_MS));
+    async postpone(run: ClaimedRow, cause: EndpointUnavailable): Promise<'postponed' | Failure> {
+      const now = clock();
+      const since = run.unavailableSince ?? new Date(now);
+      const unavailableForMs = now - since.getTime();
+      const leftMs = times.endpointGraceMs - unavailableForMs;
+      if (leftMs <= 0) return fail(run, `${cause.message}, for ${Math.round(unavailableForMs / 1_000)} s`);
+      const wasHeld = await markPostponed(pool, run, {
+        reason: toStorableReason(describeWait(since, cause.message)),
+        since,
+        until: new Date(now + Math.min(leftMs, getRetryDelayMs(unavailableForMs, cause.retryAfterMs))),
+      });
+      return wasHeld ? 'postponed' : 'void';
     },
+    handBack: (run: RunClaim): Promise<boolean> => markHandedBack(pool, run, new Date(clock())),
   };
 }
 

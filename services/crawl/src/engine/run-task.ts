@@ -8,6 +8,9 @@ import { retryTransient } from './retry-transient.js';
 import { describeWait } from './run-lifecycle.js';
 import { RunStopped, type Task, type TaskOrder } from './tasks/task.js';
 
+/** An attempt that another worker continues may ask its endpoint once more, even if its time is over. */
+const MIN_WORK_MS = 2_000;
+
 export interface RunTaskDeps {
   readonly activeRuns: ActiveRuns;
   readonly getTask: (connector: ClaimedRun['run']['connector']) => Task;
@@ -16,9 +19,8 @@ export interface RunTaskDeps {
     run: RunClaim,
     wait: { readonly reason: string; readonly since: Date } | null,
   ) => Promise<unknown>;
-  /** Stores where the remote task of a run can be cancelled; null once it has been. */
-  readonly saveTaskLocation: (run: RunClaim, location: string | null) => Promise<unknown>;
-  readonly mayCancelAttempt: (run: ClaimedRun['run']) => Promise<boolean>;
+  /** Stores where the remote task of a run can be cancelled. */
+  readonly saveTaskLocation: (run: RunClaim, location: string) => Promise<unknown>;
   /** The time for which the endpoint may be unavailable in an attempt before the attempt fails. */
   readonly endpointGraceMs: number;
   readonly clock: Clock;
@@ -27,15 +29,15 @@ export interface RunTaskDeps {
   readonly stopping: AbortSignal;
 }
 
-const toOrder = ({ run, schedule }: ClaimedRun): TaskOrder => ({
+const toOrder = ({ run }: ClaimedRun): TaskOrder => ({
   runId: run.id,
   attempt: run.attempts,
   orgId: run.orgId,
   connector: run.connector,
-  userId: schedule.userId,
-  scheduleConfig: schedule.config,
-  priority: schedule.priority,
-  metadata: schedule.metadata ?? {},
+  userId: run.parameters.userId,
+  scheduleConfig: run.parameters.config,
+  priority: run.parameters.priority,
+  metadata: run.parameters.metadata ?? {},
   scheduledFor: run.scheduledFor.toISOString(),
 });
 
@@ -64,26 +66,25 @@ function getGraceLeft(
 
 /** Resolves when the task does; rejects when the task fails or the run is stopped, whichever comes first. */
 export async function runTask(deps: RunTaskDeps, claimed: ClaimedRun): Promise<void> {
-  const { run, schedule } = claimed;
+  const { run } = claimed;
+  const { timeoutMs } = run.parameters;
+  const deadline = run.deadlineAt ?? new Date(deps.clock() + timeoutMs);
   const abort = deps.activeRuns.add(run);
   const progress = createProgress((percent) => deps.saveProgress(run, percent));
   let unavailableReason = '';
-  const budgetsMs = { work: schedule.timeoutMs, unavailable: getGraceLeft(deps, run) };
+  const workMs = Math.min(timeoutMs, Math.max(MIN_WORK_MS, deadline.getTime() - deps.clock()));
+  const budgetsMs = { work: workMs, unavailable: getGraceLeft(deps, run) };
   const timer = createAttemptTimer(budgetsMs, (budget) => {
     const graceS = Math.round(deps.endpointGraceMs / 1_000);
     const reason =
       budget === 'work'
-        ? `Timed out after ${schedule.timeoutMs} ms`
+        ? `Timed out after ${timeoutMs} ms`
         : `${unavailableReason}, away for ${graceS} s in all`;
     abort.abort(new RunStopped(budget === 'work' ? 'timeout' : 'unavailable', reason));
   });
   const storeEndpointState = (wait: { readonly reason: string; readonly since: Date } | null): void => {
     // This is only shown to users: the task does not depend on it.
     void deps.saveEndpointState(run, wait).catch(() => undefined);
-  };
-  const storeTaskLocation = (location: string | null): void => {
-    // If the worker is lost, the reconciler uses the location to cancel the task.
-    void retryTransient(() => deps.saveTaskLocation(run, location), deps.stopping).catch(() => undefined);
   };
   try {
     abort.signal.throwIfAborted();
@@ -94,21 +95,24 @@ export async function runTask(deps: RunTaskDeps, claimed: ClaimedRun): Promise<v
     });
     const task = deps.getTask(run.connector)(toOrder(claimed), {
       signal: abort.signal,
-      deadline: new Date(deps.clock() + schedule.timeoutMs).toISOString(),
+      deadline: deadline.toISOString(),
       requestId: getRequestId(run),
       accepted: (location) => {
         progress.report(ACCEPTED_PROGRESS);
-        if (location !== undefined) storeTaskLocation(location);
+        claimed.taskLocation = location;
+        // If the worker is lost or the run is aborted, the task is cancelled there.
+        if (location !== undefined)
+          void retryTransient(() => deps.saveTaskLocation(run, location), deps.stopping).catch(
+            () => undefined,
+          );
         if (run.unavailableSince !== null) storeEndpointState(null);
       },
-      cancelled: () => {
-        storeTaskLocation(null);
+      ended: () => {
+        claimed.taskLocation = undefined;
       },
       progress: (percent) => {
         progress.report(toRunProgress(percent));
       },
-      // When in doubt the task is left running: a task without a run does less harm than a run without its task.
-      mayCancel: () => retryTransient(() => deps.mayCancelAttempt(run), deps.stopping).catch(() => false),
       unavailable: (reason) => {
         unavailableReason = reason;
         const since = new Date(deps.clock());

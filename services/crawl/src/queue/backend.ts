@@ -8,15 +8,14 @@ import { createThrottledBackend, throttledPool } from './throttled-backend.js';
 
 export type CrawlQueue = Pick<
   Queue<CrawlJobData>,
-  | 'add' | 'close' | 'getJobScheduler' | 'getJobState'
-  | 'remove' | 'removeJobScheduler' | 'setGlobalConcurrency' | 'upsertJobScheduler' | 'waitUntilReady'
+  'addBulk' | 'close' | 'getJobState' | 'setGlobalConcurrency' | 'waitUntilReady'
 > &
-  ErrorSource; // prettier-ignore
+  ErrorSource;
 export type CrawlWorker = Pick<Worker<CrawlJobData>, 'close'> & ErrorSource;
 interface ErrorSource {
   on(event: 'error', listener: (error: Error) => void): unknown;
 }
-export type Processor = (job: CrawlJob, token: string | undefined) => Promise<unknown>;
+export type Processor = (job: CrawlJob) => Promise<unknown>;
 
 /** The place where BullMQ keeps the queues: Redis or PostgreSQL. */
 export interface QueueBackend {

@@ -1,32 +1,24 @@
 import { type Connector, connectors } from '@platform/events';
-import { type Clock, dependencyUnavailable, type Logger } from '@platform/service-kit';
+import { currentTraceparent, dependencyUnavailable, type Logger } from '@platform/service-kit';
 import { toQueueName } from '../domain/connectors.js';
-import { createPlan } from '../domain/plan.js';
+import type { DueRun } from '../db/runs.js';
 import type { CrawlQueue, QueueBackend } from './backend.js';
 import { createErrorReporter } from './error-reporter.js';
-import {
-  type CrawlJobData,
-  toOnceJobId,
-  type RunJob,
-  toRunJobId,
-  toSchedulerKey,
-  parseSchedulerKey,
-} from './job.js';
-import {
-  addOneOff,
-  addScheduler,
-  getTraceContext,
-  jobOptions,
-  type Queued,
-  type QueuedRevision,
-  repeatSettings,
-} from './schedule-jobs.js';
+import { type CrawlJobData, toJobId } from './job.js';
+
+/**
+ * Each delivery of a run is one job: a retry is another one. Jobs have no priority: they start in the order in which the
+ * runs became due. BullMQ's priority is strict over a whole queue, which all organisations share, so those with priority 1
+ * could delay the others forever. The queue keeps the last 10 jobs of each outcome (CRAWL-27); the runs table keeps more.
+ */
+const jobOptions = { attempts: 1, removeOnComplete: { count: 10 }, removeOnFail: { count: 10 } } as const;
+
+function getTraceContext(): Pick<CrawlJobData, 'traceparent'> {
+  const traceparent = currentTraceparent();
+  return traceparent === undefined ? {} : { traceparent };
+}
 
 const LIMIT_REFRESH_MS = 1_000;
-
-/** BullMQ's states of a job that will still run. */
-const pending = new Set(['waiting', 'prioritized', 'delayed', 'active', 'paused']);
-export const isPending = (state: string): boolean => pending.has(state);
 
 /** Calls BullMQ; any failure becomes a 503. */
 async function callQueue<T>(call: () => Promise<T>): Promise<T> {
@@ -39,19 +31,17 @@ async function callQueue<T>(call: () => Promise<T>): Promise<T> {
 
 export function openQueues(deps: {
   readonly queueBackend: QueueBackend;
-  readonly retryDelayMs: number;
   /** The most active runs of a queue, over all replicas. */
   readonly concurrency: number;
-  readonly clock: Clock;
   readonly log: Logger;
 }) {
-  const { queueBackend, retryDelayMs, concurrency, clock, log } = deps;
+  const { queueBackend, concurrency, log } = deps;
   const queues = new Map<Connector, CrawlQueue>();
   const reportError = createErrorReporter(log, 'Queue error');
   function getQueue(connector: Connector): CrawlQueue {
     const opened = queues.get(connector);
     if (opened) return opened;
-    const queue = queueBackend.queue(toQueueName(connector), { settings: repeatSettings });
+    const queue = queueBackend.queue(toQueueName(connector), {});
     queue.on('error', reportError);
     queues.set(connector, queue);
     // BullMQ never retries a failed start: the next call opens another queue.
@@ -74,57 +64,29 @@ export function openQueues(deps: {
     );
   }
 
+  /** Sets the limits that a flush can have removed, each at most once a second. */
+  const limit = async (limited: Iterable<Connector>): Promise<void> => {
+    if (queueBackend.isVolatile) await setConcurrency(Array.from(limited).filter(isLimitOld));
+  };
+
   return {
-    /** Adds the job scheduler or the job that this revision of the schedule needs. */
-    apply: (schedule: Queued): Promise<void> =>
-      callQueue(() => {
-        const queue = getQueue(schedule.connector);
-        const plan = createPlan(schedule);
-        return plan.kind === 'recurring'
-          ? addScheduler(queue, schedule, plan.recurrence, retryDelayMs)
-          : addOneOff(queue, schedule, {
-              at: schedule.nextRunAt?.getTime() ?? plan.at,
-              now: clock(),
-              retryDelayMs,
-            });
-      }),
-
-    /** Resolves with whether that job scheduler or job exists. */
-    has: (schedule: Queued): Promise<boolean> =>
+    /** Adds the jobs of runs, in their order; a job that a queue has already is not added again. */
+    add: (runs: readonly DueRun[]): Promise<void> =>
       callQueue(async () => {
-        const { id, connector, revision, config } = schedule;
-        const queue = getQueue(connector);
-        if (config.scheduleType === 'once')
-          return isPending(await queue.getJobState(toOnceJobId(id, revision)));
-        return (await queue.getJobScheduler(toSchedulerKey(schedule))) !== undefined;
-      }),
-
-    /**
-     * Removes what the queue may hold of a revision: its job scheduler and, if it may be a one-off schedule, its job,
-     * but not the job `kept`. A run that has begun notices that it has ended, and does nothing.
-     */
-    clear: (
-      revision: QueuedRevision,
-      { mayBeOneOff, kept }: { readonly mayBeOneOff: boolean; readonly kept: string | null },
-    ): Promise<void> =>
-      callQueue(async () => {
-        const queue = getQueue(revision.connector);
-        const jobId = toOnceJobId(revision.id, revision.revision);
+        const named = [...new Set(runs.map(({ connector }) => connector))];
         await Promise.all([
-          queue.removeJobScheduler(toSchedulerKey(revision)),
-          mayBeOneOff && jobId !== kept ? queue.remove(jobId) : undefined,
-        ]);
-      }),
-    addRun: ({ runId, orgId, connector, recoveries, attemptsLeft }: RunJob): Promise<void> =>
-      callQueue(async () => {
-        const opts = {
-          ...jobOptions(attemptsLeft, retryDelayMs),
-          jobId: toRunJobId(runId, recoveries),
-        };
-        const data: CrawlJobData = { kind: 'run', orgId, connector, runId, ...getTraceContext() };
-        await Promise.all([
-          queueBackend.isVolatile ? setConcurrency([connector]) : undefined,
-          getQueue(connector).add(toQueueName(connector), data, opts),
+          limit(named),
+          ...named.map((connector) =>
+            getQueue(connector).addBulk(
+              runs
+                .filter((run) => run.connector === connector)
+                .map(({ id, orgId, claimCount }) => ({
+                  name: toQueueName(connector),
+                  data: { orgId, connector, runId: id, claimCount, ...getTraceContext() },
+                  opts: { ...jobOptions, jobId: toJobId({ id, claimCount }) },
+                })),
+            ),
+          ),
         ]);
       }),
 
@@ -132,19 +94,8 @@ export function openQueues(deps: {
     jobState: (connector: Connector, jobId: string): Promise<string> =>
       callQueue(() => getQueue(connector).getJobState(jobId)),
 
-    /** Removes the job scheduler that made a tick. @returns whether it was there. */
-    removeTickScheduler: (connector: Connector, jobId: string): Promise<boolean> =>
-      callQueue(() => getQueue(connector).removeJobScheduler(parseSchedulerKey(jobId))),
-
-    /**
-     * Sets the limit of CRAWL-24, which holds over all replicas together. When queues are named, their limit is set
-     * only where a flush can have removed it, and at most once a second, as every batch of changes names its queues.
-     */
-    limitConcurrency: (limited?: Iterable<Connector>): Promise<void> =>
-      callQueue(async () => {
-        if (limited === undefined) await setConcurrency(connectors);
-        else if (queueBackend.isVolatile) await setConcurrency(Array.from(limited).filter(isLimitOld));
-      }),
+    /** Sets the limit of CRAWL-24, which holds over all replicas together. */
+    limitConcurrency: (): Promise<void> => callQueue(() => setConcurrency(connectors)),
 
     /** See {@link QueueBackend.afterDataLoss}. */
     afterDataLoss: (rebuild: () => Promise<boolean>): Promise<boolean> => queueBackend.afterDataLoss(rebuild),

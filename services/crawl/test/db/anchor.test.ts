@@ -26,6 +26,8 @@ describe('the anchor of an interval', () => {
       maxRetries: 3,
       timeoutMs: 60_000,
       metadata: null,
+      worker: 'event',
+      fullEveryDays: null,
       scheduledAt: new Date(scheduledAt),
       anchorAt: new Date(anchorAt),
       nextRunAt: new Date(scheduledAt + HOUR_MS),

@@ -8,9 +8,9 @@ describe('the history of runs', () => {
 
   async function insertRuns(orgId: string, state: string, count: number): Promise<void> {
     await rows.pool.query(
-      `insert into runs (id, schedule_id, revision, org_id, connector, trigger, tick, job_id, state, scheduled_for,
+      `insert into runs (id, schedule_id, revision, org_id, connector, trigger, tick, state, scheduled_for,
          created_at, finished_at, attempts_max)
-       select id, $1, 1, $1, 'files_1', 'schedule', id, '', $2::run_state, $3, $3, $3, 1
+       select id, $1, 1, $1, 'files_1', 'schedule', id, $2::run_state, $3, $3, $3, 1
        from unnest($4::uuid[]) as id`,
       [orgId, state, new Date(at), Array.from({ length: count }, () => uuidv7())],
     );

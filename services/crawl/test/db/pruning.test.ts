@@ -12,9 +12,9 @@ describe('pruning', () => {
     for (const [org, connectors] of Object.entries(connectorsByOrg))
       for (const connector of connectors)
         await rows.pool.query(
-          `insert into runs (id, schedule_id, revision, org_id, connector, trigger, tick, job_id, state, scheduled_for,
+          `insert into runs (id, schedule_id, revision, org_id, connector, trigger, tick, state, scheduled_for,
              created_at, finished_at, attempts_max)
-           select lpad(to_hex(n), 32, '0')::uuid, $1, 1, $2, $3, 'schedule', n::text, '', 'completed',
+           select lpad(to_hex(n), 32, '0')::uuid, $1, 1, $2, $3, 'schedule', n::text, 'completed',
              $4::timestamptz + make_interval(mins => n), $4, $4, 1
            from generate_series($5::int, $5 + 229) as n`,
           [

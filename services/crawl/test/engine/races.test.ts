@@ -1,153 +1,142 @@
-import { mayCancelAttempt, renewLeases, saveProgress } from '../../src/db/claimed-runs.js';
-import { requeueLost } from '../../src/db/lost-runs.js';
-import { stopSchedules } from '../../src/db/schedules.js';
-import type { ClaimedRun } from '../../src/engine/claimed-run.js';
-import type { CrawlJob } from '../../src/queue/job.js';
-import { at, expectClaimed, times, useRunRows } from '../support/run-rows.js';
+import { renewLeases, saveProgress } from '../../src/db/claimed-runs.js';
+import { removeSchedules } from '../../src/db/schedules.js';
+import { expectClaimed, times, useRunRows } from '../support/run-rows.js';
 
 /* Runs whose claims, writes and pauses are concurrent or late. */
 
 describe('races of a run', () => {
   const rows = useRunRows();
 
-  it('no run starts after a pause was committed, even if its job was being claimed', async () => {
-    const { id, job } = await rows.scheduleOnce();
+  it('no run is made while a pause is being committed, nor after it', async () => {
+    const { id, deliver } = await rows.scheduleOnce();
     const pausing = await rows.pool.connect();
     await pausing.query('begin');
     await pausing.query(`update schedules set state = 'paused', next_run_at = null where id = $1`, [id]);
-    const beginning = rows.newLifecycle().claim(job);
-    await rows.waitForLock();
+    expect(await deliver()).toBeUndefined();
     await pausing.query('commit');
     pausing.release();
-    expect(await beginning).toBeUndefined();
+    expect(await deliver()).toBeUndefined();
     expect(await rows.getRuns(id)).toEqual([]);
   });
 
-  it('a run whose schedule was removed is aborted when its job is delivered again', async () => {
-    const { id, job } = await rows.scheduleOnce();
-    expect(await rows.newLifecycle().claim(job)).toBeDefined();
-    const found = await rows.pool.query<{ id: string }>('select id from runs where schedule_id = $1', [id]);
-    await rows.pool.query('delete from schedules where id = $1', [id]);
-    rows.now += 60_000;
-    const again = { ...job, data: { ...job.data, kind: 'run', runId: found.rows[0]?.id ?? '' } } as CrawlJob;
-    expect(await rows.newLifecycle().claim(again)).toBeUndefined();
+  it('a run in progress is aborted with the removal of its schedule, and its worker notices', async () => {
+    const { id, orgId, claim } = await rows.scheduleDaily();
+    const run = await claim();
+    await removeSchedules(rows.pool, { orgId, at: new Date(rows.now) });
     expect(await rows.getRuns(id)).toEqual([{ state: 'aborted', reason: 'The schedule was removed' }]);
+    expect(await renewLeases(rows.pool, [run], new Date(rows.now + 1))).toEqual(new Set());
+    expect(await rows.newLifecycle().complete(run)).toBe(false);
   });
 
   it('a pause and the completion of a one-off run wait for each other without a deadlock', async () => {
-    const { id, job } = await rows.scheduleOnce();
-    const lifecycle = rows.newLifecycle();
-    const claimed = expectClaimed(await lifecycle.claim(job));
+    const { id, claim } = await rows.scheduleOnce();
+    const run = await claim();
     const pausing = await rows.pool.connect();
     await pausing.query('begin');
     await pausing.query(`update schedules set state = 'paused', next_run_at = null where id = $1`, [id]);
-    const completing = lifecycle.complete(claimed);
+    const completing = rows.newLifecycle().complete(run);
     await rows.waitForLock();
     await pausing.query(`update runs set state = 'aborted' where schedule_id = $1`, [id]);
     await pausing.query('commit');
     pausing.release();
     expect(await completing).toBe(false);
     expect(await rows.getRuns(id)).toMatchObject([{ state: 'aborted' }]);
-    const events = await rows.pool.query('select from sync_events.outbox where run_id = $1', [
-      claimed.run.id,
-    ]);
+    const events = await rows.pool.query('select from sync_events.outbox where run_id = $1', [run.id]);
     expect(events.rowCount).toBe(0);
   });
 
+  it('a heartbeat and the removal of many schedules lock runs in the same order', async () => {
+    const first = await (await rows.scheduleDaily()).claim();
+    const second = await (await rows.scheduleDaily()).claim();
+    // All runs are of one organisation, which has several connectors.
+    await rows.pool.query(`update runs set org_id = $1, connector = 'wiki_1' where id = $2`, [
+      first.orgId,
+      second.id,
+    ]);
+    await rows.pool.query(`update schedules set org_id = $1, connector = 'wiki_1' where org_id = $2`, [
+      first.orgId,
+      second.orgId,
+    ]);
+    const holder = await rows.pool.connect();
+    await holder.query('begin');
+    await holder.query('select from runs where id = $1 for update', [second.id]);
+    // Whoever is first has locked the first run, and waits for the second.
+    const renewed = renewLeases(rows.pool, [second, first], new Date(rows.now + 1));
+    await rows.waitForLock();
+    const removed = removeSchedules(rows.pool, { orgId: first.orgId, at: new Date(rows.now) });
+    await holder.query('commit');
+    holder.release();
+    expect((await renewed).size).toBe(2);
+    await removed;
+    expect(await rows.getRuns(first.scheduleId)).toMatchObject([{ state: 'aborted' }]);
+  });
+
   it('a run whose lease is held is not claimed by another worker when its job is delivered again', async () => {
-    const { id, job } = await rows.scheduleOnce();
-    const claimed = expectClaimed(await rows.newLifecycle().claim(job));
+    const { id, deliver } = await rows.scheduleOnce();
+    const delivery = await deliver();
+    if (!delivery) throw new Error('not delivered');
+    const run = expectClaimed(await rows.newLifecycle().claim(delivery));
     rows.now += times.leaseMs - 1;
-    expect(await rows.newLifecycle().claim(job)).toMatchObject({ deferredUntil: at + times.leaseMs });
-    expect(await rows.newLifecycle().complete(claimed)).toBe(true);
+    expect(await rows.newLifecycle().claim(delivery)).toBeUndefined();
+    expect(await rows.dispatch()).toEqual([]);
+    expect(await rows.newLifecycle().complete(run)).toBe(true);
     expect(await rows.getRuns(id)).toMatchObject([{ state: 'completed' }]);
   });
 
-  it('a worker that has lost its run to another no longer changes it', async () => {
-    const { id, job } = await rows.scheduleOnce();
+  it('a worker that has lost its run to another neither changes it, nor publishes its event, nor counts it', async () => {
+    const { id, orgId, claim } = await rows.scheduleOnce();
     const lifecycle = rows.newLifecycle();
-    const first = expectClaimed(await lifecycle.claim(job));
+    const first = await claim();
     rows.now += times.leaseMs + 1;
-    const second = expectClaimed(await lifecycle.claim(job));
+    const second = await claim();
+    expect(second).toMatchObject({ id: first.id, claimCount: 2, attempts: 1, recoveries: 1 });
     expect(await lifecycle.fail(first, 'too late')).toBe('void');
     expect(await lifecycle.complete(first)).toBe(false);
     await lifecycle.handBack(first);
-    expect(await renewLeases(rows.pool, [first.run, second.run], new Date(rows.now + 1))).toEqual(
-      new Set([second.run]),
-    );
+    expect(await renewLeases(rows.pool, [first, second], new Date(rows.now + 1))).toEqual(new Set([second]));
     expect(await rows.getRuns(id)).toEqual([{ state: 'active', reason: null }]);
-    const progressAfter = async ({ run }: typeof first) => {
+    const progressAfter = async (run: typeof first) => {
       await saveProgress(rows.pool, run, 50);
       const found = await rows.pool.query('select progress from runs where schedule_id = $1', [id]);
       return found.rows[0]?.progress as number;
     };
     expect([await progressAfter(first), await progressAfter(second)]).toEqual([10, 50]);
+    expect(await rows.getCount(orgId)).toEqual({ completed: 0, events: 0 });
     expect(await lifecycle.complete(second)).toBe(true);
+    expect(await rows.getCount(orgId)).toEqual({ completed: 1, events: 1 });
   });
 
-  it('only the worker that follows the task of an attempt may cancel it', async () => {
-    const { job } = await rows.scheduleDaily();
-    const lifecycle = rows.newLifecycle();
-    const mayCancel = ({ run }: ClaimedRun) => mayCancelAttempt(rows.pool, run);
-    const first = expectClaimed(await lifecycle.claim(job(at)));
-    expect(await mayCancel(first)).toBe(true);
-    // The lease expires, and another worker claims the run.
-    rows.now += times.leaseMs + 1;
-    const second = expectClaimed(await lifecycle.claim(job(at)));
-    expect([await mayCancel(first), await mayCancel(second)]).toEqual([false, true]);
-    // The run is released: the next worker continues the same task.
-    await lifecycle.handBack(second);
-    expect([await mayCancel(first), await mayCancel(second)]).toEqual([false, false]);
-    // Nobody continues a failed attempt, and the next attempt has another task.
-    const third = expectClaimed(await lifecycle.claim(job(at)));
-    await lifecycle.fail(third, 'too late');
-    expect(await mayCancel(third)).toBe(true);
-    const fourth = expectClaimed(await lifecycle.claim(job(at, 1)));
-    expect([await mayCancel(third), await mayCancel(fourth)]).toEqual([true, true]);
-    await rows.pool.query(`update runs set state = 'aborted' where id = $1`, [fourth.run.id]);
-    expect(await mayCancel(fourth)).toBe(true);
-  });
-
-  it('no worker cancels the task of a run that was lost and queued again', async () => {
-    const { job } = await rows.scheduleDaily();
-    const first = expectClaimed(await rows.newLifecycle().claim(job(at)));
-    rows.now += times.leaseMs + 1;
-    const until = new Date(rows.now + 60_000);
-    await requeueLost(rows.pool, first.run, { now: new Date(rows.now), until, jobId: 'again' });
-    expect(await mayCancelAttempt(rows.pool, first.run)).toBe(false);
-  });
-
-  it.each(['paused', 'removed'] as const)(
-    'a worker that lost its run cancels the task when the schedule is %s before another worker claims the run',
-    async (to) => {
-      const { orgId, connector, job } = await rows.scheduleDaily();
-      const first = expectClaimed(await rows.newLifecycle().claim(job(at)));
+  it('a run whose workers keep vanishing fails', async () => {
+    const { id, claim, deliver } = await rows.scheduleDaily();
+    for (let count = 0; count < 4; count += 1) {
+      await claim();
       rows.now += times.leaseMs + 1;
-      const [now, until] = [new Date(rows.now), new Date(rows.now + 60_000)];
-      await requeueLost(rows.pool, first.run, { now, until, jobId: 'again' });
-      expect(await stopSchedules(rows.pool, to, { orgId, connector, at: now })).toBe(true);
-      expect(await mayCancelAttempt(rows.pool, first.run)).toBe(true);
-    },
-  );
+    }
+    const delivery = await deliver();
+    expect(delivery && (await rows.newLifecycle().claim(delivery))).toBeUndefined();
+    expect(await rows.getRuns(id)).toEqual([{ state: 'failed', reason: 'Lost its worker 4 times' }]);
+  });
 
-  it('a worker that has lost its run leaves the cancellation to the next worker when the schedule is paused', async () => {
-    const { orgId, connector, job } = await rows.scheduleDaily();
-    const first = expectClaimed(await rows.newLifecycle().claim(job(at)));
-    rows.now += times.leaseMs + 1;
-    const second = expectClaimed(await rows.newLifecycle().claim(job(at)));
-    await stopSchedules(rows.pool, 'paused', { orgId, connector, at: new Date(rows.now) });
-    const mayCancel = ({ run }: ClaimedRun) => mayCancelAttempt(rows.pool, run);
-    expect([await mayCancel(first), await mayCancel(second)]).toEqual([false, true]);
+  it('a lost queue does not count as a lost worker', async () => {
+    const { deliver, claim } = await rows.scheduleDaily();
+    const ids: (string | undefined)[] = [];
+    // The job is delivered again each time that it was not claimed for long enough.
+    for (let waitMs = 60_000; ids.length < 6; waitMs *= 2) {
+      ids.push((await deliver())?.id);
+      rows.now += waitMs;
+    }
+    expect(new Set(ids).size).toBe(1);
+    expect(await claim()).toMatchObject({ id: ids[0], recoveries: 0 });
   });
 
   it('repeating a write whose result was lost does not affect the worker that has claimed the run since', async () => {
-    const { id, job } = await rows.scheduleOnce();
+    const { id, claim } = await rows.scheduleOnce();
     const lifecycle = rows.newLifecycle();
-    const first = expectClaimed(await lifecycle.claim(job));
+    const first = await claim();
     await lifecycle.handBack(first);
     await lifecycle.handBack(first);
-    const second = expectClaimed(await lifecycle.claim(job));
-    expect(second.run.attempts).toBe(1);
+    const second = await claim();
+    expect(second.attempts).toBe(1);
     await lifecycle.handBack(first);
     expect(await rows.getRuns(id)).toEqual([{ state: 'active', reason: null }]);
     expect(await lifecycle.fail(second, 'away')).toBe('retry');
@@ -155,25 +144,26 @@ describe('races of a run', () => {
     expect(await rows.getRuns(id)).toEqual([{ state: 'retrying', reason: 'away' }]);
   });
 
-  it('a tick that is delivered several times at once starts one run', async () => {
-    const { id, job } = await rows.scheduleDaily();
-    const claimed = await Promise.all([1, 2, 3].map(() => rows.newLifecycle().claim(job(at))));
-    expect(claimed.filter((one) => one && 'run' in one)).toHaveLength(1);
-    expect(claimed.filter((one) => one && 'deferredUntil' in one)).toHaveLength(2);
+  it('a run that is delivered several times at once is claimed once', async () => {
+    const { id, deliver } = await rows.scheduleDaily();
+    const delivery = await deliver();
+    if (!delivery) throw new Error('not delivered');
+    const claimed = await Promise.all([1, 2, 3].map(() => rows.newLifecycle().claim(delivery)));
+    expect(claimed.filter((run) => run !== undefined)).toHaveLength(1);
     expect(await rows.getRuns(id)).toEqual([{ state: 'active', reason: null }]);
   });
 
-  it('a worker that has lost its run neither publishes its event nor counts it', async () => {
-    const { id, orgId, job } = await rows.scheduleDaily();
-    const lifecycle = rows.newLifecycle();
-    const first = expectClaimed(await lifecycle.claim(job(at)));
+  it('the time of an attempt goes on when another worker continues it', async () => {
+    const { claim } = await rows.scheduleDaily();
+    const first = await claim();
+    rows.now += 20_000;
+    await rows.newLifecycle().handBack(first);
+    const second = await claim();
     rows.now += times.leaseMs + 1;
-    const second = expectClaimed(await lifecycle.claim(job(at)));
-    expect(second.run).toMatchObject({ id: first.run.id, claimCount: 2 });
-    expect(await lifecycle.complete(first)).toBe(false);
-    expect(await rows.getRuns(id)).toEqual([{ state: 'active', reason: null }]);
-    expect(await rows.getCount(orgId)).toEqual({ completed: 0, events: 0 });
-    expect(await lifecycle.complete(second)).toBe(true);
-    expect(await rows.getCount(orgId)).toEqual({ completed: 1, events: 1 });
+    const third = await claim();
+    expect([second.deadlineAt, third.deadlineAt]).toEqual([first.deadlineAt, first.deadlineAt]);
+    await rows.newLifecycle().fail(third, 'no');
+    rows.now += times.retryDelayMs;
+    expect((await claim()).deadlineAt?.getTime()).toBe(rows.now + 60_000);
   });
 });

@@ -1,6 +1,5 @@
-import { requeueLost } from '../../src/db/lost-runs.js';
 import { EndpointUnavailable } from '../../src/engine/tasks/task.js';
-import { at, expectClaimed, times, useRunRows } from '../support/run-rows.js';
+import { at, times, useRunRows } from '../support/run-rows.js';
 
 const away = (retryAfterMs?: number) => new EndpointUnavailable('The endpoint answered 503', retryAfterMs);
 
@@ -9,17 +8,27 @@ const away = (retryAfterMs?: number) => new EndpointUnavailable('The endpoint an
 describe('a run whose endpoint is unavailable', () => {
   const rows = useRunRows();
 
+  /** Returns for how long the run of a schedule is postponed. */
+  async function getPause(id: string): Promise<number> {
+    const found = await rows.pool.query<{ at: Date }>(
+      `select due_at as at from runs where schedule_id = $1 and state = 'retrying'`,
+      [id],
+    );
+    return (found.rows[0]?.at.getTime() ?? NaN) - rows.now;
+  }
+
   it('retries the same attempt with growing delays', async () => {
-    const { id, job } = await rows.scheduleDaily();
+    const { id, claim, deliver } = await rows.scheduleDaily();
     const lifecycle = rows.newLifecycle();
     const pauses: number[] = [];
     for (let time = 0; time < 6; time += 1) {
-      const claimed = expectClaimed(await lifecycle.claim(job(at)));
-      expect(claimed.run.attempts).toBe(1);
-      const followed = await lifecycle.postpone(claimed, away());
-      if (typeof followed === 'string') throw new Error(followed);
-      pauses.push(followed.until - rows.now);
-      rows.now = followed.until;
+      const run = await claim();
+      expect(run.attempts).toBe(1);
+      expect(await lifecycle.postpone(run, away())).toBe('postponed');
+      expect(await deliver()).toBeUndefined();
+      const pause = await getPause(id);
+      pauses.push(pause);
+      rows.now += pause;
     }
     expect(pauses).toEqual([1_000, 1_000, 1_000, 1_500, 2_250, 3_375]);
     // prettier-ignore
@@ -29,65 +38,55 @@ describe('a run whose endpoint is unavailable', () => {
   });
 
   it('waits as long as Retry-After says, up to its grace, and then uses up an attempt', async () => {
-    const { id, job } = await rows.scheduleDaily();
+    const { id, claim } = await rows.scheduleDaily();
     const lifecycle = rows.newLifecycle();
-    const first = expectClaimed(await lifecycle.claim(job(at)));
-    expect(await lifecycle.postpone(first, away(20_000))).toEqual({ until: at + 20_000 });
+    await lifecycle.postpone(await claim(), away(20_000));
+    expect(await getPause(id)).toBe(20_000);
     rows.now = at + 20_000;
-    const second = expectClaimed(await lifecycle.claim(job(at)));
-    expect(await lifecycle.postpone(second, away(86_400_000))).toEqual({ until: at + times.endpointGraceMs });
+    await lifecycle.postpone(await claim(), away(86_400_000));
+    expect(await getPause(id)).toBe(times.endpointGraceMs - 20_000);
     rows.now = at + times.endpointGraceMs;
-    const third = expectClaimed(await lifecycle.claim(job(at)));
-    expect(third.run).toMatchObject({ attempts: 1, unavailableSince: new Date(at) });
+    const third = await claim();
+    expect(third).toMatchObject({ attempts: 1, unavailableSince: new Date(at) });
     expect(await lifecycle.postpone(third, away(1))).toBe('retry');
     expect(await rows.getRuns(id)).toEqual([
       { state: 'retrying', reason: 'The endpoint answered 503, for 90 s' },
     ]);
     // The next attempt is the last. It has a grace of its own.
-    const fourth = expectClaimed(await lifecycle.claim(job(at, 1)));
-    expect(fourth.run).toMatchObject({ attempts: 2, unavailableSince: null });
+    rows.now += times.retryDelayMs;
+    const fourth = await claim();
+    expect(fourth).toMatchObject({ attempts: 2, unavailableSince: null });
+    rows.now += 20_000;
+    await lifecycle.postpone(fourth, away());
+    expect(await getPause(id)).toBe(1_000);
     rows.now += times.endpointGraceMs;
-    expect(await lifecycle.postpone(fourth, away())).toMatchObject({ until: rows.now + 1_000 });
-    rows.now += times.endpointGraceMs;
-    const last = expectClaimed(await lifecycle.claim(job(at, 1)));
-    expect(await lifecycle.postpone(last, away())).toBe('failed');
+    expect(await lifecycle.postpone(await claim(), away())).toBe('failed');
   });
 
   it('is not postponed by a worker that has lost it, even if the write is repeated', async () => {
-    const { id, job } = await rows.scheduleDaily();
+    const { id, claim } = await rows.scheduleDaily();
     const lifecycle = rows.newLifecycle();
-    const first = expectClaimed(await lifecycle.claim(job(at)));
+    const first = await claim();
     await lifecycle.postpone(first, away());
     await lifecycle.postpone(first, away());
-    const second = expectClaimed(await lifecycle.claim(job(at)));
-    expect(second.run.attempts).toBe(1);
+    rows.now += 1_000;
+    const second = await claim();
+    expect(second.attempts).toBe(1);
     expect(await lifecycle.postpone(first, away())).toBe('void');
     expect(await rows.getRuns(id)).toMatchObject([{ state: 'active' }]);
   });
 
   it('has a new grace after its worker released it', async () => {
-    const { job } = await rows.scheduleDaily();
+    const { id, claim } = await rows.scheduleDaily();
     const lifecycle = rows.newLifecycle();
-    await lifecycle.postpone(expectClaimed(await lifecycle.claim(job(at))), away());
+    await lifecycle.postpone(await claim(), away());
     rows.now += 1_000;
-    await lifecycle.handBack(expectClaimed(await lifecycle.claim(job(at))));
+    await lifecycle.handBack(await claim());
     // No worker claims the run for an hour.
     rows.now += 3_600_000;
-    const next = expectClaimed(await lifecycle.claim(job(at)));
-    expect(next.run).toMatchObject({ attempts: 1, unavailableSince: null });
-    expect(await lifecycle.postpone(next, away())).toEqual({ until: rows.now + 1_000 });
-  });
-
-  it('has a new grace after it was lost and queued again', async () => {
-    const { job } = await rows.scheduleDaily();
-    const lifecycle = rows.newLifecycle();
-    const first = expectClaimed(await lifecycle.claim(job(at)));
-    await lifecycle.postpone(first, away());
-    rows.now += times.endpointGraceMs + 3_600_000;
-    const until = new Date(rows.now + 60_000);
-    await requeueLost(rows.pool, first.run, { now: new Date(rows.now), until, jobId: 'again' });
-    const second = expectClaimed(await lifecycle.claim(job(at)));
-    expect(second.run).toMatchObject({ attempts: 1, unavailableSince: null });
-    expect(await lifecycle.postpone(second, away())).toEqual({ until: rows.now + 1_000 });
+    const next = await claim();
+    expect(next).toMatchObject({ attempts: 1, unavailableSince: null });
+    expect(await lifecycle.postpone(next, away())).toBe('postponed');
+    expect(await getPause(id)).toBe(1_000);
   });
 });

@@ -9,7 +9,7 @@ import { type Platform, startPlatform } from '../support/platform.js';
 
 /*
  * Longer than any time-out of the service: the lock of a job and the lease of a run (30 s), a Kafka
- * client's patience, the longest pause of the relay, and a round of the reconciler. Those have the
+ * client's patience, and the longest pause of the relay. Those have the
  * values of production here. Both minutes pass at the same time.
  */
 const AWAY_MS = 62_000;
@@ -18,7 +18,6 @@ const POLL_INTERVAL_MS = 500;
 const production = {
   RETRY_DELAY_MS: '5000',
   STALLED_INTERVAL_MS: '30000',
-  RECONCILE_INTERVAL_MS: '60000',
   OVERDUE_GRACE_MS: '60000',
 };
 

@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { HOUR_MS } from '@platform/service-kit';
 import { describeWith, startStopwatch, waitFor } from '@platform/testing';
-import { Redis } from 'ioredis';
 import { createCrawls, daily } from '../support/crawls.js';
 import { type Endpoint, startEndpoint } from '../support/endpoint.js';
 import { type Platform, startPlatform } from '../support/platform.js';
@@ -19,7 +18,6 @@ describeWith('own-redis', 'a flush, a hang and an outage of Redis', () => {
     const env = {
       TASKS: `mail_1=${endpoint.url},mail_2=${endpoint.url}`,
       QUEUE_CONCURRENCY: '2',
-      RECONCILE_INTERVAL_MS: '3000',
       CLOCK_AHEAD_MS: '0',
     };
     platform = await startPlatform({ backend: 'redis', env });
@@ -32,34 +30,12 @@ describeWith('own-redis', 'a flush, a hang and an outage of Redis', () => {
 
   const post = (path: string, scheduleConfig?: object) =>
     platform.call('POST', path, scheduleConfig && { body: { scheduleConfig } });
-  const getRevisions = async (connector: 'files_1' | 'files_3') =>
-    (await platform.queues.listSchedulers(connector)).map(({ revision }) => revision);
-  const getRevision = async (connector: string) =>
-    (
-      await platform.db.query<{ revision: number }>(
-        'select revision::float8 as revision from schedules where connector = $1',
-        [connector],
-      )
-    ).rows[0]?.revision;
-
-  it('rebuilds a one-off job in the first round after a flush, though the connector has no recurring schedule', async () => {
-    const scheduledTime = new Date(Date.now() + HOUR_MS).toISOString();
-    await crawls.schedule('code_1', { scheduleType: 'once', scheduledTime });
-    await crawls.expectWhole();
-    await platform.redis?.flush();
-    const redis = new Redis(platform.redis?.url ?? '');
-    // The reconciler sets this key after a complete rebuild.
-    await waitFor(() => redis.exists('crawl:compared-on'), { what: 'a round after the flush' });
-    redis.disconnect();
-    const isApplied = async () =>
-      (await platform.db.query('select from schedules where apply_at is not null')).rowCount === 0;
-    await waitFor(isApplied, { what: 'the application of all changes' });
-    expect(await crawls.findWrong()).toEqual([]);
-  });
 
   it('limits the concurrency of a queue to the configured number, also right after a flush', async () => {
     await crawls.schedule('files_1', daily);
-    expect(await platform.queues.findConcurrency('files_1')).toBe(2);
+    await waitFor(async () => (await platform.queues.findConcurrency('files_1')) === 2, {
+      what: 'the limit',
+    });
     await platform.redis?.flush();
     expect((await post('/files_1/run')).status).toBe(202);
     expect(await platform.queues.findConcurrency('files_1')).toBe(2);
@@ -73,13 +49,12 @@ describeWith('own-redis', 'a flush, a hang and an outage of Redis', () => {
     const stopwatch = startStopwatch();
     expect((await post('/files_3/schedule', hourly)).status).toBe(201);
     expect(stopwatch.stop()).toBeLessThan(1_000);
-    // The applier logs this when its command has timed out.
-    await waitFor(() => platform.crawl.logged().includes('Failed to apply schedules'), {
+    // The dispatcher logs this when its command has timed out.
+    await waitFor(() => platform.crawl.logged().includes('Failed to dispatch runs'), {
       what: 'a command that timed out',
     });
     platform.redis?.resume();
     await crawls.expectWhole();
-    expect(await getRevisions('files_3')).toEqual([await getRevision('files_3')]);
     await platform.crawl.setClock(HOUR_MS);
     expect(await crawls.outcome('files_3', 'completed')).toMatchObject({ trigger: 'schedule' });
     expect(await crawls.runs('files_3')).toHaveLength(1);
@@ -110,36 +85,6 @@ describeWith('own-redis', 'a flush, a hang and an outage of Redis', () => {
     for (const connector of ['wiki_1', 'db_1'] as const) expect(await crawls.runs(connector)).toEqual([]);
     await crawls.expectWhole();
     await platform.crawl.setClock(0);
-  });
-
-  it('a job scheduler without a row starts no run and is removed after its first tick', async () => {
-    await crawls.schedule('code_1', hourly);
-    await crawls.expectWhole();
-    // The state after a command that Redis carries out long after it timed out.
-    await platform.db.query(
-      `update schedules set revision = nextval('schedule_revisions') where connector = 'code_1'`,
-    );
-    const [{ revision: before } = { revision: 0 }] = await platform.queues.listSchedulers('code_1');
-    await platform.crawl.setClock(HOUR_MS);
-    await waitFor(
-      async () =>
-        !(await platform.queues.listSchedulers('code_1')).some(({ revision }) => revision === before),
-      { what: 'the removal of the scheduler' },
-    );
-    // The queue had no scheduler for the revision of the row, so its run was missed and starts late.
-    await crawls.expectWhole();
-    expect((await crawls.runs('code_1')).filter(({ trigger }) => trigger === 'schedule')).toEqual([]);
-    await platform.crawl.setClock(0);
-  });
-
-  it('a removal that times out and is carried out later keeps a schedule that was created meanwhile', async () => {
-    await crawls.schedule('files_1', hourly);
-    platform.redis?.pause();
-    expect((await platform.call('DELETE', '/files_1/schedule')).status).toBe(200);
-    platform.redis?.resume();
-    await crawls.schedule('files_1', daily);
-    await crawls.expectWhole();
-    expect(await getRevisions('files_1')).toEqual([await getRevision('files_1')]);
   });
 
   it('during an outage the API is ready, reads, schedules and stops, a requested run fails with 503, and the log stays short', async () => {

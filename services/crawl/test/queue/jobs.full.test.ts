@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { waitFor } from '@platform/testing';
-import { type Job, type Queue, UnrecoverableError } from 'bullmq';
+import { type Queue, UnrecoverableError } from 'bullmq';
 import { loadCrawlConfig } from '../../src/config.js';
 import { toQueueName } from '../../src/domain/connectors.js';
 import type { CrawlWorker, Processor } from '../../src/queue/backend.js';
-import { toRunJobId } from '../../src/queue/job.js';
+import { toJobId } from '../../src/queue/job.js';
 import type { CrawlQueues } from '../../src/queue/queues.js';
 import { describeEachBackend } from '../support/platform.js';
 import { connector, openTestQueues, type TestQueues } from '../support/test-queues.js';
 
 const MORE_THAN_KEPT = 14;
 
-/** CRAWL-25 and CRAWL-27: how jobs are retried, and how many are kept, with the default settings of the service. */
+/** CRAWL-27: how many jobs are kept, with the default settings of the service. */
 describeEachBackend('the jobs of a queue on %s', (backend) => {
-  const { RETRY_DELAY_MS, QUEUE_CONCURRENCY } = loadCrawlConfig({
+  const { QUEUE_CONCURRENCY } = loadCrawlConfig({
     DATABASE_URL: 'postgresql://crawl@db/crawl',
     IDENTITY_URL: 'http://identity:3001',
     SERVICE_CLIENT_SECRET: 's'.repeat(32),
@@ -23,7 +23,7 @@ describeEachBackend('the jobs of a queue on %s', (backend) => {
   let queue: Queue;
   let worker: CrawlWorker | undefined;
   beforeAll(async () => {
-    const settings = { retryDelayMs: RETRY_DELAY_MS, concurrency: QUEUE_CONCURRENCY };
+    const settings = { concurrency: QUEUE_CONCURRENCY };
     testQueues = await openTestQueues(backend, settings);
     ({ queues } = testQueues);
     queue = testQueues.queueBackend.queue(toQueueName(connector), {}) as Queue;
@@ -39,17 +39,17 @@ describeEachBackend('the jobs of a queue on %s', (backend) => {
     worker = testQueues.queueBackend.worker(toQueueName(connector), processor, { concurrency: 1 });
   };
   /** Returns the id of the run's job. */
-  async function addRun(attemptsLeft: number): Promise<string> {
-    const runId = randomUUID();
-    await queues.addRun({ runId, orgId: randomUUID(), connector, recoveries: 0, attemptsLeft });
-    return toRunJobId(runId, 0);
+  async function addRun(): Promise<string> {
+    const run = { id: randomUUID(), claimCount: 0 };
+    await queues.add([{ ...run, orgId: randomUUID(), connector, worker: 'event' }]);
+    return toJobId(run);
   }
 
   it('keeps the last 10 completed and the last 10 failed jobs', async () => {
     const failing = new Set<string>();
     const ids: string[] = [];
     for (let count = 0; count < 2 * MORE_THAN_KEPT; count += 1) {
-      const id = await addRun(1);
+      const id = await addRun();
       ids.push(id);
       if (count % 2 === 1) failing.add(id);
     }
@@ -67,29 +67,5 @@ describeEachBackend('the jobs of a queue on %s', (backend) => {
     const states = await Promise.all(ids.map((id) => queues.jobState(connector, id)));
     // The oldest jobs were removed.
     expect(states.slice(0, 4)).toEqual(Array(4).fill('unknown'));
-  });
-
-  it('retries a failed job after 5 s, doubles the delay each time, and stops after the last attempt', async () => {
-    let attempts = 0;
-    work(() => {
-      attempts += 1;
-      return Promise.reject(new Error('no'));
-    });
-    const id = await addRun(4);
-    const delays: number[] = [];
-    for (let retry = 1; retry <= 3; retry += 1) {
-      const job = await waitFor(
-        async () => {
-          const isDelayed = attempts === retry && (await queues.jobState(connector, id)) === 'delayed';
-          return isDelayed && ((await queue.getJob(id)) as Job);
-        },
-        { what: `retry ${retry}` },
-      );
-      delays.push(job.delay);
-      await job.promote();
-    }
-    expect(delays).toEqual([5_000, 10_000, 20_000]);
-    await waitFor(async () => (await queues.jobState(connector, id)) === 'failed', { what: 'the end' });
-    expect(attempts).toBe(4);
   });
 });

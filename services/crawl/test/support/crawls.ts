@@ -1,7 +1,5 @@
-import { type Connector, connectors } from '@platform/events';
+import type { Connector } from '@platform/events';
 import { type Answer, waitFor } from '@platform/testing';
-import { toOnceJobId } from '../../src/queue/job.js';
-import { isPending } from '../../src/queue/queues.js';
 import type { Platform } from './platform.js';
 
 export const daily = { scheduleType: 'daily', hour: 2, minute: 15 };
@@ -42,7 +40,7 @@ export function createCrawls(platform: () => Platform): Crawls {
     );
 
   async function findWrong(): Promise<string[]> {
-    const { db, queues } = platform();
+    const { db } = platform();
     const { rows: runs } = await db.query<{ wrong: string }>(
       `select coalesce(r.connector || ' ' || r.state, 'event without run') as wrong
        from runs r full join sync_events.outbox o on o.run_id = r.id::text
@@ -52,30 +50,7 @@ export function createCrawls(platform: () => Platform): Crawls {
          select event_key, position, lag(position) over (partition by event_key order by seq) as earlier
          from sync_events.outbox) as placed where position is null or position < earlier`,
     );
-    const { rows: schedules } = await db.query<{
-      id: string;
-      connector: Connector;
-      revision: number;
-      once: boolean;
-    }>(
-      `select id, connector, revision::float8 as revision, not is_recurring as once
-       from schedules where state = 'active'`,
-    );
-    const wrong = runs.map((row) => row.wrong);
-    const { rowCount: unapplied } = await db.query('select from schedules where apply_at is not null');
-    if (unapplied !== 0) wrong.push(`${unapplied} not applied`);
-    for (const connector of connectors) {
-      const own = schedules.filter((schedule) => schedule.connector === connector);
-      const wanted = own.filter(({ once }) => !once).map(({ id, revision }) => `${id} ${revision}`);
-      const there = await queues.listSchedulers(connector);
-      const found = there.map(({ scheduleId, revision }) => `${scheduleId} ${revision}`);
-      if (wanted.toSorted().join() !== found.toSorted().join())
-        wrong.push(`${connector}: ${found.join()} instead of ${wanted.join()}`);
-      for (const { id, revision } of own.filter(({ once }) => once))
-        if (!isPending(await queues.jobState(connector, toOnceJobId(id, revision))))
-          wrong.push(`${connector}: no job`);
-    }
-    return wrong;
+    return runs.map((row) => row.wrong);
   }
 
   const runs = async (connector: Connector) => (await call('GET', `/${connector}/runs?limit=100`)).body.data;
@@ -109,7 +84,7 @@ export function createCrawls(platform: () => Platform): Crawls {
           if (wrong.length > 0) throw new Error(wrong.join('\n'));
           return true;
         },
-        { what: 'agreement of runs, events, schedules and queues', intervalMs: 100 },
+        { what: 'agreement of runs and events', intervalMs: 100 },
       ).catch((error: unknown) => {
         throw new Error(`${String(error)}: ${String((error as Error).cause)}`, { cause: error });
       });

@@ -166,7 +166,6 @@ export async function startPlatform(options: {
         LOG_LEVEL: 'debug',
         RETRY_DELAY_MS: '100',
         STALLED_INTERVAL_MS: '1000',
-        RECONCILE_INTERVAL_MS: '500',
         OVERDUE_GRACE_MS: '1000',
         ...(redis === undefined ? {} : { REDIS_URL: redis.url }),
         ...clock,

@@ -1,14 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import { migrate } from '@platform/service-kit';
+import { createLogger, migrate } from '@platform/service-kit';
 import { createTestDatabase, type TestDatabase, waitFor } from '@platform/testing';
 import pg from 'pg';
-import type { ClaimedRun, DeferredRun } from '../../src/engine/claimed-run.js';
+import { Registry } from 'prom-client';
+import type { ClaimedRow } from '../../src/db/claimed-runs.js';
+import type { DueRun } from '../../src/db/runs.js';
+import { createDispatcher } from '../../src/engine/dispatcher.job.js';
+import { createCrawlMetrics } from '../../src/engine/metrics.js';
 import { createRunLifecycle } from '../../src/engine/run-lifecycle.js';
 import { migrateQueues } from '../../src/queue/migrations.js';
-import { type CrawlJob, toOnceJobId, toTickJobId } from '../../src/queue/job.js';
 
-/* Schedules and runs as rows, with a clock that the test sets and without workers. */
+/* Schedules and runs as rows, with a clock that the test sets and without a queue and workers. */
 
 const migrationsDir = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));
 
@@ -18,12 +21,13 @@ export const times = {
   leaseMs: 30_000,
   retryDelayMs: 1_000,
   misfireGraceMs: 300_000,
+  overdueGraceMs: 60_000,
   endpointGraceMs: 90_000,
 };
 
 /** @throws Error when the worker has claimed no run. */
-export function expectClaimed(claimed: ClaimedRun | DeferredRun | undefined): ClaimedRun {
-  if (!claimed || 'deferredUntil' in claimed) throw new Error('not begun');
+export function expectClaimed(claimed: ClaimedRow | undefined): ClaimedRow {
+  if (!claimed) throw new Error('not claimed');
   return claimed;
 }
 
@@ -58,19 +62,46 @@ export function useRunRows() {
        values ($1, $2, 'files_1', $3, $4, 5, 1, 60000, 'active', 1, $5, $5, $5)`,
       [id, orgId, randomUUID(), JSON.stringify({ jitterMs: 0, missedRunPolicy: 'run_once', ...config }), new Date(at)],
     );
-    return { id, orgId, connector: 'files_1', scheduleId: id, revision: 1 } as const;
+    /** Dispatches what is due. Returns the delivery of the schedule's run, if there is one. */
+    const deliver = async () => (await dispatch()).find((run) => run.orgId === orgId);
+    return {
+      id,
+      orgId,
+      connector: 'files_1',
+      deliver,
+      /** Delivers the run and claims it. */
+      claim: async () => expectClaimed(await rows.newLifecycle().claim(expectDelivered(await deliver()))),
+    } as const;
   }
-  /** Inserts a recurring schedule. Returns it with a function that creates the job of a time. */
-  async function scheduleTicks(type: object, pattern: string) {
-    const schedule = await insertSchedule(type);
-    const job = (time: number, attemptsMade = 0) =>
-      ({
-        id: toTickJobId('crawl', time),
-        data: { ...schedule, kind: 'tick' },
-        opts: { repeat: { pattern, tz: 'UTC' } },
-        attemptsMade,
-      }) as unknown as CrawlJob;
-    return { ...schedule, job };
+  function expectDelivered(run: DueRun | undefined): DueRun {
+    if (!run) throw new Error('not delivered');
+    return run;
+  }
+  /** Dispatches what is due. Returns the runs that were delivered, in order. */
+  async function dispatch(): Promise<DueRun[]> {
+    const delivered: DueRun[] = [];
+    const done = () => Promise.resolve();
+    const dispatcher = createDispatcher({
+      pool,
+      queues: {
+        add: async (runs) => void delivered.push(...(await Promise.resolve(runs))),
+        ping: done,
+        limitConcurrency: done,
+        afterDataLoss: () => Promise.resolve(false),
+      },
+      clock: () => rows.now,
+      metrics: createCrawlMetrics(new Registry()),
+      log: createLogger('test', 'silent'),
+      overdueGraceMs: times.overdueGraceMs,
+      misfireGraceMs: times.misfireGraceMs,
+      onClaimable: (runs) => void delivered.push(...runs),
+    });
+    try {
+      await dispatcher.run();
+    } finally {
+      await dispatcher.stop();
+    }
+    return delivered;
   }
   const rows = {
     /** The time of the clock, in epoch ms. */
@@ -87,18 +118,15 @@ export function useRunRows() {
         clock: () => rows.now,
         times,
         onEvent: () => undefined,
-        onStale: () => Promise.resolve(),
       }),
-    async scheduleOnce(more: object = {}) {
+    dispatch,
+    scheduleOnce(more: object = {}) {
       const scheduledTime = new Date(at).toISOString();
-      const schedule = await insertSchedule({ scheduleType: 'once', scheduledTime, ...more });
-      const data = { ...schedule, kind: 'once', at };
-      const job = { id: toOnceJobId(schedule.id, 1), attemptsMade: 0, data } as unknown as CrawlJob;
-      return { ...schedule, job };
+      return insertSchedule({ scheduleType: 'once', scheduledTime, ...more });
     },
-    scheduleDaily: () => scheduleTicks({ scheduleType: 'daily', hour: 0, minute: 0 }, '0 0 * * *'),
+    scheduleDaily: () => insertSchedule({ scheduleType: 'daily', hour: 0, minute: 0 }),
     scheduleMinutely: (more: object = {}) =>
-      scheduleTicks({ scheduleType: 'custom', cronExpression: '* * * * *', ...more }, '* * * * *'),
+      insertSchedule({ scheduleType: 'custom', cronExpression: '* * * * *', ...more }),
     /** Returns the runs of a schedule in the order in which they were created. */
     async getRuns(id: string) {
       const found = await pool.query<{ state: string; reason: string | null }>(

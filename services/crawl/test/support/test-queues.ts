@@ -1,10 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { connectors } from '@platform/events';
 import { createLogger, migrate } from '@platform/service-kit';
 import { createTestDatabase, startOwnRedis, waitFor } from '@platform/testing';
-import type { NewSchedule } from '../../src/db/schedules.js';
-import type { ScheduleConfig } from '../../src/domain/schedule-config.js';
 import { migrateQueues } from '../../src/queue/migrations.js';
 import { createQueueBackend } from '../../src/queue/backend.js';
 import { openQueues } from '../../src/queue/queues.js';
@@ -18,18 +15,13 @@ const migrationsDir = fileURLToPath(new URL('../../prisma/migrations', import.me
 export const connector = 'files_1';
 
 export interface TestQueuesOptions {
-  readonly clock?: () => number;
-  readonly retryDelayMs?: number;
   readonly concurrency?: number;
 }
 
 export type TestQueues = Awaited<ReturnType<typeof openTestQueues>>;
 
 /** Resolves once the backend is reachable. */
-export async function openTestQueues(
-  backend: Backend,
-  { clock = Date.now, retryDelayMs = 100, concurrency = 5 }: TestQueuesOptions = {},
-) {
+export async function openTestQueues(backend: Backend, { concurrency = 5 }: TestQueuesOptions = {}) {
   const log = createLogger('test', 'silent');
   const database = await createTestDatabase({
     template: 'crawl-queues',
@@ -42,7 +34,7 @@ export async function openTestQueues(
   const redis = backend === 'redis' ? await startOwnRedis() : undefined;
   const location = { redisUrl: redis?.url, databaseUrl: database.url };
   const queueBackend = createQueueBackend({ ...location, maxWorkers: connectors.length, log });
-  const queues = openQueues({ queueBackend, retryDelayMs, concurrency, clock, log });
+  const queues = openQueues({ queueBackend, concurrency, log });
   // prettier-ignore
   await waitFor(() => queueBackend.ping().then(() => true, () => false), { what: 'the backend' });
   return {
@@ -57,25 +49,3 @@ export async function openTestQueues(
     },
   };
 }
-
-/** Creates a schedule of the connector. @param type - the fields of its configuration that depend on its type. */
-export const newSchedule = (type: object, nextRunAt: Date): NewSchedule => ({
-  id: randomUUID(),
-  orgId: randomUUID(),
-  connector,
-  userId: randomUUID(),
-  config: {
-    timezone: 'UTC',
-    isEnabled: true,
-    jitterMs: 0,
-    missedRunPolicy: 'run_once',
-    ...type,
-  } as ScheduleConfig,
-  priority: 5,
-  maxRetries: 0,
-  timeoutMs: 1_000,
-  metadata: null,
-  scheduledAt: new Date(),
-  anchorAt: new Date(),
-  nextRunAt,
-});

@@ -1,13 +1,11 @@
 import { connectors } from '@platform/events';
 import { execute } from '../../servers/service.js';
-import { waitUntil } from './environment.js';
 
 /** The number of schedules of a large service. */
 export const SCHEDULES = 50_000;
 
 /*
- * Inserts the rows that the API would have written, in one statement. The service's reconciler creates the jobs when it
- * starts. Each organisation has every connector.
+ * Inserts the rows that the API would have written, in one statement. Each organisation has every connector.
  */
 const insertInto = `
   with orgs as materialized (select g, uuidv7() as id from generate_series(0, $1::int / cardinality($2::text[])) g)
@@ -28,7 +26,7 @@ const insertDaily = `${insertInto} (
 
 /** Schedules that run every minute; `$3` is their jitter in milliseconds. */
 const insertMinutely = `${insertInto} (
-    select now() + interval '2 minutes' as at, jsonb_build_object('scheduleType', 'custom',
+    select now() + make_interval(secs => 5 * random()) as at, jsonb_build_object('scheduleType', 'custom',
       'cronExpression', '* * * * *', 'jitterMs', $3::int) as config
   ) as minutely`;
 
@@ -46,17 +44,3 @@ export const insertDailySchedules = (databaseUrl: string, dueAt: number, due: nu
 
 export const insertMinutelySchedules = (databaseUrl: string, count: number, jitterMs: number) =>
   insert(databaseUrl, insertMinutely, count, jitterMs);
-
-/** Sums a metric over all of its labels. */
-async function readMetric(url: string, name: string): Promise<number> {
-  const text = await (await fetch(`${url}/metrics`)).text();
-  const lines = text.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
-  return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
-}
-
-/** Waits until the service has created the jobs of `count` rows. @returns seconds. */
-export async function waitForJobs(url: string, count: number): Promise<number> {
-  const startedAt = performance.now();
-  await waitUntil(async () => (await readMetric(url, 'crawl_repairs_total')) >= count, Infinity);
-  return (performance.now() - startedAt) / 1_000;
-}

@@ -2,10 +2,14 @@ create type run_state as enum ('waiting', 'active', 'retrying', 'completed', 'fa
 
 create type run_trigger as enum ('schedule', 'manual', 'missed');
 
-create type schedule_state as enum ('active', 'paused', 'finished', 'removed');
+create type schedule_state as enum ('active', 'paused', 'finished');
 
--- Every accepted schedule and every resume gets the next one: a job of an earlier revision is void.
--- It is also the number in the `jobId` of the answer.
+-- Who does the work of a run: whoever consumes its event, or a worker that claims it.
+create type run_worker as enum ('event', 'pull');
+
+create type run_mode as enum ('incremental', 'full');
+
+-- Every accepted schedule and every resume gets the next one. It is also the number in the `jobId` of the answer.
 create sequence schedule_revisions;
 
 -- What /stats can't count from an organisation's few schedules.
@@ -25,7 +29,11 @@ create table runs (
   trigger run_trigger not null,
   -- Identifies the occasion of the run: `<revision>:<epoch ms>` of its time, or `m<id>` of a request.
   tick text not null,
-  job_id text not null,
+  worker run_worker default 'event' not null,
+  mode run_mode default 'full' not null,
+  -- What the run was ordered to do, as the schedule said when the run was made; null once it has ended. A schedule that
+  -- is replaced meanwhile changes nothing about it.
+  parameters jsonb,
   state run_state not null,
   scheduled_for timestamptz(3) not null,
   created_at timestamptz(3) not null,
@@ -38,33 +46,87 @@ create table runs (
   progress smallint default 0 not null,
   reason text,
   event_id uuid,
-  -- When the worker's lease expires.
-  lease_until timestamptz(3),
+  -- When the dispatcher next looks at a run in progress. Waiting or retrying: it is due then or, once it is in the queue,
+  -- enqueued again in case its job was lost. Active: the lease of the claim expires, unless a heartbeat renewed it.
+  due_at timestamptz(3),
+  -- Whether a job of the run was added to the queue since it became due.
+  is_queued boolean default false not null,
   -- How often the run was claimed: a worker whose claim has another number has lost it.
   claim_count integer default 0 not null,
-  -- Renewed while a worker holds the run. No index may name it, so that a renewal is a HOT update; `lease_until` is set
-  -- when the run is claimed or put back, and is what the index finds.
+  -- Until when the lease was renewed. No index may name it, so that a renewal is a HOT update.
   heartbeat_until timestamptz(3),
   -- Since when the attempt under way has waited for an endpoint that is unavailable; null while it answers.
   unavailable_since timestamptz(3),
   -- `x-request-id` of the request that asked for the run; null for a run of the schedule.
   request_id text,
-  -- Where the remote task of the run's attempt can be cancelled; null when there is none, or it was cancelled.
+  -- Where the remote task of the run's attempt can be cancelled; null when there is none.
   task_location text,
   failed_attempts jsonb default '[]' not null,
-  -- Of the attempt under way or the last one. Null: the attempt began with the run.
-  attempt_started_at timestamptz(3)
+  -- When the attempt under way, or the last one, started.
+  attempt_started_at timestamptz(3),
+  -- When the attempt under way times out. It stays when another worker continues the attempt.
+  deadline_at timestamptz(3),
+  -- Of a run that a worker has claimed through the API: the name of the worker, and when it claimed the run.
+  claimed_by text,
+  claimed_at timestamptz(3),
+  -- The last claim that finished its slice, so that repeating the request changes nothing.
+  finished_claim integer,
+  slices integer default 0 not null,
+  -- What the ended slices counted, and the slice under way so far: `{items, deleted, failed, bytes}`.
+  counters jsonb default '{}' not null,
+  slice_counters jsonb default '{}' not null
 ) with (fillfactor=70);
 create index runs_history on runs (org_id, connector, id desc);
 -- One run per connector and organisation at a time.
 create unique index runs_in_progress on runs (org_id, connector) where state in ('waiting', 'active', 'retrying');
-create index runs_leases on runs (lease_until) where state in ('waiting', 'active', 'retrying');
--- What the reconciler reads: aborted runs whose task no worker has cancelled yet.
-create index runs_orphaned_tasks on runs (finished_at) where (state = 'aborted') and (task_location is not null);
--- The same time never runs twice, however often its job is delivered.
+-- What the dispatcher reads.
+create index runs_due on runs (due_at) where state in ('waiting', 'active', 'retrying');
+-- What a worker that claims runs through the API reads.
+create index runs_claimable on runs (org_id, due_at) where state in ('waiting', 'retrying') and worker = 'pull';
+-- The same time never runs twice.
 create unique index runs_tick on runs (schedule_id, tick);
 
--- One schedule per connector and organisation; it lives until it is removed.
+-- What the worker of a run logged, at most 1,000 lines a run.
+create table run_log (
+  run_id uuid not null references runs on delete cascade,
+  number integer not null,
+  at timestamptz(3) not null,
+  message text not null,
+  primary key (run_id, number)
+);
+
+-- Remote tasks whose attempt ended although the endpoint did not say so. A row is deleted once its task is cancelled.
+create table tasks_to_cancel (
+  run_id uuid not null,
+  location text not null,
+  org_id uuid not null,
+  connector text not null,
+  request_id text not null,
+  created_at timestamptz(3) not null,
+  -- When a replica next tries to cancel it.
+  due_at timestamptz(3) not null,
+  primary key (run_id, location)
+);
+create index tasks_to_cancel_due on tasks_to_cancel (due_at);
+
+-- What the runs of a connector leave behind for the next one. It outlives a replacement and a pause of the schedule.
+create table connector_states (
+  org_id uuid not null,
+  connector text not null,
+  checkpoint jsonb,
+  -- Counts the checkpoint's changes.
+  version integer default 0 not null,
+  -- When a full crawl that has not completed yet started: the next full run continues it from the checkpoint.
+  full_started_at timestamptz(3),
+  -- When the last completed full crawl started.
+  last_full_at timestamptz(3),
+  last_completed_at timestamptz(3),
+  consecutive_failures integer default 0 not null,
+  last_failure text,
+  primary key (org_id, connector)
+) with (fillfactor=70);
+
+-- One schedule per connector and organisation.
 create table schedules (
   id uuid primary key,
   org_id uuid not null,
@@ -76,30 +138,24 @@ create table schedules (
   max_retries smallint not null,
   timeout_ms integer not null,
   metadata jsonb,
+  worker run_worker default 'event' not null,
+  -- A full crawl is due this long after the last one; null: only the first one is full.
+  full_every_days smallint,
   state schedule_state not null,
   revision bigint not null,
   scheduled_at timestamptz(3) not null,
   paused_at timestamptz(3),
-  -- When the next run is expected. Null while paused and after a one-off job.
+  -- When the dispatcher next makes a run. Null while paused, and once a one-off schedule has its run.
   next_run_at timestamptz(3),
-  -- Set by the watchdog while an expected run is late.
-  overdue_since timestamptz(3),
   missed_runs integer default 0 not null,
   -- What an hourly interval that does not divide 24 is counted from. It outlives a replacement that changes no time.
   anchor_at timestamptz(3) not null,
-  -- When the queue is next brought to the row; null while the queue agrees with it.
-  apply_at timestamptz(3),
-  -- The revisions of which the queue may hold something. Read only while `apply_at` is not null: after that it is `revision`.
-  queued_revisions bigint[] default '{}'::bigint[] not null,
-  -- Whether one of queued_revisions may be a one-off: otherwise the queue is not asked to remove its job.
-  queued_one_off boolean default true not null,
-  constraint schedules_next_run check ((state = 'active') = (next_run_at is not null))
+  constraint schedules_next_run check (
+    case when state = 'active' then next_run_at is not null or not is_recurring else next_run_at is null end)
 ) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=1000);
--- What the watchdog reads: its length is the number of late runs, not of schedules.
+-- What the dispatcher reads: its length is the number of schedules that are due.
 create index schedules_due on schedules (next_run_at) where state = 'active';
 create unique index schedules_org_connector on schedules (org_id, connector);
--- What the applier reads: its length is the number of changes that the queue has yet to hear of.
-create index schedules_unapplied on schedules (apply_at) where apply_at is not null;
 
 -- The outbox of packages/events, word for word: a test compares them.
 create schema sync_events;

@@ -5,7 +5,7 @@ import { Type } from 'typebox';
 import { administrators } from '../authority.js';
 import { base, ConnectorPath, toConnector, NoSchedule, noSchedule } from '../params.js';
 import { errorResponses, bearer, successResponse } from '../responses.js';
-import { RequestedRun, RunDetail, RunItem, RunPath, RunsQuery } from './schemas.js';
+import { RequestedRun, RunRequest, RunDetail, RunItem, RunPath, RunsQuery } from './schemas.js';
 import type { RunKey, RunService } from './service.js';
 
 const tags = ['Crawl runs'];
@@ -28,6 +28,7 @@ export function runRoutes(app: App, service: RunService): void {
         summary: 'Run a scheduled connector now, beside its schedule',
         security: bearer,
         params: ConnectorPath,
+        body: RunRequest,
         response: {
           202: successResponse(RequestedRun),
           ...errorResponses(400, 401, 403, 409),
@@ -36,7 +37,11 @@ export function runRoutes(app: App, service: RunService): void {
       },
     },
     async (request, reply) => {
-      const data = await service.request(getAccount(request).orgId, toConnector(request.params), request.id);
+      const { orgId } = getAccount(request);
+      const data = await service.request(orgId, toConnector(request.params), {
+        requestId: request.id,
+        mode: request.body?.mode,
+      });
       if (!data) return reply.code(404).send(noSchedule);
       return reply.code(202).send({ success: true, message: 'Run requested', data });
     },

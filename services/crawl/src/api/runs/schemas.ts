@@ -1,6 +1,6 @@
 import { ListQuery } from '@platform/service-kit';
 import { Type } from 'typebox';
-import { type RunState, runStates, type RunTrigger } from '../../domain/run-state.js';
+import { type RunMode, runModes, type RunState, runStates, type RunTrigger } from '../../domain/run-state.js';
 import { SyncEvent } from '../events/schemas.js';
 import { ConnectorPath } from '../params.js';
 
@@ -15,7 +15,7 @@ export const RunItem = Type.Object(
     connector: Type.String(),
     trigger: Type.Unsafe<RunTrigger>({
       enum: ['schedule', 'manual', 'missed'],
-      description: '`missed`: run late by the watchdog, in place of a run that did not happen.',
+      description: '`missed`: a run of the schedule that was not made at its time.',
     }),
     outcome: Outcome,
     scheduledFor: Instant,
@@ -31,6 +31,22 @@ export const RunItem = Type.Object(
   { title: 'CrawlRun' },
 );
 export type RunItem = Type.Static<typeof RunItem>;
+
+/** The body may be left out. */
+export const RunRequest = Type.Union([
+  Type.Object(
+    {
+      mode: Type.Optional(
+        Type.Unsafe<RunMode>({
+          enum: [...runModes],
+          description: '`full` starts from nothing. Default: as the schedule says.',
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  Type.Null(),
+]);
 
 export const RequestedRun = Type.Object(
   { runId: Type.String({ format: 'uuid' }), connector: Type.String(), requestedAt: Instant },

@@ -6,10 +6,9 @@ import { cancelRun } from '../../db/cancel-run.js';
 import type { Prisma } from '../../db/prisma.js';
 import { maybePruneRuns } from '../../db/prune-runs.js';
 import { countRuns, findRun, findRuns, type RunHistoryRow } from '../../db/run-history.js';
-import { hasRunInProgress, insertRun, withdrawRun } from '../../db/runs.js';
+import { type DueRun, hasRunInProgress, insertRequestedRun, withdrawRun } from '../../db/runs.js';
 import { findSchedule } from '../../db/schedules.js';
-import { ENQUEUE_GRACE_MS } from '../../domain/run-state.js';
-import { toRunJobId } from '../../queue/job.js';
+import type { RunMode } from '../../domain/run-state.js';
 import type { CrawlQueues } from '../../queue/queues.js';
 import { runEnded, runInProgress, runNotFound, schedulePaused } from './errors.js';
 import type { Attempt, RequestedRun, RunDetail, RunItem, RunsQuery } from './schemas.js';
@@ -68,10 +67,12 @@ function listAttempts(run: RunHistoryRow): Attempt[] {
 export function createRunService(deps: {
   readonly pool: pg.Pool;
   readonly prisma: Prisma;
-  readonly queues: Pick<CrawlQueues, 'addRun'>;
+  readonly queues: Pick<CrawlQueues, 'add'>;
   readonly clock: Clock;
+  /** Called with a run that a worker can claim through the API. */
+  readonly onClaimable: (run: DueRun) => void;
 }) {
-  const { pool, prisma, queues, clock } = deps;
+  const { pool, prisma, queues, clock, onClaimable } = deps;
   async function get(key: RunKey): Promise<RunDetail> {
     const run = await findRun(prisma, key);
     if (!run) throw runNotFound();
@@ -94,7 +95,11 @@ export function createRunService(deps: {
 
   return {
     /** Queues a run beside the scheduled ones. @returns undefined without a schedule. @throws AppError 409; 503. */
-    async request(orgId: string, connector: Connector, requestId: string): Promise<RequestedRun | undefined> {
+    async request(
+      orgId: string,
+      connector: Connector,
+      given: { readonly requestId: string; readonly mode: RunMode | undefined },
+    ): Promise<RequestedRun | undefined> {
       // A client that asks repeatedly is refused at once, without waiting for the schedule's row lock.
       if (await hasRunInProgress(pool, orgId, connector)) throw runInProgress();
       const schedule = await findSchedule(pool, orgId, connector);
@@ -102,34 +107,17 @@ export function createRunService(deps: {
       if (schedule.state === 'paused') throw schedulePaused();
       const at = new Date(clock());
       const runId = uuidv7();
-      const run = await insertRun(pool, {
-        id: runId,
-        schedule: { id: schedule.id },
-        trigger: 'manual',
-        tick: `m${runId}`,
-        jobId: toRunJobId(runId, 0),
-        state: 'waiting',
-        scheduledFor: at,
-        at,
-        leaseUntil: new Date(at.getTime() + ENQUEUE_GRACE_MS),
-        reason: null,
-        nextRunAt: undefined,
-        requestId,
-      });
+      const run = await insertRequestedRun(pool, { id: runId, scheduleId: schedule.id, at, ...given });
       // Another run, a pause or a removal was committed first.
       if (!run) return refuse(orgId, connector);
-      try {
-        await queues.addRun({
-          runId,
-          orgId,
-          connector,
-          recoveries: 0,
-          attemptsLeft: run.maxAttempts,
-        });
-      } catch (error) {
-        // If the job was added in spite of the error, it finds no run and does nothing.
-        if (await withdrawRun(pool, runId)) throw error;
-      }
+      if (run.worker === 'pull') onClaimable(run);
+      else
+        try {
+          await queues.add([run]);
+        } catch (error) {
+          // If the job was added in spite of the error, it finds no run and does nothing.
+          if (await withdrawRun(pool, runId)) throw error;
+        }
       maybePruneRuns(pool, orgId, connector);
       return { runId, connector, requestedAt: at.toISOString() };
     },

@@ -17,7 +17,7 @@ export function toNewSchedule(
 ): NewSchedule {
   const read = readScheduleBody(body, now);
   if ('faults' in read) throw invalidSchedule(read.faults);
-  const { scheduleConfig: config, priority, maxRetries, timeout, metadata } = read.body;
+  const { scheduleConfig: config, priority, maxRetries, timeout, metadata, worker, fullEvery } = read.body;
   if (!config.isEnabled) throw disabledJob();
   if (config.scheduleType === 'once' && Date.parse(config.scheduledTime) <= now) throw timeNotInFuture();
   const { orgId, userId } = principal;
@@ -35,6 +35,8 @@ export function toNewSchedule(
     maxRetries,
     timeoutMs: timeout,
     metadata: metadata ?? null,
+    worker,
+    fullEveryDays: fullEvery === undefined ? null : Number(fullEvery.slice(1, -1)),
     scheduledAt,
     anchorAt: scheduledAt,
     nextRunAt: new Date(next),

@@ -3,9 +3,9 @@ import type { Connector } from '@platform/events';
 import type { Clock } from '@platform/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import { insertRun } from '../../db/runs.js';
+import { insertTicks } from '../../db/dispatch.js';
 import { findStatus, findStatuses } from '../../db/schedule-status.js';
-import { findSchedule, resumeSchedule, stopSchedules, finishOneOff } from '../../db/schedules.js';
+import { findSchedule, pauseSchedule, removeSchedules, resumeSchedule } from '../../db/schedules.js';
 import { inTransaction } from '../../db/transaction.js';
 import { toQueueName } from '../../domain/connectors.js';
 import { nextRunAfter, createPlan } from '../../domain/plan.js';
@@ -16,19 +16,16 @@ import { saveSchedule, toNewSchedule } from './save-schedule.js';
 import { type StatusItem, toStatusItem } from './status-item.js';
 
 /*
- * The states of a schedule. Its row is authoritative, and a change is one commit; queue/applier.ts then updates the
- * queue.
+ * The states of a schedule. Its row is all there is of it, and a change is one commit; engine/dispatcher.job.ts makes its
+ * runs.
  *
  *   (none)           ─ schedule ──────► active
- *   active           ─ schedule ──────► active    replaced; a run in progress continues, a job not started is void
+ *   active           ─ schedule ──────► active    replaced; a run in progress continues
  *   active           ─ pause ─────────► paused    a run in progress is aborted
- *   paused           ─ resume ────────► active    from the next time on; an overdue one-off runs at once
+ *   paused           ─ resume ────────► active    from the next time on; an overdue one-off is due at once
  *   paused, finished ─ schedule ──────► active    replaced
  *   active           ─ its run ended ─► finished  one-off only; it stays visible until it is replaced or removed
- *   any              ─ remove ────────► (none)    a run in progress is aborted; the row remains for the applier
- *
- * Each of these except the end of a run gives the row a new revision. A job of an older revision is recognised when it is
- * claimed, and does nothing, so a queue that is not up to date does no harm.
+ *   any              ─ remove ────────► (none)    a run in progress is aborted
  */
 
 export interface Scheduled {
@@ -43,6 +40,8 @@ interface Deps {
   /** Called after each committed change. */
   readonly onChange: () => void;
   readonly clock: Clock;
+  /** How late a run may be before it counts as overdue. */
+  readonly overdueGraceMs: number;
 }
 
 /**
@@ -52,26 +51,15 @@ interface Deps {
 const resumeLate = (pool: pg.Pool, paused: Schedule, now: number): Promise<boolean> =>
   inTransaction(pool, async (tx) => {
     const at = new Date(now);
-    const schedule = await resumeSchedule(tx, paused, at);
-    if (!schedule) return false;
-    const run = await insertRun(tx, {
-      id: uuidv7(),
-      schedule,
-      trigger: 'schedule',
-      tick: `${schedule.revision}:${now}`,
-      jobId: '',
-      state: 'skipped',
-      scheduledFor: at,
-      at,
-      leaseUntil: null,
-      reason: 'Missed: the schedule was paused when it was due',
-      nextRunAt: undefined,
-    });
-    if (run) await finishOneOff(tx, run);
+    if (!(await resumeSchedule(tx, paused, at))) return false;
+    const skipReason = 'Missed: the schedule was paused when it was due';
+    const tick = { runId: uuidv7(), scheduleId: paused.id, nextRunAt: null, skipReason, isMissed: false };
+    await insertTicks(tx, [tick], at);
     return true;
   });
 
-export function createScheduleService({ pool, onChange, clock }: Deps) {
+export function createScheduleService({ pool, onChange, clock, overdueGraceMs }: Deps) {
+  const getShownAt = () => ({ at: clock(), overdueGraceMs });
   return {
     /** Creates or replaces a schedule. @throws AppError 400 (CRAWL-9, CRAWL-10). */
     async schedule(principal: AccountPrincipal, connector: Connector, given: unknown): Promise<Scheduled> {
@@ -89,18 +77,19 @@ export function createScheduleService({ pool, onChange, clock }: Deps) {
 
     async status(orgId: string, connector: Connector): Promise<StatusItem | undefined> {
       const found = await findStatus(pool, orgId, connector);
-      return found && toStatusItem(found.schedule, found.run, clock());
+      return found && toStatusItem(found.schedule, found.run, getShownAt());
     },
 
     async list(orgId: string): Promise<StatusItem[]> {
-      const now = clock();
-      return (await findStatuses(pool, orgId)).map(({ schedule, run }) => toStatusItem(schedule, run, now));
+      return (await findStatuses(pool, orgId)).map(({ schedule, run }) =>
+        toStatusItem(schedule, run, getShownAt()),
+      );
     },
 
     /** @returns when it was paused. @throws AppError 400 when there is nothing to pause, or it is paused already. */
     async pause(orgId: string, connector: Connector): Promise<Date> {
       const at = new Date(clock());
-      if (!(await stopSchedules(pool, 'paused', { orgId, connector, at }))) {
+      if (!(await pauseSchedule(pool, { orgId, connector, at }))) {
         const schedule = await findSchedule(pool, orgId, connector);
         throw schedule?.state === 'paused' ? alreadyPaused() : nothingToPause();
       }
@@ -126,12 +115,12 @@ export function createScheduleService({ pool, onChange, clock }: Deps) {
 
     /** Removes the schedule, if there is one. */
     async remove(orgId: string, connector: Connector): Promise<void> {
-      if (await stopSchedules(pool, 'removed', { orgId, connector, at: new Date(clock()) })) onChange();
+      await removeSchedules(pool, { orgId, connector, at: new Date(clock()) });
     },
 
     /** Removes all of the organisation's schedules, or none of them when it fails. */
     async removeAll(orgId: string): Promise<void> {
-      if (await stopSchedules(pool, 'removed', { orgId, at: new Date(clock()) })) onChange();
+      await removeSchedules(pool, { orgId, at: new Date(clock()) });
     },
   };
 }

@@ -74,9 +74,35 @@ export function getState(
 
 const iso = (date: Date | null): string | null => date?.toISOString() ?? null;
 
-/** @param now - epoch ms. */
-export function toStatusItem(schedule: Schedule, run: ShownRun | undefined, now: number): StatusItem {
-  const { connector, orgId, nextRunAt, metadata } = schedule;
+/** The moment at which a schedule is shown. */
+export interface ShownAt {
+  /** Epoch ms. */
+  readonly at: number;
+  /** How late a run may be before it counts as overdue. */
+  readonly overdueGraceMs: number;
+}
+
+/** Returns the time of a run that should have started by now; null when there is none. */
+function findOverdue(
+  schedule: Schedule,
+  run: ShownRun | undefined,
+  { at, overdueGraceMs }: ShownAt,
+): Date | null {
+  const expected = run
+    ? run.state === 'waiting' && run.trigger !== 'manual' && run.startedAt === null
+      ? run.scheduledFor
+      : null
+    : schedule.nextRunAt;
+  return schedule.state === 'active' && expected && at - expected.getTime() > overdueGraceMs
+    ? expected
+    : null;
+}
+
+export function toStatusItem(schedule: Schedule, run: ShownRun | undefined, shownAt: ShownAt): StatusItem {
+  const { connector, orgId, metadata } = schedule;
+  const now = shownAt.at;
+  // A one-off schedule whose run is in progress has no other time.
+  const nextRunAt = schedule.nextRunAt ?? (schedule.state === 'active' ? (run?.scheduledFor ?? null) : null);
   const state = getState(schedule, run, now);
   return {
     id: toJobKey(connector, orgId),
@@ -102,7 +128,7 @@ export function toStatusItem(schedule: Schedule, run: ShownRun | undefined, now:
     timeout: schedule.timeoutMs,
     nextRunAt: iso(nextRunAt),
     pausedAt: iso(schedule.pausedAt),
-    overdueSince: iso(schedule.overdueSince),
+    overdueSince: iso(findOverdue(schedule, run, shownAt)),
     missedRuns: schedule.missedRuns,
   };
 }

@@ -6,7 +6,7 @@ import {
   type EndpointRequest,
 } from './endpoint-call.js';
 import { getRetryDelayMs } from './retry-delay.js';
-import { type Task, type TaskContext, type TaskOrder, EndpointUnavailable, RunStopped } from './task.js';
+import { type Task, type TaskContext, type TaskOrder, EndpointUnavailable } from './task.js';
 
 /*
  * Has a crawl done by the connector's own HTTP endpoint.
@@ -21,9 +21,9 @@ import { type Task, type TaskContext, type TaskOrder, EndpointUnavailable, RunSt
  *   GET <location>             polled until done, as often as `Retry-After` says, within limits
  *     200 {state: "running" | "completed" | "failed", progress?: 0–100, reason?}
  *     unavailable              polled again, for as long as the attempt waits
- *   DELETE <location>          the run was paused, removed or timed out. Not when the run is handed
- *                              over, as the next worker follows the same task; and not by a worker that
- *                              has lost the run to another one
+ *   DELETE <location>          the attempt has ended, and the endpoint did not say so: the run was paused,
+ *                              removed, cancelled or timed out. Sent by task-cancellations.job.ts until
+ *                              the endpoint has answered
  *
  * Every request is signed with the endpoint's secret; no credential is sent. Responses are not trusted more than
  * necessary: progress never goes back and never reaches 100 before the end, an unknown state fails the run, and a
@@ -103,6 +103,7 @@ export function createHttpTask(endpoint: URL, deps: EndpointAccess): Task {
       faults = 0;
       waitMs = response.retryAfterMs ?? POLL_MS;
       if (task.progress !== undefined) context.progress(task.progress);
+      if (task.state !== 'running') context.ended();
       if (task.state === 'failed') throw new TaskFailed(task.reason);
       return task.state === 'completed';
     }
@@ -126,12 +127,6 @@ export function createHttpTask(endpoint: URL, deps: EndpointAccess): Task {
     }
   }
 
-  /** If the endpoint is unavailable, the reconciler cancels the task of an aborted run later. */
-  async function cancel(statusUrl: URL, context: TaskContext): Promise<void> {
-    if (!(await context.mayCancel())) return;
-    await cancelTask(deps, statusUrl, context.requestId).then(context.cancelled, () => undefined);
-  }
-
   return async (order: TaskOrder, context) => {
     const response = await call('POST', endpoint, context, {
       body: JSON.stringify(order),
@@ -145,17 +140,9 @@ export function createHttpTask(endpoint: URL, deps: EndpointAccess): Task {
     if (response.status !== 202) throw new Error(`The endpoint answered ${response.status}`);
     const statusUrl = toStatusUrl(endpoint, response.location);
     context.accepted(statusUrl.href);
-    try {
-      await follow(statusUrl, context, response.retryAfterMs);
-    } catch (error) {
-      if (!(error instanceof TaskFailed) && !isHandedOver(context.signal)) await cancel(statusUrl, context);
-      throw error;
-    }
+    await follow(statusUrl, context, response.retryAfterMs);
   };
 }
-
-const isHandedOver = ({ reason }: AbortSignal): boolean =>
-  reason instanceof RunStopped && reason.reason === 'shutdown';
 
 /** The endpoint reported that the task failed, so there is nothing to cancel. */
 class TaskFailed extends Error {

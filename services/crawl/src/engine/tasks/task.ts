@@ -26,12 +26,10 @@ export interface TaskContext {
   readonly requestId: string;
   /** The endpoint has accepted the task. @param location - where the task can be cancelled, if it is remote. */
   accepted(location?: string): void;
-  /** The task was cancelled at its location. */
-  cancelled(): void;
+  /** The endpoint has said that the task has ended, so that there is nothing to cancel. */
+  ended(): void;
   /** Reports 0–100 of the task's own work. */
   progress(percent: number): void;
-  /** Resolves with whether the task may be cancelled: not when another worker follows it. */
-  mayCancel(): Promise<boolean>;
   /** The endpoint, which has the task, cannot be reached. @returns how long the attempt waits, in ms. */
   unavailable(reason: string): number;
   /** The endpoint can be reached again. */

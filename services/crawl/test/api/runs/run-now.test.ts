@@ -1,8 +1,8 @@
 import { dependencyUnavailable } from '@platform/service-kit';
 import { createRunService } from '../../../src/api/runs/service.js';
-import { stopSchedules } from '../../../src/db/schedules.js';
+import type { DueRun } from '../../../src/db/runs.js';
+import { pauseSchedule } from '../../../src/db/schedules.js';
 import { createPrisma } from '../../../src/db/prisma.js';
-import { type CrawlJob, toRunJobId, type RunJob } from '../../../src/queue/job.js';
 import { expectClaimed, useRunRows } from '../../support/run-rows.js';
 
 /* The command that adds the job of a requested run times out but is carried out nevertheless. */
@@ -11,25 +11,19 @@ describe('a run that is requested while the queue fails', () => {
   const rows = useRunRows();
 
   /** @param meanwhile - called between the command and its timeout. */
-  const request = (schedule: { readonly orgId: string }, meanwhile: (run: RunJob) => Promise<unknown>) =>
+  const request = (schedule: { readonly orgId: string }, meanwhile: (run: DueRun) => Promise<unknown>) =>
     createRunService({
       pool: rows.pool,
       prisma: createPrisma(rows.pool),
       clock: () => rows.now,
       queues: {
-        addRun: async (run) => {
-          await meanwhile(run);
+        add: async ([run]) => {
+          if (run) await meanwhile(run);
           throw dependencyUnavailable('queue', new Error('Command timed out'));
         },
       },
-    }).request(schedule.orgId, 'files_1', 'request-1');
-
-  const toJob = ({ runId, orgId, connector, recoveries }: RunJob) =>
-    ({
-      id: toRunJobId(runId, recoveries),
-      attemptsMade: 0,
-      data: { kind: 'run', runId, orgId, connector },
-    }) as unknown as CrawlJob;
+      onClaimable: () => undefined,
+    }).request(schedule.orgId, 'files_1', { requestId: 'request-1', mode: undefined });
 
   it('leaves no run', async () => {
     const schedule = await rows.scheduleDaily();
@@ -41,7 +35,7 @@ describe('a run that is requested while the queue fails', () => {
     const schedule = await rows.scheduleDaily();
     let runId = '';
     const answer = await request(schedule, async (run) => {
-      runId = expectClaimed(await rows.newLifecycle().claim(toJob(run))).run.id;
+      runId = expectClaimed(await rows.newLifecycle().claim(run)).id;
     });
     expect(answer).toMatchObject({ runId });
     expect(await rows.getRuns(schedule.id)).toMatchObject([{ state: 'active' }]);
@@ -50,7 +44,7 @@ describe('a run that is requested while the queue fails', () => {
   it('leaves no run when the schedule is paused meanwhile', async () => {
     const schedule = await rows.scheduleDaily();
     const pause = () =>
-      stopSchedules(rows.pool, 'paused', {
+      pauseSchedule(rows.pool, {
         orgId: schedule.orgId,
         connector: 'files_1',
         at: new Date(rows.now),

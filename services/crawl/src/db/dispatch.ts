@@ -1,0 +1,193 @@
+import type pg from 'pg';
+import type { Schedule } from '../domain/schedule.js';
+import { type DueRun, dueRunColumns, REQUEUE_AFTER_MS, toMode, toParameters } from './runs.js';
+import { scheduleColumns } from './schedules.js';
+import type { Db, Transaction } from './transaction.js';
+
+/* What the dispatcher reads and writes. Each statement handles a bounded number of rows, which no other replica has. */
+
+/**
+ * Locks schedules that are due, oldest first, and returns them. A one-off schedule waits until the run before it has
+ * ended, as it has no other time; it stays due until then.
+ */
+export async function lockDueSchedules(tx: Transaction, now: Date, limit: number): Promise<Schedule[]> {
+  const { rows } = await tx.query<Schedule>({
+    name: 'lock_due_schedules',
+    text: `select ${scheduleColumns('s')} from schedules s
+           where s.state = 'active' and s.next_run_at <= $1 and (s.is_recurring or not exists (
+             select from runs r where r.org_id = s.org_id and r.connector = s.connector
+               and r.state in ('waiting', 'active', 'retrying')))
+           order by s.next_run_at limit $2 for no key update skip locked`,
+    values: [now, limit],
+  });
+  return rows;
+}
+
+/** The run of one schedule that is due. */
+export interface DueTick {
+  readonly runId: string;
+  readonly scheduleId: string;
+  /** When the schedule runs next; null for a one-off schedule. */
+  readonly nextRunAt: Date | null;
+  /** Why the run is skipped, if it is. */
+  readonly skipReason: string | null;
+  readonly isMissed: boolean;
+}
+
+/*
+ * Inserts the runs of schedules that are locked, and moves their next times. It is a statement after the one that locks
+ * them, so it sees every run that was made before; none is made meanwhile, as that takes the lock of the schedule.
+ */
+const insert = `
+  with tick as (
+    select * from jsonb_to_recordset($1::jsonb) as t("runId" uuid, "scheduleId" uuid, "nextRunAt" timestamptz,
+      "skipReason" text, "isMissed" boolean)
+  ), given as (
+    select t.*, s.id, s.revision, s.org_id, s.connector, s.worker, s.max_retries, s.is_recurring, s.next_run_at,
+      ${toParameters('s')} as parameters, ${toMode('$2::timestamptz')} as mode,
+      case when t."skipReason" is not null then t."skipReason"
+        when exists (select from runs r where r.org_id = s.org_id and r.connector = s.connector
+          and r.state in ('waiting', 'active', 'retrying')) then 'The previous run was still in progress' end as reason
+    from tick t join schedules s on s.id = t."scheduleId"
+      left join connector_states c on c.org_id = s.org_id and c.connector = s.connector
+  ), made as (
+    -- A one-off schedule keeps waiting for a run that began since it was read.
+    select * from given where is_recurring or reason is null or "skipReason" is not null
+  ), moved as (
+    update schedules s set next_run_at = made."nextRunAt", missed_runs = s.missed_runs + made."isMissed"::int,
+      state = case when not s.is_recurring and made.reason is not null then 'finished' else s.state end
+    from made where s.id = made.id
+  )
+  insert into runs (id, schedule_id, revision, org_id, connector, trigger, tick, worker, mode, parameters, state,
+    scheduled_for, created_at, finished_at, attempts_max, reason, due_at, is_queued)
+  select "runId", id, revision, org_id, connector, (case when "isMissed" then 'missed' else 'schedule' end)::run_trigger,
+    revision || ':' || (extract(epoch from next_run_at) * 1000)::bigint, worker, mode,
+    case when reason is null then parameters end,
+    (case when reason is null then 'waiting' else 'skipped' end)::run_state, next_run_at, $2,
+    case when reason is not null then $2::timestamptz end, max_retries + 1, reason,
+    case when reason is null then $3::timestamptz end, reason is null
+  from made order by next_run_at, id
+  on conflict do nothing
+  returning ${dueRunColumns('runs')}, state`;
+
+/** Makes the runs of locked schedules, as if they were in the queue. @returns all of them, the skipped ones included. */
+export async function insertTicks(
+  tx: Transaction,
+  ticks: readonly DueTick[],
+  now: Date,
+): Promise<(DueRun & { readonly state: 'waiting' | 'skipped' })[]> {
+  const { rows } = await tx.query<DueRun & { state: 'waiting' | 'skipped' }>({
+    name: 'insert_ticks',
+    text: insert,
+    values: [JSON.stringify(ticks), now, new Date(now.getTime() + REQUEUE_AFTER_MS)],
+  });
+  return rows;
+}
+
+/** What was found about a run that was due. */
+export type FoundRun = DueRun & {
+  /** `alive`: its worker has renewed its lease. `lost`: its lease has expired. `again`: it was in the queue before. */
+  readonly was: 'due' | 'alive' | 'lost' | 'again';
+};
+
+/*
+ * Postponed, retrying and handed-back runs that are due, runs whose job may be lost, and those whose worker is. The
+ * attempt of a lost worker continues: it keeps its number, its start and its deadline.
+ */
+const takeDue = `
+  with due as (
+    select id, case when state <> 'active' then case when is_queued then 'again' else 'due' end
+        when heartbeat_until > $1 then 'alive' else 'lost' end as was
+    from runs where state in ('waiting', 'active', 'retrying') and due_at <= $1
+    order by due_at limit $2 for no key update skip locked
+  )
+  update runs r set
+    due_at = case when was = 'alive' then heartbeat_until
+      else $1::timestamptz + greatest(make_interval(secs => $3 / 1000.0), $1::timestamptz - r.created_at) end,
+    is_queued = was <> 'alive',
+    state = case when was = 'lost' then 'waiting' else state end,
+    recoveries = recoveries + (was = 'lost')::int,
+    attempts = attempts - (was = 'lost')::int,
+    unavailable_since = case when was = 'lost' then null else unavailable_since end
+  from due where r.id = due.id
+  returning ${dueRunColumns('r')}, due.was`;
+
+/** Returns runs that are due, oldest first, and marks them as enqueued. */
+export async function takeDueRuns(db: pg.Pool, now: Date, limit: number): Promise<FoundRun[]> {
+  const { rows } = await db.query<FoundRun>({
+    name: 'take_due_runs',
+    text: takeDue,
+    values: [now, limit, REQUEUE_AFTER_MS],
+  });
+  // The ids of runs grow with the time at which they were made.
+  return rows.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+/** Notes that runs could not be added to the queue, so that they are due at once. */
+export const markUnqueued = (db: Db, runs: readonly DueRun[], at: Date): Promise<unknown> =>
+  db.query({
+    name: 'mark_unqueued',
+    text: `update runs set is_queued = false, due_at = $3 from unnest($1::uuid[], $2::int[]) as given (id, claim_count)
+           where runs.id = given.id and runs.claim_count = given.claim_count and state in ('waiting', 'retrying')`,
+    values: [runs.map(({ id }) => id), runs.map(({ claimCount }) => claimCount), at],
+  });
+
+/**
+ * Makes runs due whose jobs the queue has lost with all of its data. @returns how many; fewer than `limit` when there are
+ * no more.
+ */
+export async function requeueAll(db: pg.Pool, now: Date, limit: number): Promise<number> {
+  const { rowCount } = await db.query({
+    name: 'requeue_all',
+    text: `update runs set is_queued = false, due_at = created_at where id in (
+             select id from runs where state in ('waiting', 'active', 'retrying') and due_at > $1 and is_queued
+             order by due_at limit $2 for no key update skip locked)`,
+    values: [now, limit],
+  });
+  return rowCount ?? 0;
+}
+
+/** Returns when the next schedule or run becomes due after `now`, epoch ms; undefined when none does. */
+export async function findNextDue(db: pg.Pool, now: Date): Promise<number | undefined> {
+  const { rows } = await db.query<{ at: Date | null }>({
+    name: 'next_due',
+    text: `select least(
+             (select next_run_at from schedules where state = 'active' and next_run_at > $1 order by 1 limit 1),
+             (select due_at from runs where state in ('waiting', 'active', 'retrying') and due_at > $1 order by 1 limit 1)
+           ) as at`,
+    values: [now],
+  });
+  return rows[0]?.at?.getTime();
+}
+
+/** The most waiting runs that are read. */
+const MAX_WAITING = 1_000;
+
+/** What is due and has not started. */
+export interface Backlog {
+  /** For how many seconds the longest waiting run has been due; 0 when none waits. */
+  readonly oldestAgeSeconds: number;
+  /** The number of runs of schedules that were due before `overdueBefore`, counted up to a limit. */
+  readonly overdue: number;
+}
+
+/** Reads a bounded part of what is due. */
+export async function readBacklog(db: pg.Pool, now: Date, overdueBefore: Date): Promise<Backlog> {
+  const { rows } = await db.query<Backlog>({
+    name: 'backlog',
+    text: `with due as (
+             (select s.next_run_at as at from schedules s
+               where s.state = 'active' and s.next_run_at <= $1 and not exists (
+                 select from runs r where r.org_id = s.org_id and r.connector = s.connector
+                   and r.state in ('waiting', 'active', 'retrying'))
+               order by s.next_run_at limit $3)
+             union all
+             (select least(r.scheduled_for, $1) from runs r
+               where r.state in ('waiting', 'active', 'retrying') and r.state = 'waiting' and r.worker <> 'pull'
+               order by r.due_at limit $3))
+           select coalesce(extract(epoch from $1::timestamptz - min(at)), 0)::float8 as "oldestAgeSeconds",
+             (count(*) filter (where at < $2))::int as overdue from due`,
+    values: [now, overdueBefore, MAX_WAITING],
+  });
+  return rows[0] ?? { oldestAgeSeconds: 0, overdue: 0 };
+}

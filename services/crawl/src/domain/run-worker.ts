@@ -1,0 +1,6 @@
+/**
+ * Who does the work of a run. `event`: whoever consumes the event that the run publishes, or the endpoint that the
+ * operator has configured. `pull`: a worker that claims the run.
+ */
+export const runWorkers = ['event', 'pull'] as const;
+export type RunWorker = (typeof runWorkers)[number];

@@ -1,0 +1,184 @@
+import { type Clock, createPeriodicTask, type Logger } from '@platform/service-kit';
+import type pg from 'pg';
+import { v7 as uuidv7 } from 'uuid';
+import {
+  type DueTick,
+  findNextDue,
+  insertTicks,
+  lockDueSchedules,
+  markUnqueued,
+  requeueAll,
+  takeDueRuns,
+} from '../db/dispatch.js';
+import { maybePruneRuns } from '../db/prune-runs.js';
+import type { DueRun } from '../db/runs.js';
+import { inTransaction } from '../db/transaction.js';
+import { createPlan, nextRunAfter } from '../domain/plan.js';
+import { findSkipReason } from '../domain/run-state.js';
+import type { Schedule } from '../domain/schedule.js';
+import { createErrorReporter } from '../queue/error-reporter.js';
+import type { CrawlQueues } from '../queue/queues.js';
+import type { CrawlMetrics } from './metrics.js';
+
+/*
+ * The road from a schedule to a worker. The rows decide; the queue carries runs.
+ *
+ *   schedule due   its run is inserted under the tick, which is unique, and `next_run_at` moves, in one transaction
+ *   run due        a retry, a postponed run, a run of a lost worker or one whose job the queue may have lost
+ *
+ * Both are then added to the queue, under an id that is the run's and the claim's: adding a job twice is adding it once.
+ * A run that could not be added is due again at once. Every replica dispatches; rows that one of them has are skipped by
+ * the others. Between two rounds it sleeps until the next row is due, at most a second, so that a clock that was set and a
+ * wake-up that was lost cost no more than that.
+ */
+
+const PAGE = 500;
+const MAX_SLEEP_MS = 1_000;
+/** A data loss is looked for this often. */
+const LOSS_CHECK_MS = 1_000;
+
+export function createDispatcher(deps: {
+  readonly pool: pg.Pool;
+  readonly queues: Pick<CrawlQueues, 'add' | 'ping' | 'limitConcurrency' | 'afterDataLoss'>;
+  readonly clock: Clock;
+  readonly metrics: Pick<CrawlMetrics, 'missed' | 'repairs'>;
+  readonly log: Logger;
+  /** How late a run may be before its time counts as missed. */
+  readonly overdueGraceMs: number;
+  readonly misfireGraceMs: number;
+  /** Called with runs that workers can claim through the API. */
+  readonly onClaimable: (runs: readonly DueRun[]) => void;
+}) {
+  const { pool, queues, clock, metrics, log, overdueGraceMs, misfireGraceMs, onClaimable } = deps;
+  const report = createErrorReporter(log, 'Failed to dispatch runs: trying again');
+  let timer: NodeJS.Timeout | undefined;
+  let checkedAt = -Infinity;
+  let isLimited = false;
+
+  function toTick(schedule: Schedule, now: number): DueTick {
+    const at = schedule.nextRunAt?.getTime() ?? now;
+    const { scheduleType, missedRunPolicy } = schedule.config;
+    const lateMs = now - at;
+    const skipReason = findSkipReason(missedRunPolicy, lateMs, misfireGraceMs);
+    // The run stands for every time that has passed; a skipped one does not stand for those that may still start.
+    const mayStillStart = skipReason === null ? 0 : misfireGraceMs + 1;
+    const next =
+      scheduleType === 'once'
+        ? undefined
+        : nextRunAfter(createPlan(schedule), Math.max(now - mayStillStart, at));
+    return {
+      runId: uuidv7(),
+      scheduleId: schedule.id,
+      nextRunAt: next === undefined ? null : new Date(next),
+      skipReason,
+      isMissed: lateMs > overdueGraceMs,
+    };
+  }
+
+  /** Delivers runs, oldest first. */
+  async function deliver(runs: readonly DueRun[]): Promise<void> {
+    const pulled = runs.filter(({ worker }) => worker === 'pull');
+    if (pulled.length > 0) onClaimable(pulled);
+    const queued = runs.filter(({ worker }) => worker !== 'pull');
+    if (queued.length === 0) return;
+    try {
+      await queues.add(queued);
+    } catch (error) {
+      await markUnqueued(pool, queued, new Date(clock()));
+      throw error;
+    }
+  }
+
+  /** @returns whether there may be more. */
+  async function dispatchSchedules(): Promise<boolean> {
+    const now = clock();
+    const { schedules, ticks, runs } = await inTransaction(pool, async (tx) => {
+      const due = await lockDueSchedules(tx, new Date(now), PAGE);
+      const made = due.map((schedule) => toTick(schedule, now));
+      return {
+        schedules: due,
+        ticks: made,
+        runs: made.length === 0 ? [] : await insertTicks(tx, made, new Date(now)),
+      };
+    });
+    schedules.forEach(({ orgId, connector, config, nextRunAt }, index) => {
+      maybePruneRuns(pool, orgId, connector);
+      if (ticks[index]?.isMissed !== true) return;
+      metrics.missed.inc({ connector, policy: config.missedRunPolicy });
+      log.warn(
+        { orgId, connector, expected: nextRunAt },
+        'a run was missed at its time: it is late, or skipped',
+      );
+    });
+    await deliver(runs.filter(({ state }) => state === 'waiting'));
+    return schedules.length === PAGE;
+  }
+
+  /** @returns whether there may be more. */
+  async function dispatchRuns(): Promise<boolean> {
+    const found = await takeDueRuns(pool, new Date(clock()), PAGE);
+    for (const { id: runId, connector, was } of found) {
+      if (was !== 'lost') continue;
+      metrics.repairs.inc({ kind: 'lost_run' });
+      log.warn({ runId, connector }, 'delivered a run again whose worker was lost');
+    }
+    await deliver(found.filter(({ was }) => was !== 'alive'));
+    return found.length === PAGE;
+  }
+
+  /** Makes every run due whose job was lost with the queue's data. */
+  async function recoverQueue(stopping: AbortSignal): Promise<void> {
+    if (performance.now() - checkedAt < LOSS_CHECK_MS) return;
+    await queues.afterDataLoss(async () => {
+      await queues.limitConcurrency();
+      for (let count = PAGE; count === PAGE;) {
+        if (stopping.aborted) return false;
+        count = await requeueAll(pool, new Date(clock()), PAGE);
+        metrics.repairs.inc({ kind: 'lost_job' }, count);
+      }
+      return true;
+    });
+    checkedAt = performance.now();
+  }
+
+  async function round(stopping: AbortSignal): Promise<void> {
+    const startedAt = clock();
+    clearTimeout(timer);
+    // While the queue is unavailable nothing is dispatched: what becomes due meanwhile stays a row that is due.
+    await queues.ping();
+    if (!isLimited) await queues.limitConcurrency();
+    isLimited = true;
+    await recoverQueue(stopping);
+    while (!stopping.aborted && (await dispatchRuns()));
+    while (!stopping.aborted && (await dispatchSchedules()));
+    const next = await findNextDue(pool, new Date(startedAt));
+    if (next === undefined || stopping.aborted) return;
+    const sleepMs = next - clock();
+    if (sleepMs < MAX_SLEEP_MS) timer = setTimeout(rounds.wake, Math.max(0, sleepMs));
+  }
+
+  const rounds = createPeriodicTask({
+    intervalMs: MAX_SLEEP_MS,
+    run: round,
+    onError: (error) => {
+      report(error as Error);
+    },
+  });
+
+  return {
+    start(): void {
+      rounds.start();
+      rounds.wake();
+    },
+    /** Dispatches what is due now. */
+    run: rounds.run,
+    /** Call this when something may be due earlier. */
+    wake: rounds.wake,
+    async stop(): Promise<void> {
+      clearTimeout(timer);
+      await rounds.stop();
+    },
+  };
+}
+
+export type Dispatcher = ReturnType<typeof createDispatcher>;

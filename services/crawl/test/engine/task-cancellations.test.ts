@@ -1,0 +1,131 @@
+import { createLogger } from '@platform/service-kit';
+import { waitFor } from '@platform/testing';
+import { Registry } from 'prom-client';
+import { cancelRun } from '../../src/db/cancel-run.js';
+import { type ClaimedRow, saveTaskLocation } from '../../src/db/claimed-runs.js';
+import { pauseSchedule, removeSchedules } from '../../src/db/schedules.js';
+import { createCrawlMetrics } from '../../src/engine/metrics.js';
+import { createTaskCancellations } from '../../src/engine/task-cancellations.job.js';
+import { createTasks, type Tasks } from '../../src/engine/tasks/tasks.js';
+import { type Endpoint, startEndpoint } from '../support/endpoint.js';
+import { times, useRunRows } from '../support/run-rows.js';
+
+describe('the remote task of an attempt that ended without a word from its endpoint', () => {
+  const rows = useRunRows();
+  let endpoint: Endpoint;
+  let tasks: Tasks;
+  beforeAll(async () => {
+    endpoint = await startEndpoint();
+    const secrets = new Map([['files_1', [Buffer.alloc(32)]]]);
+    tasks = createTasks({ endpoints: new Map([['files_1', endpoint.url]]), secrets, clock: () => rows.now });
+  });
+  beforeEach(async () => {
+    endpoint.asked.length = 0;
+    await rows.pool.query('truncate tasks_to_cancel');
+  });
+  afterAll(async () => {
+    await tasks.close();
+    await endpoint.close();
+  });
+
+  async function cancelTasks(): Promise<void> {
+    const cancellations = createTaskCancellations({
+      pool: rows.pool,
+      cancelTask: tasks.cancel,
+      clock: () => rows.now,
+      metrics: createCrawlMetrics(new Registry()),
+      log: createLogger('test', 'silent'),
+    });
+    cancellations.wake();
+    await cancellations.stop();
+  }
+  const getTask = () => new URL('/tasks/7', endpoint.url).href;
+  const saveLocation = (run: ClaimedRow, location = getTask()) =>
+    saveTaskLocation(rows.pool, run, location, new Date(rows.now));
+  const getCancellations = () => endpoint.asked.map(({ method, path }) => `${method} ${path}`);
+  const countOrders = async () => (await rows.pool.query('select from tasks_to_cancel')).rowCount;
+
+  it.each([
+    [
+      'failed and will be retried',
+      (run: ClaimedRow) => rows.newLifecycle().fail(run, 'Timed out', getTask()),
+    ],
+    [
+      'failed for good',
+      (run: ClaimedRow) => rows.newLifecycle().fail({ ...run, attempts: 2 }, 'Timed out', getTask()),
+    ],
+    ['was paused', ({ orgId }: ClaimedRow) => pauseSchedule(rows.pool, { orgId, at: new Date(rows.now) })],
+    ['was removed', ({ orgId }: ClaimedRow) => removeSchedules(rows.pool, { orgId, at: new Date(rows.now) })],
+    [
+      'was cancelled',
+      ({ id: runId, orgId, connector }: ClaimedRow) =>
+        cancelRun(rows.pool, { orgId, connector, runId }, new Date(rows.now)),
+    ],
+  ])('is cancelled once when its run %s', async (_how, end) => {
+    const run = await (await rows.scheduleDaily()).claim();
+    await saveLocation(run);
+    await cancelTasks();
+    expect(getCancellations()).toEqual([]);
+    await end(run);
+    await cancelTasks();
+    await cancelTasks();
+    expect(getCancellations()).toEqual(['DELETE /tasks/7']);
+  });
+
+  it('is cancelled when the schedule was paused before its location was stored', async () => {
+    const { orgId, claim } = await rows.scheduleDaily();
+    const run = await claim();
+    await pauseSchedule(rows.pool, { orgId, at: new Date(rows.now) });
+    await saveLocation(run);
+    await cancelTasks();
+    expect(getCancellations()).toEqual(['DELETE /tasks/7']);
+  });
+
+  it('is not cancelled when the endpoint has said that it failed, nor while another worker follows it', async () => {
+    const { claim } = await rows.scheduleDaily();
+    const first = await claim();
+    await saveLocation(first);
+    rows.now += times.leaseMs + 1;
+    const second = await claim();
+    await rows.newLifecycle().handBack(second);
+    expect(await countOrders()).toBe(0);
+    const third = await claim();
+    await rows.newLifecycle().fail(third, 'the source is away', undefined);
+    expect(await countOrders()).toBe(0);
+  });
+
+  it('is cancelled when the workers of its run keep vanishing', async () => {
+    const { claim, deliver } = await rows.scheduleDaily();
+    for (let count = 0; count < 4; count += 1) {
+      await saveLocation(await claim());
+      rows.now += times.leaseMs + 1;
+    }
+    const delivery = await deliver();
+    expect(delivery && (await rows.newLifecycle().claim(delivery))).toBeUndefined();
+    await cancelTasks();
+    expect(getCancellations()).toEqual(['DELETE /tasks/7']);
+  });
+
+  it('is cancelled later when its endpoint is unavailable', async () => {
+    const { orgId, claim } = await rows.scheduleDaily();
+    await saveLocation(await claim());
+    await pauseSchedule(rows.pool, { orgId, at: new Date(rows.now) });
+    await endpoint.stop();
+    await cancelTasks();
+    expect(await countOrders()).toBe(1);
+    await endpoint.start();
+    rows.now += 5_000;
+    await cancelTasks();
+    await waitFor(() => getCancellations().length === 1, { what: 'the cancellation' });
+    expect(await countOrders()).toBe(0);
+  });
+
+  it('is not cancelled when the connector has another endpoint by then', async () => {
+    const { orgId, claim } = await rows.scheduleDaily();
+    await saveLocation(await claim(), 'http://127.0.0.1:9/tasks/7');
+    await pauseSchedule(rows.pool, { orgId, at: new Date(rows.now) });
+    await cancelTasks();
+    expect(getCancellations()).toEqual([]);
+    expect(await countOrders()).toBe(0);
+  });
+});
