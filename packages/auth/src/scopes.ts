@@ -37,6 +37,7 @@ export const scopeCatalogue = [
       scope('crawl:read', 'See crawl schedules, runs and queue statistics'),
       scope('crawl:write', 'Schedule, pause and resume crawls'),
       scope('crawl:delete', 'Remove crawl schedules'),
+      scope('crawl:work', 'Claim crawls and do them', adminOnly),
     ],
   },
   {

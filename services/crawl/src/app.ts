@@ -15,12 +15,18 @@ import { scheduleRoutes } from './api/schedules/routes.js';
 import { createScheduleService } from './api/schedules/service.js';
 import { statisticsRoutes } from './api/statistics/routes.js';
 import { createStatistics } from './api/statistics/service.js';
+import { workRoutes } from './api/work/routes.js';
+import { createWorkService } from './api/work/service.js';
+import { createWaitingWorkers } from './api/work/waiting-workers.js';
 import type { CrawlConfig } from './config.js';
+import { createWorkListener } from './db/work-listener.js';
+import { notifyWork } from './db/work.js';
 import { registerQueueUp } from './engine/metrics.js';
+import { createRunLifecycle } from './engine/run-lifecycle.js';
 import type { CrawlQueues } from './queue/queues.js';
 import { openQueueing } from './queueing.js';
 import type { Resources } from './resources.js';
-import { startWorkers } from './workers.js';
+import { startWorkers, toRunTimes } from './workers.js';
 
 type Deps = ServiceDeps<CrawlConfig, Resources>;
 
@@ -28,14 +34,31 @@ type Deps = ServiceDeps<CrawlConfig, Resources>;
 function registerApi(
   app: App,
   deps: Deps,
-  { queues, onChange }: { queues: CrawlQueues; onChange: () => void },
+  { queues, onChange, onEvent }: { queues: CrawlQueues; onChange: () => void; onEvent: () => void },
 ): void {
-  const { config, resources, clock } = deps;
-  const { pool, prisma } = resources;
+  const { config, resources, clock, shutdown } = deps;
+  const { pool, prisma, log } = resources;
   const overdueGraceMs = config.OVERDUE_GRACE_MS;
+  const onClaimable = ({ orgId }: { readonly orgId: string }) => {
+    void notifyWork(pool, [orgId]).catch((error: unknown) => {
+      log.warn({ err: error }, 'failed to wake the workers that wait');
+    });
+  };
   scheduleRoutes(app, createScheduleService({ pool, onChange, clock, overdueGraceMs }));
   nextRunRoutes(app, createNextRunsService({ pool, clock }));
-  runRoutes(app, createRunService({ pool, prisma, queues, clock, onClaimable: () => undefined }));
+  runRoutes(app, createRunService({ pool, prisma, queues, clock, onClaimable }));
+  const waiting = createWaitingWorkers();
+  const listener = createWorkListener({ databaseUrl: config.DATABASE_URL, onWork: waiting.wake, log });
+  listener.start();
+  shutdown.on('http', 'waiting workers', waiting.close);
+  shutdown.on('close', 'listener for work', listener.stop);
+  const times = toRunTimes(config);
+  const lifecycle = createRunLifecycle({ pool, clock, times, onEvent });
+  workRoutes(
+    app,
+    createWorkService({ pool, clock, lifecycle, leaseMs: times.leaseMs, waiting, onClaimable }),
+  );
+
   statisticsRoutes(app, createStatistics({ pool, clock }));
   queueRoutes(app, createQueueView({ pool, clock }));
   connectorRoutes(app);
@@ -58,8 +81,7 @@ export async function buildCrawl(deps: Deps): Promise<ServiceApp> {
   const { queues } = queueing;
   health.checks.set('database', () => resources.pool.query('select 1'));
   registerQueueUp(metrics, () => queues.ping());
-  const dispatcher =
-    config.ROLE === 'api' ? undefined : startWorkers({ ...deps, ...queueing, registry: metrics });
+  const work = config.ROLE === 'api' ? undefined : startWorkers({ ...deps, ...queueing, registry: metrics });
   // Of the API, only "run now" needs the queue, and it fails with 503 by itself. A worker does nothing without the
   // queue, and verifies no request.
   if (config.ROLE === 'worker') {
@@ -74,7 +96,11 @@ export async function buildCrawl(deps: Deps): Promise<ServiceApp> {
     clock,
     messages: crawlAuthErrors,
   });
-  registerApi(app, deps, { queues, onChange: () => dispatcher?.wake() });
+  registerApi(app, deps, {
+    queues,
+    onChange: () => work?.dispatcher.wake(),
+    onEvent: () => work?.onEvent(),
+  });
   await identity.start();
   return service;
 }

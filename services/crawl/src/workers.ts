@@ -5,6 +5,7 @@ import type { Registry } from 'prom-client';
 import type { CrawlConfig } from './config.js';
 import { saveEndpointState, saveProgress, saveTaskLocation } from './db/claimed-runs.js';
 import { readBacklog } from './db/dispatch.js';
+import { notifyWork } from './db/work.js';
 import { createActiveRuns } from './engine/active-runs.js';
 import { createProcessor, startCrawlWorkers } from './engine/crawl.job.js';
 import { createDispatcher, type Dispatcher } from './engine/dispatcher.job.js';
@@ -41,14 +42,23 @@ function openPool({ config, resources, shutdown }: WorkerDeps): pg.Pool {
   });
 }
 
-/** Starts the half of the service that runs the crawls. @returns the dispatcher. */
-export function startWorkers(deps: WorkerDeps): Dispatcher {
+/** Returns the times that decide about runs. */
+export const toRunTimes = (config: CrawlConfig) => ({
+  leaseMs: Math.min(MAX_LEASE_MS, Math.max(MIN_LEASE_MS, config.STALLED_INTERVAL_MS)),
+  retryDelayMs: config.RETRY_DELAY_MS,
+  misfireGraceMs: config.MISFIRE_GRACE_MS,
+  endpointGraceMs: config.ENDPOINT_GRACE_MS,
+});
+
+/** Starts the half of the service that runs the crawls. @returns what the API calls after a change or an event. */
+export function startWorkers(deps: WorkerDeps): { dispatcher: Dispatcher; onEvent: () => void } {
   const { config, resources, queueBackend, queues, shutdown, clock } = deps;
   const { log } = resources;
   const metrics = createCrawlMetrics(deps.registry);
   const pool = openPool(deps);
   const onEvent = startOutbox(deps, pool);
-  const leaseMs = Math.min(MAX_LEASE_MS, Math.max(MIN_LEASE_MS, config.STALLED_INTERVAL_MS));
+  const times = toRunTimes(config);
+  const { leaseMs } = times;
   const activeRuns = createActiveRuns({ pool, clock, leaseMs, log });
   const stopping = new AbortController();
   const tasks = createTasks({
@@ -56,12 +66,6 @@ export function startWorkers(deps: WorkerDeps): Dispatcher {
     secrets: config.TASK_SECRETS,
     clock,
   });
-  const times = {
-    leaseMs,
-    retryDelayMs: config.RETRY_DELAY_MS,
-    misfireGraceMs: config.MISFIRE_GRACE_MS,
-    endpointGraceMs: config.ENDPOINT_GRACE_MS,
-  };
   const { cancel: cancelTask } = tasks;
   const cancellations = createTaskCancellations({ pool, cancelTask, clock, metrics, log });
   cancellations.start();
@@ -73,7 +77,12 @@ export function startWorkers(deps: WorkerDeps): Dispatcher {
     log,
     overdueGraceMs: config.OVERDUE_GRACE_MS,
     misfireGraceMs: config.MISFIRE_GRACE_MS,
-    onClaimable: () => undefined,
+    onClaimable: (runs) => {
+      const orgIds = [...new Set(runs.map(({ orgId }) => orgId))];
+      void notifyWork(pool, orgIds).catch((error: unknown) => {
+        log.warn({ err: error }, 'failed to wake the workers that wait');
+      });
+    },
   });
   const processor = createProcessor({
     lifecycle: createRunLifecycle({ pool, clock, times, onEvent }),
@@ -121,5 +130,5 @@ export function startWorkers(deps: WorkerDeps): Dispatcher {
     activeRuns.stop();
     await tasks.close();
   });
-  return dispatcher;
+  return { dispatcher, onEvent };
 }

@@ -14,5 +14,5 @@ const requireAdminRole = requireAdmin();
 /** Checks the credential, then its scope, then the administrator's role, in this order. */
 export const administrators = (
   app: App,
-  scope: 'crawl:read' | 'crawl:write' | 'crawl:delete',
+  scope: 'crawl:read' | 'crawl:write' | 'crawl:delete' | 'crawl:work',
 ): onRequestHookHandler[] => [app.authenticate, requireScopes([scope], crawlAuthErrors), requireAdminRole];

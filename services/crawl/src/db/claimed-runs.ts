@@ -33,7 +33,7 @@ export interface ClaimedRow extends Run {
  * worker, one that was handed back and one that waited for its endpoint continue: the first two keep their deadline.
  * What the slice of a lost worker had counted is kept.
  */
-const claimColumns = (now: string, lease: string) => `
+export const claimColumns = (now: string, lease: string) => `
   state = 'active', attempts = attempts + 1, claim_count = claim_count + 1, is_queued = false,
   started_at = coalesce(started_at, ${now}),
   attempt_started_at = case when deadline_at is null and unavailable_since is null then ${now}
@@ -41,7 +41,24 @@ const claimColumns = (now: string, lease: string) => `
   deadline_at = coalesce(deadline_at, ${now} + make_interval(secs => (parameters ->> 'timeoutMs')::float8 / 1000)),
   progress = case when slices > 0 then progress else 10 end, due_at = ${lease}, heartbeat_until = null,
   counters = case when slice_counters = '{}' then counters else ${sumCounters('counters', 'slice_counters')} end,
-  slice_counters = '{}'`;
+  slice_counters = '{}', is_checkpoint_new = false`;
+
+/**
+ * The states of the connectors of runs that are being claimed. A full crawl that nobody has begun starts from nothing;
+ * one that an earlier run has not completed is continued, unless a full crawl was asked for.
+ *
+ * @param runs - has the columns org_id, connector, mode, and is_restart: whether this is the first claim of a full crawl
+ * that was asked for.
+ */
+export const stateOfClaimed = (runs: string, now: string) => `
+  insert into connector_states as c (org_id, connector, full_started_at, version)
+  select org_id, connector, ${now}, is_restart::int from ${runs} where mode = 'full'
+  on conflict (org_id, connector) do update set
+    checkpoint = case when c.full_started_at is null or excluded.version = 1 then null else c.checkpoint end,
+    version = c.version + 1,
+    full_started_at = case when excluded.version = 1 then excluded.full_started_at
+      else coalesce(c.full_started_at, excluded.full_started_at) end
+  returning c.org_id, c.connector, c.checkpoint, c.full_started_at`;
 
 const claim = `
   with claimed as (
@@ -92,13 +109,14 @@ const end = (outcome: 'completed' | 'failed', set: string) => `
     on conflict (org_id) do update set ${outcome} = org_statistics.${outcome} + 1
   )`;
 
-const sliceEnd = (counters: string) => `slices = slices + 1, finished_claim = claim_count,
+/** The columns that the end of a slice sets. @param counters - the counters of the slice, if it reported them. */
+export const addSliceCounters = (counters: string) => `slices = slices + 1, finished_claim = claim_count,
   counters = ${sumCounters('counters', `coalesce(${counters}::jsonb, slice_counters)`)}, slice_counters = '{}'`;
 
 /* A full crawl is complete: what a consumer has not seen since it started is gone. */
 const completion = `${end(
   'completed',
-  `progress = 100, reason = null, task_location = null, event_id = $6::uuid, ${sliceEnd('$4')}`,
+  `progress = 100, reason = null, task_location = null, event_id = $6::uuid, ${addSliceCounters('$4')}`,
 )}, state as (
     insert into connector_states as c (org_id, connector, last_completed_at, last_full_at, checkpoint, version)
     select org_id, connector, $3, case when mode = 'full' then started_at end, $5::jsonb, ($5 is not null)::int from ended

@@ -41,3 +41,11 @@ export const findRun = (
   given: { readonly orgId: string; readonly connector: string; readonly runId: string },
 ): Promise<RunHistoryRow | null> =>
   db.run.findFirst({ where: { id: given.runId, orgId: given.orgId, connector: given.connector } });
+
+/** Returns what the worker of a run logged, in order. */
+export const findRunLog = (db: Prisma, runId: string) =>
+  db.runLogLine.findMany({
+    where: { runId },
+    orderBy: { number: 'asc' },
+    select: { at: true, message: true },
+  });

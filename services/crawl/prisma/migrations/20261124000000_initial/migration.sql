@@ -74,7 +74,9 @@ create table runs (
   slices integer default 0 not null,
   -- What the ended slices counted, and the slice under way so far: `{items, deleted, failed, bytes}`.
   counters jsonb default '{}' not null,
-  slice_counters jsonb default '{}' not null
+  slice_counters jsonb default '{}' not null,
+  -- Whether the checkpoint has changed since the slice began.
+  is_checkpoint_new boolean default false not null
 ) with (fillfactor=70);
 create index runs_history on runs (org_id, connector, id desc);
 -- One run per connector and organisation at a time.
@@ -125,6 +127,8 @@ create table connector_states (
   last_failure text,
   primary key (org_id, connector)
 ) with (fillfactor=70);
+-- What the metric of failing connectors reads.
+create index connector_states_failing on connector_states (consecutive_failures) where consecutive_failures > 1;
 
 -- One schedule per connector and organisation.
 create table schedules (
@@ -145,6 +149,8 @@ create table schedules (
   revision bigint not null,
   scheduled_at timestamptz(3) not null,
   paused_at timestamptz(3),
+  -- When a paused schedule is resumed by itself.
+  paused_until timestamptz(3),
   -- When the dispatcher next makes a run. Null while paused, and once a one-off schedule has its run.
   next_run_at timestamptz(3),
   missed_runs integer default 0 not null,
@@ -155,6 +161,7 @@ create table schedules (
 ) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=1000);
 -- What the dispatcher reads: its length is the number of schedules that are due.
 create index schedules_due on schedules (next_run_at) where state = 'active';
+create index schedules_paused on schedules (paused_until) where paused_until is not null;
 create unique index schedules_org_connector on schedules (org_id, connector);
 
 -- The outbox of packages/events, word for word: a test compares them.

@@ -1,6 +1,7 @@
 import { ListQuery } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { type RunMode, runModes, type RunState, runStates, type RunTrigger } from '../../domain/run-state.js';
+import { type RunWorker, runWorkers } from '../../domain/run-worker.js';
 import { SyncEvent } from '../events/schemas.js';
 import { ConnectorPath } from '../params.js';
 
@@ -27,6 +28,22 @@ export const RunItem = Type.Object(
       description: 'Why it failed, was aborted or skipped, or what it waits for.',
     }),
     eventId: Type.Union([Type.String({ format: 'uuid' }), Type.Null()]),
+    worker: Type.Unsafe<RunWorker>({
+      enum: [...runWorkers],
+      description:
+        'Who does the work. `event`: nobody in this platform, unless the operator has set an endpoint.',
+    }),
+    mode: Type.Unsafe<RunMode>({ enum: [...runModes] }),
+    slices: Type.Integer({ description: 'How many slices have ended.' }),
+    items: Type.Integer(),
+    deleted: Type.Integer(),
+    failed: Type.Integer({ description: 'Items that could not be crawled.' }),
+    bytes: Type.Integer(),
+    claimedBy: Type.Union([Type.String(), Type.Null()], {
+      description: 'The worker that claimed it last, if a worker pulls.',
+    }),
+    claimedAt: NullableInstant,
+    leaseUntil: NullableInstant,
   },
   { title: 'CrawlRun' },
 );
@@ -74,6 +91,9 @@ export const RunDetail = Type.Object(
     attemptLog: Type.Array(Attempt, {
       description:
         'Each attempt, oldest first, the one under way included. Attempts before an upgrade to this version may be missing.',
+    }),
+    log: Type.Array(Type.Object({ at: Type.String({ format: 'date-time' }), message: Type.String() }), {
+      description: 'What the worker logged, oldest first.',
     }),
     event: Type.Union([SyncEvent, Type.Null()], {
       description: 'The sync event of the run; null when it has none, or no longer.',

@@ -5,9 +5,10 @@ import { v7 as uuidv7 } from 'uuid';
 import { cancelRun } from '../../db/cancel-run.js';
 import type { Prisma } from '../../db/prisma.js';
 import { maybePruneRuns } from '../../db/prune-runs.js';
-import { countRuns, findRun, findRuns, type RunHistoryRow } from '../../db/run-history.js';
+import { countRuns, findRun, findRunLog, findRuns, type RunHistoryRow } from '../../db/run-history.js';
 import { type DueRun, hasRunInProgress, insertRequestedRun, withdrawRun } from '../../db/runs.js';
 import { findSchedule } from '../../db/schedules.js';
+import { addCounters, type Counters } from '../../domain/counters.js';
 import type { RunMode } from '../../domain/run-state.js';
 import type { CrawlQueues } from '../../queue/queues.js';
 import { runEnded, runInProgress, runNotFound, schedulePaused } from './errors.js';
@@ -31,6 +32,13 @@ const toRunItem = (run: RunHistoryRow): RunItem => ({
   progress: run.progress,
   reason: run.reason,
   eventId: run.eventId,
+  worker: run.worker,
+  mode: run.mode,
+  slices: run.slices,
+  ...addCounters(run.counters as Partial<Counters>, run.sliceCounters as Partial<Counters>),
+  claimedBy: run.claimedBy,
+  claimedAt: run.claimedAt?.toISOString() ?? null,
+  leaseUntil: run.state === 'active' ? ((run.heartbeatUntil ?? run.dueAt)?.toISOString() ?? null) : null,
 });
 
 interface FailedAttempt {
@@ -83,6 +91,7 @@ export function createRunService(deps: {
       requestedAt: run.createdAt.toISOString(),
       maxAttempts: run.maxAttempts,
       attemptLog: listAttempts(run),
+      log: (await findRunLog(prisma, run.id)).map(({ at, message }) => ({ at: at.toISOString(), message })),
       event: event ? { ...event, payload: { ...event.payload } } : null,
     };
   }

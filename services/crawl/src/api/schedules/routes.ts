@@ -93,6 +93,24 @@ function writeRoutes(app: App, service: ScheduleService): void {
 function deleteRoutes(app: App, service: ScheduleService): void {
   const onRequest = administrators(app, 'crawl:delete');
   app.delete(
+    `${base}/:connector/checkpoint`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'resetCheckpoint',
+        tags,
+        summary: 'Forget the checkpoint: the next run is full and starts from nothing',
+        security,
+        params,
+        response: { 200: Success, ...errorResponses(400, 401, 403) },
+      },
+    },
+    async (request) => {
+      await service.resetCheckpoint(getAccount(request).orgId, toConnector(request.params));
+      return { success: true as const, message: 'Checkpoint reset' };
+    },
+  );
+  app.delete(
     `${base}/:connector/schedule`,
     {
       onRequest,

@@ -7,6 +7,7 @@ import { insertTicks } from '../../db/dispatch.js';
 import { findStatus, findStatuses } from '../../db/schedule-status.js';
 import { findSchedule, pauseSchedule, removeSchedules, resumeSchedule } from '../../db/schedules.js';
 import { inTransaction } from '../../db/transaction.js';
+import { resetConnectorState } from '../../db/work.js';
 import { toQueueName } from '../../domain/connectors.js';
 import { nextRunAfter, createPlan } from '../../domain/plan.js';
 import type { ScheduleConfig } from '../../domain/schedule-config.js';
@@ -112,6 +113,10 @@ export function createScheduleService({ pool, onChange, clock, overdueGraceMs }:
       onChange();
       return new Date(now);
     },
+
+    /** Forgets what the runs of the connector have left for the next one. */
+    resetCheckpoint: (orgId: string, connector: Connector): Promise<unknown> =>
+      resetConnectorState(pool, { orgId, connector }),
 
     /** Removes the schedule, if there is one. */
     async remove(orgId: string, connector: Connector): Promise<void> {

@@ -1,0 +1,93 @@
+import { getAccount } from '@platform/auth';
+import type { App } from '@platform/service-kit';
+import { Type } from 'typebox';
+import { administrators } from '../authority.js';
+import { base, toConnector } from '../params.js';
+import { bearer, errorResponses } from '../responses.js';
+import {
+  ClaimBody,
+  ClaimedWork,
+  FinishBody,
+  FinishResult,
+  HeartbeatBody,
+  HeartbeatResult,
+  WorkPath,
+} from './schemas.js';
+import type { WorkService } from './service.js';
+
+const tags = ['Crawl workers'];
+const security = bearer;
+/** A checkpoint of 64 KiB, a hundred lines of log, and what surrounds them, escaped. */
+const BODY_LIMIT_BYTES = 1_048_576;
+
+/** The routes are for administrators with `crawl:work`, best for a service account that has no other scope. */
+export function workRoutes(app: App, service: WorkService): void {
+  const onRequest = administrators(app, 'crawl:work');
+  app.post(
+    `${base}/work/claim`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'claimWork',
+        tags,
+        summary: 'Claim a run of one of the connectors, waiting for one if none is due',
+        security,
+        body: ClaimBody,
+        response: {
+          200: ClaimedWork,
+          204: Type.Null({ description: 'No run was due.' }),
+          ...errorResponses(400, 401, 403, 429),
+        },
+      },
+    },
+    async (request, reply) => {
+      const { connectors, worker, waitMs } = request.body;
+      const gone = new AbortController();
+      reply.raw.once('close', () => {
+        if (!reply.raw.writableEnded) gone.abort();
+      });
+      const claimed = await service.claim(
+        getAccount(request).orgId,
+        { connectors: connectors.map((connector) => toConnector({ connector })), worker, waitMs },
+        gone.signal,
+      );
+      return claimed ? reply.send(claimed) : reply.code(204).send(null);
+    },
+  );
+  app.post(
+    `${base}/work/:runId/heartbeat`,
+    {
+      onRequest,
+      bodyLimit: BODY_LIMIT_BYTES,
+      schema: {
+        operationId: 'reportWork',
+        tags,
+        summary: 'Renew the lease of a run, and report its progress',
+        security,
+        params: WorkPath,
+        body: HeartbeatBody,
+        response: { 200: HeartbeatResult, ...errorResponses(400, 401, 403, 404, 409) },
+      },
+    },
+    (request) =>
+      service.heartbeat({ orgId: getAccount(request).orgId, runId: request.params.runId }, request.body),
+  );
+  app.post(
+    `${base}/work/:runId/finish`,
+    {
+      onRequest,
+      bodyLimit: BODY_LIMIT_BYTES,
+      schema: {
+        operationId: 'finishWork',
+        tags,
+        summary: 'Finish a slice of a run; repeating it changes nothing',
+        security,
+        params: WorkPath,
+        body: FinishBody,
+        response: { 200: FinishResult, ...errorResponses(400, 401, 403, 404, 409) },
+      },
+    },
+    (request) =>
+      service.finish({ orgId: getAccount(request).orgId, runId: request.params.runId }, request.body),
+  );
+}

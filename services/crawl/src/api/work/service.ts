@@ -1,0 +1,205 @@
+import type { Connector } from '@platform/events';
+import type { Clock } from '@platform/service-kit';
+import type pg from 'pg';
+import type { ClaimedRow, RunClaim, SliceResult } from '../../db/claimed-runs.js';
+import { claimWork, continueRun, findWork, renewWork, type WorkRun } from '../../db/work.js';
+import { invalidCheckpoint, leaseLost, tooManyWaiting, workNotFound } from './errors.js';
+import type {
+  ClaimedWork,
+  FinishBody,
+  FinishResult,
+  HeartbeatBody,
+  HeartbeatResult,
+  WorkOrder,
+} from './schemas.js';
+import type { WaitingWorkers } from './waiting-workers.js';
+
+/*
+ * Workers that pull: they claim runs of their organisation's connectors, report with heartbeats, and finish slices. The
+ * lease is the number of the claim, so a worker that has lost its run changes nothing.
+ */
+
+const MAX_CHECKPOINT_BYTES = 65_536;
+/** Progress is shown between 10 and 99 until the run is complete. */
+const toRunProgress = (percent: number): number => Math.min(99, 10 + Math.floor(percent * 0.9));
+
+/** What becomes of a run; the same for all workers. */
+export interface WorkLifecycle {
+  readonly checkClaimed: (run: ClaimedRow) => Promise<ClaimedRow | undefined>;
+  readonly complete: (run: WorkRun, result: SliceResult) => Promise<boolean>;
+  readonly fail: (run: WorkRun, reason: string) => Promise<'retry' | 'failed' | 'void'>;
+  readonly handBack: (run: RunClaim) => Promise<boolean>;
+}
+
+interface WorkKey {
+  readonly orgId: string;
+  readonly runId: string;
+}
+
+const toOrder = ({ parameters, ...run }: ClaimedRow): WorkOrder => ({
+  runId: run.id,
+  attempt: run.attempts,
+  orgId: run.orgId,
+  connector: run.connector,
+  userId: parameters.userId,
+  scheduleConfig: parameters.config,
+  priority: parameters.priority,
+  metadata: parameters.metadata ?? {},
+  scheduledFor: run.scheduledFor.toISOString(),
+  mode: run.mode,
+  fullStartedAt: run.fullStartedAt?.toISOString() ?? null,
+  checkpoint: run.checkpoint ?? null,
+});
+
+/** @throws AppError 400. */
+function checkCheckpoint(checkpoint: unknown): void {
+  if (checkpoint === undefined) return;
+  if (checkpoint === null) throw invalidCheckpoint('must not be null: leave it out');
+  const text = JSON.stringify(checkpoint);
+  if (Buffer.byteLength(text) > MAX_CHECKPOINT_BYTES)
+    throw invalidCheckpoint(`must not be larger than ${MAX_CHECKPOINT_BYTES} bytes of JSON`);
+  // PostgreSQL cannot store these.
+  if (/\\u0000|\\ud[89a-f]/i.test(text)) throw invalidCheckpoint('must not contain NUL or lone surrogates');
+}
+
+/** Makes lines of log storable. */
+const toStorable = (line: string): string => line.replaceAll('\0', '').toWellFormed();
+
+export function createWorkService(deps: {
+  readonly pool: pg.Pool;
+  readonly clock: Clock;
+  readonly lifecycle: WorkLifecycle;
+  readonly leaseMs: number;
+  readonly waiting: WaitingWorkers;
+  /** Called when another worker can claim a run of the organisation. */
+  readonly onClaimable: (run: Pick<WorkRun, 'orgId'>) => void;
+}) {
+  const { pool, clock, lifecycle, leaseMs, waiting, onClaimable } = deps;
+  const getLeaseEnd = () => new Date(clock() + leaseMs);
+
+  async function claimDue(orgId: string, connectors: readonly Connector[], worker: string) {
+    for (;;) {
+      const now = clock();
+      const leaseUntil = getLeaseEnd();
+      const run = await claimWork(pool, { orgId, connectors, worker, at: new Date(now), leaseUntil });
+      if (!run) return undefined;
+      const deadline = run.deadlineAt ?? leaseUntil;
+      if (deadline.getTime() <= now) {
+        // The worker before had vanished or gone on for too long.
+        const work = await findWork(pool, { id: run.id, orgId });
+        if (work) await lifecycle.fail(work, `Timed out after ${run.parameters.timeoutMs} ms`);
+      } else if (await lifecycle.checkClaimed(run)) return { run, leaseUntil, deadline };
+    }
+  }
+
+  async function findHeld({ orgId, runId }: WorkKey, lease: number): Promise<WorkRun> {
+    const run = await findWork(pool, { id: runId, orgId });
+    if (!run) throw workNotFound();
+    if (run.state !== 'active' || run.claimCount !== lease) throw leaseLost();
+    return run;
+  }
+
+  async function renew(key: WorkKey, body: Omit<HeartbeatBody, 'progress'> & { progress?: number }) {
+    checkCheckpoint(body.checkpoint);
+    return renewWork(
+      pool,
+      { id: key.runId, orgId: key.orgId, claimCount: body.lease },
+      {
+        at: new Date(clock()),
+        leaseUntil: getLeaseEnd(),
+        progress: body.progress === undefined ? undefined : toRunProgress(body.progress),
+        counters: body.counters,
+        checkpoint: body.checkpoint,
+        log: (body.log ?? []).map(toStorable),
+      },
+    );
+  }
+
+  async function end(run: WorkRun, body: FinishBody): Promise<boolean> {
+    const { counters } = body;
+    const at = new Date(clock());
+    if (body.state === 'completed')
+      return lifecycle.complete(run, { counters: counters ?? run.sliceCounters });
+    if (body.state === 'released') return lifecycle.handBack(run);
+    if (body.state === 'continue' && run.isCheckpointNew) return continueRun(pool, run, at, { counters });
+    const reason =
+      body.state === 'continue'
+        ? 'The slice ended without a new checkpoint'
+        : (body.reason ?? 'The crawl failed');
+    return (await lifecycle.fail(run, reason)) !== 'void';
+  }
+
+  return {
+    /**
+     * Claims a run that is due; waits for one if none is.
+     *
+     * @param signal - aborted when the worker is gone: a run is then left to others.
+     * @returns undefined when there is none. @throws AppError 429.
+     */
+    async claim(
+      orgId: string,
+      given: { readonly connectors: readonly Connector[]; readonly worker: string; readonly waitMs: number },
+      signal: AbortSignal,
+    ): Promise<ClaimedWork | undefined> {
+      const until = performance.now() + given.waitMs;
+      for (;;) {
+        // The waiting begins before the look, so that no run is made in between.
+        if (given.waitMs > 0 && !waiting.hasRoom(orgId)) throw tooManyWaiting();
+        const stop = new AbortController();
+        const woken = waiting.wait(orgId, until - performance.now(), AbortSignal.any([signal, stop.signal]));
+        let found: Awaited<ReturnType<typeof claimDue>>;
+        try {
+          found = await claimDue(orgId, given.connectors, given.worker);
+        } catch (error) {
+          stop.abort();
+          throw error;
+        }
+        if (found) {
+          stop.abort();
+          if (signal.aborted) {
+            await lifecycle.handBack(found.run);
+            onClaimable(found.run);
+            return undefined;
+          }
+          return {
+            order: toOrder(found.run),
+            lease: found.run.claimCount,
+            leaseUntil: found.leaseUntil.toISOString(),
+            deadline: found.deadline.toISOString(),
+          };
+        }
+        if (!(await woken)) return undefined;
+      }
+    },
+
+    /** Renews the lease and stores what the worker reports. @throws AppError 409 `LEASE_LOST`. */
+    async heartbeat(key: WorkKey, body: HeartbeatBody): Promise<HeartbeatResult> {
+      const leaseUntil = await renew(key, body);
+      if (leaseUntil) return { leaseUntil: leaseUntil.toISOString(), cancelled: false };
+      const run = await findWork(pool, { id: key.runId, orgId: key.orgId });
+      if (!run) throw workNotFound();
+      if (run.state !== 'aborted' || run.claimCount !== body.lease) throw leaseLost();
+      return { leaseUntil: new Date(clock()).toISOString(), cancelled: true };
+    },
+
+    /** Ends a slice; repeating it changes nothing. @throws AppError 409 `LEASE_LOST`. */
+    async finish(key: WorkKey, body: FinishBody): Promise<FinishResult> {
+      const { runId: id, orgId } = key;
+      const before = await findWork(pool, { id, orgId });
+      if (!before) throw workNotFound();
+      if (before.finishedClaim !== body.lease) {
+        const { lease, checkpoint, counters } = body;
+        // The checkpoint is kept whatever the state, as a failed attempt goes on from it.
+        if (checkpoint !== undefined || counters !== undefined)
+          if (!(await renew(key, { lease, checkpoint, ...(counters && { counters }) }))) throw leaseLost();
+        if (!(await end(await findHeld(key, lease), body))) throw leaseLost();
+      }
+      const run = await findWork(pool, { id, orgId });
+      if (!run) throw workNotFound();
+      if (run.state === 'waiting') onClaimable(run);
+      return { state: run.state };
+    },
+  };
+}
+
+export type WorkService = ReturnType<typeof createWorkService>;

@@ -1,0 +1,191 @@
+import type { Connector } from '@platform/events';
+import type pg from 'pg';
+import type { Counters } from '../domain/counters.js';
+import type { RunState } from '../domain/run-state.js';
+import {
+  addSliceCounters,
+  type ClaimedRow,
+  claimColumns,
+  type RunClaim,
+  type SliceResult,
+  stateOfClaimed,
+} from './claimed-runs.js';
+import { type Run, runColumns } from './runs.js';
+import type { Db } from './transaction.js';
+
+/* What workers that claim runs through the API read and write. Every statement names the organisation. */
+
+/** A claim of a run, as the worker names it. */
+export interface WorkClaim extends RunClaim {
+  readonly orgId: string;
+}
+const isHeld = `id = $1 and org_id = $2 and claim_count = $3 and worker = 'pull' and state = 'active'`;
+
+/*
+ * Runs are claimed in the order in which they were made; one that has had a slice comes behind those that were made
+ * before the slice began.
+ */
+const claim = `
+  with due as (
+    select id from runs
+    where org_id = $1 and connector = any($2::text[]) and worker = 'pull'
+      and (state = 'waiting' or (state = 'retrying' and (is_queued or due_at <= $4)))
+    order by coalesce(claimed_at, created_at) limit 1 for no key update skip locked
+  ), claimed as (
+    update runs set ${claimColumns('$4::timestamptz', '$5::timestamptz')}, claimed_by = $3, claimed_at = $4
+    from due where runs.id = due.id
+    returning ${runColumns('runs')}, runs.counters,
+      runs.claim_count = 1 and (runs.parameters ->> 'isRestart')::boolean as is_restart
+  ), made as (
+    select "orgId" as org_id, connector, mode, coalesce(is_restart, false) as is_restart from claimed
+  ), begun as (${stateOfClaimed('made', '$4::timestamptz')}
+  )
+  select claimed.*, coalesce(begun.checkpoint, case when claimed.mode = 'incremental' then c.checkpoint end) as checkpoint,
+    coalesce(begun.full_started_at, c.full_started_at, c.last_full_at) as "fullStartedAt"
+  from claimed left join begun on true
+    left join connector_states c on c.org_id = claimed."orgId" and c.connector = claimed.connector`;
+
+/** Claims a run of the organisation that is due; undefined when none is. */
+export async function claimWork(
+  db: Db,
+  given: {
+    readonly orgId: string;
+    readonly connectors: readonly Connector[];
+    readonly worker: string;
+    readonly at: Date;
+    readonly leaseUntil: Date;
+  },
+): Promise<ClaimedRow | undefined> {
+  const { rows } = await db.query<ClaimedRow>({
+    name: 'claim_work',
+    text: claim,
+    values: [given.orgId, given.connectors, given.worker, given.at, given.leaseUntil],
+  });
+  return rows[0];
+}
+
+/** The most lines of log that are kept of a run. */
+const MAX_LOG_LINES = 1_000;
+
+/** Renews the lease, until the attempt times out, and stores what the worker reports. @returns the lease's new end. */
+export async function renewWork(
+  db: Db,
+  claimed: WorkClaim,
+  given: {
+    readonly at: Date;
+    readonly leaseUntil: Date;
+    readonly progress: number | undefined;
+    readonly counters: Partial<Counters> | undefined;
+    readonly checkpoint: unknown;
+    readonly log: readonly string[];
+  },
+): Promise<Date | undefined> {
+  const { rows } = await db.query<{ leaseUntil: Date }>({
+    name: 'renew_work',
+    text: `with renewed as (
+             update runs set heartbeat_until = least($5::timestamptz, deadline_at),
+               progress = greatest(progress, $6::int), slice_counters = coalesce($7::jsonb, slice_counters),
+               is_checkpoint_new = is_checkpoint_new or ($8::jsonb is not null and not exists (
+                 select from connector_states c where c.org_id = runs.org_id and c.connector = runs.connector and c.checkpoint = $8))
+             where ${isHeld} and deadline_at > $4
+             returning id, org_id, connector, heartbeat_until
+           ), saved as (
+             insert into connector_states as c (org_id, connector, checkpoint, version)
+             select org_id, connector, $8::jsonb, 1 from renewed where $8::jsonb is not null
+             on conflict (org_id, connector) do update set checkpoint = excluded.checkpoint, version = c.version + 1
+             where c.checkpoint is distinct from excluded.checkpoint
+           ), kept as (
+             select count(*)::int as count from run_log where run_id = $1
+           ), logged as (
+             insert into run_log (run_id, number, at, message)
+             select renewed.id, kept.count + line.number, $4, line.message
+             from renewed, kept, unnest($9::text[]) with ordinality as line (message, number)
+             where kept.count + line.number <= ${MAX_LOG_LINES} on conflict do nothing
+           )
+           select heartbeat_until as "leaseUntil" from renewed`,
+    values: [
+      claimed.id,
+      claimed.orgId,
+      claimed.claimCount,
+      given.at,
+      given.leaseUntil,
+      given.progress ?? null,
+      given.counters === undefined ? null : JSON.stringify(given.counters),
+      given.checkpoint === undefined ? null : JSON.stringify(given.checkpoint),
+      given.log,
+    ],
+  });
+  return rows[0]?.leaseUntil;
+}
+
+export type WorkRun = Pick<
+  ClaimedRow,
+  | 'id' | 'claimCount' | 'scheduleId' | 'revision' | 'orgId' | 'connector' | 'trigger' | 'parameters' | 'mode'
+  | 'counters' | 'fullStartedAt' | 'attempts' | 'maxAttempts' | 'deadlineAt'
+> & {
+  readonly state: RunState;
+  readonly sliceCounters: Partial<Counters>;
+  /** The claim whose slice was finished last. */
+  readonly finishedClaim: number | null;
+  /** Whether the checkpoint has changed since the slice began. */
+  readonly isCheckpointNew: boolean;
+}; // prettier-ignore
+
+/** Returns a run of workers, in any state. */
+export async function findWork(
+  db: pg.Pool,
+  key: Pick<WorkClaim, 'id' | 'orgId'>,
+): Promise<WorkRun | undefined> {
+  const { rows } = await db.query<WorkRun>({
+    name: 'find_work',
+    text: `select ${runColumns('r')}, r.counters, r.slice_counters as "sliceCounters",
+             r.finished_claim as "finishedClaim", r.is_checkpoint_new as "isCheckpointNew",
+             coalesce(c.full_started_at, c.last_full_at) as "fullStartedAt"
+           from runs r left join connector_states c on c.org_id = r.org_id and c.connector = r.connector
+           where r.id = $1 and r.org_id = $2 and r.worker = 'pull'`,
+    values: [key.id, key.orgId],
+  });
+  return rows[0];
+}
+
+/** Ends a slice that more will follow: the run waits behind the others, with its attempts fresh. */
+export async function continueRun(
+  db: Db,
+  claimed: WorkClaim,
+  at: Date,
+  { counters }: Pick<SliceResult, 'counters'>,
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'continue_run',
+    text: `update runs set state = 'waiting', attempts = 0, recoveries = 0, reason = null, due_at = $4, is_queued = false,
+             deadline_at = null, ${addSliceCounters('$5')}
+           where ${isHeld}`,
+    values: [
+      claimed.id,
+      claimed.orgId,
+      claimed.claimCount,
+      at,
+      counters === undefined ? null : JSON.stringify(counters),
+    ],
+  });
+  return rowCount === 1;
+}
+
+/** Forgets what the connector's runs have left for the next one, which is then full and starts from nothing. */
+export const resetConnectorState = (db: Db, key: Pick<Run, 'orgId' | 'connector'>): Promise<unknown> =>
+  db.query({
+    name: 'reset_connector_state',
+    text: `update connector_states set checkpoint = null, last_full_at = null, full_started_at = null, version = version + 1
+           where org_id = $1 and connector = $2`,
+    values: [key.orgId, key.connector],
+  });
+
+/** Wakes the workers of organisations that wait for a run, on every replica. */
+export const notifyWork = (db: pg.Pool, orgIds: readonly string[]): Promise<unknown> =>
+  db.query({
+    name: 'notify_work',
+    text: 'select pg_notify($1, org_id) from unnest($2::text[]) as org_id',
+    values: [WORK_CHANNEL, orgIds],
+  });
+
+export const WORK_CHANNEL = 'crawl_work';

@@ -1,0 +1,253 @@
+import { randomUUID } from 'node:crypto';
+import { waitFor } from '@platform/testing';
+import { type Platform, startPlatform } from '../../support/platform.js';
+
+const daily = { scheduleType: 'daily', hour: 2, minute: 15 };
+
+/* Workers that pull, through HTTP. The retry delay is 100 ms, and a lease lasts for 5 s. */
+
+describe('workers that pull', () => {
+  let platform: Platform;
+  beforeAll(async () => {
+    platform = await startPlatform({ backend: 'postgres' });
+  });
+  afterAll(() => platform.close());
+  afterEach(() => platform.call('DELETE', '/schedule/all'));
+
+  const schedule = (more: object = {}) =>
+    platform.call('POST', '/files_1/schedule', { body: { scheduleConfig: daily, worker: 'pull', ...more } });
+  const run = async (body?: object): Promise<string> => {
+    const answer = await platform.call('POST', '/files_1/run', body && { body });
+    expect(answer.status).toBe(202);
+    return answer.body.data.runId as string;
+  };
+  const claim = (more: object = {}, token = platform.admin.token) =>
+    platform.call('POST', '/work/claim', {
+      token,
+      body: { connectors: ['files_1'], worker: 'test', waitMs: 0, ...more },
+    });
+  const heartbeat = (runId: string, body: object) =>
+    platform.call('POST', `/work/${runId}/heartbeat`, { body });
+  const finish = (runId: string, body: object) => platform.call('POST', `/work/${runId}/finish`, { body });
+  const getRun = async (runId: string) => (await platform.call('GET', `/files_1/runs/${runId}`)).body.data;
+
+  it('claims a run, reports, and finishes it with an event that has its mode and counters', async () => {
+    await schedule({ metadata: { folder: 'all' } });
+    expect((await claim()).status).toBe(204);
+    const runId = await run();
+    expect((await claim({ connectors: ['wiki_1'] })).status).toBe(204);
+    const claimed = await claim();
+    expect([claimed.status, claimed.body]).toEqual([
+      200,
+      {
+        order: expect.objectContaining({
+          runId,
+          attempt: 1,
+          orgId: platform.admin.orgId,
+          connector: 'files_1',
+          metadata: { folder: 'all' },
+          mode: 'full',
+          fullStartedAt: expect.any(String),
+          checkpoint: null,
+        }),
+        lease: 1,
+        leaseUntil: expect.any(String),
+        deadline: expect.any(String),
+      },
+    ]);
+    expect((await claim()).status).toBe(204);
+    const beat = await heartbeat(runId, { lease: 1, progress: 50, counters: { items: 3 }, log: ['page 1'] });
+    expect([beat.status, beat.body]).toEqual([200, { leaseUntil: expect.any(String), cancelled: false }]);
+    expect(await getRun(runId)).toMatchObject({
+      outcome: 'active',
+      worker: 'pull',
+      progress: 55,
+      items: 3,
+      claimedBy: 'test',
+      log: [{ message: 'page 1' }],
+    });
+    const counters = { items: 5, deleted: 1, failed: 2, bytes: 4_096 };
+    const finished = await finish(runId, { lease: 1, state: 'completed', counters });
+    expect([finished.status, finished.body]).toEqual([200, { state: 'completed' }]);
+    // Repeated, because the response was lost.
+    expect((await finish(runId, { lease: 1, state: 'completed', counters })).body).toEqual({
+      state: 'completed',
+    });
+    const shown = await getRun(runId);
+    expect(shown).toMatchObject({ outcome: 'completed', slices: 1, ...counters });
+    expect(shown.event.payload).toMatchObject({
+      runId,
+      mode: 'full',
+      fullStartedAt: String(Date.parse(claimed.body.order.fullStartedAt)),
+      items: '5',
+      bytes: '4096',
+    });
+    expect((await heartbeat(runId, { lease: 1 })).status).toBe(409);
+  });
+
+  it('crawls in slices that go on from the checkpoint, with one event after the last', async () => {
+    await schedule();
+    const runId = await run({ mode: 'full' });
+    await claim();
+    expect(
+      (await finish(runId, { lease: 1, state: 'continue', checkpoint: { page: 1 }, counters: { items: 10 } }))
+        .body,
+    ).toEqual({ state: 'waiting' });
+    const second = await claim();
+    expect(second.body).toMatchObject({
+      lease: 2,
+      order: { runId, attempt: 1, mode: 'full', checkpoint: { page: 1 } },
+    });
+    // A slice that changes no checkpoint would go on for ever.
+    expect((await finish(runId, { lease: 2, state: 'continue', checkpoint: { page: 1 } })).body).toEqual({
+      state: 'retrying',
+    });
+    expect((await getRun(runId)).attemptLog[0].reason).toBe('The slice ended without a new checkpoint');
+    const third = await waitFor(
+      async () => {
+        const answer = await claim();
+        return answer.status === 200 && answer;
+      },
+      { what: 'the retry' },
+    );
+    expect(third.body).toMatchObject({ lease: 3, order: { attempt: 2, checkpoint: { page: 1 } } });
+    await heartbeat(runId, { lease: 3, checkpoint: { page: 2 } });
+    expect((await finish(runId, { lease: 3, state: 'continue' })).body).toEqual({ state: 'waiting' });
+    const last = await claim();
+    expect(last.body.order).toMatchObject({ attempt: 1, checkpoint: { page: 2 } });
+    await finish(runId, { lease: 4, state: 'completed', checkpoint: { until: 9 }, counters: { items: 1 } });
+    expect(await getRun(runId)).toMatchObject({ outcome: 'completed', slices: 3, items: 11 });
+    const events = await platform.db.query('select from sync_events.outbox where run_id = $1', [runId]);
+    expect(events.rowCount).toBe(1);
+    // The next run goes on from there; a replacement keeps the checkpoint, and a reset forgets it.
+    await schedule({ maxRetries: 0 });
+    const next = await run();
+    expect((await claim()).body.order).toMatchObject({
+      runId: next,
+      mode: 'incremental',
+      checkpoint: { until: 9 },
+    });
+    // A failed run keeps what its worker has reported.
+    expect(
+      (await finish(next, { lease: 1, state: 'failed', reason: 'no', checkpoint: { until: 10 } })).body,
+    ).toEqual({ state: 'failed' });
+    const after = await run();
+    expect((await claim()).body.order).toMatchObject({ mode: 'incremental', checkpoint: { until: 10 } });
+    expect((await finish(after, { lease: 1, state: 'completed' })).status).toBe(200);
+    expect((await platform.call('DELETE', '/files_1/checkpoint')).status).toBe(200);
+    await run();
+    expect((await claim()).body.order).toMatchObject({ mode: 'full', checkpoint: null });
+  });
+
+  it('a full crawl that failed for good is continued by the next run, unless a full one is asked for', async () => {
+    await schedule({ maxRetries: 0 });
+    const first = await run();
+    const started = (await claim()).body.order.fullStartedAt as string;
+    await finish(first, { lease: 1, state: 'failed', checkpoint: 'half' });
+    const second = await run();
+    expect((await claim()).body.order).toMatchObject({
+      mode: 'full',
+      checkpoint: 'half',
+      fullStartedAt: started,
+    });
+    await finish(second, { lease: 1, state: 'failed' });
+    await run({ mode: 'full' });
+    const restarted = (await claim()).body.order;
+    expect(restarted).toMatchObject({ mode: 'full', checkpoint: null });
+    expect(restarted.fullStartedAt).not.toBe(started);
+  });
+
+  it('a worker that waits is woken by a run, and one that has gone takes none', async () => {
+    await schedule();
+    const waiting = claim({ waitMs: 30_000 });
+    const gone = new AbortController();
+    const abandoned = fetch(`${platform.crawl.url}/api/v1/crawlingManager/work/claim`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${platform.admin.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ connectors: ['files_1'], worker: 'gone', waitMs: 30_000 }),
+      signal: gone.signal,
+    }).catch(() => undefined);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    gone.abort();
+    await abandoned;
+    const startedAt = performance.now();
+    const runId = await run();
+    expect((await waiting).body).toMatchObject({ order: { runId } });
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    expect((await getRun(runId)).claimedBy).toBe('test');
+    expect((await finish(runId, { lease: 1, state: 'released' })).body).toEqual({ state: 'waiting' });
+    expect((await claim()).body).toMatchObject({ lease: 2, order: { runId, attempt: 1 } });
+  });
+
+  it('a cancelled run is reported to its worker, and a lost one belongs to the next', async () => {
+    await schedule();
+    const cancelled = await run();
+    await claim();
+    expect((await platform.call('POST', `/files_1/runs/${cancelled}/cancel`)).status).toBe(200);
+    expect((await heartbeat(cancelled, { lease: 1 })).body).toMatchObject({ cancelled: true });
+    expect((await finish(cancelled, { lease: 1, state: 'completed' })).status).toBe(409);
+
+    const lost = await run();
+    await claim({ worker: 'first' });
+    await heartbeat(lost, { lease: 1, checkpoint: 7, counters: { items: 2 } });
+    await platform.db.query(
+      `update runs set due_at = now() - interval '1 s', heartbeat_until = now() - interval '1 s' where id = $1`,
+      [lost],
+    );
+    const next = await claim({ worker: 'second', waitMs: 10_000 });
+    expect(next.body).toMatchObject({ lease: 2, order: { runId: lost, attempt: 1, checkpoint: 7 } });
+    const answers = [
+      await heartbeat(lost, { lease: 1, checkpoint: 'old' }),
+      await finish(lost, { lease: 1, state: 'completed', checkpoint: 'old' }),
+    ];
+    expect(answers.map(({ status, body }) => [status, body.error.code])).toEqual([
+      [409, 'LEASE_LOST'],
+      [409, 'LEASE_LOST'],
+    ]);
+    expect(await getRun(lost)).toMatchObject({ outcome: 'active', claimedBy: 'second', items: 2 });
+  });
+
+  it('a slice that takes longer than the timeout has failed', async () => {
+    await schedule({ timeout: 1_000 });
+    const runId = await run();
+    await claim();
+    await platform.db.query(
+      `update runs set deadline_at = now(), due_at = now(), heartbeat_until = null where id = $1`,
+      [runId],
+    );
+    expect((await heartbeat(runId, { lease: 1 })).body.error.code).toBe('LEASE_LOST');
+    const next = await claim({ waitMs: 20_000 });
+    expect(next.body).toMatchObject({ order: { runId, attempt: 2 } });
+    expect((await getRun(runId)).attemptLog[0]).toMatchObject({ reason: 'Timed out after 1000 ms' });
+  });
+
+  it('refuses other organisations, tokens without the scope, large checkpoints and invalid bodies', async () => {
+    await schedule();
+    const runId = await run();
+    const other = await platform.createOrganisation();
+    expect((await claim({}, other.token)).status).toBe(204);
+    await claim();
+    for (const [path, body] of [
+      ['heartbeat', { lease: 1 }],
+      ['finish', { lease: 1, state: 'completed' }],
+    ] as const)
+      expect(
+        (await platform.call('POST', `/work/${runId}/${path}`, { token: other.token, body })).status,
+      ).toBe(404);
+    expect(
+      (await platform.call('POST', `/work/${randomUUID()}/heartbeat`, { body: { lease: 1 } })).status,
+    ).toBe(404);
+    expect((await platform.call('POST', '/work/claim', { token: 'none', body: {} })).status).toBe(401);
+    expect((await heartbeat(runId, { lease: 1, checkpoint: 'x'.repeat(65_536) })).status).toBe(400);
+    expect((await heartbeat(runId, { lease: 1, checkpoint: null })).status).toBe(400);
+    expect((await heartbeat(runId, { lease: 1, checkpoint: '\u0000' })).status).toBe(400);
+    expect((await heartbeat(runId, { lease: 1, unknown: true })).status).toBe(400);
+    expect((await claim({ waitMs: 30_001 })).status).toBe(400);
+    expect((await claim({ connectors: ['unknown'] })).status).toBe(400);
+    expect((await heartbeat(runId, { lease: 1, checkpoint: 'x'.repeat(65_000) })).status).toBe(200);
+    const token = await platform.toIdentity('POST', '/api/v1/personal-access-tokens', {
+      body: { name: `reader-${randomUUID()}`, scopes: ['crawl:read', 'crawl:write'] },
+    });
+    expect((await claim({}, token.body.token.accessToken as string)).status).toBe(403);
+  });
+});
