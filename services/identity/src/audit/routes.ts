@@ -1,12 +1,13 @@
 import { getMember, requireSession } from '@platform/auth';
 import type { App } from '@platform/service-kit';
-import { requireAdminRole } from '../base/authority.js';
-import { errorResponses, bearer } from '../base/openapi.js';
 import { AuditPage, AuditQuery } from './schemas.js';
-import type { AuditService } from './service.js';
+import { type AuditService, createAuditService } from './service.js';
+import { requireAdminRole } from '../base/authority.js';
+import { bearer, errorResponses } from '../base/openapi.js';
+import type { Prisma } from '../resources.js';
 
 /** Registers the routes of the audit, for administrators with a session. */
-export function auditRoutes(app: App, service: AuditService): void {
+function auditRoutes(app: App, service: AuditService): void {
   app.get(
     '/api/v1/audit',
     {
@@ -22,4 +23,9 @@ export function auditRoutes(app: App, service: AuditService): void {
     },
     (request) => service.list(getMember(request), request.query),
   );
+}
+
+/** Registers the audit that administrators read. */
+export function registerAudit(app: App, { prisma }: { readonly prisma: Prisma }): void {
+  auditRoutes(app, createAuditService(prisma));
 }

@@ -7,8 +7,8 @@ import {
   countAuditEntries,
   findAuditEntries,
   searchAuditEntries,
+  findAuditNames,
 } from './queries.js';
-import { findAuditNames } from './names.queries.js';
 import type { AuditEntry, AuditPage, AuditQuery } from './schemas.js';
 
 const toEntry = ({ credentialKind: kind, credentialId: id, ...row }: AuditRow): AuditEntry => ({

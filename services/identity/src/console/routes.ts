@@ -1,10 +1,45 @@
+import fastifyStatic from '@fastify/static';
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import fastifyStatic from '@fastify/static';
 import type { App } from '@platform/service-kit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CONTENT_POLICY, FRAME_POLICY } from './content-policy.js';
+
+/** The only styles that react-aria injects: of its drag cursor and of its hidden focus guards. */
+const INJECTED_STYLES = [
+  'sha256-38RhXrc7EdReTKsOm23ZPOCUgniTUUcjky8QOOrQx6o=',
+  'sha256-gYiS/BvZvRcK27JIXTuwhZ3hs2+VJ1X+2gUlE+farlg=',
+];
+
+/** What the console may load and do: its own files, requests to its own origin, nothing inline, no frame around it (UI-2). */
+const CONTENT_POLICY = [
+  `default-src 'none'`,
+  `script-src 'self'`,
+  `style-src 'self' ${INJECTED_STYLES.map((style) => `'${style}'`).join(' ')}`,
+  `img-src 'self'`,
+  `font-src 'self'`,
+  `connect-src 'self'`,
+  `base-uri 'none'`,
+  `form-action 'none'`,
+  // The preview of a mail.
+  `frame-src 'self'`,
+  `frame-ancestors 'none'`,
+  `require-trusted-types-for 'script'`,
+  // The console's own policy, which lets nothing but an empty text through.
+  `trusted-types default`,
+].join('; ');
+
+/**
+ * What the frame may do in which the console shows a mail: have the styles that mails have, and nothing else. It runs no script,
+ * asks for nothing, and only the console may frame it.
+ */
+const FRAME_POLICY = [
+  `default-src 'none'`,
+  `style-src 'unsafe-inline'`,
+  `base-uri 'none'`,
+  `form-action 'none'`,
+  `frame-ancestors 'self'`,
+].join('; ');
 
 /** The paths of the console's screens, each with everything below; gateways route these, and no others, to it (UI-1). */
 export const SCREEN_PATHS = ['/account', '/crawls', '/mails', '/organisation'] as const;

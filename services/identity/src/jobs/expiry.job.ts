@@ -1,13 +1,12 @@
-import { type Clock, createPeriodicTask, DAY_MS, type Logger } from '@platform/service-kit';
 import type pg from 'pg';
+import { type Clock, createPeriodicTask, DAY_MS, type Logger, type Shutdown } from '@platform/service-kit';
 import { firstIdAt } from '../audit/first-id.js';
-import { GRANT_SECONDS } from '../oauth/provider/lifetimes.js';
 import {
   deleteAccessTokens,
   deleteArtifacts,
+  deleteAuditEntries,
   deleteGrants,
   deleteIdleClients,
-  deleteAuditEntries,
   deleteMails,
   deletePasskeyChallenges,
   deletePendingSignIns,
@@ -18,9 +17,10 @@ import {
   deleteSessions,
   deleteToolCalls,
   deleteUnusedClients,
-  expireTokens,
   expireInvitations,
+  expireTokens,
 } from './queries.js';
+import { GRANT_SECONDS } from '../oauth/provider/lifetimes.js';
 
 const EVERY_MS = 60_000;
 const BATCH = 1_000;
@@ -82,4 +82,13 @@ export function createExpiryJob(deps: {
     },
   });
   return { sweep, start: task.start, stop: task.stop };
+}
+
+/** Starts the job that deletes what has expired. */
+export function startExpiry(
+  deps: Parameters<typeof createExpiryJob>[0] & { readonly shutdown: Shutdown },
+): void {
+  const job = createExpiryJob(deps);
+  job.start();
+  deps.shutdown.on('workers', 'expiry', job.stop);
 }

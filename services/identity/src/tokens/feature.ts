@@ -7,9 +7,9 @@ import { adminTokenRoutes, ownCredentialRoutes, ownTokenRoutes } from './routes.
 import { registerServiceAccounts } from './service-accounts/feature.js';
 import { registerTokenLeaks } from './watch/leaks/feature.js';
 import type { ScanningKeys } from './watch/leaks/scanning-keys.js';
-import { startTokenNotices } from './watch/notices/feature.js';
-import { startTokenReuses } from './watch/reuse/feature.js';
-import { startUnusedTokens } from './watch/unused/feature.js';
+import { startTokenNotices } from './watch/notices/notices.job.js';
+import { startTokenReuses } from './watch/reuse/reuse.job.js';
+import { startUnusedTokens } from './watch/unused/unused.job.js';
 
 /** Registers personal access tokens, from their creation to their end, and the service accounts that can own some. */
 export function registerTokens(

@@ -1,6 +1,6 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import { findAccounts } from '../../src/tokens/service-accounts/queries.js';
-import { findMembers } from '../../src/members/members/list.queries.js';
+import { findMembers } from '../../src/members/members/queries.js';
 import { PrismaClient } from '../../src/generated/prisma/client.js';
 import { type IdentityUnderTest, startIdentity } from '../identity.js';
 

@@ -1,13 +1,22 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import { toDigest, INTROSPECTION_SCOPE } from '@platform/auth';
+import { INTROSPECTION_SCOPE, toDigest } from '@platform/auth';
 import type { Clock } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { ServiceClient } from '../../base/config-values.js';
-import type { Prisma } from '../../resources.js';
-import type { SigningKeys } from '../signing-keys/service.js';
 import type { ClientCredentials } from './client-credentials.js';
 import { oauthError } from './oauth-errors.js';
-import { insertServiceCredential } from './queries.js';
+import type { SigningKeys } from '../signing-keys/service.js';
+import type { Prisma } from '../../resources.js';
+
+export interface NewServiceCredential {
+  readonly id: string;
+  readonly clientId: string;
+  readonly tokenHash: string;
+  readonly expiresAt: Date;
+}
+
+const insertServiceCredential = (db: Prisma, credential: NewServiceCredential): Promise<unknown> =>
+  db.serviceCredential.create({ data: credential, select: { id: true } });
 
 /** The lifetime is short, because a removed client keeps its access until its credential expires. */
 const LIFETIME_SECONDS = 300;

@@ -1,11 +1,33 @@
 import { type Clock, createPeriodicTask, type Logger } from '@platform/service-kit';
-import type { Prisma } from '../../resources.js';
-import { type SendMail, type SendResult, IN_PROGRESS } from './send-mail.js';
-import { isNotice, getRetryDelayMs } from './mail-kind.js';
-import type { Prepare } from './prepare.js';
 import { claimMails, type Lane, lanes } from './claim.queries.js';
+import { getRetryDelayMs, isNotice } from './mail-kind.js';
+import type { Prepare } from './prepare.js';
 import { assignOrganisations, deleteMail, giveUpMail, type OutgoingMail, postponeMail } from './queries.js';
-import { createSlots } from './slots.js';
+import { IN_PROGRESS, type SendMail, type SendResult } from './send-mail.js';
+import type { Prisma } from '../../resources.js';
+
+/** Counts the slots for concurrent mails, in total and by organisation. The caller checks `free` before it acquires. */
+function createSlots(total: number) {
+  const held = new Map<string, number>();
+  let taken = 0;
+  return {
+    get free() {
+      return total - taken;
+    },
+    /** The number of acquired slots by organisation. */
+    held: held as ReadonlyMap<string, number>,
+    acquire(orgId: string): void {
+      held.set(orgId, (held.get(orgId) ?? 0) + 1);
+      taken += 1;
+    },
+    release(orgId: string): void {
+      const left = (held.get(orgId) ?? 1) - 1;
+      if (left > 0) held.set(orgId, left);
+      else held.delete(orgId);
+      taken -= 1;
+    },
+  };
+}
 
 /*
  * The life of a row:

@@ -1,15 +1,15 @@
 import { requireSession } from '@platform/auth';
 import type { App } from '@platform/service-kit';
 import { requireAdminRole } from '../../base/authority.js';
-import { bearer, errorResponses } from '../../base/openapi.js';
 import { getCaller } from '../../base/caller/actor.js';
-import { UserPath } from '../members/schemas.js';
-import { RepeatedInvitation } from './schemas.js';
-import type { Invitations } from './service.js';
 import { always } from '../../base/confirmation.js';
+import { bearer, errorResponses } from '../../base/openapi.js';
+import { RepeatedInvitation } from './schemas.js';
+import { createInvitations, type Invitations } from './service.js';
+import { UserPath } from '../members/schemas.js';
 
 /** For administrators, with a session: whoever has the link of an invitation can log in as the invitee. */
-export function invitationRoutes(app: App, invitations: Invitations): void {
+function invitationRoutes(app: App, invitations: Invitations): void {
   app.post(
     '/api/v1/users/:id/invitation',
     {
@@ -30,4 +30,9 @@ export function invitationRoutes(app: App, invitations: Invitations): void {
       return invitations.repeat(getCaller(request), request.params.id);
     },
   );
+}
+
+/** Registers repeating an invitation. Members are invited with the feature `users`. */
+export function registerInvitations(app: App, deps: Parameters<typeof createInvitations>[0]): void {
+  invitationRoutes(app, createInvitations(deps));
 }

@@ -1,16 +1,20 @@
-import type { Clock } from '@platform/service-kit';
-import type { Prisma } from '../../resources.js';
-import { type Caller, toActor } from '../../base/caller/actor.js';
+import { type AppError, type Clock, conflict } from '@platform/service-kit';
 import { insertAuditEntry } from '../../audit/queries.js';
-import { findSmtpConfiguration } from '../smtp/queries.js';
+import { type Caller, toActor } from '../../base/caller/actor.js';
 import type { OneTimeSecrets } from '../../mails/one-time-secrets/service.js';
 import { type LinkBase, toInviteLink } from '../../mails/outbox/emails.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
 import { findAddressee } from '../../mails/outbox/queries.js';
-import { lockAdministration } from '../organisation/administration.js';
-import { userNotFound } from '../members/errors.js';
-import { invitationAccepted, invitationLapsed } from './errors.js';
 import type { RepeatedInvitation } from './schemas.js';
+import { userNotFound } from '../members/errors.js';
+import { lockAdministration } from '../organisation/administration.js';
+import { findSmtpConfiguration } from '../smtp/queries.js';
+import type { Prisma } from '../../resources.js';
+
+const invitationAccepted = (): AppError =>
+  conflict('INVITATION_ACCEPTED', 'The member has accepted the invitation already');
+const invitationLapsed = (): AppError =>
+  conflict('INVITATION_LAPSED', 'The invitation has lapsed: invite the address anew');
 
 export function createInvitations(deps: {
   readonly prisma: Prisma;

@@ -1,9 +1,10 @@
 import type { Role } from '@platform/auth';
-import { Prisma } from '../../generated/prisma/client.js';
-import type { Prisma as Client, Transaction } from '../../resources.js';
+import type { ListWindow } from '@platform/service-kit';
 import { auditIdPrefix } from '../../audit/queries.js';
+import { Prisma } from '../../generated/prisma/client.js';
 import { secretLifetimes } from '../../mails/one-time-secrets/secret.js';
 import type { User } from './schemas.js';
+import type { Prisma as Client, Transaction } from '../../resources.js';
 
 const userFields = { id: true, orgId: true, email: true, fullName: true, role: true } as const;
 
@@ -61,7 +62,7 @@ export async function insertUser(db: Client | Transaction, user: NewUser): Promi
 export interface Account extends User {
   readonly passwordHash: string | null;
 }
-export const accountFields = { ...userFields, passwordHash: true } as const;
+const accountFields = { ...userFields, passwordHash: true } as const;
 
 /** Finds a member of the organisation, unless they were removed. */
 export const findMember = (db: Client | Transaction, orgId: string, id: string): Promise<Account | null> =>
@@ -139,3 +140,41 @@ export const updateUser = (
 /** Marks the member removed. The row stays, because the administrators' list of tokens shows the owner. */
 export const markRemoved = (db: Transaction, id: string, at: Date): Promise<unknown> =>
   db.user.update({ where: { id }, data: { removedAt: at }, select: { id: true } });
+
+export async function countMembers(db: Client, orgId: string): Promise<number> {
+  const counters = await db.organisationCounters.findUnique({ where: { orgId }, select: { members: true } });
+  return Number(counters?.members ?? 0);
+}
+
+/** A member with the fields of the administrators' list. */
+export interface MemberRow extends Account {
+  readonly undeliverableReason: string | null;
+  readonly isDeliveryUnknown: boolean;
+  readonly totpFactor: { readonly userId: string } | null;
+  readonly passkeys: readonly { readonly id: string }[];
+  readonly providerLink: { readonly userId: string } | null;
+}
+const memberFields = {
+  ...accountFields,
+  undeliverableReason: true,
+  isDeliveryUnknown: true,
+  totpFactor: { select: { userId: true } },
+  passkeys: { select: { id: true } },
+  providerLink: { select: { userId: true } },
+} as const;
+
+/** Finds a page of members, newest first; an index-only scan finds the ids of the page. */
+export async function findMembers(db: Client, orgId: string, window: ListWindow): Promise<MemberRow[]> {
+  const page = await db.user.findMany({
+    where: { orgId, removedAt: null, ...(window.beforeId !== undefined && { id: { lt: window.beforeId } }) },
+    orderBy: { id: window.isFromEnd ? 'asc' : 'desc' },
+    skip: window.offset,
+    take: window.count,
+    select: { id: true },
+  });
+  return db.user.findMany({
+    where: { orgId, id: { in: page.map(({ id }) => id) } },
+    orderBy: { id: 'desc' },
+    select: memberFields,
+  });
+}

@@ -2,16 +2,16 @@ import { getAccount, getMember, requireMember, requireScopes, requireSession } f
 import { type App, ListPageOf, ListQuery } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { requireAdminRole } from '../../base/authority.js';
-import { errorResponses, bearer } from '../../base/openapi.js';
 import { getCaller } from '../../base/caller/actor.js';
-import { ChangeUserBody, CreateUserBody, Member, UserPath, UserResponse } from './schemas.js';
-import type { UserService } from './service.js';
 import { always, withField } from '../../base/confirmation.js';
+import { bearer, errorResponses } from '../../base/openapi.js';
+import { ChangeUserBody, CreateUserBody, Member, UserPath, UserResponse } from './schemas.js';
+import { createUserService, type UserService } from './service.js';
 
 const tags = ['Users'];
 
 /** Registers the routes of the own account, for members; a token requires `user:read`. */
-export function ownUserRoutes(app: App): void {
+function ownUserRoutes(app: App): void {
   app.get(
     '/api/v1/users/me',
     {
@@ -36,7 +36,7 @@ export function ownUserRoutes(app: App): void {
  * For administrators; a token requires `user:read` or `user:write`. Creating a member requires a session: the new member
  * can log in, and a session isn't limited by the scopes of the token that created it.
  */
-export function userRoutes(app: App, service: UserService): void {
+function userRoutes(app: App, service: UserService): void {
   const read = [app.authenticate, requireScopes(['user:read']), requireAdminRole];
   const write = [app.authenticate, requireScopes(['user:write']), requireAdminRole];
   const create = [app.authenticate, requireSession, requireAdminRole];
@@ -111,4 +111,10 @@ export function userRoutes(app: App, service: UserService): void {
       return { message: 'User removed' };
     },
   );
+}
+
+/** Registers the caller's own account, and the members that administrators manage. */
+export function registerUsers(app: App, deps: Parameters<typeof createUserService>[0]): void {
+  ownUserRoutes(app);
+  userRoutes(app, createUserService(deps));
 }

@@ -17,8 +17,16 @@ import type { Passwords } from '../../base/passwords.js';
 import { lockAdministration } from '../organisation/administration.js';
 import { isOfOtherOrganisation } from '../organisation/domains.queries.js';
 import { emailTaken, lastAdmin, mailUnavailable, sessionRequiredForAdmins, userNotFound } from './errors.js';
-import { countMembers, findMembers, type MemberRow } from './list.queries.js';
-import { type Account, findMember, insertUser, markRemoved, updateUser } from './queries.js';
+import {
+  countMembers,
+  findMembers,
+  type MemberRow,
+  type Account,
+  findMember,
+  insertUser,
+  markRemoved,
+  updateUser,
+} from './queries.js';
 import type { ChangeUserBody, CreateUserBody, Member, User } from './schemas.js';
 
 /** Converts all spellings of an address to one: lower case, NFC, the domain in ASCII. */

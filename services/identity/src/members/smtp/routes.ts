@@ -2,8 +2,9 @@ import { getAccount, requireScopes, requireService, requireSession } from '@plat
 import type { App } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { requireAdminRole } from '../../base/authority.js';
-import { errorResponses, bearer } from '../../base/openapi.js';
 import { getCaller } from '../../base/caller/actor.js';
+import { always } from '../../base/confirmation.js';
+import { bearer, errorResponses } from '../../base/openapi.js';
 import {
   OrgQuery,
   SavedSmtpConfig,
@@ -11,8 +12,7 @@ import {
   SmtpConfigResponse,
   SmtpConfigWithPassword,
 } from './schemas.js';
-import type { ConfigurationService } from './service.js';
-import { always } from '../../base/confirmation.js';
+import { type ConfigurationService, createConfigurationService } from './service.js';
 
 const tags = ['Configuration'];
 const path = '/api/v1/configurationManager/smtpConfig';
@@ -21,7 +21,7 @@ const path = '/api/v1/configurationManager/smtpConfig';
  * For administrators. Reading requires `config:read`. A change requires a session, because whoever chooses the SMTP
  * server can read the codes and links that are sent through it.
  */
-export function configurationRoutes(app: App, service: ConfigurationService): void {
+function configurationRoutes(app: App, service: ConfigurationService): void {
   const write = [app.authenticate, requireSession, requireAdminRole];
   app.get(
     path,
@@ -81,7 +81,7 @@ export function configurationRoutes(app: App, service: ConfigurationService): vo
  * Registers the route of the mail service. It requires a service credential with `FETCH_CONFIG` and rejects a
  * member's token with that scope.
  */
-export function internalConfigurationRoutes(app: App, service: ConfigurationService): void {
+function internalConfigurationRoutes(app: App, service: ConfigurationService): void {
   app.get(
     '/api/v1/configurationManager/internal/smtpConfig',
     {
@@ -103,4 +103,14 @@ export function internalConfigurationRoutes(app: App, service: ConfigurationServ
         .header('cache-control', 'no-store')
         .send({ smtp: await service.getSmtpWithPassword(request.query.orgId) }),
   );
+}
+
+/** Registers the SMTP configuration, for administrators and for the mail service. */
+export function registerConfiguration(
+  app: App,
+  deps: Parameters<typeof createConfigurationService>[0],
+): void {
+  const configuration = createConfigurationService(deps);
+  configurationRoutes(app, configuration);
+  internalConfigurationRoutes(app, configuration);
 }

@@ -1,12 +1,10 @@
-import type { Clock } from '@platform/service-kit';
-import type { Prisma, Transaction } from '../../resources.js';
-import type { SecretBox } from '../../base/secret-box.js';
-import { toActor, type Caller } from '../../base/caller/actor.js';
+import { type AppError, type Clock, notFound, validationError } from '@platform/service-kit';
 import { findChanges } from '../../audit/changes.js';
 import { insertAuditEntry } from '../../audit/queries.js';
+import { type Caller, toActor } from '../../base/caller/actor.js';
+import type { SecretBox } from '../../base/secret-box.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
 import { lockAdministration } from '../organisation/administration.js';
-import { passwordWithoutUsername, smtpConfigNotFound } from './errors.js';
 import { smtpNotices } from './notices.js';
 import {
   deleteSmtpConfiguration,
@@ -17,6 +15,11 @@ import {
   upsertSmtpConfiguration,
 } from './queries.js';
 import type { SaveSmtpConfigBody, SmtpConfig, SmtpConfigWithPassword, TlsMode } from './schemas.js';
+import type { Prisma, Transaction } from '../../resources.js';
+
+const smtpConfigNotFound = (): AppError => notFound('Smtp Configuration not set');
+const passwordWithoutUsername = (): AppError =>
+  validationError([{ field: 'username', message: 'is required with a password' }]);
 
 /** The context that binds the sealed password to its organisation, so that it can't be opened in another row. */
 export const smtpPasswordContext = (orgId: string): string => `smtp-password:${orgId}`;

@@ -3,6 +3,8 @@ import { type App, bearer, errorResponses, ListPageOf, ListQuery } from '@platfo
 import { Type } from 'typebox';
 import { requireAdminRole } from '../../base/authority.js';
 import { getCaller } from '../../base/caller/actor.js';
+import { always } from '../../base/confirmation.js';
+import type { ApplicationDeps } from './administrate.js';
 import {
   Application,
   ApplicationPath,
@@ -12,16 +14,15 @@ import {
   CreatedSecret,
   SecretPath,
 } from './schemas.js';
-import type { SecretService } from './secrets.js';
-import type { ApplicationService } from './service.js';
-import { always } from '../../base/confirmation.js';
+import { createSecretService, type SecretService } from './secrets.js';
+import { type ApplicationService, createApplicationService } from './service.js';
 
 const base = '/api/v1/oauth-applications';
 const tags = ['OAuth applications'];
 const Message = Type.Object({ message: Type.String() });
 
 /** For administrators, with a session. */
-export function applicationRoutes(app: App, service: ApplicationService): void {
+function applicationRoutes(app: App, service: ApplicationService): void {
   const onRequest = [app.authenticate, requireSession, requireAdminRole];
   const security = bearer;
   app.get(
@@ -124,7 +125,7 @@ export function applicationRoutes(app: App, service: ApplicationService): void {
 }
 
 /** For administrators, with a session: the secrets of an application. */
-export function applicationSecretRoutes(app: App, service: SecretService): void {
+function applicationSecretRoutes(app: App, service: SecretService): void {
   const onRequest = [app.authenticate, requireSession, requireAdminRole];
   app.post(
     `${base}/:clientId/secrets`,
@@ -169,4 +170,10 @@ export function applicationSecretRoutes(app: App, service: SecretService): void 
       return { message: 'Secret revoked' };
     },
   );
+}
+
+/** Registers the OAuth applications that administrators manage. */
+export function registerApplications(app: App, deps: ApplicationDeps): void {
+  applicationRoutes(app, createApplicationService(deps));
+  applicationSecretRoutes(app, createSecretService(deps));
 }

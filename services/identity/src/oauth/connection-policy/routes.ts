@@ -3,15 +3,15 @@ import { type App, bearer, errorResponses } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { requireAdminRole } from '../../base/authority.js';
 import { getCaller } from '../../base/caller/actor.js';
-import { ConnectionPolicyAnswer, ConnectionPolicyBody, SavedConnectionPolicy } from './schemas.js';
-import type { ConnectionPolicies } from './service.js';
 import { unlessDryRun } from '../../base/confirmation.js';
+import { ConnectionPolicyAnswer, ConnectionPolicyBody, SavedConnectionPolicy } from './schemas.js';
+import { type ConnectionPolicies, createConnectionPolicies } from './service.js';
 
 const path = '/api/v1/organisation/connection-policy';
 const tags = ['Connected apps'];
 
 /** For administrators, with a session. [OAUTH-11] */
-export function connectionPolicyRoutes(app: App, service: ConnectionPolicies): void {
+function connectionPolicyRoutes(app: App, service: ConnectionPolicies): void {
   const onRequest = [app.authenticate, requireSession, requireAdminRole];
   app.get(
     path,
@@ -47,4 +47,12 @@ export function connectionPolicyRoutes(app: App, service: ConnectionPolicies): v
     },
     (request) => service.save(getCaller(request), request.body, request.query.dryRun),
   );
+}
+
+/** Registers the policy that says which applications members may connect. */
+export function registerConnectionPolicy(
+  app: App,
+  deps: Parameters<typeof createConnectionPolicies>[0],
+): void {
+  connectionPolicyRoutes(app, createConnectionPolicies(deps));
 }

@@ -3,9 +3,9 @@ import { type App, bearer, errorResponses, ListPageOf, ListQuery } from '@platfo
 import { Type } from 'typebox';
 import { requireAdminRole } from '../../base/authority.js';
 import { getCaller } from '../../base/caller/actor.js';
-import { ConnectedApp, ConnectedAppPath, OwnedConnectedApp } from './schemas.js';
-import type { ConnectedAppService } from './service.js';
 import { always } from '../../base/confirmation.js';
+import { ConnectedApp, ConnectedAppPath, OwnedConnectedApp } from './schemas.js';
+import { type ConnectedAppService, createConnectedAppService } from './service.js';
 
 const base = '/api/v1/connected-apps';
 const tags = ['Connected apps'];
@@ -17,7 +17,7 @@ const Message = Type.Object({ message: Type.String() });
 const revoked = { message: 'The connection has ended' };
 
 /** For members with a session, on the applications that act for them. */
-export function ownConnectedAppRoutes(app: App, service: ConnectedAppService): void {
+function ownConnectedAppRoutes(app: App, service: ConnectedAppService): void {
   const onRequest = [app.authenticate, requireSession];
   app.get(
     base,
@@ -55,7 +55,7 @@ export function ownConnectedAppRoutes(app: App, service: ConnectedAppService): v
 }
 
 /** For administrators with a session, on the applications that act for any member. */
-export function adminConnectedAppRoutes(app: App, service: ConnectedAppService): void {
+function adminConnectedAppRoutes(app: App, service: ConnectedAppService): void {
   const onRequest = [app.authenticate, requireSession, requireAdminRole];
   app.get(
     `${base}/admin`,
@@ -93,4 +93,11 @@ export function adminConnectedAppRoutes(app: App, service: ConnectedAppService):
       return revoked;
     },
   );
+}
+
+/** Registers the applications that act for members: the caller's own, and those of all members for administrators. */
+export function registerConnectedApps(app: App, deps: Parameters<typeof createConnectedAppService>[0]): void {
+  const connectedApps = createConnectedAppService(deps);
+  ownConnectedAppRoutes(app, connectedApps);
+  adminConnectedAppRoutes(app, connectedApps);
 }

@@ -1,18 +1,18 @@
-import { AppError, type App } from '@platform/service-kit';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import type Provider from 'oidc-provider';
+import { type App, AppError } from '@platform/service-kit';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errors } from 'oidc-provider';
 import { Type } from 'typebox';
 import { toCaller } from '../../base/caller/actor.js';
+import { consentPage, nothingAllowedPage } from './page.js';
+import { type ConsentService, createConsentService } from './service.js';
 import { CONSENT_PATH } from '../provider/issuer.js';
+import { ConfirmationRequired } from '../../sign-in/confirmation/errors.js';
+import { toConfirmPath } from '../../sign-in/confirmation/page.js';
 import { createFormToken, requireFormToken } from '../../sign-in/page-kit/form-token.js';
 import { sendPage } from '../../sign-in/page-kit/page.js';
 import { registerPages } from '../../sign-in/page-kit/scope.js';
-import { ConfirmationRequired } from '../../sign-in/confirmation/errors.js';
-import { toConfirmPath } from '../../sign-in/confirmation/page.js';
 import { toSignInPath } from '../../sign-in/pages/paths.js';
-import { consentPage, nothingAllowedPage } from './page.js';
-import type { ConsentService } from './service.js';
 
 const schema = { hide: true } as const;
 /** What was ticked, for a page that is opened again: names of scopes with spaces between them. */
@@ -54,7 +54,7 @@ const redirectToConfirm = (
   );
 
 /** For people who are signed in to this browser: what an application may do. */
-export function consentRoutes(
+function consentRoutes(
   app: App,
   { provider, service }: { readonly provider: Provider; readonly service: ConsentService },
 ): void {
@@ -107,4 +107,9 @@ export function consentRoutes(
       return reply.redirect(interaction.returnTo, 303);
     });
   });
+}
+
+/** Registers the pages on which members allow an application to act for them. */
+export function registerConsent(app: App, deps: Parameters<typeof createConsentService>[0]): void {
+  consentRoutes(app, { provider: deps.provider, service: createConsentService(deps) });
 }

@@ -1,9 +1,19 @@
 import { requireSession } from '@platform/auth';
 import type { App } from '@platform/service-kit';
-import { bearer, errorResponses } from '../../base/openapi.js';
+import { Type } from 'typebox';
 import { getCaller } from '../../base/caller/actor.js';
-import { ConfirmSessionBody, SessionConfirmed } from './schemas.js';
+import { bearer, errorResponses } from '../../base/openapi.js';
 import type { SessionConfirmation } from './service.js';
+
+const ConfirmSessionBody = Type.Object(
+  { currentPassword: Type.String({ minLength: 1, maxLength: 256 }) },
+  { additionalProperties: false },
+);
+
+const SessionConfirmed = Type.Object({
+  message: Type.String(),
+  confirmedUntil: Type.String({ format: 'date-time' }),
+});
 
 /** For members with a session. */
 export function sessionConfirmationRoutes(app: App, confirmation: SessionConfirmation): void {

@@ -1,15 +1,22 @@
 import type { Clock } from '@platform/service-kit';
-import type { Prisma, Transaction } from '../../resources.js';
-import type { SecretBox } from '../../base/secret-box.js';
-import { type Caller, toActor } from '../../base/caller/actor.js';
 import { findChanges } from '../../audit/changes.js';
 import { insertAuditEntry } from '../../audit/queries.js';
-import type { Egress } from '../../base/egress/egress.js';
+import { type Caller, toActor } from '../../base/caller/actor.js';
+import { type Egress, TargetDenied } from '../../base/egress/egress.js';
+import type { SecretBox } from '../../base/secret-box.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
-import type { ConfirmPassword } from '../password/confirm-password.js';
 import { lockAdministration } from '../../members/organisation/administration.js';
-import { noAdministratorLeft, openidRequired, providerNotFound, verifiedDomainRequired } from './errors.js';
-import { parseIssuer } from './issuer.js';
+import { hasAdministrator } from '../../members/organisation/provider-requirement.queries.js';
+import type { Prisma, Transaction } from '../../resources.js';
+import { toDomain } from './domains.js';
+import {
+  invalidIssuer,
+  issuerDenied,
+  noAdministratorLeft,
+  openidRequired,
+  providerNotFound,
+  verifiedDomainRequired,
+} from './errors.js';
 import type { NotifyAdministrators } from './notices.js';
 import { audited, isOther, toAudited, toProvider, toRow } from './provider-fields.js';
 import {
@@ -21,9 +28,23 @@ import {
   lockProvider,
   saveProvider,
 } from './queries.js';
-import { hasAdministrator } from '../../members/organisation/provider-requirement.queries.js';
 import type { IdentityProviderResponse, SaveIdentityProviderBody } from './schemas.js';
-import { toDomain } from './domains.js';
+import type { ConfirmPassword } from '../password/confirm-password.js';
+
+/** Checks the URL of a provider. @throws AppError 400. */
+function parseIssuer(text: string, egress: Pick<Egress, 'assertUrl'>): URL {
+  if (!URL.canParse(text)) throw invalidIssuer();
+  const url = new URL(text);
+  const { protocol, username, password, href } = url;
+  if (protocol !== 'https:' && protocol !== 'http:') throw issuerDenied();
+  if (username !== '' || password !== '' || /[?#]|\/\.well-known\//.test(href)) throw invalidIssuer();
+  try {
+    egress.assertUrl(url);
+  } catch (error) {
+    throw error instanceof TargetDenied ? issuerDenied() : error;
+  }
+  return url;
+}
 
 /**
  * Returns where the provider of an organisation sends browsers back to. Each has an address of its own, so that an answer

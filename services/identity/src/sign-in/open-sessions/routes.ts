@@ -1,16 +1,16 @@
 import { requireSession } from '@platform/auth';
 import type { App } from '@platform/service-kit';
 import { requireAdminRole } from '../../base/authority.js';
-import { bearer, errorResponses } from '../../base/openapi.js';
 import { getCaller } from '../../base/caller/actor.js';
+import { bearer, errorResponses } from '../../base/openapi.js';
 import { Ended, EndedSessions, MemberPath, OpenSessionList, SessionPath } from './schemas.js';
-import type { OpenSessions } from './service.js';
+import { createOpenSessions, type OpenSessions } from './service.js';
 
 const tags = ['Sessions'];
 const PATH = '/api/v1/sessions';
 
 /** For members with a session: their own sessions. */
-export function ownSessionRoutes(app: App, service: OpenSessions): void {
+function ownSessionRoutes(app: App, service: OpenSessions): void {
   const onRequest = [app.authenticate, requireSession];
   app.get(
     PATH,
@@ -64,7 +64,7 @@ export function ownSessionRoutes(app: App, service: OpenSessions): void {
 }
 
 /** For administrators with a session: the sessions of a member. */
-export function memberSessionRoutes(app: App, service: OpenSessions): void {
+function memberSessionRoutes(app: App, service: OpenSessions): void {
   const onRequest = [app.authenticate, requireSession, requireAdminRole];
   const path = '/api/v1/users/:id/sessions';
   app.get(
@@ -100,4 +100,11 @@ export function memberSessionRoutes(app: App, service: OpenSessions): void {
       endedCount: await service.endOf(getCaller(request), request.params.id),
     }),
   );
+}
+
+/** Registers the lists of open sessions: the caller's own, and those of members for administrators. */
+export function registerOpenSessions(app: App, deps: Parameters<typeof createOpenSessions>[0]): void {
+  const sessions = createOpenSessions(deps);
+  ownSessionRoutes(app, sessions);
+  memberSessionRoutes(app, sessions);
 }

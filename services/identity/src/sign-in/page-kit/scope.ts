@@ -1,10 +1,16 @@
-import { STATUS_CODES } from 'node:http';
 import formbody from '@fastify/formbody';
+import { STATUS_CODES } from 'node:http';
 import { type App, AppError, createServerErrorLog, translateError } from '@platform/service-kit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { html } from './html.js';
-import { httpsRequiredPage } from './https-required.js';
-import { sendPage } from './page.js';
+import { type Page, sendPage } from './page.js';
+
+/** Browsers hold no cookie of this platform over plain HTTP, so that no form can be sent. */
+const httpsRequiredPage: Page = {
+  title: 'HTTPS is required',
+  body: html`<p>This platform is reached over plain HTTP, so a browser could not keep your sign-in safe.</p>
+    <p class="quiet">Ask its operator to set up HTTPS and to name the address in PUBLIC_URL.</p>`,
+};
 
 /** Creates the handler that shows an error as a page. */
 function createErrorPages() {

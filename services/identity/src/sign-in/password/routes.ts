@@ -1,12 +1,12 @@
 import { requireSession } from '@platform/auth';
 import type { App } from '@platform/service-kit';
-import { bearer, errorResponses } from '../../base/openapi.js';
 import { getCaller } from '../../base/caller/actor.js';
+import { bearer, errorResponses } from '../../base/openapi.js';
 import { ChangePasswordBody, PasswordChanged } from './schemas.js';
-import type { ChangeOwnPassword } from './service.js';
+import { type ChangeOwnPassword, createChangeOwnPassword } from './service.js';
 
 /** For members with a session. */
-export function ownPasswordRoutes(app: App, changePassword: ChangeOwnPassword): void {
+function ownPasswordRoutes(app: App, changePassword: ChangeOwnPassword): void {
   app.post(
     '/api/v1/auth/password',
     {
@@ -25,4 +25,9 @@ export function ownPasswordRoutes(app: App, changePassword: ChangeOwnPassword): 
       endedCount: await changePassword(getCaller(request), request.body),
     }),
   );
+}
+
+/** Registers the change of the caller's own password. */
+export function registerOwnPassword(app: App, deps: Parameters<typeof createChangeOwnPassword>[0]): void {
+  ownPasswordRoutes(app, createChangeOwnPassword(deps));
 }

@@ -1,17 +1,17 @@
 import { getAccount, requireScopes, requireSession } from '@platform/auth';
 import type { App } from '@platform/service-kit';
 import { requireAdminRole } from '../../base/authority.js';
-import { errorResponses, bearer } from '../../base/openapi.js';
 import { getCaller } from '../../base/caller/actor.js';
-import { SavedSignInSettings, SaveSignInSettingsBody, SignInSettingsResponse } from './schemas.js';
-import type { SignInSettingsService } from './service.js';
 import { always } from '../../base/confirmation.js';
+import { bearer, errorResponses } from '../../base/openapi.js';
+import { SavedSignInSettings, SaveSignInSettingsBody, SignInSettingsResponse } from './schemas.js';
+import { createSignInSettings, type SignInSettingsService } from './service.js';
 
 const tags = ['Configuration'];
 const path = '/api/v1/configurationManager/signInConfig';
 
 /** For administrators. Reading requires `config:read`, a change requires a session. */
-export function signInSettingsRoutes(app: App, service: SignInSettingsService): void {
+function signInSettingsRoutes(app: App, service: SignInSettingsService): void {
   app.get(
     path,
     {
@@ -45,4 +45,9 @@ export function signInSettingsRoutes(app: App, service: SignInSettingsService): 
       ...(await service.save(getCaller(request), request.body)),
     }),
   );
+}
+
+/** Registers the settings of how members sign in. */
+export function registerSignInSettings(app: App, deps: Parameters<typeof createSignInSettings>[0]): void {
+  signInSettingsRoutes(app, createSignInSettings(deps));
 }

@@ -1,12 +1,19 @@
-import { type Clock, type ListPage, type ListQuery, readListPage } from '@platform/service-kit';
+import {
+  type AppError,
+  type Clock,
+  conflict,
+  type ListPage,
+  type ListQuery,
+  notFound,
+  readListPage,
+} from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
-import type { Prisma, Transaction } from '../../resources.js';
-import { type Caller, toActor } from '../../base/caller/actor.js';
-import { findChanges } from '../../audit/changes.js';
 import type { AuditAction } from '../../audit/actions.js';
+import { findChanges } from '../../audit/changes.js';
 import { type Changes, insertAuditEntry } from '../../audit/queries.js';
+import { type Caller, toActor } from '../../base/caller/actor.js';
 import { lockAdministration } from '../../members/organisation/administration.js';
-import { accountNotFound, accountOfApplication } from './errors.js';
+import type { Prisma, Transaction } from '../../resources.js';
 import {
   type AccountRow,
   countAccounts,
@@ -16,6 +23,11 @@ import {
   updateAccount,
 } from './queries.js';
 import type { Account, ChangeAccountBody, CreateAccountBody } from './schemas.js';
+
+/** The error is the same for an account that is unknown, was removed, or belongs to another organisation. */
+const accountNotFound = (): AppError => notFound('Service account not found');
+const accountOfApplication = (): AppError =>
+  conflict('APPLICATION_ACCOUNT', 'The account belongs to an application: change or remove that one');
 
 const toAccount = ({ clients, createdAt, lastUsedAt, ...account }: AccountRow): Account => ({
   ...account,

@@ -1,9 +1,8 @@
-import { type Clock, createPeriodicTask, type Logger } from '@platform/service-kit';
 import type pg from 'pg';
+import { type Clock, createPeriodicTask, type Logger, type Shutdown } from '@platform/service-kit';
 import { runInTransaction } from '../../../base/transaction.js';
-import type { TokenPage } from '../../../mails/outbox/token-emails.js';
 import type { Outbox } from '../../../mails/outbox/outbox.js';
-import { findHoldersToWarn, takeUnused } from '../unused/warning.queries.js';
+import type { TokenPage } from '../../../mails/outbox/token-emails.js';
 import { countDueNotices, describeDigest, isEmpty, isNews, type News, toDate } from './digest.js';
 import {
   claimDigest,
@@ -16,6 +15,7 @@ import {
   lockHolder,
   saveNotices,
 } from './queries.js';
+import { findHoldersToWarn, takeUnused } from '../unused/warning.queries.js';
 
 const EVERY_MS = 60_000;
 /** The number of tokens whose holders are found in one statement. */
@@ -132,4 +132,15 @@ export function createNoticesJob(deps: {
     run,
     onError: (error) => log.warn({ err: error }, 'failed to find tokens that end; retrying'),
   });
+}
+
+/** Starts the job that mails about tokens that expire. Without a mail service, none of these notices counts as done. */
+export function startTokenNotices(
+  deps: Parameters<typeof createNoticesJob>[0] & { readonly shutdown: Shutdown },
+): void {
+  if (!deps.outbox.isEnabled) return;
+  const job = createNoticesJob(deps);
+  job.start();
+  job.wake();
+  deps.shutdown.on('workers', 'token notices', job.stop);
 }

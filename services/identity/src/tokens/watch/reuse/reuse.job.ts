@@ -1,14 +1,15 @@
-import { type Clock, createPeriodicTask, DAY_MS, type Logger } from '@platform/service-kit';
 import type pg from 'pg';
-import type { Prisma } from '../../../resources.js';
+import { type Clock, createPeriodicTask, DAY_MS, type Logger, type Shutdown } from '@platform/service-kit';
 import { runInTransaction } from '../../../base/transaction.js';
-import { findAdministrators } from '../../../members/smtp/queries.js';
-import type { Outbox } from '../../../mails/outbox/outbox.js';
-import { revokeLineage } from '../../revoke.js';
-import { findTokenPolicy } from '../../policy/queries.js';
+import type { RefusedUses } from '../../../credentials/liveness/refused-uses.js';
 import { describeReuse } from '../../../mails/alerts/alerts.js';
 import { limitAlert } from '../../../mails/alerts/limited-alerts.js';
 import { storeAlert } from '../../../mails/alerts/queries.js';
+import type { Outbox } from '../../../mails/outbox/outbox.js';
+import { findAdministrators } from '../../../members/smtp/queries.js';
+import type { Prisma } from '../../../resources.js';
+import { findTokenPolicy } from '../../policy/queries.js';
+import { revokeLineage } from '../../revoke.js';
 import { claimReuse, claimReuseNotice, findReusedTokens, type ReusedToken } from './queries.js';
 
 const EVERY_MS = 5_000;
@@ -22,7 +23,7 @@ const NOTICE_EVERY_MS = DAY_MS;
  * policy demands it, and tells the owner when and from where. The reaction is one transaction, which ends the row that was
  * stored with the audit entry, so that it happens once, whichever replica dies in between. [PAT-27]
  */
-export function createReuseJob(deps: {
+function createReuseJob(deps: {
   readonly pool: pg.Pool;
   readonly prisma: Prisma;
   readonly outbox: Outbox;
@@ -81,4 +82,17 @@ export function createReuseJob(deps: {
     run,
     onError: (error) => log.warn({ err: error }, 'failed to find the uses of rotated tokens; retrying'),
   });
+}
+
+/** Starts the reactions to rotated tokens that are used after their end. */
+export function startTokenReuses(
+  deps: Parameters<typeof createReuseJob>[0] & {
+    readonly refusedUses: Pick<RefusedUses, 'onReuse'>;
+    readonly shutdown: Shutdown;
+  },
+): void {
+  const job = createReuseJob(deps);
+  job.start();
+  deps.shutdown.on('workers', 'reused tokens', job.stop);
+  deps.refusedUses.onReuse(job.wake);
 }

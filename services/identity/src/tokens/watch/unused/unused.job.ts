@@ -1,11 +1,11 @@
-import { type Clock, createPeriodicTask, type Logger } from '@platform/service-kit';
 import type pg from 'pg';
-import type { Prisma } from '../../../resources.js';
-import { findAdministrators } from '../../../members/smtp/queries.js';
-import type { Outbox } from '../../../mails/outbox/outbox.js';
-import { platformRevoker, revokeTokens } from '../../revoke.js';
+import { type Clock, createPeriodicTask, type Logger, type Shutdown } from '@platform/service-kit';
 import { describeUnusedRevocation } from '../../../mails/alerts/alerts.js';
 import { limitAlert } from '../../../mails/alerts/limited-alerts.js';
+import type { Outbox } from '../../../mails/outbox/outbox.js';
+import { findAdministrators } from '../../../members/smtp/queries.js';
+import type { Prisma } from '../../../resources.js';
+import { platformRevoker, revokeTokens } from '../../revoke.js';
 import { checkUse, findWarnedTokens, forgetUnused, type WarnedToken } from './queries.js';
 
 const EVERY_MS = 60_000;
@@ -85,4 +85,15 @@ export function createUnusedJob(deps: {
     run,
     onError: (error) => log.warn({ err: error }, 'failed to find unused tokens; retrying'),
   });
+}
+
+/** Starts the job that revokes unused tokens. Without a mail service, nobody could be warned, and nothing is revoked. */
+export function startUnusedTokens(
+  deps: Parameters<typeof createUnusedJob>[0] & { readonly shutdown: Shutdown },
+): void {
+  if (!deps.outbox.isEnabled) return;
+  const job = createUnusedJob(deps);
+  job.start();
+  job.wake();
+  deps.shutdown.on('workers', 'unused tokens', job.stop);
 }
