@@ -54,9 +54,3 @@ test('the page names every error code that the platform answers', () => {
     [],
   );
 });
-
-test('the page names no error code that the platform does not answer', () => {
-  const named = page.slice(page.indexOf('## Error codes')).matchAll(/^\| (`[A-Z_`, ]+`) /gm);
-  const codes = [...named].flatMap(([, cell = '']) => cell.replaceAll('`', '').split(', '));
-  expect(codes.filter((code) => !sources.includes(`'${code}'`))).toEqual([]);
-});
