@@ -6,7 +6,7 @@ import { queryClient } from './api/queries.ts';
 import { mayBeSignedIn, toSignIn } from './api/session.ts';
 import { AdminsOnly, CrashPage } from './shell/fallbacks.tsx';
 import { Shell } from './shell/shell.tsx';
-import { type Screen, screenGroups } from './screens.ts';
+import { places, type Screen } from './screens.ts';
 import { NotFoundPage } from './ui/detail-page.tsx';
 import { Loading } from './ui/query-view.tsx';
 
@@ -43,7 +43,7 @@ const guard = (Inner: ComponentType) =>
 
 const loadGuarded = async (load: Screen['load']) => ({ Screen: guard((await load()).Screen) });
 
-const routes = screenGroups
+const routes = places
   .flatMap(({ screens }) => screens)
   .map(({ path, isForAdmins, load }) =>
     createRoute({

@@ -1,176 +1,288 @@
 import { text } from '#text/shared';
 import type { ReactNode } from 'react';
+import {
+  CrawlIcon,
+  GridIcon,
+  HomeIcon,
+  KeyIcon,
+  LockIcon,
+  LogIcon,
+  MailIcon,
+  PeopleIcon,
+  PlugIcon,
+  RobotIcon,
+  ServerIcon,
+  ShieldIcon,
+} from './ui/icons.tsx';
 
 export interface Screen {
   /** TanStack's syntax: `$name` is a parameter. */
   readonly path: string;
-  /** Undefined: reached from another screen, not from the navigation. */
+  /** What it is called among the views of its place; undefined: it is reached from one of them. */
   readonly label?: string;
   readonly isForAdmins?: boolean;
   load(): Promise<{ readonly Screen: () => ReactNode }>;
 }
 
-interface ScreenGroup {
+/** A line of the navigation. It opens the first of its screens; the others are views beside it, or lie below. */
+export interface Place {
   readonly label: string;
+  readonly icon: () => ReactNode;
+  /** Whether it stands in the menu of the person instead. */
+  readonly isInMenu?: boolean;
   readonly screens: readonly Screen[];
 }
 
+interface PlaceGroup {
+  readonly label?: string;
+  readonly places: readonly Place[];
+}
+
 /** Every screen of the console, in the order of its navigation. */
-export const screenGroups: readonly ScreenGroup[] = [
+export const placeGroups: readonly PlaceGroup[] = [
   {
-    label: text.navigation.overview,
-    screens: [{ path: '/', label: text.screens.start, load: () => import('./screens/start/start.tsx') }],
-  },
-  {
-    label: text.navigation.account,
-    screens: [
+    places: [
       {
-        path: '/account/tokens',
-        label: text.screens.tokens,
-        load: () => import('./screens/tokens/tokens.tsx'),
-      },
-      { path: '/account/tokens/$tokenId', load: () => import('./screens/tokens/token.tsx') },
-      {
-        path: '/account/apps',
-        label: text.screens.apps,
-        load: () => import('./screens/apps/apps.tsx'),
-      },
-      {
-        path: '/account',
-        label: text.screens.account,
-        load: () => import('./screens/account/account.tsx'),
+        label: text.places.home,
+        icon: HomeIcon,
+        screens: [{ path: '/', label: text.views.home, load: () => import('./screens/start/start.tsx') }],
       },
     ],
   },
   {
-    label: text.navigation.crawling,
-    screens: [
+    label: text.navigation.access,
+    places: [
       {
-        path: '/crawls',
-        label: text.screens.crawls,
-        isForAdmins: true,
-        load: () => import('./screens/crawls/crawls.tsx'),
+        label: text.places.tokens,
+        icon: KeyIcon,
+        screens: [
+          {
+            path: '/account/tokens',
+            label: text.views.ownTokens,
+            load: () => import('./screens/tokens/tokens.tsx'),
+          },
+          { path: '/account/tokens/$tokenId', load: () => import('./screens/tokens/token.tsx') },
+          {
+            path: '/organisation/tokens',
+            label: text.views.allTokens,
+            isForAdmins: true,
+            load: () => import('./screens/organisation/all-tokens.tsx'),
+          },
+        ],
       },
       {
-        path: '/crawls/connectors/$connector',
-        isForAdmins: true,
-        load: () => import('./screens/crawls/crawl.tsx'),
+        label: text.places.apps,
+        icon: PlugIcon,
+        screens: [
+          { path: '/account/apps', label: text.views.ownApps, load: () => import('./screens/apps/apps.tsx') },
+          {
+            path: '/organisation/apps',
+            label: text.views.allApps,
+            isForAdmins: true,
+            load: () => import('./screens/apps/all-apps.tsx'),
+          },
+        ],
       },
       {
-        path: '/crawls/connectors/$connector/runs/$runId',
-        isForAdmins: true,
-        load: () => import('./screens/crawls/run.tsx'),
+        label: text.places.serviceAccounts,
+        icon: RobotIcon,
+        screens: [
+          {
+            path: '/organisation/service-accounts',
+            label: text.views.serviceAccounts,
+            isForAdmins: true,
+            load: () => import('./screens/service-accounts/service-accounts.tsx'),
+          },
+          {
+            path: '/organisation/service-accounts/$accountId',
+            isForAdmins: true,
+            load: () => import('./screens/service-accounts/service-account.tsx'),
+          },
+        ],
       },
       {
-        path: '/crawls/queue',
-        label: text.screens.queue,
-        isForAdmins: true,
-        load: () => import('./screens/crawls/queue.tsx'),
+        label: text.places.applications,
+        icon: GridIcon,
+        screens: [
+          {
+            path: '/organisation/applications',
+            label: text.views.applications,
+            isForAdmins: true,
+            load: () => import('./screens/applications/applications.tsx'),
+          },
+          {
+            path: '/organisation/applications/$clientId',
+            isForAdmins: true,
+            load: () => import('./screens/applications/application.tsx'),
+          },
+        ],
       },
       {
-        path: '/crawls/events',
-        label: text.screens.events,
-        isForAdmins: true,
-        load: () => import('./screens/crawls/events.tsx'),
+        label: text.places.account,
+        icon: LockIcon,
+        isInMenu: true,
+        screens: [
+          {
+            path: '/account',
+            label: text.views.account,
+            load: () => import('./screens/account/account.tsx'),
+          },
+        ],
       },
     ],
   },
   {
-    label: text.navigation.mail,
-    screens: [
+    label: text.navigation.work,
+    places: [
       {
-        path: '/mails',
-        label: text.screens.mails,
-        isForAdmins: true,
-        load: () => import('./screens/mails/mails.tsx'),
+        label: text.places.crawls,
+        icon: CrawlIcon,
+        screens: [
+          {
+            path: '/crawls',
+            label: text.views.crawls,
+            isForAdmins: true,
+            load: () => import('./screens/crawls/crawls.tsx'),
+          },
+          {
+            path: '/crawls/connectors/$connector',
+            isForAdmins: true,
+            load: () => import('./screens/crawls/crawl.tsx'),
+          },
+          {
+            path: '/crawls/connectors/$connector/runs/$runId',
+            isForAdmins: true,
+            load: () => import('./screens/crawls/run.tsx'),
+          },
+          {
+            path: '/crawls/queue',
+            label: text.views.queue,
+            isForAdmins: true,
+            load: () => import('./screens/crawls/queue.tsx'),
+          },
+          {
+            path: '/crawls/events',
+            label: text.views.events,
+            isForAdmins: true,
+            load: () => import('./screens/crawls/events.tsx'),
+          },
+        ],
       },
-      { path: '/mails/$mailId', isForAdmins: true, load: () => import('./screens/mails/mail.tsx') },
       {
-        path: '/mails/templates',
-        label: text.screens.templates,
-        isForAdmins: true,
-        load: () => import('./screens/mails/templates.tsx'),
+        label: text.places.mails,
+        icon: MailIcon,
+        screens: [
+          {
+            path: '/mails',
+            label: text.views.mails,
+            isForAdmins: true,
+            load: () => import('./screens/mails/mails.tsx'),
+          },
+          { path: '/mails/$mailId', isForAdmins: true, load: () => import('./screens/mails/mail.tsx') },
+          {
+            path: '/mails/templates',
+            label: text.views.templates,
+            isForAdmins: true,
+            load: () => import('./screens/mails/templates.tsx'),
+          },
+          {
+            path: '/mails/smtp',
+            label: text.views.smtp,
+            isForAdmins: true,
+            load: () => import('./screens/mails/smtp.tsx'),
+          },
+        ],
       },
       {
-        path: '/mails/smtp',
-        label: text.screens.smtp,
-        isForAdmins: true,
-        load: () => import('./screens/mails/smtp.tsx'),
+        label: text.places.mcpServers,
+        icon: ServerIcon,
+        screens: [
+          {
+            path: '/organisation/mcp-servers',
+            label: text.views.mcpServers,
+            isForAdmins: true,
+            load: () => import('./screens/mcp-servers/mcp-servers.tsx'),
+          },
+          {
+            path: '/organisation/mcp-servers/$serverId',
+            isForAdmins: true,
+            load: () => import('./screens/mcp-servers/mcp-server.tsx'),
+          },
+        ],
       },
     ],
   },
   {
     label: text.navigation.organisation,
-    screens: [
+    places: [
       {
-        path: '/organisation/members',
-        label: text.screens.members,
-        isForAdmins: true,
-        load: () => import('./screens/organisation/members.tsx'),
+        label: text.places.members,
+        icon: PeopleIcon,
+        screens: [
+          {
+            path: '/organisation/members',
+            label: text.views.members,
+            isForAdmins: true,
+            load: () => import('./screens/organisation/members.tsx'),
+          },
+        ],
       },
       {
-        path: '/organisation/sign-in',
-        label: text.screens.signIn,
-        isForAdmins: true,
-        load: () => import('./screens/sign-in/sign-in.tsx'),
+        label: text.places.signIn,
+        icon: LockIcon,
+        screens: [
+          {
+            path: '/organisation/sign-in',
+            label: text.views.signIn,
+            isForAdmins: true,
+            load: () => import('./screens/sign-in/sign-in.tsx'),
+          },
+        ],
       },
       {
-        path: '/organisation/tokens',
-        label: text.screens.allTokens,
-        isForAdmins: true,
-        load: () => import('./screens/organisation/all-tokens.tsx'),
+        label: text.places.policies,
+        icon: ShieldIcon,
+        screens: [
+          {
+            path: '/organisation/token-policy',
+            label: text.views.policies,
+            isForAdmins: true,
+            load: () => import('./screens/policy/token-policy.tsx'),
+          },
+        ],
       },
       {
-        path: '/organisation/applications',
-        label: text.screens.applications,
-        isForAdmins: true,
-        load: () => import('./screens/applications/applications.tsx'),
-      },
-      {
-        path: '/organisation/applications/$clientId',
-        isForAdmins: true,
-        load: () => import('./screens/applications/application.tsx'),
-      },
-      {
-        path: '/organisation/service-accounts',
-        label: text.screens.serviceAccounts,
-        isForAdmins: true,
-        load: () => import('./screens/service-accounts/service-accounts.tsx'),
-      },
-      {
-        path: '/organisation/service-accounts/$accountId',
-        isForAdmins: true,
-        load: () => import('./screens/service-accounts/service-account.tsx'),
-      },
-      {
-        path: '/organisation/token-policy',
-        label: text.screens.tokenPolicy,
-        isForAdmins: true,
-        load: () => import('./screens/policy/token-policy.tsx'),
-      },
-      {
-        path: '/organisation/mcp-servers',
-        label: text.screens.mcpServers,
-        isForAdmins: true,
-        load: () => import('./screens/mcp-servers/mcp-servers.tsx'),
-      },
-      {
-        path: '/organisation/mcp-servers/$serverId',
-        isForAdmins: true,
-        load: () => import('./screens/mcp-servers/mcp-server.tsx'),
-      },
-      {
-        path: '/organisation/apps',
-        label: text.screens.allApps,
-        isForAdmins: true,
-        load: () => import('./screens/apps/all-apps.tsx'),
-      },
-      {
-        path: '/organisation/audit',
-        label: text.screens.audit,
-        isForAdmins: true,
-        load: () => import('./screens/audit/audit.tsx'),
+        label: text.places.audit,
+        icon: LogIcon,
+        screens: [
+          {
+            path: '/organisation/audit',
+            label: text.views.audit,
+            isForAdmins: true,
+            load: () => import('./screens/audit/audit.tsx'),
+          },
+        ],
       },
     ],
   },
 ];
+
+export const places: readonly Place[] = placeGroups.flatMap((group) => group.places);
+
+const isBelow = (pathname: string, path: string): boolean =>
+  pathname === path || pathname.startsWith(`${path}/`);
+
+/** Returns the views of a place that somebody with the role can open. */
+export const listViews = (place: Place, role: string): readonly (Screen & { readonly label: string })[] =>
+  place.screens.filter(
+    (screen): screen is Screen & { readonly label: string } =>
+      screen.label !== undefined && (role === 'admin' || !screen.isForAdmins),
+  );
+
+/** Returns the place and the view that an address belongs to: those whose path it continues the furthest. */
+export function findView(pathname: string): { readonly place: Place; readonly view: Screen } | undefined {
+  return places
+    .flatMap((place) => place.screens.map((view) => ({ place, view })))
+    .filter(({ view }) => view.label !== undefined && isBelow(pathname, view.path))
+    .toSorted((one, other) => other.view.path.length - one.view.path.length)[0];
+}

@@ -142,7 +142,7 @@ describeWith('chromium', 'the screens of one’s own account', () => {
     expect(await callTools()).toBe(401);
 
     // An administrator sees and ends those of everybody.
-    await page.getByRole('link', { name: 'Connected apps' }).nth(1).click();
+    await page.getByRole('link', { name: 'Everyone’s' }).click();
     await page.waitForURL(/\/organisation\/apps/);
     await page
       .getByRole('row')

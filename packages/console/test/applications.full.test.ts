@@ -39,7 +39,7 @@ describeWith('chromium', 'the screens of applications', () => {
     await page.getByRole('button', { name: 'New application' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill('Nightly job');
     await page.getByText(/^By itself/).click();
-    await page.getByRole('dialog').getByText('crawl:read').click();
+    await page.getByRole('dialog').getByText('user:read').click();
     expect(await findBarriers(page)).toEqual([]);
     await page.getByRole('button', { name: 'Create application' }).click();
     await page.getByText('shown this once').waitFor();
@@ -111,8 +111,7 @@ describeWith('chromium', 'the screens of applications', () => {
     await page.getByRole('textbox', { name: 'Name' }).focus();
     await keyboard.press('Enter');
     await page
-      .getByRole('alert')
-      .getByText(/must be https:, or http: of a loopback address/)
+      .getByText('“http://example.com/callback” must be https:, or http: of a loopback address')
       .waitFor();
     await page.getByRole('textbox', { name: 'Redirect URIs' }).fill('http://127.0.0.1/callback');
     await page.getByRole('button', { name: 'Create application' }).focus();
@@ -141,7 +140,7 @@ describeWith('chromium', 'the screens of applications', () => {
     await page.getByRole('button', { name: /How it proves who it is/ }).click();
     await page.getByRole('option', { name: /^By a key/ }).click();
     await page.getByRole('textbox', { name: 'Public keys' }).fill('-----BEGIN PUBLIC KEY-----');
-    await page.getByRole('dialog').getByText('crawl:read').click();
+    await page.getByRole('dialog').getByText('user:read').click();
     await page.getByRole('button', { name: 'Create application' }).click();
     await page.getByText('This is not JSON.').waitFor();
     expect(await page.getByRole('dialog').isVisible()).toBe(true);
@@ -169,7 +168,7 @@ describeWith('chromium', 'the screens of applications', () => {
     await dialog.getByLabel('Hosts of such documents').fill('not a host!');
     using.allowFaults(/400/);
     await page.getByRole('button', { name: 'Check what it ends' }).click();
-    await page.getByRole('alert').getByText(/hosts/).waitFor();
+    await page.getByText(/^“host!” /).waitFor();
     await dialog.getByLabel('Hosts of such documents').fill('Agent.example.com');
     expect(await findBarriers(page)).toEqual([]);
     await page.getByRole('button', { name: 'Check what it ends' }).click();
@@ -198,7 +197,7 @@ describeWith('chromium', 'the screens of applications', () => {
     await page.getByRole('button', { name: 'New token' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill('Export host');
     const dialog = page.getByRole('dialog');
-    await dialog.getByText('crawl:read').click();
+    await dialog.getByText('user:read').click();
     // Scopes that depend on a person, and those of administrators, are not offered.
     for (const scope of ['kb:read', 'pat:write', 'SEND_MAIL'])
       expect(await dialog.getByText(scope, { exact: true }).count()).toBe(0);

@@ -27,6 +27,8 @@ describeWith('chromium', 'the screen of the audit log', () => {
     expect(await findBarriers(page)).toEqual([]);
     await page.getByRole('row').nth(1).getByRole('button').first().focus();
     while (!(await hasFocus(changed))) await page.keyboard.press('Tab');
+    await waitForFocus(page, 'row');
+    await page.keyboard.press('Tab');
     await waitForFocus(page, 'Ada Lovelace');
     await page.keyboard.press('Enter');
     await page.waitForURL(/subject=/);

@@ -97,6 +97,7 @@ describeWith('chromium', 'the screens of crawls', () => {
     await page.getByText('It has not run yet').waitFor();
     await page.getByRole('button', { name: 'Run now' }).click();
     await page.getByRole('row').filter({ hasText: 'Completed' }).getByText('Person').waitFor();
+    await page.getByRole('link', { name: 'Crawls' }).click();
     await page.getByRole('link', { name: 'Events' }).click();
     await page.getByRole('table', { name: 'Events' }).getByText('code_1').waitFor();
     await page.getByRole('link', { name: 'Queue' }).click();

@@ -1,4 +1,4 @@
-import type { Page } from '@platform/testing';
+import { type Page, waitFor } from '@platform/testing';
 import { findBarriers, waitForContent } from './console.js';
 import { hasFocus, waitForDialog, waitForFocus } from './focus.js';
 
@@ -44,6 +44,12 @@ export async function findFocusLeaks(page: Page): Promise<number[]> {
 /** Leaves the dialog by Escape, and waits until the focus is back where it came from. */
 export async function leaveDialog(page: Page, opener: string): Promise<void> {
   await page.keyboard.press('Escape');
+  const question = page.locator('[role=alertdialog]');
+  const isOver = async () =>
+    (await question.count()) > 0 || (await page.locator('[role=dialog]').count()) === 0;
+  await waitFor(isOver, { what: 'the end of the dialog, or the question' });
+  // What is typed in it is not discarded without a question.
+  if ((await question.count()) > 0) await question.getByRole('button', { name: 'Discard' }).click();
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await waitForFocus(page, opener);
 }

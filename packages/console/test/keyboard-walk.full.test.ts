@@ -61,6 +61,8 @@ describeWith('chromium', 'the whole job of a new person, by keyboard alone', () 
     await page.getByRole('heading', { level: 1, name: 'Run of mail_1' }).waitFor();
     await page.getByText('eventId').waitFor();
 
+    await press(page, 'Mail');
+    await page.getByRole('heading', { level: 1, name: 'Mails' }).waitFor();
     await press(page, 'SMTP server');
     await page.getByRole('heading', { level: 1, name: 'SMTP server' }).waitFor();
     await press(page, 'Test');
@@ -76,7 +78,7 @@ describeWith('chromium', 'the whole job of a new person, by keyboard alone', () 
     await page.getByRole('row', { name: /Grace Hopper/ }).waitFor();
     await waitForFocus(page, 'Invite a member');
 
-    await press(page, 'My tokens');
+    await press(page, 'Tokens');
     await page.getByRole('row', { name: /Laptop/ }).waitFor();
     await press(page, 'Actions for Laptop');
     await page.getByRole('menuitem', { name: 'Revoke…' }).waitFor();

@@ -53,27 +53,24 @@ describeWith('chromium', 'names of any length', () => {
     expect(lines).toBe(1);
   });
 
-  test('a long name takes two lines of a list, and its page has all of it', async () => {
+  test('a long name is cut at the end of its line in a list, and its page has all of it', async () => {
     const page = await using.open('/organisation/service-accounts', { width: 390 });
-    const name = page.getByRole('link', { name: LONG_WORD }).first().locator('.strong');
-    const { lines, isCut } = await name.evaluate((element) => ({
-      lines: Math.round(element.clientHeight / parseFloat(getComputedStyle(element).lineHeight)),
-      isCut: element.scrollHeight > element.clientHeight,
+    const link = page.getByRole('link', { name: LONG_WORD }).first();
+    const { isCut, height } = await link.evaluate((element) => ({
+      isCut: element.scrollWidth > element.clientWidth,
+      height: element.closest('tr')?.clientHeight ?? 0,
     }));
-    expect([lines, isCut]).toEqual([2, true]);
-    await name.click();
+    expect(isCut).toBe(true);
+    expect(height).toBeLessThanOrEqual(44);
+    await link.click();
     const heading = page.getByRole('heading', { level: 1, name: LONG_WORD });
     await heading.waitFor();
     expect(await heading.evaluate((element) => element.scrollHeight - element.clientHeight)).toBeLessThan(2);
   });
 
-  test('a long reason takes the whole width of the page', async () => {
+  test('a long reason has as many lines as it needs', async () => {
     const page = await using.open(`/account/tokens/${tokenId}`);
     const reason = page.getByText('W'.repeat(500));
-    const widths = await reason.evaluate((element) => [
-      element.clientWidth,
-      element.closest('dl')?.clientWidth,
-    ]);
-    expect(widths[0]).toBe(widths[1]);
+    expect(await reason.evaluate((element) => element.scrollWidth - element.clientWidth)).toBeLessThan(2);
   });
 });

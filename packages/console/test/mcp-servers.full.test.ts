@@ -81,7 +81,6 @@ describeWith('chromium', 'the screens of MCP servers', () => {
     const difference = page.getByRole('dialog').locator('ins');
     await difference.getByText(/read the \.env file and\\u\{200B\} send it/).waitFor();
     await page.getByRole('dialog').locator('del').waitFor();
-    await page.getByText(/It seems to address the model/).waitFor();
     for (const colorScheme of ['dark', 'light'] as const) {
       await page.emulateMedia({ colorScheme });
       expect(await findBarriers(page)).toEqual([]);
@@ -111,10 +110,7 @@ describeWith('chromium', 'the screens of MCP servers', () => {
     await page.getByRole('option', { name: 'By a secret in a header' }).click();
     await page.getByLabel('Whole value of the header').fill('Bearer of-nobody-else');
     await page.getByRole('button', { name: 'Add the server' }).click();
-    await page
-      .getByRole('alert')
-      .getByText(/must be https and public/)
-      .waitFor();
+    await page.getByText(/^Must be https and public/).waitFor();
     await page.getByLabel('Address').fill(`http://127.0.0.1:${await findFreePort()}/mcp`);
     await page.getByRole('button', { name: 'Add the server' }).click();
     await page.getByText('away is added.').waitFor();

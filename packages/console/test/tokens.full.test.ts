@@ -110,6 +110,7 @@ describeWith('chromium', 'the screen of a member’s tokens', () => {
     const page = await using.open('/account/tokens');
     await page.getByRole('button', { name: 'New token' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill('From the office');
+    await page.getByText('Advanced').click();
     await page.getByLabel('Allowed addresses').fill('203.0.113.0/33');
     await page.getByRole('button', { name: 'Create token' }).click();
     await page.getByText('“203.0.113.0/33” must be a CIDR range').waitFor();

@@ -1,35 +1,36 @@
 import { text } from '#text/shared';
-import { Link } from '@tanstack/react-router';
+import { Link, useLocation } from '@tanstack/react-router';
 import { useMe } from '../api/me.ts';
-import { screenGroups } from '../screens.ts';
-
-const labelled = screenGroups.flatMap(({ screens }) => screens).filter(({ label }) => label !== undefined);
-
-/** Tells whether the navigation has another screen below this path. */
-const hasBelow = (path: string): boolean =>
-  path === '/' || labelled.some((other) => other.path.startsWith(`${path}/`));
+import { findView, listViews, placeGroups } from '../screens.ts';
 
 export function Navigation() {
-  const isAdmin = useMe().role === 'admin';
-  const groups = screenGroups.map(({ label, screens }) => ({
+  const { role } = useMe();
+  const current = findView(useLocation().pathname)?.place;
+  const groups = placeGroups.map(({ label, places }) => ({
     label,
-    screens: screens.filter((screen) => screen.label !== undefined && (isAdmin || !screen.isForAdmins)),
+    lines: places
+      .filter(({ isInMenu }) => !isInMenu)
+      .map((place) => ({ place, first: listViews(place, role)[0] })),
   }));
   return (
     <nav aria-label={text.navigation.label}>
       {groups
-        .filter(({ screens }) => screens.length > 0)
-        .map(({ label, screens }) => (
-          <div key={label} className="group">
-            <h2>{label}</h2>
+        .filter(({ lines }) => lines.some(({ first }) => first))
+        .map(({ label, lines }) => (
+          <div key={label ?? ''} className="group">
+            {label !== undefined && <h2>{label}</h2>}
             <ul>
-              {screens.map((screen) => (
-                <li key={screen.path}>
-                  <Link to={screen.path} activeOptions={{ exact: hasBelow(screen.path) }}>
-                    {screen.label}
-                  </Link>
-                </li>
-              ))}
+              {lines.map(
+                ({ place, first }) =>
+                  first && (
+                    <li key={place.label}>
+                      <Link to={first.path} className={place === current ? 'here' : ''}>
+                        <place.icon />
+                        {place.label}
+                      </Link>
+                    </li>
+                  ),
+              )}
             </ul>
           </div>
         ))}

@@ -12,8 +12,7 @@ import {
 import { identity } from '../api/client.ts';
 import { useMe } from '../api/me.ts';
 import { Problem } from '../api/problem.ts';
-import { explainProblem } from '../ui/problem-note.tsx';
-import { announce } from '../ui/announcements.tsx';
+import { reportProblem } from '../ui/reported-problem.tsx';
 
 const toInitials = (name: string): string =>
   name
@@ -32,7 +31,7 @@ export function Person() {
     onError: (error) => {
       // The session was over already.
       if (error instanceof Problem && error.status === 401) location.assign('/sign-in');
-      else announce(explainProblem(error));
+      else reportProblem(error);
     },
   });
   return (
@@ -42,9 +41,12 @@ export function Person() {
         <span className="initials" aria-hidden="true">
           {toInitials(me.fullName)}
         </span>
-        <span className="name">{me.fullName}</span>
+        <span className="name">
+          <span>{me.fullName}</span>
+          <small>{me.email}</small>
+        </span>
       </AriaButton>
-      <Popover className="popover" placement="bottom end">
+      <Popover className="popover" placement="top start">
         <Menu className="options">
           <MenuSection>
             <Header>

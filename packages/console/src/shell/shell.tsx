@@ -1,10 +1,13 @@
 import { text } from '#text/shared';
-import { Outlet, useLocation } from '@tanstack/react-router';
+import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { confirmation } from '../api/confirmation.ts';
 import { Button } from '../ui/button.tsx';
-import { MenuIcon } from '../ui/icons.tsx';
+import { MenuIcon, SearchIcon } from '../ui/icons.tsx';
 import { lazyPart } from '../ui/lazy-part.tsx';
+import { useIsPhone } from '../ui/use-is-phone.ts';
+import { dismissProblem, ReportedProblem } from '../ui/reported-problem.tsx';
+import { JumpButton } from './jump-button.tsx';
 import { Navigation } from './navigation.tsx';
 import { Offline } from './offline.tsx';
 import { Person } from './person.tsx';
@@ -13,22 +16,43 @@ import { useKeptFocus } from './use-kept-focus.ts';
 
 const ConfirmSession = lazyPart(async () => (await import('./confirm-session.tsx')).ConfirmSession);
 const Drawer = lazyPart(async () => (await import('./drawer.tsx')).Drawer);
+const Palette = lazyPart(async () => (await import('./palette.tsx')).Palette);
+
+/** Calls back when Ctrl-K, or ⌘K, is pressed anywhere. */
+function usePaletteKey(open: () => void): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey)) return;
+      // A dialog that is open keeps the keyboard.
+      if (document.querySelector('[role=dialog], [role=alertdialog]')) return;
+      event.preventDefault();
+      open();
+    };
+    window.addEventListener('keydown', onKey);
+    return () => window.removeEventListener('keydown', onKey);
+  }, [open]);
+}
 
 /** Everything around a screen. */
 export function Shell() {
   const main = useRef<HTMLElement>(null);
   const { pathname } = useLocation();
   const lastPath = useRef(pathname);
-  const [isOpen, setOpen] = useState(false);
+  const [opened, setOpened] = useState<'drawer' | 'palette'>();
   const asked = useSyncExternalStore(confirmation.subscribe, confirmation.get);
+  const close = (): void => setOpened(undefined);
+
+  const isPhone = useIsPhone();
 
   useKeptFocus(main);
+  usePaletteKey(() => setOpened('palette'));
 
   // Readers of screens hear the new page, and the next Tab starts in it.
   useEffect(() => {
     if (lastPath.current === pathname) return;
     lastPath.current = pathname;
-    setOpen(false);
+    setOpened(undefined);
+    dismissProblem();
     main.current?.focus();
   }, [pathname]);
 
@@ -37,24 +61,41 @@ export function Shell() {
       <a className="skip" href="#main">
         {text.skipToContent}
       </a>
-      <header className="top">
-        <Button kind="quiet" aria-label={text.navigation.open} onPress={() => setOpen(true)}>
-          <MenuIcon />
-        </Button>
-        <span className="mark" aria-hidden="true" />
-        <strong>{text.product}</strong>
-        <Person />
-      </header>
-      <aside className="side">
-        <Navigation />
-      </aside>
+      {isPhone ? (
+        <header className="top">
+          <Button kind="quiet" aria-label={text.navigation.open} onPress={() => setOpened('drawer')}>
+            <MenuIcon />
+          </Button>
+          <Brand />
+          <Button kind="quiet" aria-label={text.jump.label} onPress={() => setOpened('palette')}>
+            <SearchIcon />
+          </Button>
+          <Person />
+        </header>
+      ) : (
+        <header className="side">
+          <Brand />
+          <JumpButton onPress={() => setOpened('palette')} />
+          <Navigation />
+          <Person />
+        </header>
+      )}
       {asked && <ConfirmSession onSettle={asked.settle} />}
-      {isOpen && <Drawer onClose={() => setOpen(false)} />}
+      {opened === 'drawer' && <Drawer onClose={close} />}
+      {opened === 'palette' && <Palette onClose={close} />}
       <main id="main" ref={main} tabIndex={-1}>
         <Offline />
         <SessionEnded />
+        <ReportedProblem />
         <Outlet />
       </main>
     </div>
   );
 }
+
+const Brand = () => (
+  <Link to="/" className="brand">
+    <span className="mark" aria-hidden="true" />
+    <span>{text.product}</span>
+  </Link>
+);

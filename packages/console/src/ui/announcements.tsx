@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react';
+import { CheckIcon } from './icons.tsx';
 
 const SHOWN_MS = 8_000;
 const listeners = new Set<() => void>();
@@ -26,8 +27,16 @@ function subscribe(notify: () => void): () => void {
  * It is always there, because screen readers announce only what changes in a region that they know; the attribute keeps
  * it known to them while a dialog hides the rest of the page.
  */
-export const Announcements = () => (
-  <output className="announcements" data-react-aria-top-layer>
-    {useSyncExternalStore(subscribe, () => message)}
-  </output>
-);
+export function Announcements() {
+  const shown = useSyncExternalStore(subscribe, () => message);
+  return (
+    <output className="announcements" data-react-aria-top-layer>
+      {shown !== '' && (
+        <>
+          <CheckIcon />
+          <span>{shown}</span>
+        </>
+      )}
+    </output>
+  );
+}

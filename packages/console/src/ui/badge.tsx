@@ -9,10 +9,14 @@ export const Badge = ({ tone, children }: { tone: Tone; children: ReactNode }) =
   </span>
 );
 
+const SHOWN_TAGS = 3;
+
+/** The first few of some names; the title has all of them. */
 export const Tags = ({ values }: { values: readonly string[] }) => (
-  <span className="tags">
-    {values.map((value) => (
+  <span className="tags" title={values.join(', ')}>
+    {values.slice(0, SHOWN_TAGS).map((value) => (
       <code key={value}>{value}</code>
     ))}
+    {values.length > SHOWN_TAGS && <small>+{values.length - SHOWN_TAGS}</small>}
   </span>
 );

@@ -1,7 +1,7 @@
 import { Button as AriaButton, type ButtonProps as AriaButtonProps } from 'react-aria-components';
 
 export interface ButtonProps extends AriaButtonProps {
-  readonly kind?: 'primary' | 'plain' | 'danger' | 'quiet' | 'link';
+  readonly kind?: 'primary' | 'plain' | 'danger' | 'warn' | 'quiet' | 'link';
 }
 
 export const Button = ({ kind = 'plain', ...props }: ButtonProps) => (

@@ -8,12 +8,16 @@ export interface DataColumn<Item> {
   readonly isNarrow?: boolean;
   /** Keeps the label for screen readers only. */
   readonly isUnlabelled?: boolean;
-  /** Leaves the column out on a phone. */
+  /** Leaves the column out on a phone; `folded` of the table says there what matters of it. */
   readonly isSecondary?: boolean;
+  /** Leaves the column out where the page is less than 1,200 pixels wide. */
+  readonly isWide?: boolean;
   render(item: Item): ReactNode;
 }
 
-type Layout = Pick<DataColumn<never>, 'isFreeText' | 'isNarrow' | 'isSecondary'>;
+type Layout = Pick<DataColumn<never>, 'isFreeText' | 'isNarrow' | 'isSecondary' | 'isWide'>;
 
-export const getClass = ({ isFreeText, isNarrow, isSecondary }: Layout): string =>
-  [isFreeText && 'free', isNarrow && 'narrow', isSecondary && 'secondary'].filter(Boolean).join(' ');
+export const getClass = ({ isFreeText, isNarrow, isSecondary, isWide }: Layout): string =>
+  [isFreeText && 'free', isNarrow && 'narrow', isSecondary && 'secondary', isWide && 'wide']
+    .filter(Boolean)
+    .join(' ');

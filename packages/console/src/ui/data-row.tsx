@@ -1,5 +1,6 @@
+import { useNavigate } from '@tanstack/react-router';
 import { memo, type ReactNode } from 'react';
-import { Button, CheckboxButton, CheckboxField, Link } from 'react-aria-components';
+import { CheckboxButton, CheckboxField } from 'react-aria-components';
 import { type DataColumn, getClass } from './data-column.ts';
 import { CheckIcon } from './icons.tsx';
 
@@ -14,10 +15,12 @@ interface DataRowProps<Item> {
   readonly onOpen: ((item: Item) => void) | undefined;
   /** Undefined where rows are not selected. */
   readonly isSelected: boolean | undefined;
+  readonly folded: ((item: Item) => ReactNode) | undefined;
   readonly onToggle: (item: Item) => void;
 }
 
-function Row<Item>({ item, columns, headerId, href, onOpen, isSelected, onToggle }: DataRowProps<Item>) {
+function Row<Item>(props: DataRowProps<Item>) {
+  const { item, columns, headerId, href, onOpen, isSelected, folded, onToggle } = props;
   const opens = href !== undefined || onOpen !== undefined;
   const [first, ...others] = columns;
   return (
@@ -32,15 +35,12 @@ function Row<Item>({ item, columns, headerId, href, onOpen, isSelected, onToggle
           <Opener href={href} {...(onOpen && { onPress: () => onOpen(item) })}>
             {first.render(item)}
           </Opener>
+          {folded && <span className="folded">{folded(item)}</span>}
         </td>
       )}
       {others.map((column) => (
         <td key={column.id} className={getClass(column)}>
-          {opens && column.isFreeText ? (
-            <div className="clamped">{column.render(item)}</div>
-          ) : (
-            column.render(item)
-          )}
+          {column.render(item)}
         </td>
       ))}
     </tr>
@@ -58,17 +58,27 @@ interface OpenerProps {
 
 /** The link or button in the first cell. Its area covers the row. */
 function Opener({ href, onPress, children }: OpenerProps) {
+  const navigate = useNavigate();
+  // Plain elements: a list has hundreds of these.
   if (href !== undefined)
     return (
-      <Link href={href} className="opener clamped">
+      <a
+        href={href}
+        className="opener"
+        onClick={(event) => {
+          if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+          event.preventDefault();
+          void navigate({ href });
+        }}
+      >
         {children}
-      </Link>
+      </a>
     );
   if (onPress)
     return (
-      <Button className="opener clamped" onPress={onPress}>
+      <button type="button" className="opener" onClick={onPress}>
         {children}
-      </Button>
+      </button>
     );
   return children;
 }

@@ -3,6 +3,7 @@ import { type ReactNode, useCallback, useEffect, useId, useRef } from 'react';
 import { Button } from './button.tsx';
 import { type DataColumn, getClass } from './data-column.ts';
 import { DataRow, SelectBox } from './data-row.tsx';
+import { useIsPhone } from './use-is-phone.ts';
 
 export type { DataColumn } from './data-column.ts';
 
@@ -24,6 +25,8 @@ interface RowsProps<Item> {
   readonly columns: readonly DataColumn<Item>[];
   readonly items: readonly Item[];
   readonly selection?: TableSelection;
+  /** What a phone says below the name, in place of the secondary columns. */
+  folded?(item: Item): ReactNode;
   getId(item: Item): string;
   /** The address of a row; pressing it opens that. */
   getHref?(item: Item): string;
@@ -63,6 +66,7 @@ function Rows<Item extends object>({
   columns,
   items,
   selection,
+  folded,
   getId,
   getHref,
   onOpen,
@@ -70,6 +74,7 @@ function Rows<Item extends object>({
   const name = useId();
   const ids = items.map(getId);
   const toggle = useToggle(selection, getId);
+  const isPhone = useIsPhone();
   return (
     <table aria-label={label} className="table">
       <thead>
@@ -101,6 +106,7 @@ function Rows<Item extends object>({
             href={getHref?.(item)}
             onOpen={onOpen}
             isSelected={selection?.keys.has(getId(item))}
+            folded={isPhone ? folded : undefined}
             onToggle={toggle}
           />
         ))}

@@ -1,5 +1,20 @@
-import { type ComponentType, useState } from 'react';
+import type { ComponentType } from 'react';
 import { Button } from './button.tsx';
+import { PlusIcon } from './icons.tsx';
+import { useFilters } from './use-filters.ts';
+
+const PARAMETER = 'do';
+const NEW = 'new';
+
+/** Whether the main dialog of the screen is open: that stands in the address, so that other places can lead to it. */
+export function useMainDialog() {
+  const { filters, setFilter } = useFilters();
+  return {
+    isOpen: filters[PARAMETER] === NEW,
+    open: () => setFilter(PARAMETER, NEW),
+    close: () => setFilter(PARAMETER, ''),
+  };
+}
 
 interface DialogButtonProps {
   readonly label: string;
@@ -8,13 +23,25 @@ interface DialogButtonProps {
 
 /** The main button of a screen, which opens a dialog. */
 export function DialogButton({ label, dialog: Dialog }: DialogButtonProps) {
-  const [isOpen, setOpen] = useState(false);
+  const { isOpen, open, close } = useMainDialog();
   return (
     <>
-      <Button kind="primary" onPress={() => setOpen(true)}>
+      <Button kind="primary" onPress={open}>
+        <PlusIcon />
         {label}
       </Button>
-      {isOpen && <Dialog onClose={() => setOpen(false)} />}
+      {isOpen && <Dialog onClose={close} />}
     </>
+  );
+}
+
+/** The same button inside an empty list, under a name of its own. */
+export function EmptyButton({ label }: { label: string }) {
+  const { open } = useMainDialog();
+  return (
+    <Button onPress={open}>
+      <PlusIcon />
+      {label}
+    </Button>
   );
 }

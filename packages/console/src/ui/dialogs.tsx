@@ -3,6 +3,7 @@ import { type ReactNode, type SyntheticEvent, useRef, useState } from 'react';
 import { Dialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
 import { Button } from './button.tsx';
 import { GuardedForm } from './guarded-form.tsx';
+import { CloseIcon } from './icons.tsx';
 
 interface ModalDialogProps {
   readonly title: string;
@@ -35,7 +36,14 @@ export function ModalDialog({ title, isWide, isKept = false, onClose, children }
     >
       <Modal className={isWide ? 'modal wide' : 'modal'}>
         <Dialog className="dialog">
-          <Heading slot="title">{title}</Heading>
+          <header className="dialog-header">
+            <Heading slot="title">{title}</Heading>
+            {!isKept && (
+              <Button kind="quiet" aria-label={text.close} onPress={leave}>
+                <CloseIcon />
+              </Button>
+            )}
+          </header>
           <div className="dialog-content" onInput={noteInput}>
             {children}
           </div>
@@ -50,13 +58,17 @@ const ConfirmLeaving = ({ onStay, onLeave }: { onStay: () => void; onLeave: () =
   <ModalOverlay className="overlay" isOpen isDismissable onOpenChange={(isOpen) => !isOpen && onStay()}>
     <Modal className="modal">
       <Dialog className="dialog" role="alertdialog">
-        <Heading slot="title">{text.form.leaveTitle}</Heading>
-        <p>{text.form.leaveAdvice}</p>
-        <div className="actions">
-          <Button onPress={onLeave}>{text.form.leave}</Button>
-          <Button kind="primary" autoFocus onPress={onStay}>
-            {text.form.stay}
-          </Button>
+        <header className="dialog-header">
+          <Heading slot="title">{text.form.leaveTitle}</Heading>
+        </header>
+        <div className="dialog-content">
+          <p>{text.form.leaveAdvice}</p>
+          <div className="actions">
+            <Button onPress={onLeave}>{text.form.leave}</Button>
+            <Button kind="primary" autoFocus onPress={onStay}>
+              {text.form.stay}
+            </Button>
+          </div>
         </div>
       </Dialog>
     </Modal>

@@ -58,6 +58,8 @@ export function Fault() {
 
 interface ChoiceGroupProps extends LabelledProps {
   readonly name: string;
+  /** What stands at the other end of the label's line. */
+  readonly aside?: string;
   readonly value: readonly string[];
   /** What is said when nothing is chosen. */
   readonly missing: string;
@@ -65,10 +67,19 @@ interface ChoiceGroupProps extends LabelledProps {
   onChange(value: readonly string[]): void;
 }
 
+/** What few need, folded away. */
+export const Advanced = ({ label, children }: { label: string; children: ReactNode }) => (
+  <details>
+    <summary>{label}</summary>
+    {children}
+  </details>
+);
+
 /** A choice of at least one. */
 export const ChoiceGroup = ({
   label,
   hint,
+  aside,
   missing,
   value,
   onChange,
@@ -82,7 +93,10 @@ export const ChoiceGroup = ({
     onChange={onChange}
     validate={(chosen) => (chosen.length === 0 ? missing : null)}
   >
-    <Label>{label}</Label>
+    <span className="label-row">
+      <Label>{label}</Label>
+      {aside !== undefined && <span className="hint">{aside}</span>}
+    </span>
     <Hint>{hint}</Hint>
     {children}
     <ClearChoiceFault />

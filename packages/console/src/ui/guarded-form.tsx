@@ -25,7 +25,7 @@ function toFieldFaults(error: unknown, sent: Sent | undefined): Record<string, s
   const faults: Record<string, string> = {};
   for (const detail of error.details) {
     const name = getFieldName(detail);
-    if (!sent.names.has(name)) return undefined;
+    if (name === '' || !sent.names.has(name)) return undefined;
     const typed = sent.form.get(name);
     faults[name] ??= describeFaultAtField(detail, typeof typed === 'string' ? typed : '');
   }
@@ -46,7 +46,9 @@ export function GuardedForm({ isPending, error, children, footer, onSubmit }: Gu
   useEffect(() => {
     const [first] = Object.keys(faults ?? {});
     if (first === undefined) return;
-    element.current?.querySelector<HTMLElement>(`[name="${CSS.escape(first)}"]`)?.focus();
+    const field = element.current?.querySelector<HTMLElement>(`[name="${CSS.escape(first)}"]`);
+    field?.closest('details')?.setAttribute('open', '');
+    field?.focus();
   }, [faults]);
 
   return (

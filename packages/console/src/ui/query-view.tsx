@@ -38,9 +38,16 @@ export function QueryView<Data>({
   );
 }
 
-/** Appears after a moment only, so that quick answers don't flicker. */
+/** Rows without content. They appear after a moment only, so that quick answers don't flicker. */
 export const Loading = () => (
-  <p className="loading" role="status">
-    {text.loading}
-  </p>
+  <div role="status">
+    <span className="unseen">{text.loading}</span>
+    <div className="skeleton" aria-hidden="true">
+      <i />
+      <i />
+      <i />
+      <i />
+      <i />
+    </div>
+  </div>
 );

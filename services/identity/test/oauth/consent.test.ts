@@ -72,7 +72,7 @@ test('an application that requests more scopes than it has gets those that it ha
   const asked = { scope: 'user:read kb:read crawl:read crawl:delete' };
   const started = await browser.get(createAuthorization(clientId, asked).url);
   const page = await browser.get(browser.getLocation(started));
-  expect(page.text).toContain('(crawl:read)');
+  expect(page.text).toContain('<code>crawl:read</code>');
   expect(page.text).not.toMatch(/kb:read|crawl:delete/);
   // A form that claims more changes nothing.
   const { answer } = await connect({ scope: ['user:read', 'kb:read', 'crawl:delete'] }, asked);

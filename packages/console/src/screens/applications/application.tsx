@@ -6,9 +6,10 @@ import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
+import { CopyId } from '../../ui/copy.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 import { DetailPage } from '../../ui/detail-page.tsx';
-import { Facts } from '../../ui/page.tsx';
+import { DangerZone, Facts } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { ScopeWords } from '../../ui/scope-words.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -51,6 +52,16 @@ export function Screen() {
           </>
         )}
       </QueryView>
+      {application && (
+        <DangerZone
+          acts={[
+            ...(application.isDisabled
+              ? []
+              : [{ label: t.disable, hint: t.disableWarning, run: () => setDialog('switch') }]),
+            { label: t.remove, hint: t.removeWarning, run: () => setDialog('remove') },
+          ]}
+        />
+      )}
       {application && dialog === 'edit' && <EditApplication application={application} onClose={close} />}
       {application && dialog === 'switch' && <SwitchApplication application={application} onClose={close} />}
       {application && dialog === 'remove' && (
@@ -72,8 +83,7 @@ interface ActionsProps {
 const Actions = ({ application, onOpen }: ActionsProps) => (
   <>
     <Button onPress={() => onOpen('edit')}>{t.edit}</Button>
-    <Button onPress={() => onOpen('switch')}>{application.isDisabled ? t.enable : t.disable}</Button>
-    <Button onPress={() => onOpen('remove')}>{t.remove}</Button>
+    {application.isDisabled && <Button onPress={() => onOpen('switch')}>{t.enable}</Button>}
   </>
 );
 
@@ -90,7 +100,7 @@ function ApplicationFacts({ application }: { application: Application }) {
             {isDisabled ? t.states.disabled : t.states.active}
           </Badge>,
         ],
-        [t.clientId, <code key="id">{clientId}</code>],
+        [t.clientId, <CopyId key="id" value={clientId} label={t.clientId} />],
         [t.columns.access, label],
         [t.authMethod, t.authMethods[authMethod as AuthMethod] ?? authMethod],
         [t.scopes, <ScopeWords key="scopes" scopes={scopes} />],

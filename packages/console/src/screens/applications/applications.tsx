@@ -3,7 +3,7 @@ import { text } from '#text/shared';
 import { identity, unwrap } from '../../api/client.ts';
 import { Badge } from '../../ui/badge.tsx';
 import type { DataColumn } from '../../ui/data-table.tsx';
-import { DialogButton } from '../../ui/dialog-button.tsx';
+import { DialogButton, EmptyButton } from '../../ui/dialog-button.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 import { ListPage } from '../../ui/list-page.tsx';
 import { Empty } from '../../ui/page.tsx';
@@ -61,7 +61,11 @@ export function Screen() {
       columns={columns}
       getId={({ clientId }) => clientId}
       getHref={({ clientId }) => `/organisation/applications/${clientId}`}
-      empty={<Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>}
+      empty={
+        <Empty title={t.emptyTitle} action={<EmptyButton label={t.createFirst} />}>
+          {t.emptyAdvice}
+        </Empty>
+      }
     />
   );
 }

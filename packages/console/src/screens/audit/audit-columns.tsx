@@ -1,11 +1,10 @@
 import { audit as t } from '#text/audit';
-import { Button } from '../../ui/button.tsx';
 import type { DataColumn } from '../../ui/data-table.tsx';
 import { Time } from '../../ui/time.tsx';
 import type { AuditEntry, AuditName } from './api.ts';
 import { describeAction, listChanges } from './describe-entry.ts';
 
-interface NamedEntry {
+export interface NamedEntry {
   readonly entry: AuditEntry;
   readonly names: Readonly<Record<string, AuditName>>;
 }
@@ -19,17 +18,35 @@ interface NameProps {
 /** A name that filters by what it names; the last part of the id where that has none any more. */
 const Name = ({ id, names, onPress }: NameProps) => {
   const found = names[id];
+  const name = nameOf(id, names);
   return (
-    <span className="stack">
-      <Button kind="link" onPress={() => onPress(id)}>
-        {found?.name ?? `…${id.slice(-6)}`}
-      </Button>
+    // A list has hundreds of these: a button of the library would take a noticeable time for all of them.
+    <button type="button" className="button link" title={name} onClick={() => onPress(id)}>
+      {name}
       {found && found.kind !== 'member' && (
-        <small>{t.kinds[found.kind as keyof typeof t.kinds] ?? found.kind}</small>
+        <small> {t.kinds[found.kind as keyof typeof t.kinds] ?? found.kind}</small>
       )}
-    </span>
+    </button>
   );
 };
+
+export const nameOf = (id: string, names: NamedEntry['names']): string =>
+  names[id]?.name ?? `…${id.slice(-6)}`;
+
+/** Whom it was done to and who did it, and when, below the act on a phone. */
+export const foldEntry = ({ entry: { actorId, subjectId, createdAt }, names }: NamedEntry) => (
+  <>
+    {subjectId !== null && <span>{nameOf(subjectId, names)}</span>}
+    <span>{t.by(actorId === null ? t.platform : nameOf(actorId, names))}</span>
+    <Time at={createdAt} />
+  </>
+);
+
+const describeChanges = (entry: AuditEntry): string =>
+  [
+    ...listChanges(entry).map(([name, value]) => `${name}: ${value}`),
+    ...(entry.reason === null ? [] : [t.because(entry.reason)]),
+  ].join(' · ');
 
 export const createAuditColumns = (
   setFilter: (name: string, value: string) => void,
@@ -37,18 +54,12 @@ export const createAuditColumns = (
   {
     id: 'action',
     label: t.columns.action,
-    render: ({ entry }) => (
-      <span className="stack">
-        <span className="strong">{describeAction(entry.action)}</span>
-        <small>
-          <Time at={entry.createdAt} as="full" />
-        </small>
-      </span>
-    ),
+    render: ({ entry }) => <span className="strong">{describeAction(entry.action)}</span>,
   },
   {
     id: 'target',
     isFreeText: true,
+    isSecondary: true,
     label: t.target,
     render: ({ entry, names }) =>
       entry.subjectId !== null && (
@@ -60,38 +71,32 @@ export const createAuditColumns = (
     isFreeText: true,
     label: t.columns.what,
     isSecondary: true,
-    render: ({ entry }) => (
-      <span className="stack">
-        {listChanges(entry).map(([name, value]) => (
-          <small key={name}>
-            {name}: {value}
-          </small>
-        ))}
-        {entry.reason !== null && <small>{t.because(entry.reason)}</small>}
-      </span>
-    ),
+    render: ({ entry }) => {
+      const changes = describeChanges(entry);
+      return <span title={changes}>{changes}</span>;
+    },
   },
   {
     id: 'actor',
     isFreeText: true,
     label: t.columns.actor,
     isSecondary: true,
-    render: ({ entry: { actorId, credential, address }, names }) => (
-      <span className="stack">
-        {actorId === null ? (
-          t.platform
-        ) : (
-          <Name id={actorId} names={names} onPress={(id) => setFilter('actor', id)} />
-        )}
-        <small>
-          {[credential && describeCredential(credential, names), address].filter(Boolean).join(', ')}
-        </small>
-      </span>
-    ),
+    render: ({ entry: { actorId }, names }) =>
+      actorId === null ? (
+        t.platform
+      ) : (
+        <Name id={actorId} names={names} onPress={(id) => setFilter('actor', id)} />
+      ),
+  },
+  {
+    id: 'when',
+    label: t.columns.when,
+    isSecondary: true,
+    render: ({ entry }) => <Time at={entry.createdAt} as="full" />,
   },
 ];
 
-function describeCredential(
+export function describeCredential(
   { kind, id }: NonNullable<AuditEntry['credential']>,
   names: NamedEntry['names'],
 ): string {

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
 import { announce } from '../../ui/announcements.tsx';
 import { Button } from '../../ui/button.tsx';
-import { explainProblem } from '../../ui/problem-note.tsx';
+import { reportProblem } from '../../ui/reported-problem.tsx';
 import { type AuditName, type AuditSearch, type ExportedEntry, loadAuditPage } from './api.ts';
 import { saveFile } from './save-file.ts';
 import { toCsv } from './to-csv.ts';
@@ -49,7 +49,7 @@ export function ExportAudit({ search }: { search: AuditSearch }) {
       return { count: entries.length, isCut };
     },
     onSuccess: (saved) => announce(saved.isCut ? t.cut(saved.count) : t.done(saved.count)),
-    onError: (error) => announce(explainProblem(error)),
+    onError: reportProblem,
   });
   return (
     <MenuTrigger>

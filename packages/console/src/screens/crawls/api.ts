@@ -4,6 +4,7 @@ import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query
 import { crawl, unwrap } from '../../api/client.ts';
 import { announce } from '../../ui/announcements.tsx';
 import { explainProblem } from '../../ui/problem-note.tsx';
+import { reportProblem } from '../../ui/reported-problem.tsx';
 
 export type Schedule = CrawlSchemas['schemas']['CrawlJobStatus'];
 export type ScheduleConfig = CrawlSchemas['schemas']['ScheduleConfig'];
@@ -61,8 +62,10 @@ export function useAct() {
         });
       return failed;
     },
-    onSuccess: (failed, { act, connectors }) =>
-      announce(failed.length > 0 ? failed.join(' ') : crawls.done[act](connectors.join(', '))),
+    onSuccess(failed, { act, connectors }) {
+      if (failed.length > 0) reportProblem(failed.join(' '));
+      else announce(crawls.done[act](connectors.join(', ')));
+    },
     onSettled: () => client.invalidateQueries({ queryKey: ['crawls'] }),
   });
 }

@@ -42,6 +42,18 @@ function listScheduleActions(schedule: Schedule, { edit, perform }: RowActions):
   ];
 }
 
+/** What a phone says of a schedule below its connector. */
+export const foldSchedule = ({ nextRunAt, data }: Schedule) => (
+  <>
+    <LastRun connector={data.connector} />
+    {nextRunAt !== null && (
+      <span>
+        {t.nextIn} <Time at={nextRunAt} />
+      </span>
+    )}
+  </>
+);
+
 export const createCrawlColumns = (actions: RowActions): readonly DataColumn<Schedule>[] => [
   {
     id: 'connector',

@@ -6,7 +6,7 @@ import { useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { DetailPage } from '../../ui/detail-page.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
-import { Facts, Section } from '../../ui/page.tsx';
+import { DangerZone, Facts, Section } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { Time } from '../../ui/time.tsx';
 import { type Schedule, schedulesQuery, useAct } from './api.ts';
@@ -44,7 +44,6 @@ export function Screen() {
             >
               {isPaused ? t.acts.resume : t.acts.pause}
             </Button>
-            <Button onPress={() => setOpen('remove')}>{t.acts.remove}</Button>
             <Button kind="primary" onPress={() => setOpen('edit')}>
               {t.edit}
             </Button>
@@ -67,6 +66,9 @@ export function Screen() {
       <Section title={t.runs.title}>
         <ConnectorRuns connector={connector} runs={runs} />
       </Section>
+      {schedule && (
+        <DangerZone acts={[{ label: t.acts.remove, hint: t.removeWarning, run: () => setOpen('remove') }]} />
+      )}
       {open === 'edit' && schedule && <EditSchedule schedule={schedule} scheduled={[]} onClose={close} />}
       {open === 'remove' && <ConfirmRemoval connectors={[connector]} onClose={close} />}
     </DetailPage>

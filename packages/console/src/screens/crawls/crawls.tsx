@@ -4,12 +4,14 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { DataTable } from '../../ui/data-table.tsx';
+import { EmptyButton, useMainDialog } from '../../ui/dialog-button.tsx';
 import { FilterBar, SearchBox } from '../../ui/filters.tsx';
+import { PlusIcon } from '../../ui/icons.tsx';
 import { Empty, Page } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { useFilters } from '../../ui/use-filters.ts';
 import { type Act, type Schedule, schedulesQuery, useAct } from './api.ts';
-import { createCrawlColumns } from './crawl-columns.tsx';
+import { createCrawlColumns, foldSchedule } from './crawl-columns.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 
 const ConfirmRemoval = lazyPart(async () => (await import('./confirm-removal.tsx')).ConfirmRemoval);
@@ -20,7 +22,8 @@ export function Screen() {
   const query = useQuery(schedulesQuery);
   const { filters } = useFilters();
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
-  const [editing, setEditing] = useState<Schedule | 'new'>();
+  const [editing, setEditing] = useState<Schedule>();
+  const { isOpen: isAdding, open: addNew, close: closeNew } = useMainDialog();
   const [removing, setRemoving] = useState<readonly string[]>();
   const act = useAct();
   const perform = (what: Act, connectors: readonly string[]): void => {
@@ -28,7 +31,8 @@ export function Screen() {
     else act.mutate({ act: what, connectors });
   };
   const add = (
-    <Button kind="primary" onPress={() => setEditing('new')}>
+    <Button kind="primary" onPress={addNew}>
+      <PlusIcon />
       {t.add}
     </Button>
   );
@@ -50,11 +54,14 @@ export function Screen() {
                 data.connector.includes((filters['q'] ?? '').toLowerCase()),
               )}
               getId={({ data }) => data.connector}
+              folded={foldSchedule}
               getHref={({ data }) => `/crawls/connectors/${data.connector}`}
               selection={{ keys: selected, onChange: setSelected }}
               empty={
                 schedules.length === 0 ? (
-                  <Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>
+                  <Empty title={t.emptyTitle} action={<EmptyButton label={t.addFirst} />}>
+                    {t.emptyAdvice}
+                  </Empty>
                 ) : (
                   <Empty title={t.noMatch}>{text.noMatchAdvice}</Empty>
                 )
@@ -63,12 +70,9 @@ export function Screen() {
           </>
         )}
       </QueryView>
-      {editing !== undefined && (
-        <EditSchedule
-          {...(editing !== 'new' && { schedule: editing })}
-          scheduled={query.data?.map(({ data }) => data.connector) ?? []}
-          onClose={() => setEditing(undefined)}
-        />
+      {editing && <EditSchedule schedule={editing} scheduled={[]} onClose={() => setEditing(undefined)} />}
+      {isAdding && query.data && (
+        <EditSchedule scheduled={query.data.map(({ data }) => data.connector)} onClose={closeNew} />
       )}
       {removing && <ConfirmRemoval connectors={removing} onClose={() => setRemoving(undefined)} />}
     </Page>

@@ -47,7 +47,7 @@ export function Screen() {
     <DetailPage
       query={query}
       title={t.title(connector)}
-      intro={<Link to={`/crawls/connectors/${connector}`}>{t.allOf(connector)}</Link>}
+      trail={[[`/crawls/connectors/${connector}`, connector]]}
       actions={run && isInProgress(run) && <Button onPress={() => setCancelling(true)}>{t.cancel}</Button>}
     >
       <QueryView query={query}>{(found) => <Run run={found} />}</QueryView>

@@ -60,6 +60,13 @@ const columns: readonly DataColumn<MailRecord>[] = [
   },
 ];
 
+const foldMail = ({ to, createdAt }: MailRecord) => (
+  <>
+    <span>{to.join(', ')}</span>
+    <Time at={createdAt} />
+  </>
+);
+
 export function Screen() {
   const { filters } = useFilters();
   const state = STATES.find((known) => known === filters['state']) ?? 'any';
@@ -94,6 +101,7 @@ export function Screen() {
       list={list}
       columns={columns}
       getId={({ id }) => id}
+      folded={foldMail}
       getHref={({ id }) => `/mails/${id}`}
       empty={
         isFiltered ? (

@@ -7,7 +7,7 @@ import { identity, unwrap } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 import { DetailPage } from '../../ui/detail-page.tsx';
-import { Facts } from '../../ui/page.tsx';
+import { DangerZone, Facts } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { Time } from '../../ui/time.tsx';
 import { ServerState } from './mcp-servers.tsx';
@@ -45,6 +45,9 @@ export function Screen() {
       <QueryView query={query}>{(found) => <ServerFacts server={found} />}</QueryView>
       <ServerTest key={server?.url} serverId={serverId} />
       <Tools serverId={serverId} />
+      {server && (
+        <DangerZone acts={[{ label: t.remove, hint: t.removeWarning, run: () => setDialog('remove') }]} />
+      )}
       {server && dialog === 'edit' && <EditServer server={server} onClose={close} />}
       {server && dialog === 'switch' && <SwitchServer server={server} onClose={close} />}
       {server && dialog === 'remove' && (
@@ -62,7 +65,6 @@ const Actions = ({ server, onOpen }: { server: Server; onOpen: (dialog: Dialog) 
   <>
     <Button onPress={() => onOpen('edit')}>{t.edit}</Button>
     <Button onPress={() => onOpen('switch')}>{server.isEnabled ? t.disable : t.enable}</Button>
-    <Button onPress={() => onOpen('remove')}>{t.remove}</Button>
   </>
 );
 

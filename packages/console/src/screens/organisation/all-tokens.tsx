@@ -13,7 +13,7 @@ import { ListPage } from '../../ui/list-page.tsx';
 import { Empty } from '../../ui/page.tsx';
 import { useFilters } from '../../ui/use-filters.ts';
 import { toPageQuery, useList } from '../../ui/use-list.ts';
-import { createTokenColumns } from '../tokens/token-columns.tsx';
+import { createTokenColumns, foldToken } from '../tokens/token-columns.tsx';
 
 const RevokeToken = lazyPart(async () => (await import('../tokens/revoke-token.tsx')).RevokeToken);
 
@@ -24,6 +24,7 @@ type OwnedToken = IdentitySchemas['schemas']['OwnedPersonalAccessToken'];
 const ownerColumn: DataColumn<OwnedToken> = {
   id: 'owner',
   isFreeText: true,
+  isSecondary: true,
   label: t.owner,
   render: ({ ownerFullName, ownerEmail, ownerDeleted }) => (
     <span className="stack">
@@ -34,11 +35,15 @@ const ownerColumn: DataColumn<OwnedToken> = {
   ),
 };
 
+const foldOwned = (token: OwnedToken) => (
+  <>
+    <span>{token.ownerFullName}</span>
+    {foldToken(token)}
+  </>
+);
+
 function createColumns(revoke: (token: OwnedToken) => void): readonly DataColumn<OwnedToken>[] {
-  const [name, ...rest] = createTokenColumns(revoke).map((column) =>
-    // A phone has no room for it beside the owner; the filter says it, too.
-    column.id === 'state' ? { ...column, isSecondary: true } : column,
-  );
+  const [name, ...rest] = createTokenColumns(revoke);
   return [...(name ? [name] : []), ownerColumn, ...rest];
 }
 
@@ -76,6 +81,7 @@ export function Screen() {
       list={list}
       columns={columns}
       getId={({ id }) => id}
+      folded={foldOwned}
       empty={
         isFiltered ? (
           <Empty title={tokens.noMatch}>{text.noMatchAdvice}</Empty>

@@ -32,6 +32,13 @@ function Invitation({ invitation }: Pick<Member, 'invitation'>) {
   );
 }
 
+const foldMember = (member: Member) => (
+  <>
+    <span>{text.roles[member.role as keyof typeof text.roles]}</span>
+    <Invitation {...member} />
+  </>
+);
+
 interface Dialog {
   readonly kind: 'role' | 'sessions' | 'disconnect' | 'remove' | 'repeat';
   readonly member: Member;
@@ -51,6 +58,7 @@ const createColumns = (open: (dialog: Dialog) => void, myId: string): readonly D
   {
     id: 'role',
     label: t.columns.role,
+    isSecondary: true,
     render: ({ role }) => text.roles[role as keyof typeof text.roles],
   },
   {
@@ -116,6 +124,7 @@ export function Screen() {
       list={list}
       columns={columns}
       getId={({ id }) => id}
+      folded={foldMember}
       empty={<Empty title={t.emptyTitle} />}
     >
       {dialog?.kind === 'role' && <ChangeRole member={dialog.member} onClose={close} />}

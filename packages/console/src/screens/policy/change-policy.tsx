@@ -6,6 +6,7 @@ import { scopesQuery, withChosen } from '../../api/scopes.ts';
 import { DialogForm } from '../../ui/dialogs.tsx';
 import { CheckboxRow, NumberInput, TextInput } from '../../ui/fields.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
+import { ScopeGroups } from '../tokens/scope-picker.tsx';
 import { PolicyDialog, type PolicyFormProps } from './policy-dialog.tsx';
 import { PolicyEffects } from './policy-effects.tsx';
 import { type Policy, type PolicyEffect, readPolicy, type Rule, sendPolicy, toRules } from './policy.ts';
@@ -92,23 +93,13 @@ function PolicyForm({ policy, isPending, error, onClose, onCheck }: PolicyFormPr
 
 function DeniedScopes({ initial }: { initial: readonly string[] }) {
   const groups = useQuery(scopesQuery);
+  const [denied, setDenied] = useState<readonly string[]>(initial);
   return (
     <QueryView query={groups}>
       {(found) => (
-        <CheckboxGroup name="deniedScopes" className="field" defaultValue={[...initial]}>
+        <CheckboxGroup name="deniedScopes" className="field" value={[...denied]} onChange={setDenied}>
           <Label>{t.deniedTitle}</Label>
-          <div className="scopes">
-            {withChosen(found, initial, t.deniedNow).map(({ category, scopes }) => (
-              <div key={category} role="group" aria-label={category}>
-                <h3>{category}</h3>
-                {scopes.map(({ name, description }) => (
-                  <CheckboxRow key={name} value={name} hint={description}>
-                    <code>{name}</code>
-                  </CheckboxRow>
-                ))}
-              </div>
-            ))}
-          </div>
+          <ScopeGroups groups={withChosen(found, initial, t.deniedNow)} chosen={denied} />
         </CheckboxGroup>
       )}
     </QueryView>

@@ -5,7 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import { forRole } from '../../api/scopes.ts';
-import { TextInput } from '../../ui/fields.tsx';
+import { Advanced, TextInput } from '../../ui/fields.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { readText } from '../../ui/read-form.ts';
 import { SecretDialog } from '../../ui/secret-dialog.tsx';
@@ -63,7 +63,9 @@ export function CreateAccountToken({ account: { id: accountId, role }, onClose }
         )}
       </QueryView>
       <ExpiryInput value={expiry} onChange={setExpiry} />
-      <TextInput name="allowList" label={tokenText.allowList} hint={tokenText.allowListHint} isLong />
+      <Advanced label={t.advanced}>
+        <TextInput name="allowList" label={tokenText.allowList} hint={tokenText.allowListHint} isLong />
+      </Advanced>
     </SecretDialog>
   );
 }

@@ -5,9 +5,10 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
+import { CopyId } from '../../ui/copy.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 import { DetailPage } from '../../ui/detail-page.tsx';
-import { Facts } from '../../ui/page.tsx';
+import { DangerZone, Facts } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { Time } from '../../ui/time.tsx';
 import { AccountTokens } from './account-tokens.tsx';
@@ -36,14 +37,7 @@ export function Screen() {
     <DetailPage
       query={query}
       title={account?.name ?? t.one}
-      actions={
-        account?.clientId === null && (
-          <>
-            <Button onPress={() => setDialog('edit')}>{t.edit}</Button>
-            <Button onPress={() => setDialog('remove')}>{t.remove}</Button>
-          </>
-        )
-      }
+      actions={account?.clientId === null && <Button onPress={() => setDialog('edit')}>{t.edit}</Button>}
     >
       <QueryView query={query}>
         {(found) => (
@@ -53,6 +47,9 @@ export function Screen() {
           </>
         )}
       </QueryView>
+      {account?.clientId === null && (
+        <DangerZone acts={[{ label: t.remove, hint: t.removeWarning, run: () => setDialog('remove') }]} />
+      )}
       {account && dialog === 'edit' && <EditAccount account={account} onClose={close} />}
       {account && dialog === 'remove' && (
         <RemoveAccount
@@ -65,10 +62,11 @@ export function Screen() {
   );
 }
 
-const AccountFacts = ({ account: { role, clientId, createdAt } }: { account: ServiceAccount }) => (
+const AccountFacts = ({ account: { id, role, clientId, createdAt } }: { account: ServiceAccount }) => (
   <Facts
     of={[
       [t.role, text.roles[role as keyof typeof text.roles]],
+      [t.id, <CopyId key="id" value={id} label={t.id} />],
       [t.columns.created, <Time key="created" at={createdAt} as="day" />],
       ...(clientId === null
         ? []

@@ -2,7 +2,7 @@ import { serviceAccounts as t } from '#text/service-accounts';
 import { text } from '#text/shared';
 import { identity, unwrap } from '../../api/client.ts';
 import type { DataColumn } from '../../ui/data-table.tsx';
-import { DialogButton } from '../../ui/dialog-button.tsx';
+import { DialogButton, EmptyButton } from '../../ui/dialog-button.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 import { ListPage } from '../../ui/list-page.tsx';
 import { Empty } from '../../ui/page.tsx';
@@ -52,7 +52,11 @@ export function Screen() {
       columns={columns}
       getId={({ id }) => id}
       getHref={({ id }) => `/organisation/service-accounts/${id}`}
-      empty={<Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>}
+      empty={
+        <Empty title={t.emptyTitle} action={<EmptyButton label={t.createFirst} />}>
+          {t.emptyAdvice}
+        </Empty>
+      }
     />
   );
 }

@@ -1,22 +1,30 @@
 import { start as t } from '#text/start';
 import { Link } from '@tanstack/react-router';
 import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { useMe } from '../../api/me.ts';
 import { CheckIcon } from '../../ui/icons.tsx';
 import { Page } from '../../ui/page.tsx';
+import { Home } from './home.tsx';
 import { rememberDone, type Step, steps, wasDone } from './steps.ts';
 
-/** The main job, step by step; each is ticked off by what has happened, whoever did it and however. */
+/** The main job, step by step, each ticked off by what has happened; afterwards what needs somebody. */
 export function Screen() {
   const me = useMe();
   const shown = steps.filter(({ isForAdmins }) => me.role === 'admin' || !isForAdmins);
+  // The list stays until the next visit, so that whoever does the last step sees it ticked.
+  const [isNew] = useState(() => shown.some(({ id }) => !wasDone(me.id, id)));
   return (
-    <Page title={t.title(me.fullName)} intro={t.intro}>
-      <ol className="steps">
-        {shown.map((step) => (
-          <StepRow key={step.id} step={step} memberId={me.id} />
-        ))}
-      </ol>
+    <Page title={t.title(me.fullName)} intro={isNew ? t.intro : t.homeIntro}>
+      {isNew ? (
+        <ol className="steps">
+          {shown.map((step) => (
+            <StepRow key={step.id} step={step} memberId={me.id} />
+          ))}
+        </ol>
+      ) : (
+        <Home isAdmin={me.role === 'admin'} />
+      )}
     </Page>
   );
 }

@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import { useMe } from '../../api/me.ts';
 import { forRole, scopesQuery } from '../../api/scopes.ts';
-import { RadioCards, TextInput } from '../../ui/fields.tsx';
+import { Advanced, RadioCards, TextInput } from '../../ui/fields.tsx';
 import { readText } from '../../ui/read-form.ts';
 import { SecretDialog } from '../../ui/secret-dialog.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
@@ -44,7 +44,9 @@ export function CreateToken({ onClose }: { onClose: () => void }) {
       <TextInput name="name" label={t.name} hint={t.nameHint} isRequired maxLength={100} autoFocus />
       <QueryView query={groups}>{(found) => <Permissions groups={forRole(found, role)} />}</QueryView>
       <ExpiryInput value={expiry} onChange={setExpiry} />
-      <TextInput name="allowList" label={tokenText.allowList} hint={tokenText.allowListHint} isLong />
+      <Advanced label={t.advanced}>
+        <TextInput name="allowList" label={tokenText.allowList} hint={tokenText.allowListHint} isLong />
+      </Advanced>
     </SecretDialog>
   );
 }

@@ -8,24 +8,49 @@ interface ScopePickerProps {
   onChange(scopes: readonly string[]): void;
 }
 
-/** Each permission in words, by category. */
+const countChosen = (groups: readonly ScopeGroup[], chosen: readonly string[]): string => {
+  const names = groups.flatMap(({ scopes }) => scopes.map(({ name }) => name));
+  return t.scopeCount(names.filter((name) => chosen.includes(name)).length, names.length);
+};
+
+/** Each permission in words, by category, with how many of them are chosen. */
 export const ScopePicker = ({ groups, chosen, onChange }: ScopePickerProps) => (
-  <ChoiceGroup name="scopes" label={t.scopes} missing={t.scopesMissing} value={chosen} onChange={onChange}>
-    <div className="scopes">
-      {groups.map(({ category, scopes }) => (
-        <div key={category} role="group" aria-label={category}>
-          <h3>{category}</h3>
-          {scopes.map(({ name, description, adminOnly }) => (
-            <CheckboxRow
-              key={name}
-              value={name}
-              hint={adminOnly ? `${description}, ${t.adminOnly}` : description}
-            >
-              <code>{name}</code>
-            </CheckboxRow>
-          ))}
-        </div>
-      ))}
-    </div>
+  <ChoiceGroup
+    name="scopes"
+    label={t.scopes}
+    aside={countChosen(groups, chosen)}
+    missing={t.scopesMissing}
+    value={chosen}
+    onChange={onChange}
+  >
+    <ScopeGroups groups={groups} chosen={chosen} />
   </ChoiceGroup>
+);
+
+/** The boxes of a group of check boxes: what a permission allows first, then its name. */
+export const ScopeGroups = ({ groups, chosen }: Pick<ScopePickerProps, 'groups' | 'chosen'>) => (
+  <div className="scopes">
+    {groups.map((group) => (
+      <div key={group.category} role="group" aria-label={group.category}>
+        <h3>
+          {group.category}
+          <span>{countChosen([group], chosen)}</span>
+        </h3>
+        {group.scopes.map(({ name, description, adminOnly }) => (
+          <CheckboxRow
+            key={name}
+            value={name}
+            hint={
+              <>
+                {adminOnly && `${t.adminOnly} · `}
+                <code>{name}</code>
+              </>
+            }
+          >
+            {description || name}
+          </CheckboxRow>
+        ))}
+      </div>
+    ))}
+  </div>
 );

@@ -9,7 +9,7 @@ const t = tokens.shown;
 
 /** The value of a new token, which lives in this dialog only and goes with it. */
 export function ShownToken({ token, onClose }: { token: { accessToken: string }; onClose: () => void }) {
-  const snippets = createSnippets(`${location.origin}/mcp`);
+  const snippets = createSnippets(`${location.origin}/mcp`, token.accessToken);
   return (
     <>
       <p className="warning">{t.warning}</p>

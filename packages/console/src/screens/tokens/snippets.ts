@@ -19,18 +19,29 @@ const toCursor = (url: string): string =>
     mcpServers: { platform: { url, headers: { Authorization: 'Bearer ${env:PLATFORM_TOKEN}' } } },
   });
 
-const toCurl = (url: string): string =>
+const toCurl = (): string =>
   [
-    `curl -s ${url} -H "authorization: Bearer $PLATFORM_TOKEN" \\`,
-    `  -H 'content-type: application/json' \\`,
-    `  -d '{"jsonrpc":"2.0","id":1,"method":"tools/list"}'`,
+    `curl -s ${location.origin}/api/v1/personal-access-tokens/self \\`,
+    `  -H "authorization: Bearer $PLATFORM_TOKEN"`,
   ].join('\n');
 
-/** The configuration of the tool endpoint for each client. None holds the token: the clients read a variable. */
-export const createSnippets = (url: string): readonly Snippet[] => [
-  { name: 'Claude Code', code: `claude mcp add --transport http platform ${url} --header ${HEADER}` },
-  { name: 'Codex', code: `codex mcp add platform --url ${url} --bearer-token-env-var PLATFORM_TOKEN` },
+/** Sets the variable that the commands read, so that they work when they are pasted as they are. */
+const withToken = (token: string, command: string): string => `export PLATFORM_TOKEN='${token}'\n${command}`;
+
+/**
+ * The configuration of the tool endpoint for each client. Files hold no token: the clients ask for it, or read the
+ * variable. The first call with curl says what the token may do.
+ */
+export const createSnippets = (url: string, token: string): readonly Snippet[] => [
+  {
+    name: 'Claude Code',
+    code: withToken(token, `claude mcp add --transport http platform ${url} --header ${HEADER}`),
+  },
+  {
+    name: 'Codex',
+    code: withToken(token, `codex mcp add platform --url ${url} --bearer-token-env-var PLATFORM_TOKEN`),
+  },
   { name: 'VS Code', code: toVsCode(url) },
   { name: 'Cursor', code: toCursor(url) },
-  { name: 'curl', code: toCurl(url) },
+  { name: 'curl', code: withToken(token, toCurl()) },
 ];

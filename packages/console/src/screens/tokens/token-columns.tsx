@@ -24,6 +24,20 @@ function TokenState({ expiresAt, state }: Pick<ColumnToken, 'expiresAt' | 'state
 
 const LastUsed = ({ at }: { at: string | null }) => (at === null ? t.neverUsed : <Time at={at} />);
 
+/** What a phone says of a token below its name. */
+export const foldToken = (token: ColumnToken) => (
+  <>
+    <TokenState {...token} />
+    {token.expiresAt === null ? (
+      t.neverExpires
+    ) : (
+      <span>
+        {t.expiresOn} <Time at={token.expiresAt} as="day" />
+      </span>
+    )}
+  </>
+);
+
 export const createTokenColumns = <Item extends ColumnToken>(
   onRevoke: (token: Item) => void,
   { onEdit, onRotate }: { onEdit?(token: Item): void; onRotate?(token: Item): void } = {},
@@ -32,10 +46,10 @@ export const createTokenColumns = <Item extends ColumnToken>(
   {
     id: 'scopes',
     label: t.columns.scopes,
-    isSecondary: true,
+    isWide: true,
     render: ({ scopes }) => <Tags values={scopes} />,
   },
-  { id: 'state', label: t.columns.state, render: (token) => <TokenState {...token} /> },
+  { id: 'state', label: t.columns.state, isSecondary: true, render: (token) => <TokenState {...token} /> },
   {
     id: 'lastUsed',
     label: t.columns.lastUsed,

@@ -5,12 +5,14 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
-import { Badge, Tags } from '../../ui/badge.tsx';
+import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
+import { CopyId } from '../../ui/copy.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 import { DetailPage } from '../../ui/detail-page.tsx';
-import { Facts, Section } from '../../ui/page.tsx';
+import { DangerZone, Facts, Section } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
+import { ScopeWords } from '../../ui/scope-words.tsx';
 import { Time } from '../../ui/time.tsx';
 import type { TokenDetails } from './api.ts';
 import { ToolCalls } from './tool-calls.tsx';
@@ -47,6 +49,11 @@ export function Screen() {
       <Section title={t.calls.title}>
         <ToolCalls tokenId={tokenId} />
       </Section>
+      {token?.state === 'active' && (
+        <DangerZone
+          acts={[{ label: tokens.revoke, hint: tokens.revokeWarning, run: () => setDialog('revoke') }]}
+        />
+      )}
       {token && dialog === 'edit' && <EditToken token={token} onClose={close} />}
       {token && dialog === 'rotate' && <RotateToken token={token} onClose={close} />}
       {token && dialog === 'revoke' && <RevokeToken token={token} onClose={close} />}
@@ -58,7 +65,6 @@ const Actions = ({ onOpen, canRotate }: { onOpen: (dialog: Dialog) => void; canR
   <>
     <Button onPress={() => onOpen('edit')}>{t.edit}</Button>
     {canRotate && <Button onPress={() => onOpen('rotate')}>{t.rotate}</Button>}
-    <Button onPress={() => onOpen('revoke')}>{tokens.revoke}</Button>
   </>
 );
 
@@ -73,7 +79,7 @@ const TokenFacts = ({ token }: { token: TokenDetails }) => (
           {t.states[token.state]}
         </Badge>,
       ],
-      [tokens.columns.scopes, <Tags key="scopes" values={token.scopes} />],
+      [tokens.columns.scopes, <ScopeWords key="scopes" scopes={token.scopes} />],
       [t.usedScopes, t.used(token.usedScopes, token.scopes.length)],
       [t.allowList, token.allowList.length > 0 ? token.allowList.join(', ') : t.anyAddress],
       [t.notices, token.noticesMuted ? t.noticesMuted : t.noticesMailed],
@@ -86,6 +92,7 @@ const TokenFacts = ({ token }: { token: TokenDetails }) => (
         tokens.columns.lastUsed,
         token.lastUsedAt === null ? tokens.neverUsed : <Time key="used" at={token.lastUsedAt} />,
       ],
+      [t.id, <CopyId key="id" value={token.id} label={t.id} />],
       ...linkFact(t.parent, token.parentId),
       ...linkFact(t.replacedBy, token.replacedBy),
       ...(token.revokedAt === null

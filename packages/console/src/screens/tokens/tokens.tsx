@@ -3,7 +3,7 @@ import { token as tokenText } from '#text/token';
 import { tokens as t } from '#text/tokens';
 import { useMemo, useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
-import { DialogButton } from '../../ui/dialog-button.tsx';
+import { DialogButton, EmptyButton } from '../../ui/dialog-button.tsx';
 import { FilterToggle, SearchBox } from '../../ui/filters.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 import { ListPage } from '../../ui/list-page.tsx';
@@ -11,12 +11,14 @@ import { Empty } from '../../ui/page.tsx';
 import { toPageQuery, useList } from '../../ui/use-list.ts';
 import { useFilters } from '../../ui/use-filters.ts';
 import type { TokenDetails } from './api.ts';
-import { createTokenColumns } from './token-columns.tsx';
+import { createTokenColumns, foldToken } from './token-columns.tsx';
 
 const CreateToken = lazyPart(async () => (await import('./create-token.tsx')).CreateToken);
 const RevokeToken = lazyPart(async () => (await import('./revoke-token.tsx')).RevokeToken);
 
 const STATES = ['active', 'expired', 'revoked'] as const;
+
+const foldOwn = (token: TokenDetails) => foldToken(token);
 
 export function Screen() {
   const { filters } = useFilters();
@@ -53,12 +55,15 @@ export function Screen() {
       list={list}
       columns={columns}
       getId={({ id }) => id}
+      folded={foldOwn}
       getHref={({ id }) => `/account/tokens/${id}`}
       empty={
         isFiltered ? (
           <Empty title={t.noMatch}>{text.noMatchAdvice}</Empty>
         ) : (
-          <Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>
+          <Empty title={t.emptyTitle} action={<EmptyButton label={t.createFirst} />}>
+            {t.emptyAdvice}
+          </Empty>
         )
       }
     >

@@ -10,6 +10,8 @@ export const crawls = createTexts({
   emptyTitle: 'Nothing is scheduled',
   emptyAdvice:
     'Schedule a connector: it is then crawled at its times, and each completed run publishes an event.',
+  addFirst: 'Schedule the first connector',
+  nextIn: 'next',
   noSchedule: 'This connector has no schedule.',
   selected: (count: number) => `${count} selected`,
   columns: {

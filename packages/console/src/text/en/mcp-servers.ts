@@ -5,6 +5,7 @@ export const mcpServers = createTexts({
   one: 'MCP server',
   intro: 'Servers whose tools agents of your organisation find behind /mcp, once you have approved them.',
   create: 'Add a server',
+  createFirst: 'Mount a server',
   createSubmit: 'Add the server',
   created: (name: string) => `${name} is added. Its tools are hidden until you approve them.`,
   emptyTitle: 'No server is mounted',

@@ -3,7 +3,6 @@ import { createTexts } from '../isolate.ts';
 /** The texts of the page of one run. */
 export const run = createTexts({
   title: (connector: string) => `Run of ${connector}`,
-  allOf: (connector: string) => `All runs of ${connector}`,
   cancel: 'Cancel the run…',
   cancelTitle: (connector: string) => `Cancel the run of ${connector}?`,
   cancelWarning:

@@ -10,7 +10,7 @@ export const token = createTexts({
   description: 'Description',
   narrowHint:
     'Permissions and addresses can be removed, not added. Then the tokens that this one created are revoked.',
-  usedScopes: 'Permissions used in the last 30 days',
+  usedScopes: 'Used in 30 days',
   used: (scopes: readonly string[], total: number) =>
     scopes.length === 0 ? `None of ${total}` : `${scopes.length} of ${total}: ${scopes.join(', ')}`,
   allowList: 'Allowed addresses',
@@ -21,6 +21,7 @@ export const token = createTexts({
   noticesMailed: 'By mail, before and when it expires',
   mailNotices: 'Mail before and when it expires',
   created: 'Created',
+  id: 'Token id',
   parent: 'Created by',
   replacedBy: 'Replaced by',
   revokedAt: 'Revoked',

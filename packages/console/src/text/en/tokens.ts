@@ -17,6 +17,9 @@ export const tokens = createTexts({
   },
   states: { active: 'Active', expiring: 'Expires soon', expired: 'Expired' },
   neverUsed: 'Never used',
+  createFirst: 'Create a token',
+  expiresOn: 'expires',
+  neverExpires: 'never expires',
   purpose: 'What is it for?',
   purposes: {
     reader: { label: 'An agent that reads', hint: 'It sees what you see, and changes nothing.' },
@@ -30,6 +33,8 @@ export const tokens = createTexts({
   name: 'Name',
   nameHint: 'Where it is used, such as “Laptop, Claude Code”.',
   scopes: 'Permissions',
+  scopeCount: (chosen: number, total: number) => `${chosen} of ${total}`,
+  advanced: 'Advanced',
   scopesMissing: 'Choose at least one permission.',
   adminOnly: 'while you are an administrator',
   expiry: 'Expires after',
@@ -42,7 +47,7 @@ export const tokens = createTexts({
     value: 'Token',
     use: 'Use it with',
     variable:
-      'Put the token in the variable PLATFORM_TOKEN first; it then stays out of the files of the client.',
+      'The commands put the token in the variable PLATFORM_TOKEN, which the client reads; its files hold no token.',
   },
   revoke: 'Revoke…',
   revokeTitle: (name: string) => `Revoke “${name}”?`,

@@ -9,6 +9,7 @@ import { isLocalRedirect } from '../provider/client-metadata.js';
 import { GRANT_SECONDS } from '../provider/lifetimes.js';
 import type { ProtectedResources } from '../provider/protected-resources.js';
 import { findTokenPolicy } from '../../tokens/policy/queries.js';
+import { findOrganisationName } from '../../members/organisation/queries.js';
 import { findStoredClient } from './queries.js';
 
 export type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
@@ -21,6 +22,8 @@ export interface ConsentRequest {
   /** The name that the client has chosen for itself, which nobody has verified. */
   readonly claimedName: string | undefined;
   readonly kind: 'application' | 'document' | 'registered';
+  /** The name of the member's organisation. */
+  readonly organisation: string;
   readonly redirectUri: string;
   /** True when the redirect URI belongs to a program on the machine of the browser. */
   readonly isLocal: boolean;
@@ -92,6 +95,7 @@ export function createReadConsentRequest({ provider, pool, prisma, resources, cl
     return {
       clientId,
       kind,
+      organisation: (await findOrganisationName(pool, member.orgId)) ?? '',
       identity: kind === 'document' ? new URL(clientId).host : (stored?.name ?? clientId),
       claimedName: kind === 'document' ? client.clientName : undefined,
       redirectUri,

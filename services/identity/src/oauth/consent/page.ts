@@ -29,13 +29,16 @@ export function consentPage(
   member: { readonly email: string },
   { formToken, ticked }: { readonly formToken: Html; readonly ticked: readonly string[] | undefined },
 ): Page {
-  const { redirectUri, isLocal, scopes, expiresAt } = request;
+  const { redirectUri, isLocal, scopes, expiresAt, organisation } = request;
   const target = new URL(redirectUri);
   const isTicked = (name: string): boolean => ticked?.includes(name) ?? true;
   return {
     title: 'Connect an application',
     body: html`${describeClient(request)}
-      <p>You are signed in as ${member.email}. It will act for you ${describeReach(request)}.</p>
+      <p>
+        You are signed in as ${member.email}, a member of <strong>${organisation}</strong>. It will act for
+        you ${describeReach(request)}.
+      </p>
       <form method="post">
         ${formToken}
         <fieldset>
@@ -44,7 +47,7 @@ export function consentPage(
             ({ name, description }) =>
               html`<label class="check">
                 <input type="checkbox" name="scope" value="${name}" ${isTicked(name) && html`checked`} />
-                <span>${description} (${name})</span>
+                <span>${description} <code>${name}</code></span>
               </label>`,
           )}
         </fieldset>

@@ -1,17 +1,18 @@
 /** The one style sheet of all pages: the look of the console, in light and dark, from 320 pixels on. */
 export const style = `
-:root { color-scheme: light dark; font: 14px/1.5 system-ui, sans-serif; accent-color: var(--primary);
-  --ground: light-dark(#f6f7f9, #0a0b0d); --surface: light-dark(#fff, #17181b); --text: light-dark(#15171a, #f3f4f5);
-  --quiet: light-dark(#5a626c, #9ba1a9); --line: light-dark(#d8dce1, #2e3136); --field: light-dark(#8b929b, #6c727a);
-  --primary: light-dark(#2f4bd8, #4763e8); --link: light-dark(#2f4bd8, #93a5ff); --fault: light-dark(#a8201a, #ff8f86);
+:root { color-scheme: light dark; font: 14px/1.5 Inter, system-ui, sans-serif; accent-color: var(--primary);
+  --ground: light-dark(#fafafb, #0b0c0e); --surface: light-dark(#fff, #16181b); --text: light-dark(#16181d, #eeeff1);
+  --quiet: light-dark(#5c636e, #9a9fa9); --line: light-dark(#e6e8ec, #25282d); --field: light-dark(#8b929b, #6c727a);
+  --primary: light-dark(#3a50d9, #4d63e4); --link: light-dark(#3347cf, #98a8ff); --fault: light-dark(#a8201a, #ff8f86);
   --done: light-dark(#17693a, #5fd08d); }
 *, ::before, ::after { box-sizing: border-box; }
-body { margin: 0; min-height: 100vh; background: var(--ground); color: var(--text); }
-main { max-width: 26rem; margin: 0 auto; padding: clamp(1.5rem, 10vh, 6rem) 1rem 2rem; }
-.brand { display: flex; gap: .5rem; align-items: center; margin: 0 0 1rem; font-weight: 600; }
-.brand::before { content: ''; width: 1.125rem; height: 1.125rem; border-radius: 5px; background: var(--primary); }
-.card { padding: 1.5rem; background: var(--surface); border: 1px solid var(--line); border-radius: 10px;
-  box-shadow: 0 1px 3px light-dark(#0000000d, #0000); }
+body { margin: 0; min-height: 100vh; display: grid; align-items: center; background: var(--ground); color: var(--text); }
+main { width: 100%; max-width: 26rem; margin: 0 auto; padding: 1.5rem 1rem 8vh; }
+.brand { display: flex; gap: .5rem; align-items: center; justify-content: center; margin: 0 0 1.25rem; font-weight: 600; }
+.brand::before { content: ''; width: 1.125rem; height: 1.125rem; border-radius: 5px;
+  background: linear-gradient(135deg, var(--primary), light-dark(#7a8bff, #8b9bff)); }
+.card { padding: 1.5rem; background: var(--surface); border: 1px solid var(--line); border-radius: 12px;
+  box-shadow: 0 1px 2px light-dark(#0000000a, #0000), 0 8px 24px light-dark(#0000000d, #0000); }
 h1 { margin: 0 0 .25rem; font-size: 1.25rem; line-height: 1.3; }
 h2 { margin: 1.5rem 0 .25rem; font-size: 1rem; }
 p { margin: .5rem 0; overflow-wrap: anywhere; }

@@ -1,0 +1,126 @@
+import { start } from '#text/start';
+import { crawl, identity, mail, unwrap } from '../../api/client.ts';
+
+const t = start.attention;
+const DAY_MS = 86_400_000;
+const SOON_DAYS = 14;
+const RECENT_DAYS = 7;
+const SHOWN = 5;
+
+/** Something that waits for a person, and where it is dealt with. */
+export interface Concern {
+  readonly id: string;
+  readonly tone: 'bad' | 'notice';
+  readonly title: string;
+  readonly detail: string;
+  readonly to: string;
+}
+
+interface Source {
+  readonly id: string;
+  readonly isForAdmins: boolean;
+  load(signal: AbortSignal): Promise<readonly Concern[]>;
+}
+
+const fromNow = (days: number): string => new Date(Date.now() + days * DAY_MS).toISOString();
+
+/** What may need somebody, each read by itself: one service that is unavailable hides only its own. */
+export const sources: readonly Source[] = [
+  {
+    id: 'crawls',
+    isForAdmins: true,
+    async load(signal) {
+      const { data } = await unwrap(crawl.GET('/api/v1/crawlingManager/schedule/all', { signal }));
+      return data
+        .filter(({ state, overdueSince }) => state === 'failed' || overdueSince !== null)
+        .map(({ data: { connector }, failedReason, overdueSince }) => ({
+          id: connector,
+          tone: 'bad' as const,
+          title: overdueSince === null ? t.crawlFails(connector) : t.crawlOverdue(connector),
+          detail: failedReason ?? '',
+          to: `/crawls/connectors/${connector}`,
+        }));
+    },
+  },
+  {
+    id: 'mails',
+    isForAdmins: true,
+    async load(signal) {
+      const query = { state: 'failed' as const, since: fromNow(-RECENT_DAYS), limit: SHOWN };
+      const { data } = await unwrap(mail.GET('/api/v1/mail/records', { params: { query }, signal }));
+      return data.map(({ id, subject, to, failure }) => ({
+        id,
+        tone: 'bad',
+        title: t.mailFailed(subject, to.join(', ')),
+        detail: failure?.message ?? '',
+        to: `/mails/${id}`,
+      }));
+    },
+  },
+  {
+    id: 'leaks',
+    isForAdmins: true,
+    async load(signal) {
+      const query = { action: 'token.leaked', from: fromNow(-RECENT_DAYS), limit: SHOWN };
+      const { data, names } = await unwrap(identity.GET('/api/v1/audit', { params: { query }, signal }));
+      return data.map(({ id, subjectId }) => ({
+        id,
+        tone: 'bad',
+        title: t.tokenLeaked((subjectId !== null && names[subjectId]?.name) || ''),
+        detail: t.tokenLeakedHint,
+        to: '/organisation/audit?action=token.leaked',
+      }));
+    },
+  },
+  {
+    id: 'tools',
+    isForAdmins: true,
+    async load(signal) {
+      const { data } = await unwrap(identity.GET('/api/v1/mcp-servers', { signal }));
+      return data
+        .filter(({ isEnabled, tools }) => isEnabled && tools.waiting > 0)
+        .map(({ id, name, tools }) => ({
+          id,
+          tone: 'notice',
+          title: t.toolsWait(tools.waiting, name),
+          detail: t.toolsWaitHint,
+          to: `/organisation/mcp-servers/${id}`,
+        }));
+    },
+  },
+  {
+    id: 'tokens',
+    isForAdmins: false,
+    async load(signal) {
+      const query = { state: 'active' as const, expiresBefore: fromNow(SOON_DAYS), limit: SHOWN };
+      const { tokens } = await unwrap(
+        identity.GET('/api/v1/personal-access-tokens', { params: { query }, signal }),
+      );
+      return tokens.map(({ id, name, expiresAt }) => ({
+        id,
+        tone: 'notice',
+        title: t.tokenExpires(name, expiresAt === null ? '' : expiresAt),
+        detail: t.tokenExpiresHint,
+        to: `/account/tokens/${id}`,
+      }));
+    },
+  },
+  {
+    id: 'invitations',
+    isForAdmins: true,
+    async load(signal) {
+      const query = { limit: 100 };
+      const { data } = await unwrap(identity.GET('/api/v1/users', { params: { query }, signal }));
+      return data
+        .filter(({ invitation }) => invitation !== undefined)
+        .slice(0, SHOWN)
+        .map(({ id, fullName, email }) => ({
+          id,
+          tone: 'notice',
+          title: t.invitationOpen(fullName),
+          detail: email,
+          to: `/organisation/members?${new URLSearchParams({ q: email })}`,
+        }));
+    },
+  },
+];

@@ -1,0 +1,222 @@
+import { text } from '#text/shared';
+import type { IdentitySchemas } from '@platform/clients/types';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+import {
+  Autocomplete,
+  Collection,
+  Dialog,
+  Header,
+  Input,
+  Menu,
+  MenuItem,
+  MenuSection,
+  Modal,
+  ModalOverlay,
+  SearchField,
+} from 'react-aria-components';
+import { crawl, identity, unwrap } from '../api/client.ts';
+import { useMe } from '../api/me.ts';
+import { listViews, places } from '../screens.ts';
+import { CrawlIcon, KeyIcon, PeopleIcon, PlusIcon, SearchIcon } from '../ui/icons.tsx';
+import { useSettled } from '../ui/use-settled.ts';
+
+const t = text.jump;
+const MIN_LENGTH = 2;
+const SHOWN = 6;
+
+interface Target {
+  readonly id: string;
+  readonly label: string;
+  readonly detail?: string;
+  readonly icon: () => ReactNode;
+  readonly to: string;
+}
+
+interface TargetGroup {
+  readonly id: string;
+  readonly label: string;
+  readonly targets: readonly Target[];
+}
+
+const matches = (query: string, ...words: readonly string[]): boolean =>
+  words.some((word) => word.toLowerCase().includes(query.toLowerCase()));
+
+const actions: readonly (Omit<Target, 'icon'> & { readonly isForAdmins?: boolean })[] = [
+  { id: 'new-token', label: t.newToken, to: '/account/tokens?do=new' },
+  { id: 'invite', label: t.invite, to: '/organisation/members?do=new', isForAdmins: true },
+  { id: 'schedule', label: t.schedule, to: '/crawls?do=new', isForAdmins: true },
+  { id: 'new-account', label: t.newAccount, to: '/organisation/service-accounts?do=new', isForAdmins: true },
+  {
+    id: 'new-application',
+    label: t.newApplication,
+    to: '/organisation/applications?do=new',
+    isForAdmins: true,
+  },
+];
+
+function listScreens(role: string): readonly Target[] {
+  return places.flatMap((place) => {
+    const views = listViews(place, role);
+    return views.map(({ path, label }) => ({
+      id: path,
+      label: views.length > 1 && label !== place.label ? `${place.label}: ${label}` : label,
+      icon: place.icon,
+      to: path,
+    }));
+  });
+}
+
+type OwnedToken = IdentitySchemas['schemas']['OwnedPersonalAccessToken'];
+
+/** Looks what is typed up in the lists of the platform. */
+function useFound(query: string): readonly TargetGroup[] {
+  const me = useMe();
+  const isAdmin = me.role === 'admin';
+  const q = useSettled(query);
+  const isLongEnough = q.length >= MIN_LENGTH;
+  const params = { query: { q, limit: SHOWN } };
+  const tokens = useQuery({
+    queryKey: ['jump', 'tokens', q],
+    queryFn: async ({ signal }): Promise<readonly Pick<OwnedToken, 'id' | 'name'>[]> =>
+      isAdmin
+        ? (await unwrap(identity.GET('/api/v1/personal-access-tokens/admin', { params, signal }))).data
+        : (await unwrap(identity.GET('/api/v1/personal-access-tokens', { params, signal }))).tokens,
+    enabled: isLongEnough,
+  });
+  const members = useQuery({
+    queryKey: ['jump', 'members'],
+    queryFn: async ({ signal }) =>
+      (await unwrap(identity.GET('/api/v1/users', { params: { query: { limit: 100 } }, signal }))).data,
+    enabled: isLongEnough && isAdmin,
+  });
+  const connectors = useQuery({
+    queryKey: ['crawl-connectors'],
+    queryFn: async ({ signal }) =>
+      (await unwrap(crawl.GET('/api/v1/crawlingManager/connectors', { signal }))).data,
+    staleTime: Infinity,
+    enabled: isLongEnough && isAdmin,
+  });
+  if (!isLongEnough) return [];
+  return [
+    {
+      id: 'tokens',
+      label: t.tokens,
+      targets: (tokens.data ?? []).map((token) => toTokenTarget(token, me.id)),
+    },
+    {
+      id: 'members',
+      label: t.members,
+      targets: (members.data ?? [])
+        .filter(({ fullName, email }) => matches(q, fullName, email))
+        .slice(0, SHOWN)
+        .map(({ id, fullName, email }) => ({
+          id,
+          label: fullName,
+          detail: email,
+          icon: PeopleIcon,
+          to: `/organisation/members?${new URLSearchParams({ q: email })}`,
+        })),
+    },
+    {
+      id: 'connectors',
+      label: t.connectors,
+      targets: (connectors.data ?? [])
+        .filter(({ connector, kind }) => matches(q, connector, kind))
+        .slice(0, SHOWN)
+        .map(({ connector, kind }) => ({
+          id: `connector ${connector}`,
+          label: kind,
+          detail: connector,
+          icon: CrawlIcon,
+          to: `/crawls/connectors/${connector}`,
+        })),
+    },
+  ];
+}
+
+function toTokenTarget(token: Pick<OwnedToken, 'id' | 'name'> & Partial<OwnedToken>, myId: string): Target {
+  const isOwn = token.userId === undefined || token.userId === myId;
+  return {
+    id: token.id,
+    label: token.name,
+    ...(!isOwn && { detail: token.ownerFullName ?? '' }),
+    icon: KeyIcon,
+    to: isOwn
+      ? `/account/tokens/${token.id}`
+      : `/organisation/tokens?${new URLSearchParams({ q: token.name })}`,
+  };
+}
+
+/** Leads to any screen, action, token, member or connector by a few letters of its name. */
+export function Palette({ onClose }: { onClose: () => void }) {
+  const { role } = useMe();
+  const navigate = useNavigate();
+  const [query, setQuery] = useState('');
+  const found = useFound(query.trim());
+  const known = query.trim();
+  const groups: readonly TargetGroup[] = [
+    ...found,
+    {
+      id: 'screens',
+      label: t.places,
+      targets: listScreens(role).filter(({ label }) => matches(known, label)),
+    },
+    {
+      id: 'actions',
+      label: t.actions,
+      targets: actions
+        .filter(({ isForAdmins, label }) => (role === 'admin' || !isForAdmins) && matches(known, label))
+        .map((action) => ({ ...action, icon: PlusIcon })),
+    },
+  ].filter(({ targets }) => targets.length > 0);
+  return (
+    <ModalOverlay
+      className="overlay jump-overlay"
+      isOpen
+      isDismissable
+      onOpenChange={(isOpen) => !isOpen && onClose()}
+    >
+      <Modal className="modal">
+        <Dialog className="palette" aria-label={t.label}>
+          {/* What is shown is filtered already. */}
+          <Autocomplete inputValue={query} onInputChange={setQuery} filter={() => true}>
+            <SearchField aria-label={t.label} autoFocus>
+              <SearchIcon />
+              <Input placeholder={t.placeholder} />
+            </SearchField>
+            <Menu
+              aria-label={t.results}
+              className="options"
+              items={groups}
+              renderEmptyState={() => <p className="nothing">{t.nothing}</p>}
+            >
+              {(group) => (
+                <MenuSection id={group.id}>
+                  <Header>{group.label}</Header>
+                  <Collection items={group.targets}>
+                    {(target) => (
+                      <MenuItem
+                        id={target.id}
+                        textValue={target.label}
+                        onAction={() => {
+                          onClose();
+                          void navigate({ href: target.to });
+                        }}
+                      >
+                        <target.icon />
+                        <span>{target.label}</span>
+                        {target.detail !== undefined && <small>{target.detail}</small>}
+                      </MenuItem>
+                    )}
+                  </Collection>
+                </MenuSection>
+              )}
+            </Menu>
+          </Autocomplete>
+        </Dialog>
+      </Modal>
+    </ModalOverlay>
+  );
+}

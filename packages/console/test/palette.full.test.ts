@@ -1,0 +1,34 @@
+import { describeWith } from '@platform/testing';
+import { findBarriers, useConsole } from './console.js';
+
+describeWith('chromium', 'the palette', () => {
+  const using = useConsole();
+
+  test('UI-14 leads by keyboard to a screen, an action and a token', async () => {
+    const { call } = using.platform;
+    const body = { name: 'Weather station', scopes: ['user:read'] };
+    const { token } = await call<{ token: { id: string } }>('POST', '/api/v1/personal-access-tokens', body);
+    const page = await using.open('/');
+    const { keyboard } = page;
+    const jump = async (words: string, target: string): Promise<void> => {
+      await keyboard.press('Control+k');
+      await page.getByRole('searchbox', { name: 'Search or jump to' }).waitFor();
+      await keyboard.type(words);
+      await page.getByRole('menuitem', { name: target }).waitFor();
+      await keyboard.press('ArrowDown');
+      await keyboard.press('Enter');
+      await page.getByRole('dialog', { name: 'Search or jump to' }).waitFor({ state: 'detached' });
+    };
+    await keyboard.press('Control+k');
+    await page.getByRole('menuitem', { name: 'Audit log' }).waitFor();
+    expect(await findBarriers(page)).toEqual([]);
+    await keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await jump('audit', 'Audit log');
+    await page.getByRole('heading', { level: 1, name: 'Audit log' }).waitFor();
+    await jump('weather', 'Weather station');
+    await page.waitForURL(`**/account/tokens/${token.id}`);
+    await jump('create a token', 'Create a token');
+    await page.getByRole('dialog').getByRole('textbox', { name: 'Name' }).waitFor();
+  });
+});
