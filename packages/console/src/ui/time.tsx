@@ -66,6 +66,23 @@ export function Time({ at, as = 'ago' }: TimeProps) {
   );
 }
 
+const ownZone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+const formatInZone = (date: Date, timeZone: string, timeStyle: 'medium' | 'short'): string =>
+  new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle, timeZone }).format(date);
+
+/** A point in time of something that has a zone of its own: that is named when it is not the zone of the browser. */
+export function ZonedTime({ at, zone }: { at: string; zone: string | undefined }) {
+  const date = new Date(at);
+  if (zone === undefined || zone === ownZone) return <Time at={at} as="full" />;
+  return (
+    <time dateTime={date.toISOString()} title={`${full.format(date)} (${ownZone})`}>
+      {`${formatInZone(date, zone, 'short')} ${zone}`}
+      {` · ${formatInZone(date, ownZone, 'short')} ${ownZone}`}
+    </time>
+  );
+}
+
 const UNITS = [
   ['day', DAY],
   ['hour', HOUR],

@@ -25,12 +25,17 @@ const columns: readonly DataColumn<Attempt>[] = [
   { id: 'reason', label: t.columns.reason, isFreeText: true, render: ({ reason }) => reason ?? '' },
 ];
 
+function explainNoAttempt({ outcome, finishedAt }: RunDetail): string {
+  if (outcome === 'skipped') return t.skippedAdvice;
+  return finishedAt === null ? t.waitingAdvice : t.cancelledAdvice;
+}
+
 export const Attempts = ({ run }: { run: RunDetail }) => (
   <DataTable
     label={t.attempts}
     columns={columns}
     items={run.attemptLog}
     getId={({ number }) => String(number)}
-    empty={<Empty title={t.noAttempt}>{run.outcome === 'skipped' ? t.skippedAdvice : t.waitingAdvice}</Empty>}
+    empty={<Empty title={t.noAttempt}>{explainNoAttempt(run)}</Empty>}
   />
 );

@@ -35,7 +35,7 @@ function listScheduleActions(schedule: Schedule, { edit, perform }: RowActions):
   const isPaused = schedule.state === 'paused';
   const pauseOrResume = isPaused ? 'resume' : 'pause';
   return [
-    { label: t.acts.run, run: () => perform('run', connectors) },
+    ...(isPaused ? [] : [{ label: t.acts.run, run: () => perform('run', connectors) }]),
     { label: t.acts[pauseOrResume], run: () => perform(pauseOrResume, connectors) },
     { label: t.edit, run: () => edit(schedule) },
     { label: t.acts.remove, isDangerous: true, run: () => perform('remove', connectors) },

@@ -8,7 +8,7 @@ import { DetailPage } from '../../ui/detail-page.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 import { DangerZone, Facts, Section } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
-import { Time } from '../../ui/time.tsx';
+import { Time, ZonedTime } from '../../ui/time.tsx';
 import { type Schedule, schedulesQuery, useAct } from './api.ts';
 import { ConnectorRuns, useRuns } from './connector-runs.tsx';
 import { describeDuration } from './duration.ts';
@@ -38,7 +38,9 @@ export function Screen() {
       actions={
         schedule && (
           <>
-            <Button onPress={() => act.mutate({ act: 'run', connectors: [connector] })}>{t.acts.run}</Button>
+            <Button isDisabled={isPaused} onPress={() => act.mutate({ act: 'run', connectors: [connector] })}>
+              {t.acts.run}
+            </Button>
             <Button
               onPress={() => act.mutate({ act: isPaused ? 'resume' : 'pause', connectors: [connector] })}
             >
@@ -55,6 +57,7 @@ export function Screen() {
         {() =>
           schedule ? (
             <>
+              {isPaused && <p className="hint paused">{t.runPaused}</p>}
               <ScheduleFacts schedule={schedule} />
               <ScheduleProblems schedule={schedule} />
             </>
@@ -81,7 +84,11 @@ const ScheduleFacts = ({ schedule }: { schedule: Schedule }) => (
       [t.columns.state, <ScheduleState key="state" schedule={schedule} />],
       [
         t.columns.next,
-        schedule.nextRunAt ? <Time key="next" at={schedule.nextRunAt} as="full" /> : text.none,
+        schedule.nextRunAt ? (
+          <ZonedTime key="next" at={schedule.nextRunAt} zone={schedule.data.scheduleConfig.timezone} />
+        ) : (
+          text.none
+        ),
       ],
       ...(schedule.pausedAt ? [[t.pausedAt, <Time key="paused" at={schedule.pausedAt} />] as const] : []),
       ...(schedule.overdueSince

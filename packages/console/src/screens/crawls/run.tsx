@@ -14,7 +14,7 @@ import { QueryView } from '../../ui/query-view.tsx';
 import { Time } from '../../ui/time.tsx';
 import type { RunDetail } from './api.ts';
 import { Attempts } from './attempts.tsx';
-import { formatDuration } from './duration.ts';
+import { describeDuration, formatDuration } from './duration.ts';
 import { RunTimeline } from './run-timeline.tsx';
 import { Outcome } from './states.tsx';
 
@@ -85,6 +85,20 @@ const Run = ({ run }: { run: RunDetail }) => (
   </>
 );
 
+/** While it runs the page is read each second, so that this counts. */
+function describeElapsed({ startedAt, finishedAt }: RunDetail): string {
+  if (startedAt === null) return text.none;
+  if (finishedAt !== null) return formatDuration(startedAt, finishedAt);
+  return t.elapsed(describeDuration(Math.max(0, Date.now() - Date.parse(startedAt))));
+}
+
+const Progress = ({ percent }: { percent: number }) => (
+  <span className="inline-copy">
+    <progress max={100} value={percent} aria-label={t.progressOf(percent)} />
+    {crawls.runs.progress(percent)}
+  </span>
+);
+
 const RunFacts = ({ run }: { run: RunDetail }) => (
   <Facts
     of={[
@@ -93,9 +107,9 @@ const RunFacts = ({ run }: { run: RunDetail }) => (
       [crawls.runs.columns.scheduledFor, <Time key="scheduled" at={run.scheduledFor} as="full" />],
       [t.started, run.startedAt ? <Time key="started" at={run.startedAt} as="full" /> : text.none],
       [t.ended, run.finishedAt ? <Time key="ended" at={run.finishedAt} as="full" /> : t.notYet],
-      [crawls.runs.columns.duration, formatDuration(run.startedAt, run.finishedAt) || text.none],
+      [crawls.runs.columns.duration, describeElapsed(run)],
       [t.attempts, t.attemptsOf(run.attempts, run.maxAttempts)],
-      [t.progress, crawls.runs.progress(run.progress)],
+      [t.progress, <Progress key="progress" percent={run.progress} />],
     ]}
   />
 );

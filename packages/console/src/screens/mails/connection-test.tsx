@@ -18,6 +18,11 @@ export function ConnectionTest({ isConfigured }: { isConfigured: boolean }) {
       <Button isDisabled={!isConfigured} isPending={test.isPending} onPress={() => test.mutate()}>
         {t.testSubmit}
       </Button>
+      {test.isPending && (
+        <p className="hint" role="status">
+          {t.testing}
+        </p>
+      )}
       <ProblemNote error={test.error} />
       {report && (
         <div role="status" className="form">

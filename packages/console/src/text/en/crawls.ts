@@ -12,6 +12,7 @@ export const crawls = createTexts({
     'Schedule a connector: it is then crawled at its times, and each completed run publishes an event.',
   addFirst: 'Schedule the first connector',
   nextIn: 'next',
+  runPaused: 'It is paused, so it cannot be run now. Resume it first.',
   noSchedule: 'This connector has no schedule.',
   selected: (count: number) => `${count} selected`,
   columns: {

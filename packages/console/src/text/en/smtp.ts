@@ -21,6 +21,7 @@ export const smtp = {
   testIntro: 'Connects to the saved server as a mail would, signs in, and hangs up. Nothing is sent.',
   testUnconfigured: 'Save a server first.',
   testSubmit: 'Test',
+  testing: 'Connecting. A server that does not answer takes up to half a minute.',
   result: 'Result',
   works: 'It works',
   fails: 'It does not work',

@@ -108,6 +108,19 @@ export const setUpPage = (
   ...(state.passkey !== undefined && { script: passkeyScript }),
 });
 
+/** Only with it can the codes be copied, saved and printed by a button; without it they can be selected. */
+const keepScript = `
+const codes = [...document.querySelectorAll('.codes code')].map((code) => code.textContent).join('\\n') + '\\n';
+const get = (id) => document.getElementById(id);
+get('keep').hidden = false;
+get('keep-file').href = 'data:text/plain;charset=utf-8,' + encodeURIComponent(codes);
+get('keep-print').addEventListener('click', () => window.print());
+get('keep-copy').addEventListener('click', async () => {
+  await navigator.clipboard.writeText(codes);
+  get('keep-copy').textContent = 'Copied';
+});
+`;
+
 /** Shows new recovery codes, this once. */
 export const recoveryCodesPage = (codes: readonly string[], returnTo: string): Page => ({
   title: 'Keep your recovery codes',
@@ -118,5 +131,11 @@ export const recoveryCodesPage = (codes: readonly string[], returnTo: string): P
     <ul class="codes">
       ${codes.map((code) => html`<li><code>${code}</code></li>`)}
     </ul>
+    <p class="links" id="keep" hidden>
+      <button type="button" class="plain" id="keep-copy">Copy</button>
+      <a class="button plain" id="keep-file" download="recovery-codes.txt">Download</a>
+      <button type="button" class="plain" id="keep-print">Print</button>
+    </p>
     <p class="links"><a class="button" href="${returnTo}">I have saved them</a></p>`,
+  script: keepScript,
 });
