@@ -41,13 +41,17 @@ export function createIndexer(deps: {
   async function run(): Promise<void> {
     const { files, isCut } = await listMarkdown(await realpath(folder));
     const fingerprints = await store.listFingerprints();
+    // Removed before anything is added, so that a renamed file is never found under both names.
+    const found = new Set(files.map(({ path }) => path));
+    const gone = [...fingerprints.keys()].filter((path) => !found.has(path));
+    if (gone.length > 0) await store.removeFiles(gone);
     const skipped: string[] = [];
     for (const file of files) {
-      if (await indexFile(file, fingerprints.get(file.path))) fingerprints.delete(file.path);
-      else skipped.push(file.path);
+      if (!(await indexFile(file, fingerprints.get(file.path)))) skipped.push(file.path);
     }
-    // The remaining files were not found again, or are no longer readable.
-    if (fingerprints.size > 0) await store.removeFiles([...fingerprints.keys()]);
+    // They are no longer readable.
+    const unreadable = skipped.filter((path) => fingerprints.has(path));
+    if (unreadable.length > 0) await store.removeFiles(unreadable);
     if (isCut) skipped.push('… and all files after the first 5,000');
     if (skipped.join() !== state.skipped.join() && skipped.length > 0)
       log(`not indexed, as larger than ${MAX_FILE_BYTES} bytes, unreadable or too many: ${skipped.slice(0, 10).join(', ')}`);
