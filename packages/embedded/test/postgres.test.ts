@@ -6,8 +6,14 @@ import { type EmbeddedPostgres, type EmbeddedPostgresOptions, startEmbeddedPostg
 
 let root: string;
 let dataDir: string;
+/** The data of the tests that need no folder of their own: initialising one takes a second. */
+let common: string;
 const running: EmbeddedPostgres[] = [];
 
+beforeAll(async () => {
+  common = await mkdtemp(join(await realpath(tmpdir()), 'embedded-common-'));
+});
+afterAll(() => rm(common, { recursive: true, force: true }));
 beforeEach(async () => {
   root = await mkdtemp(join(await realpath(tmpdir()), 'embedded-test-'));
   dataDir = join(root, 'data');
@@ -17,6 +23,9 @@ afterEach(async () => {
   await Promise.all(running.splice(0).map((server) => server.stop()));
   await rm(root, { recursive: true, force: true });
 });
+
+const startCommon = (options: Partial<EmbeddedPostgresOptions> = {}) =>
+  start({ dataDir: join(common, 'data'), ...options });
 
 async function start(options: Partial<EmbeddedPostgresOptions> = {}): Promise<EmbeddedPostgres> {
   const server = await startEmbeddedPostgres({ dataDir, settings: { fsync: 'off' }, ...options });
@@ -35,12 +44,12 @@ async function query(url: string, sql: string): Promise<unknown[]> {
 }
 
 test('data and password survive a restart, on a port of the caller’s choice', async () => {
-  const first = await start();
+  const first = await startCommon();
   await query(first.url(), 'create table kept as select 7 as value');
   await first.stop();
   await expect(first.exited).resolves.toEqual({ code: 0, signal: null });
 
-  const second = await start({ port: first.port });
+  const second = await startCommon({ port: first.port });
   expect(second.url()).toBe(first.url());
   await expect(query(second.url(), 'select value from kept')).resolves.toEqual([{ value: 7 }]);
 });
@@ -54,17 +63,17 @@ test('works in a directory that only its owner may enter and in one that everybo
 });
 
 test('refuses logins without the password, which only the owner can read', async () => {
-  const server = await start();
+  const server = await startCommon();
   const without = new URL(server.url());
   without.password = '';
   await expect(query(without.href, 'select 1')).rejects.toThrow(/password/);
-  const { mode } = await stat(join(dataDir, 'platform-superuser-password'));
+  const { mode } = await stat(join(common, 'data/platform-superuser-password'));
   expect(mode & 0o777).toBe(0o600);
 });
 
 test('settings reach the server, and its log reaches the caller', async () => {
   const lines: string[] = [];
-  const server = await start({
+  const server = await startCommon({
     settings: { fsync: 'off', max_connections: '17' },
     onLog: (line) => lines.push(line),
   });
@@ -73,13 +82,13 @@ test('settings reach the server, and its log reaches the caller', async () => {
 });
 
 test('reports a taken port in one line', async () => {
-  const { port } = await start();
+  const { port } = await startCommon();
   const second = start({ dataDir: join(root, 'other'), port });
   await expect(second).rejects.toThrow(`port ${port} on 127.0.0.1 is taken by another process`);
 });
 
 test('reports an invalid setting with the server’s own message', async () => {
-  await expect(start({ settings: { fsync: 'off', shared_buffers: 'plenty' } })).rejects.toThrow(
+  await expect(startCommon({ settings: { fsync: 'off', shared_buffers: 'plenty' } })).rejects.toThrow(
     /shared_buffers/,
   );
 });
