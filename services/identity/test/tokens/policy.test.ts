@@ -152,17 +152,7 @@ test("the organisation's allow list takes effect with the response", async () =>
   expect(await from('198.51.100.1')).toBe(200);
 });
 
-test('only an administrator with a session can read and save it, and invalid policies fail with 400', async () => {
-  const member = await identity.createMember(session);
-  const pat = await identity.createToken(session, { scopes: ['config:read', 'config:write'] });
-  for (const method of ['GET', 'PUT']) {
-    const call = (token: string) =>
-      identity.call(method, policyPath, { token, ...(method === 'PUT' && { body: noPolicy }) });
-    expect([
-      (await call(member.session)).body.error.code,
-      (await call(pat.accessToken)).body.error.code,
-    ]).toEqual(['ADMIN_REQUIRED', 'SESSION_REQUIRED']);
-  }
+test('rejects invalid policies with 400', async () => {
   for (const fields of [
     { maxLifetimeDays: 0 },
     { maxLifetimeDays: 3_651 },

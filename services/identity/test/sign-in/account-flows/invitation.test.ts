@@ -123,17 +123,6 @@ test('rejects an invitation link used as a reset link, and the reverse', async (
   expect((await accept(token)).status).toBe(200);
 });
 
-test('a token cannot invite members, because they would get sessions without scopes', async () => {
-  const { accessToken } = await platform.identity.createToken(platform.session, { scopes: ['user:write'] });
-  for (const role of ['member', 'admin']) {
-    const answer = await platform.identity.call('POST', '/api/v1/users', {
-      token: accessToken,
-      body: { email: `${role}-by-token@example.com`, fullName: 'A', role },
-    });
-    expect([answer.status, answer.body.error.code]).toEqual([403, 'SESSION_REQUIRED']);
-  }
-});
-
 test('describes the account of a link without consuming it', async () => {
   const { email, token } = await invite();
   const describe = (given: string) => platform.post('links', { token: given });

@@ -91,9 +91,3 @@ test('AUTH-27 one of two concurrent password changes succeeds', async () => {
   ]);
   expect(getStatuses(answers)).toEqual([200, 400]);
 });
-
-test('AUTH-27 a token cannot change a password', async () => {
-  const { accessToken } = await platform.identity.createToken(platform.session, { scopes: ['user:write'] });
-  const refused = await change(accessToken, password);
-  expect([refused.status, refused.body.error.code]).toEqual([403, 'SESSION_REQUIRED']);
-});

@@ -152,13 +152,3 @@ test('AUTH-31 the app is removed, and recovery codes renewed, with the password 
     expect((await post(`${OWN}/${path}`, member.session, { currentPassword })).body.error.code).toBe('NO_SECOND_FACTOR');
   expect(await listAudited(identity, member.id)).toEqual(['second_factor.enrolled', 'second_factor.codes_renewed', 'second_factor.removed']);
 }); // prettier-ignore
-
-test('AUTH-31 no token reaches the second factor', async () => {
-  const { accessToken } = await identity.createToken(session, { scopes: ['user:read', 'user:write'] });
-  const paths = ['totp', 'totp/confirm', 'totp/disable', 'recovery-codes'];
-  for (const path of paths) {
-    const body = { currentPassword, enrolment: 'x', code: '000000' };
-    expect((await post(`${OWN}/${path}`, accessToken, body)).body.error.code).toBe('SESSION_REQUIRED');
-    expect((await post(`${OWN}/${path}`, undefined, body)).status).toBe(401);
-  }
-});

@@ -105,14 +105,6 @@ test('AUTH-39 an account has ten passkeys at most', async () => {
   expect([eleventh.status, eleventh.body.error.code]).toEqual([409, 'PASSKEY_LIMIT']);
 });
 
-test('AUTH-39 no token reaches the passkeys', async () => {
-  const { accessToken } = await identity.createToken(session, { scopes: ['user:read', 'user:write'] });
-  const id = '00000000-0000-7000-8000-000000000000';
-  for (const path of ['passkey-options', 'passkey-creation-options', 'passkeys', `passkeys/${id}/remove`])
-    expect((await post(`${OWN}/${path}`, accessToken, {})).body.error.code).toBe('SESSION_REQUIRED');
-  expect((await rename(accessToken, id, 'Mine')).body.error.code).toBe('SESSION_REQUIRED');
-});
-
 test('AUTH-32 a reset removes passkeys too, and shows in the list of members', async () => {
   const { member } = await createEnrolled();
   await enrol(identity, phone, (await identity.createMember(session)).session);

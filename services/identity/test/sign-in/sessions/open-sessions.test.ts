@@ -98,17 +98,6 @@ test('AUTH-26 an administrator lists and ends the sessions of a member', async (
   expect(await countAudit('sessions.ended', member.id)).toBe(1);
 });
 
-test('AUTH-25 tokens can neither list nor end sessions', async () => {
-  const { accessToken: token } = await identity.createToken(session, { scopes: ['user:read', 'user:write'] });
-  const { body } = await identity.call('GET', '/api/v1/users/me', { token: session });
-  for (const [method, path] of [['GET', PATH], ['DELETE', PATH], ['GET', `/api/v1/users/${body.user.id}/sessions`], ['DELETE', `/api/v1/users/${body.user.id}/sessions`]] as const) {
-    const answer = await identity.call(method, path, { token });
-    expect([answer.status, answer.body.error.code]).toEqual([403, 'SESSION_REQUIRED']);
-  }
-  expect((await identity.call('GET', PATH)).status).toBe(401);
-  expect((await identity.call('DELETE', `${PATH}/nonsense`, { token: session })).status).toBe(400);
-}); // prettier-ignore
-
 test('AUTH-21 two concurrent sign-ins of one browser leave two sessions that can be listed and ended', async () => {
   const browser = createHttpBrowser(identity.url);
   const before = (await list(session)).length;

@@ -59,32 +59,6 @@ test('OAUTH-10: an account is created, listed, renamed and removed, as the audit
   ]);
 });
 
-test('only an administrator with a session manages accounts and their tokens', async () => {
-  const id = await accounts.createAccount();
-  const member = await accounts.identity.createMember(accounts.session);
-  const { accessToken: own } = await accounts.identity.createToken(accounts.session, {
-    scopes: ['pat:write', 'pat:read', 'user:read', 'user:write'],
-  });
-  const { accessToken: ofAccount } = await accounts.createToken(id);
-  const calls: readonly (readonly [string, string, object?])[] = [
-    ['GET', base],
-    ['POST', base, { name: 'x' }],
-    ['PATCH', `${base}/${id}`, { name: 'x' }],
-    ['DELETE', `${base}/${id}`],
-    ['GET', `${base}/${id}/tokens/scopes`],
-    ['POST', `${base}/${id}/tokens`, { name: 'x', scopes: ['user:read'] }],
-  ];
-  for (const [method, path, body] of calls)
-    for (const [token, code] of [
-      [member.session, 'ADMIN_REQUIRED'],
-      [own, 'SESSION_REQUIRED'],
-      [ofAccount, 'SESSION_REQUIRED'],
-    ] as const) {
-      const answer = await accounts.identity.call(method, path, { token, ...(body && { body }) });
-      expect([method, path, answer.status, answer.body.error.code]).toEqual([method, path, 403, code]);
-    }
-});
-
 test('an account of another organisation and its tokens are not found', async () => {
   const other = await accounts.identity.createOrganisation('elsewhere@example.com');
   const id = await accounts.createAccount('admin', other.session);

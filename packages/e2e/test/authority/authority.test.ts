@@ -1,0 +1,176 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Caller, createCallers, HOLDABLE } from './callers.js';
+import { confirmed, type Demand, demands, tools } from './rules.js';
+
+/*
+ * Who may call what: every operation of the three OpenAPI documents, and every tool, with every kind of credential, on
+ * the platform as `npm start` runs it. An operation or tool without a row in rules.ts fails.
+ */
+
+interface Operation {
+  readonly id: string;
+  readonly method: string;
+  readonly path: string;
+  readonly isPublic: boolean;
+}
+
+const root = join(import.meta.dirname, '../../../..');
+const operations: Operation[] = ['identity', 'mail', 'crawl'].flatMap((service) => {
+  const document = JSON.parse(readFileSync(join(root, 'services', service, 'openapi.json'), 'utf8')) as {
+    paths: Record<string, Record<string, { operationId: string; security?: unknown[] }>>;
+  };
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { operationId: id, security }]) => ({
+      id,
+      method: method.toUpperCase(),
+      path,
+      isPublic: (security ?? []).length === 0,
+    })),
+  );
+});
+
+let platform: Awaited<ReturnType<typeof createCallers>>;
+beforeAll(async () => {
+  platform = await createCallers();
+}, 180_000);
+
+type Verdict = 'passes' | 'is unknown' | 'is refused' | 'has to confirm';
+
+/** Returns how the request of a caller ends by the table. */
+function judge(caller: Caller, demand: Demand, operation: string): Verdict {
+  const { credential, scope, isForAdmins, isForPeople } = demand;
+  if (credential === 'none') return 'passes';
+  const isForOthers = caller.isForTools === true && operation !== 'callTools';
+  // An application's token is for the REST endpoints, unless it asks for the tools.
+  const isForRest = caller.kind === 'oauth' && caller.isForTools !== true && operation === 'callTools';
+  if (!caller.isActive || isForOthers || isForRest) return 'is unknown';
+  const isSession = caller.kind === 'session';
+  if (credential === 'session' && !isSession) return 'is refused';
+  if (credential === 'token' && isSession) return 'is refused';
+  if (scope !== undefined && !isSession && !caller.scopes.has(scope)) return 'is refused';
+  if (isForAdmins === true && caller.role !== 'admin') return 'is refused';
+  if (isForPeople === true && !caller.isPerson) return 'is refused';
+  return caller.isUnconfirmed === true && confirmed.has(operation) ? 'has to confirm' : 'passes';
+}
+
+const UNKNOWN_ID = '01900000-0000-7000-8000-000000000000';
+/** What the path names; nothing there exists, so that no allowed call changes anything. */
+const fill = (path: string, ids: Readonly<Record<string, string>> = {}): string =>
+  path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => {
+    if (name === 'connector') return 'nothing_1';
+    return ids[name] ?? (name === 'domain' ? 'nothing.example' : UNKNOWN_ID);
+  });
+
+async function observe({ id, method, path }: Operation, { bearer: token, kind }: Caller): Promise<Verdict> {
+  // Bodies are refused for their type once the caller has passed; only what a browser confirms is decided later.
+  const body = kind === 'session' ? confirmed.get(id) : undefined;
+  const payload = body ? { body } : { raw: 'x', headers: { 'content-type': 'text/plain' } };
+  const answer = await platform.call(method, fill(path), { token, ...(method === 'GET' ? {} : payload) });
+  const code = (answer.body?.error?.code ?? '') as string;
+  if (answer.status >= 500) throw new Error(`${id} answered ${answer.status}: ${answer.text}`);
+  if (answer.status === 401) return 'is unknown';
+  if (code === 'CONFIRMATION_REQUIRED') return 'has to confirm';
+  return answer.status === 403 || code === 'ADMIN_REQUIRED' ? 'is refused' : 'passes';
+}
+
+test('every operation has a row, and every row an operation', () => {
+  expect(operations.map(({ id }) => id).toSorted()).toEqual([...demands.keys()].toSorted());
+  for (const { id, isPublic } of operations)
+    expect([id, demands.get(id)?.credential === 'none']).toEqual([id, isPublic]);
+  expect([...confirmed.keys()].filter((id) => !demands.has(id))).toEqual([]);
+});
+
+test.each(operations)('$id is open to those callers that the table names', async (operation) => {
+  const demand = demands.get(operation.id) as Demand;
+  const observed: Record<string, Verdict> = {};
+  const expected: Record<string, Verdict> = {};
+  for (const caller of [...platform.callers, ...(await withAndWithout(demand.scope))]) {
+    observed[caller.name] = await observe(operation, caller);
+    expected[caller.name] = judge(caller, demand, operation.id);
+  }
+  expect(observed).toEqual(expected);
+});
+
+const made = new Map<string, Caller[]>();
+/** Returns two tokens of the administrator: one with the scope alone, and one with every other scope. */
+async function withAndWithout(scope: string | undefined): Promise<readonly Caller[]> {
+  if (scope === undefined) return [];
+  const known = made.get(scope);
+  if (known) return known;
+  const callers: Caller[] = [];
+  for (const [name, scopes] of [
+    [`a token with ${scope} alone`, [scope]],
+    [`a token with every scope but ${scope}`, HOLDABLE.admin.filter((one) => one !== scope)],
+  ] as const) {
+    const { accessToken } = await platform.createToken(platform.admin, scopes);
+    callers.push({
+      name,
+      bearer: accessToken,
+      kind: 'token',
+      role: 'admin',
+      scopes: new Set<string>(scopes),
+      isPerson: true,
+      isActive: true,
+    });
+  }
+  made.set(scope, callers);
+  return callers;
+}
+
+/** The operations that name something which the organisation has. */
+const namesSomething = ({ path }: Operation): boolean =>
+  /\{(?:id|userId|tokenId|accountId|clientId|secretId)\}/.test(path) &&
+  !/mcp-servers|passkeys|records|connected-apps/.test(path);
+
+/** Bodies for those that refuse one which says nothing before they look for what the path names. */
+const VALID_BODIES: Readonly<Record<string, object>> = {
+  changeServiceAccount: { name: 'x' },
+  changeOAuthApplication: { name: 'x' },
+  editOwnToken: { name: 'x' },
+  createServiceAccountToken: { name: 'x', scopes: ['crawl:read'] },
+};
+
+test.each(operations.filter(namesSomething))(
+  '$id finds nothing of another organisation',
+  async ({ id, method, path }) => {
+    const { user, token, account, accountToken, clientId, secretId } = platform.resources;
+    const body = VALID_BODIES[id] ?? confirmed.get(id) ?? {};
+    const options = { token: platform.otherAdmin, ...(method !== 'GET' && { body }) };
+    for (const tokenId of path.includes('tokenId') ? [token, accountToken] : [token]) {
+      const ids = { id: user, accountId: account, tokenId, clientId, secretId };
+      expect((await platform.call(method, fill(path, ids), options)).status).toBe(404);
+    }
+  },
+);
+
+interface RpcAnswer {
+  readonly error?: object;
+  readonly result?: { readonly tools?: readonly { readonly name: string }[]; readonly isError?: boolean };
+}
+
+async function ask({ bearer: token }: Caller, method: string, params: object = {}): Promise<RpcAnswer> {
+  const headers = { accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-11-25' };
+  const message = { jsonrpc: '2.0', id: 1, method, params };
+  const { text } = await platform.call('POST', '/mcp', { token, body: message, headers });
+  return JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text) as RpcAnswer;
+}
+
+test('each caller sees and may call the tools whose operations it may call, and no others', async () => {
+  for (const caller of platform.callers.filter(
+    ({ isActive, kind, isForTools }) => isActive && (kind !== 'oauth' || isForTools),
+  )) {
+    const isAllowed = (tool: string): boolean => {
+      const row = tools[tool] as string | Demand;
+      const demand = typeof row === 'string' ? (demands.get(row) as Demand) : row;
+      return judge({ ...caller, isForTools: false }, demand, '') === 'passes';
+    };
+    const { result } = await ask(caller, 'tools/list');
+    const listed = (result?.tools ?? []).map(({ name }) => name);
+    expect([caller.name, listed]).toEqual([caller.name, Object.keys(tools).filter(isAllowed)]);
+    for (const name of Object.keys(tools).filter((tool) => !isAllowed(tool))) {
+      const { error, result: called } = await ask(caller, 'tools/call', { name, arguments: {} });
+      expect([caller.name, name, error !== undefined || called?.isError]).toEqual([caller.name, name, true]);
+    }
+  }
+});
