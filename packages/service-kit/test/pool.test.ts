@@ -129,3 +129,19 @@ test('waiting for a connection and the statement have one deadline together', as
     await pool.end();
   }
 });
+
+test('a server that has become a standby, a deadlock and a serialization failure are worth another try', async () => {
+  const pool = createPool({
+    connectionString: database.url,
+    applicationName: 'test',
+    maxConnections: 1,
+    log: { warn: () => undefined },
+  });
+  const fail = (statement: string) => pool.query(statement).catch((error: unknown) => error);
+  const standby = await fail('begin read only; insert into written values (1); commit');
+  expect([(standby as { code?: string }).code, isDatabaseUnavailable(standby)]).toEqual(['25006', true]);
+  for (const code of ['40P01', '40001'])
+    expect(isDatabaseUnavailable(await fail(`do $$ begin raise sqlstate '${code}'; end $$`))).toBe(true);
+  expect(isDatabaseUnavailable(await fail('select 1 / 0'))).toBe(false);
+  await pool.end();
+});

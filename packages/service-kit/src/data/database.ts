@@ -89,8 +89,12 @@ export function createPool(options: PoolOptions): pg.Pool {
   return pool;
 }
 
-/** Class 08 is connections, 53 resources, 57P0x shutdown; 57014 statement timeouts, 55P03 lock timeouts; P1xxx is Prisma's. */
-const unavailableSqlState = /^(?:08...|53...|55P03|57P0.|57014|P1001|P1002|P1008|P1017|P2024|P2028)$/;
+/**
+ * Class 08 is connections, 53 resources, 57P0x shutdown; 57014 statement timeouts, 55P03 lock timeouts; 25006 a server that
+ * has become a standby; 40001 and 40P01 serialization failures and deadlocks, which a repetition ends; P1xxx is Prisma's.
+ */
+const unavailableSqlState =
+  /^(?:08...|53...|25006|40001|40P01|55P03|57P0.|57014|P1001|P1002|P1008|P1017|P2024|P2028)$/;
 // prettier-ignore
 const unavailableErrno = new Set([
   'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH',

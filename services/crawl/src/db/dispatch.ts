@@ -163,12 +163,17 @@ export async function findNextDue(db: pg.Pool, now: Date): Promise<number | unde
 /** The most waiting runs that are read. */
 const MAX_WAITING = 1_000;
 
-/** What is due and has not started. */
+/** So many failed runs in a row are no accident. */
+const FAILING_AFTER = 3;
+
+/** What is due and has not started, and what keeps failing. */
 export interface Backlog {
   /** For how many seconds the longest waiting run has been due; 0 when none waits. */
   readonly oldestAgeSeconds: number;
   /** The number of runs of schedules that were due before `overdueBefore`, counted up to a limit. */
   readonly overdue: number;
+  /** The number of connectors whose last runs failed, at least {@link FAILING_AFTER} in a row. */
+  readonly failing: number;
 }
 
 /** Reads a bounded part of what is due. */
@@ -186,8 +191,10 @@ export async function readBacklog(db: pg.Pool, now: Date, overdueBefore: Date): 
                where r.state in ('waiting', 'active', 'retrying') and r.state = 'waiting' and r.worker <> 'pull'
                order by r.due_at limit $3))
            select coalesce(extract(epoch from $1::timestamptz - min(at)), 0)::float8 as "oldestAgeSeconds",
-             (count(*) filter (where at < $2))::int as overdue from due`,
-    values: [now, overdueBefore, MAX_WAITING],
+             (count(*) filter (where at < $2))::int as overdue,
+             (select count(*)::int from connector_states where consecutive_failures > 1 and consecutive_failures >= $4) as failing
+           from due`,
+    values: [now, overdueBefore, MAX_WAITING, FAILING_AFTER],
   });
-  return rows[0] ?? { oldestAgeSeconds: 0, overdue: 0 };
+  return rows[0] ?? { oldestAgeSeconds: 0, overdue: 0, failing: 0 };
 }

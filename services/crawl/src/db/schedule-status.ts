@@ -27,8 +27,10 @@ const shown = [
  * is not shown.
  */
 const statuses = (filter: string) => `
-  select ${scheduleColumns('s')}, ${shown.map((column) => `coalesce(current.${column}, last.${column}) as run_${column}`).join(', ')}
+  select ${scheduleColumns('s')}, ${shown.map((column) => `coalesce(current.${column}, last.${column}) as run_${column}`).join(', ')},
+    coalesce(c.consecutive_failures, 0) as consecutive_failures, c.last_completed_at, c.last_failure
   from schedules s
+    left join connector_states c on c.org_id = s.org_id and c.connector = s.connector
     left join runs current on current.org_id = s.org_id and current.connector = s.connector
       and current.state in ('waiting', 'active', 'retrying')
     left join lateral (
@@ -43,6 +45,9 @@ const oneStatus = statuses('and s.connector = $2');
 const allStatuses = statuses('');
 
 type Row = Schedule & {
+  consecutive_failures: number;
+  last_completed_at: Date | null;
+  last_failure: string | null;
   run_state: ShownRun['state'] | null;
   run_trigger: ShownRun['trigger'];
   run_scheduled_for: Date;
@@ -54,13 +59,28 @@ type Row = Schedule & {
   run_finished_at: Date | null;
 };
 
+/** How the runs of a connector have ended. */
+export interface ConnectorHealth {
+  /** How many runs in a row have failed. */
+  readonly consecutiveFailures: number;
+  readonly lastCompletedAt: Date | null;
+  /** Why the last one failed; null after one that completed. */
+  readonly lastFailure: string | null;
+}
+
 export interface ScheduleStatus {
   readonly schedule: Schedule;
+  readonly health: ConnectorHealth;
   readonly run: ShownRun | undefined;
 }
 
 const getStatus = (row: Row): ScheduleStatus => ({
   schedule: row,
+  health: {
+    consecutiveFailures: row.consecutive_failures,
+    lastCompletedAt: row.last_completed_at,
+    lastFailure: row.last_failure,
+  },
   run:
     row.run_state === null
       ? undefined

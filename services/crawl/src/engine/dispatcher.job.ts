@@ -32,7 +32,8 @@ import type { CrawlMetrics } from './metrics.js';
  * wake-up that was lost cost no more than that.
  */
 
-const PAGE = 500;
+/** A page is written in one statement, which has a second even on a busy server. */
+const PAGE = 200;
 const MAX_SLEEP_MS = 1_000;
 /** A data loss is looked for this often. */
 const LOSS_CHECK_MS = 1_000;

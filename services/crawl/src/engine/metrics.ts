@@ -59,6 +59,15 @@ export function registerBacklog(registry: Registry, read: () => Promise<Backlog>
       if (backlog) age.set(backlog.oldestAgeSeconds);
     },
   });
+  const failing = new Gauge({
+    name: 'crawl_failing_connectors',
+    help: 'Connectors of organisations whose last three runs or more have failed. The same on every replica.',
+    registers,
+    async collect() {
+      const backlog = await readOnce();
+      if (backlog) failing.set(backlog.failing);
+    },
+  });
   const overdue = new Gauge({
     name: 'crawl_overdue_schedules',
     help: 'Runs of schedules that have not started in time, counted up to a thousand. The same on every replica.',

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { readBacklog } from '../../src/db/dispatch.js';
 import { findStatus } from '../../src/db/schedule-status.js';
 import { at, expectClaimed, times, useRunRows } from '../support/run-rows.js';
 
@@ -142,5 +143,24 @@ describe('ticks', () => {
     await rows.newLifecycle().complete(before);
     expect(await deliver()).toBeDefined();
     expect(await rows.getRuns(id)).toMatchObject([{ state: 'completed' }, { state: 'waiting' }]);
+  });
+
+  it('runs that fail one after the other are counted until one completes', async () => {
+    const { id, orgId, claim } = await rows.scheduleDaily();
+    const lifecycle = rows.newLifecycle();
+    const getHealth = async () => (await findStatus(rows.pool, orgId, 'files_1'))?.health;
+    for (const day of [1, 2, 3]) {
+      expect(await lifecycle.fail({ ...(await claim()), attempts: 2 }, `no ${day}`)).toBe('failed');
+      rows.now = at + day * DAY_MS;
+    }
+    expect(await getHealth()).toEqual({ consecutiveFailures: 3, lastFailure: 'no 3', lastCompletedAt: null });
+    expect((await readBacklog(rows.pool, new Date(at), new Date(at))).failing).toBe(1);
+    expect(await lifecycle.complete(await claim())).toBe(true);
+    expect(await getHealth()).toEqual({
+      consecutiveFailures: 0,
+      lastFailure: null,
+      lastCompletedAt: new Date(rows.now),
+    });
+    expect(await rows.getRuns(id)).toHaveLength(4);
   });
 });

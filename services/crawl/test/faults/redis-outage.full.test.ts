@@ -67,6 +67,7 @@ describeWith('own-redis', 'an outage of Redis', () => {
     await waitFor(() => late.logged().includes('queue is unavailable'), {
       what: 'a failed connection to Redis',
     });
+    await waitFor(async () => (await fetch(`${late.url}/health/ready`)).ok, { what: 'readiness' });
     expect((await schedule('mail_2')).status).toBe(201);
     expect((await site.platform.call('POST', '/mail_2/run')).status).toBe(503);
     await site.platform.redis?.start();

@@ -149,8 +149,6 @@ create table schedules (
   revision bigint not null,
   scheduled_at timestamptz(3) not null,
   paused_at timestamptz(3),
-  -- When a paused schedule is resumed by itself.
-  paused_until timestamptz(3),
   -- When the dispatcher next makes a run. Null while paused, and once a one-off schedule has its run.
   next_run_at timestamptz(3),
   missed_runs integer default 0 not null,
@@ -161,7 +159,6 @@ create table schedules (
 ) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=1000);
 -- What the dispatcher reads: its length is the number of schedules that are due.
 create index schedules_due on schedules (next_run_at) where state = 'active';
-create index schedules_paused on schedules (paused_until) where paused_until is not null;
 create unique index schedules_org_connector on schedules (org_id, connector);
 
 -- The outbox of packages/events, word for word: a test compares them.

@@ -78,13 +78,11 @@ export function createScheduleService({ pool, onChange, clock, overdueGraceMs }:
 
     async status(orgId: string, connector: Connector): Promise<StatusItem | undefined> {
       const found = await findStatus(pool, orgId, connector);
-      return found && toStatusItem(found.schedule, found.run, getShownAt());
+      return found && toStatusItem(found, getShownAt());
     },
 
     async list(orgId: string): Promise<StatusItem[]> {
-      return (await findStatuses(pool, orgId)).map(({ schedule, run }) =>
-        toStatusItem(schedule, run, getShownAt()),
-      );
+      return (await findStatuses(pool, orgId)).map((status) => toStatusItem(status, getShownAt()));
     },
 
     /** @returns when it was paused. @throws AppError 400 when there is nothing to pause, or it is paused already. */

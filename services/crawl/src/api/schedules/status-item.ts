@@ -1,7 +1,8 @@
 import { Type } from 'typebox';
-import type { ShownRun } from '../../db/schedule-status.js';
+import type { ScheduleStatus, ShownRun } from '../../db/schedule-status.js';
 import { toJobKey, toQueueName } from '../../domain/connectors.js';
 import type { RunState } from '../../domain/run-state.js';
+import { type RunWorker, runWorkers } from '../../domain/run-worker.js';
 import { ScheduleConfig } from '../../domain/schedule-config.js';
 import type { Schedule } from '../../domain/schedule.js';
 
@@ -43,6 +44,12 @@ export const StatusItem = Type.Object(
     overdueSince: Nullable(
       Type.String({ format: 'date-time', description: 'Set while an expected run has not started in time.' }),
     ),
+    worker: Type.Unsafe<RunWorker>({ enum: [...runWorkers] }),
+    consecutiveFailures: Type.Integer({ description: 'How many runs in a row have failed.' }),
+    lastFailure: Nullable(
+      Type.String({ description: 'Why the last run failed; null after one that completed.' }),
+    ),
+    lastCompletedAt: Nullable(Type.String({ format: 'date-time' })),
     missedRuns: Type.Integer({
       description: 'Expected runs that did not happen at their time, since it was scheduled.',
     }),
@@ -98,7 +105,7 @@ function findOverdue(
     : null;
 }
 
-export function toStatusItem(schedule: Schedule, run: ShownRun | undefined, shownAt: ShownAt): StatusItem {
+export function toStatusItem({ schedule, run, health }: ScheduleStatus, shownAt: ShownAt): StatusItem {
   const { connector, orgId, metadata } = schedule;
   const now = shownAt.at;
   // A one-off schedule whose run is in progress has no other time.
@@ -129,6 +136,10 @@ export function toStatusItem(schedule: Schedule, run: ShownRun | undefined, show
     nextRunAt: iso(nextRunAt),
     pausedAt: iso(schedule.pausedAt),
     overdueSince: iso(findOverdue(schedule, run, shownAt)),
+    worker: schedule.worker,
+    consecutiveFailures: health.consecutiveFailures,
+    lastFailure: health.lastFailure,
+    lastCompletedAt: iso(health.lastCompletedAt),
     missedRuns: schedule.missedRuns,
   };
 }
