@@ -17,11 +17,6 @@ import { findLiveCredentials, type LivenessRow } from './queries.js';
 import type { RefusedUses } from './refused-uses.js';
 
 const MAX_BATCH = 500;
-/**
- * While a batch is with the database, the next one is collected. Without this, two batches of about ten were always in
- * flight under load, and sending them was a fifth of the work of a verification.
- */
-const MAX_WAIT_MS = 2;
 
 interface Use {
   readonly credential: SignedCredential;
@@ -108,7 +103,6 @@ export function createDatabaseLiveness(deps: {
     load,
     maxBatch: MAX_BATCH,
     maxInFlight: LIVENESS_CONNECTIONS,
-    maxWaitMs: MAX_WAIT_MS,
   });
   return async (credential, { address, userAgent, requiredScopes = [] } = {}) => {
     const row = await findRow(credential);
