@@ -23,8 +23,9 @@ import { sendRoutes } from './features/emails/routes.js';
 import { createResend } from './features/emails/resend.js';
 import { resendRoute } from './features/emails/resend.routes.js';
 import { createEmailService } from './features/emails/service.js';
-import { createRequestCipher } from './features/journal/request-cipher.js';
-import type { JournalTimes } from './features/journal/upkeep.js';
+import { createAttemptMail } from './features/emails/queued-mail.js';
+import { createRequestCipher } from './features/queue/request-cipher.js';
+import type { QueueTimes } from './features/queue/upkeep.job.js';
 import { recordRoutes } from './features/records/routes.js';
 import { createRecordService } from './features/records/service.js';
 import { createManagerClient } from './features/smtp-configuration/manager-client.js';
@@ -35,8 +36,8 @@ import type { Resources } from './resources.js';
 import { startWorkers, type Workers } from './workers.js';
 
 export interface MailDeps extends ServiceDeps<MailConfig, Resources> {
-  /** Replaces the journal's default times. Tests set it. */
-  readonly journalTimes?: JournalTimes;
+  /** Replaces the queue's default times. Tests set it. */
+  readonly queueTimes?: QueueTimes;
   /** Replaces the resolver that asks the system's name servers. Tests set it. */
   readonly resolveHost?: ResolveHost;
 }
@@ -72,10 +73,10 @@ export async function buildMail(deps: MailDeps): Promise<ServiceApp> {
   const { config, clock } = deps;
   const limits = toLimits(deps);
   const workers = await startWorkers({ ...deps, limits });
-  const { identity, journal } = workers;
+  const { identity, upkeep } = workers;
   const service = await createMailApp(deps);
-  service.health.checks.set('journal', async () => {
-    if (!journal.isUp) throw new Error('the journal has not started');
+  service.health.checks.set('queue', async () => {
+    if (!upkeep.isUp) throw new Error('the queue has not started');
   });
   await registerRemoteAuth(service, { audience: 'mail', config, identity, clock });
   const fetch = createManagerClient({
@@ -87,7 +88,7 @@ export async function buildMail(deps: MailDeps): Promise<ServiceApp> {
   return service;
 }
 
-interface Parts extends Pick<Workers, 'backgroundSends' | 'journal' | 'pools'> {
+interface Parts extends Pick<Workers, 'dispatcher' | 'journal' | 'pools' | 'upkeep'> {
   readonly configurations: SmtpConfigurations;
   readonly limits: TransportLimits;
 }
@@ -95,30 +96,32 @@ interface Parts extends Pick<Workers, 'backgroundSends' | 'journal' | 'pools'> {
 /** Registers the routes, grouped by the authority that they require. */
 async function registerRoutes({ app, metrics }: ServiceApp, deps: MailDeps, parts: Parts): Promise<void> {
   const { config, resources, clock } = deps;
-  const { configurations, limits, pools, journal, backgroundSends } = parts;
+  const { configurations, limits, pools, journal, dispatcher, upkeep } = parts;
+  const { pool, log } = resources;
   const { SEND_DEADLINE_MS: deadlineMs } = config;
   const deliver = createDeliver(pools, deadlineMs);
-  const onOutcome = registerMailMetrics(metrics, { pools, journal });
+  const onOutcome = registerMailMetrics(metrics, { pools, journal, pool, clock, log });
   const sendLimiter = createFairLimiter({
     capacity: config.SENDS_MAX,
     maxPerOwner: config.SENDS_PER_ORG_MAX,
     message: 'Too many mails are under way',
   });
-  const cipher = createRequestCipher(config.SERVICE_CLIENT_SECRET, 'resend');
+  const cipher = createRequestCipher(config.SERVICE_CLIENT_SECRET, 'request');
   const contentCipher = createRequestCipher(config.SERVICE_CLIENT_SECRET, 'content');
   const emails = createEmailService({
     journal,
+    dispatcher,
     deliver,
     clock,
     sendLimiter,
-    backgroundSends,
     cipher,
     contentCipher,
     onOutcome,
   });
+  dispatcher.start(createAttemptMail({ pool, configurations, deliver, cipher, clock, onOutcome }));
   const runtime = {
     get isUp() {
-      return pools.isUp && journal.isUp;
+      return pools.isUp && upkeep.isUp;
     },
   };
   // These routes accept personal access tokens, and credentials of the platform's own services.
@@ -126,7 +129,7 @@ async function registerRoutes({ app, metrics }: ServiceApp, deps: MailDeps, part
   smtpConfigurationRoutes(app, { configurations, runtime });
   // These routes are for administrators.
   recordRoutes(app, createRecordService({ ...resources, contentCipher }));
-  const resend = createResend({ pool: resources.pool, cipher, emails });
+  const resend = createResend({ pool, cipher, emails });
   resendRoute(app, { resend, configurations, deadlineMs });
   previewRoute(app, preview);
   connectionTestRoute(app, {

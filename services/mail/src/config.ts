@@ -60,8 +60,8 @@ export const mailVariables = {
   SMTP_CONFIG_MAX_AGE_MS: withDefault(integer(0, 3_600_000), 60_000),
   /** The time limit of a request to send, including the upload of its body. Every timeout in front of it is longer. */
   SEND_DEADLINE_MS: withDefault(integer(1_000, MAX_SEND_DEADLINE_MS), MAX_SEND_DEADLINE_MS),
-  /** The retention of all mails in the journal; 0 keeps them for ever. */
-  RECORDS_KEPT_DAYS: withDefault(integer(0, 36_500), 0),
+  /** The retention of all mails; 0 keeps them, and the addresses in them, for ever. */
+  RECORDS_KEPT_DAYS: withDefault(integer(0, 36_500), 400),
   /** At least one day, so that the result of an idempotency key outlives the key. */
   UNSENT_MAILS_KEPT_DAYS: withDefault(integer(1, 3_650), 30),
   SENDS_MAX: withDefault(integer(1, 10_000), 500),

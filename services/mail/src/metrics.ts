@@ -1,4 +1,10 @@
+import type { Clock, Logger } from '@platform/service-kit';
+import type pg from 'pg';
 import { Counter, Gauge, type Registry } from 'prom-client';
+import { measureQueue } from './features/queue/queries.js';
+
+/** Counting stops here; a longer queue is reported as this many mails. */
+const MAX_COUNT = 1_000;
 
 /**
  * Registers the metrics of this service.
@@ -7,7 +13,13 @@ import { Counter, Gauge, type Registry } from 'prom-client';
  */
 export function registerMailMetrics(
   registry: Registry,
-  sources: { readonly pools: { readonly size: number }; readonly journal: { readonly backlog: number } },
+  sources: {
+    readonly pools: { readonly size: number };
+    readonly journal: { readonly backlog: number };
+    readonly pool: pg.Pool;
+    readonly clock: Clock;
+    readonly log: Logger;
+  },
 ): (state: string) => void {
   const settled = new Counter({
     name: 'mails_settled_total',
@@ -33,6 +45,28 @@ export function registerMailMetrics(
       backlog.set(sources.journal.backlog);
     },
   });
+  const oldest = new Gauge({
+    name: 'mails_oldest_due_seconds',
+    help: 'How long the longest waiting of the due mails has waited; 0 when none is due.',
+    registers: [],
+  });
+  const due = new Gauge({
+    name: 'mails_due',
+    help: `Queued mails that are due; ${MAX_COUNT} stands for that many or more.`,
+    registers: [],
+    /** Both are NaN when the database fails, so that a scrape still returns the other metrics. */
+    async collect() {
+      const { pool, clock, log } = sources;
+      const measured = await measureQueue(pool, new Date(clock()), MAX_COUNT).catch((error: unknown) => {
+        log.warn({ err: error }, 'Failed to measure the queue; its metrics are NaN');
+        return { due: Number.NaN, oldestSeconds: Number.NaN };
+      });
+      due.set(measured.due);
+      oldest.set(measured.oldestSeconds);
+    },
+  });
+  registry.registerMetric(due);
+  registry.registerMetric(oldest);
   registry.registerMetric(pools);
   registry.registerMetric(backlog);
   return (state) => {

@@ -3,45 +3,59 @@ import type { ServiceDeps } from '@platform/service-kit';
 import type { MailConfig } from './config.js';
 import { createTransportPools, type TransportPools } from './features/delivery/pools.js';
 import type { TransportLimits } from './features/delivery/transport-options.js';
-import { type BackgroundSends, createBackgroundSends } from './features/emails/background-sends.js';
-import { createJournal, type Journal } from './features/journal/service.js';
-import type { JournalTimes } from './features/journal/upkeep.js';
+import { createDispatcher, type Dispatcher } from './features/queue/dispatcher.job.js';
+import { createJournal, type Journal } from './features/queue/journal.js';
+import { createUpkeep, type QueueTimes, standardTimes, type Upkeep } from './features/queue/upkeep.job.js';
 import type { Resources } from './resources.js';
 
 interface WorkerDeps extends ServiceDeps<MailConfig, Resources> {
   readonly limits: TransportLimits;
-  /** Replaces the journal's default times. Tests set it. */
-  readonly journalTimes?: JournalTimes;
+  /** Replaces the queue's default times. Tests set it. */
+  readonly queueTimes?: QueueTimes;
 }
 
 export interface Workers {
   readonly identity: IdentityClient;
   readonly pools: TransportPools;
   readonly journal: Journal;
-  readonly backgroundSends: BackgroundSends;
+  readonly dispatcher: Dispatcher;
+  readonly upkeep: Upkeep;
 }
 
 /** Starts everything that runs independently of requests, and registers each part with the shutdown. */
 export async function startWorkers(deps: WorkerDeps): Promise<Workers> {
-  const { config, limits, resources, shutdown, clock, journalTimes } = deps;
-  const { pool, heartbeatPool, log } = resources;
+  const { config, limits, resources, shutdown, clock, queueTimes: times = standardTimes } = deps;
+  const { pool, log } = resources;
   const identity = openIdentityClient({ config, log, shutdown, clock });
   const pools = createTransportPools({ ...limits, maxPools: config.SMTP_POOLS_MAX });
-  const journal = createJournal({
+  const { leaseMs } = times;
+  const journal = createJournal({ pool, clock, log, leaseMs });
+  const dispatcher = createDispatcher({
     pool,
-    heartbeatPool,
     clock,
     log,
+    journal,
+    leaseMs,
+    connectionsPerOrganisation: config.SMTP_CONNECTIONS_PER_POOL,
+    maxInFlight: config.SENDS_MAX,
+    graceMs: config.SEND_DEADLINE_MS,
+  });
+  const upkeep = createUpkeep({
+    pool,
+    clock,
+    log,
+    times,
     unsentKeptDays: config.UNSENT_MAILS_KEPT_DAYS,
     recordsKeptDays: config.RECORDS_KEPT_DAYS,
-    ...(journalTimes && { times: journalTimes }),
+    onQueued: dispatcher.wake,
   });
-  const backgroundSends = createBackgroundSends(config.SEND_DEADLINE_MS);
   await identity.start();
   // Deliberately not awaited: while the database is unreachable, the service still listens and reports that it isn't ready.
-  void journal.start();
-  shutdown.on('http', 'accepted mails', backgroundSends.stop);
+  void upkeep.start();
+  shutdown.on('http', 'queued mails', dispatcher.stop);
   shutdown.on('workers', 'SMTP pools', pools.close);
-  shutdown.on('flush', 'journal', journal.stop);
-  return { identity, pools, journal, backgroundSends };
+  shutdown.on('flush', 'journal', async () => {
+    await Promise.all([upkeep.stop(), journal.stop()]);
+  });
+  return { identity, pools, journal, dispatcher, upkeep };
 }

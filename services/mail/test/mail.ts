@@ -22,7 +22,7 @@ import {
 import pg from 'pg';
 import { buildMail } from '../src/app.js';
 import { loadMailConfig } from '../src/config.js';
-import type { JournalTimes } from '../src/features/journal/upkeep.js';
+import type { QueueTimes } from '../src/features/queue/upkeep.job.js';
 import { openResources } from '../src/resources.js';
 
 const migrationsFolder = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
@@ -53,7 +53,7 @@ export interface MailOptions {
   readonly environment?: NodeJS.ProcessEnv;
   /** A database server that the test stops and starts. The service then uses the timeouts of production. */
   readonly adminUrl?: string;
-  readonly journalTimes?: JournalTimes;
+  readonly queueTimes?: QueueTimes;
   readonly resolveHost?: ResolveHost;
 }
 
@@ -120,13 +120,13 @@ export async function buildApp(
     log,
     shutdown,
   });
-  const { journalTimes, resolveHost } = options;
+  const { queueTimes, resolveHost } = options;
   const service = await buildMail({
     config,
     resources,
     shutdown,
     clock,
-    ...(journalTimes && { journalTimes }),
+    ...(queueTimes && { queueTimes }),
     ...(resolveHost && { resolveHost }),
   });
   return { app: service.app, config, resources, shutdown };

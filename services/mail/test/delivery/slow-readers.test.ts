@@ -34,7 +34,9 @@ function createDelivery(limits: { readonly stepTimeoutMs: number; readonly deadl
 /** Sends a mail without its size, so that the deadline of a small mail applies. */
 const send = (deliver: Deliver, id: string, content: Buffer): Promise<Outcome> =>
   deliver({
-    orgId: 'one',
+    poolKey: 'one',
+    onData: async () => undefined,
+    signal: new AbortController().signal,
     configuration: { host: '127.0.0.1', port: smtp.port, fromEmail: 'noreply@corp.example', tls: 'none' },
     messageBytes: 0,
     message: (signal) => ({
@@ -66,7 +68,7 @@ describe.each<[string, string]>([
     });
     await waitFor(() => smtp.count('CHUNK') === 1, { what: 'the message' });
     expect([await send(deliver, 'small', Buffer.alloc(10)), isOver]).toEqual([
-      { state: 'sent', refused: [] },
+      { state: 'sent', recipients: [] },
       false,
     ]);
     await smtp.close();

@@ -2,7 +2,7 @@ import { generateKeyPairSync, sign } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text as readBody } from 'node:stream/consumers';
-import { createRequestCipher } from '../../src/features/journal/request-cipher.js';
+import { createRequestCipher } from '../../src/features/queue/request-cipher.js';
 import { createRecordService, type RecordService } from '../../src/features/records/service.js';
 import { buildApp, createMailDatabase, emailBody, waitForRuntime } from '../mail.js';
 import { type SmtpUnderTest, startSmtp, toConfiguration } from '../smtp-server.js';

@@ -8,8 +8,8 @@ let mail: MailUnderTest;
 let smtp: SmtpUnderTest;
 
 beforeAll(async () => {
-  const journalTimes = { heartbeatMs: 100, senderTimeoutMs: 30_000, keyLifetimeMs: DAY_MS };
-  ({ mail, smtp } = await startMailWithServer({ journalTimes }));
+  const queueTimes = { leaseMs: 30_000, upkeepMs: 100, keyLifetimeMs: DAY_MS };
+  ({ mail, smtp } = await startMailWithServer({ queueTimes }));
 });
 afterAll(() => mail.close());
 
@@ -80,14 +80,14 @@ test('the content is deleted with a recipient who is erased, and cannot be read 
   const shared = await send(invite({ sendEmailTo: ['ada@example.com', 'bob@example.com'] }));
   const other = await send(invite({ sendEmailTo: ['bob@example.com'] }));
   await mail.db.query(
-    'update mails set content_sealed = (select content_sealed from mails where id = $1) where id = $2',
+    'update mails set sealed_content = (select sealed_content from mails where id = $1) where id = $2',
     [shared.id, other.id],
   );
   expect((await getContent(other.id)).body).toEqual({ data: null });
   await mail.call('DELETE', '/api/v1/mail/records?recipient=ada@example.com', { token: mail.session });
   expect((await getContent(shared.id)).body).toEqual({ data: null });
-  const { rows } = await mail.db.query('select content_sealed from mails where id = $1', [shared.id]);
-  expect(rows).toEqual([{ content_sealed: null }]);
+  const { rows } = await mail.db.query('select sealed_content from mails where id = $1', [shared.id]);
+  expect(rows).toEqual([{ sealed_content: null }]);
 });
 
 test('the content is deleted after UNSENT_MAILS_KEPT_DAYS, while the record of a sent mail stays', async () => {

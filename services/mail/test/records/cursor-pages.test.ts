@@ -1,32 +1,25 @@
-import { PrismaPg } from '@prisma/adapter-pg';
-import { findRecords } from '../../src/features/records/queries.js';
-import { PrismaClient } from '../../src/generated/prisma/client.js';
 import { type MailUnderTest, startMail } from '../mail.js';
 
 let mail: MailUnderTest;
 const ADDRESS = 'ada@example.com';
 
 beforeAll(async () => {
-  mail = await startMail();
+  // The ids of these mails are years old.
+  mail = await startMail({ environment: { RECORDS_KEPT_DAYS: '0' } });
 });
 afterAll(() => mail.close());
 
 /** Inserts mails to Ada whose ids have this prefix, one for each of the states. */
 async function insertMails(prefix: string, states: readonly string[]): Promise<void> {
-  await mail.db.query(
-    `insert into mail_counters (org_id, sent) values ($1, $2)
-     on conflict (org_id) do update set sent = mail_counters.sent + excluded.sent`,
-    [mail.orgId, states.filter((state) => state === 'sent').length],
-  );
   // prettier-ignore
   await mail.db.query(
     `with mails as (
-       insert into mails (id, org_id, state, sender_id, subject, from_address, to_addresses, cc_addresses, template_type, created_at, updated_at)
-       select overlay(gen_random_uuid()::text placing $2 from 1 for 15)::uuid, $1::uuid, state::mail_state, gen_random_uuid(), 'x',
+       insert into mails (id, org_id, state, lane, caller_waits, next_attempt_at, expires_at, subject, from_address, to_addresses, cc_addresses, template_type, created_at, updated_at)
+       select overlay(gen_random_uuid()::text placing $2 from 1 for 15)::uuid, $1::uuid, state::mail_state, 2, false, now(), now(), 'x',
          'noreply@example.com', array[$4], '{}', 'loginWithOTP', now(), now()
        from unnest($3::text[]) as state
        returning id, org_id
-     ) insert into mail_recipients (org_id, address, mail_id) select org_id, $4, id from mails`,
+     ) select from mails`,
     [mail.orgId, prefix, states, ADDRESS],
   );
 }
@@ -71,28 +64,4 @@ test('the cursor leads past what page numbers reach, and past a long part of the
   expect(last.nextCursor).toBe(last.data.at(-1)?.id);
   const next = await list(`state=sent&since=2020-01-01T00:00:00Z&limit=100&cursor=${last.nextCursor ?? ''}`);
   expect(next.data).toHaveLength(100);
-});
-
-test('a page after a cursor reads its own rows by the index, and no others', async () => {
-  const prisma = new PrismaClient({
-    adapter: new PrismaPg({ connectionString: mail.databaseUrl }),
-    log: [{ emit: 'event', level: 'query' }],
-  });
-  try {
-    await mail.db.query('analyze mails');
-    const queries: { query: string; params: string }[] = [];
-    prisma.$on('query', (event) => void queries.push(event));
-    const beforeId = '01800000-0000-7800-8000-000000000000';
-    await findRecords(prisma, mail.orgId, { isFromEnd: false, offset: 0, count: 21, beforeId });
-    const [{ query, params } = { query: '', params: '[]' }] = queries;
-    const { rows } = await mail.db.query<Record<string, string>>(
-      `explain (analyze, costs off) ${query}`,
-      JSON.parse(params),
-    );
-    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
-    expect(plan).toMatch(/Scan Backward using mails_sent .*rows=21\b/);
-    expect(plan).not.toMatch(/Seq Scan|Sort/);
-  } finally {
-    await prisma.$disconnect();
-  }
 });

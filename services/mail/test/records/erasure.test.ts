@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { waitFor } from '@platform/testing';
-import { v7 as uuidv7 } from 'uuid';
-import { storeOutcomes } from '../../src/features/journal/queries.js';
+import { endAttempts } from '../../src/features/queue/queries.js';
 import type { MailUnderTest } from '../mail.js';
+import { insertMailRow } from '../mail-rows.js';
 import { startMailWithServer } from '../mail-with-server.js';
 import type { SmtpUnderTest } from '../smtp-server.js';
 
@@ -12,7 +11,7 @@ let smtp: SmtpUnderTest;
 beforeAll(async () => {
   ({ mail, smtp } = await startMailWithServer({
     environment: { SMTP_TIMEOUT_MS: '30000' },
-    journalTimes: { heartbeatMs: 100, senderTimeoutMs: 30_000, keyLifetimeMs: 24 * 3_600_000 },
+    queueTimes: { leaseMs: 30_000, upkeepMs: 100, keyLifetimeMs: 24 * 3_600_000 },
   }));
 });
 afterAll(() => mail.close());
@@ -100,15 +99,18 @@ describe('a mail in progress', () => {
 });
 
 test('a late outcome restores neither an erased address nor the stored request', async () => {
-  const id = uuidv7();
-  await mail.db.query(
-    `insert into mails (id, org_id, state, sender_id, subject, from_address, to_addresses, cc_addresses, template_type, created_at, updated_at)
-     values ($1, $2, 'unknown', $2, '', 'a@b.example', '{late@example.com,other@example.com}', '{}', 'appuserInvite', now(), now())`,
-    [id, mail.orgId],
-  );
+  const id = await insertMailRow(mail.db, {
+    orgId: mail.orgId,
+    state: 'unknown',
+    to: ['late@example.com', 'other@example.com'],
+    columns: { claim: 1, can_resend: true, sealed_request: 'x' },
+  });
   expect(await erase('late@example.com')).toMatchObject({ changed: 1 });
-  const refused = ['late@example.com', 'other@example.com'];
-  await storeOutcomes(mail.db, [{ id, state: 'failed', refused, encryptedRequest: 'encrypted' }], new Date());
+  const recipients = ['late@example.com', 'other@example.com'].map((address) => ({
+    address,
+    state: 'refused' as const,
+  }));
+  await endAttempts(mail.db, [{ id, claim: 1, state: 'failed', recipients }], new Date());
   expect((await get(id)).body.data).toMatchObject({
     state: 'failed',
     canResend: false,
@@ -116,27 +118,6 @@ test('a late outcome restores neither an erased address nor the stored request',
   });
   expect(await isStored('late@example.com')).toBe(false);
 });
-
-/** Writes a mail like the versions before and after the table of recipients was added. */
-const written = `insert into mails (id, org_id, sender_id, subject, from_address, to_addresses, cc_addresses, template_type, created_at, updated_at)
-  values ($1, $2, $1, '', 'a@b.example', '{Previous@example.com}', '{}', 'accountCreation', now(), now())`;
-test.each([
-  ['without its recipients', written],
-  [
-    'with its recipients',
-    `with written as (${written} returning id, org_id, to_addresses)
-     insert into mail_recipients (org_id, address, mail_id) select org_id, lower(unnest(to_addresses)), id from written`,
-  ],
-])(
-  'a mail that a previous version wrote %s during an update is found and erased',
-  async (_name, statement) => {
-    const id = randomUUID();
-    await mail.db.query(statement, [id, mail.orgId]);
-    await mail.db.query(`update mails set state = 'sent' where id = $1`, [id]);
-    expect((await list('previous@example.com')).map((record) => record.id)).toEqual([id]);
-    expect(await erase('previous@example.com')).toEqual({ deleted: 1, changed: 0, pending: 0 });
-  },
-);
 
 describe('a resend and an erasure at the same time', () => {
   const fail = async (sendEmailTo: string[]) => {

@@ -11,10 +11,10 @@ test('updateSmtpConfig fails with "Mail container not found" while the mail runt
     body: toConfiguration({ port: 9 }),
   });
   const token = await administrator.createToken(['SEND_MAIL', 'FETCH_CONFIG']);
-  // The lock blocks the first heartbeat of the sender.
+  // The lock blocks the first upkeep.
   const db = new pg.Pool({ connectionString: database.url, max: 1 });
   const lock = await db.connect();
-  await lock.query('begin; lock table senders in access exclusive mode');
+  await lock.query('begin; lock table mails in access exclusive mode');
 
   const { app, shutdown } = await buildApp(database.url, administrator.identityUrl);
   const call = async (url: string, payload?: object) => {

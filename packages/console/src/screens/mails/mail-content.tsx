@@ -41,9 +41,9 @@ export function MailContent({ record }: { record: MailRecord }) {
   );
 }
 
-const NotKept = ({ record: { emailTemplateType: type, state, canResend } }: { record: MailRecord }) => (
+const NotKept = ({ record: { emailTemplateType: type, canResend } }: { record: MailRecord }) => (
   <p className="hint">
-    {state === 'pending' ? t.pending : t.notKept} {canResend && t.keptForResend}{' '}
+    {t.notKept} {canResend && t.keptForResend}{' '}
     {type in fieldsOf && (
       <Link to="/mails/templates" search={{ template: type }}>
         {templates.types[type as TemplateType]}

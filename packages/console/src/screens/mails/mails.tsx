@@ -14,14 +14,15 @@ import type { MailRecord } from './api.ts';
 
 const PAGE_SIZE = 25;
 
-const STATES = ['any', 'sent', 'failed', 'unknown', 'pending'] as const;
+const STATES = ['any', 'sent', 'failed', 'unknown', 'queued', 'sending'] as const;
 type State = (typeof STATES)[number];
 
 const tones: Readonly<Record<string, Tone>> = {
   sent: 'good',
   failed: 'bad',
   unknown: 'notice',
-  pending: 'busy',
+  queued: 'neutral',
+  sending: 'busy',
 };
 
 export const MailState = ({ state }: Pick<MailRecord, 'state'>) => (

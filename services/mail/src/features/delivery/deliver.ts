@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
 import { classifyFailure, type Outcome } from './outcome.js';
-import type { Message, TransportPools } from './pools.js';
+import type { Message, OnData, TransportPools } from './pools.js';
 
 /** The delays before the second and the third attempt. */
 const RETRY_AFTER_MS = [250, 1_000] as const;
@@ -11,17 +11,17 @@ const BYTES_PER_MS = 64;
 
 /** A mail to deliver through one organisation's server. */
 export interface Delivery {
-  readonly orgId: string;
-  /** Mails with the same key and configuration share connections. It defaults to the organisation's id. */
-  readonly poolKey?: string;
+  /** Mails with the same key and configuration share connections. */
+  readonly poolKey: string;
   readonly configuration: SmtpConfiguration;
   /** Creates a new message for each attempt, because an attachment that is a stream can be read only once. */
   readonly message: (signal: AbortSignal) => Message;
   readonly messageBytes: number;
+  readonly onData: OnData;
   /** Set when a client waits for the outcome: the end of all attempts in `performance.now()`, for any size of mail. */
-  readonly deadlineAt?: number;
+  readonly deadlineAt?: number | undefined;
   /** Aborts all attempts. */
-  readonly signal?: AbortSignal;
+  readonly signal: AbortSignal;
 }
 
 export type Deliver = (delivery: Delivery) => Promise<Outcome>;
@@ -31,8 +31,8 @@ async function attemptUntil(
   pools: TransportPools,
   delivery: Delivery,
 ): Promise<Outcome> {
-  const { orgId, poolKey = orgId, configuration, message } = delivery;
-  const attemptOnce = async () => pools.attempt(poolKey, configuration, message(signal));
+  const { poolKey, configuration, message, onData } = delivery;
+  const attemptOnce = async () => pools.attempt(poolKey, configuration, message(signal), onData);
   for (let attempt = 0; ; attempt += 1) {
     const { outcome, canRetry } = await attemptOnce().catch((error: unknown) =>
       // An attempt never rejects, so the error comes from creating the message: nothing was sent.
@@ -64,12 +64,12 @@ export const createDeliver =
       deadline.abort();
     };
     const timer = setTimeout(expire, Math.max(0, leftMs));
-    signal?.addEventListener('abort', expire, { once: true });
-    if (signal?.aborted) expire();
+    signal.addEventListener('abort', expire, { once: true });
+    if (signal.aborted) expire();
     try {
       return await attemptUntil(deadline.signal, pools, delivery);
     } finally {
       clearTimeout(timer);
-      signal?.removeEventListener('abort', expire);
+      signal.removeEventListener('abort', expire);
     }
   };

@@ -26,6 +26,10 @@ const byCode: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'The server did not answer in time',
   ETLS: 'The connection could not be secured',
   EPROTOCOL: 'The server does not answer as an SMTP server does',
+  ECONFIG: 'There is no complete SMTP configuration, or it could not be read',
+  EEXPIRED: 'It could not be sent before it expired',
+  EREQUEST: 'Its request can no longer be read or rendered',
+  ENORECIPIENT: 'No recipient is left to send it to',
 };
 
 /** Describes a failure in one sentence without quoting the server, whose text may contain a password. */

@@ -1,9 +1,23 @@
+export type RecipientState = 'accepted' | 'deferred' | 'refused' | 'suppressed';
+
+/** What became of a mail for one of its recipients. */
+export interface RecipientOutcome {
+  readonly address: string;
+  readonly state: RecipientState;
+  /** The enhanced status code, or else the reply code. */
+  readonly status?: string | undefined;
+}
+
 /** The outcome of a delivery. */
 export type Outcome =
-  /** The server accepted the mail; `refused` are the recipients that it didn't accept. */
-  | { readonly state: 'sent'; readonly refused: readonly string[] }
-  /** The server cannot have accepted the mail. */
-  | { readonly state: 'failed'; readonly problem: SmtpProblem }
+  /** The server accepted the mail for all recipients, except for those that are listed. */
+  | { readonly state: 'sent'; readonly recipients: readonly RecipientOutcome[] }
+  /** The server cannot have accepted the mail. The recipients are those that it didn't accept by themselves. */
+  | {
+      readonly state: 'failed';
+      readonly problem: SmtpProblem;
+      readonly recipients: readonly RecipientOutcome[];
+    }
   /** The message was at least partly sent and no final reply came, so the server may have accepted it. */
   | { readonly state: 'unknown'; readonly problem: SmtpProblem };
 
@@ -46,6 +60,19 @@ function describe({ code, originalCode, command, responseCode, response }: SmtpF
     ...(status === undefined ? {} : { status }),
   };
 }
+
+/** The recipients that the server didn't accept, from an error of nodemailer or the result of a mail to the others. */
+export const toRecipientOutcomes = (failure: unknown): RecipientOutcome[] =>
+  (((failure ?? {}) as SmtpFailure).rejectedErrors ?? []).flatMap((error) => {
+    const { recipient } = (error ?? {}) as { recipient?: unknown };
+    if (typeof recipient !== 'string') return [];
+    const problem = describe(error as SmtpFailure);
+    return {
+      address: recipient,
+      state: isPermanentRefusal(problem) ? ('refused' as const) : ('deferred' as const),
+      status: problem.status ?? problem.reply?.toString(),
+    };
+  });
 
 /** When several recipients were refused, returns the problem of one that may be accepted later, if there is one. */
 export function toProblem(thrown: unknown): SmtpProblem {
@@ -92,14 +119,14 @@ export interface AttemptResult {
 /**
  * Decides whether a failed attempt is certain to have delivered nothing.
  *
- * @param isMessageRead - whether any byte of the message was handed to the connection. Before that, the server cannot have
+ * @param isMessageBegun - whether any byte of the message was handed to the connection. Before that, the server cannot have
  *   accepted the mail; after it, only the server's refusal of the message rules that out (RFC 5321 §4.2.5).
  */
-export function classifyFailure(thrown: unknown, isMessageRead: boolean): AttemptResult {
+export function classifyFailure(thrown: unknown, isMessageBegun: boolean): AttemptResult {
   const problem = toProblem(thrown);
   const isRefusal = problem.command === 'DATA' && (problem.reply ?? 0) >= 400;
-  if (isMessageRead && !isRefusal) return { outcome: { state: 'unknown', problem }, canRetry: false };
+  if (isMessageBegun && !isRefusal) return { outcome: { state: 'unknown', problem }, canRetry: false };
   const isTransient = transientCodes.has(problem.code) && !isCertificateFault(problem);
   const canRetry = problem.reply === undefined ? isTransient : isTemporaryReply(problem);
-  return { outcome: { state: 'failed', problem }, canRetry };
+  return { outcome: { state: 'failed', problem, recipients: toRecipientOutcomes(thrown) }, canRetry };
 }

@@ -1,22 +1,45 @@
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { callbackify } from 'node:util';
 import { LRUCache } from 'lru-cache';
 import { createTransport, type SendMailOptions, type SMTPPoolOptions, type Transporter } from 'nodemailer';
 import MimeNode from 'nodemailer/lib/mime-node';
 import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
 import { openSocket } from './connect.js';
-import { classifyFailure, type AttemptResult } from './outcome.js';
+import { classifyFailure, toRecipientOutcomes, type AttemptResult } from './outcome.js';
 import { toTransportOptions, type TransportLimits } from './transport-options.js';
 
 /** A mail in the form that nodemailer expects. The Message-ID identifies it among the mails in progress. */
 export type Message = SendMailOptions & { readonly messageId: string; readonly signal: AbortSignal };
 
+/**
+ * Called when the server is ready for the message, before the first byte of it is sent. When it rejects, nothing is sent.
+ */
+export type OnData = () => Promise<void>;
+
 type MailMessage = Parameters<Parameters<Transporter['use']>[1]>[0];
 
 /** A mail in progress, as nodemailer represents it. */
 interface Sending {
-  readonly mail: MailMessage;
-  stream: Readable | undefined;
+  readonly onData: OnData;
+  mail: MailMessage | undefined;
+  /** Whether any byte of the message may have reached the server. */
+  isBegun: boolean;
+  /** The error of the message's own content, after which the server cannot have the whole of it. */
+  contentError: unknown;
+}
+
+/** Lets the message through once its beginning is stored. */
+async function* guard(source: Readable, sending: Sending): AsyncGenerator<Buffer> {
+  try {
+    await sending.onData();
+    for await (const chunk of source) {
+      sending.isBegun = true;
+      yield chunk as Buffer;
+    }
+  } catch (error) {
+    sending.contentError = error;
+    throw error;
+  }
 }
 
 /**
@@ -39,7 +62,8 @@ function createPool(configuration: SmtpConfiguration, limits: TransportLimits) {
     ...toTransportOptions(configuration, limits),
     getSocket: connectWith(configuration, limits),
     pool: true,
-    maxConnections: limits.connectionsPerPool,
+    // One more than other mails use: a code never waits for them.
+    maxConnections: limits.connectionsPerPool + 1,
     maxMessages: Number.POSITIVE_INFINITY,
     idleTimeout: limits.idleMs,
     // Otherwise nodemailer would resend by itself after a broken connection. `classifyFailure` decides when that is safe.
@@ -51,10 +75,12 @@ function createPool(configuration: SmtpConfiguration, limits: TransportLimits) {
   transporter.on('error', () => undefined);
   const sendings = new Map<string, Sending>();
   transporter.use('stream', (mail, done) => {
-    const sending: Sending = { mail, stream: undefined };
-    sendings.set(mail.data.messageId ?? '', sending);
-    mail.message.processFunc((stream) => (sending.stream = stream));
-    done();
+    const sending = sendings.get(mail.data.messageId ?? '');
+    if (sending) {
+      sending.mail = mail;
+      mail.message.processFunc((stream) => Readable.from(guard(stream, sending), { objectMode: false }));
+    }
+    done(sending ? undefined : new Error('The mail is not in progress'));
   });
 
   let inProgress = 0;
@@ -62,8 +88,8 @@ function createPool(configuration: SmtpConfiguration, limits: TransportLimits) {
   let onIdle: (() => void) | undefined;
 
   function finish(messageId: string): void {
-    const sending = sendings.get(messageId);
-    if (sending) strip(sending.mail);
+    const mail = sendings.get(messageId)?.mail;
+    if (mail) strip(mail);
     sendings.delete(messageId);
     inProgress -= 1;
     if (isRetired && inProgress === 0) {
@@ -74,13 +100,15 @@ function createPool(configuration: SmtpConfiguration, limits: TransportLimits) {
 
   return {
     fingerprint: JSON.stringify(configuration),
-    async attempt(message: Message): Promise<AttemptResult> {
+    async attempt(message: Message, onData: OnData): Promise<AttemptResult> {
       inProgress += 1;
+      const sending: Sending = { onData, mail: undefined, isBegun: false, contentError: undefined };
+      sendings.set(message.messageId, sending);
       try {
-        const { rejected } = await transporter.sendMail(message);
-        return { outcome: { state: 'sent', refused: rejected.map(String) }, canRetry: false };
+        const info: unknown = await transporter.sendMail(message);
+        return { outcome: { state: 'sent', recipients: toRecipientOutcomes(info) }, canRetry: false };
       } catch (error) {
-        return classifyFailure(error, sendings.get(message.messageId)?.stream?.readableDidRead ?? false);
+        return classifyFailure(error, sending.isBegun && sending.contentError === undefined);
       } finally {
         finish(message.messageId);
       }
@@ -126,8 +154,12 @@ export function createTransportPools(limits: TransportLimits & { readonly maxPoo
 
   return {
     /** Makes one attempt on a pooled connection. Never rejects. */
-    attempt: (orgId: string, configuration: SmtpConfiguration, message: Message): Promise<AttemptResult> =>
-      getPool(orgId, configuration).attempt(message),
+    attempt: (
+      poolKey: string,
+      configuration: SmtpConfiguration,
+      message: Message,
+      onData: OnData,
+    ): Promise<AttemptResult> => getPool(poolKey, configuration).attempt(message, onData),
 
     /** True until `close` is called. */
     get isUp(): boolean {

@@ -8,8 +8,6 @@ const MIN_COUNTED_BYTES = 131_072;
 export interface BodyMemory {
   /** Extends the reservation. @throws AppError 429 when the organisation has no such share left. */
   growTo(bytes: number): void;
-  /** Delays the release until the promise has settled. It must be called before the response is sent. */
-  keepUntil(ended: Promise<unknown>): void;
   /** Must be called when the route has responded, whether or not the client is still connected. */
   onResponse(): void;
 }
@@ -35,18 +33,15 @@ export function reserveBodyMemory(limiter: FairLimiter, owner: string, reply: Fa
   if (reply.raw.destroyed || reply.request.raw.socket.destroyed) throw clientAborted(undefined);
   let held = 0;
   // `close` isn't enough: it is also emitted when the client leaves while its mail is still being delivered.
-  const releaseAfter: Promise<unknown>[] = [waitForClose(reply)];
+  const closed = waitForClose(reply);
   return {
     growTo(bytes) {
       if (bytes <= Math.max(held, MIN_COUNTED_BYTES)) return;
       limiter.acquire(owner, bytes - held);
       held = bytes;
     },
-    keepUntil(ended) {
-      releaseAfter.push(ended);
-    },
     onResponse() {
-      void Promise.allSettled(releaseAfter).then(() => {
+      void closed.then(() => {
         limiter.release(owner, held);
         held = 0;
       });

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { domainToASCII } from 'node:url';
 import type { Delivery } from '../delivery/deliver.js';
 import type { DecodedAttachment } from './attachments.js';
-import type { RenderedEmail } from './rendered-email.js';
+import type { RenderedEmail, StoredAttachment } from './rendered-email.js';
 
 /** A slice is a whole number of base64 lines (57 bytes make 76 characters), and small enough to encode in one turn. */
 const SLICE_BYTES = 57 * 1_024;
@@ -14,6 +14,11 @@ async function* getSlices(content: Buffer): AsyncGenerator<Buffer> {
     await nextTurn();
     yield content.subarray(start, start + SLICE_BYTES);
   }
+}
+
+/** Yields the slices of a stored attachment, which is read at the pace of the SMTP server. */
+async function* readSlices({ read }: StoredAttachment): AsyncGenerator<Buffer> {
+  for await (const piece of read()) yield* getSlices(piece);
 }
 
 const isLarge = ({ content }: DecodedAttachment): boolean => content.length > SLICE_BYTES;
@@ -35,8 +40,15 @@ export const toMessageId = (mailId: string, from: string): string =>
 
 const toAddress = (address: string) => ({ name: '', address });
 
-const toFields = (email: RenderedEmail, messageId: string, date: Date) => ({
+const toFields = (
+  email: RenderedEmail,
+  messageId: string,
+  date: Date,
+  recipients: readonly string[] | undefined,
+) => ({
   messageId,
+  // The server gets only these recipients; the headers name all of them.
+  ...(recipients && { envelope: { from: email.from, to: [...recipients] } }),
   date,
   from: toAddress(email.from),
   to: email.to.map(toAddress),
@@ -44,15 +56,31 @@ const toFields = (email: RenderedEmail, messageId: string, date: Date) => ({
   subject: email.subject,
   html: email.html,
   text: email.text,
-  attachments: email.attachments.map((attachment) => ({
-    filename: attachment.filename,
-    contentType: attachment.contentType,
-    content: toContent(attachment),
-  })),
+  attachments: [
+    ...email.attachments.map((attachment) => ({
+      filename: attachment.filename,
+      contentType: attachment.contentType,
+      content: toContent(attachment),
+    })),
+    ...(email.files ?? []).map((file) => ({
+      filename: file.filename,
+      contentType: file.contentType,
+      content: Readable.from(readSlices(file), { objectMode: false }),
+    })),
+  ],
   ...(email.isAutomatic ? { headers: { 'Auto-Submitted': 'auto-generated' } } : {}),
 });
 
-/** Returns a function that creates the message for one attempt, with new streams of the large attachments. */
+/**
+ * Returns a function that creates the message for one attempt, with new streams of the large attachments.
+ *
+ * @param recipients - the recipients of this attempt; by default all of them.
+ */
 export const createMessageSource =
-  (email: RenderedEmail, messageId: string, date: Date): Delivery['message'] =>
-  (signal) => ({ ...toFields(email, messageId, date), signal });
+  (
+    email: RenderedEmail,
+    messageId: string,
+    date: Date,
+    recipients?: readonly string[],
+  ): Delivery['message'] =>
+  (signal) => ({ ...toFields(email, messageId, date, recipients), signal });

@@ -12,8 +12,8 @@ export function readPreference(header: string | readonly string[] | undefined): 
   // prettier-ignore
   const names = [header ?? []].flat().join().split(',').map((item) => (item.split(';', 1)[0] ?? '').trim());
   const seconds = names.map((name) => WAIT.exec(name)?.[1]).find((found) => found !== undefined);
-  return {
-    isAsync: names.some((name) => name.toLowerCase() === 'respond-async'),
-    waitMs: seconds === undefined ? undefined : Number(seconds) * 1_000,
-  };
+  const isAsync = names.some((name) => name.toLowerCase() === 'respond-async');
+  // Nothing can be sent in no time: a client that waits for the outcome, but for none at all, gets the default (§2).
+  const isUsable = seconds !== undefined && (isAsync || Number(seconds) > 0);
+  return { isAsync, waitMs: isUsable ? Number(seconds) * 1_000 : undefined };
 }

@@ -5,6 +5,14 @@ import { createView } from '../templates/view.js';
 import { type DecodedAttachment, readAttachments } from './attachments.js';
 import type { EmailContent } from './schemas.js';
 
+/** An attachment of a queued mail, which is read while the mail is sent. */
+export interface StoredAttachment {
+  readonly filename: string;
+  readonly contentType: string;
+  readonly bytes: number;
+  readonly read: () => AsyncIterable<Buffer>;
+}
+
 /** A validated and rendered e-mail that is ready to be sent. */
 export interface RenderedEmail extends RenderedTemplate {
   readonly templateType: InternalTemplateType;
@@ -13,12 +21,16 @@ export interface RenderedEmail extends RenderedTemplate {
   readonly to: readonly string[];
   readonly cc: readonly string[];
   readonly attachments: readonly DecodedAttachment[];
+  readonly files?: readonly StoredAttachment[];
   readonly isAutomatic: boolean;
 }
 
 /** Returns the approximate size of the e-mail, before the attachments are encoded. */
-export const estimateBytes = ({ html, text, attachments }: RenderedEmail): number =>
-  attachments.reduce((sum, { content }) => sum + content.length, html.length + text.length);
+export const estimateBytes = ({ html, text, attachments, files = [] }: RenderedEmail): number =>
+  [...attachments.map(({ content }) => content.length), ...files.map(({ bytes }) => bytes)].reduce(
+    (sum, bytes) => sum + bytes,
+    html.length + text.length,
+  );
 
 /** Matches every character that some software along the way may read as the end of a header line. */
 const controlCharacter = /[\p{Cc}\p{Cs}\u2028\u2029]/u;

@@ -1,12 +1,25 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { EarlierMail } from '../journal/entry.js';
-import type { Journal } from '../journal/service.js';
+import type { Journal } from '../queue/journal.js';
+import type { MailStatus } from '../queue/mail.js';
 import { keyInUse, keyReused } from './errors.js';
 import type { Idempotency, ResponseDeadlines } from './send-request.js';
 import { type Submission, toSubmission } from './submission.js';
 
 /** A request waits this long for the first one with its key. */
 const EARLIER_WAIT_MS = 30_000;
+
+/** Reads the state of a mail until it has an outcome, or the time is over. @returns the last state. */
+export async function waitForOutcome(
+  find: () => Promise<MailStatus | undefined>,
+  until: number,
+): Promise<MailStatus | undefined> {
+  for (let waitMs = 20; ; waitMs = Math.min(waitMs * 2, 500)) {
+    const found = await find();
+    const isOver = !found || (found.state !== 'queued' && found.state !== 'sending');
+    if (isOver || performance.now() + waitMs > until) return found;
+    await delay(waitMs);
+  }
+}
 
 /**
  * Creates a function that returns the result of the first request with an idempotency key, and sends nothing. It throws
@@ -20,16 +33,16 @@ export const createReplay =
     { deadlineAt, acceptAt }: ResponseDeadlines,
   ): Promise<Submission> => {
     const until = Math.min(acceptAt ?? Infinity, deadlineAt, performance.now() + EARLIER_WAIT_MS);
-    for (let waitMs = 20; ; waitMs = Math.min(waitMs * 2, 500)) {
-      const earlier: EarlierMail | undefined = await journal.findByKey(orgId, key);
+    const find = async () => {
+      const earlier = await journal.findByKey(orgId, key);
       if (earlier && earlier.digest !== digest) throw keyReused();
-      if (earlier && earlier.state !== 'pending')
-        return toSubmission(earlier.state, earlier.refused, earlier.problem);
-      const isLate = performance.now() + waitMs > until;
-      if (earlier && isLate && acceptAt !== undefined)
-        return { state: 'accepted', id: earlier.id, ended: Promise.resolve() };
-      // The key has just expired, or the first request takes too long. The client may retry.
-      if (!earlier || isLate) throw keyInUse();
-      await delay(waitMs);
-    }
+      return earlier;
+    };
+    const earlier = await waitForOutcome(find, until);
+    // The key has just expired, or the mail was withdrawn. The client may retry.
+    if (!earlier) throw keyInUse();
+    if (earlier.state !== 'queued' && earlier.state !== 'sending')
+      return toSubmission(earlier.state, earlier.refused, earlier.problem);
+    if (acceptAt === undefined) throw keyInUse();
+    return { state: 'accepted', id: earlier.id };
   };

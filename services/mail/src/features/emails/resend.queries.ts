@@ -12,12 +12,12 @@ export async function claimStoredRequest(
 ): Promise<string | undefined> {
   const { rows } = await db.query<{ request: string }>(
     `with found as (
-       select id, encrypted_request as request from mails
-       where id = $2 and org_id = $1 and state::text in ('failed', 'unknown') and encrypted_request is not null
+       select id, sealed_request as request from mails
+       where id = $2 and org_id = $1 and state::text in ('failed', 'unknown') and sealed_request is not null
          and not recipient_erased
        for update
      )
-     update mails set encrypted_request = null, can_resend = false from found where mails.id = found.id returning found.request`,
+     update mails set sealed_request = null, can_resend = false from found where mails.id = found.id returning found.request`,
     [orgId, id],
   );
   return rows[0]?.request;
@@ -31,7 +31,7 @@ export async function releaseStoredRequest(
   request: string,
 ): Promise<void> {
   await db.query(
-    `update mails set encrypted_request = $3, can_resend = true
+    `update mails set sealed_request = $3, can_resend = true
      where id = $2 and org_id = $1 and not recipient_erased`,
     [orgId, id, request],
   );

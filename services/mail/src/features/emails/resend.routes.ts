@@ -31,7 +31,7 @@ export function resendRoute(app: App, { resend, configurations, deadlineMs }: De
       const configuration = await configurations.get(orgId, request.id);
       const deadlines = getResponseDeadlines(request, reply, deadlineMs);
       const submission = await resend({ orgId, mailId: request.params.id, configuration, deadlines });
-      return prepareResponse(request, reply, submission);
+      return prepareResponse(reply, submission);
     },
   );
 }

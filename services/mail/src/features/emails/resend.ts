@@ -1,12 +1,12 @@
 import type pg from 'pg';
-import type { RequestCipher } from '../journal/request-cipher.js';
+import type { RequestCipher } from '../queue/request-cipher.js';
 import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
 import { notResendable } from './errors.js';
 import { claimStoredRequest, releaseStoredRequest } from './resend.queries.js';
-import type { MailBody } from './schemas.js';
 import type { Submission } from './submission.js';
 import type { ResponseDeadlines } from './send-request.js';
 import type { EmailService } from './service.js';
+import type { StoredRequest } from './stored-request.js';
 
 export interface ResendRequest {
   readonly orgId: string;
@@ -27,15 +27,15 @@ export function createResend(deps: {
   return async ({ orgId, mailId, configuration, deadlines }) => {
     const encrypted = await claimStoredRequest(pool, orgId, mailId);
     if (encrypted === undefined) throw notResendable();
-    const body = cipher.decrypt(encrypted, mailId) as MailBody | undefined;
-    if (!body) throw notResendable();
+    const request = cipher.decrypt(encrypted, mailId) as StoredRequest | undefined;
+    if (!request) throw notResendable();
     try {
       return await emails.send({
         orgId,
         configuration,
-        body,
+        body: request.body,
         deadlines,
-        canResend: true,
+        isFromService: false,
         originalMailId: mailId,
       });
     } catch (error) {

@@ -63,7 +63,7 @@ const headers = {
     prefer: {
       type: 'string',
       description:
-        '`respond-async` (RFC 7240) returns 202 when the outcome is not known after `wait=<seconds>`, or immediately without `wait`. `wait` alone limits how long the request waits for the outcome.',
+        '`respond-async` (RFC 7240) queues the mail, which is tried until it expires, and returns 202 when the outcome is not known after `wait=<seconds>`, or immediately without `wait`. `wait` alone limits how long the request waits for the outcome.',
     },
   },
 };
@@ -89,7 +89,7 @@ const sendReplay =
     if (!request.isReplay || !idempotency) return undefined;
     const deadlines = getResponseDeadlines(request, reply, deadlineMs);
     const submission = await emails.replay(getAccount(request).orgId, idempotency, deadlines);
-    return reply.send(prepareResponse(request, reply, submission));
+    return reply.send(prepareResponse(reply, submission));
   };
 
 /** Registers the public route, which requires a personal access token with `SEND_MAIL`. */
@@ -118,9 +118,9 @@ function sendRoute(scope: App, deps: Deps): void {
         body: request.body,
         idempotency: readIdempotency(request),
         deadlines: getResponseDeadlines(request, reply, deps.deadlineMs),
-        canResend: true,
+        isFromService: false,
       });
-      return prepareResponse(request, reply, submission);
+      return prepareResponse(reply, submission);
     },
   );
 }
@@ -144,19 +144,24 @@ function internalSendRoute(scope: App, { emails, configurations, deadlineMs }: D
       },
     },
     async (request, reply) => {
-      const { orgId, smtp, ...body } = request.body;
+      const { orgId, smtp, expiresAt, ...body } = request.body;
       const idempotency = readIdempotency(request);
       const deadlines = getResponseDeadlines(request, reply, deadlineMs);
       // The body names the organisation, so a repeated request can only be recognised after the body has been read.
       if (idempotency && (await emails.findEarlier(orgId, idempotency.key)))
-        return prepareResponse(request, reply, await emails.replay(orgId, idempotency, deadlines));
-      const route = smtp
-        ? { configuration: readSnapshot(smtp), poolKey: `${orgId} ${smtp.host}:${smtp.port}` }
-        : { configuration: await configurations.get(orgId, request.id) };
+        return prepareResponse(reply, await emails.replay(orgId, idempotency, deadlines));
       return prepareResponse(
-        request,
         reply,
-        await emails.send({ orgId, ...route, body, idempotency, deadlines, canResend: false }),
+        await emails.send({
+          orgId,
+          configuration: smtp ? readSnapshot(smtp) : await configurations.get(orgId, request.id),
+          smtp,
+          body,
+          idempotency,
+          deadlines,
+          isFromService: true,
+          ...(expiresAt !== undefined && { expiresAt: Date.parse(expiresAt) }),
+        }),
       );
     },
   );

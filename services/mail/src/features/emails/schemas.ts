@@ -53,7 +53,7 @@ export const MailBody = Type.Object(
 export type MailBody = Type.Static<typeof MailBody>;
 
 /** A configuration to send the mail through, instead of the organisation's current one. */
-const SmtpSnapshot = Type.Object(
+export const SmtpSnapshot = Type.Object(
   {
     host: Type.String(),
     port: Type.Integer(),
@@ -65,18 +65,26 @@ const SmtpSnapshot = Type.Object(
   { additionalProperties: false },
 );
 
+export type SmtpSnapshot = Type.Static<typeof SmtpSnapshot>;
+
 export const InternalMailBody = Type.Object(
   {
     orgId: Type.String({ format: 'uuid' }),
     ...MailBody.properties,
     emailTemplateType: Type.Enum([...internalTemplateTypes]),
     smtp: Type.Optional(SmtpSnapshot),
+    expiresAt: Type.Optional(
+      Type.String({
+        format: 'date-time',
+        description: 'The mail is not tried any more then; a week from now at most. Default: 24 hours.',
+      }),
+    ),
   },
   { additionalProperties: false, title: 'InternalMailBody' },
 );
 export type InternalMailBody = Type.Static<typeof InternalMailBody>;
 /** The part of a request that describes the mail, and is the same for the public and the internal route. */
-export type EmailContent = Omit<InternalMailBody, 'orgId' | 'smtp'>;
+export type EmailContent = Omit<InternalMailBody, 'orgId' | 'smtp' | 'expiresAt'>;
 
 export const SendEmailResponse = Type.Object({
   data: Type.Object({
@@ -97,7 +105,7 @@ export const EmailAcceptedResponse = Type.Object(
       }),
     }),
   },
-  { description: 'The mail was accepted and is in progress; `Location` is its record.' },
+  { description: 'The mail is stored, and is tried until it expires; `Location` is its record.' },
 );
 
 export const PreviewBody = Type.Object(

@@ -1,5 +1,5 @@
 import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
-import type { EmailContent } from './schemas.js';
+import type { EmailContent, SmtpSnapshot } from './schemas.js';
 
 /** An idempotency key with the SHA-256 of the raw body. */
 export interface Idempotency {
@@ -12,7 +12,7 @@ export interface ResponseDeadlines {
   /** The time at which the outcome must be known. A delivery that a client waits for is aborted then. */
   readonly deadlineAt: number;
   /**
-   * The time at which to respond with 202 and continue in the background; undefined when the client waits for the
+   * The time at which to respond with 202, while the mail stays in the queue; undefined when the client waits for the
    * outcome.
    */
   readonly acceptAt: number | undefined;
@@ -21,13 +21,19 @@ export interface ResponseDeadlines {
 export interface SendRequest {
   readonly orgId: string;
   readonly configuration: SmtpConfiguration;
-  /** Selects a pool of connections other than the organisation's own. */
-  readonly poolKey?: string;
+  /** Set when the mail is sent through another server than the organisation's own. */
+  readonly smtp?: SmtpSnapshot | undefined;
   readonly body: EmailContent;
   readonly idempotency?: Idempotency | undefined;
   readonly deadlines: ResponseDeadlines;
-  /** False for the platform's own services, which retry their mails themselves. */
-  readonly canResend: boolean;
+  /** Whether one of the platform's own services sends the mail. */
+  readonly isFromService: boolean;
+  /** The time at which the mail is no longer worth sending, in epoch ms. */
+  readonly expiresAt?: number | undefined;
   /** The mail that this one resends. */
   readonly originalMailId?: string;
 }
+
+/** Returns the key of the connections that a mail uses. */
+export const toPoolKey = (orgId: string, smtp: SmtpSnapshot | undefined): string =>
+  smtp ? `${orgId} ${smtp.host}:${smtp.port}` : orgId;

@@ -24,10 +24,9 @@ export function getResponseDeadlines(
   return { deadlineAt, acceptAt: isAsync ? Math.min(startedAt + (waitMs ?? 0), deadlineAt) : undefined };
 }
 
-/** Prepares the reply and returns its body. A mail that is still in progress keeps the memory of its body reserved. */
-export function prepareResponse(request: FastifyRequest, reply: FastifyReply, submission: Submission) {
+/** Prepares the reply and returns its body. */
+export function prepareResponse(reply: FastifyReply, submission: Submission) {
   if (submission.state === 'sent') return { data: { status: true, data: submission.confirmation } };
-  request.bodyMemory?.keepUntil(submission.ended);
   const { id } = submission;
   void reply
     .code(202)

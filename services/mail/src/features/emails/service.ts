@@ -1,145 +1,178 @@
-import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
-import { type Clock, type FairLimiter, validationError } from '@platform/service-kit';
+import { type Clock, type FairLimiter, notApplied, validationError } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Deliver } from '../delivery/deliver.js';
 import type { Outcome } from '../delivery/outcome.js';
-import type { EarlierMail } from '../journal/entry.js';
-import type { RequestCipher } from '../journal/request-cipher.js';
-import type { Journal } from '../journal/service.js';
+import { toAttemptEnd } from '../queue/attempt-end.js';
+import type { Dispatcher } from '../queue/dispatcher.job.js';
+import type { Journal } from '../queue/journal.js';
+import type { MailStatus, NewMail } from '../queue/mail.js';
+import type { RequestCipher } from '../queue/request-cipher.js';
+import { chooseLane, toExpiry } from '../queue/schedule.js';
 import { toKeptContent } from '../templates/kept-content.js';
 import { notResendable } from './errors.js';
-import type { BackgroundSends } from './background-sends.js';
-import { type RenderedEmail, renderEmail, estimateBytes } from './rendered-email.js';
 import { createMessageSource, toMessageId } from './message.js';
-import { type Submission, toSubmission } from './submission.js';
-import { createReplay } from './replay.js';
-import { encryptForResend } from './resend-request.js';
-import type { SendRequest } from './send-request.js';
+import { type RenderedEmail, renderEmail, estimateBytes } from './rendered-email.js';
+import { createReplay, waitForOutcome } from './replay.js';
+import { type SendRequest, toPoolKey } from './send-request.js';
+import { isStoredInline, sealAttachments, sealRequest } from './stored-request.js';
+import { type Submission, toConfirmation, toSubmission } from './submission.js';
 
-async function settlesWithin(promise: Promise<unknown>, waitMs: number): Promise<boolean> {
-  const timer = new AbortController();
-  const timeout = delay(Math.max(0, waitMs), false, { signal: timer.signal }).catch(() => false);
-  const isEnded = await Promise.race([promise.then(() => true), timeout]);
-  timer.abort();
-  return isEnded;
-}
+/** Codes expire within minutes: nobody is helped when an administrator sends one again. */
+const SHORT_LIVED: ReadonlySet<string> = new Set(['loginWithOTP']);
 
 export function createEmailService(deps: {
   readonly journal: Journal;
+  readonly dispatcher: Dispatcher;
   readonly deliver: Deliver;
   readonly clock: Clock;
-  /** Limits the mails in progress. */
+  /** Limits the mails whose callers wait. */
   readonly sendLimiter: FairLimiter;
-  readonly backgroundSends: BackgroundSends;
   readonly cipher: RequestCipher;
   readonly contentCipher: RequestCipher;
   readonly onOutcome: (state: Outcome['state']) => void;
 }) {
-  const { journal, deliver, clock, sendLimiter, backgroundSends, cipher, contentCipher, onOutcome } = deps;
+  const { journal, dispatcher, deliver, clock, sendLimiter, cipher, contentCipher, onOutcome } = deps;
+  const { slots } = dispatcher;
 
   const replay = createReplay(journal);
 
-  /** Never rejects: every journalled mail gets an outcome. */
-  async function deliverEmail(
-    request: SendRequest,
-    email: RenderedEmail,
-    id: string,
-    message: Parameters<Deliver>[0]['message'],
-  ): Promise<Outcome> {
-    const { orgId, poolKey, configuration, deadlines } = request;
-    const outcome = await deliver({
-      orgId,
-      ...(poolKey !== undefined && { poolKey }),
-      configuration,
-      message,
-      messageBytes: estimateBytes(email),
-      ...(deadlines.acceptAt === undefined
-        ? { deadlineAt: deadlines.deadlineAt }
-        : { signal: backgroundSends.signal }),
-    });
-    const refused = outcome.state === 'sent' ? outcome.refused : [];
-    const problem = 'problem' in outcome ? outcome.problem : undefined;
-    const encryptedRequest = outcome.state === 'sent' ? undefined : encryptForResend(cipher, request, id);
-    const encryptedContent = contentCipher.encrypt(toKeptContent(request.body), id);
-    const { state } = outcome;
-    await journal.recordOutcome({ id, state, refused, problem, encryptedRequest, encryptedContent });
-    onOutcome(outcome.state);
-    return outcome;
-  }
-
-  // prettier-ignore
-  async function recordEmail({ orgId, idempotency, originalMailId }: SendRequest, email: RenderedEmail) {
+  function toNewMail(request: SendRequest, email: RenderedEmail): NewMail {
+    const { orgId, body, smtp, idempotency, originalMailId, isFromService } = request;
     const id = uuidv7();
-    const createdAt = new Date(clock());
+    const at = clock();
     const { subject, from, to, cc, templateType } = email;
-    const entry = { id, orgId, subject, from, to, cc, templateType, createdAt, originalMailId, ...(idempotency && { idempotency }) };
-    const messageId = toMessageId(id, from);
-    // The statement is sent in this turn of the event loop; the message is created while the database writes.
-    const composing = nextTurn().then(() => createMessageSource(email, messageId, createdAt));
-    const [isNew, message] = await Promise.all([journal.recordPending(entry), composing]);
-    return isNew ? { id, message } : undefined;
+    const callerWaits = request.deadlines.acceptAt === undefined;
+    const isInline = isStoredInline(body);
+    return {
+      id,
+      orgId,
+      lane: chooseLane(templateType, isFromService),
+      callerWaits,
+      atLeastOnce: isFromService,
+      canResend: isInline && !smtp && !SHORT_LIVED.has(templateType),
+      subject,
+      from,
+      to,
+      cc,
+      templateType,
+      ...(idempotency && { idempotency }),
+      originalMailId,
+      // Only the caller has large attachments while it waits.
+      sealedRequest: callerWaits && !isInline ? null : sealRequest(cipher, id, request, email.attachments),
+      sealedContent: contentCipher.encrypt(toKeptContent(body), id),
+      createdAt: new Date(at),
+      expiresAt: new Date(toExpiry(templateType, at, request.expiresAt)),
+    };
   }
 
-  /**
-   * Starts a delivery, which counts as in progress until it has an outcome.
-   *
-   * @returns undefined when the journal refused the entry: see `Journal.recordPending`.
-   */
-  async function startDelivery(
-    request: SendRequest,
-    email: RenderedEmail,
-  ): Promise<{ readonly id: string; readonly delivering: Promise<Outcome> } | undefined> {
+  /** Waits for a free connection until the deadline. */
+  async function acquireSlot({ orgId, lane }: NewMail, deadlineAt: number): Promise<boolean> {
+    const deadline = new AbortController();
+    const expire = (): void => {
+      deadline.abort();
+    };
+    const timer = setTimeout(expire, Math.max(0, deadlineAt - performance.now()));
+    try {
+      return await slots.acquire(orgId, lane, deadline.signal);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async function deliverNow(request: SendRequest, email: RenderedEmail, mail: NewMail): Promise<Outcome> {
+    const { deadlineAt } = request.deadlines;
+    const claim = { id: mail.id, claim: 1 };
+    if (!(await acquireSlot(mail, deadlineAt)))
+      return { state: 'failed', problem: { code: 'ETIMEDOUT' }, recipients: [] };
+    try {
+      return await deliver({
+        poolKey: toPoolKey(mail.orgId, request.smtp),
+        configuration: request.configuration,
+        message: createMessageSource(email, toMessageId(mail.id, mail.from), mail.createdAt),
+        messageBytes: estimateBytes(email),
+        onData: () => journal.begin(claim),
+        deadlineAt,
+        signal: new AbortController().signal,
+      });
+    } finally {
+      slots.release(mail.orgId, mail.lane);
+    }
+  }
+
+  /** Sends a mail while its caller waits. @returns undefined when the journal refused it. */
+  async function sendNow(request: SendRequest, email: RenderedEmail): Promise<Submission | undefined> {
     const { orgId } = request;
     sendLimiter.acquire(orgId, 1);
-    const release = (): void => {
+    try {
+      const mail = toNewMail(request, email);
+      // A row that is stored although this fails is deleted when its lease expires.
+      const isNew = await journal.accept(mail).catch((error: unknown) => {
+        throw notApplied(error);
+      });
+      if (!isNew) return undefined;
+      const outcome = await deliverNow(request, email, mail);
+      const attempted = {
+        ...mail,
+        claim: 1,
+        attempts: 1,
+        unknownAttempts: 0,
+        isPartlySent: false,
+        canQueue: mail.sealedRequest !== null,
+        addresses: [...email.to, ...email.cc],
+      };
+      const end = toAttemptEnd(attempted, outcome, clock());
+      await journal.end(end);
+      onOutcome(outcome.state);
+      return outcome.state === 'sent'
+        ? { state: 'sent', confirmation: toConfirmation(end.recipients ?? []) }
+        : toSubmission(outcome.state, [], outcome.problem);
+    } finally {
       sendLimiter.release(orgId, 1);
-    };
-    const recorded = await recordEmail(request, email).catch((error: unknown) => {
-      release();
-      throw error;
-    });
-    if (!recorded) release();
-    return (
-      recorded && {
-        id: recorded.id,
-        delivering: deliverEmail(request, email, recorded.id, recorded.message).finally(release),
-      }
-    );
+    }
+  }
+
+  /** Queues a mail, and waits for its outcome as long as the caller wishes. @returns undefined when the journal refused it. */
+  async function enqueue(request: SendRequest, email: RenderedEmail): Promise<Submission | undefined> {
+    const mail = toNewMail(request, email);
+    const isNew = isStoredInline(request.body)
+      ? await journal.accept(mail)
+      : await journal.acceptWithAttachments(mail, sealAttachments(cipher, mail.id, email.attachments));
+    if (!isNew) return undefined;
+    dispatcher.wake();
+    const { acceptAt = 0 } = request.deadlines;
+    if (acceptAt > performance.now()) {
+      const found = await waitForOutcome(() => journal.find(mail.id), acceptAt);
+      if (found && found.state !== 'queued' && found.state !== 'sending')
+        return toSubmission(found.state, found.refused, found.problem);
+    }
+    return { state: 'accepted', id: mail.id };
   }
 
   return {
     replay,
 
     /** Finds the mail of an earlier request with this key. @throws AppError 503 when the database can't be read. */
-    findEarlier: (orgId: string, key: string): Promise<EarlierMail | undefined> =>
+    findEarlier: (orgId: string, key: string): Promise<MailStatus | undefined> =>
       journal.findByKey(orgId, key),
 
     /**
-     * Journals, sends and records a mail.
+     * Stores and sends a mail, or queues it.
      *
      * @throws AppError 400 for faults of the body; 409 or 422 for the idempotency key; 409 when the mail can't be resent any
-     *   more; 429; 500 when the mail failed or its outcome is unknown; 503 when it couldn't be journalled and wasn't sent.
+     *   more; 429; 500 when the mail failed or its outcome is unknown; 503 when it couldn't be stored.
      */
     async send(request: SendRequest): Promise<Submission> {
       const { orgId, idempotency, deadlines } = request;
       const read = await renderEmail(request.body, request.configuration.fromEmail);
       if ('faults' in read) throw validationError(read.faults);
-      const started = await startDelivery(request, read.email);
-      if (!started) {
-        // Either another request with the key was faster, or a recipient of the mail to resend has been erased.
-        if (idempotency) return replay(orgId, idempotency, deadlines);
-        throw notResendable();
-      }
-      const { id, delivering } = started;
-      if (deadlines.acceptAt !== undefined) {
-        backgroundSends.add(delivering);
-        const waitMs = deadlines.acceptAt - performance.now();
-        if (!(await settlesWithin(delivering, waitMs))) return { state: 'accepted', id, ended: delivering };
-      }
-      const outcome = await delivering;
-      return 'problem' in outcome
-        ? toSubmission(outcome.state, [], outcome.problem)
-        : toSubmission(outcome.state, outcome.refused);
+      const submission =
+        deadlines.acceptAt === undefined
+          ? await sendNow(request, read.email)
+          : await enqueue(request, read.email);
+      if (submission) return submission;
+      // Either another request with the key was faster, or a recipient of the mail to resend has been erased.
+      if (idempotency) return replay(orgId, idempotency, deadlines);
+      throw notResendable();
     },
   };
 }

@@ -1,20 +1,34 @@
-import type { Outcome, SmtpProblem } from '../delivery/outcome.js';
+import type { RecipientOutcome, SmtpProblem } from '../delivery/outcome.js';
+import type { MailState } from '../queue/mail.js';
 import { outcomeUnknown, sendingFailed } from './errors.js';
 
-/** A mail that was sent, or one that was accepted and is still in progress. */
+/** A mail that was sent, or one that was accepted and is in the queue. */
 export type Submission =
   | { readonly state: 'sent'; readonly confirmation: string }
-  | { readonly state: 'accepted'; readonly id: string; readonly ended: Promise<unknown> };
+  | { readonly state: 'accepted'; readonly id: string };
 
-const toConfirmation = (refused: readonly string[]): string =>
-  refused.length === 0 ? 'Email sent' : `Email sent, but the server refused ${refused.join(', ')}`;
+/** Names the recipients that didn't get the mail. */
+export function toConfirmation(recipients: readonly RecipientOutcome[]): string {
+  const list = (wanted: RecipientOutcome['state'][]) =>
+    recipients.filter(({ state }) => wanted.includes(state)).map(({ address }) => address);
+  const [refused, deferred] = [list(['refused', 'suppressed']), list(['deferred'])];
+  return [
+    'Email sent',
+    ...(refused.length > 0 ? [`but the server refused ${refused.join(', ')}`] : []),
+    ...(deferred.length > 0 ? [`and it is tried again for ${deferred.join(', ')}`] : []),
+  ].join(', ');
+}
 
-/** Translates an outcome into the result of `send`, for the first request and for later ones with its key. */
+/** Translates the outcome of a mail into the result of `send`, for the first request and for later ones with its key. */
 export function toSubmission(
-  state: Outcome['state'],
+  state: Exclude<MailState, 'queued' | 'sending'>,
   refused: readonly string[],
   problem?: SmtpProblem,
 ): Submission {
-  if (state === 'sent') return { state, confirmation: toConfirmation(refused) };
+  if (state === 'sent')
+    return {
+      state,
+      confirmation: toConfirmation(refused.map((address) => ({ address, state: 'refused' }))),
+    };
   throw state === 'failed' ? sendingFailed(problem) : outcomeUnknown(problem);
 }

@@ -1,6 +1,6 @@
 import { Prisma as Sql } from '../../generated/prisma/client.js';
 import type { Prisma as Client } from '../../resources.js';
-import type { MailState } from '../journal/entry.js';
+import type { MailState } from '../queue/mail.js';
 
 /** Selects records, newest first. Every field is part of an index, so no other rows are read. */
 export interface RecordFilter {

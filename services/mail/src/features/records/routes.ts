@@ -23,7 +23,8 @@ export function recordRoutes(app: App, service: RecordService): void {
       schema: {
         operationId: 'listMailRecords',
         tags,
-        summary: 'List sent mails, newest first; with `state`, also failed, unknown or pending ones',
+        summary:
+          'List sent mails, newest first; with `state`, also those in the queue, and failed or unknown ones',
         security: bearer,
         querystring: RecordQuery,
         response: { 200: ListPageOf(MailRecord), ...errorResponses(400, 401, 403) },

@@ -19,6 +19,20 @@ export const Failure = Type.Object(
 );
 export type Failure = Type.Static<typeof Failure>;
 
+const MailRecipient = Type.Object(
+  {
+    address: Type.String(),
+    outcome: Type.String({
+      description:
+        '`accepted` by the SMTP server; `refused` by it for good; `deferred`: it is tried again; `suppressed`: left out, because earlier mails to it were refused; `pending`, `failed` or `unknown` like the mail.',
+    }),
+    status: Type.Optional(
+      Type.String({ description: 'The enhanced status code (RFC 3463), or else the SMTP reply code.' }),
+    ),
+  },
+  { title: 'MailRecipient' },
+);
+
 export const MailRecord = Type.Object(
   {
     id: Type.String({ format: 'uuid' }),
@@ -27,16 +41,25 @@ export const MailRecord = Type.Object(
     from: Type.String(),
     to: Type.Array(Type.String()),
     cc: Type.Array(Type.String()),
+    recipients: Type.Array(MailRecipient),
     refused: Type.Array(Type.String(), { description: 'Recipients that the SMTP server refused.' }),
     emailTemplateType: Type.String(),
     state: Type.String({
-      description: '`pending`, `sent`, `failed`, or `unknown` when the mail may have arrived.',
+      description: '`queued`, `sending`, `sent`, `failed`, or `unknown` when the mail may have arrived.',
     }),
     canResend: Type.Boolean({
       description: 'Whether the mail failed or is unknown, and can be sent again unchanged.',
     }),
     failure: Type.Union([Failure, Type.Null()], {
-      description: 'The reason why the mail failed or is unknown, when there is one.',
+      description: 'Why the last attempt failed, or its outcome is unknown, when there is a reason.',
+    }),
+    attempts: Type.Integer(),
+    unknownAttempts: Type.Integer({
+      description: 'Attempts after which the mail may have arrived. It may have arrived more than once.',
+    }),
+    nextAttemptAt: Type.Union([Type.String({ format: 'date-time' }), Type.Null()]),
+    expiresAt: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+      description: 'When a mail without an outcome is not tried any more.',
     }),
     createdAt: Type.String({ format: 'date-time' }),
     updatedAt: Type.String({ format: 'date-time' }),
@@ -68,7 +91,9 @@ export const RecordQuery = Type.Object(
   {
     ...ListQuery.properties,
     state: Type.Optional(
-      Type.Enum(['sent', 'failed', 'unknown', 'pending', 'any'], { description: 'Default `sent`.' }),
+      Type.Enum(['sent', 'failed', 'unknown', 'queued', 'sending', 'any'], {
+        description: 'Default `sent`.',
+      }),
     ),
     recipient: Type.Optional(Recipient),
     emailTemplateType: Type.Optional(Type.String({ maxLength: 100 })),
@@ -87,6 +112,7 @@ export const ErasureResponse = Type.Object({
   deleted: Type.Integer({ description: 'Deleted mails, which had no other recipients.' }),
   changed: Type.Integer({ description: 'Mails with other recipients, which lost only this address.' }),
   pending: Type.Integer({
-    description: 'Mails in progress, from which the recipient is erased when their outcome is stored.',
+    description:
+      'Mails without an outcome, which are not sent to the recipient any more, and erased after that.',
   }),
 });

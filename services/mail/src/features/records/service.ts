@@ -1,14 +1,14 @@
-import { type ListPage, notFound, readEmailAddress, readListPage, toPagination } from '@platform/service-kit';
+import { type ListPage, notFound, readEmailAddress, toPagination } from '@platform/service-kit';
 import type { SmtpProblem } from '../delivery/outcome.js';
 import { toFailure } from './failure.js';
-import { mailStates } from '../journal/entry.js';
-import { firstIdAt } from '../journal/first-id.js';
-import type { RequestCipher } from '../journal/request-cipher.js';
+import { mailStates } from '../queue/mail.js';
+import { firstIdAt } from '../queue/first-id.js';
+import type { RequestCipher } from '../queue/request-cipher.js';
 import type { KeptContent } from '../templates/kept-content.js';
 import { renderTemplate } from '../templates/render.js';
 import { internalTemplateTypes, isInternalTemplateType } from '../templates/template-types.js';
 import { createView } from '../templates/view.js';
-import { type Erased, eraseRecipient } from '../journal/erasure.queries.js';
+import { type Erased, eraseRecipient } from '../queue/erasure.queries.js';
 import {
   countMatches,
   findIdsBefore,
@@ -19,24 +19,51 @@ import {
   type RecordFilter,
 } from './filtered.queries.js';
 import type { Resources } from '../../resources.js';
-import { countRecords, findByIds, findContent, findRecord, findRecords, type RecordRow } from './queries.js';
+import { findByIds, findContent, findRecord, type RecordRow } from './queries.js';
 import type { MailContent, MailRecord, RecordQuery } from './schemas.js';
 
-const describe = (row: RecordRow): MailRecord => ({
-  id: row.id,
-  orgId: row.orgId,
-  subject: row.subject,
-  from: row.fromAddress,
-  to: row.toAddresses,
-  cc: row.ccAddresses,
-  refused: row.refusedAddresses,
-  emailTemplateType: row.templateType,
-  state: row.state,
-  canResend: row.canResend,
-  failure: row.problem === null ? null : toFailure(row.problem as unknown as SmtpProblem),
-  createdAt: row.createdAt.toISOString(),
-  updatedAt: row.updatedAt.toISOString(),
-});
+/** What a recipient's own outcome says, or else the state of the mail. */
+const toOutcome = (state: RecordRow['state'], outcome: string | null): string => {
+  if (outcome !== null) return outcome;
+  if (state === 'sent') return 'accepted';
+  return state === 'failed' || state === 'unknown' ? state : 'pending';
+};
+
+function toRecipients({ state, toAddresses, ccAddresses, recipients }: RecordRow): MailRecord['recipients'] {
+  const found = new Map(recipients.map((one) => [one.address, one]));
+  return [...new Set([...toAddresses, ...ccAddresses])].map((address) => {
+    const { outcome = null, status = null } = found.get(address.toLowerCase()) ?? {};
+    return { address, outcome: toOutcome(state, outcome), ...(status !== null && { status }) };
+  });
+}
+
+const isOver = (state: RecordRow['state']): boolean => state !== 'queued' && state !== 'sending';
+
+function describe(row: RecordRow): MailRecord {
+  const recipients = toRecipients(row);
+  const { state } = row;
+  return {
+    id: row.id,
+    orgId: row.orgId,
+    subject: row.subject,
+    from: row.fromAddress,
+    to: row.toAddresses,
+    cc: row.ccAddresses,
+    recipients,
+    refused: recipients.filter(({ outcome }) => outcome === 'refused').map(({ address }) => address),
+    emailTemplateType: row.templateType,
+    state,
+    canResend: row.canResend && isOver(state),
+    failure:
+      row.problem === null || state === 'sent' ? null : toFailure(row.problem as unknown as SmtpProblem),
+    attempts: row.attempts,
+    unknownAttempts: row.unknownAttempts,
+    nextAttemptAt: state === 'queued' ? row.nextAttemptAt.toISOString() : null,
+    expiresAt: isOver(state) ? null : row.expiresAt.toISOString(),
+    createdAt: row.createdAt.toISOString(),
+    updatedAt: row.updatedAt.toISOString(),
+  };
+}
 
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
@@ -56,9 +83,6 @@ const toFilter = (orgId: string, query: RecordQuery): RecordFilter => {
   };
 };
 
-const isFiltered = ({ page: _page, limit: _limit, cursor: _cursor, ...filter }: RecordQuery): boolean =>
-  Object.values(filter).some((value) => value !== undefined);
-
 function renderContent(type: string, kept: unknown): MailContent {
   if (!isInternalTemplateType(type) || kept === undefined) return null;
   const { templateData, productName } = kept as KeptContent;
@@ -72,13 +96,6 @@ export function createRecordService({
   pool,
   contentCipher,
 }: Pick<Resources, 'prisma' | 'pool'> & { readonly contentCipher: RequestCipher }) {
-  const listSent = (orgId: string, query: RecordQuery): Promise<ListPage<MailRecord>> =>
-    readListPage(query, {
-      count: () => countRecords(prisma, orgId),
-      find: (window) => findRecords(prisma, orgId, window),
-      toItem: describe,
-    });
-
   async function findMatches(filter: RecordFilter, query: RecordQuery, total: number): Promise<FoundIds> {
     const { page, limit, cursor } = query;
     if (cursor !== undefined) return findIdsBefore(prisma, filter, cursor.toLowerCase(), limit);
@@ -89,7 +106,7 @@ export function createRecordService({
     return { ids, nextCursor: hasMore ? (ids.at(-1) ?? null) : await findSearchedTo(prisma, filter) };
   }
 
-  async function listMatches(orgId: string, query: RecordQuery): Promise<ListPage<MailRecord>> {
+  async function list(orgId: string, query: RecordQuery): Promise<ListPage<MailRecord>> {
     const filter = toFilter(orgId, query);
     const total = await countMatches(prisma, filter);
     const { ids, nextCursor } = await findMatches(filter, query, total);
@@ -99,11 +116,10 @@ export function createRecordService({
 
   return {
     /**
-     * Lists the organisation's sent mails, newest first. With a filter, page numbers reach a thousand matches; the cursor
-     * has no such limit.
+     * Lists the organisation's mails, newest first: those that were sent, unless the query names another state. Page numbers
+     * reach a thousand mails; the cursor has no such limit.
      */
-    list: (orgId: string, query: RecordQuery): Promise<ListPage<MailRecord>> =>
-      isFiltered(query) ? listMatches(orgId, query) : listSent(orgId, query),
+    list,
 
     /** @throws AppError 404 when the organisation has no such mail, whether or not another one has. */
     async get(orgId: string, id: string): Promise<MailRecord> {

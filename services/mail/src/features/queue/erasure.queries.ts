@@ -26,20 +26,21 @@ const eraseSql = (found: string): string => `
     returning mails.id
   ), kept as (
     update mails set
-      encrypted_request = null,
-      content_sealed = null,
+      sealed_request = null,
+      sealed_content = null,
       can_resend = false,
       recipient_erased = true,
       addresses_to_erase = '{}',
       ${erasedFrom('to_addresses')},
-      ${erasedFrom('cc_addresses')},
-      ${erasedFrom('refused_addresses')}
+      ${erasedFrom('cc_addresses')}
     from found where mails.id = found.mail_id and ${hasOthers}
     returning mails.id
   ), unlisted as (
     delete from mail_recipients recipients using found
     where recipients.mail_id = found.mail_id and recipients.address = any(found.addresses)
       and found.mail_id in (select id from kept)
+  ), emptied_attachments as (
+    delete from mail_attachments where mail_id in (select id from kept)
   )
   select (select count(*) from found)::int as found, (select count(*) from emptied)::int as deleted,
     (select count(*) from kept)::int as changed`;
@@ -48,27 +49,31 @@ const eraseRecipientSql = eraseSql(`
     select mails.id, addresses_to_erase || lower($2) from mail_recipients recipients
     cross join lateral (
       select id, addresses_to_erase from mails
-      where id = recipients.mail_id and org_id = $1 and state <> 'pending' limit 1
+      where id = recipients.mail_id and org_id = $1 and state not in ('queued', 'sending') limit 1
     ) mails
     where recipients.org_id = $1 and recipients.address = lower($2)
     order by mails.id limit ${BATCH}`);
 
 const eraseMarkedSql = eraseSql(`
     select id, addresses_to_erase from mails
-    where addresses_to_erase <> '{}' and state <> 'pending' limit ${BATCH}`);
+    where addresses_to_erase <> '{}' and state not in ('queued', 'sending') limit ${BATCH}`);
 
-/** Marks mails in progress. Their outcome has to be stored first, so they are erased after that. */
+/**
+ * Marks mails that have no outcome yet, which has to be stored first. A queued mail is due at once, and is not sent to the
+ * marked recipients any more.
+ */
 const markPendingSql = `
-  update mails set addresses_to_erase = addresses_to_erase || lower($2), recipient_erased = true
+  update mails set addresses_to_erase = addresses_to_erase || lower($2), recipient_erased = true,
+    next_attempt_at = least(next_attempt_at, now())
   where id in (
       select mails.id from mail_recipients recipients
       cross join lateral (
         select id from mails
-        where id = recipients.mail_id and org_id = $1 and state = 'pending' and lower($2) <> all(addresses_to_erase) limit 1
+        where id = recipients.mail_id and org_id = $1 and state in ('queued', 'sending') and lower($2) <> all(addresses_to_erase) limit 1
       ) mails
       where recipients.org_id = $1 and recipients.address = lower($2)
       limit ${BATCH})
-    and state = 'pending' and lower($2) <> all(addresses_to_erase)`;
+    and state in ('queued', 'sending') and lower($2) <> all(addresses_to_erase)`;
 
 export interface Erased {
   /** The number of mails that were sent only to the recipient, and are deleted. */

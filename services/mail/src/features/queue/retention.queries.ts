@@ -24,7 +24,7 @@ export async function deleteUnsent(db: pg.Pool, createdBefore: Date): Promise<nu
 export async function deleteOld(db: pg.Pool, before: string): Promise<number> {
   const { rowCount } = await db.query(
     `delete from mails where id in (
-       select id from mails where id < $1 and state <> 'pending' order by id limit 1000 for update skip locked)`,
+       select id from mails where id < $1 and state not in ('queued', 'sending') order by id limit 1000 for update skip locked)`,
     [before],
   );
   return rowCount ?? 0;
@@ -33,8 +33,8 @@ export async function deleteOld(db: pg.Pool, before: string): Promise<number> {
 /** Deletes the contents of up to a thousand mails. Their records stay. */
 export async function expireContents(db: pg.Pool, createdBefore: Date): Promise<void> {
   await db.query(
-    `update mails set content_sealed = null
-     where id in (select id from mails where content_sealed is not null and created_at < $1
+    `update mails set sealed_content = null
+     where id in (select id from mails where sealed_content is not null and created_at < $1
                   order by created_at limit 1000 for update skip locked)`,
     [createdBefore],
   );

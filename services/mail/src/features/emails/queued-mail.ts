@@ -1,0 +1,120 @@
+import { AppError, type Clock } from '@platform/service-kit';
+import type pg from 'pg';
+import type { Deliver } from '../delivery/deliver.js';
+import type { Outcome } from '../delivery/outcome.js';
+import { toAttemptEnd } from '../queue/attempt-end.js';
+import type { AttemptMail } from '../queue/dispatcher.job.js';
+import type { ClaimedMail } from '../queue/mail.js';
+import { findAttachmentPiece } from '../queue/queries.js';
+import type { RequestCipher } from '../queue/request-cipher.js';
+import { readSmtpConfiguration, type SmtpConfiguration } from '../smtp-configuration/configuration.js';
+import type { SmtpConfigurations } from '../smtp-configuration/service.js';
+import { createMessageSource, toMessageId } from './message.js';
+import { estimateBytes, type RenderedEmail, renderEmail } from './rendered-email.js';
+import { toPoolKey } from './send-request.js';
+import { openAttachment, type StoredRequest } from './stored-request.js';
+
+const fail = (code: string, command?: string): Outcome => ({
+  state: 'failed',
+  // The sender's fault isn't the server's: only a reply to a command of the mail is permanent.
+  problem: { code, ...(command !== undefined && { command, reply: 550 }) },
+  recipients: [],
+});
+
+/** The request can't be read any more, or nobody is left to send it to: another attempt would fail too. */
+const failForGood = (code: string): Outcome => fail(code, 'MAIL FROM');
+
+/** Creates the function that makes one attempt to send a queued mail. */
+export function createAttemptMail(deps: {
+  readonly pool: pg.Pool;
+  readonly configurations: SmtpConfigurations;
+  readonly deliver: Deliver;
+  readonly cipher: RequestCipher;
+  readonly clock: Clock;
+  readonly onOutcome: (state: Outcome['state']) => void;
+}): AttemptMail {
+  const { pool, configurations, deliver, cipher, clock, onOutcome } = deps;
+
+  async function findConfiguration(
+    { orgId }: ClaimedMail,
+    { smtp }: StoredRequest,
+  ): Promise<SmtpConfiguration | undefined> {
+    if (smtp) return readSmtpConfiguration(smtp);
+    return configurations.get(orgId).catch((error: unknown) => {
+      if (error instanceof AppError) return undefined;
+      throw error;
+    });
+  }
+
+  /** Renders the mail again, with the files that are stored apart. */
+  async function render(
+    { id }: ClaimedMail,
+    { body, files = [] }: StoredRequest,
+    { fromEmail }: SmtpConfiguration,
+  ): Promise<RenderedEmail | undefined> {
+    const read = await renderEmail(body, fromEmail);
+    if ('faults' in read) return undefined;
+    const stored = files.map(({ filename, contentType, bytes }, index) => ({
+      filename,
+      contentType,
+      bytes,
+      read: () =>
+        openAttachment(cipher, id, index, bytes, (attachment, piece) =>
+          findAttachmentPiece(pool, id, attachment, piece),
+        ),
+    }));
+    return { ...read.email, files: stored };
+  }
+
+  async function attempt(
+    mail: ClaimedMail,
+    options: Parameters<AttemptMail>[1],
+  ): Promise<{ readonly outcome: Outcome; readonly addresses: readonly string[] }> {
+    const request =
+      mail.sealedRequest === null
+        ? undefined
+        : (cipher.decrypt(mail.sealedRequest, mail.id) as StoredRequest | undefined);
+    if (!request) return { outcome: failForGood('EREQUEST'), addresses: [] };
+    const configuration = await findConfiguration(mail, request);
+    if (!configuration) return { outcome: fail('ECONFIG'), addresses: [] };
+    const email = await render(mail, request, configuration);
+    if (!email) return { outcome: failForGood('EREQUEST'), addresses: [] };
+    const erased = new Set(mail.erasedAddresses);
+    const isKept = (address: string): boolean => !erased.has(address.toLowerCase());
+    const [to, cc] = [email.to.filter(isKept), email.cc.filter(isKept)];
+    const finished = new Set(mail.finishedAddresses);
+    const addresses = [...to, ...cc].filter((address) => !finished.has(address.toLowerCase()));
+    if (addresses.length === 0) return { outcome: failForGood('ENORECIPIENT'), addresses };
+    const message = createMessageSource(
+      { ...email, to, cc },
+      toMessageId(mail.id, mail.from),
+      mail.createdAt,
+      addresses,
+    );
+    const outcome = await deliver({
+      poolKey: toPoolKey(mail.orgId, request.smtp),
+      configuration,
+      message,
+      messageBytes: estimateBytes(email),
+      ...options,
+    });
+    return { outcome, addresses };
+  }
+
+  return async (mail, options) => {
+    const { outcome, addresses } = await attempt(mail, options);
+    const at = clock();
+    // The shutdown interrupted the attempt before the message was begun.
+    if (outcome.state === 'failed' && options.signal.aborted)
+      return {
+        id: mail.id,
+        claim: mail.claim,
+        state: 'queued',
+        isCounted: false,
+        nextAttemptAt: new Date(at),
+      };
+    const end = toAttemptEnd({ ...mail, canQueue: true, callerWaits: false, addresses }, outcome, at);
+    if (end.state !== 'queued') onOutcome(end.state);
+    return end;
+  };
+}

@@ -1,0 +1,77 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { AttachmentPiece } from '../queue/queries.js';
+import type { RequestCipher } from '../queue/request-cipher.js';
+import type { DecodedAttachment } from './attachments.js';
+import type { EmailContent, SmtpSnapshot } from './schemas.js';
+
+/** A request as it is stored with its mail, encrypted. */
+export interface StoredRequest {
+  readonly body: EmailContent;
+  readonly smtp?: SmtpSnapshot | undefined;
+  /** Attachments that are stored apart. */
+  readonly files?: readonly StoredFile[];
+}
+
+export interface StoredFile {
+  readonly filename: string;
+  readonly contentType: string;
+  readonly bytes: number;
+}
+
+/** Larger attachments are stored apart, and such a mail can't be sent again by an administrator: the caller has the files. */
+const MAX_INLINE_LENGTH = 262_144;
+/** Encrypting a piece takes less than a millisecond. */
+const PIECE_BYTES = 1_048_576;
+
+export const isStoredInline = ({ attachments = [] }: EmailContent): boolean =>
+  attachments.reduce((sum, { content }) => sum + content.length, 0) <= MAX_INLINE_LENGTH;
+
+export function sealRequest(
+  cipher: RequestCipher,
+  id: string,
+  request: Pick<StoredRequest, 'body' | 'smtp'>,
+  attachments: readonly DecodedAttachment[],
+): string {
+  const { body, smtp } = request;
+  if (isStoredInline(body))
+    return cipher.encrypt({ body, ...(smtp && { smtp }) } satisfies StoredRequest, id);
+  const { attachments: _stored, ...rest } = body;
+  const files = attachments.map(({ filename, contentType, content }) => ({
+    filename,
+    contentType,
+    bytes: content.length,
+  }));
+  return cipher.encrypt({ body: rest, ...(smtp && { smtp }), files } satisfies StoredRequest, id);
+}
+
+const toContext = (id: string, attachment: number, piece: number): string => `${id} ${attachment} ${piece}`;
+
+/** Encrypts attachments one piece at a time, each in a turn of the event loop of its own. */
+export async function* sealAttachments(
+  cipher: RequestCipher,
+  id: string,
+  attachments: readonly DecodedAttachment[],
+): AsyncGenerator<AttachmentPiece> {
+  for (const [attachment, { content }] of attachments.entries())
+    for (let piece = 0; piece * PIECE_BYTES < content.length; piece += 1) {
+      await nextTurn();
+      const bytes = content.subarray(piece * PIECE_BYTES, (piece + 1) * PIECE_BYTES);
+      yield { attachment, piece, sealed: cipher.encryptBytes(bytes, toContext(id, attachment, piece)) };
+    }
+}
+
+/** Reads a stored attachment piece by piece. @throws when a piece is missing or can't be decrypted. */
+export async function* openAttachment(
+  cipher: RequestCipher,
+  id: string,
+  attachment: number,
+  bytes: number,
+  find: (attachment: number, piece: number) => Promise<Buffer | undefined>,
+): AsyncGenerator<Buffer> {
+  for (let piece = 0; piece * PIECE_BYTES < bytes; piece += 1) {
+    const sealed = await find(attachment, piece);
+    const content = sealed && cipher.decryptBytes(sealed, toContext(id, attachment, piece));
+    if (!content) throw new Error('An attachment of the mail is no longer stored');
+    yield content;
+  }
+}

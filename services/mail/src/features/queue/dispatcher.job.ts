@@ -1,0 +1,119 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Clock, createPeriodicTask, type Logger } from '@platform/service-kit';
+import type pg from 'pg';
+import type { OnData } from '../delivery/pools.js';
+import type { Journal } from './journal.js';
+import type { AttemptEnd, ClaimedMail } from './mail.js';
+import { claimMails } from './queries.js';
+import { createSlots } from './slots.js';
+
+/** Makes one attempt to send a claimed mail. It doesn't reject. */
+export type AttemptMail = (
+  mail: ClaimedMail,
+  options: { readonly signal: AbortSignal; readonly onData: OnData },
+) => Promise<AttemptEnd>;
+
+interface InFlight {
+  readonly abort: AbortController;
+  isBegun: boolean;
+  ended: Promise<void>;
+}
+
+/** Mails that another replica queued, or that are due again, start at most this late. */
+const POLL_MS = 1_000;
+
+/** Claims queued mails and sends them, as long as there are free connections. */
+export function createDispatcher(deps: {
+  readonly pool: pg.Pool;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly journal: Journal;
+  readonly leaseMs: number;
+  readonly connectionsPerOrganisation: number;
+  /** The most queued mails that this replica sends at once. */
+  readonly maxInFlight: number;
+  /** How long the shutdown waits for messages that are being handed over. */
+  readonly graceMs: number;
+}) {
+  const { pool, clock, log, journal, leaseMs, maxInFlight } = deps;
+  const inFlight = new Map<string, InFlight>();
+  let attempt: AttemptMail | undefined;
+  let isStopping = false;
+
+  const slots = createSlots({
+    perOrganisation: deps.connectionsPerOrganisation,
+    onFree: () => {
+      claiming.wake();
+    },
+  });
+
+  async function run(mail: ClaimedMail, state: InFlight, attemptMail: AttemptMail): Promise<void> {
+    try {
+      const end = await attemptMail(mail, {
+        signal: state.abort.signal,
+        onData: async () => {
+          state.isBegun = true;
+          await journal.begin(mail);
+        },
+      });
+      await journal.end(end);
+    } catch (error) {
+      log.error({ err: error, mail: mail.id }, 'Failed to process a mail; its lease expires');
+    } finally {
+      inFlight.delete(mail.id);
+      slots.release(mail.orgId, mail.lane);
+    }
+  }
+
+  async function claim(): Promise<void> {
+    const limit = maxInFlight - inFlight.size;
+    if (limit <= 0 || isStopping || !attempt) return;
+    const { perOrganisation, perOrganisationWithCodes } = slots;
+    const limits = { limit, held: slots.held(), perOrganisation, perOrganisationWithCodes };
+    for (const mail of await claimMails(pool, new Date(clock()), leaseMs, limits)) {
+      slots.take(mail.orgId, mail.lane);
+      journal.hold(mail);
+      const state: InFlight = { abort: new AbortController(), isBegun: false, ended: Promise.resolve() };
+      inFlight.set(mail.id, state);
+      state.ended = run(mail, state, attempt);
+    }
+  }
+
+  const claiming = createPeriodicTask({
+    intervalMs: POLL_MS,
+    run: claim,
+    onError: (error) => {
+      log.warn({ err: error }, 'Failed to claim mails; will retry');
+    },
+  });
+
+  return {
+    slots,
+    /** Claims due mails now, or right after the claim in progress. */
+    wake: claiming.wake,
+
+    start(attemptMail: AttemptMail): void {
+      attempt = attemptMail;
+      claiming.start();
+      claiming.wake();
+    },
+
+    /** Returns what has not begun to the queue, and waits for the rest; what takes too long is aborted, and unknown. */
+    async stop(): Promise<void> {
+      isStopping = true;
+      await claiming.stop();
+      for (const { abort, isBegun } of inFlight.values()) if (!isBegun) abort.abort();
+      const all = Promise.allSettled([...inFlight.values()].map(({ ended }) => ended));
+      const timer = new AbortController();
+      await Promise.race([
+        all,
+        delay(deps.graceMs, undefined, { signal: timer.signal }).catch(() => undefined),
+      ]);
+      timer.abort();
+      for (const { abort } of inFlight.values()) abort.abort();
+      await all;
+    },
+  };
+}
+
+export type Dispatcher = ReturnType<typeof createDispatcher>;

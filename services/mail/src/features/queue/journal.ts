@@ -1,0 +1,177 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  type Clock,
+  createBatcher,
+  createPeriodicTask,
+  dependencyUnavailable,
+  type Logger,
+} from '@platform/service-kit';
+import type pg from 'pg';
+import type { AttemptEnd, MailClaim, MailStatus, NewMail } from './mail.js';
+import {
+  type AttachmentPiece,
+  endAttempts,
+  findByKeys,
+  findStatus,
+  insertMails,
+  insertMailWithAttachments,
+  type MailKey,
+  markDataBegun,
+  renewLeases,
+} from './queries.js';
+
+const RETRY_AFTER_MS = 500;
+/** Rows that arrive during a write form the next batch, because few large commits cost less than many small ones. */
+const ONE_AT_A_TIME = { maxBatch: 200, maxInFlight: 1 };
+
+/** Another replica has the mail, because the lease of this one had expired. Nothing of it may be sent. */
+class ClaimLost extends Error {
+  override readonly name = 'ClaimLost';
+}
+
+const toKey = ({ id }: MailClaim): string => id;
+
+/** Reads and writes the rows of mails. Statements are shared by concurrent mails. */
+export function createJournal(deps: {
+  readonly pool: pg.Pool;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly leaseMs: number;
+}) {
+  const { pool, clock, log, leaseMs } = deps;
+  const held = new Map<string, MailClaim>();
+  /** Ends that are not stored yet. */
+  const unstored = new Map<string, AttemptEnd>();
+  const stopping = new AbortController();
+
+  const insertBatched = createBatcher({
+    ...ONE_AT_A_TIME,
+    toKey: ({ id }: NewMail) => id,
+    async load(mails) {
+      const written = await insertMails(pool, mails, leaseMs);
+      return mails.map(({ id }) => written.has(id));
+    },
+  });
+  const beginBatched = createBatcher({
+    ...ONE_AT_A_TIME,
+    toKey,
+    async load(claims: readonly MailClaim[]) {
+      const valid = await markDataBegun(pool, claims);
+      return claims.map(({ id }) => valid.has(id));
+    },
+  });
+  const endBatched = createBatcher({
+    ...ONE_AT_A_TIME,
+    toKey,
+    async load(ends: readonly AttemptEnd[]) {
+      const valid = await endAttempts(pool, ends, new Date(clock()));
+      return ends.map(({ id }) => valid.has(id));
+    },
+  });
+  const findBatched = createBatcher({
+    toKey: ({ orgId, key }: MailKey) => `${orgId} ${key}`,
+    load: (keys) => findByKeys(pool, keys),
+    maxBatch: 200,
+    maxInFlight: 2,
+  });
+
+  async function retryEnd(end: AttemptEnd): Promise<void> {
+    while (!stopping.signal.aborted) {
+      await delay(RETRY_AFTER_MS, undefined, { ref: false });
+      try {
+        await endBatched(end);
+        unstored.delete(end.id);
+        held.delete(end.id);
+        return;
+      } catch (error) {
+        log.error({ err: error, mail: end.id }, 'Failed to store the outcome of a mail; will retry');
+      }
+    }
+  }
+
+  const renewal = createPeriodicTask({
+    intervalMs: leaseMs / 3,
+    run: async () => {
+      if (held.size > 0) await renewLeases(pool, [...held.values()], leaseMs);
+    },
+    onError: (error) => {
+      log.warn({ err: error }, 'Failed to renew the leases of mails; will retry');
+    },
+  });
+  renewal.start();
+
+  return {
+    /**
+     * Stores a mail. With `callerWaits`, it is claimed by this replica.
+     *
+     * @returns false when the idempotency key is taken, or when a recipient of the mail to resend has been erased.
+     * @throws AppError 503 when it can't be stored.
+     */
+    async accept(mail: NewMail): Promise<boolean> {
+      if (mail.callerWaits) held.set(mail.id, { id: mail.id, claim: 1 });
+      let isWritten = false;
+      try {
+        isWritten = await insertBatched(mail);
+      } catch (error) {
+        throw dependencyUnavailable('database', error);
+      } finally {
+        if (!isWritten) held.delete(mail.id);
+      }
+      return isWritten;
+    },
+
+    /** Stores a queued mail with its attachments. @throws and returns as `accept` does. */
+    acceptWithAttachments: (mail: NewMail, pieces: AsyncIterable<AttachmentPiece>): Promise<boolean> =>
+      insertMailWithAttachments(pool, mail, pieces).catch((error: unknown) => {
+        throw dependencyUnavailable('database', error);
+      }),
+
+    /** Keeps the lease of a claimed mail from expiring until its end is stored. */
+    hold(claim: MailClaim): void {
+      held.set(claim.id, claim);
+    },
+
+    /** Stores that the message is being handed over. @throws ClaimLost, or when it can't be stored: then nothing may be sent. */
+    async begin(claim: MailClaim): Promise<void> {
+      if (!(await beginBatched(claim))) throw new ClaimLost('The lease of the mail had expired');
+    },
+
+    /** Resolves after the first try to store the end. It is retried until it is stored, since a mail can't be taken back. */
+    async end(end: AttemptEnd): Promise<void> {
+      try {
+        await endBatched(end);
+        held.delete(end.id);
+      } catch (error) {
+        log.error({ err: error, mail: end.id }, 'Failed to store the outcome of a mail; will retry');
+        unstored.set(end.id, end);
+        void retryEnd(end);
+      }
+    },
+
+    /** @throws AppError 503 when the database can't be read. */
+    findByKey: (orgId: string, key: string): Promise<MailStatus | undefined> =>
+      findBatched({ orgId, key }).catch((error: unknown) => {
+        throw dependencyUnavailable('database', error);
+      }),
+
+    /** @throws AppError 503 when the database can't be read. */
+    find: (id: string): Promise<MailStatus | undefined> =>
+      findStatus(pool, id).catch((error: unknown) => {
+        throw dependencyUnavailable('database', error);
+      }),
+
+    /** The number of outcomes that are not stored yet. */
+    get backlog(): number {
+      return unstored.size;
+    },
+
+    /** Tries once more to store what is not stored yet. What still isn't becomes unknown when its lease expires. */
+    async stop(): Promise<void> {
+      stopping.abort();
+      await renewal.stop();
+      await Promise.allSettled([...unstored.values()].map(endBatched));
+    },
+  };
+}
+
+export type Journal = ReturnType<typeof createJournal>;

@@ -1,0 +1,414 @@
+import type pg from 'pg';
+import type { SmtpProblem } from '../delivery/outcome.js';
+import type { AttemptEnd, ClaimedMail, MailClaim, MailState, MailStatus, NewMail } from './mail.js';
+
+/*
+ * Statements that many requests share get their rows as one JSON text: at 1,000 mails a second, a commit for each would be
+ * the most expensive thing that the service does. Leases are measured by the clock of the database, which all replicas share.
+ *
+ * Rows are found by their ids, and without a join: planned for an empty table, a join would read a whole index for each
+ * batch. The state is compared as text for the same reason.
+ */
+
+/** A resend locks the original mail, so that erasing one of its recipients either happens before, or finds the resend. */
+const insertSql = `
+  insert into mails (id, org_id, state, lane, caller_waits, claim, attempts, lease_until, at_least_once, can_resend,
+                     next_attempt_at, expires_at, subject, from_address, to_addresses, cc_addresses, template_type,
+                     idempotency_key, request_digest, sealed_request, sealed_content, created_at, updated_at)
+  select id, org_id, case when caller_waits then 'sending' else 'queued' end::mail_state, lane, caller_waits,
+         caller_waits::int, caller_waits::int, case when caller_waits then now() + $2 * interval '1 ms' end, at_least_once,
+         can_resend, created_at, expires_at, subject, from_address, to_addresses, cc_addresses, template_type,
+         idempotency_key, request_digest, sealed_request, sealed_content, created_at, created_at
+  from jsonb_to_recordset($1::jsonb) as mail (
+    id uuid, org_id uuid, lane smallint, caller_waits boolean, at_least_once boolean, can_resend boolean,
+    expires_at timestamptz, subject text, from_address text, to_addresses text[], cc_addresses text[],
+    template_type text, idempotency_key text, request_digest text, sealed_request text, sealed_content text,
+    created_at timestamptz, original_mail_id uuid)
+  where original_mail_id is null or exists (
+    select from mails as original
+    where original.id = original_mail_id and original.org_id = mail.org_id and not original.recipient_erased for share)
+  on conflict (org_id, idempotency_key) where idempotency_key is not null do nothing
+  returning id`;
+
+const toColumns = (mail: NewMail) => ({
+  id: mail.id,
+  org_id: mail.orgId,
+  lane: mail.lane,
+  caller_waits: mail.callerWaits,
+  at_least_once: mail.atLeastOnce,
+  can_resend: mail.canResend,
+  expires_at: mail.expiresAt.toISOString(),
+  subject: mail.subject,
+  from_address: mail.from,
+  to_addresses: mail.to,
+  cc_addresses: mail.cc,
+  template_type: mail.templateType,
+  idempotency_key: mail.idempotency?.key ?? null,
+  request_digest: mail.idempotency?.digest ?? null,
+  sealed_request: mail.sealedRequest,
+  sealed_content: mail.sealedContent,
+  created_at: mail.createdAt.toISOString(),
+  original_mail_id: mail.originalMailId ?? null,
+});
+
+/** @returns the ids that were written. Mails with a taken idempotency key and resends of an erased mail are left out. */
+export async function insertMails(
+  db: pg.Pool | pg.ClientBase,
+  mails: readonly NewMail[],
+  leaseMs: number,
+): Promise<ReadonlySet<string>> {
+  const result = await db.query<[string]>({
+    name: 'insert_mails',
+    text: insertSql,
+    values: [JSON.stringify(mails.map(toColumns)), leaseMs],
+    rowMode: 'array',
+  });
+  return new Set(result.rows.map(([id]) => id));
+}
+
+export interface AttachmentPiece {
+  readonly attachment: number;
+  readonly piece: number;
+  readonly sealed: Buffer;
+}
+
+/** Stores a mail together with its attachments, which are encrypted one piece at a time. @returns false as `insertMails` does. */
+export async function insertMailWithAttachments(
+  db: pg.Pool,
+  mail: NewMail,
+  pieces: AsyncIterable<AttachmentPiece>,
+): Promise<boolean> {
+  const client = await db.connect();
+  let failure: unknown;
+  try {
+    await client.query('begin');
+    const isWritten = (await insertMails(client, [mail], 0)).has(mail.id);
+    if (isWritten)
+      for await (const { attachment, piece, sealed } of pieces)
+        await client.query(
+          'insert into mail_attachments (mail_id, attachment, piece, sealed) values ($1, $2, $3, $4)',
+          [mail.id, attachment, piece, sealed],
+        );
+    await client.query('commit');
+    return isWritten;
+  } catch (error) {
+    failure = error;
+    throw error;
+  } finally {
+    // A connection that failed in the middle of a transaction isn't used again.
+    client.release(failure !== undefined);
+  }
+}
+
+/** @returns one piece of an attachment; undefined when there is none. */
+export async function findAttachmentPiece(
+  db: pg.Pool,
+  mailId: string,
+  attachment: number,
+  piece: number,
+): Promise<Buffer | undefined> {
+  const { rows } = await db.query<{ sealed: Buffer }>({
+    name: 'find_attachment_piece',
+    text: 'select sealed from mail_attachments where mail_id = $1 and attachment = $2 and piece = $3',
+    values: [mailId, attachment, piece],
+  });
+  return rows[0]?.sealed;
+}
+
+export interface ClaimLimits {
+  /** How many mails to claim at most. */
+  readonly limit: number;
+  /** The most mails of one organisation in progress, besides codes. */
+  readonly perOrganisation: number;
+  /** The most mails of one organisation in progress, with codes. */
+  readonly perOrganisationWithCodes: number;
+  /** The mails that this replica is sending, by organisation: `[besides codes, all]`. */
+  readonly held: ReadonlyMap<string, readonly [number, number]>;
+}
+
+/**
+ * Claims due mails. Organisations take turns, and within one the more urgent lane goes first. A loose index scan finds the
+ * organisations, and reads at most as many mails of each lane as it has room for, so the cost depends on the number of
+ * organisations and not on that of the mails. Rows that another replica has locked are skipped.
+ */
+const claimSql = `
+  with recursive organisations (org_id) as (
+    (select org_id from mails where state = 'queued' order by org_id limit 1)
+    union all
+    select (select mails.org_id from mails where state = 'queued' and mails.org_id > organisations.org_id
+            order by mails.org_id limit 1)
+    from organisations where organisations.org_id is not null
+  ), due as (
+    select mails.id, mails.lane, mails.next_attempt_at, room.for_others, room.for_all,
+           row_number() over of_organisation as turn,
+           count(*) filter (where mails.lane > 0) over of_organisation as turn_of_others
+    from organisations
+    cross join lateral (
+      select $4::int - coalesce(($3::jsonb -> organisations.org_id::text ->> 0)::int, 0) as for_others,
+             $5::int - coalesce(($3::jsonb -> organisations.org_id::text ->> 1)::int, 0) as for_all
+    ) room
+    cross join (values (0), (1), (2)) as lanes (lane)
+    cross join lateral (
+      select id, lane, next_attempt_at from mails
+      where state = 'queued' and org_id = organisations.org_id and lane = lanes.lane
+        and next_attempt_at <= $1 and expires_at > $1
+      order by next_attempt_at
+      limit greatest(case when lanes.lane = 0 then room.for_all else least(room.for_others, room.for_all) end, 0)
+    ) mails
+    where organisations.org_id is not null
+    window of_organisation as (
+      partition by organisations.org_id order by mails.lane, mails.next_attempt_at, mails.id rows unbounded preceding)
+  ), chosen as (
+    select id from due where turn <= for_all and (lane = 0 or turn_of_others <= for_others)
+    order by turn, lane, next_attempt_at limit $2
+  ), locked as (
+    select id from mails where id in (select id from chosen) and state = 'queued' and next_attempt_at <= $1
+    for update skip locked
+  )
+  update mails set state = 'sending', claim = claim + 1, attempts = attempts + 1, data_begun = false,
+    lease_until = now() + $6 * interval '1 ms', updated_at = $1
+  where id in (select id from locked)
+  returning id::text, claim, org_id::text as "orgId", lane, attempts, unknown_attempts as "unknownAttempts",
+    at_least_once as "atLeastOnce", from_address as "from", created_at as "createdAt", expires_at as "expiresAt",
+    sealed_request as "sealedRequest",
+    addresses_to_erase as "erasedAddresses", array(
+      select address from mail_recipients recipients
+      where recipients.mail_id = mails.id and recipients.outcome in ('accepted', 'refused', 'suppressed')
+    ) as "finishedAddresses",
+    exists (select from mail_recipients recipients
+            where recipients.mail_id = mails.id and recipients.outcome = 'accepted') as "isPartlySent"`;
+
+/** @returns the claimed mails, the most urgent first. */
+export async function claimMails(
+  db: pg.Pool,
+  at: Date,
+  leaseMs: number,
+  { limit, held, perOrganisation, perOrganisationWithCodes }: ClaimLimits,
+): Promise<ClaimedMail[]> {
+  const { rows } = await db.query<ClaimedMail>({
+    name: 'claim_mails',
+    text: claimSql,
+    values: [
+      at,
+      limit,
+      JSON.stringify(Object.fromEntries(held)),
+      perOrganisation,
+      perOrganisationWithCodes,
+      leaseMs,
+    ],
+  });
+  return rows.toSorted((a, b) => a.lane - b.lane || a.createdAt.getTime() - b.createdAt.getTime());
+}
+
+const toClaims = (claims: readonly MailClaim[]): string =>
+  JSON.stringify(Object.fromEntries(claims.map(({ id, claim }) => [id, claim])));
+
+const isHeld = `id = any($1::uuid[]) and claim = ($2::jsonb ->> id::text)::int and state::text = 'sending'`;
+
+/** Stores that the messages of these mails are being handed over. @returns the ids of those whose claims are valid. */
+export async function markDataBegun(db: pg.Pool, claims: readonly MailClaim[]): Promise<ReadonlySet<string>> {
+  const { rows } = await db.query<[string]>({
+    name: 'mark_data_begun',
+    text: `update mails set data_begun = true where ${isHeld} returning id`,
+    values: [claims.map(({ id }) => id), toClaims(claims)],
+    rowMode: 'array',
+  });
+  return new Set(rows.map(([id]) => id));
+}
+
+export async function renewLeases(db: pg.Pool, claims: readonly MailClaim[], leaseMs: number): Promise<void> {
+  await db.query({
+    name: 'renew_leases',
+    text: `update mails set lease_until = now() + $3 * interval '1 ms' where ${isHeld}`,
+    values: [claims.map(({ id }) => id), toClaims(claims), leaseMs],
+  });
+}
+
+/**
+ * Ends attempts. A mail that is unknown, because its lease expired, still gets the outcome of its last claim. Outcomes of
+ * recipients are stored in the same statement: a mail that is tried again must not go to those who have it.
+ */
+const endSql = `
+  with ended as (
+    update mails set
+      state = case when $2::jsonb -> id::text ->> 'state' = 'queued' and sealed_request is null then 'failed'
+                   else $2::jsonb -> id::text ->> 'state' end::mail_state,
+      lease_until = null,
+      data_begun = data_begun and $2::jsonb -> id::text ->> 'state' <> 'queued',
+      caller_waits = false,
+      attempts = attempts - (($2::jsonb -> id::text ->> 'isCounted')::boolean is false)::int,
+      unknown_attempts = unknown_attempts + (($2::jsonb -> id::text ->> 'isUnknown')::boolean is true)::int,
+      next_attempt_at = coalesce(($2::jsonb -> id::text ->> 'nextAttemptAt')::timestamptz, next_attempt_at),
+      problem = $2::jsonb -> id::text -> 'problem',
+      sealed_request = case
+        when $2::jsonb -> id::text ->> 'state' = 'queued' then sealed_request
+        when $2::jsonb -> id::text ->> 'state' <> 'sent' and can_resend and not recipient_erased then sealed_request end,
+      can_resend = can_resend and $2::jsonb -> id::text ->> 'state' <> 'sent' and not recipient_erased,
+      sealed_content = case when not recipient_erased then sealed_content end,
+      updated_at = $3
+    where id = any($1::uuid[]) and claim = ($2::jsonb -> id::text ->> 'claim')::int
+      and state::text in ('sending', 'unknown')
+    returning id, org_id, state
+  ), marked as (
+    update mail_recipients recipients set outcome = given.state, status = given.status
+    from ended, jsonb_to_recordset($4::jsonb) as given (mail_id uuid, address text, state text, status text)
+    where given.mail_id = ended.id and recipients.org_id = ended.org_id and recipients.mail_id = ended.id
+      and recipients.address = given.address
+  ), emptied as (
+    delete from mail_attachments where mail_id in (select id from ended where state <> 'queued')
+  )
+  select id from ended`;
+
+/** @returns the ids of those whose claims were valid. */
+export async function endAttempts(
+  db: pg.Pool,
+  ends: readonly AttemptEnd[],
+  at: Date,
+): Promise<ReadonlySet<string>> {
+  const recipients = ends.flatMap(({ id, recipients: given = [] }) =>
+    given.map(({ address, state, status }) => ({
+      mail_id: id,
+      address: address.toLowerCase(),
+      state,
+      status: status ?? null,
+    })),
+  );
+  const { rows } = await db.query<[string]>({
+    name: 'end_attempts',
+    text: endSql,
+    values: [
+      ends.map(({ id }) => id),
+      JSON.stringify(Object.fromEntries(ends.map(({ id, recipients: _given, ...end }) => [id, end]))),
+      at,
+      JSON.stringify(recipients),
+    ],
+    rowMode: 'array',
+  });
+  return new Set(rows.map(([id]) => id));
+}
+
+export interface ExpiredLeases {
+  readonly withdrawn: number;
+  readonly queued: number;
+  readonly unknown: number;
+}
+
+/** An outcome may be unknown so many times; then the mail isn't tried again, whatever it is. */
+export const MAX_UNKNOWN_ATTEMPTS = 2;
+
+/**
+ * Ends the claims of replicas that died. What may have reached an SMTP server is unknown; the rest is queued again, or
+ * deleted when its caller was waiting: nobody was told that it would be sent.
+ */
+export async function expireLeases(db: pg.Pool): Promise<ExpiredLeases> {
+  const { rows } = await db.query<ExpiredLeases>(`
+    with expired as (
+      select id, data_begun, caller_waits,
+             at_least_once and unknown_attempts + 1 < ${MAX_UNKNOWN_ATTEMPTS} and sealed_request is not null as is_repeated
+      from mails where state = 'sending' and lease_until < now() limit 500 for update skip locked
+    ), withdrawn as (
+      delete from mails using expired
+      where mails.id = expired.id and expired.caller_waits and not expired.data_begun
+      returning mails.id
+    ), queued as (
+      update mails set state = 'queued', lease_until = null, data_begun = false, next_attempt_at = now(),
+        unknown_attempts = unknown_attempts + expired.data_begun::int, updated_at = now()
+      from expired
+      where mails.id = expired.id and (expired.is_repeated or not expired.data_begun)
+        and not (expired.caller_waits and not expired.data_begun)
+      returning mails.id
+    ), unknown as (
+      update mails set state = 'unknown', lease_until = null, caller_waits = false, updated_at = now(),
+        unknown_attempts = unknown_attempts + 1, problem = null,
+        sealed_request = case when can_resend and not recipient_erased then sealed_request end
+      from expired where mails.id = expired.id and expired.data_begun and not expired.is_repeated
+      returning mails.id
+    )
+    select (select count(*) from withdrawn)::int as withdrawn, (select count(*) from queued)::int as queued,
+      (select count(*) from unknown)::int as unknown`);
+  return rows[0] ?? { withdrawn: 0, queued: 0, unknown: 0 };
+}
+
+/** Ends up to a thousand mails that expired in the queue. @returns how many. */
+export async function expireQueued(db: pg.Pool, at: Date): Promise<number> {
+  const { rowCount } = await db.query(
+    `with expired as (
+       select id from mails where state = 'queued' and expires_at <= $1 limit 1000 for update skip locked
+     ), refused as (
+       update mail_recipients recipients set outcome = 'refused' from expired
+       where recipients.mail_id = expired.id and recipients.outcome = 'deferred'
+     ), emptied as (
+       delete from mail_attachments where mail_id in (select id from expired)
+     )
+     update mails set
+       state = case when exists (select from mail_recipients recipients
+                                 where recipients.mail_id = mails.id and recipients.outcome = 'accepted')
+                    then 'sent' else 'failed' end::mail_state,
+       problem = coalesce(problem, '{"code": "EEXPIRED"}'),
+       sealed_request = case when can_resend and not recipient_erased then sealed_request end,
+       updated_at = $1
+     from expired where mails.id = expired.id`,
+    [at],
+  );
+  return rowCount ?? 0;
+}
+
+const statusColumns = `mails.id, state, request_digest, problem, array(
+  select one from unnest(to_addresses || cc_addresses) as one
+  where exists (select from mail_recipients recipients where recipients.mail_id = mails.id
+                and recipients.org_id = mails.org_id and recipients.address = lower(one)
+                and recipients.outcome in ('refused', 'suppressed')))`;
+
+type StatusRow = [number, string, MailState, string | null, SmtpProblem | null, string[]];
+const toStatus = ([, id, state, digest, problem, refused]: StatusRow): MailStatus => ({
+  id,
+  state,
+  digest,
+  refused,
+  problem: problem ?? undefined,
+});
+
+export interface MailKey {
+  readonly orgId: string;
+  readonly key: string;
+}
+
+/** @returns the mail with each key, or undefined where there is none, in the order of the keys. */
+export async function findByKeys(db: pg.Pool, keys: readonly MailKey[]): Promise<(MailStatus | undefined)[]> {
+  const { rows } = await db.query<StatusRow>({
+    name: 'find_by_keys',
+    text: `
+      select wanted.at::int, mails.* from unnest($1::uuid[], $2::text[]) with ordinality as wanted (org_id, key, at)
+      cross join lateral (
+        select ${statusColumns} from mails where org_id = wanted.org_id and idempotency_key = wanted.key
+      ) as mails`,
+    values: [keys.map(({ orgId }) => orgId), keys.map(({ key }) => key)],
+    rowMode: 'array',
+  });
+  const found = new Map(rows.map((row) => [row[0], toStatus(row)]));
+  return keys.map((_key, index) => found.get(index + 1));
+}
+
+export async function findStatus(db: pg.Pool, id: string): Promise<MailStatus | undefined> {
+  const { rows } = await db.query<StatusRow>({
+    name: 'find_status',
+    text: `select 0, ${statusColumns} from mails where id = $1`,
+    values: [id],
+    rowMode: 'array',
+  });
+  return rows[0] && toStatus(rows[0]);
+}
+
+/** Counts the queued mails that are due, and the age of the oldest in seconds. It reads at most `maxCount` of them. */
+export async function measureQueue(
+  db: pg.Pool,
+  at: Date,
+  maxCount: number,
+): Promise<{ readonly due: number; readonly oldestSeconds: number }> {
+  const { rows } = await db.query<{ due: number; oldestSeconds: number | null }>(
+    `select count(*)::int as due, extract(epoch from $1 - min(next_attempt_at))::float as "oldestSeconds"
+     from (select next_attempt_at from mails where state = 'queued' and next_attempt_at <= $1 limit $2) due`,
+    [at, maxCount],
+  );
+  return { due: rows[0]?.due ?? 0, oldestSeconds: rows[0]?.oldestSeconds ?? 0 };
+}

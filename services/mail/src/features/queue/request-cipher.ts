@@ -1,0 +1,53 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** Data that was encrypted for one purpose cannot be read for another one. */
+const purposes = { request: 'requests of mails', content: 'contents of mails' } as const;
+
+/** @param secret - this service's secret. What was encrypted with an earlier one can't be decrypted any more. */
+export function createRequestCipher(secret: string, purpose: keyof typeof purposes) {
+  const key = Buffer.from(hkdfSync('sha256', secret, '', purposes[purpose], 32));
+
+  function encryptBytes(bytes: Buffer, context: string): Buffer {
+    const iv = randomBytes(IV_BYTES);
+    const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(context));
+    return Buffer.concat([iv, cipher.update(bytes), cipher.final(), cipher.getAuthTag()]);
+  }
+
+  function decryptBytes(bytes: Buffer, context: string): Buffer | undefined {
+    const end = bytes.length - TAG_BYTES;
+    try {
+      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, IV_BYTES), {
+        authTagLength: TAG_BYTES,
+      })
+        .setAAD(Buffer.from(context))
+        .setAuthTag(bytes.subarray(end));
+      return Buffer.concat([decipher.update(bytes.subarray(IV_BYTES, end)), decipher.final()]);
+    } catch {
+      return undefined;
+    }
+  }
+
+  return {
+    encryptBytes,
+    /** @returns the bytes, or undefined when they were encrypted with another key or context, or were tampered with. */
+    decryptBytes,
+
+    encrypt: (request: object, mailId: string): string =>
+      encryptBytes(Buffer.from(JSON.stringify(request)), mailId).toString('base64'),
+
+    /** @returns the request, or undefined as `decryptBytes` does. */
+    decrypt(encrypted: string, mailId: string): unknown {
+      const bytes = decryptBytes(Buffer.from(encrypted, 'base64'), mailId);
+      return bytes && (JSON.parse(bytes.toString('utf8')) as unknown);
+    },
+  };
+}
+
+/**
+ * Encrypts the requests of mails, because they contain codes and links, and the contents that are kept for
+ * administrators (AES-256-GCM). The mail's id is authenticated with each, so that none can be moved to another mail.
+ */
+export type RequestCipher = ReturnType<typeof createRequestCipher>;

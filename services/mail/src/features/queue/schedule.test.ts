@@ -1,0 +1,31 @@
+import { lanes } from './mail.js';
+import { chooseLane, toExpiry, toNextAttempt } from './schedule.js';
+
+const MINUTE = 60_000;
+
+test('a mail is tried again after 1, 5 and 15 minutes, then every hour, until it expires', () => {
+  const mail = { createdAt: new Date(0), expiresAt: new Date(24 * 60 * MINUTE) };
+  const delays = [1, 2, 3, 4, 5, 9].map((attempts) => toNextAttempt({ ...mail, attempts }, 0)?.getTime());
+  expect(delays).toEqual([1, 5, 15, 60, 60, 60].map((minutes) => minutes * MINUTE));
+  expect(toNextAttempt({ ...mail, attempts: 4 }, 23.5 * 60 * MINUTE)).toBeUndefined();
+});
+
+test('a code that is valid for ten minutes is tried again after half a minute', () => {
+  const mail = { createdAt: new Date(0), expiresAt: new Date(10 * MINUTE) };
+  expect(toNextAttempt({ ...mail, attempts: 1 }, 0)).toEqual(new Date(30_000));
+  expect(toNextAttempt({ ...mail, attempts: 1 }, 9.8 * MINUTE)).toBeUndefined();
+});
+
+test('only the platform uses the lane of codes', () => {
+  expect(chooseLane('loginWithOTP', true)).toBe(lanes.code);
+  expect(chooseLane('loginWithOTP', false)).toBe(lanes.notice);
+  expect(chooseLane('passwordChanged', true)).toBe(lanes.notice);
+  expect(chooseLane('accountCreation', false)).toBe(lanes.bulk);
+});
+
+test('a mail expires when its request says so, after a week at most, or with its template', () => {
+  expect(toExpiry('loginWithOTP', 0)).toBe(10 * MINUTE);
+  expect(toExpiry('accountCreation', 0)).toBe(24 * 60 * MINUTE);
+  expect(toExpiry('accountCreation', 0, 5 * MINUTE)).toBe(5 * MINUTE);
+  expect(toExpiry('accountCreation', 0, 1e15)).toBe(7 * 24 * 60 * MINUTE);
+});

@@ -1,0 +1,46 @@
+import type { InternalTemplateType } from '../templates/template-types.js';
+import { type Lane, lanes } from './mail.js';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+/** Templates that carry a code or a link that somebody is waiting for. */
+const CODES: ReadonlySet<string> = new Set(['loginWithOTP', 'resetPassword']);
+
+/** How long a mail is tried when its request names no end. Codes and links: as long as they usually are valid. */
+const lifetimes: Partial<Record<InternalTemplateType, number>> = {
+  loginWithOTP: 10 * MINUTE,
+  resetPassword: HOUR,
+};
+const DEFAULT_LIFETIME_MS = 24 * HOUR;
+const MAX_LIFETIME_MS = 7 * 24 * HOUR;
+
+/** Only the platform itself uses the lane of codes, so that no token can fill it. */
+export function chooseLane(type: InternalTemplateType, isFromService: boolean): Lane {
+  if (CODES.has(type)) return isFromService ? lanes.code : lanes.notice;
+  return isFromService ? lanes.notice : lanes.bulk;
+}
+
+/** @param requested - the end that the request names, in epoch ms. */
+export const toExpiry = (type: InternalTemplateType, at: number, requested?: number): number =>
+  requested === undefined
+    ? at + (lifetimes[type] ?? DEFAULT_LIFETIME_MS)
+    : Math.min(Math.max(requested, at), at + MAX_LIFETIME_MS);
+
+const RETRY_DELAYS_MS = [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR] as const;
+
+/**
+ * Returns the time of the next attempt, or undefined when the mail expires before. A mail that is valid for minutes is
+ * tried sooner: after a twentieth of its lifetime.
+ *
+ * @param attempts - how many attempts were made, at least 1.
+ */
+export function toNextAttempt(
+  { attempts, createdAt, expiresAt }: { attempts: number; createdAt: Date; expiresAt: Date },
+  at: number,
+): Date | undefined {
+  const delayMs = RETRY_DELAYS_MS[attempts - 1] ?? HOUR;
+  const lifetimeMs = expiresAt.getTime() - createdAt.getTime();
+  const next = at + Math.min(delayMs, lifetimeMs / 20);
+  return next < expiresAt.getTime() ? new Date(next) : undefined;
+}

@@ -1,0 +1,94 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Clock, createPeriodicTask, DAY_MS, type Logger } from '@platform/service-kit';
+import type pg from 'pg';
+import { eraseMarked } from './erasure.queries.js';
+import { firstIdAt } from './first-id.js';
+import { expireLeases, expireQueued } from './queries.js';
+import { deleteOld, deleteUnsent, expireContents, expireKeys } from './retention.queries.js';
+
+const START_RETRY_MS = 500;
+
+export interface QueueTimes {
+  /** The claim of a replica that died ends after this time. */
+  readonly leaseMs: number;
+  readonly upkeepMs: number;
+  readonly keyLifetimeMs: number;
+}
+
+export const standardTimes: QueueTimes = { leaseMs: 30_000, upkeepMs: 2_000, keyLifetimeMs: DAY_MS };
+
+/** Creates the task that ends what other replicas left, and deletes what need not be kept. */
+export function createUpkeep(deps: {
+  readonly pool: pg.Pool;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly times: QueueTimes;
+  /** The retention of mails that failed or are unknown, and of the contents of all mails. */
+  readonly unsentKeptDays: number;
+  /** The retention of all mails; 0 keeps them for ever. */
+  readonly recordsKeptDays: number;
+  /** Called when mails were queued again. */
+  readonly onQueued: () => void;
+}) {
+  const { pool, clock, log, times, unsentKeptDays, recordsKeptDays } = deps;
+  let isUp = false;
+  const stopping = new AbortController();
+
+  async function endLostClaims(): Promise<void> {
+    const { withdrawn, queued, unknown } = await expireLeases(pool);
+    if (withdrawn + queued + unknown > 0)
+      log.warn({ withdrawn, queued, unknown }, 'Ended the claims of mails whose replica was lost');
+    if (queued > 0) deps.onQueued();
+  }
+
+  const onError = (error: unknown) => {
+    log.warn({ err: error }, 'Upkeep of the queue failed; will retry');
+  };
+  const task = createPeriodicTask({
+    intervalMs: times.upkeepMs,
+    onError,
+    async run() {
+      await endLostClaims();
+      await expireQueued(pool, new Date(clock()));
+      await eraseMarked(pool);
+      await expireKeys(pool, new Date(clock() - times.keyLifetimeMs));
+      await deleteUnsent(pool, new Date(clock() - unsentKeptDays * DAY_MS));
+      await expireContents(pool, new Date(clock() - unsentKeptDays * DAY_MS));
+      if (recordsKeptDays > 0) await deleteOld(pool, firstIdAt(clock() - recordsKeptDays * DAY_MS));
+    },
+  });
+
+  return {
+    /** Whether mails can be stored, and therefore sent: true from the first upkeep until `stop`. */
+    get isUp(): boolean {
+      return isUp;
+    },
+
+    /** Resolves after the first upkeep, which is retried while the database is unavailable. */
+    async start(): Promise<void> {
+      while (!stopping.signal.aborted) {
+        const isDone = await task.run().then(
+          () => true,
+          (error: unknown) => {
+            onError(error);
+            return false;
+          },
+        );
+        if (isDone) break;
+        await delay(START_RETRY_MS, undefined, { ref: false });
+      }
+      if (stopping.signal.aborted) return;
+      isUp = true;
+      task.start();
+    },
+
+    async stop(): Promise<void> {
+      isUp = false;
+      stopping.abort();
+      // The upkeep isn't waited for: it may take longer than the shutdown has.
+      void task.stop();
+    },
+  };
+}
+
+export type Upkeep = ReturnType<typeof createUpkeep>;

@@ -1,0 +1,132 @@
+import { type TestDatabase } from '@platform/testing';
+import pg from 'pg';
+import { v7 as uuidv7 } from 'uuid';
+import {
+  type ClaimLimits,
+  claimMails,
+  endAttempts,
+  markDataBegun,
+} from '../../src/features/queue/queries.js';
+import { createMailDatabase } from '../mail.js';
+import { insertMailRow } from '../mail-rows.js';
+
+let database: TestDatabase;
+let db: pg.Pool;
+beforeEach(async () => {
+  database = await createMailDatabase();
+  db = new pg.Pool({ connectionString: database.url, max: 4 });
+});
+afterEach(async () => {
+  await db.end();
+  await database.drop();
+});
+
+const now = () => new Date(Date.now() + 1_000);
+const claim = (limits: Partial<ClaimLimits> = {}) =>
+  claimMails(db, now(), 30_000, {
+    limit: 100,
+    perOrganisation: 5,
+    perOrganisationWithCodes: 6,
+    held: new Map(),
+    ...limits,
+  });
+
+/** Queues mails of an organisation, in this order. */
+async function queue(orgId: string, lanes: readonly number[]): Promise<void> {
+  for (const [index, lane] of lanes.entries())
+    await insertMailRow(db, {
+      orgId,
+      state: 'queued',
+      createdAt: new Date(Date.now() - 60_000 + index),
+      columns: { lane, expires_at: new Date(Date.now() + 3_600_000) },
+    });
+}
+
+test('organisations take turns, however many mails one of them has', async () => {
+  const [many, few] = [uuidv7(), uuidv7()];
+  await queue(
+    many,
+    Array.from({ length: 50 }, () => 2),
+  );
+  await queue(few, [2, 2]);
+  const claimed = await claim({ limit: 4 });
+  const counts = [many, few].map((org) => claimed.filter(({ orgId }) => orgId === org).length);
+  expect(counts).toEqual([2, 2]);
+});
+
+test('codes go before notices, and notices before everything else', async () => {
+  const orgId = uuidv7();
+  await queue(orgId, [2, 2, 1, 0]);
+  expect((await claim({ limit: 3 })).map(({ lane }) => lane)).toEqual([0, 1, 2]);
+});
+
+test('one connection of an organisation is kept free for codes', async () => {
+  const orgId = uuidv7();
+  await queue(orgId, [2, 2, 2, 2, 2, 2, 2, 1]);
+  expect(await claim()).toHaveLength(5);
+  expect(await claim({ held: new Map([[orgId, [5, 5]]]) })).toEqual([]);
+  await queue(orgId, [0, 0]);
+  const codes = await claim({ held: new Map([[orgId, [5, 5]]]) });
+  expect(codes.map(({ lane }) => lane)).toEqual([0]);
+});
+
+test('concurrent claims get each mail once', async () => {
+  await queue(
+    uuidv7(),
+    Array.from({ length: 20 }, () => 2),
+  );
+  const limits = { perOrganisation: 20, perOrganisationWithCodes: 20 };
+  const claimed = (await Promise.all([claim(limits), claim(limits), claim(limits)])).flat();
+  expect(new Set(claimed.map(({ id }) => id)).size).toBe(claimed.length);
+});
+
+test('a write of an earlier claim takes no effect', async () => {
+  await queue(uuidv7(), [2]);
+  const [first] = await claim();
+  if (!first) throw new Error('nothing was claimed');
+  await db.query(`update mails set state = 'queued', lease_until = null`);
+  const [second] = await claim();
+  expect(second).toMatchObject({ id: first.id, claim: 2, attempts: 2 });
+  expect(await markDataBegun(db, [first])).toEqual(new Set());
+  expect(await endAttempts(db, [{ ...first, state: 'sent' }], now())).toEqual(new Set());
+  expect(await markDataBegun(db, [{ id: first.id, claim: 2 }])).toEqual(new Set([first.id]));
+  const { rows } = await db.query('select state, data_begun from mails');
+  expect(rows).toEqual([{ state: 'sending', data_begun: true }]);
+});
+
+test('mails that are not due, or have expired, are not claimed', async () => {
+  const future = new Date(Date.now() + 60_000);
+  await insertMailRow(db, { state: 'queued', columns: { next_attempt_at: future } });
+  await insertMailRow(db, { state: 'queued', columns: { expires_at: new Date(Date.now() - 1_000) } });
+  expect(await claim()).toEqual([]);
+});
+
+test('a claim reads only as many mails as it may get, however long the queue is', async () => {
+  await insertMailRow(db, { state: 'queued' });
+  await db.query(
+    `insert into mails (id, org_id, state, lane, caller_waits, next_attempt_at, expires_at, subject, from_address, to_addresses,
+       cc_addresses, template_type, created_at, updated_at)
+     select gen_random_uuid(), org_id, state, lane, caller_waits, next_attempt_at - n * interval '1 ms', expires_at, subject,
+       from_address, to_addresses, cc_addresses, template_type, created_at, updated_at
+     from mails cross join generate_series(1, 20000) as n`,
+  );
+  await db.query('vacuum analyze mails');
+  const client = await db.connect();
+  await client.query('set plan_cache_mode = force_custom_plan');
+  // Prepares the statement on this connection.
+  await claimMails(client as unknown as pg.Pool, now(), 1, {
+    limit: 0,
+    perOrganisation: 5,
+    perOrganisationWithCodes: 6,
+    held: new Map(),
+  });
+  const { rows } = await client.query<{ 'QUERY PLAN': string }>(
+    `explain (analyze, costs off, timing off) execute claim_mails(now() + interval '1 s', 5, '{}', 5, 6, 1000)`,
+  );
+  client.release();
+  const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+  expect(plan).not.toContain('Seq Scan on mails');
+  // No step reads more than the mails of one claim, in each of its lanes.
+  const counts = [...plan.matchAll(/actual rows=(\d+)/g)].map(([, count]) => Number(count));
+  expect(Math.max(...counts)).toBeLessThan(50);
+});

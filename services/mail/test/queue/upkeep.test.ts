@@ -1,0 +1,164 @@
+import { createLogger, createShutdown, DAY_MS } from '@platform/service-kit';
+import { type TestDatabase, waitFor } from '@platform/testing';
+import pg from 'pg';
+import { v7 as uuidv7 } from 'uuid';
+import { endAttempts } from '../../src/features/queue/queries.js';
+import { createUpkeep } from '../../src/features/queue/upkeep.job.js';
+import { openResources } from '../../src/resources.js';
+import { createMailDatabase } from '../mail.js';
+import { insertMailRow } from '../mail-rows.js';
+
+const now = Date.parse('2026-11-21T12:00:00Z');
+const log = createLogger('mail', 'silent');
+
+let database: TestDatabase;
+let db: pg.Pool;
+beforeEach(async () => {
+  database = await createMailDatabase();
+  db = new pg.Pool({ connectionString: database.url, max: 1 });
+});
+afterEach(async () => {
+  await db.end();
+  await database.drop();
+});
+
+/** Creates an upkeep that keeps unsent mails for a week and sent ones for ever, unless options say otherwise. */
+const openUpkeep = (options: Partial<Parameters<typeof createUpkeep>[0]> = {}) =>
+  createUpkeep({
+    pool: db,
+    clock: () => now,
+    log,
+    times: { leaseMs: 30_000, upkeepMs: 300, keyLifetimeMs: DAY_MS },
+    unsentKeptDays: 7,
+    recordsKeptDays: 0,
+    onQueued: () => undefined,
+    ...options,
+  });
+
+async function runUpkeep(options?: Parameters<typeof openUpkeep>[0]): Promise<void> {
+  const upkeep = openUpkeep(options);
+  await upkeep.start();
+  await upkeep.stop();
+}
+
+const insert = (state: string, ageDays: number) =>
+  insertMailRow(db, {
+    id: uuidv7({ msecs: now - ageDays * DAY_MS }),
+    state,
+    subject: `${state} ${ageDays}`,
+    createdAt: new Date(now - ageDays * DAY_MS),
+    columns: { expires_at: new Date(now + DAY_MS) },
+  });
+const subjects = async () =>
+  // prettier-ignore
+  (await db.query<{ subject: string }>('select subject from mails order by subject')).rows.map(({ subject }) => subject);
+
+test('failed and unknown mails are deleted after their retention; mails that were sent or have no outcome stay', async () => {
+  for (const state of ['sent', 'queued', 'sending', 'failed', 'unknown'])
+    for (const ageDays of [1, 8]) await insert(state, ageDays);
+  await runUpkeep();
+  // prettier-ignore
+  expect(await subjects()).toEqual([
+    'failed 1', 'queued 1', 'queued 8', 'sending 1', 'sending 8', 'sent 1', 'sent 8', 'unknown 1',
+  ]);
+});
+
+test('records are deleted after their retention', async () => {
+  for (const ageDays of [1, 29, 31, 400]) await insert('sent', ageDays);
+  await runUpkeep({ recordsKeptDays: 30 });
+  expect(await subjects()).toEqual(['sent 1', 'sent 29']);
+});
+
+test('each run deletes at most a thousand expired mails', async () => {
+  await insert('failed', 8);
+  await db.query(
+    `insert into mails (id, org_id, state, lane, caller_waits, next_attempt_at, expires_at, subject, from_address, to_addresses,
+       cc_addresses, template_type, created_at, updated_at)
+     select gen_random_uuid(), org_id, state, lane, caller_waits, next_attempt_at, expires_at, subject, from_address, to_addresses,
+       cc_addresses, template_type, created_at, updated_at from mails cross join generate_series(1, 2499)`,
+  );
+  const upkeep = openUpkeep();
+  await upkeep.start();
+  expect(await subjects()).toHaveLength(1_500);
+  await waitFor(async () => (await subjects()).length === 0, { what: 'the deletion of the old mails' });
+  await upkeep.stop();
+});
+
+test('a mail that expires in the queue fails, or is sent when somebody has it', async () => {
+  const createdAt = new Date(now - 2 * DAY_MS);
+  const expires_at = new Date(now - 1);
+  const to = ['ada@example.com', 'bob@example.com'];
+  const failed = await insertMailRow(db, { state: 'queued', createdAt, to, columns: { expires_at } });
+  const sent = await insertMailRow(db, { state: 'queued', createdAt, to, columns: { expires_at } });
+  await db.query(
+    `update mail_recipients set outcome = case address when 'ada@example.com' then 'accepted' else 'deferred' end where mail_id = $1`,
+    [sent],
+  );
+  await runUpkeep();
+  const { rows } = await db.query('select id, state, problem from mails order by state');
+  expect(rows).toEqual([
+    { id: sent, state: 'sent', problem: { code: 'EEXPIRED' } },
+    { id: failed, state: 'failed', problem: { code: 'EEXPIRED' } },
+  ]);
+  const outcomes = await db.query(
+    'select address, outcome from mail_recipients where mail_id = $1 order by address',
+    [sent],
+  );
+  expect(outcomes.rows.map(({ outcome }) => outcome as string)).toEqual(['accepted', 'refused']);
+});
+
+/** Each row: what the claim of a replica that died was like, and what becomes of the mail. */
+test.each([
+  ['a queued mail, before the message was begun', {}, 'queued'],
+  ['a queued mail, after that', { data_begun: true }, 'unknown'],
+  ['a mail whose caller waits, before the message was begun', { caller_waits: true }, undefined],
+  ['a mail whose caller waits, after that', { caller_waits: true, data_begun: true }, 'unknown'],
+  [
+    'a security notice, after the message was begun',
+    { data_begun: true, at_least_once: true, sealed_request: 'x' },
+    'queued',
+  ],
+  [
+    'a security notice that was unknown before',
+    { data_begun: true, at_least_once: true, sealed_request: 'x', unknown_attempts: 1 },
+    'unknown',
+  ],
+])('the lease of %s expires', async (_name, columns, state) => {
+  await insertMailRow(db, {
+    state: 'sending',
+    columns: { lease_until: new Date(Date.now() - 1_000), claim: 1, ...columns },
+  });
+  await runUpkeep();
+  const { rows } = await db.query('select state, lease_until from mails');
+  expect(rows).toEqual(state === undefined ? [] : [{ state, lease_until: null }]);
+});
+
+test('a claim that is renewed is left alone', async () => {
+  await insertMailRow(db, { state: 'sending', columns: { claim: 1, data_begun: true } });
+  await runUpkeep();
+  expect((await db.query('select state from mails')).rows).toEqual([{ state: 'sending' }]);
+});
+
+test('a statement that was planned for an empty table reads only its own rows when the table has grown', async () => {
+  const shutdown = createShutdown(log);
+  const { pool } = openResources({
+    databaseUrl: database.url,
+    maxConnections: 1,
+    timeoutMs: 10_000,
+    log,
+    shutdown,
+  });
+  const end = (id: string) => endAttempts(pool, [{ id, claim: 1, state: 'sent' }], new Date(now));
+  // PostgreSQL would switch to a generic plan after five executions.
+  for (let use = 0; use < 10; use += 1) await end(uuidv7());
+  for (let count = 0; count < 500; count += 1) await insert('sent', 1);
+  const id = await insertMailRow(db, { state: 'sending', columns: { claim: 1 } });
+  const explained = await pool.query<{ 'QUERY PLAN': string }>(
+    `explain (analyze, costs off, timing off) execute end_attempts('{${id}}', '{"${id}": {"claim": 1, "state": "sent"}}', now(), '[]')`,
+  );
+  const plan = explained.rows.map((row) => row['QUERY PLAN']).join('\n');
+  expect(plan).toContain('mails_pkey');
+  expect(plan).not.toContain('Seq Scan on mails');
+  expect((await db.query('select state from mails where id = $1', [id])).rows).toEqual([{ state: 'sent' }]);
+  await shutdown.run('test done');
+});
