@@ -1,5 +1,6 @@
 import { type Platform, startPlatform } from '../sign-in/account-flows/platform.js';
 import type { Member } from '../identity.js';
+import { claimMails } from '../../src/mails/outbox/claim.queries.js';
 import { createOutbox } from '../../src/mails/outbox/outbox.js';
 import { createAddNotice } from '../../src/sign-in/second-factor/notices.js';
 import { createSecretBox } from '../../src/base/secret-box.js';
@@ -120,34 +121,39 @@ test('an alert about a theft waits for no other alert', async () => {
   await platform.identity.db.query(
     `insert into outgoing_mails (id, kind, user_id, detail, created_at, expires_at, next_attempt_at, reports_theft)
      select gen_random_uuid(), 'token_alert', $1, jsonb_build_object('headline', headline, 'message', 'An alert.'),
-       now(), now() + interval '1 hour', now() - make_interval(secs => 60 - turn), headline = 'Theft'
-     from (select 'Alert' as headline, turn from generate_series(1, 40) turn union all select 'Theft', 50) mails`,
+       now(), now() + interval '1 hour', now() - make_interval(secs => 160 - turn), headline = 'Theft'
+     from (select 'Alert' as headline, turn from generate_series(1, 100) turn union all select 'Theft', 50) mails`,
     [member.id],
   );
   await platform.drained();
   const subjects = platform.inbox.mails.slice(arrivedBefore).map(({ subject }) => subject);
-  expect(subjects.filter((subject) => subject === 'Alert')).toHaveLength(40);
-  expect(subjects.indexOf('Theft')).toBeLessThan(10);
+  expect(subjects.filter((subject) => subject === 'Alert')).toHaveLength(100);
+  // It is handed over among the first; so many alerts are handed over at once.
+  expect(subjects.indexOf('Theft')).toBeLessThan(30);
 });
 
-test('alerts about tokens delay no other notices', async () => {
-  const { db } = platform.identity;
-  const arrivedBefore = platform.inbox.mails.length;
+test('alerts about thefts are claimed first, then codes, then other notices, and other alerts last', async () => {
+  const { db, prisma } = platform.identity;
+  // The running job doesn't claim what is due in a hundred years.
   await db.query(
-    `insert into outgoing_mails (id, kind, user_id, detail, created_at, expires_at, next_attempt_at)
-     select gen_random_uuid(), kind, $1, detail, now(), now() + interval '1 hour', now() - make_interval(secs => 60 - turn)
-     from (
-       select 'token_alert' as kind, turn, '{"headline": "Alert", "message": "An alert."}'::jsonb as detail
-       from generate_series(1, 40) turn
-       union all
-       select 'password_changed', 50, '{"time": "now", "device": "a device", "ipAddress": "127.0.0.1"}'
-     ) mails`,
+    `insert into outgoing_mails (id, kind, user_id, created_at, expires_at, next_attempt_at, reports_theft)
+     select gen_random_uuid(), kind, $1, now(), '2200-01-01', '2150-01-01'::date + turn::int, kind = 'token_alert' and turn = 4
+     from unnest(array['token_alert', 'password_changed', 'login_code', 'token_alert']) with ordinality as mails (kind, turn)`,
     [member.id],
   );
-  await platform.drained();
-  const subjects = platform.inbox.mails.slice(arrivedBefore).map(({ subject }) => subject);
-  expect(subjects.filter((subject) => subject === 'Alert')).toHaveLength(40);
-  expect(subjects.indexOf('Your password was changed')).toBeLessThan(20);
+  const claimed: { kind: string; isUrgent: boolean }[] = [];
+  for (const urgency of ['urgent', 'urgent', 'urgent', 'any', 'any'] as const) {
+    const [now, leasedUntil] = [new Date('2160-01-01'), new Date('2190-01-01')];
+    for (const { kind } of await claimMails(prisma, { urgency, now, leasedUntil, limit: 1 }))
+      claimed.push({ kind, isUrgent: urgency === 'urgent' });
+  }
+  await db.query('delete from outgoing_mails where user_id = $1', [member.id]);
+  expect(claimed).toEqual([
+    { kind: 'token_alert', isUrgent: true },
+    { kind: 'login_code', isUrgent: true },
+    { kind: 'password_changed', isUrgent: false },
+    { kind: 'token_alert', isUrgent: false },
+  ]);
 });
 
 test('administrators are mailed about a new token of a service account', async () => {

@@ -442,32 +442,22 @@ create table outgoing_mails (
   created_at timestamptz(3) not null,
   expires_at timestamptz(3) not null,
   attempts integer default 0 not null,
-  -- How often the mail certainly wasn't accepted: each time needs an idempotency key of its own.
-  refusals integer default 0 not null,
   next_attempt_at timestamptz(3) not null,
   -- The x-request-id of the request that caused the mail: it goes with the mail to the mail service, and into the logs.
   request_id text,
-  -- Whose turn a mail waits for. It is found out when the outbox is read, not when somebody types an address: the answer to
-  -- that must not take longer for an account that exists. An address without an account has the organisation of all zeros.
-  org_id uuid,
-  -- How often the SMTP server may have accepted a mail: a second time is the last.
-  unknown_outcomes integer default 0 not null,
-  -- Alerts about a possible theft are claimed before all other mails, with slots of their own.
+  -- Alerts about a possible theft are claimed before all other mails.
   reports_theft boolean default false not null,
   -- Waiting mails to one person with the same key are sent as one; null: by itself.
   merge_key text,
   constraint outgoing_mails_kind_check check (kind in ('login_code', 'password_reset', 'invitation', 'account_created', 'suspicious_login', 'smtp_changed', 'password_changed', 'token_alert', 'token_expiring')) not valid,
   constraint one_addressee check (num_nonnulls(user_id, email) = 1)
 );
--- Alerts about tokens have slots of their own, so that no other notice waits for them.
-create index outgoing_mails_alerts on outgoing_mails (org_id, next_attempt_at) where kind = 'token_alert';
+-- The most urgent mails are claimed first.
+create index outgoing_mails_due on outgoing_mails
+  ((case when reports_theft then 0 when kind in ('login_code', 'password_reset') then 1 when kind <> 'token_alert' then 2 else 3 end), next_attempt_at);
 create index outgoing_mails_expiry on outgoing_mails (expires_at);
-create index outgoing_mails_other on outgoing_mails (org_id, next_attempt_at) where kind <> ALL (array['login_code', 'password_reset']);
-create index outgoing_mails_thefts on outgoing_mails (org_id, next_attempt_at) where (kind = 'token_alert') and reports_theft;
 -- A mail that was composed is no longer merged.
 create index outgoing_mails_to_merge on outgoing_mails (user_id, merge_key) where (merge_key is not null) and (sealed_message is null);
-create index outgoing_mails_unassigned on outgoing_mails (id) where org_id is null;
-create index outgoing_mails_urgent on outgoing_mails (org_id, next_attempt_at) where kind in ('login_code', 'password_reset');
 
 -- Challenges that a passkey has yet to sign: one per purpose and session, or sign-in under way. Each is used once.
 create table passkey_challenges (

@@ -15,17 +15,6 @@ const mailLifetimes = {
 } as const;
 export type MailKind = keyof typeof mailLifetimes;
 
-const NOTICES: ReadonlySet<MailKind> = new Set([
-  'account_created',
-  'suspicious_login',
-  'smtp_changed',
-  'password_changed',
-  'token_expiring',
-]);
-
-/** Whether the mail has no code or link: a notice is sent at most once, every other mail at least once. */
-export const isNotice = (kind: MailKind): boolean => NOTICES.has(kind);
-
 export const getLifetime = (kind: MailKind): number => mailLifetimes[kind];
 
 const FIRST_RETRY_MS = 1_000;

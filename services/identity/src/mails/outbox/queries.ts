@@ -24,12 +24,9 @@ export const insertMails = (
   mails: readonly (NewMail & { readonly sealedMessage: string })[],
 ): Promise<unknown> => db.outgoingMail.createMany({ data: [...mails] });
 
-export interface OutgoingMail extends Omit<NewMail, 'expiresAt' | 'nextAttemptAt' | 'reportsTheft'> {
-  readonly orgId: string;
+export interface OutgoingMail extends Omit<NewMail, 'nextAttemptAt' | 'reportsTheft'> {
   readonly sealedMessage: string | null;
   readonly attempts: number;
-  readonly refusals: number;
-  readonly unknownOutcomes: number;
 }
 
 export const insertMail = (db: Prisma | Transaction, mail: NewMail): Promise<unknown> =>
@@ -56,18 +53,6 @@ export const insertMailsFrom = (mails: string, cause: string): string => `
   insert into outgoing_mails (${mailFields})
   select mail.* from ${cause} cross join jsonb_to_recordset(${mails}) as mail ${mailColumns}`;
 
-/** Stands for the organisation of an address that has no account. */
-const NO_ORGANISATION = '00000000-0000-0000-0000-000000000000';
-
-/** Sets the organisation of new mails, which were inserted without looking their recipient up. */
-export const assignOrganisations = (db: Prisma, limit: number): Promise<unknown> => db.$executeRaw`
-  update outgoing_mails mails
-  set org_id = coalesce(
-    (select org_id from users where id = mails.user_id),
-    (select org_id from users where email = mails.email and removed_at is null),
-    ${NO_ORGANISATION}::uuid)
-  where id in (select id from outgoing_mails where org_id is null order by id limit ${limit} for update skip locked)`;
-
 export const saveMessage = (db: Transaction, id: string, sealedMessage: string): Promise<unknown> =>
   db.outgoingMail.updateMany({ where: { id }, data: { sealedMessage } });
 
@@ -91,21 +76,18 @@ export const deleteMailsTo = (db: Prisma, email: string): Promise<number> => db.
   delete from outgoing_mails
   where email = ${email} or user_id in (select id from users where users.email = ${email})`;
 
-export const postponeMail = (
-  db: Prisma,
-  id: string,
-  data: { readonly nextAttemptAt: Date; readonly refusals: number; readonly unknownOutcomes: number },
-): Promise<unknown> => db.outgoingMail.updateMany({ where: { id }, data });
+export const postponeMail = (db: Prisma, id: string, nextAttemptAt: Date): Promise<unknown> =>
+  db.outgoingMail.updateMany({ where: { id }, data: { nextAttemptAt } });
 
-/** Deletes a mail that won't be retried. If it is an invitation, the reason is stored with the member. */
-export const giveUpMail = (
+/** Deletes an invitation that nobody got, or perhaps nobody. The reason is stored with the member. */
+export const abandonInvitation = (
   db: Prisma,
-  { id, kind, userId }: OutgoingMail,
+  { id, userId }: OutgoingMail,
   problem: { readonly undeliverableReason: string; readonly isDeliveryUnknown: boolean },
 ): Promise<unknown> =>
   db.$transaction(async (tx) => {
     await tx.outgoingMail.deleteMany({ where: { id } });
-    if (kind === 'invitation' && userId !== null)
+    if (userId !== null)
       await tx.user.updateMany({ where: { id: userId, passwordHash: null }, data: problem });
   });
 

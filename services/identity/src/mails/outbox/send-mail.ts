@@ -1,22 +1,26 @@
 import { type InternalMailClient, ServiceFault } from '@platform/clients';
 import type { SendEmailRequest } from './email-request.js';
 
-/** The outcome of a send, as far as the mail service knows it. */
+/** What the mail service says about a mail. */
 export type SendResult =
+  /** It has stored the mail, and tries it until it expires. */
+  | { readonly state: 'accepted' }
+  /** The SMTP server has the mail. */
   | { readonly state: 'sent' }
-  /** The mail service will never accept this message. */
+  /** It will never accept this message. */
   | { readonly state: 'rejected'; readonly reason: string }
   /** The SMTP server rejected the mail permanently, for example because the recipient doesn't exist. */
   | { readonly state: 'refused'; readonly reason: string }
-  /** The SMTP server certainly hasn't accepted the mail. */
+  /** The mail expired before the SMTP server accepted it. */
   | { readonly state: 'failed'; readonly reason: string }
   /** The SMTP server may have accepted the mail. */
   | { readonly state: 'unknown'; readonly reason: string }
-  /** The outcome isn't known yet: ask again with the same idempotency key. */
+  /** The mail service hasn't stored the mail, or didn't respond: try again with the same idempotency key. */
   | { readonly state: 'waiting'; readonly reason: string };
 
 export interface SendOptions {
   readonly idempotencyKey: string;
+  readonly expiresAt: Date;
   /** The id of the request that caused the mail, so that both services log the same id. */
   readonly requestId: string | null;
   readonly signal: AbortSignal;
@@ -24,13 +28,7 @@ export interface SendOptions {
 
 export type SendMail = (message: SendEmailRequest, options: SendOptions) => Promise<SendResult>;
 
-/** The reason given while the mail service is still trying to deliver an accepted mail. */
-export const IN_PROGRESS = 'in progress';
-
-/** The time for which a slot waits for an SMTP server that doesn't respond; a later attempt asks for the outcome. */
-const WAIT_SECONDS = 2;
-
-/** The mail service may go on after this timeout: the next attempt, with the same key, gets the outcome. */
+/** The mail service may have stored the mail after this timeout: the next attempt, with the same key, finds it. */
 export const SEND_TIMEOUT_MS = 10_000;
 
 const states: Readonly<Record<string, 'failed' | 'refused' | 'unknown' | 'waiting'>> = {
@@ -58,22 +56,20 @@ function toResult(error: unknown): SendResult {
   return { state, reason: explanation ?? `${status} ${code}` };
 }
 
-/** Sends mails through the mail service on behalf of organisations. */
+/** Hands mails over to the mail service on behalf of organisations. */
 export function createSendMail(options: {
   readonly mail: Pick<InternalMailClient, 'call'>;
   /** Returns identity's own credential, with `SEND_MAIL`. */
   readonly serviceToken: () => Promise<string>;
 }): SendMail {
-  return async (body, { idempotencyKey, requestId, signal }) => {
-    const headers = {
-      'idempotency-key': idempotencyKey,
-      prefer: `respond-async, wait=${WAIT_SECONDS}`,
-    };
+  return async (message, { idempotencyKey, expiresAt, requestId, signal }) => {
+    const headers = { 'idempotency-key': idempotencyKey, prefer: 'respond-async' };
+    const body = { ...message, expiresAt: expiresAt.toISOString() };
     try {
       const token = await options.serviceToken();
-      const context = { token, orgId: body.orgId, requestId: requestId ?? undefined, signal };
+      const context = { token, orgId: message.orgId, requestId: requestId ?? undefined, signal };
       const { data } = await options.mail.call('sendEmailForOrganisation', { headers, body }, context);
-      return 'id' in data ? { state: 'waiting', reason: IN_PROGRESS } : { state: 'sent' };
+      return { state: 'id' in data ? 'accepted' : 'sent' };
     } catch (error) {
       return toResult(error);
     }

@@ -1,62 +1,35 @@
 import { type Clock, createPeriodicTask, type Logger } from '@platform/service-kit';
-import { claimMails, type Lane, lanes } from './claim.queries.js';
-import { getRetryDelayMs, isNotice } from './mail-kind.js';
-import type { Prepare } from './prepare.js';
-import { assignOrganisations, deleteMail, giveUpMail, type OutgoingMail, postponeMail } from './queries.js';
-import { IN_PROGRESS, type SendMail, type SendResult } from './send-mail.js';
 import type { Prisma } from '../../resources.js';
-
-/** Counts the slots for concurrent mails, in total and by organisation. The caller checks `free` before it acquires. */
-function createSlots(total: number) {
-  const held = new Map<string, number>();
-  let taken = 0;
-  return {
-    get free() {
-      return total - taken;
-    },
-    /** The number of acquired slots by organisation. */
-    held: held as ReadonlyMap<string, number>,
-    acquire(orgId: string): void {
-      held.set(orgId, (held.get(orgId) ?? 0) + 1);
-      taken += 1;
-    },
-    release(orgId: string): void {
-      const left = (held.get(orgId) ?? 1) - 1;
-      if (left > 0) held.set(orgId, left);
-      else held.delete(orgId);
-      taken -= 1;
-    },
-  };
-}
+import { claimMails, type Urgency } from './claim.queries.js';
+import { getRetryDelayMs } from './mail-kind.js';
+import type { Prepare } from './prepare.js';
+import { abandonInvitation, deleteMail, type OutgoingMail, postponeMail } from './queries.js';
+import type { SendMail, SendResult } from './send-mail.js';
 
 /*
  * The life of a row:
  *
  *   due        nextAttemptAt has passed; before the first attempt the row has no message, and mails with its merge key
  *              are merged into it
- *   claimed    nextAttemptAt is LEASE_MS ahead; the claiming replica is sending the mail
- *   deleted    the mail was sent, was rejected permanently, twice had an unknown outcome, or has no recipient
- *   postponed  due again after a back-off, until its code or link expires
+ *   claimed    nextAttemptAt is LEASE_MS ahead; the claiming replica is handing the mail over
+ *   deleted    the mail service has stored the mail, or will never accept it, or it has no recipient
+ *   postponed  due again after a back-off, while the mail service is unavailable or has no SMTP configuration, until the
+ *              code or link expires
  *
- * When the outcome isn't known yet, the next attempt has the same idempotency key, so that the mail service sends the
- * mail once. After a definite failure it has a new key, because the old key would only repeat the failure.
+ * The row of an invitation stays for some hours, and the same request is repeated, which returns the outcome: whether it
+ * can't be delivered is shown with the member.
  */
 
 const POLL_MS = 1_000;
 /** Exceeds the duration of any attempt. */
 const LEASE_MS = 30_000;
-/** Concurrent mails, in total and per organisation: one whose SMTP server hangs can't use up the slots of others. */
-const SLOTS: Readonly<Record<Lane, { readonly total: number; readonly maxPerOrganisation: number }>> = {
-  urgent: { total: 32, maxPerOrganisation: 4 },
-  other: { total: 32, maxPerOrganisation: 4 },
-  alerts: { total: 32, maxPerOrganisation: 4 },
-  thefts: { total: 32, maxPerOrganisation: 4 },
-};
-/** Exceeds the number of mails that are usually stored between two polls. */
-const MAX_ASSIGNED = 500;
+/** Mails that are handed over at once, and how many of these places only urgent ones get. */
+const MAX_IN_FLIGHT = 32;
+const KEPT_FOR_URGENT = 8;
 
-/** Each attempt with an unknown outcome may have delivered the mail, so it isn't sent a third time. */
-const MAX_UNKNOWN_OUTCOMES = 2;
+/** The mail service keeps an idempotency key for a day: repeated later, the request would send another mail. */
+const MAX_FOLLOWED_MS = 20 * 60 * 60_000;
+
 const UNKNOWN_OUTCOME =
   'The SMTP server did not say whether it accepted the invitation, twice: it may have arrived';
 
@@ -76,44 +49,42 @@ export function createSendingJob(deps: {
 }) {
   const { prisma, prepare, send, clock, log } = deps;
   const inFlight = new Set<Promise<void>>();
-  const slots = {
-    urgent: createSlots(SLOTS.urgent.total),
-    other: createSlots(SLOTS.other.total),
-    alerts: createSlots(SLOTS.alerts.total),
-    thefts: createSlots(SLOTS.thefts.total),
-  };
   const stopping = new AbortController();
 
-  async function recordOutcome(mail: OutgoingMail, result: SendResult): Promise<void> {
-    const { id, kind, attempts } = mail;
-    if (result.state !== 'sent' && result.reason !== IN_PROGRESS && !stopping.signal.aborted)
+  const postpone = ({ id, kind, attempts }: OutgoingMail): Promise<unknown> =>
+    postponeMail(prisma, id, new Date(clock() + getRetryDelayMs(kind, attempts)));
+
+  const isFollowed = ({ kind, createdAt }: OutgoingMail): boolean =>
+    kind === 'invitation' && clock() - createdAt.getTime() < MAX_FOLLOWED_MS;
+
+  async function recordResult(mail: OutgoingMail, result: SendResult): Promise<void> {
+    if ('reason' in result && !stopping.signal.aborted)
       log.warn(
-        { ...toLogFields(mail), attempts, state: result.state, reason: result.reason },
+        { ...toLogFields(mail), attempts: mail.attempts, state: result.state, reason: result.reason },
         'failed to send the mail',
       );
-    const isOver =
-      result.state === 'sent' ||
-      result.state === 'rejected' ||
-      (result.state === 'unknown' && isNotice(kind));
-    if (isOver) return void (await deleteMail(prisma, id));
-    const unknownOutcomes = mail.unknownOutcomes + (result.state === 'unknown' ? 1 : 0);
-    const isDeliveryUnknown = unknownOutcomes >= MAX_UNKNOWN_OUTCOMES;
-    if (result.state === 'refused' || isDeliveryUnknown) {
-      const undeliverableReason = isDeliveryUnknown ? UNKNOWN_OUTCOME : result.reason;
-      return void (await giveUpMail(prisma, mail, { undeliverableReason, isDeliveryUnknown }));
-    }
-    const refusals = mail.refusals + (result.state === 'waiting' ? 0 : 1);
-    const nextAttemptAt = new Date(clock() + getRetryDelayMs(kind, attempts));
-    await postponeMail(prisma, id, { nextAttemptAt, refusals, unknownOutcomes });
+    const { state } = result;
+    if (state === 'waiting' || (state === 'accepted' && isFollowed(mail))) return void (await postpone(mail));
+    if (mail.kind === 'invitation' && state === 'refused')
+      return void (await abandonInvitation(prisma, mail, {
+        undeliverableReason: result.reason,
+        isDeliveryUnknown: false,
+      }));
+    if (mail.kind === 'invitation' && state === 'unknown')
+      return void (await abandonInvitation(prisma, mail, {
+        undeliverableReason: UNKNOWN_OUTCOME,
+        isDeliveryUnknown: true,
+      }));
+    await deleteMail(prisma, mail.id);
   }
 
   async function attempt(mail: OutgoingMail): Promise<void> {
     try {
       const message = await prepare(mail);
-      const { id, refusals, requestId } = mail;
-      const options = { idempotencyKey: `${id}.${refusals}`, requestId, signal: stopping.signal };
-      if (message) await recordOutcome(mail, await send(message, options));
-      else await deleteMail(prisma, id);
+      const { id: idempotencyKey, expiresAt, requestId } = mail;
+      const options = { idempotencyKey, expiresAt, requestId, signal: stopping.signal };
+      if (message) await recordResult(mail, await send(message, options));
+      else await deleteMail(prisma, mail.id);
     } catch (error) {
       // The row becomes due again when its lease expires.
       log.warn(
@@ -123,40 +94,27 @@ export function createSendingJob(deps: {
     }
   }
 
-  function start(lane: Lane, mail: OutgoingMail): void {
-    slots[lane].acquire(mail.orgId);
+  function start(mail: OutgoingMail): void {
     const sending: Promise<void> = attempt(mail).finally(() => {
-      slots[lane].release(mail.orgId);
       inFlight.delete(sending);
       claiming.wake();
     });
     inFlight.add(sending);
   }
 
-  async function claimLane(lane: Lane): Promise<void> {
-    const { free, held } = slots[lane];
-    if (free === 0) return;
+  async function claim(urgency: Urgency, maxInFlight: number): Promise<void> {
+    const limit = maxInFlight - inFlight.size;
+    if (limit <= 0) return;
     const [now, leasedUntil] = [new Date(clock()), new Date(clock() + LEASE_MS)];
-    const { maxPerOrganisation } = SLOTS[lane];
-    for (const mail of await claimMails(prisma, {
-      lane,
-      now,
-      leasedUntil,
-      limit: free,
-      maxPerOrganisation,
-      held,
-    }))
-      start(lane, mail);
-  }
-
-  async function claim(): Promise<void> {
-    await assignOrganisations(prisma, MAX_ASSIGNED);
-    for (const lane of lanes) await claimLane(lane);
+    for (const mail of await claimMails(prisma, { urgency, now, leasedUntil, limit })) start(mail);
   }
 
   const claiming = createPeriodicTask({
     intervalMs: POLL_MS,
-    run: claim,
+    async run() {
+      await claim('urgent', MAX_IN_FLIGHT);
+      await claim('any', MAX_IN_FLIGHT - KEPT_FOR_URGENT);
+    },
     onError: (error) => {
       log.warn({ err: error }, 'failed to claim outgoing mails; retrying');
     },
@@ -166,7 +124,7 @@ export function createSendingJob(deps: {
     /** Claims due mails now, or right after the claim in progress. */
     wake: claiming.wake,
     start: claiming.start,
-    /** Aborts the requests in flight; the mail service completes them, and the next attempts get the outcomes. */
+    /** Aborts the requests in flight; the next attempts repeat them with the same keys. */
     async stop(): Promise<void> {
       stopping.abort();
       await claiming.stop();

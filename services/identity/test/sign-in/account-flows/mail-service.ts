@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { callbackify } from 'node:util';
 import { migrate } from '@platform/service-kit';
 import { createTestDatabase, waitFor } from '@platform/testing';
+import pg from 'pg';
 import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
 
@@ -71,6 +72,8 @@ export interface MailService {
   /** Starts it again after `stop`, with the same port and database. */
   start(): Promise<void>;
   stop(): Promise<void>;
+  /** Makes the mails of its queue due. @returns how many attempts the mails without an outcome have had, for each of them. */
+  hurry(): Promise<readonly number[]>;
   close(): Promise<void>;
 }
 
@@ -83,6 +86,7 @@ export async function createMailService(port: number, identityUrl: string): Prom
       await migrate(url, migrationsDir);
     },
   });
+  const db = new pg.Pool({ connectionString: database.url, max: 1 });
   let written = '';
   let stopRunning: (() => Promise<void>) | undefined;
   async function start(): Promise<void> {
@@ -119,8 +123,18 @@ export async function createMailService(port: number, identityUrl: string): Prom
         .map((line) => JSON.parse(line) as { requestId?: string }),
     start,
     stop: async () => stopRunning?.(),
+    async hurry() {
+      await db.query(
+        `update mails set next_attempt_at = now() where state = 'queued' and next_attempt_at > now()`,
+      );
+      const { rows } = await db.query<{ attempts: number }>(
+        `select attempts from mails where state in ('queued', 'sending')`,
+      );
+      return rows.map(({ attempts }) => attempts);
+    },
     async close() {
       await stopRunning?.();
+      await db.end();
       await database.drop();
     },
   };

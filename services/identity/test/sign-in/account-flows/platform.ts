@@ -92,7 +92,9 @@ export async function startPlatform(environment: NodeJS.ProcessEnv = {}): Promis
     releaseHeld,
     async drained() {
       await releaseHeld();
-      await waitFor(async () => (await identity.db.query('select 1 from outgoing_mails')).rowCount === 0, {
+      const isHandedOver = async () =>
+        (await identity.db.query('select 1 from outgoing_mails')).rowCount === 0;
+      await waitFor(async () => (await mail.hurry()).length === 0 && isHandedOver(), {
         what: 'the end of the outgoing mails',
       });
     },
