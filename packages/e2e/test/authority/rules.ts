@@ -159,7 +159,8 @@ const RULES: readonly (readonly [Demand, readonly string[]])[] = [
     ],
   ],
   [asAdmin('crawl:write'), ['schedule', 'pause', 'resume', 'runNow', 'cancelRun']],
-  [asAdmin('crawl:delete'), ['removeSchedule', 'removeAllSchedules']],
+  [asAdmin('crawl:delete'), ['resetCheckpoint', 'removeSchedule', 'removeAllSchedules']],
+  [asAdmin('crawl:work'), ['claimWork', 'reportWork', 'finishWork']],
 ];
 
 export const demands: ReadonlyMap<string, Demand> = new Map(
