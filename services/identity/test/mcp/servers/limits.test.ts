@@ -104,7 +104,7 @@ test.each([
   ['a handshake that drips', 'onHandshake', 'drip', 'timeout'],
   ['an array of pings', 'onList', 'pingArray', 'invalid_answer'],
   ['a list that drips', 'onList', 'drip', 'timeout'],
-  ['a list that never ends', 'onList', 'endlessEmptyPages', 'too_large'],
+  ['a list with pages of 3.8 MB', 'onList', 'endlessPages', 'too_large'],
 ] as const)('%s is broken off', async (_title, when, attack, fault) => {
   hostile[when] = attacks[attack];
   const id = await mounts.mount(hostile.url);
