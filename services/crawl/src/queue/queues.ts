@@ -18,8 +18,6 @@ function getTraceContext(): Pick<CrawlJobData, 'traceparent'> {
   return traceparent === undefined ? {} : { traceparent };
 }
 
-const LIMIT_REFRESH_MS = 1_000;
-
 /** Calls BullMQ; any failure becomes a 503. */
 async function callQueue<T>(call: () => Promise<T>): Promise<T> {
   try {
@@ -52,21 +50,17 @@ export function openQueues(deps: {
     return queue;
   }
 
-  const limitedAt = new Map<Connector, number>();
-  const isLimitOld = (connector: Connector): boolean =>
-    performance.now() - (limitedAt.get(connector) ?? -Infinity) >= LIMIT_REFRESH_MS;
   async function setConcurrency(limited: Iterable<Connector>): Promise<void> {
     await Promise.all(
       Array.from(limited, async (connector) => {
         await getQueue(connector).setGlobalConcurrency(concurrency);
-        limitedAt.set(connector, performance.now());
       }),
     );
   }
 
-  /** Sets the limits that a flush can have removed, each at most once a second. */
+  /** Sets the limits that a flush can have removed, before any job of these queues is added. */
   const limit = async (limited: Iterable<Connector>): Promise<void> => {
-    if (queueBackend.isVolatile) await setConcurrency(Array.from(limited).filter(isLimitOld));
+    if (queueBackend.isVolatile) await setConcurrency(limited);
   };
 
   return {
