@@ -77,6 +77,19 @@ test('a mail that is refused for good fails at once, and can be sent again', asy
   expect([resent.status, smtp.accepted.length]).toEqual([200, 1]);
 });
 
+test('a mail whose request was encrypted with another secret is tried again', async () => {
+  smtp.behave((step) => (step === 'MAIL' ? '451 later' : undefined));
+  const id = await enqueue();
+  await waitForAttempt(id, 1);
+  smtp.behave(() => undefined);
+  await mail.db.query('update mails set sealed_request = reverse(sealed_request)');
+  mail.advance(2 * MINUTE);
+  expect((await waitForAttempt(id, 2)).failure.code).toBe('EREQUEST');
+  await mail.db.query('update mails set sealed_request = reverse(sealed_request)');
+  mail.advance(6 * MINUTE);
+  await waitForState(id, 'sent');
+});
+
 test('a mail fails when it expires before the server takes it', async () => {
   smtp.behave((step) => (step === 'MAIL' ? '451 busy' : undefined));
   const id = await enqueue();

@@ -21,7 +21,7 @@ const fail = (code: string, command?: string): Outcome => ({
   recipients: [],
 });
 
-/** The request can't be read any more, or nobody is left to send it to: another attempt would fail too. */
+/** The request can't be rendered, or nobody is left to send it to: another attempt would fail too. */
 const failForGood = (code: string): Outcome => fail(code, 'MAIL FROM');
 
 /** Creates the function that makes one attempt to send a queued mail. */
@@ -74,7 +74,8 @@ export function createAttemptMail(deps: {
       mail.sealedRequest === null
         ? undefined
         : (cipher.decrypt(mail.sealedRequest, mail.id) as StoredRequest | undefined);
-    if (!request) return { outcome: failForGood('EREQUEST'), addresses: [] };
+    // Another replica, or this one after a restart, may have the secret that the request was encrypted with.
+    if (!request) return { outcome: fail('EREQUEST'), addresses: [] };
     const configuration = await findConfiguration(mail, request);
     if (!configuration) return { outcome: fail('ECONFIG'), addresses: [] };
     const email = await render(mail, request, configuration);
