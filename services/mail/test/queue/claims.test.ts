@@ -1,10 +1,14 @@
-import { type TestDatabase } from '@platform/testing';
+import { createLogger } from '@platform/service-kit';
+import { type TestDatabase, waitFor } from '@platform/testing';
 import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
+import { createDispatcher } from '../../src/features/queue/dispatcher.job.js';
+import { createJournal } from '../../src/features/queue/journal.js';
 import {
   type ClaimLimits,
   claimMails,
   endAttempts,
+  expireLeases,
   markDataBegun,
 } from '../../src/features/queue/queries.js';
 import { createMailDatabase } from '../mail.js';
@@ -78,6 +82,30 @@ test('concurrent claims get each mail once', async () => {
   const limits = { perOrganisation: 20, perOrganisationWithCodes: 20 };
   const claimed = (await Promise.all([claim(limits), claim(limits), claim(limits)])).flat();
   expect(new Set(claimed.map(({ id }) => id)).size).toBe(claimed.length);
+});
+
+test('the lease of a mail whose attempt throws is not renewed', async () => {
+  const log = createLogger('mail', 'silent');
+  const journal = createJournal({ pool: db, clock: Date.now, log, leaseMs: 300 });
+  const dispatcher = createDispatcher({
+    pool: db,
+    clock: Date.now,
+    log,
+    journal,
+    leaseMs: 300,
+    connectionsPerOrganisation: 5,
+    maxInFlight: 10,
+    graceMs: 1_000,
+  });
+  await queue(uuidv7(), [2]);
+  dispatcher.start(() => Promise.reject(new Error('a fault of the attempt')));
+  try {
+    const isQueued = async () => (await expireLeases(db)).queued === 1;
+    expect(await waitFor(isQueued, { what: 'the end of the lease' })).toBe(true);
+  } finally {
+    await dispatcher.stop();
+    await journal.stop();
+  }
 });
 
 test('a write of an earlier claim takes no effect', async () => {

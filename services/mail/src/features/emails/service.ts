@@ -110,7 +110,10 @@ export function createEmailService(deps: {
         throw notApplied(error);
       });
       if (!isNew) return undefined;
-      const outcome = await deliverNow(request, email, mail);
+      const outcome = await deliverNow(request, email, mail).catch((error: unknown) => {
+        journal.release({ id: mail.id, claim: 1 });
+        throw error;
+      });
       const attempted = {
         ...mail,
         claim: 1,

@@ -58,6 +58,7 @@ export function createDispatcher(deps: {
       });
       await journal.end(end);
     } catch (error) {
+      journal.release(mail);
       log.error({ err: error, mail: mail.id }, 'Failed to process a mail; its lease expires');
     } finally {
       inFlight.delete(mail.id);

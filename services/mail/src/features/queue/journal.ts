@@ -131,6 +131,11 @@ export function createJournal(deps: {
       held.set(claim.id, claim);
     },
 
+    /** Lets the lease of a claimed mail expire, because its end will never be known. */
+    release(claim: MailClaim): void {
+      held.delete(claim.id);
+    },
+
     /** Stores that the message is being handed over. @throws ClaimLost, or when it can't be stored: then nothing may be sent. */
     async begin(claim: MailClaim): Promise<void> {
       if (!(await beginBatched(claim))) throw new ClaimLost('The lease of the mail had expired');
