@@ -88,17 +88,20 @@ test('a mail that expires in the queue fails, or is sent when somebody has it', 
   const createdAt = new Date(now - 2 * DAY_MS);
   const expires_at = new Date(now - 1);
   const to = ['ada@example.com', 'bob@example.com'];
-  const failed = await insertMailRow(db, { state: 'queued', createdAt, to, columns: { expires_at } });
-  const sent = await insertMailRow(db, { state: 'queued', createdAt, to, columns: { expires_at } });
+  const columns = { expires_at, sealed_request: 'x', can_resend: true };
+  const failed = await insertMailRow(db, { state: 'queued', createdAt, to, columns });
+  const sent = await insertMailRow(db, { state: 'queued', createdAt, to, columns });
   await db.query(
     `update mail_recipients set outcome = case address when 'ada@example.com' then 'accepted' else 'deferred' end where mail_id = $1`,
     [sent],
   );
   await runUpkeep();
-  const { rows } = await db.query('select id, state, problem from mails order by state');
+  const { rows } = await db.query(
+    'select id, state, problem, sealed_request, can_resend from mails order by state',
+  );
   expect(rows).toEqual([
-    { id: sent, state: 'sent', problem: { code: 'EEXPIRED' } },
-    { id: failed, state: 'failed', problem: { code: 'EEXPIRED' } },
+    { id: sent, state: 'sent', problem: { code: 'EEXPIRED' }, sealed_request: null, can_resend: false },
+    { id: failed, state: 'failed', problem: { code: 'EEXPIRED' }, sealed_request: 'x', can_resend: true },
   ]);
   const outcomes = await db.query(
     'select address, outcome from mail_recipients where mail_id = $1 order by address',
@@ -124,12 +127,15 @@ test.each([
     'unknown',
   ],
 ])('the lease of %s expires', async (_name, columns, state) => {
-  await insertMailRow(db, {
+  const id = await insertMailRow(db, {
     state: 'sending',
     columns: { lease_until: new Date(Date.now() - 1_000), claim: 1, ...columns },
   });
+  await db.query(`insert into mail_attachments values ($1, 0, 0, 'x')`, [id]);
   await runUpkeep();
   const { rows } = await db.query('select state, lease_until from mails');
+  const attachments = await db.query('select from mail_attachments');
+  expect(attachments.rowCount).toBe(state === 'queued' ? 1 : 0);
   expect(rows).toEqual(state === undefined ? [] : [{ state, lease_until: null }]);
 });
 

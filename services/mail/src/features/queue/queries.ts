@@ -323,6 +323,8 @@ export async function expireLeases(db: pg.Pool): Promise<ExpiredLeases> {
         sealed_request = case when can_resend and not recipient_erased then sealed_request end
       from expired where mails.id = expired.id and expired.data_begun and not expired.is_repeated
       returning mails.id
+    ), emptied as (
+      delete from mail_attachments where mail_id in (select id from unknown)
     )
     select (select count(*) from withdrawn)::int as withdrawn, (select count(*) from queued)::int as queued,
       (select count(*) from unknown)::int as unknown`);
@@ -333,7 +335,9 @@ export async function expireLeases(db: pg.Pool): Promise<ExpiredLeases> {
 export async function expireQueued(db: pg.Pool, at: Date): Promise<number> {
   const { rowCount } = await db.query(
     `with expired as (
-       select id from mails where state = 'queued' and expires_at <= $1 limit 1000 for update skip locked
+       select id, exists (select from mail_recipients recipients
+                          where recipients.mail_id = mails.id and recipients.outcome = 'accepted') as is_sent
+       from mails where state = 'queued' and expires_at <= $1 limit 1000 for update skip locked
      ), refused as (
        update mail_recipients recipients set outcome = 'refused' from expired
        where recipients.mail_id = expired.id and recipients.outcome = 'deferred'
@@ -341,11 +345,10 @@ export async function expireQueued(db: pg.Pool, at: Date): Promise<number> {
        delete from mail_attachments where mail_id in (select id from expired)
      )
      update mails set
-       state = case when exists (select from mail_recipients recipients
-                                 where recipients.mail_id = mails.id and recipients.outcome = 'accepted')
-                    then 'sent' else 'failed' end::mail_state,
+       state = case when expired.is_sent then 'sent' else 'failed' end::mail_state,
        problem = coalesce(problem, '{"code": "EEXPIRED"}'),
-       sealed_request = case when can_resend and not recipient_erased then sealed_request end,
+       sealed_request = case when can_resend and not recipient_erased and not expired.is_sent then sealed_request end,
+       can_resend = can_resend and not expired.is_sent,
        updated_at = $1
      from expired where mails.id = expired.id`,
     [at],
