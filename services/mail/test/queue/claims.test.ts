@@ -122,6 +122,41 @@ test('a write of an earlier claim takes no effect', async () => {
   expect(rows).toEqual([{ state: 'sending', data_begun: true }]);
 });
 
+test('the outcome of a claim whose lease expired is stored, until the mail is claimed again', async () => {
+  await queue(uuidv7(), [2]);
+  const [first] = await claim();
+  if (!first) throw new Error('nothing was claimed');
+  await db.query(`update mails set state = 'queued', lease_until = null`);
+  const unknown = { ...first, state: 'unknown', isUnknown: true } as const;
+  expect(await endAttempts(db, [unknown], now())).toEqual(new Set());
+  expect(await endAttempts(db, [{ ...first, state: 'sent' }], now())).toEqual(new Set([first.id]));
+  expect((await db.query('select state from mails')).rows).toEqual([{ state: 'sent' }]);
+});
+
+test('the end of an earlier claim leaves the lease of the next one', async () => {
+  const log = createLogger('mail', 'silent');
+  const journal = createJournal({ pool: db, clock: Date.now, log, leaseMs: 300 });
+  await queue(uuidv7(), [2]);
+  const [first] = await claim();
+  await db.query(`update mails set state = 'queued', lease_until = null`);
+  const [second] = await claim();
+  if (!first || !second) throw new Error('nothing was claimed');
+  try {
+    [first, second].forEach(journal.hold);
+    await Promise.all([expect(journal.begin(first)).rejects.toThrow('expired'), journal.begin(second)]);
+    await journal.end({ id: first.id, claim: first.claim, state: 'sent' });
+    await db.query('update mails set lease_until = now()');
+    await waitFor(
+      async () => (await db.query('select from mails where lease_until > now()')).rowCount === 1,
+      {
+        what: 'the renewal',
+      },
+    );
+  } finally {
+    await journal.stop();
+  }
+});
+
 test('mails that are not due, or have expired, are not claimed', async () => {
   const future = new Date(Date.now() + 60_000);
   await insertMailRow(db, { state: 'queued', columns: { next_attempt_at: future } });

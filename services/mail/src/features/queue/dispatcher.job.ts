@@ -36,7 +36,7 @@ export function createDispatcher(deps: {
   readonly graceMs: number;
 }) {
   const { pool, clock, log, journal, leaseMs, maxInFlight } = deps;
-  const inFlight = new Map<string, InFlight>();
+  const inFlight = new Set<InFlight>();
   let attempt: AttemptMail | undefined;
   let isStopping = false;
 
@@ -61,7 +61,7 @@ export function createDispatcher(deps: {
       journal.release(mail);
       log.error({ err: error, mail: mail.id }, 'Failed to process a mail; its lease expires');
     } finally {
-      inFlight.delete(mail.id);
+      inFlight.delete(state);
       slots.release(mail.orgId, mail.lane);
     }
   }
@@ -75,7 +75,7 @@ export function createDispatcher(deps: {
       slots.take(mail.orgId, mail.lane);
       journal.hold(mail);
       const state: InFlight = { abort: new AbortController(), isBegun: false, ended: Promise.resolve() };
-      inFlight.set(mail.id, state);
+      inFlight.add(state);
       state.ended = run(mail, state, attempt);
     }
   }
@@ -103,15 +103,15 @@ export function createDispatcher(deps: {
     async stop(): Promise<void> {
       isStopping = true;
       await claiming.stop();
-      for (const { abort, isBegun } of inFlight.values()) if (!isBegun) abort.abort();
-      const all = Promise.allSettled([...inFlight.values()].map(({ ended }) => ended));
+      for (const { abort, isBegun } of inFlight) if (!isBegun) abort.abort();
+      const all = Promise.allSettled([...inFlight].map(({ ended }) => ended));
       const timer = new AbortController();
       await Promise.race([
         all,
         delay(deps.graceMs, undefined, { signal: timer.signal }).catch(() => undefined),
       ]);
       timer.abort();
-      for (const { abort } of inFlight.values()) abort.abort();
+      for (const { abort } of inFlight) abort.abort();
       await all;
     },
   };

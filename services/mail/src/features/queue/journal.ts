@@ -29,7 +29,15 @@ class ClaimLost extends Error {
   override readonly name = 'ClaimLost';
 }
 
-const toKey = ({ id }: MailClaim): string => id;
+/** This replica may claim a mail again while the end of an earlier claim, whose lease expired, is not stored yet. */
+const toKey = ({ id, claim }: MailClaim): string => `${id} ${claim}`;
+
+/** Returns the last claim of each mail, by id: no earlier one can be valid. */
+function toLast<C extends MailClaim>(claims: Iterable<C>): ReadonlyMap<string, C> {
+  const last = new Map<string, C>();
+  for (const one of claims) if ((last.get(one.id)?.claim ?? 0) <= one.claim) last.set(one.id, one);
+  return last;
+}
 
 /** Reads and writes the rows of mails. Statements are shared by concurrent mails. */
 export function createJournal(deps: {
@@ -56,16 +64,18 @@ export function createJournal(deps: {
     ...ONE_AT_A_TIME,
     toKey,
     async load(claims: readonly MailClaim[]) {
-      const valid = await markDataBegun(pool, claims);
-      return claims.map(({ id }) => valid.has(id));
+      const last = toLast(claims);
+      const valid = await markDataBegun(pool, [...last.values()]);
+      return claims.map((one) => last.get(one.id) === one && valid.has(one.id));
     },
   });
   const endBatched = createBatcher({
     ...ONE_AT_A_TIME,
     toKey,
     async load(ends: readonly AttemptEnd[]) {
-      const valid = await endAttempts(pool, ends, new Date(clock()));
-      return ends.map(({ id }) => valid.has(id));
+      const last = toLast(ends);
+      const valid = await endAttempts(pool, [...last.values()], new Date(clock()));
+      return ends.map((one) => last.get(one.id) === one && valid.has(one.id));
     },
   });
   const findBatched = createBatcher({
@@ -80,8 +90,8 @@ export function createJournal(deps: {
       await delay(RETRY_AFTER_MS, undefined, { ref: false });
       try {
         await endBatched(end);
-        unstored.delete(end.id);
-        held.delete(end.id);
+        unstored.delete(toKey(end));
+        held.delete(toKey(end));
         return;
       } catch (error) {
         log.error({ err: error, mail: end.id }, 'Failed to store the outcome of a mail; will retry');
@@ -92,7 +102,7 @@ export function createJournal(deps: {
   const renewal = createPeriodicTask({
     intervalMs: leaseMs / 3,
     run: async () => {
-      if (held.size > 0) await renewLeases(pool, [...held.values()], leaseMs);
+      if (held.size > 0) await renewLeases(pool, [...toLast(held.values()).values()], leaseMs);
     },
     onError: (error) => {
       log.warn({ err: error }, 'Failed to renew the leases of mails; will retry');
@@ -108,14 +118,15 @@ export function createJournal(deps: {
      * @throws AppError 503 when it can't be stored.
      */
     async accept(mail: NewMail): Promise<boolean> {
-      if (mail.callerWaits) held.set(mail.id, { id: mail.id, claim: 1 });
+      const first = { id: mail.id, claim: 1 };
+      if (mail.callerWaits) held.set(toKey(first), first);
       let isWritten = false;
       try {
         isWritten = await insertBatched(mail);
       } catch (error) {
         throw dependencyUnavailable('database', error);
       } finally {
-        if (!isWritten) held.delete(mail.id);
+        if (!isWritten) held.delete(toKey(first));
       }
       return isWritten;
     },
@@ -128,12 +139,12 @@ export function createJournal(deps: {
 
     /** Keeps the lease of a claimed mail from expiring until its end is stored. */
     hold(claim: MailClaim): void {
-      held.set(claim.id, claim);
+      held.set(toKey(claim), claim);
     },
 
     /** Lets the lease of a claimed mail expire, because its end will never be known. */
     release(claim: MailClaim): void {
-      held.delete(claim.id);
+      held.delete(toKey(claim));
     },
 
     /** Stores that the message is being handed over. @throws ClaimLost, or when it can't be stored: then nothing may be sent. */
@@ -145,10 +156,10 @@ export function createJournal(deps: {
     async end(end: AttemptEnd): Promise<void> {
       try {
         await endBatched(end);
-        held.delete(end.id);
+        held.delete(toKey(end));
       } catch (error) {
         log.error({ err: error, mail: end.id }, 'Failed to store the outcome of a mail; will retry');
-        unstored.set(end.id, end);
+        unstored.set(toKey(end), end);
         void retryEnd(end);
       }
     },

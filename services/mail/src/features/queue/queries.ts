@@ -225,7 +225,8 @@ export async function renewLeases(db: pg.Pool, claims: readonly MailClaim[], lea
 }
 
 /**
- * Ends attempts. A mail that is unknown, because its lease expired, still gets the outcome of its last claim. Outcomes of
+ * Ends attempts. A mail that is unknown or queued again, because its lease expired, still gets the outcome of its last
+ * claim, if it is known: storing it twice changes nothing. Outcomes of
  * recipients are stored in the same statement: a mail that is tried again must not go to those who have it.
  */
 const endSql = `
@@ -247,7 +248,8 @@ const endSql = `
       sealed_content = case when not recipient_erased then sealed_content end,
       updated_at = $3
     where id = any($1::uuid[]) and claim = ($2::jsonb -> id::text ->> 'claim')::int
-      and state::text in ('sending', 'unknown')
+      and (state::text in ('sending', 'unknown')
+           or state::text = 'queued' and not $2::jsonb -> id::text ?| '{isUnknown,isCounted}')
     returning id, org_id, state
   ), marked as (
     update mail_recipients recipients set outcome = given.state, status = given.status
