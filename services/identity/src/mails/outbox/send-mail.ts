@@ -37,6 +37,8 @@ const states: Readonly<Record<string, 'failed' | 'refused' | 'unknown' | 'waitin
   DELIVERY_UNKNOWN: 'unknown',
   // An administrator may complete the configuration before the mail expires.
   SMTP_INCOMPLETE: 'waiting',
+  // During an upgrade, a mail service of the version before doesn't know each template yet.
+  UNKNOWN_TEMPLATE: 'waiting',
 };
 
 /** Statuses that a retry of the same message wouldn't change. */
