@@ -54,7 +54,11 @@ export function createProcessor(deps: CrawlJobDeps) {
 
   async function deliver({ data, opts }: CrawlJob): Promise<RunOutcome> {
     const claim = { id: data.runId, claimCount: data.claimCount };
-    const row = await retryTransient(() => lifecycle.claim(claim), stopping);
+    const row = await retryTransient(() => lifecycle.claim(claim), stopping).catch((error: unknown) => {
+      // The run still waits under this job's id: as long as the queue keeps the job, it could not be delivered again.
+      opts.removeOnFail = true;
+      throw error;
+    });
     if (!row) {
       // A job that did nothing is kept out of the queue's history.
       opts.removeOnComplete = true;

@@ -3,6 +3,7 @@ import { waitFor } from '@platform/testing';
 import { type Queue, UnrecoverableError } from 'bullmq';
 import { loadCrawlConfig } from '../../src/config.js';
 import { toQueueName } from '../../src/domain/connectors.js';
+import { type CrawlJobDeps, createProcessor } from '../../src/engine/crawl.job.js';
 import type { CrawlWorker, Processor } from '../../src/queue/backend.js';
 import { toJobId } from '../../src/queue/job.js';
 import type { CrawlQueues } from '../../src/queue/queues.js';
@@ -39,8 +40,8 @@ describeEachBackend('the jobs of a queue on %s', (backend) => {
     worker = testQueues.queueBackend.worker(toQueueName(connector), processor, { concurrency: 1 });
   };
   /** Returns the id of the run's job. */
-  async function addRun(): Promise<string> {
-    const run = { id: randomUUID(), claimCount: 0 };
+  async function addRun(id: string = randomUUID()): Promise<string> {
+    const run = { id, claimCount: 0 };
     await queues.add([{ ...run, orgId: randomUUID(), connector, worker: 'event' }]);
     return toJobId(run);
   }
@@ -67,5 +68,20 @@ describeEachBackend('the jobs of a queue on %s', (backend) => {
     const states = await Promise.all(ids.map((id) => queues.jobState(connector, id)));
     // The oldest jobs were removed.
     expect(states.slice(0, 4)).toEqual(Array(4).fill('unknown'));
+  });
+
+  it('a run that could not be claimed is delivered again', async () => {
+    let claims = 0;
+    const lifecycle: Partial<CrawlJobDeps['lifecycle']> = {
+      claim: () => (++claims === 1 ? Promise.reject(new Error('no claim')) : Promise.resolve(undefined)),
+    };
+    work(createProcessor({ lifecycle, stopping: AbortSignal.abort() } as unknown as CrawlJobDeps));
+    const runId = randomUUID();
+    const jobId = await addRun(runId);
+    await waitFor(async () => claims === 1 && (await queues.jobState(connector, jobId)) === 'unknown', {
+      what: 'the removal of the job',
+    });
+    await addRun(runId);
+    expect(await waitFor(() => claims === 2, { what: 'the second delivery' })).toBe(true);
   });
 });
