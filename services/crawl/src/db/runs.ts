@@ -66,9 +66,15 @@ export const toParameters = (table: string) => `jsonb_build_object(
   'userId', ${table}.user_id, 'config', ${table}.config, 'priority', ${table}.priority, 'metadata', ${table}.metadata,
   'timeoutMs', ${table}.timeout_ms, 'scheduledAt', (extract(epoch from ${table}.scheduled_at) * 1000)::bigint)`;
 
-/** The mode of a run of the schedule `s` that is made at `at`, by what earlier runs left in `c`. */
-export const toMode = (at: string) => `
-  case when c.last_full_at is null or c.last_full_at + make_interval(days => s.full_every_days) <= ${at}
+/**
+ * The mode of a run of the schedule `s` that is made at `at`, by what earlier runs left in `c`. A full crawl that has begun
+ * is first completed: an incremental run would go on from its checkpoint, and what that leaves out would count as gone.
+ *
+ * @param requested - the mode that was asked for, which may be null.
+ */
+export const toMode = (at: string, requested = 'null::run_mode') => `
+  case when c.full_started_at is not null then 'full' when ${requested} is not null then ${requested}
+    when c.last_full_at is null or c.last_full_at + make_interval(days => s.full_every_days) <= ${at}
     then 'full'::run_mode else 'incremental' end`;
 
 export interface RequestedRun {
@@ -92,7 +98,7 @@ const insertRequested = `
   insert into runs (id, schedule_id, revision, org_id, connector, trigger, tick, worker, mode, parameters, state,
     scheduled_for, created_at, attempts_max, due_at, is_queued, request_id)
   select $1::uuid, s.id, s.revision, s.org_id, s.connector, 'manual', 'm' || $1::text, s.worker,
-    coalesce($5::run_mode, ${toMode('$3')}),
+    ${toMode('$3', '$5::run_mode')},
     ${toParameters('s')} || jsonb_build_object('isRestart', $5::run_mode is not distinct from 'full'),
     'waiting', $3, $3, s.max_retries + 1, $6, true, $4
   from schedule s left join connector_states c on c.org_id = s.org_id and c.connector = s.connector

@@ -144,7 +144,8 @@ describe('workers that pull', () => {
     const first = await run();
     const started = (await claim()).body.order.fullStartedAt as string;
     await finish(first, { lease: 1, state: 'failed', checkpoint: 'half' });
-    const second = await run();
+    // An incremental crawl would end the full one before it has seen everything.
+    const second = await run({ mode: 'incremental' });
     expect((await claim()).body.order).toMatchObject({
       mode: 'full',
       checkpoint: 'half',
@@ -155,6 +156,13 @@ describe('workers that pull', () => {
     const restarted = (await claim()).body.order;
     expect(restarted).toMatchObject({ mode: 'full', checkpoint: null });
     expect(restarted.fullStartedAt).not.toBe(started);
+    // So is one that was begun after another had been completed.
+    await finish(restarted.runId, { lease: 1, state: 'completed' });
+    const third = await run({ mode: 'full' });
+    await claim();
+    await finish(third, { lease: 1, state: 'failed', checkpoint: 'third' });
+    await run();
+    expect((await claim()).body.order).toMatchObject({ mode: 'full', checkpoint: 'third' });
   });
 
   it('a worker that waits is woken by a run, and one that has gone takes none', async () => {
