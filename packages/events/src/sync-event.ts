@@ -76,7 +76,7 @@ export interface SyncEvent {
 /** What the event says about its run, beside the fields of the specification; numbers are text, as the others. */
 export interface RunFields {
   readonly runId: string;
-  /** After a full run, a consumer deletes what the run has not seen. */
+  /** After a full run, a consumer deletes what the run has not seen. Left out if nothing was crawled before the event. */
   readonly mode: 'incremental' | 'full';
   /** When the full run started, or the last one before an incremental run. Milliseconds since the epoch. */
   readonly fullStartedAt: string;
@@ -97,7 +97,7 @@ export interface SyncEventInput {
   readonly sourceCreatedAt?: number;
   readonly run?: {
     readonly id: string;
-    readonly mode: RunFields['mode'];
+    readonly mode: RunFields['mode'] | undefined;
     readonly fullStartedAt: number | undefined;
     readonly counters: Readonly<Record<'items' | 'deleted' | 'failed' | 'bytes', number>>;
   };
@@ -106,7 +106,7 @@ export interface SyncEventInput {
 function toRunFields({ id, mode, fullStartedAt, counters }: NonNullable<SyncEventInput['run']>) {
   return {
     runId: id,
-    mode,
+    ...(mode !== undefined && { mode }),
     ...(fullStartedAt !== undefined && { fullStartedAt: String(fullStartedAt) }),
     items: String(counters.items),
     deleted: String(counters.deleted),

@@ -53,7 +53,7 @@ function registerApi(
   shutdown.on('http', 'waiting workers', waiting.close);
   shutdown.on('close', 'listener for work', listener.stop);
   const times = toRunTimes(config);
-  const lifecycle = createRunLifecycle({ pool, clock, times, onEvent });
+  const lifecycle = createRunLifecycle({ pool, clock, times, hasEndpoint: () => false, onEvent });
   workRoutes(
     app,
     createWorkService({ pool, clock, lifecycle, leaseMs: times.leaseMs, waiting, onClaimable }),

@@ -85,7 +85,7 @@ export function startWorkers(deps: WorkerDeps): { dispatcher: Dispatcher; onEven
     },
   });
   const processor = createProcessor({
-    lifecycle: createRunLifecycle({ pool, clock, times, onEvent }),
+    lifecycle: createRunLifecycle({ pool, clock, times, hasEndpoint: tasks.has, onEvent }),
     activeRuns,
     getTask: tasks.get,
     saveProgress: (run, progress) => saveProgress(pool, run, progress),

@@ -60,13 +60,14 @@ export const stateOfClaimed = (runs: string, now: string) => `
       else coalesce(c.full_started_at, excluded.full_started_at) end
   returning c.org_id, c.connector, c.checkpoint, c.full_started_at`;
 
+/* The runs of workers that take them from the queue, which have no slices: a full one is a full crawl of its own. */
 const claim = `
   with claimed as (
     update runs set ${claimColumns('$3::timestamptz', '$4::timestamptz')}
     where id = $1 and claim_count = $2 and state in ('waiting', 'retrying')
-    returning ${runColumns('runs')}, counters
+    returning ${runColumns('runs')}, counters, started_at
   )
-  select claimed.*, c.checkpoint, coalesce(c.full_started_at, c.last_full_at) as "fullStartedAt"
+  select claimed.*, c.checkpoint, case when mode = 'full' then started_at else c.last_full_at end as "fullStartedAt"
   from claimed left join connector_states c on c.org_id = claimed."orgId" and c.connector = claimed.connector`;
 
 /** Claims a run that has this number of claims; undefined when it has another, has ended or is claimed. */
@@ -103,7 +104,7 @@ export const taskColumns = 'id, org_id, connector, request_id, task_location';
 const end = (outcome: 'completed' | 'failed', set: string) => `
   with ended as (
     update runs set state = '${outcome}', finished_at = $3, due_at = null, parameters = null, deadline_at = null, ${set}
-    where id = $1 and ${isHeld(2)} returning ${taskColumns}, mode, started_at
+    where id = $1 and ${isHeld(2)} returning ${taskColumns}, mode, worker, started_at
   ), counted as (
     insert into org_statistics (org_id, ${outcome}) select org_id, 1 from ended
     on conflict (org_id) do update set ${outcome} = org_statistics.${outcome} + 1
@@ -123,7 +124,8 @@ const completion = `${end(
     on conflict (org_id, connector) do update set
       last_completed_at = excluded.last_completed_at, consecutive_failures = 0, last_failure = null,
       last_full_at = case when excluded.last_full_at is null then c.last_full_at
-        else coalesce(c.full_started_at, excluded.last_full_at) end,
+        when (select worker from ended) = 'pull' then coalesce(c.full_started_at, excluded.last_full_at)
+        else excluded.last_full_at end,
       full_started_at = case when excluded.last_full_at is null then c.full_started_at end,
       checkpoint = coalesce(excluded.checkpoint, c.checkpoint),
       version = c.version + (excluded.checkpoint is not null)::int

@@ -120,7 +120,7 @@ export async function renewWork(
 
 export type WorkRun = Pick<
   ClaimedRow,
-  | 'id' | 'claimCount' | 'scheduleId' | 'revision' | 'orgId' | 'connector' | 'trigger' | 'parameters' | 'mode'
+  | 'id' | 'claimCount' | 'scheduleId' | 'revision' | 'orgId' | 'connector' | 'trigger' | 'worker' | 'parameters' | 'mode'
   | 'counters' | 'fullStartedAt' | 'attempts' | 'maxAttempts' | 'deadlineAt'
 > & {
   readonly state: RunState;

@@ -1,4 +1,4 @@
-import { createSyncEvent } from '@platform/events';
+import { type Connector, createSyncEvent } from '@platform/events';
 import type { Clock } from '@platform/service-kit';
 import type pg from 'pg';
 import {
@@ -40,7 +40,15 @@ const toStorableReason = (reason: string): string =>
 /** The columns of a run that its end needs. */
 type EndingRun = Pick<
   Run,
-  'id' | 'claimCount' | 'scheduleId' | 'revision' | 'orgId' | 'connector' | 'trigger' | 'parameters'
+  | 'id'
+  | 'claimCount'
+  | 'scheduleId'
+  | 'revision'
+  | 'orgId'
+  | 'connector'
+  | 'trigger'
+  | 'worker'
+  | 'parameters'
 >;
 
 /** Ends the runs of workers, whichever way they claimed them. */
@@ -48,10 +56,12 @@ export function createRunLifecycle(deps: {
   readonly pool: pg.Pool;
   readonly clock: Clock;
   readonly times: RunTimes;
+  /** Returns whether the connector has an endpoint, which crawls as a run's mode says. */
+  readonly hasEndpoint: (connector: Connector) => boolean;
   /** Called after each commit that stored an event in the outbox. */
   readonly onEvent: () => void;
 }) {
-  const { pool, clock, times, onEvent } = deps;
+  const { pool, clock, times, hasEndpoint, onEvent } = deps;
 
   /** @param write - the statement that ends the run; resolves with whether the claim was valid. */
   async function end(run: EndingRun, write: (db: Db) => Promise<boolean>): Promise<boolean> {
@@ -75,6 +85,8 @@ export function createRunLifecycle(deps: {
     result: SliceResult = {},
   ): Promise<boolean> {
     const now = clock();
+    // If only the event asks for the crawl, nothing has been crawled yet, so nothing that was not seen is gone.
+    const isCrawled = run.worker === 'pull' || hasEndpoint(run.connector);
     const event = createSyncEvent({
       orgId: run.orgId,
       connector: run.connector,
@@ -82,8 +94,8 @@ export function createRunLifecycle(deps: {
       sourceCreatedAt: run.parameters.scheduledAt,
       run: {
         id: run.id,
-        mode: run.mode,
-        fullStartedAt: run.fullStartedAt?.getTime(),
+        mode: isCrawled ? run.mode : undefined,
+        fullStartedAt: isCrawled ? run.fullStartedAt?.getTime() : undefined,
         counters: addCounters(run.counters, result.counters ?? {}),
       },
     });

@@ -39,6 +39,7 @@ const toOrder = ({ run }: ClaimedRun): TaskOrder => ({
   priority: run.parameters.priority,
   metadata: run.parameters.metadata ?? {},
   scheduledFor: run.scheduledFor.toISOString(),
+  mode: run.mode,
 });
 
 /**

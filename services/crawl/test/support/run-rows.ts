@@ -112,11 +112,12 @@ export function useRunRows() {
     get databaseUrl() {
       return database.url;
     },
-    newLifecycle: () =>
+    newLifecycle: (hasEndpoint = true) =>
       createRunLifecycle({
         pool,
         clock: () => rows.now,
         times,
+        hasEndpoint: () => hasEndpoint,
         onEvent: () => undefined,
       }),
     dispatch,

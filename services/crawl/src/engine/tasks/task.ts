@@ -1,4 +1,5 @@
 import type { Connector } from '@platform/events';
+import type { RunMode } from '../../domain/run-state.js';
 import type { ScheduleConfig } from '../../domain/schedule-config.js';
 
 /** Describes the crawl that a task does. */
@@ -15,6 +16,8 @@ export interface TaskOrder {
   readonly metadata: Record<string, unknown>;
   /** The time that the run stands for, ISO 8601. */
   readonly scheduledFor: string;
+  /** After a full crawl, what it has not seen counts as gone. */
+  readonly mode: RunMode;
 }
 
 export interface TaskContext {

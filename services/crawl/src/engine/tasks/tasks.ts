@@ -29,6 +29,8 @@ export function createTasks(options: {
   );
   const find = (connector: Connector) => configured.get(connector) ?? configured.get(ANY_CONNECTOR);
   return {
+    /** Returns whether the connector has an endpoint. */
+    has: (connector: Connector): boolean => find(connector) !== undefined,
     get: (connector: Connector): Task => find(connector)?.task ?? builtInTask,
 
     /**

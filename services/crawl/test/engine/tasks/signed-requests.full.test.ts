@@ -93,6 +93,7 @@ describe('signed requests to endpoints', () => {
       'x-request-id',
     ];
     const ofOrder = ['content-length', 'content-type', 'idempotency-key', 'x-run-deadline'];
+    expect(order?.body).toMatchObject({ attempt: 1, mode: 'full' });
     expect(Object.keys(order?.headers ?? {}).toSorted()).toEqual([...always, ...ofOrder].toSorted());
     expect(Object.keys(question?.headers ?? {}).toSorted()).toEqual(always.toSorted());
 

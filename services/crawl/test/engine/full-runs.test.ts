@@ -1,0 +1,45 @@
+import type { SyncEvent } from '@platform/events';
+import { DAY_MS } from '@platform/service-kit';
+import { at, useRunRows } from '../support/run-rows.js';
+
+/* Full runs of workers that take them from the queue. */
+
+describe('the event of a full run', () => {
+  const rows = useRunRows();
+
+  /** Completes the second full run of a connector, at its second attempt. */
+  async function complete(hasEndpoint: boolean): Promise<SyncEvent['payload'] | undefined> {
+    const { id, orgId, claim } = await rows.scheduleDaily();
+    await rows.pool.query('update schedules set full_every_days = 1 where id = $1', [id]);
+    const lastFullAt = new Date(at - DAY_MS);
+    await rows.pool.query(
+      `insert into connector_states (org_id, connector, last_full_at) values ($1, 'files_1', $2)`,
+      [orgId, lastFullAt],
+    );
+    const lifecycle = rows.newLifecycle(hasEndpoint);
+    await lifecycle.fail(await claim(), 'no');
+    rows.now += 1_000;
+    expect(await lifecycle.complete(await claim())).toBe(true);
+    const { rows: states } = await rows.pool.query(
+      'select last_full_at, full_started_at from connector_states where org_id = $1',
+      [orgId],
+    );
+    expect(states).toEqual([{ last_full_at: new Date(at), full_started_at: null }]);
+    const found = await rows.pool.query<{ event: SyncEvent }>(
+      'select event from sync_events.outbox where org_id = $1::text',
+      [orgId],
+    );
+    return found.rows[0]?.event.payload;
+  }
+
+  it('names its own start when its endpoint has crawled', async () => {
+    expect(await complete(true)).toMatchObject({ mode: 'full', fullStartedAt: String(at) });
+  });
+
+  it('says nothing of a full crawl when nobody has crawled', async () => {
+    const payload = await complete(false);
+    expect(payload).toHaveProperty('runId');
+    expect(payload).not.toHaveProperty('mode');
+    expect(payload).not.toHaveProperty('fullStartedAt');
+  });
+});
