@@ -30,7 +30,7 @@ export interface ClaimedRow extends Run {
 
 /**
  * The columns that a claim sets. `now`, `lease`: when it is claimed, and when its lease expires. The attempt of a lost
- * worker, one that was handed back and one that waited for its endpoint continue: the first two keep their deadline.
+ * worker, one that was handed back and one that waited for its endpoint continue: the first two keep their deadline, unless workers pull.
  * What the slice of a lost worker had counted is kept.
  */
 export const claimColumns = (now: string, lease: string) => `
@@ -219,7 +219,7 @@ export async function markRetrying(
     name: 'retry_run',
     text: `with ended as (
              update runs set state = 'retrying', reason = $2, due_at = $3, is_queued = false, unavailable_since = null,
-               task_location = null, deadline_at = null, finished_claim = claim_count,
+               task_location = null, deadline_at = null, finished_claim = claim_count, recoveries = 0,
                failed_attempts = case when state = 'active' then failed_attempts || jsonb_build_object(
                  'number', attempts, 'startedAt', (extract(epoch from coalesce(attempt_started_at, started_at)) * 1000)::bigint,
                  'endedAt', (extract(epoch from $5::timestamptz) * 1000)::bigint, 'reason', $2::text) else failed_attempts end
@@ -253,14 +253,16 @@ export async function markPostponed(
 }
 
 /**
- * Returns a run to the queue. Its attempt doesn't count, and continues with what is left of its time. No worker calls its
- * endpoint until the next claim, which starts with the full grace period.
+ * Returns a run to the queue. Its attempt doesn't count, and continues with what is left of its time; that of a worker that
+ * pulls starts again, as the next one may come at any time. No worker calls its endpoint until the next claim, which starts
+ * with the full grace period.
  */
 export async function markHandedBack(db: Db, run: RunClaim, at: Date): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'hand_back_run',
     text: `update runs set state = 'waiting', attempts = attempts - 1, progress = case when slices > 0 then progress else 0 end,
              due_at = $2, is_queued = false, unavailable_since = null, finished_claim = claim_count,
+             deadline_at = case when worker <> 'pull' then deadline_at end,
              reason = case when unavailable_since is null then reason end
            where id = $1 and ${isHeld(3)}`,
     values: [run.id, at, run.claimCount],

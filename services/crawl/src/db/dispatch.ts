@@ -92,12 +92,15 @@ export type FoundRun = DueRun & {
 
 /*
  * Postponed, retrying and handed-back runs that are due, runs whose job may be lost, and those whose worker is. The
- * attempt of a lost worker continues: it keeps its number, its start and its deadline.
+ * attempt of a lost worker continues: it keeps its number, its start and its deadline. That of a worker that pulls has a
+ * new deadline when another worker comes, unless the slice took longer than its own, which is no loss: the next claim fails
+ * it.
  */
 const takeDue = `
   with due as (
     select id, case when state <> 'active' then case when is_queued then 'again' else 'due' end
-        when heartbeat_until > $1 then 'alive' else 'lost' end as was
+        when heartbeat_until > $1 then 'alive' else 'lost' end as was,
+      worker = 'pull' and coalesce(heartbeat_until, due_at) >= deadline_at as is_late
     from runs where state in ('waiting', 'active', 'retrying') and due_at <= $1
     order by due_at limit $2 for no key update skip locked
   )
@@ -106,7 +109,8 @@ const takeDue = `
       else $1::timestamptz + greatest(make_interval(secs => $3 / 1000.0), $1::timestamptz - r.created_at) end,
     is_queued = was <> 'alive',
     state = case when was = 'lost' then 'waiting' else state end,
-    recoveries = recoveries + (was = 'lost')::int,
+    recoveries = recoveries + (was = 'lost' and is_late is not true)::int,
+    deadline_at = case when was = 'lost' and worker = 'pull' and is_late is not true then null else deadline_at end,
     attempts = attempts - (was = 'lost')::int,
     unavailable_since = case when was = 'lost' then null else unavailable_since end
   from due where r.id = due.id

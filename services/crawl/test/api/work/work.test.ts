@@ -226,7 +226,30 @@ describe('workers that pull', () => {
     expect((await heartbeat(runId, { lease: 1 })).body.error.code).toBe('LEASE_LOST');
     const next = await claim({ waitMs: 20_000 });
     expect(next.body).toMatchObject({ order: { runId, attempt: 2 } });
+    const { rows } = await platform.db.query('select recoveries from runs where id = $1', [runId]);
+    expect(rows).toEqual([{ recoveries: 0 }]);
     expect((await getRun(runId)).attemptLog[0]).toMatchObject({ reason: 'Timed out after 1000 ms' });
+  });
+
+  it('a slice that was released, or lost its worker, has its whole time when the next worker comes late', async () => {
+    await schedule({ timeout: 60_000 });
+    const runId = await run();
+    await claim();
+    const pass = (time: string) =>
+      platform.db.query(
+        `update runs set deadline_at = deadline_at - $2::interval, due_at = due_at - $2::interval,
+           heartbeat_until = heartbeat_until - $2::interval where id = $1`,
+        [runId, time],
+      );
+    expect((await finish(runId, { lease: 1, state: 'released' })).status).toBe(200);
+    await pass('5 min');
+    const second = await claim();
+    expect(second.body).toMatchObject({ lease: 2, order: { runId, attempt: 1 } });
+    await heartbeat(runId, { lease: 2 });
+    await pass('5 min');
+    const third = await claim({ waitMs: 20_000 });
+    expect(third.body).toMatchObject({ lease: 3, order: { runId, attempt: 1 } });
+    expect(Date.parse(third.body.deadline as string)).toBeGreaterThan(Date.now() + 30_000);
   });
 
   it('refuses other organisations, tokens without the scope, large checkpoints and invalid bodies', async () => {
