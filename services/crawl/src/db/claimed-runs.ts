@@ -12,11 +12,13 @@ import type { Db } from './transaction.js';
 export type RunClaim = Pick<Run, 'id' | 'claimCount'>;
 const isHeld = (number: number) => `state = 'active' and claim_count = $${number}`;
 
+/** Adds counters of at most the largest safe integer each; a sum that would be larger stays there. */
 const sumCounters = (one: string, other: string) =>
   `jsonb_build_object(${counterNames
     .map(
       (name) =>
-        `'${name}', coalesce((${one} ->> '${name}')::bigint, 0) + coalesce((${other} ->> '${name}')::bigint, 0)`,
+        `'${name}', least(${Number.MAX_SAFE_INTEGER},
+           coalesce((${one} ->> '${name}')::bigint, 0) + coalesce((${other} ->> '${name}')::bigint, 0))`,
     )
     .join(', ')})`;
 

@@ -21,7 +21,9 @@ const SliceCounters = Type.Object(
 const Checkpoint = Type.Unknown({
   description: 'Any JSON value but null, at most 64 KiB: what the next slice goes on from.',
 });
-const Lease = Type.Integer({ minimum: 1, description: 'The `lease` of the claim.' });
+/** The largest number that PostgreSQL stores in an `integer`. */
+const MAX_LEASE = 2_147_483_647;
+const Lease = Type.Integer({ minimum: 1, maximum: MAX_LEASE, description: 'The `lease` of the claim.' });
 
 export const ClaimBody = Type.Object(
   {

@@ -139,6 +139,20 @@ describe('workers that pull', () => {
     expect((await claim()).body.order).toMatchObject({ mode: 'full', checkpoint: null });
   });
 
+  it('counts no further than the largest safe integer', async () => {
+    await schedule();
+    const runId = await run();
+    const bytes = Number.MAX_SAFE_INTEGER;
+    for (let lease = 1; lease <= 2; lease += 1) {
+      await claim();
+      await finish(runId, { lease, state: 'continue', checkpoint: lease, counters: { bytes } });
+    }
+    await claim();
+    expect((await finish(runId, { lease: 3, state: 'completed', counters: { bytes } })).status).toBe(200);
+    const shown = await getRun(runId);
+    expect([shown.bytes, shown.event.payload.bytes]).toEqual([bytes, String(bytes)]);
+  });
+
   it('a full crawl that failed for good is continued by the next run, unless a full one is asked for', async () => {
     await schedule({ maxRetries: 0 });
     const first = await run();
@@ -273,6 +287,8 @@ describe('workers that pull', () => {
     expect((await heartbeat(runId, { lease: 1, checkpoint: null })).status).toBe(400);
     expect((await heartbeat(runId, { lease: 1, checkpoint: '\u0000' })).status).toBe(400);
     expect((await heartbeat(runId, { lease: 1, unknown: true })).status).toBe(400);
+    expect((await heartbeat(runId, { lease: 2 ** 31 })).status).toBe(400);
+    expect((await finish(runId, { lease: 2 ** 31, state: 'completed' })).status).toBe(400);
     expect((await claim({ waitMs: 30_001 })).status).toBe(400);
     expect((await claim({ connectors: ['unknown'] })).status).toBe(400);
     expect((await heartbeat(runId, { lease: 1, checkpoint: 'x'.repeat(65_000) })).status).toBe(200);
