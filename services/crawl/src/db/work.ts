@@ -10,7 +10,7 @@ import {
   type SliceResult,
   stateOfClaimed,
 } from './claimed-runs.js';
-import { type Run, runColumns } from './runs.js';
+import { inProgress, type Run, runColumns } from './runs.js';
 import type { Db } from './transaction.js';
 
 /* What workers that claim runs through the API read and write. Every statement names the organisation. */
@@ -171,14 +171,25 @@ export async function continueRun(
   return rowCount === 1;
 }
 
-/** Forgets what the connector's runs have left for the next one, which is then full and starts from nothing. */
-export const resetConnectorState = (db: Db, key: Pick<Run, 'orgId' | 'connector'>): Promise<unknown> =>
-  db.query({
+/**
+ * Forgets what the connector's runs have left for the next one, which is then full and starts from nothing.
+ *
+ * @returns false, and forgets nothing, while a run is in progress: its end would store the rest of what it had begun.
+ */
+export async function resetConnectorState(db: Db, key: Pick<Run, 'orgId' | 'connector'>): Promise<boolean> {
+  const { rowCount } = await db.query({
     name: 'reset_connector_state',
-    text: `update connector_states set checkpoint = null, last_full_at = null, full_started_at = null, version = version + 1
-           where org_id = $1 and connector = $2`,
+    text: `with run as (
+             select from runs where org_id = $1 and connector = $2 and ${inProgress}
+           ), reset as (
+             update connector_states set checkpoint = null, last_full_at = null, full_started_at = null, version = version + 1
+             where org_id = $1 and connector = $2 and not exists (select from run)
+           )
+           select from run`,
     values: [key.orgId, key.connector],
   });
+  return rowCount === 0;
+}
 
 /** Wakes the workers of organisations that wait for a run, on every replica. */
 export const notifyWork = (db: pg.Pool, orgIds: readonly string[]): Promise<unknown> =>

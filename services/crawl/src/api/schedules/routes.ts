@@ -102,7 +102,7 @@ function deleteRoutes(app: App, service: ScheduleService): void {
         summary: 'Forget the checkpoint: the next run is full and starts from nothing',
         security,
         params,
-        response: { 200: Success, ...errorResponses(400, 401, 403) },
+        response: { 200: Success, ...errorResponses(400, 401, 403, 409) },
       },
     },
     async (request) => {

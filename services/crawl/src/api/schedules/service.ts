@@ -12,6 +12,7 @@ import { toQueueName } from '../../domain/connectors.js';
 import { nextRunAfter, createPlan } from '../../domain/plan.js';
 import type { ScheduleConfig } from '../../domain/schedule-config.js';
 import type { Schedule } from '../../domain/schedule.js';
+import { runInProgress } from '../runs/errors.js';
 import { alreadyPaused, nothingToPause, nothingToResume } from './errors.js';
 import { saveSchedule, toNewSchedule } from './save-schedule.js';
 import { type StatusItem, toStatusItem } from './status-item.js';
@@ -112,9 +113,10 @@ export function createScheduleService({ pool, onChange, clock, overdueGraceMs }:
       return new Date(now);
     },
 
-    /** Forgets what the runs of the connector have left for the next one. */
-    resetCheckpoint: (orgId: string, connector: Connector): Promise<unknown> =>
-      resetConnectorState(pool, { orgId, connector }),
+    /** Forgets what the runs of the connector have left for the next one. @throws AppError 409 while one is in progress. */
+    async resetCheckpoint(orgId: string, connector: Connector): Promise<void> {
+      if (!(await resetConnectorState(pool, { orgId, connector }))) throw runInProgress();
+    },
 
     /** Removes the schedule, if there is one. */
     async remove(orgId: string, connector: Connector): Promise<void> {

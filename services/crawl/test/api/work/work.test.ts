@@ -133,6 +133,8 @@ describe('workers that pull', () => {
     ).toEqual({ state: 'failed' });
     const after = await run();
     expect((await claim()).body.order).toMatchObject({ mode: 'incremental', checkpoint: { until: 10 } });
+    const refused = await platform.call('DELETE', '/files_1/checkpoint');
+    expect([refused.status, refused.body.error.code]).toEqual([409, 'RUN_IN_PROGRESS']);
     expect((await finish(after, { lease: 1, state: 'completed' })).status).toBe(200);
     expect((await platform.call('DELETE', '/files_1/checkpoint')).status).toBe(200);
     await run();
