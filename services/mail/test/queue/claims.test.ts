@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createLogger } from '@platform/service-kit';
 import { type TestDatabase, waitFor } from '@platform/testing';
 import pg from 'pg';
@@ -84,19 +85,42 @@ test('concurrent claims get each mail once', async () => {
   expect(new Set(claimed.map(({ id }) => id)).size).toBe(claimed.length);
 });
 
-test('the lease of a mail whose attempt throws is not renewed', async () => {
-  const log = createLogger('mail', 'silent');
-  const journal = createJournal({ pool: db, clock: Date.now, log, leaseMs: 300 });
+function openDispatcher() {
+  const deps = { pool: db, clock: Date.now, log: createLogger('mail', 'silent'), leaseMs: 300 };
+  const journal = createJournal(deps);
   const dispatcher = createDispatcher({
-    pool: db,
-    clock: Date.now,
-    log,
+    ...deps,
     journal,
-    leaseMs: 300,
-    connectionsPerOrganisation: 5,
-    maxInFlight: 10,
+    connectionsPerOrganisation: 10,
+    maxInFlight: 5,
     graceMs: 1_000,
   });
+  return { journal, dispatcher };
+}
+
+test('a part of the mails in flight is kept for codes', async () => {
+  const { journal, dispatcher } = openDispatcher();
+  const orgId = uuidv7();
+  await queue(orgId, [1, 1, 1, 2, 2, 2]);
+  const begun: number[] = [];
+  dispatcher.start(async ({ id, claim: number, lane }, { signal }) => {
+    begun.push(lane);
+    await once(signal, 'abort');
+    return { id, claim: number, state: 'queued', nextAttemptAt: new Date() };
+  });
+  try {
+    await waitFor(() => begun.length >= 4, { what: 'mails in flight' });
+    await queue(orgId, [0, 0]);
+    await waitFor(() => begun.length >= 5, { what: 'the code' });
+    expect(begun.slice(3)).toEqual([2, 0]);
+  } finally {
+    await dispatcher.stop();
+    await journal.stop();
+  }
+});
+
+test('the lease of a mail whose attempt throws is not renewed', async () => {
+  const { journal, dispatcher } = openDispatcher();
   await queue(uuidv7(), [2]);
   dispatcher.start(() => Promise.reject(new Error('a fault of the attempt')));
   try {

@@ -21,6 +21,8 @@ interface InFlight {
 
 /** Mails that another replica queued, or that are due again, start at most this late. */
 const POLL_MS = 1_000;
+/** The part of the mails in flight that may be anything; only codes get the rest, so that slow servers do not delay them. */
+const SHARED_PART = 0.8;
 
 /** Claims queued mails and sends them, as long as there are free connections. */
 export function createDispatcher(deps: {
@@ -66,10 +68,11 @@ export function createDispatcher(deps: {
     }
   }
 
-  async function claim(): Promise<void> {
-    const limit = maxInFlight - inFlight.size;
+  /** @param perOrganisation - the most mails of one organisation in progress, besides codes. */
+  async function claimUpTo(max: number, perOrganisation: number): Promise<void> {
+    const limit = max - inFlight.size;
     if (limit <= 0 || isStopping || !attempt) return;
-    const { perOrganisation, perOrganisationWithCodes } = slots;
+    const { perOrganisationWithCodes } = slots;
     const limits = { limit, held: slots.held(), perOrganisation, perOrganisationWithCodes };
     for (const mail of await claimMails(pool, new Date(clock()), leaseMs, limits)) {
       slots.take(mail.orgId, mail.lane);
@@ -78,6 +81,12 @@ export function createDispatcher(deps: {
       inFlight.add(state);
       state.ended = run(mail, state, attempt);
     }
+  }
+
+  async function claim(): Promise<void> {
+    const shared = Math.ceil(maxInFlight * SHARED_PART);
+    await claimUpTo(shared, slots.perOrganisation);
+    if (inFlight.size >= shared) await claimUpTo(maxInFlight, 0);
   }
 
   const claiming = createPeriodicTask({
