@@ -185,8 +185,9 @@ test('a thousand queued mails of a slow server do not delay one to another recip
      select gen_random_uuid(), org_id, 'queued', 2, false, now(), now() + interval '1 hour', 'bulk', from_address, to_addresses,
        cc_addresses, template_type, now(), now() from mails cross join generate_series(1, 1000)`,
   );
-  // A token's code has the lane of notices, and takes the next free connection.
   const code = await enqueue({});
+  // A mail in the lane of notices takes the next free connection.
+  await mail.db.query('update mails set lane = 1 where id = $1', [code]);
   smtp.say('250 queued');
   smtp.behave(() => undefined);
   await waitForState(code, 'sent');

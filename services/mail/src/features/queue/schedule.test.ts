@@ -16,9 +16,9 @@ test('a code that is valid for ten minutes is tried again after half a minute', 
   expect(toNextAttempt({ ...mail, attempts: 1 }, 9.8 * MINUTE)).toBeUndefined();
 });
 
-test('only the platform uses the lane of codes', () => {
+test('only the platform uses the lanes of codes and notices', () => {
   expect(chooseLane('loginWithOTP', true)).toBe(lanes.code);
-  expect(chooseLane('loginWithOTP', false)).toBe(lanes.notice);
+  expect(chooseLane('loginWithOTP', false)).toBe(lanes.bulk);
   expect(chooseLane('passwordChanged', true)).toBe(lanes.notice);
   expect(chooseLane('accountCreation', false)).toBe(lanes.bulk);
 });

@@ -15,10 +15,10 @@ const lifetimes: Partial<Record<InternalTemplateType, number>> = {
 const DEFAULT_LIFETIME_MS = 24 * HOUR;
 const MAX_LIFETIME_MS = 7 * 24 * HOUR;
 
-/** Only the platform itself uses the lane of codes, so that no token can fill it. */
+/** Only the platform itself uses the lanes of codes and notices, so that no token can fill them. */
 export function chooseLane(type: InternalTemplateType, isFromService: boolean): Lane {
-  if (CODES.has(type)) return isFromService ? lanes.code : lanes.notice;
-  return isFromService ? lanes.notice : lanes.bulk;
+  if (!isFromService) return lanes.bulk;
+  return CODES.has(type) ? lanes.code : lanes.notice;
 }
 
 /** @param requested - the end that the request names, in epoch ms. */
