@@ -20,6 +20,7 @@ interface Row {
   readonly kind: string;
   readonly attempts: number;
   readonly sealed_message: string | null;
+  readonly accepted_at: Date | null;
 }
 const rows = async (): Promise<Row[]> =>
   (await platform.identity.db.query<Row>('select * from outgoing_mails order by id')).rows;
@@ -71,6 +72,25 @@ test('a mail is deleted once the mail service has stored it', async () => {
   });
   await platform.drained();
   expect(codeIn(await platform.mailTo(email, /code/))).toMatch(/^\d{6}$/);
+});
+
+test('an invitation is not handed over again when the mail service may have forgotten its key', async () => {
+  platform.inbox.isBusy = true;
+  try {
+    const { email } = await platform.createUser({});
+    await waitFor(async () => (await rows())[0]?.accepted_at, { what: 'the hand-over' });
+    await platform.mail.stop();
+    await platform.identity.db.query(
+      `update outgoing_mails set accepted_at = accepted_at - interval '20 hours', next_attempt_at = accepted_at`,
+    );
+    await waitFor(async () => (await rows()).length === 0, { what: 'the end' });
+    await platform.mail.start();
+    platform.inbox.isBusy = false;
+    await platform.mail.hurry();
+    expect((await platform.mailTo(email, /invited/)).subject).toMatch(/invited/);
+  } finally {
+    platform.inbox.isBusy = false;
+  }
 });
 
 test('delivers waiting mails once the organisation has configured an SMTP server', async () => {

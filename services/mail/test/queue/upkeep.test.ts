@@ -69,6 +69,17 @@ test('records are deleted after their retention', async () => {
   expect(await subjects()).toEqual(['sent 1', 'sent 29']);
 });
 
+test('an idempotency key is free after a day, but not before its mail has an outcome', async () => {
+  const createdAt = new Date(now - 2 * DAY_MS);
+  for (const state of ['queued', 'sending', 'sent', 'failed']) {
+    const columns = { expires_at: new Date(now + DAY_MS), idempotency_key: state, request_digest: 'x' };
+    await insertMailRow(db, { state, createdAt, columns });
+  }
+  await runUpkeep();
+  const { rows } = await db.query('select state from mails where idempotency_key is not null order by 1');
+  expect(rows).toEqual([{ state: 'queued' }, { state: 'sending' }]);
+});
+
 test('each run deletes at most a thousand expired mails', async () => {
   await insert('failed', 8);
   await db.query(

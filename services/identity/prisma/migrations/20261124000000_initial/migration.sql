@@ -443,6 +443,8 @@ create table outgoing_mails (
   expires_at timestamptz(3) not null,
   attempts integer default 0 not null,
   next_attempt_at timestamptz(3) not null,
+  -- When the mail service stored the mail. The request of an invitation is repeated for its outcome, but only for hours.
+  accepted_at timestamptz(3),
   -- The x-request-id of the request that caused the mail: it goes with the mail to the mail service, and into the logs.
   request_id text,
   -- Alerts about a possible theft are claimed before all other mails.

@@ -27,6 +27,8 @@ export const insertMails = (
 export interface OutgoingMail extends Omit<NewMail, 'nextAttemptAt' | 'reportsTheft'> {
   readonly sealedMessage: string | null;
   readonly attempts: number;
+  /** The time at which the mail service had stored the mail, as far as that is known. */
+  readonly acceptedAt: Date | null;
 }
 
 export const insertMail = (db: Prisma | Transaction, mail: NewMail): Promise<unknown> =>
@@ -76,8 +78,11 @@ export const deleteMailsTo = (db: Prisma, email: string): Promise<number> => db.
   delete from outgoing_mails
   where email = ${email} or user_id in (select id from users where users.email = ${email})`;
 
-export const postponeMail = (db: Prisma, id: string, nextAttemptAt: Date): Promise<unknown> =>
-  db.outgoingMail.updateMany({ where: { id }, data: { nextAttemptAt } });
+export const postponeMail = (
+  db: Prisma,
+  id: string,
+  data: { readonly nextAttemptAt: Date; readonly acceptedAt: Date | null },
+): Promise<unknown> => db.outgoingMail.updateMany({ where: { id }, data });
 
 /** Deletes an invitation that nobody got, or perhaps nobody. The reason is stored with the member. */
 export const abandonInvitation = (

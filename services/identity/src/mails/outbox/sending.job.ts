@@ -51,11 +51,14 @@ export function createSendingJob(deps: {
   const inFlight = new Set<Promise<void>>();
   const stopping = new AbortController();
 
-  const postpone = ({ id, kind, attempts }: OutgoingMail): Promise<unknown> =>
-    postponeMail(prisma, id, new Date(clock() + getRetryDelayMs(kind, attempts)));
+  const postpone = ({ id, kind, attempts }: OutgoingMail, acceptedAt: Date | null): Promise<unknown> =>
+    postponeMail(prisma, id, {
+      nextAttemptAt: new Date(clock() + getRetryDelayMs(kind, attempts)),
+      acceptedAt,
+    });
 
-  const isFollowed = ({ kind, createdAt }: OutgoingMail): boolean =>
-    kind === 'invitation' && clock() - createdAt.getTime() < MAX_FOLLOWED_MS;
+  const isOver = ({ acceptedAt }: OutgoingMail): boolean =>
+    acceptedAt !== null && clock() - acceptedAt.getTime() >= MAX_FOLLOWED_MS;
 
   async function recordResult(mail: OutgoingMail, result: SendResult): Promise<void> {
     if ('reason' in result && !stopping.signal.aborted)
@@ -64,7 +67,9 @@ export function createSendingJob(deps: {
         'failed to send the mail',
       );
     const { state } = result;
-    if (state === 'waiting' || (state === 'accepted' && isFollowed(mail))) return void (await postpone(mail));
+    if (state === 'waiting') return void (await postpone(mail, mail.acceptedAt));
+    if (state === 'accepted' && mail.kind === 'invitation')
+      return void (await postpone(mail, mail.acceptedAt ?? new Date(clock())));
     if (mail.kind === 'invitation' && state === 'refused')
       return void (await abandonInvitation(prisma, mail, {
         undeliverableReason: result.reason,
@@ -80,7 +85,7 @@ export function createSendingJob(deps: {
 
   async function attempt(mail: OutgoingMail): Promise<void> {
     try {
-      const message = await prepare(mail);
+      const message = isOver(mail) ? undefined : await prepare(mail);
       const { id: idempotencyKey, expiresAt, requestId } = mail;
       const options = { idempotencyKey, expiresAt, requestId, signal: stopping.signal };
       if (message) await recordResult(mail, await send(message, options));

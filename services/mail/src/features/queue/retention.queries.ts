@@ -40,11 +40,12 @@ export async function expireContents(db: pg.Pool, createdBefore: Date): Promise<
   );
 }
 
-/** Removes the keys of up to a thousand mails, so that they can be used again. The mails stay. */
+/** Removes the keys of up to a thousand mails that have an outcome, so that they can be used again. The mails stay. */
 export async function expireKeys(db: pg.Pool, createdBefore: Date): Promise<void> {
   await db.query(
     `update mails set idempotency_key = null, request_digest = null
      where id in (select id from mails where idempotency_key is not null and created_at < $1
+                    and state not in ('queued', 'sending')
                   order by created_at limit 1000)`,
     [createdBefore],
   );
