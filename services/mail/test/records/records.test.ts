@@ -160,6 +160,30 @@ describe('a resend', () => {
     expect((await resend(failed.id)).body.error.code).toBe('NOT_RESENDABLE');
   });
 
+  test('goes only to the recipients that do not have the mail', async () => {
+    smtp.behave((step) => (step === 'MESSAGE' ? '554 no' : undefined));
+    await mail.send({ ...invite, sendEmailTo: ['has@example.com'], sendCcTo: ['Lacks@example.com'] });
+    const { id } = await newestFailed();
+    await mail.db.query(
+      `update mail_recipients set outcome = 'accepted' where mail_id = $1 and address = 'has@example.com'`,
+      [id],
+    );
+    smtp.behave(() => undefined);
+    expect((await resend(id)).status).toBe(200);
+    expect(smtp.accepted.at(-1)?.to).toEqual(['Lacks@example.com']);
+  });
+
+  test('keeps the stored request until its own row has it', async () => {
+    smtp.behave((step) => (step === 'MESSAGE' ? '554 no' : undefined));
+    await mail.send(invite);
+    const { id } = await newestFailed();
+    smtp.behave(() => undefined);
+    await mail.db.query(`alter table mails add constraint nothing_new check (state <> 'sending') not valid`);
+    const refused = await resend(id);
+    await mail.db.query('alter table mails drop constraint nothing_new');
+    expect([refused.status, (await resend(id)).status]).toEqual([503, 200]);
+  });
+
   test('that fails can be repeated through its new record; mails with a code cannot be resent', async () => {
     smtp.behave((step) => (step === 'MESSAGE' ? '451 later' : undefined));
     await mail.send({ ...invite, subject: 'twice' });

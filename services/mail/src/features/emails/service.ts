@@ -105,9 +105,9 @@ export function createEmailService(deps: {
     sendLimiter.acquire(orgId, 1);
     try {
       const mail = toNewMail(request, email);
-      // A row that is stored although this fails is deleted when its lease expires.
+      // A row that is stored although this fails is deleted when its lease expires, or sent if it is a resend.
       const isNew = await journal.accept(mail).catch((error: unknown) => {
-        throw notApplied(error);
+        throw mail.originalMailId === undefined ? notApplied(error) : error;
       });
       if (!isNew) return undefined;
       const outcome = await deliverNow(request, email, mail).catch((error: unknown) => {
@@ -173,7 +173,7 @@ export function createEmailService(deps: {
           ? await sendNow(request, read.email)
           : await enqueue(request, read.email);
       if (submission) return submission;
-      // Either another request with the key was faster, or a recipient of the mail to resend has been erased.
+      // Either another request with the key was faster, or the mail can't be resent any more.
       if (idempotency) return replay(orgId, idempotency, deadlines);
       throw notResendable();
     },

@@ -15,6 +15,7 @@ import {
   findStatus,
   insertMails,
   insertMailWithAttachments,
+  insertResend,
   type MailKey,
   markDataBegun,
   renewLeases,
@@ -114,7 +115,7 @@ export function createJournal(deps: {
     /**
      * Stores a mail. With `callerWaits`, it is claimed by this replica.
      *
-     * @returns false when the idempotency key is taken, or when a recipient of the mail to resend has been erased.
+     * @returns false when the idempotency key is taken, or when the mail to resend can't be resent any more.
      * @throws AppError 503 when it can't be stored.
      */
     async accept(mail: NewMail): Promise<boolean> {
@@ -122,7 +123,11 @@ export function createJournal(deps: {
       if (mail.callerWaits) held.set(toKey(first), first);
       let isWritten = false;
       try {
-        isWritten = await insertBatched(mail);
+        const { originalMailId } = mail;
+        isWritten =
+          originalMailId === undefined
+            ? await insertBatched(mail)
+            : await insertResend(pool, mail, originalMailId, leaseMs);
       } catch (error) {
         throw dependencyUnavailable('database', error);
       } finally {

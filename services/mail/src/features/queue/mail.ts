@@ -38,7 +38,7 @@ export interface NewMail {
   readonly cc: readonly string[];
   readonly templateType: string;
   readonly idempotency?: { readonly key: string; readonly digest: string };
-  /** The mail that this one resends. It isn't stored if a recipient of that mail has been erased meanwhile. */
+  /** The mail that this one resends. It isn't stored if that mail has been resent, or one of its recipients erased, meanwhile. */
   readonly originalMailId?: string | undefined;
   readonly sealedRequest: string | null;
   readonly sealedContent: string;

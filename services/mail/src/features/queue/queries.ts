@@ -10,23 +10,19 @@ import type { AttemptEnd, ClaimedMail, MailClaim, MailState, MailStatus, NewMail
  * batch. The state is compared as text for the same reason.
  */
 
-/** A resend locks the original mail, so that erasing one of its recipients either happens before, or finds the resend. */
 const insertSql = `
   insert into mails (id, org_id, state, lane, caller_waits, claim, attempts, lease_until, at_least_once, can_resend,
                      next_attempt_at, expires_at, subject, from_address, to_addresses, cc_addresses, template_type,
                      idempotency_key, request_digest, sealed_request, sealed_content, created_at, updated_at)
-  select id, org_id, case when caller_waits then 'sending' else 'queued' end::mail_state, lane, caller_waits,
-         caller_waits::int, caller_waits::int, case when caller_waits then now() + $2 * interval '1 ms' end, at_least_once,
+  select id, org_id, case when is_claimed then 'sending' else 'queued' end::mail_state, lane, caller_waits,
+         is_claimed::int, is_claimed::int, case when is_claimed then now() + $2 * interval '1 ms' end, at_least_once,
          can_resend, created_at, expires_at, subject, from_address, to_addresses, cc_addresses, template_type,
          idempotency_key, request_digest, sealed_request, sealed_content, created_at, created_at
   from jsonb_to_recordset($1::jsonb) as mail (
-    id uuid, org_id uuid, lane smallint, caller_waits boolean, at_least_once boolean, can_resend boolean,
+    id uuid, org_id uuid, lane smallint, is_claimed boolean, caller_waits boolean, at_least_once boolean, can_resend boolean,
     expires_at timestamptz, subject text, from_address text, to_addresses text[], cc_addresses text[],
     template_type text, idempotency_key text, request_digest text, sealed_request text, sealed_content text,
-    created_at timestamptz, original_mail_id uuid)
-  where original_mail_id is null or exists (
-    select from mails as original
-    where original.id = original_mail_id and original.org_id = mail.org_id and not original.recipient_erased for share)
+    created_at timestamptz)
   on conflict (org_id, idempotency_key) where idempotency_key is not null do nothing
   returning id`;
 
@@ -34,7 +30,9 @@ const toColumns = (mail: NewMail) => ({
   id: mail.id,
   org_id: mail.orgId,
   lane: mail.lane,
-  caller_waits: mail.callerWaits,
+  is_claimed: mail.callerWaits,
+  // A resend is queued when its replica dies, because its row has the only copy of the request.
+  caller_waits: mail.callerWaits && mail.originalMailId === undefined,
   at_least_once: mail.atLeastOnce,
   can_resend: mail.canResend,
   expires_at: mail.expiresAt.toISOString(),
@@ -48,13 +46,12 @@ const toColumns = (mail: NewMail) => ({
   sealed_request: mail.sealedRequest,
   sealed_content: mail.sealedContent,
   created_at: mail.createdAt.toISOString(),
-  original_mail_id: mail.originalMailId ?? null,
 });
 
 /** Replicas insert keys in the same order, so that they can't wait for each other. */
 const toOrder = ({ orgId, idempotency }: NewMail): string => `${orgId} ${idempotency?.key ?? ''}`;
 
-/** @returns the ids that were written. Mails with a taken idempotency key and resends of an erased mail are left out. */
+/** @returns the ids that were written. Mails with a taken idempotency key are left out. */
 export async function insertMails(
   db: pg.Pool | pg.ClientBase,
   mails: readonly NewMail[],
@@ -76,25 +73,14 @@ export interface AttachmentPiece {
   readonly sealed: Buffer;
 }
 
-/** Stores a mail together with its attachments, which are encrypted one piece at a time. @returns false as `insertMails` does. */
-export async function insertMailWithAttachments(
-  db: pg.Pool,
-  mail: NewMail,
-  pieces: AsyncIterable<AttachmentPiece>,
-): Promise<boolean> {
+async function inTransaction<T>(db: pg.Pool, run: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   const client = await db.connect();
   let failure: unknown;
   try {
     await client.query('begin');
-    const isWritten = (await insertMails(client, [mail], 0)).has(mail.id);
-    if (isWritten)
-      for await (const { attachment, piece, sealed } of pieces)
-        await client.query(
-          'insert into mail_attachments (mail_id, attachment, piece, sealed) values ($1, $2, $3, $4)',
-          [mail.id, attachment, piece, sealed],
-        );
+    const result = await run(client);
     await client.query('commit');
-    return isWritten;
+    return result;
   } catch (error) {
     failure = error;
     throw error;
@@ -103,6 +89,45 @@ export async function insertMailWithAttachments(
     client.release(failure !== undefined);
   }
 }
+
+/** Stores a mail together with its attachments, which are encrypted one piece at a time. @returns false as `insertMails` does. */
+export const insertMailWithAttachments = (
+  db: pg.Pool,
+  mail: NewMail,
+  pieces: AsyncIterable<AttachmentPiece>,
+): Promise<boolean> =>
+  inTransaction(db, async (client) => {
+    const isWritten = (await insertMails(client, [mail], 0)).has(mail.id);
+    if (isWritten)
+      for await (const { attachment, piece, sealed } of pieces)
+        await client.query(
+          'insert into mail_attachments (mail_id, attachment, piece, sealed) values ($1, $2, $3, $4)',
+          [mail.id, attachment, piece, sealed],
+        );
+    return isWritten;
+  });
+
+/**
+ * Stores a mail that resends another one, whose request it takes over: of two concurrent resends only one is stored. The
+ * original mail is locked meanwhile, so that erasing one of its recipients either happens before, or finds the resend.
+ *
+ * @returns false when the original mail can't be resent any more.
+ */
+export const insertResend = (
+  db: pg.Pool,
+  mail: NewMail,
+  originalMailId: string,
+  leaseMs: number,
+): Promise<boolean> =>
+  inTransaction(db, async (client) => {
+    const { rowCount } = await client.query(
+      `update mails set sealed_request = null, can_resend = false
+       where id = $2 and org_id = $1 and state::text in ('failed', 'unknown') and sealed_request is not null
+         and not recipient_erased`,
+      [mail.orgId, originalMailId],
+    );
+    return rowCount === 1 && (await insertMails(client, [mail], leaseMs)).has(mail.id);
+  });
 
 /** @returns one piece of an attachment; undefined when there is none. */
 export async function findAttachmentPiece(
