@@ -51,6 +51,7 @@ create unique index mails_idempotency on mails (org_id, idempotency_key) where i
 create index mails_keys_to_expire on mails (created_at) where idempotency_key is not null;
 -- What administrators list, newest first: each state and template is a range of ids of its own.
 create index mails_of_org on mails (org_id, state, template_type, id);
+create index mails_due on mails (next_attempt_at) where state = 'queued';
 create index mails_queued on mails (org_id, lane, next_attempt_at) where state = 'queued';
 create index mails_queued_to_expire on mails (expires_at) where state = 'queued';
 create index mails_sending on mails (lease_until) where state = 'sending';

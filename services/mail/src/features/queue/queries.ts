@@ -441,7 +441,8 @@ export async function measureQueue(
 ): Promise<{ readonly due: number; readonly oldestSeconds: number }> {
   const { rows } = await db.query<{ due: number; oldestSeconds: number | null }>(
     `select count(*)::int as due, extract(epoch from $1 - min(next_attempt_at))::float as "oldestSeconds"
-     from (select next_attempt_at from mails where state = 'queued' and next_attempt_at <= $1 limit $2) due`,
+     from (select next_attempt_at from mails where state = 'queued' and next_attempt_at <= $1
+           order by next_attempt_at limit $2) due`,
     [at, maxCount],
   );
   return { due: rows[0]?.due ?? 0, oldestSeconds: rows[0]?.oldestSeconds ?? 0 };
