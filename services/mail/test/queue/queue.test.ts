@@ -229,11 +229,14 @@ describe('recipients', () => {
 
   test('that were deferred beside others are named in the response, and tried again', async () => {
     greylist();
-    const sent = await mail.send({ ...notice, sendEmailTo }, { 'idempotency-key': randomUUID() });
+    const key = { 'idempotency-key': randomUUID() };
+    const sent = await mail.send({ ...notice, sendEmailTo }, key);
     expect([sent.status, sent.body.data.data]).toEqual([
       200,
       'Email sent, but the server refused gone@example.com, and it is tried again for Bob@example.com',
     ]);
+    const again = await mail.send({ ...notice, sendEmailTo }, key);
+    expect([again.status, again.body]).toEqual([200, sent.body]);
     smtp.behave(() => undefined);
     mail.advance(2 * MINUTE);
     await waitFor(() => smtp.accepted.length === 2, { what: 'the second attempt' });

@@ -3,19 +3,19 @@ import type { Journal } from '../queue/journal.js';
 import type { MailStatus } from '../queue/mail.js';
 import { keyInUse, keyReused } from './errors.js';
 import type { Idempotency, ResponseDeadlines } from './send-request.js';
-import { type Submission, toSubmission } from './submission.js';
+import { type Submission, toConfirmation, toSubmission } from './submission.js';
 
 /** A request waits this long for the first one with its key. */
 const EARLIER_WAIT_MS = 30_000;
 
-/** Reads the state of a mail until it has an outcome, or the time is over. @returns the last state. */
+/** Reads the state of a mail until it has an outcome, or some of its recipients have it, or the time is over. @returns the last state. */
 export async function waitForOutcome(
   find: () => Promise<MailStatus | undefined>,
   until: number,
 ): Promise<MailStatus | undefined> {
   for (let waitMs = 20; ; waitMs = Math.min(waitMs * 2, 500)) {
     const found = await find();
-    const isOver = !found || (found.state !== 'queued' && found.state !== 'sending');
+    const isOver = !found || found.isPartlySent || (found.state !== 'queued' && found.state !== 'sending');
     if (isOver || performance.now() + waitMs > until) return found;
     await delay(waitMs);
   }
@@ -43,6 +43,16 @@ export const createReplay =
     if (!earlier) throw keyInUse();
     if (earlier.state !== 'queued' && earlier.state !== 'sending')
       return toSubmission(earlier.state, earlier.refused, earlier.problem);
-    if (acceptAt === undefined) throw keyInUse();
+    if (acceptAt === undefined) {
+      if (!earlier.isPartlySent) throw keyInUse();
+      const { refused, deferred } = earlier;
+      return {
+        state: 'sent',
+        confirmation: toConfirmation([
+          ...refused.map((address) => ({ address, state: 'refused' as const })),
+          ...deferred.map((address) => ({ address, state: 'deferred' as const })),
+        ]),
+      };
+    }
     return { state: 'accepted', id: earlier.id };
   };

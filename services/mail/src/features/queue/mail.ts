@@ -90,5 +90,8 @@ export interface MailStatus {
   readonly state: MailState;
   readonly digest: string | null;
   readonly refused: readonly string[];
+  readonly deferred: readonly string[];
+  /** Whether the server has named somebody for whom it accepted the mail. */
+  readonly isPartlySent: boolean;
   readonly problem: SmtpProblem | undefined;
 }

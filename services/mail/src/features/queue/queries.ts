@@ -387,18 +387,34 @@ export async function expireQueued(db: pg.Pool, at: Date): Promise<number> {
   return rowCount ?? 0;
 }
 
-const statusColumns = `mails.id, state, request_digest, problem, array(
+/** @param outcomes - a list in SQL. */
+const recipientsWith = (outcomes: string): string => `array(
   select one from unnest(to_addresses || cc_addresses) as one
   where exists (select from mail_recipients recipients where recipients.mail_id = mails.id
                 and recipients.org_id = mails.org_id and recipients.address = lower(one)
-                and recipients.outcome in ('refused', 'suppressed')))`;
+                and recipients.outcome in (${outcomes})))`;
 
-type StatusRow = [number, string, MailState, string | null, SmtpProblem | null, string[]];
-const toStatus = ([, id, state, digest, problem, refused]: StatusRow): MailStatus => ({
+const statusColumns = `mails.id, state, request_digest, problem, ${recipientsWith(`'refused', 'suppressed'`)},
+  ${recipientsWith(`'deferred'`)}, exists (
+    select from mail_recipients recipients where recipients.mail_id = mails.id and recipients.outcome = 'accepted')`;
+
+type StatusRow = [number, string, MailState, string | null, SmtpProblem | null, string[], string[], boolean];
+const toStatus = ([
+  ,
+  id,
+  state,
+  digest,
+  problem,
+  refused,
+  deferred,
+  isPartlySent,
+]: StatusRow): MailStatus => ({
   id,
   state,
   digest,
   refused,
+  deferred,
+  isPartlySent,
   problem: problem ?? undefined,
 });
 
