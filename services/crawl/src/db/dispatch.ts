@@ -6,19 +6,27 @@ import type { Db, Transaction } from './transaction.js';
 
 /* What the dispatcher reads and writes. Each statement handles a bounded number of rows, which no other replica has. */
 
+/** Which rows are dispatched: `pull` are those of workers that need no queue. */
+export type DispatchScope = 'all' | 'pull';
+
 /**
  * Locks schedules that are due, oldest first, and returns them. A one-off schedule waits until the run before it has
  * ended, as it has no other time; it stays due until then.
  */
-export async function lockDueSchedules(tx: Transaction, now: Date, limit: number): Promise<Schedule[]> {
+export async function lockDueSchedules(
+  tx: Transaction,
+  now: Date,
+  limit: number,
+  scope: DispatchScope,
+): Promise<Schedule[]> {
   const { rows } = await tx.query<Schedule>({
     name: 'lock_due_schedules',
     text: `select ${scheduleColumns('s')} from schedules s
-           where s.state = 'active' and s.next_run_at <= $1 and (s.is_recurring or not exists (
+           where s.state = 'active' and s.next_run_at <= $1 and ($3 = 'all' or s.worker = 'pull') and (s.is_recurring or not exists (
              select from runs r where r.org_id = s.org_id and r.connector = s.connector
                and r.state in ('waiting', 'active', 'retrying')))
            order by s.next_run_at limit $2 for no key update skip locked`,
-    values: [now, limit],
+    values: [now, limit, scope],
   });
   return rows;
 }
@@ -101,7 +109,7 @@ const takeDue = `
     select id, case when state <> 'active' then case when is_queued then 'again' else 'due' end
         when heartbeat_until > $1 then 'alive' else 'lost' end as was,
       worker = 'pull' and coalesce(heartbeat_until, due_at) >= deadline_at as is_late
-    from runs where state in ('waiting', 'active', 'retrying') and due_at <= $1
+    from runs where state in ('waiting', 'active', 'retrying') and due_at <= $1 and ($4 = 'all' or worker = 'pull')
     order by due_at limit $2 for no key update skip locked
   )
   update runs r set
@@ -117,11 +125,16 @@ const takeDue = `
   returning ${dueRunColumns('r')}, due.was`;
 
 /** Returns runs that are due, oldest first, and marks them as enqueued. */
-export async function takeDueRuns(db: pg.Pool, now: Date, limit: number): Promise<FoundRun[]> {
+export async function takeDueRuns(
+  db: pg.Pool,
+  now: Date,
+  limit: number,
+  scope: DispatchScope,
+): Promise<FoundRun[]> {
   const { rows } = await db.query<FoundRun>({
     name: 'take_due_runs',
     text: takeDue,
-    values: [now, limit, REQUEUE_AFTER_MS],
+    values: [now, limit, REQUEUE_AFTER_MS, scope],
   });
   // The ids of runs grow with the time at which they were made.
   return rows.toSorted((a, b) => (a.id < b.id ? -1 : 1));

@@ -2,6 +2,7 @@ import { type Clock, createPeriodicTask, type Logger } from '@platform/service-k
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import {
+  type DispatchScope,
   type DueTick,
   findNextDue,
   insertTicks,
@@ -91,10 +92,10 @@ export function createDispatcher(deps: {
   }
 
   /** @returns whether there may be more. */
-  async function dispatchSchedules(): Promise<boolean> {
+  async function dispatchSchedules(scope: DispatchScope): Promise<boolean> {
     const now = clock();
     const { schedules, ticks, runs } = await inTransaction(pool, async (tx) => {
-      const due = await lockDueSchedules(tx, new Date(now), PAGE);
+      const due = await lockDueSchedules(tx, new Date(now), PAGE, scope);
       const made = due.map((schedule) => toTick(schedule, now));
       return {
         schedules: due,
@@ -116,8 +117,8 @@ export function createDispatcher(deps: {
   }
 
   /** @returns whether there may be more. */
-  async function dispatchRuns(): Promise<boolean> {
-    const found = await takeDueRuns(pool, new Date(clock()), PAGE);
+  async function dispatchRuns(scope: DispatchScope): Promise<boolean> {
+    const found = await takeDueRuns(pool, new Date(clock()), PAGE, scope);
     for (const { id: runId, connector, was } of found) {
       if (was !== 'lost') continue;
       metrics.repairs.inc({ kind: 'lost_run' });
@@ -142,16 +143,30 @@ export function createDispatcher(deps: {
     checkedAt = performance.now();
   }
 
-  async function round(stopping: AbortSignal): Promise<void> {
-    const startedAt = clock();
-    clearTimeout(timer);
-    // While the queue is unavailable nothing is dispatched: what becomes due meanwhile stays a row that is due.
+  /** @throws Error while the queue is unavailable. */
+  async function prepareQueue(stopping: AbortSignal): Promise<void> {
     await queues.ping();
     if (!isLimited) await queues.limitConcurrency();
     isLimited = true;
     await recoverQueue(stopping);
-    while (!stopping.aborted && (await dispatchRuns()));
-    while (!stopping.aborted && (await dispatchSchedules()));
+  }
+
+  async function dispatch(stopping: AbortSignal, scope: DispatchScope): Promise<void> {
+    while (!stopping.aborted && (await dispatchRuns(scope)));
+    while (!stopping.aborted && (await dispatchSchedules(scope)));
+  }
+
+  async function round(stopping: AbortSignal): Promise<void> {
+    const startedAt = clock();
+    clearTimeout(timer);
+    try {
+      await prepareQueue(stopping);
+    } catch (error) {
+      // Only what needs no queue is dispatched: what else becomes due meanwhile stays a row that is due.
+      await dispatch(stopping, 'pull');
+      throw error;
+    }
+    await dispatch(stopping, 'all');
     const next = await findNextDue(pool, new Date(startedAt));
     if (next === undefined || stopping.aborted) return;
     const sleepMs = next - clock();

@@ -46,6 +46,19 @@ describe('ticks', () => {
     );
   });
 
+  it('runs of workers that pull are made and delivered again while the queue is away, others afterwards', async () => {
+    const pulled = await rows.scheduleDaily();
+    const queued = await rows.scheduleDaily();
+    await rows.pool.query(`update schedules set worker = 'pull' where id = $1`, [pulled.id]);
+    const getOrgs = async (isQueueAway: boolean) =>
+      (await rows.dispatch(isQueueAway)).map(({ orgId }) => orgId).filter((id) => ours.includes(id));
+    const ours: string[] = [pulled.orgId, queued.orgId];
+    expect(await getOrgs(true)).toEqual([pulled.orgId]);
+    rows.now += 60_000;
+    expect(await getOrgs(true)).toEqual([pulled.orgId]);
+    expect(await getOrgs(false)).toEqual([queued.orgId]);
+  });
+
   it('a skipped one-off run and the end of its schedule are written together', async () => {
     const { id, deliver } = await rows.scheduleOnce({ missedRunPolicy: 'skip' });
     rows.now += 2 * times.misfireGraceMs;

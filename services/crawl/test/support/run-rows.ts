@@ -77,15 +77,19 @@ export function useRunRows() {
     if (!run) throw new Error('not delivered');
     return run;
   }
-  /** Dispatches what is due. Returns the runs that were delivered, in order. */
-  async function dispatch(): Promise<DueRun[]> {
+  /**
+   * Dispatches what is due. Returns the runs that were delivered, in order.
+   *
+   * @param isQueueAway - the queue answers nothing.
+   */
+  async function dispatch(isQueueAway = false): Promise<DueRun[]> {
     const delivered: DueRun[] = [];
     const done = () => Promise.resolve();
     const dispatcher = createDispatcher({
       pool,
       queues: {
         add: async (runs) => void delivered.push(...(await Promise.resolve(runs))),
-        ping: done,
+        ping: () => (isQueueAway ? Promise.reject(new Error('The queue is away')) : done()),
         limitConcurrency: done,
         afterDataLoss: () => Promise.resolve(false),
       },
@@ -97,7 +101,9 @@ export function useRunRows() {
       onClaimable: (runs) => void delivered.push(...runs),
     });
     try {
-      await dispatcher.run();
+      const round = dispatcher.run();
+      if (isQueueAway) await expect(round).rejects.toThrow('The queue is away');
+      else await round;
     } finally {
       await dispatcher.stop();
     }
