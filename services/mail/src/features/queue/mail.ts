@@ -14,7 +14,8 @@ import type { RecipientOutcome, SmtpProblem } from '../delivery/outcome.js';
  *   unknown --its replica was alive, but could not reach the database--> its true outcome
  *
  * A mail whose caller waits for the outcome starts as `sending`, claimed by the replica that has the request. It is tried
- * only while the caller waits: then it has failed, or, when the replica died before the message was begun, is deleted.
+ * only while the caller waits: then it has failed, or, when the replica died before the message was begun, is deleted. A
+ * resend is then queued, because it has the only copy of the request.
  */
 export const mailStates = ['queued', 'sending', 'sent', 'failed', 'unknown'] as const;
 export type MailState = (typeof mailStates)[number];
