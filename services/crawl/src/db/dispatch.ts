@@ -55,20 +55,23 @@ const insert = `
       ${toParameters('s')} as parameters, ${toMode('$2::timestamptz')} as mode,
       case when t."skipReason" is not null then t."skipReason"
         when exists (select from runs r where r.org_id = s.org_id and r.connector = s.connector
-          and r.state in ('waiting', 'active', 'retrying')) then 'The previous run was still in progress' end as reason
+          and r.state in ('waiting', 'active', 'retrying')) then 'The previous run was still in progress' end as reason,
+      -- A one-off schedule that waited for the run before it was not missed.
+      t."isMissed" and (s.is_recurring or not exists (select from runs r where r.org_id = s.org_id
+        and r.connector = s.connector and r.finished_at >= s.next_run_at)) as missed
     from tick t join schedules s on s.id = t."scheduleId"
       left join connector_states c on c.org_id = s.org_id and c.connector = s.connector
   ), made as (
     -- A one-off schedule keeps waiting for a run that began since it was read.
     select * from given where is_recurring or reason is null or "skipReason" is not null
   ), moved as (
-    update schedules s set next_run_at = made."nextRunAt", missed_runs = s.missed_runs + made."isMissed"::int,
+    update schedules s set next_run_at = made."nextRunAt", missed_runs = s.missed_runs + made.missed::int,
       state = case when not s.is_recurring and made.reason is not null then 'finished' else s.state end
     from made where s.id = made.id
   )
   insert into runs (id, schedule_id, revision, org_id, connector, trigger, tick, worker, mode, parameters, state,
     scheduled_for, created_at, finished_at, attempts_max, reason, due_at, is_queued)
-  select "runId", id, revision, org_id, connector, (case when "isMissed" then 'missed' else 'schedule' end)::run_trigger,
+  select "runId", id, revision, org_id, connector, (case when missed then 'missed' else 'schedule' end)::run_trigger,
     revision || ':' || (extract(epoch from next_run_at) * 1000)::bigint, worker, mode,
     case when reason is null then parameters end,
     (case when reason is null then 'waiting' else 'skipped' end)::run_state, next_run_at, $2,
@@ -76,15 +79,17 @@ const insert = `
     case when reason is null then $3::timestamptz end, reason is null
   from made order by next_run_at, id
   on conflict do nothing
-  returning ${dueRunColumns('runs')}, state`;
+  returning ${dueRunColumns('runs')}, state, trigger`;
+
+/** The run that was made of a tick. */
+export type TickRun = DueRun & {
+  readonly state: 'waiting' | 'skipped';
+  readonly trigger: 'schedule' | 'missed';
+};
 
 /** Makes the runs of locked schedules, as if they were in the queue. @returns all of them, the skipped ones included. */
-export async function insertTicks(
-  tx: Transaction,
-  ticks: readonly DueTick[],
-  now: Date,
-): Promise<(DueRun & { readonly state: 'waiting' | 'skipped' })[]> {
-  const { rows } = await tx.query<DueRun & { state: 'waiting' | 'skipped' }>({
+export async function insertTicks(tx: Transaction, ticks: readonly DueTick[], now: Date): Promise<TickRun[]> {
+  const { rows } = await tx.query<TickRun>({
     name: 'insert_ticks',
     text: insert,
     values: [JSON.stringify(ticks), now, new Date(now.getTime() + REQUEUE_AFTER_MS)],

@@ -103,9 +103,10 @@ export function createDispatcher(deps: {
         runs: made.length === 0 ? [] : await insertTicks(tx, made, new Date(now)),
       };
     });
+    const missed = new Set(runs.filter(({ trigger }) => trigger === 'missed').map(({ id }) => id));
     schedules.forEach(({ orgId, connector, config, nextRunAt }, index) => {
       maybePruneRuns(pool, orgId, connector);
-      if (ticks[index]?.isMissed !== true) return;
+      if (!missed.has(ticks[index]?.runId ?? '')) return;
       metrics.missed.inc({ connector, policy: config.missedRunPolicy });
       log.warn(
         { orgId, connector, expected: nextRunAt },
