@@ -57,18 +57,19 @@ describeWith('nginx', 'traces', () => {
           GROUP: randomUUID(),
           OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
         });
-        const scheduledTime = new Date(Date.now() + 2_000).toISOString();
-        const params = {
-          name: 'schedule_crawl',
-          arguments: { connector: 'wiki_1', scheduleConfig: { scheduleType: 'once', scheduledTime } },
-        };
-        const traceparent = `00-${traceId}-${randomBytes(8).toString('hex')}-01`;
+        const scheduleConfig = { scheduleType: 'daily', hour: 3, minute: 0 };
+        const params = { name: 'schedule_crawl', arguments: { connector: 'wiki_1', scheduleConfig } };
+        const createTraceparent = () => `00-${traceId}-${randomBytes(8).toString('hex')}-01`;
+        const traceparent = createTraceparent();
         const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
         const answer = await call('/mcp', body, { traceparent });
         expect([answer.status, await answer.text()]).toEqual([
           200,
           expect.not.stringContaining('"isError":true'),
         ]);
+        // A run of the schedule has no caller; one that is asked for belongs to the trace of the request.
+        const run = '/api/v1/crawlingManager/wiki_1/run';
+        expect((await call(run, {}, { traceparent: createTraceparent() })).status).toBe(202);
         await waitFor(() => consumer.output() !== '', { what: 'the event' });
         await consumer.stop();
 
