@@ -13,7 +13,7 @@ describeWith('chromium', 'the screens of applications', () => {
       headers: { authorization: `Basic ${Buffer.from(`${clientId}:${secret}`).toString('base64')}` },
       body: new URLSearchParams({
         grant_type: 'client_credentials',
-        scope: 'crawl:read',
+        scope: 'user:read',
         resource: `${using.platform.url}/mcp`,
       }),
     });
@@ -38,7 +38,10 @@ describeWith('chromium', 'the screens of applications', () => {
     await page.getByText('No application is registered').waitFor();
     await page.getByRole('button', { name: 'New application' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill('Nightly job');
-    await page.getByText(/^By itself/).click();
+    await page
+      .getByRole('dialog')
+      .getByText(/^By itself/)
+      .click();
     await page.getByRole('dialog').getByText('user:read').click();
     expect(await findBarriers(page)).toEqual([]);
     await page.getByRole('button', { name: 'Create application' }).click();
@@ -136,7 +139,10 @@ describeWith('chromium', 'the screens of applications', () => {
     const page = await using.open('/organisation/applications');
     await page.getByRole('button', { name: 'New application' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill('Signer');
-    await page.getByText(/^By itself/).click();
+    await page
+      .getByRole('dialog')
+      .getByText(/^By itself/)
+      .click();
     await page.getByRole('button', { name: /How it proves who it is/ }).click();
     await page.getByRole('option', { name: /^By a key/ }).click();
     await page.getByRole('textbox', { name: 'Public keys' }).fill('-----BEGIN PUBLIC KEY-----');
