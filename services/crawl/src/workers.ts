@@ -77,6 +77,7 @@ export function startWorkers(deps: WorkerDeps): { dispatcher: Dispatcher; onEven
     log,
     overdueGraceMs: config.OVERDUE_GRACE_MS,
     misfireGraceMs: config.MISFIRE_GRACE_MS,
+    renewLeases: activeRuns.renew,
     onClaimable: (runs) => {
       const orgIds = [...new Set(runs.map(({ orgId }) => orgId))];
       void notifyWork(pool, orgIds).catch((error: unknown) => {

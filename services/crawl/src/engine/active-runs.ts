@@ -59,6 +59,8 @@ export function createActiveRuns(deps: {
       isStopped = true;
       for (const abort of runs.keys()) abort.abort(new RunStopped('shutdown'));
     },
+    /** Renews the leases now. */
+    renew: heartbeat.run,
     start: heartbeat.start,
     stop: () => void heartbeat.stop(),
   };

@@ -38,6 +38,8 @@ const PAGE = 200;
 const MAX_SLEEP_MS = 1_000;
 /** A data loss is looked for this often. */
 const LOSS_CHECK_MS = 1_000;
+/** A clock that is this much further than the time that has passed was set. */
+const CLOCK_JUMP_MS = 5_000;
 
 export function createDispatcher(deps: {
   readonly pool: pg.Pool;
@@ -48,14 +50,18 @@ export function createDispatcher(deps: {
   /** How late a run may be before its time counts as missed. */
   readonly overdueGraceMs: number;
   readonly misfireGraceMs: number;
+  /** Renews the leases of the runs of this process. */
+  readonly renewLeases: () => Promise<void>;
   /** Called with runs that workers can claim through the API. */
   readonly onClaimable: (runs: readonly DueRun[]) => void;
 }) {
-  const { pool, queues, clock, metrics, log, overdueGraceMs, misfireGraceMs, onClaimable } = deps;
+  const { pool, queues, clock, metrics, log, overdueGraceMs, misfireGraceMs, renewLeases, onClaimable } =
+    deps;
   const report = createErrorReporter(log, 'Failed to dispatch runs: trying again');
   let timer: NodeJS.Timeout | undefined;
   let checkedAt = -Infinity;
   let isLimited = false;
+  let clockOffset = clock() - performance.now();
 
   function toTick(schedule: Schedule, now: number): DueTick {
     const at = schedule.nextRunAt?.getTime() ?? now;
@@ -157,9 +163,18 @@ export function createDispatcher(deps: {
     while (!stopping.aborted && (await dispatchSchedules(scope)));
   }
 
+  /** A lease that ends only because the clock was set forward is renewed, so that its run is not taken for lost. */
+  async function followClock(now: number): Promise<void> {
+    const offset = now - performance.now();
+    const isSetForward = offset - clockOffset > CLOCK_JUMP_MS;
+    clockOffset = offset;
+    if (isSetForward) await renewLeases();
+  }
+
   async function round(stopping: AbortSignal): Promise<void> {
     const startedAt = clock();
     clearTimeout(timer);
+    await followClock(startedAt);
     try {
       await prepareQueue(stopping);
     } catch (error) {

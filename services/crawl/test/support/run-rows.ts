@@ -98,6 +98,7 @@ export function useRunRows() {
       log: createLogger('test', 'silent'),
       overdueGraceMs: times.overdueGraceMs,
       misfireGraceMs: times.misfireGraceMs,
+      renewLeases: async () => undefined,
       onClaimable: (runs) => void delivered.push(...runs),
     });
     try {
