@@ -26,8 +26,8 @@ export interface AttemptLimitOptions {
 
 /*
  * An attempt that one of its limits refuses counts at none: it must not use up what the others still allow. Attempts at
- * the same time can each find the limits unused; then the count that each gets decides. All rows are locked in the order
- * of their keys, so that no two attempts deadlock.
+ * the same time can each find the limits unused; then the count that each gets decides, and those that are refused are
+ * taken back. All rows are locked in the order of their keys, so that no two attempts deadlock.
  */
 const countAttempt = `
   with clock as materialized (
@@ -45,18 +45,20 @@ const countAttempt = `
       expire = case when present.expire <= excluded.expire - ${WINDOW_MS} then excluded.expire else present.expire end
     returning key, points, expire
   )
-  select refused.key, (refused.expire - clock.now)::int as "waitMs" from clock, (
-    select key, expire from used_up
+  select refused.key, (refused.expire - clock.now)::int as "waitMs", "isCounted" from clock, (
+    select key, expire, false as "isCounted" from used_up
     union all
-    select counted.key, counted.expire from counted join wanted on wanted.key = counted.key
+    select counted.key, counted.expire, true from counted join wanted on wanted.key = counted.key
     where counted.points > wanted.points
   ) refused`;
 
-/* A success takes its attempt back, and forgets the failures of its pair. */
+/* Takes an attempt back. */
 const uncountAttempt = `
-  with forgotten as (delete from rate_limits where key = $1)
   update rate_limits set points = points - 1
-  where points > 0 and key = any(array(select key from rate_limits where key = any($2) order by key for update))`;
+  where points > 0 and key = any(array(select key from rate_limits where key = any($1) order by key for update))`;
+
+const uncount = (pool: pg.Pool, keys: readonly string[]): Promise<unknown> =>
+  pool.query({ name: 'uncount_attempt', text: uncountAttempt, values: [keys] });
 
 interface Limit {
   readonly key: string;
@@ -66,6 +68,8 @@ interface Limit {
 interface Refusal {
   readonly key: string;
   readonly waitMs: number;
+  /** Whether the attempt was counted, because it found the limit unused. */
+  readonly isCounted: boolean;
 }
 
 async function count(pool: pg.Pool, limits: readonly Limit[]): Promise<Refusal[]> {
@@ -74,6 +78,11 @@ async function count(pool: pg.Pool, limits: readonly Limit[]): Promise<Refusal[]
     text: countAttempt,
     values: [limits.map(({ key }) => key), limits.map(({ points }) => points)],
   });
+  if (rows.some(({ isCounted }) => isCounted))
+    await uncount(
+      pool,
+      limits.map(({ key }) => key),
+    );
   return rows;
 }
 
@@ -129,11 +138,8 @@ export function createAttemptLimits(pool: pg.Pool, options: AttemptLimitOptions)
     /** Records a success: takes the attempt back and resets the failures of this network at this subject. */
     async succeed(subject: string, address: string): Promise<void> {
       const keys = toKeys(subject, address);
-      await pool.query({
-        name: 'uncount_attempt',
-        text: uncountAttempt,
-        values: [keys.pair, [keys.address, keys.account]],
-      });
+      await pool.query('delete from rate_limits where key = $1', [keys.pair]);
+      await uncount(pool, [keys.address, keys.account]);
     },
   };
 }
