@@ -32,6 +32,8 @@ describeWith('own-redis', 'a start with --redis', () => {
       body: { scheduleConfig },
     });
     expect(created.status).toBe(201);
+    const requested = await callUrl(`${base}/crawlingManager/wiki_1/run`, 'POST', { token, body: {} });
+    expect(requested.status).toBe(202);
 
     const file = join(dataDir.path, 'redis', 'redis.conf');
     expect((await stat(file)).mode & 0o777).toBe(0o600);
@@ -39,10 +41,9 @@ describeWith('own-redis', 'a start with --redis', () => {
       /^port (?<port>\d+)$[^]*^requirepass (?<password>\w+)$/m.exec(await readFile(file, 'utf8'))?.groups ??
       {};
     expect(await ask(Number(port), 'DBSIZE')).toMatch(/^-NOAUTH/);
-    // The queue is updated after the schedule was accepted.
     await until(async () => {
       const keys = await ask(Number(port), `AUTH ${password}`, 'KEYS *crawl-wiki*');
-      return /crawl-wiki\S*:repeat/.test(keys);
+      return /crawl-wiki\S*:(?:completed|events)/.test(keys);
     });
   });
 
