@@ -43,7 +43,7 @@ describeWith('chromium', 'access to the console', () => {
     const page = await using.open('/crawls', { as: member });
     await page.getByRole('heading', { name: 'For administrators' }).waitFor();
     const links = await page.getByRole('navigation').getByRole('link').allTextContents();
-    expect(links).toContain('My tokens');
+    expect(links).toContain('Tokens');
     expect(links).not.toContain('Crawls');
     expect(links).not.toContain('Members');
   });
@@ -78,6 +78,7 @@ describeWith('chromium', 'access to the console', () => {
     await page.getByRole('button', { name: 'Send the invitation' }).click();
     await page.getByRole('row', { name: /Half Typed/ }).waitFor();
 
+    await page.getByRole('navigation').getByRole('link', { name: 'Mails' }).click();
     await page.getByRole('link', { name: 'SMTP server' }).click();
     const sender = page.getByLabel('Sender address');
     await sender.fill('half@example.com');

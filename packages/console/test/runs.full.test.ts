@@ -72,7 +72,7 @@ describeWith('chromium', 'the page of a run', () => {
     await page.getByText(`The run of ${SECOND} is cancelled.`).waitFor();
     await page.getByRole('note').getByText('Cancelled by an administrator').waitFor();
     await page.getByRole('button', { name: 'Cancel the run…' }).waitFor({ state: 'detached' });
-    await page.getByRole('link', { name: `All runs of ${SECOND}` }).click();
+    await page.getByRole('link', { name: SECOND, exact: true }).first().click();
     await page.getByRole('radio', { name: 'Aborted' }).click();
     await page.waitForURL(/outcome=aborted/);
     await page.getByRole('row').filter({ hasText: 'Cancelled by an administrator' }).waitFor();
