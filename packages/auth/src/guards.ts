@@ -54,27 +54,16 @@ export const requireMember: onRequestHookHandler = (request, _reply, done) => {
   done();
 };
 
-/** The scopes that each guard requires. */
-const scopesOfGuards = new WeakMap<object, readonly Scope[]>();
-
-/** Creates a guard for scopes. `findRequiredScopes` finds the scopes of a route's guards. */
 function createScopeGuard(
   scopes: readonly Scope[],
   messages: AuthErrorMessages,
   canPass: (principal: Principal) => boolean,
 ): onRequestHookHandler {
-  const guard: onRequestHookHandler = (request, _reply, done) => {
+  return (request, _reply, done) => {
     if (!canPass(getPrincipal(request))) throw insufficientScope(messages, scopes);
     done();
   };
-  scopesOfGuards.set(guard, scopes);
-  return guard;
 }
-
-/** Returns the scopes that the guards among the hooks require. */
-export const findRequiredScopes = (hooks: readonly object[]): Scope[] => [
-  ...new Set(hooks.flatMap((hook) => scopesOfGuards.get(hook) ?? [])),
-];
 
 /** Requires all of the scopes. Sessions pass, because they are not subject to scopes. */
 export const requireScopes = (

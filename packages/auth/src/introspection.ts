@@ -26,12 +26,6 @@ export const IntrospectionClient = Type.Object(
   {
     address: Type.Optional(Type.String({ maxLength: MAX_ADDRESS_LENGTH })),
     userAgent: Type.Optional(Type.String({ maxLength: MAX_USER_AGENT_LENGTH })),
-    requiredScopes: Type.Optional(
-      Type.Array(Type.String({ maxLength: 64 }), {
-        maxItems: 50,
-        description: 'The scopes that the request needs. When the token has them all, they count as used.',
-      }),
-    ),
   },
   { additionalProperties: false },
 );

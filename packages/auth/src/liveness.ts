@@ -19,8 +19,6 @@ export interface Presentation {
   /** The client's address, as the trusted proxies report it; undefined when it is unknown. */
   readonly address?: string | undefined;
   readonly userAgent?: string | undefined;
-  /** The scopes that the request needs. They decide nothing here: those that the token has are recorded as used. */
-  readonly requiredScopes?: readonly string[] | undefined;
 }
 
 /**

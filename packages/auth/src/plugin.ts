@@ -9,9 +9,8 @@ import { createJwtCheck } from './jwt.js';
 import type { KeySet } from './key-set.js';
 import type { Liveness, Presentation } from './liveness.js';
 import type { Principal, UserPrincipal } from './principal.js';
-import type { Scope } from './scopes.js';
 import { toPresentation } from './request-verifier.js';
-import { keepRequiredScopes, reverifyAfterBody } from './route-hooks.js';
+import { reverifyAfterBody } from './route-hooks.js';
 import { createSessionCookies, type SessionCookies } from './session-cookies.js';
 import { createSignatureCheck } from './signature.js';
 import { createVerification } from './verification.js';
@@ -24,10 +23,6 @@ declare module 'fastify' {
     verifiedAt: number;
     /** Set by `authenticateService`; call it through the function of the same name. */
     verifyCaller: (() => Promise<void>) | null;
-  }
-  interface FastifyContextConfig {
-    /** The scopes that the route's guards require. */
-    requiredScopes?: readonly Scope[];
   }
   interface FastifyInstance {
     /**
@@ -123,7 +118,6 @@ async function registerAuth(app: FastifyInstance, options: AuthOptions): Promise
   app.decorate('authenticate', authentication.hooksFor(options.audience).authenticate);
   app.decorate('authenticateFor', (audience) => authentication.hooksFor(audience).authenticate);
   app.decorate('authenticateService', authentication.authenticateService);
-  app.addHook('onRoute', keepRequiredScopes);
   app.addHook('onRoute', reverifyAfterBody(authentication));
 }
 

@@ -21,14 +21,9 @@ interface LivenessQuery {
   readonly presentation: Presentation;
 }
 
-const toIntrospectionClient = ({
-  address,
-  userAgent,
-  requiredScopes,
-}: Presentation): IntrospectionClient => ({
+const toIntrospectionClient = ({ address, userAgent }: Presentation): IntrospectionClient => ({
   ...(address !== undefined && address.length <= MAX_ADDRESS_LENGTH && { address }),
   ...(userAgent !== undefined && { userAgent: userAgent.slice(0, MAX_USER_AGENT_LENGTH) }),
-  ...(requiredScopes && { requiredScopes: [...requiredScopes] }),
 });
 
 /**
@@ -91,8 +86,7 @@ export function createRemoteLiveness(call: Call, serviceToken: ServiceToken): Li
   }
 
   const getLiveness = createBatcher({
-    toKey: ({ credential, presentation: { address, requiredScopes = [] } }: LivenessQuery) =>
-      `${credential.digest} ${address} ${requiredScopes.join(' ')}`,
+    toKey: ({ credential, presentation: { address } }: LivenessQuery) => `${credential.digest} ${address}`,
     load,
     maxBatch: MAX_INTROSPECTION_BATCH,
     maxInFlight: CONNECTIONS,

@@ -12,11 +12,10 @@ interface VerifyOptions {
   readonly isProven?: boolean;
 }
 
-export const toPresentation = ({ id, ip, headers, routeOptions }: FastifyRequest): Presentation => ({
+export const toPresentation = ({ id, ip, headers }: FastifyRequest): Presentation => ({
   requestId: id,
   address: ip,
   userAgent: headers['user-agent'],
-  requiredScopes: routeOptions.config.requiredScopes,
 });
 
 /** Creates a function that verifies the credential of a request and sets its principal. Garbage costs no promise. */

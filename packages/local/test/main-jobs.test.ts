@@ -17,7 +17,6 @@ interface Body {
   readonly token: {
     readonly id: string;
     readonly accessToken: string;
-    readonly usedScopes: readonly string[];
   };
   readonly data: readonly { readonly payload: unknown }[];
   readonly smtp: unknown;
@@ -117,19 +116,6 @@ it('a mail that is sent through the gateway is in the inbox, with nothing config
   ]);
   const page = await fetch(`http://127.0.0.1:${platform.inboxPort}/`);
   expect(await page.text()).toContain('<title>Inbox</title>');
-});
-
-it('a token shows the scopes that it needed in mail and crawl', async () => {
-  const tokens = '/api/v1/personal-access-tokens';
-  const fields = { name: 'scopes', scopes: ['user:read', 'crawl:read', 'crawl:write', 'SEND_MAIL'] };
-  const { token } = (await call('POST', tokens, session, fields)).body;
-  expect((await call('GET', `${CRAWL}/events`, token.accessToken)).status).toBe(200);
-  expect((await call('GET', '/api/v1/mail/records', token.accessToken)).status).toBe(200);
-  await until(
-    async () => (await call('GET', `${tokens}/${token.id}`, session)).body.token.usedScopes.length === 2,
-  );
-  const { body } = await call('GET', `${tokens}/${token.id}`, session);
-  expect(body.token.usedScopes).toEqual(['crawl:read', 'SEND_MAIL']);
 });
 
 it('the inbox shows a mail without running its scripts, and answers this machine only', async () => {

@@ -80,7 +80,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
   const common = { ...resources, config, box, clock, metrics, shutdown };
 
   const keys = await startSigningKeys({ ...common, issuer: config.TOKEN_ISSUER });
-  const { liveness, refusedUses, recordScopes } = startLiveness(common);
+  const { liveness, refusedUses } = startLiveness(common);
   startExpiry({ ...common, toolCallDays: config.TOOL_CALL_DAYS, auditDays: config.AUDIT_DAYS });
   await app.register(authPlugin, {
     issuer: config.TOKEN_ISSUER,
@@ -129,7 +129,6 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
     findOrganisationName: createFindOrganisationName(pool),
     exchangeFor: oauth.exchangeFor,
     recordCall,
-    recordScopes,
     findCatalogue,
   });
   registerServiceRoutes(app, {

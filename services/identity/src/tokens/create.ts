@@ -231,7 +231,6 @@ export async function createTokenFor(
     name,
     scopes: [...scopes],
     lastUsedAt: null,
-    usedScopes: [],
     createdAt: createdAt.toISOString(),
     expiresAt: expiresAt?.toISOString() ?? null,
     parentId,

@@ -258,7 +258,6 @@ export async function rotateToken(
       createdAt: at.toISOString(),
       expiresAt: token.expiresAt?.toISOString() ?? null,
       lastUsedAt: null,
-      usedScopes: [],
       parentId: old.parent_id,
       accessToken,
     },

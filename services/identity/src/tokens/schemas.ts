@@ -50,9 +50,6 @@ export const Token = Type.Object(
     createdAt: Instant,
     expiresAt: NullableInstant,
     lastUsedAt: NullableInstant,
-    usedScopes: Type.Array(Type.String(), {
-      description: 'Those of its scopes that requests needed in the last 30 days.',
-    }),
     parentId: Type.Union([Id, Type.Null()], {
       description:
         'The token that this one is revoked with: the one that made it, or the next above that is left. Null: none.',

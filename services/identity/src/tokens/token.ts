@@ -1,7 +1,6 @@
 import type { UserPrincipal } from '@platform/auth';
 import type pg from 'pg';
 import { readAllowList } from '../credentials/allow-lists/ranges.js';
-import { findUsedScopes, type ScopeDays } from '../credentials/liveness/used-scopes.js';
 import type { TokenContext } from './context.js';
 import { tokenNotFound } from './errors.js';
 import type { OwnedToken, TokenDetails, TokenState } from './schemas.js';
@@ -41,8 +40,6 @@ export interface TokenDetailsRow {
   /** The address of the last use. */
   readonly address: string | null;
   readonly user_agent: string | null;
-  /** Null when the token was never used. */
-  readonly scope_days: ScopeDays | null;
 }
 
 export interface OwnedTokenRow extends TokenDetailsRow {
@@ -57,7 +54,7 @@ export interface OwnedTokenRow extends TokenDetailsRow {
 export const detailFields = `
   t.id, t.org_id, t.name, t.description, t.allow_list, t.mutes_notices, t.scopes, t.created_at, t.expires_at, t.parent_id,
   t.status::text, t.successor_id, t.revoked_at, t.revoked_reason,
-  used.last_used_at, used.address, used.user_agent, used.scope_days`;
+  used.last_used_at, used.address, used.user_agent`;
 
 const ownToken = `
   select ${detailFields} from personal_access_tokens t left join token_last_used used on used.token_id = t.id
@@ -128,7 +125,6 @@ export function toDetails(row: TokenDetailsRow, now: number): TokenDetails {
     createdAt: row.created_at.toISOString(),
     expiresAt: row.expires_at?.toISOString() ?? null,
     lastUsedAt: row.last_used_at?.toISOString() ?? null,
-    usedScopes: findUsedScopes(row.scopes, row.scope_days, now),
     parentId: row.parent_id,
     description: row.description,
     lastUse:

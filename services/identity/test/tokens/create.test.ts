@@ -37,7 +37,6 @@ test('the response has the specified shape, and the row contains only a hash of 
       createdAt: expect.stringMatching(/Z$/),
       expiresAt: expect.stringMatching(/Z$/),
       lastUsedAt: null,
-      usedScopes: [],
       parentId: null,
       accessToken: expect.stringMatching(/^pat_[\w-]+\.[\w-]+\.[\w-]{86}_[\dA-Za-z]{6}$/),
     },

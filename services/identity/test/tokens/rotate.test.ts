@@ -46,7 +46,6 @@ test('a rotation returns a new token with the same name and scopes, and ends the
       createdAt: expect.any(String),
       expiresAt: expect.any(String),
       lastUsedAt: null,
-      usedScopes: [],
       parentId: null,
       accessToken: expect.stringMatching(/^pat_/),
     },

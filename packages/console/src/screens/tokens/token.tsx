@@ -80,7 +80,6 @@ const TokenFacts = ({ token }: { token: TokenDetails }) => (
         </Badge>,
       ],
       [tokens.columns.scopes, <ScopeWords key="scopes" scopes={token.scopes} />],
-      [t.usedScopes, t.used(token.usedScopes, token.scopes.length)],
       [t.allowList, token.allowList.length > 0 ? token.allowList.join(', ') : t.anyAddress],
       [t.notices, token.noticesMuted ? t.noticesMuted : t.noticesMailed],
       [t.created, <Time key="created" at={token.createdAt} as="day" />],

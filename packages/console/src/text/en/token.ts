@@ -10,9 +10,6 @@ export const token = createTexts({
   description: 'Description',
   narrowHint:
     'Permissions and addresses can be removed, not added. Then the tokens that this one created are revoked.',
-  usedScopes: 'Used in 30 days',
-  used: (scopes: readonly string[], total: number) =>
-    scopes.length === 0 ? `None of ${total}` : `${scopes.length} of ${total}: ${scopes.join(', ')}`,
   allowList: 'Allowed addresses',
   allowListHint: 'CIDR ranges, one a line, such as 203.0.113.0/24. Empty: any address.',
   anyAddress: 'Any',

@@ -617,9 +617,7 @@ create table token_last_used (
   last_used_at timestamptz(3) not null,
   -- Where a token was used from last, and with which program.
   address text,
-  user_agent text,
-  -- The day (since 1970-01-01, UTC) on which each scope was last used.
-  scope_days jsonb default '{}' not null
+  user_agent text
 ) with (fillfactor=70);
 
 -- Rotated tokens that were used after their end. A row is stored with the audit entry, and deleted with the reaction.

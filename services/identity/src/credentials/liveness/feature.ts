@@ -1,24 +1,14 @@
-import type { AccountPrincipal, Liveness } from '@platform/auth';
+import type { Liveness } from '@platform/auth';
 import type { Clock, Logger, Shutdown } from '@platform/service-kit';
 import type pg from 'pg';
-import { toComparable } from '../allow-lists/ranges.js';
-import type { ClientAddress } from '../../base/caller/client.js';
 import { createLastUsed } from './last-used.js';
 import { recordAccessTokenUses, recordTokenUses } from './last-used.queries.js';
 import { createRefusedUses, type RefusedUses } from './refused-uses.js';
 import { createDatabaseLiveness } from './service.js';
 
-/** Records the scopes with which a tool was called; the route of the tools requires none. */
-export type RecordScopes = (
-  principal: AccountPrincipal,
-  client: Pick<ClientAddress, 'address' | 'userAgent'>,
-  scopes: readonly string[],
-) => void;
-
 interface StartedLiveness {
   readonly liveness: Liveness;
   readonly refusedUses: RefusedUses;
-  readonly recordScopes: RecordScopes;
 }
 
 /** Creates the liveness check, and starts the recorders of what it sees: uses of live tokens, and refused uses. */
@@ -42,8 +32,5 @@ export function startLiveness(deps: {
   return {
     liveness: createDatabaseLiveness({ pool: livenessPool, ...recorders, clock }),
     refusedUses,
-    recordScopes({ kind, credentialId: tokenId }, { address, userAgent }, scopes) {
-      if (kind === 'pat') lastUsed.record({ tokenId, address: toComparable(address), userAgent, scopes });
-    },
   };
 }

@@ -3,31 +3,18 @@ import { createAuditId } from '../../audit/queries.js';
 import type { LastUse } from './last-used.js';
 
 /*
- * Writes all uses since the last flush in one statement. Neither a time nor the day of a scope moves backwards, whichever
- * replica writes last.
- * An inserted row (xmax = 0) is the first use of a token, which is recorded in the audit exactly once.
+ * Writes all uses since the last flush in one statement. A time never moves backwards, whichever replica writes last. An inserted row (xmax = 0) is the first use of a token, which is recorded in the audit exactly once.
  */
 const writeUses = `
   with used as (
-    select * from unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::text[], $5::text[], $6::text[])
-      as used (token_id, at_ms, audit_id, address, user_agent, scope_days)
+    select * from unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::text[], $5::text[])
+      as used (token_id, at_ms, audit_id, address, user_agent)
   ), written as (
-    insert into token_last_used as kept (token_id, last_used_at, address, user_agent, scope_days)
-    select token_id, to_timestamp(at_ms / 1000.0), address, user_agent, scope_days::jsonb from used order by token_id
+    insert into token_last_used as kept (token_id, last_used_at, address, user_agent)
+    select token_id, to_timestamp(at_ms / 1000.0), address, user_agent from used order by token_id
     on conflict (token_id) do update
-      set (last_used_at, address, user_agent) = (
-          select last_used_at, address, user_agent
-          from (values (kept.last_used_at, kept.address, kept.user_agent),
-              (excluded.last_used_at, excluded.address, excluded.user_agent)) as uses (last_used_at, address, user_agent)
-          order by last_used_at desc limit 1
-        ), scope_days = (
-          select coalesce(jsonb_object_agg(scope, day), '{}') from (
-            select scope, max(day::int) as day
-            from (select * from jsonb_each_text(kept.scope_days) union all select * from jsonb_each_text(excluded.scope_days)) as days (scope, day)
-            group by scope
-          ) latest
-        )
-      where kept.last_used_at < excluded.last_used_at or not kept.scope_days @> excluded.scope_days
+      set (last_used_at, address, user_agent) = (excluded.last_used_at, excluded.address, excluded.user_agent)
+      where kept.last_used_at < excluded.last_used_at
     returning token_id, last_used_at, (xmax = 0) as is_first
   )
   insert into audit_entries (id, org_id, action, actor_id, credential_kind, credential_id, subject_id, created_at)
@@ -48,7 +35,6 @@ export const recordTokenUses = (db: pg.Pool, uses: readonly LastUse[]): Promise<
       uses.map((use) => createAuditId(new Date(use.at))),
       uses.map((use) => use.address),
       uses.map((use) => use.userAgent),
-      uses.map((use) => JSON.stringify(use.scopeDays)),
     ],
   });
 

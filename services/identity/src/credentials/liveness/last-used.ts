@@ -1,6 +1,5 @@
 import { type Clock, createPeriodicTask, type Logger } from '@platform/service-kit';
 import type pg from 'pg';
-import { type ScopeDays, toDay } from './used-scopes.js';
 import type { TokenUse } from './refused-uses.queries.js';
 
 /** Uses are collected for this long, then written in one statement, off the request path. */
@@ -8,10 +7,7 @@ const FLUSH_EVERY_MS = 2_000;
 /** The maximum number of tokens in one statement. */
 const MAX_FLUSH = 500;
 
-/** A use of a token, and the scopes that its request needed. */
-export type ScopedUse = Omit<TokenUse, 'digest'> & { readonly scopes: readonly string[] };
-
-/** The last use of a token since the last flush, and all scopes that were used since then. */
+/** The last use of a token since the last flush. */
 export interface LastUse {
   readonly tokenId: string;
   /** Milliseconds since the epoch. */
@@ -19,24 +15,11 @@ export interface LastUse {
   /** Null when it is unknown. */
   readonly address: string | null;
   readonly userAgent: string | null;
-  readonly scopeDays: ScopeDays;
 }
 
 const MAX_USER_AGENT_LENGTH = 512;
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
-
-const NO_SCOPES: ScopeDays = {};
-
-/** Returns the same object when nothing changes: most requests of a token need the same scopes. */
-function addScopes(days: ScopeDays, scopes: readonly string[], day: number): ScopeDays {
-  if (scopes.every((scope) => day <= (days[scope] ?? -1))) return days;
-  const added = scopes.filter((scope) => day > (days[scope] ?? -1));
-  return { ...days, ...Object.fromEntries(added.map((scope) => [scope, day])) };
-}
-
-const mergeDays = (days: ScopeDays, others: ScopeDays): ScopeDays =>
-  Object.entries(others).reduce((merged, [scope, day]) => addScopes(merged, [scope], day), days);
 
 /** Creates the recorder of last-used times. A kill -9 loses the times of the last two seconds, nothing else. */
 export function createLastUsed(deps: {
@@ -49,14 +32,10 @@ export function createLastUsed(deps: {
   /** Changed in place, because most uses follow another one of the same token. */
   let gathered = new Map<string, Writable<LastUse>>();
 
-  /** Keeps a use that could not be written, unless there was a later one; its scopes in any case. */
+  /** Keeps a use that could not be written, unless there was a later one. */
   function keep(use: LastUse): void {
     const later = gathered.get(use.tokenId);
-    const last = later && later.at >= use.at ? later : use;
-    gathered.set(use.tokenId, {
-      ...last,
-      scopeDays: mergeDays(use.scopeDays, later?.scopeDays ?? NO_SCOPES),
-    });
+    if (!later || later.at < use.at) gathered.set(use.tokenId, use);
   }
 
   async function write(): Promise<void> {
@@ -85,18 +64,17 @@ export function createLastUsed(deps: {
 
   return {
     /** Records a use in memory; the database isn't touched. */
-    record({ tokenId, address, userAgent, scopes }: ScopedUse): void {
+    record({ tokenId, address, userAgent }: Omit<TokenUse, 'digest'>): void {
       const program = userAgent?.slice(0, MAX_USER_AGENT_LENGTH) ?? null;
       const at = deps.clock();
-      let use = gathered.get(tokenId);
+      const use = gathered.get(tokenId);
       if (!use) {
-        use = { tokenId, at, address, userAgent: program, scopeDays: NO_SCOPES };
-        gathered.set(tokenId, use);
+        gathered.set(tokenId, { tokenId, at, address, userAgent: program });
+        return;
       }
       use.at = at;
       use.address = address;
       use.userAgent = program;
-      use.scopeDays = addScopes(use.scopeDays, scopes, toDay(at));
     },
 
     /** Writes the collected uses. Those that can't be written are kept for the next flush. */

@@ -1,6 +1,4 @@
 import {
-  canHoldScope,
-  canServiceAccountHoldScope,
   type CredentialClaims,
   type CredentialKind,
   type Liveness,
@@ -23,7 +21,6 @@ interface Use {
   /** Null when it is unknown. */
   readonly address: string | null;
   readonly userAgent: string | undefined;
-  readonly requiredScopes: readonly string[];
 }
 
 /** An unknown address is in no list. */
@@ -32,13 +29,6 @@ const isAllowed = (address: string | null, list: string | null): boolean =>
 
 const toHolder = ({ kind, jti, client_id: clientId, sub }: CredentialClaims): string =>
   kind === 'oauth' ? `${clientId} ${sub}` : jti;
-
-/** Returns the scopes that the request needs; none when the token lacks one, because its guard refuses the request. */
-function toUsedScopes({ credential, requiredScopes }: Use, { scopes, role, isServiceAccount }: LiveOwner) {
-  const granted = scopes ?? credential.scopes;
-  const canHold = isServiceAccount ? canServiceAccountHoldScope : canHoldScope;
-  return requiredScopes.every((scope) => granted.has(scope) && canHold(scope, role)) ? requiredScopes : [];
-}
 
 /**
  * Checks liveness in the database for every verification; the checks of one event-loop turn share a statement. The
@@ -61,12 +51,10 @@ export function createDatabaseLiveness(deps: {
     deps.refusedUses.record(use, isLive ? 'address' : 'ended');
   }
 
-  function recordUse(use: Use, owner: LiveOwner): void {
-    const { kind, jti: tokenId } = use.credential.claims;
-    const { address, userAgent } = use;
-    if (kind === 'pat')
-      deps.lastUsed.record({ tokenId, address, userAgent, scopes: toUsedScopes(use, owner) });
-    if (kind === 'oauth') deps.accessTokensUsed.record({ tokenId, address, userAgent, scopes: [] });
+  function recordUse({ credential, address, userAgent }: Use): void {
+    const { kind, jti: tokenId } = credential.claims;
+    if (kind === 'pat') deps.lastUsed.record({ tokenId, address, userAgent });
+    if (kind === 'oauth') deps.accessTokensUsed.record({ tokenId, address, userAgent });
   }
 
   function toLiveOwner(use: Use, row: LivenessRow | undefined): LiveOwner | undefined {
@@ -79,11 +67,9 @@ export function createDatabaseLiveness(deps: {
       recordRefusal(use, true);
       return undefined;
     }
+    recordUse(use);
     const account = { role, email, fullName, isServiceAccount };
-    const owner =
-      narrowedScope === null ? account : { ...account, scopes: new Set(narrowedScope.split(' ')) };
-    recordUse(use, owner);
-    return owner;
+    return narrowedScope === null ? account : { ...account, scopes: new Set(narrowedScope.split(' ')) };
   }
 
   async function load(credentials: readonly SignedCredential[]): Promise<(LivenessRow | undefined)[]> {
@@ -104,8 +90,8 @@ export function createDatabaseLiveness(deps: {
     maxBatch: MAX_BATCH,
     maxInFlight: LIVENESS_CONNECTIONS,
   });
-  return async (credential, { address, userAgent, requiredScopes = [] } = {}) => {
+  return async (credential, { address, userAgent } = {}) => {
     const row = await findRow(credential);
-    return toLiveOwner({ credential, address: toComparable(address), userAgent, requiredScopes }, row);
+    return toLiveOwner({ credential, address: toComparable(address), userAgent }, row);
   };
 }

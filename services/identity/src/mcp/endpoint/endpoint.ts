@@ -1,6 +1,5 @@
 import type { AccountPrincipal } from '@platform/auth';
 import type { Logger } from '@platform/service-kit';
-import type { RecordScopes } from '../../credentials/liveness/feature.js';
 import type { ToolCallRecorder } from '../activity/recorder.js';
 import { type Catalogue, createCatalogue, extendCatalogue, type ToolEntry } from './catalogue.js';
 import { createMethods } from './methods.js';
@@ -20,7 +19,6 @@ export type FindCatalogue = (
 export function createToolEndpoint(deps: {
   readonly tools: readonly Tool[];
   readonly recordCall: ToolCallRecorder['record'];
-  readonly recordScopes: RecordScopes;
   readonly log: Logger;
   /** Finds the catalogue of an organisation that has mounted tools. */
   readonly findCatalogue?: FindCatalogue;

@@ -1,5 +1,4 @@
 import type { App, Clock, Logger, Shutdown } from '@platform/service-kit';
-import type { RecordScopes } from '../../credentials/liveness/feature.js';
 import type { ExchangeFor } from '../../oauth/provider/token-exchange.js';
 import type { ToolCallRecorder } from '../activity/recorder.js';
 import { createToolEndpoint, type FindCatalogue } from './endpoint.js';
@@ -35,7 +34,6 @@ export function registerMcp(
     /** Returns the credential with which a tool calls a service for its caller. */
     readonly exchangeFor: ExchangeFor;
     readonly recordCall: ToolCallRecorder['record'];
-    readonly recordScopes: RecordScopes;
     /** Finds the catalogue of an organisation that has mounted tools. */
     readonly findCatalogue: FindCatalogue;
     readonly clock: Clock;

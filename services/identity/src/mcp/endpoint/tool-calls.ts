@@ -1,6 +1,5 @@
 import type { Logger } from '@platform/service-kit';
 import { canCall, describeMissingAuthority } from './authority.js';
-import type { RecordScopes } from '../../credentials/liveness/feature.js';
 import type { ToolCallRecorder } from '../activity/recorder.js';
 import type { ToolCallOutcome } from '../activity/schemas.js';
 import type { Catalogue, ToolEntry, ToolView } from './catalogue.js';
@@ -36,21 +35,15 @@ interface CallOutcome {
 
 const denied = (text: string): CallOutcome => ({ result: toolError(text), outcome: 'denied' });
 
-interface CallDeps {
-  readonly describeFailure: DescribeFailure;
-  readonly recordScopes: RecordScopes;
-}
-
 async function callEntry(
   entry: ToolEntry,
   caller: Caller,
   args: Record<string, unknown>,
-  { describeFailure, recordScopes }: CallDeps,
+  describeFailure: DescribeFailure,
 ) {
   const { context, view } = caller;
-  const { name, scopes } = entry.tool;
+  const { name } = entry.tool;
   if (!view.names.has(name)) return denied(describeRefusal(entry, context));
-  recordScopes(context.principal, context.address, scopes);
   const faults = entry.check(args);
   if (faults.length > 0) {
     const described = faults.map(({ field, message }) => `${field} ${message}`).join('; ');
@@ -68,16 +61,14 @@ async function callEntry(
 export function createToolCalls({
   log,
   recordCall,
-  recordScopes,
 }: {
   readonly log: Logger;
   readonly recordCall: ToolCallRecorder['record'];
-  readonly recordScopes: RecordScopes;
 }): CallTool {
-  const deps = { describeFailure: createFailures(log), recordScopes };
+  const describeFailure = createFailures(log);
   return async (caller, entry, args) => {
     const startedAt = performance.now();
-    const { result, outcome } = await callEntry(entry, caller, args, deps);
+    const { result, outcome } = await callEntry(entry, caller, args, describeFailure);
     const { principal, requestId, client } = caller.context;
     const durationMs = performance.now() - startedAt;
     const { name: tool } = entry.tool;

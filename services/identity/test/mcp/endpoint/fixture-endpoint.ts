@@ -149,7 +149,6 @@ export async function startFixtureEndpoint(identityUrl: string, token: string) {
   const endpoint = createToolEndpoint({
     tools: registered,
     recordCall: () => undefined,
-    recordScopes: () => undefined,
     log,
     version: '0',
   });

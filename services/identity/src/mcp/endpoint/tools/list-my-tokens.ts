@@ -19,18 +19,6 @@ const inputSchema = Type.Object(
   },
   { required: [], additionalProperties: false },
 );
-const { usedScopes: _usedScopes, ...shown } = TokenDetails.properties;
-/** The unused scopes are what a token can do without; the used ones are the others. */
-const ListedToken = Type.Object({
-  ...shown,
-  unusedScopes: Type.Array(Type.String(), { description: 'No request needed them in the last 30 days.' }),
-});
-
-const toListed = ({ usedScopes, ...token }: TokenDetails): Type.Static<typeof ListedToken> => ({
-  ...token,
-  unusedScopes: token.scopes.filter((scope) => !usedScopes.includes(scope)),
-});
-
 /** The arguments after validation, which fills in the default. */
 type Arguments = { readonly limit: number; readonly state: TokenDetails['state']; readonly cursor?: string };
 
@@ -38,10 +26,10 @@ export const listMyTokens = (tokens: TokenContext): Tool<Arguments> => ({
   name: 'list_my_tokens',
   title: 'List my access tokens',
   description:
-    "Lists the account's own personal access tokens, the newest first, active ones unless `state` says otherwise: id, name, description, scopes, state, the token it is revoked with (`parentId`; null: none), and when each was created, expires (null: never) and was last used (null: not yet) and from where (`lastUse`), as ISO 8601 UTC. An active token with `replacedBy` was rotated and ends at `expiresAt`. `unusedScopes` are the scopes that no request needed in the last 30 days. Use it to find a token's id or to spot tokens that are unused, about to expire or too powerful. Returns 20 unless `limit` says otherwise; call again with `nextCursor` as `cursor` until it is null. The tokens' values are never shown. Changes nothing.",
+    "Lists the account's own personal access tokens, the newest first, active ones unless `state` says otherwise: id, name, description, scopes, state, the token it is revoked with (`parentId`; null: none), and when each was created, expires (null: never) and was last used (null: not yet) and from where (`lastUse`), as ISO 8601 UTC. An active token with `replacedBy` was rotated and ends at `expiresAt`. Use it to find a token's id or to spot tokens that are unused, or about to expire. Returns 20 unless `limit` says otherwise; call again with `nextCursor` as `cursor` until it is null. The tokens' values are never shown. Changes nothing.",
   inputSchema,
   outputSchema: Type.Object({
-    tokens: Type.Array(ListedToken),
+    tokens: Type.Array(TokenDetails),
     nextCursor: Type.Union([Type.String(), Type.Null()], { description: 'Null: there is no more.' }),
   }),
   annotations: READ_ONLY,
@@ -49,6 +37,6 @@ export const listMyTokens = (tokens: TokenContext): Tool<Arguments> => ({
   isAdminOnly: false,
   async call(query, { principal }) {
     const { items, nextCursor } = await findOwnTokens(tokens, toMember(principal), query);
-    return { tokens: items.map(toListed), nextCursor };
+    return { tokens: items, nextCursor };
   },
 });
