@@ -11,7 +11,6 @@ describeWith('chromium', 'the page of new recovery codes', () => {
     const page = await using.open('/account', { as: member });
     await page.goto(`${using.platform.url}/sign-in/security?returnTo=/account`);
     await page.getByRole('link', { name: 'Set up an authenticator app' }).click();
-    await page.getByLabel('Your password').fill(member.password);
     await page.getByRole('button', { name: 'Continue' }).click();
     await page.getByText('No camera?').waitFor();
     const key = ((await page.locator('code').first().textContent()) ?? '').replaceAll(' ', '');

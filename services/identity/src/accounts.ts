@@ -64,15 +64,13 @@ export function registerAccounts(app: App, deps: AccountDeps): Outbox {
     links,
   });
   const common = { ...deps, ...startSignInAttempts(deps), passwords, secrets, outbox };
-  const confirmPassword = createConfirmPassword(common);
-  const secondFactor = registerSecondFactor(app, { ...common, confirmPassword });
+  const secondFactor = registerSecondFactor(app, common);
   const { passFirstFactor } = secondFactor.signInSteps;
   const sessions = registerSessions(app, { ...common, passFirstFactor });
   const flows = registerAccountFlows(app, { ...common, passFirstFactor });
   signInPageRoutes(app, { ...secondFactor, sessions, flows });
   const provider = {
     ...common,
-    confirmPassword,
     toRedirectUri: (orgId: string) => `${config.PUBLIC_URL}${CALLBACK_PATH}/${orgId}`,
     allowedTargets: config.IDENTITY_PROVIDER_ALLOWED_TARGETS,
   };
@@ -80,6 +78,7 @@ export function registerAccounts(app: App, deps: AccountDeps): Outbox {
   registerProviderSignIn(app, { ...provider, clients, passFirstFactor, sessions });
   registerSignInSettings(app, deps);
   registerOpenSessions(app, deps);
+  const confirmPassword = createConfirmPassword(common);
   registerSessionConfirmation(app, { ...common, confirmPassword });
   registerOwnPassword(app, { ...common, confirmPassword });
   registerUsers(app, common);

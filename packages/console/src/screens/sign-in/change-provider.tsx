@@ -27,7 +27,6 @@ function save(form: FormData, provider: Provider | null | undefined) {
   return unwrap(
     identity.PUT(PROVIDER_PATH, {
       body: {
-        currentPassword: readExactText(form, 'currentPassword'),
         issuer: readText(form, 'issuer'),
         clientId: readText(form, 'clientId'),
         ...toSecret(form, provider),
@@ -98,14 +97,6 @@ export function ChangeProvider({ provider, redirectUri, onClose }: ChangeProvide
           {t.required}
         </CheckboxRow>
       </CheckboxGroup>
-      <TextInput
-        name="currentPassword"
-        type="password"
-        autoComplete="current-password"
-        label={t.password}
-        isRequired
-        maxLength={256}
-      />
     </ActionDialog>
   );
 }

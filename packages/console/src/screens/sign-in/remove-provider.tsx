@@ -1,8 +1,6 @@
 import { identityProvider } from '#text/identity-provider';
 import { identity, unwrap } from '../../api/client.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
-import { TextInput } from '../../ui/fields.tsx';
-import { readExactText } from '../../ui/read-form.ts';
 import { PROVIDER_KEY, PROVIDER_PATH } from './provider.ts';
 
 const t = identityProvider.removal;
@@ -13,25 +11,10 @@ export const RemoveProvider = ({ onClose }: { onClose: () => void }) => (
     action={t.submit}
     isDangerous
     changes={PROVIDER_KEY}
-    act={(form) =>
-      unwrap(
-        identity.POST(`${PROVIDER_PATH}/remove`, {
-          body: { currentPassword: readExactText(form, 'currentPassword') },
-        }),
-      )
-    }
+    act={() => unwrap(identity.DELETE(PROVIDER_PATH))}
     describe={() => t.done}
     onClose={onClose}
   >
     <p>{t.warning}</p>
-    <TextInput
-      name="currentPassword"
-      type="password"
-      autoComplete="current-password"
-      label={identityProvider.form.password}
-      isRequired
-      autoFocus
-      maxLength={256}
-    />
   </ActionDialog>
 );

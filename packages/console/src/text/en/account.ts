@@ -45,9 +45,7 @@ export const account = createTexts({
     disconnect: 'Disconnect…',
     dialog: 'Disconnect your account?',
     warning:
-      'You then sign in with your password. Your other sessions that the provider opened end, and your next sign-in with it connects the account again.',
-    password: 'Your password',
-    passwordHint: 'If you never chose one, sign out and use “Forgot the password?” first.',
+      'You then sign in with your password; if you never chose one, use “Forgot the password?”. Your other sessions that the provider opened end, and your next sign-in with it connects the account again.',
     submit: 'Disconnect',
     done: 'Your account is disconnected.',
   },

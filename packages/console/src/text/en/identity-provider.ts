@@ -60,7 +60,6 @@ export const identityProvider = createTexts({
     justInTimeHint: 'People of the verified domains become members when they first sign in.',
     required: 'Require the provider',
     requiredHint: 'Members of the verified domains can no longer use passwords, codes or invitation links.',
-    password: 'Your password',
     submit: 'Save',
     saved: (ended: number) =>
       ended === 0

@@ -597,9 +597,6 @@ create table sessions (
   user_agent text,
   -- How the member authenticated, so that the sessions of a provider end with it. 
   first_factor text,
-  -- A member can confirm a change of the own second factor with a fresh sign-in at the provider, in place of the password.
-  -- When the session was confirmed so; null again once a change has used it.
-  confirmed_at timestamptz(3),
   -- When the member last entered the password in a session or signed in at the provider for it; null: when it was opened.
   authenticated_at timestamptz(3),
   -- Whether a browser was given the session.

@@ -1,7 +1,6 @@
 import { type Html, html } from '../page-kit/html.js';
 import type { Page } from '../page-kit/page.js';
-import { confirmForm, passwordField } from '../pages/change-pages.js';
-import type { FormState } from '../pages/pages.js';
+import { CONFIRM_WITH_PROVIDER_PATH, type FormState } from '../pages/pages.js';
 import { SIGN_IN_PATH, toSignInPath } from '../pages/paths.js';
 
 export const CONFIRM_SESSION_PATH = `${SIGN_IN_PATH}/confirm`;
@@ -14,8 +13,27 @@ interface ConfirmState extends FormState {
 }
 
 /** Returns the path of the page, which comes back to `returnTo` with the confirmation, and to `requestPage` without. */
-export const toConfirmPath = (returnTo: string, requestPage: string): string =>
-  `${CONFIRM_SESSION_PATH}?${new URLSearchParams({ returnTo, requestPage }).toString()}`;
+export const toConfirmPath = (returnTo: string, requestPage?: string): string =>
+  `${CONFIRM_SESSION_PATH}?${new URLSearchParams({ returnTo, ...(requestPage && { requestPage }) }).toString()}`;
+
+const passwordField = html`<label for="password">Your password</label>
+  <input
+    id="password"
+    name="password"
+    type="password"
+    autocomplete="current-password"
+    maxlength="256"
+    required
+    autofocus
+  />`;
+
+/** Leads to the organisation's provider, for those who have no password here. */
+const providerForm = ({ token }: Pick<FormState, 'token'>, back: string): Html =>
+  html`<p class="or">or</p>
+    <form method="post" action="${CONFIRM_WITH_PROVIDER_PATH}">
+      ${token}<input type="hidden" name="returnTo" value="${back}" />
+      <button class="wide plain">Confirm with your organisation</button>
+    </form>`;
 
 /** Asks for the password, or for a sign-in at the provider, before dangerous acts. */
 export const confirmSessionPage = (
@@ -33,7 +51,7 @@ export const confirmSessionPage = (
       ${passwordField}
       <button class="wide">Confirm</button>
     </form>
-    ${isConnected && confirmForm({ token }, returnTo)}
+    ${isConnected && providerForm({ token }, returnTo)}
     <p class="links">
       <a href="${toSignInPath(returnTo)}&amp;prompt=login">Sign in again instead</a>
       ${requestPage !== undefined && html`<a href="${requestPage}">See the request first</a>`}

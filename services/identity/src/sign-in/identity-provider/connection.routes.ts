@@ -5,7 +5,7 @@ import { bearer, errorResponses } from '../../base/openapi.js';
 import { getCaller } from '../../base/caller/actor.js';
 import { UserPath } from '../../members/members/schemas.js';
 import type { Connections } from './connections.js';
-import { Message, OwnConnection, PasswordBody } from './schemas.js';
+import { Message, OwnConnection } from './schemas.js';
 import { always } from '../../base/confirmation.js';
 
 /** For administrators, with a session. */
@@ -50,21 +50,21 @@ export function ownConnectionRoutes(app: App, connections: Connections): void {
     },
     (request) => connections.getOwn(getCaller(request)),
   );
-  app.post(
-    `${path}/disconnect`,
+  app.delete(
+    path,
     {
       onRequest,
+      config: { needsConfirmation: always },
       schema: {
         operationId: 'disconnectProvider',
         tags,
         summary: 'Disconnect the own account; the other sessions that the provider opened end',
         security: bearer,
-        body: PasswordBody,
-        response: { 200: Message, ...errorResponses(400, 401, 403, 409, 429) },
+        response: { 200: Message, ...errorResponses(401, 403, 409) },
       },
     },
     async (request) => {
-      await connections.disconnectOwn(getCaller(request), request.body.currentPassword);
+      await connections.disconnectOwn(getCaller(request));
       return { message: 'Account disconnected' };
     },
   );

@@ -4,7 +4,6 @@ import { type Caller, toActor } from '../../base/caller/actor.js';
 import { insertAuditEntry } from '../../audit/queries.js';
 import { lockOrganisation } from '../../members/organisation/queries.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
-import type { ConfirmPassword } from '../password/confirm-password.js';
 import {
   hasAdministrator,
   isProviderRequired,
@@ -20,11 +19,10 @@ import type { OwnConnection } from './schemas.js';
 export function createConnections(deps: {
   readonly prisma: Prisma;
   readonly outbox: Outbox;
-  readonly confirmPassword: ConfirmPassword;
   readonly notifyMember: NotifyMember;
   readonly clock: Clock;
 }) {
-  const { prisma, outbox, confirmPassword, notifyMember, clock } = deps;
+  const { prisma, outbox, notifyMember, clock } = deps;
 
   /** The caller holds the lock of the organisation. */
   async function unlink(
@@ -65,14 +63,13 @@ export function createConnections(deps: {
     },
 
     /**
-     * Disconnects the caller's account; the session of the request goes on. The password proves that the member can still
-     * sign in.
+     * Disconnects the caller's account; the session of the request goes on. A member
+     * who never chose a password chooses one by mail, or signs in with the provider again.
      *
-     * @throws AppError 400 WRONG_PASSWORD; 409 NOT_LINKED, PROVIDER_REQUIRED; 429.
+     * @throws AppError 409 NOT_LINKED, PROVIDER_REQUIRED.
      */
-    async disconnectOwn(caller: Caller, currentPassword: string): Promise<void> {
+    async disconnectOwn(caller: Caller): Promise<void> {
       const { orgId, userId, credentialId } = caller;
-      await confirmPassword(caller, currentPassword);
       await prisma.$transaction(async (tx) => {
         // Nobody requires the provider meanwhile.
         await lockOrganisation(tx, orgId);

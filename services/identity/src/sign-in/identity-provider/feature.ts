@@ -3,7 +3,6 @@ import type { Prisma } from '../../resources.js';
 import type { SecretBox } from '../../base/secret-box.js';
 import { createEgress } from '../../base/egress/egress.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
-import type { ConfirmPassword } from '../password/confirm-password.js';
 import { createProviderClients, type ProviderClients } from './clients.js';
 import { memberConnectionRoutes, ownConnectionRoutes } from './connection.routes.js';
 import { createConnections } from './connections.js';
@@ -24,7 +23,6 @@ const TIMEOUT_MS = 5_000;
 export interface IdentityProviderDeps {
   readonly prisma: Prisma;
   readonly box: SecretBox;
-  readonly confirmPassword: ConfirmPassword;
   readonly outbox: Outbox;
   readonly allowedTargets: readonly Target[];
   readonly toRedirectUri: ToRedirectUri;

@@ -12,7 +12,6 @@ import {
   Message,
   ProviderTest,
   RemovedIdentityProvider,
-  PasswordBody,
   SavedIdentityProvider,
   SaveIdentityProviderBody,
 } from './schemas.js';
@@ -23,7 +22,7 @@ import { always } from '../../base/confirmation.js';
 const path = '/api/v1/organisation/identity-provider';
 const tags = ['Configuration'];
 
-/** For administrators, with a session. Whoever chooses the provider decides who can sign in, so a change needs the password. */
+/** For administrators, with a session. Whoever chooses the provider decides who can sign in. */
 export function providerRoutes(app: App, settings: ProviderSettings, testProvider: TestProvider): void {
   const onRequest = [app.authenticate, requireSession, requireAdminRole];
   app.get(
@@ -44,13 +43,14 @@ export function providerRoutes(app: App, settings: ProviderSettings, testProvide
     path,
     {
       onRequest,
+      config: { needsConfirmation: always },
       schema: {
         operationId: 'saveIdentityProvider',
         tags,
         summary: 'Set the OpenID Connect provider with which members sign in',
         security: bearer,
         body: SaveIdentityProviderBody,
-        response: { 200: SavedIdentityProvider, ...errorResponses(400, 401, 403, 409, 429) },
+        response: { 200: SavedIdentityProvider, ...errorResponses(400, 401, 403, 409) },
       },
     },
     async (request) => ({
@@ -58,22 +58,22 @@ export function providerRoutes(app: App, settings: ProviderSettings, testProvide
       ...(await settings.save(getCaller(request), request.body)),
     }),
   );
-  app.post(
-    `${path}/remove`,
+  app.delete(
+    path,
     {
       onRequest,
+      config: { needsConfirmation: always },
       schema: {
         operationId: 'removeIdentityProvider',
         tags,
         summary: 'Remove the provider; the sessions that it opened end',
         security: bearer,
-        body: PasswordBody,
-        response: { 200: RemovedIdentityProvider, ...errorResponses(400, 401, 403, 404, 429) },
+        response: { 200: RemovedIdentityProvider, ...errorResponses(401, 403, 404) },
       },
     },
     async (request) => ({
       message: 'Identity provider removed',
-      endedCount: await settings.remove(getCaller(request), request.body.currentPassword),
+      endedCount: await settings.remove(getCaller(request)),
     }),
   );
   app.post(

@@ -56,11 +56,8 @@ export const IdentityProviderResponse = Type.Object({
 });
 export type IdentityProviderResponse = Type.Static<typeof IdentityProviderResponse>;
 
-const CurrentPassword = Type.String({ minLength: 1, maxLength: 256 });
-
 export const SaveIdentityProviderBody = Type.Object(
   {
-    currentPassword: CurrentPassword,
     issuer: fields.issuer,
     clientId: fields.clientId,
     clientSecret: Type.Optional(
@@ -84,10 +81,6 @@ export const SavedIdentityProvider = Type.Object({
   endedCount: Type.Integer({ description: 'How many sessions of the earlier provider were ended.' }),
 });
 
-export const PasswordBody = Type.Object(
-  { currentPassword: CurrentPassword },
-  { additionalProperties: false },
-);
 export const RemovedIdentityProvider = Type.Object({
   message: Type.String(),
   endedCount: Type.Integer({ description: 'How many sessions of the provider were ended.' }),

@@ -29,7 +29,6 @@ import {
   saveProvider,
 } from './queries.js';
 import type { IdentityProviderResponse, SaveIdentityProviderBody } from './schemas.js';
-import type { ConfirmPassword } from '../password/confirm-password.js';
 
 /** Checks the URL of a provider. @throws AppError 400. */
 function parseIssuer(text: string, egress: Pick<Egress, 'assertUrl'>): URL {
@@ -56,7 +55,6 @@ export interface ProviderSettingsDeps {
   readonly prisma: Prisma;
   readonly box: SecretBox;
   readonly egress: Pick<Egress, 'assertUrl'>;
-  readonly confirmPassword: ConfirmPassword;
   readonly outbox: Outbox;
   readonly notifyAdministrators: NotifyAdministrators;
   readonly toRedirectUri: ToRedirectUri;
@@ -64,7 +62,7 @@ export interface ProviderSettingsDeps {
 }
 
 export function createProviderSettings(deps: ProviderSettingsDeps) {
-  const { prisma, box, egress, confirmPassword, outbox, notifyAdministrators, toRedirectUri, clock } = deps;
+  const { prisma, box, egress, outbox, notifyAdministrators, toRedirectUri, clock } = deps;
 
   async function saveIn(tx: Transaction, caller: Caller, body: SaveIdentityProviderBody) {
     const { orgId } = caller;
@@ -111,21 +109,19 @@ export function createProviderSettings(deps: ProviderSettingsDeps) {
      * has proven ends.
      *
      * @returns the settings, and how many sessions were ended.
-     * @throws AppError 400, also WRONG_PASSWORD; 403 ADMIN_REQUIRED; 409 DOMAIN_REQUIRED, NO_ADMINISTRATOR_LEFT; 429.
+     * @throws AppError 400; 403 ADMIN_REQUIRED; 409 DOMAIN_REQUIRED, NO_ADMINISTRATOR_LEFT.
      */
     async save(caller: Caller, body: SaveIdentityProviderBody) {
       parseIssuer(body.issuer, egress);
       if (body.scopes && !body.scopes.includes('openid')) throw openidRequired();
-      await confirmPassword(caller, body.currentPassword);
       const saved = await prisma.$transaction((tx) => saveIn(tx, caller, body));
       outbox.wake();
       return saved;
     },
 
-    /** @returns how many sessions were ended. @throws AppError 400 WRONG_PASSWORD; 403; 404; 429. */
-    async remove(caller: Caller, currentPassword: string): Promise<number> {
+    /** @returns how many sessions were ended. @throws AppError 403; 404. */
+    async remove(caller: Caller): Promise<number> {
       const { orgId } = caller;
-      await confirmPassword(caller, currentPassword);
       const ended = await prisma.$transaction(async (tx) => {
         await lockAdministration(tx, caller);
         const before = await lockProvider(tx, orgId);

@@ -1,8 +1,7 @@
 import { type Html, html } from '../page-kit/html.js';
 import type { Page } from '../page-kit/page.js';
 import type { SecondFactorState } from '../second-factor/schemas.js';
-import type { Confirmation } from '../second-factor/service.js';
-import { CONFIRM_WITH_PROVIDER_PATH, type FormState } from './pages.js';
+import type { FormState } from './pages.js';
 import { passkeyField, passkeyScript, passkeysMissing, toPasskeyAttribute } from './passkey-forms.js';
 import { toSignInPath } from './paths.js';
 import { codeField } from './second-factor-pages.js';
@@ -25,27 +24,7 @@ interface ChangeText {
 const backToSecurity = (returnTo: string): Html =>
   html`<p class="links"><a href="${toSignInPath(returnTo, SECURITY_PATH)}">Cancel</a></p>`;
 
-/** Asks for the password of the person who is signed in. */
-export const passwordField = html`<label for="password">Your password</label>
-  <input
-    id="password"
-    name="password"
-    type="password"
-    autocomplete="current-password"
-    maxlength="256"
-    required
-    autofocus
-  />`;
-
-/** Leads to the organisation's provider, for those who have no password here. */
-export const confirmForm = ({ token }: Pick<FormState, 'token'>, back: string): Html =>
-  html`<p class="or">or</p>
-    <form method="post" action="${CONFIRM_WITH_PROVIDER_PATH}">
-      ${token}<input type="hidden" name="returnTo" value="${back}" />
-      <button class="wide plain">Confirm with your organisation</button>
-    </form>`;
-
-/** Asks for the password, and for a factor when the account has one, before a change. */
+/** Asks before a change, and for a factor when the account has one. */
 export const proofPage = (
   change: Change,
   { totp, passkeys }: SecondFactorState,
@@ -54,14 +33,10 @@ export const proofPage = (
     readonly passkey?: Passkey | undefined;
     /** The options of the passkeys that can take the place of a code. */
     readonly options?: object | undefined;
-    /** States whether a sign-in with the provider can replace the password, and whether it has. */
-    readonly confirmation: Confirmation;
   },
 ): Page => {
   const { path, title, button, text }: ChangeText = changes[change];
   const { token, returnTo, fault, passkey, options } = state;
-  const { isConnected, isConfirmed } = state.confirmation;
-  const ownPath = `${toSignInPath(returnTo, path)}${passkey ? `&id=${passkey.id}` : ''}`;
   const factors = { hasTotp: totp !== null, hasPasskey: options !== undefined };
   return {
     title,
@@ -72,13 +47,10 @@ export const proofPage = (
         ${token}<input type="hidden" name="returnTo" value="${returnTo}" />
         ${passkey !== undefined && html`<input type="hidden" name="id" value="${passkey.id}" />`}
         ${options !== undefined && passkeyField}
-        <input name="username" type="text" value="${email}" autocomplete="username" hidden readonly />
-        ${isConfirmed ? html`<p role="status">You have confirmed it is you.</p>` : passwordField}
-        ${(totp !== null || passkeys.length > 0) && codeField(factors, { isFirst: false, isRequired: options === undefined })}
+        ${(totp !== null || passkeys.length > 0) && codeField(factors, { isFirst: true, isRequired: options === undefined })}
         <button class="wide">${button}</button>
       </form>
-      ${options !== undefined && passkeysMissing}
-      ${isConnected && !isConfirmed && confirmForm(state, ownPath)} ${backToSecurity(returnTo)}`,
+      ${options !== undefined && passkeysMissing} ${backToSecurity(returnTo)}`,
     ...(options !== undefined && { script: passkeyScript }),
   };
 };

@@ -7,7 +7,7 @@ import { SIGN_IN_PATH, toSignInPath } from './paths.js';
 /** The own second factor, for a browser that is signed in. */
 export const SECURITY_PATH = `${SIGN_IN_PATH}/security`;
 
-/** The changes of the second factor. Each asks for the password, and for a factor when the account has one. */
+/** The changes of the second factor. Each needs a confirmed session, and a factor when the account has one. */
 export const changes = {
   setUp: { path: `${SECURITY_PATH}/set-up`, title: 'Set up an authenticator app', button: 'Continue' },
   renewCodes: {

@@ -23,8 +23,6 @@ import {
 
 const ProofForm = Type.Object({
   ...VisitFields.properties,
-  /** The form of a confirmed session has no such field. */
-  password: Type.Optional(Type.String({ maxLength: 256 })),
   code: Type.Optional(Type.String({ maxLength: 64 })),
   passkey: Type.Optional(PasskeyText),
 });
@@ -34,8 +32,7 @@ const ConfirmForm = Type.Object({
   code: Type.String({ maxLength: 64 }),
   enrolment: Type.String({ maxLength: 1_024 }),
 });
-const toProof = ({ password, code, passkey }: ProofForm): Proof => ({
-  currentPassword: password,
+const toProof = ({ code, passkey }: ProofForm): Proof => ({
   code,
   passkey: readPasskey(PasskeyAssertion, passkey),
 });

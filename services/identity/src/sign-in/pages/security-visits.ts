@@ -2,6 +2,7 @@ import { type App, AppError } from '@platform/service-kit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { type Caller, toCaller } from '../../base/caller/actor.js';
+import { toConfirmPath } from '../confirmation/page.js';
 import { createFormToken, requireFormToken } from '../page-kit/form-token.js';
 import { sendPage } from '../page-kit/page.js';
 import { passkeyNotFound } from '../passkeys/errors.js';
@@ -12,7 +13,7 @@ import { showAgain } from './browser-session.js';
 import { readReturnTo, toSignInPath } from './paths.js';
 import { proofPage } from './change-pages.js';
 import { recoveryCodesPage } from './second-factor-pages.js';
-import { type Change, SECURITY_PATH, securityPage } from './security-pages.js';
+import { type Change, changes, SECURITY_PATH, securityPage } from './security-pages.js';
 
 const ACCOUNT_PATH = '/account';
 
@@ -121,14 +122,17 @@ export function createSecurityVisits({ ownSecondFactor, ownPasskeys }: SecurityD
       return error === undefined ? sendPage(reply, toPage()) : showAgain(reply, error, toPage);
     },
 
-    /** Asks for the proof of a change. */
+    /** Asks for the proof of a change; first for a confirmation of the session where it needs one. */
     async prove(visited: Visit, change: Change, error?: unknown): Promise<FastifyReply> {
-      const { reply, caller, id } = visited;
+      const { reply, caller, id, returnTo } = visited;
+      if (!(await ownSecondFactor.isConfirmed(caller))) {
+        const path = toSignInPath(returnTo, changes[change].path);
+        return reply.redirect(toConfirmPath(id === undefined ? path : `${path}&id=${id}`), 303);
+      }
       const state = await ownSecondFactor.get(caller);
       const passkey = change === 'removePasskey' ? findPasskey(state, id) : undefined;
       const options = await askPasskey(caller, state);
-      const confirmation = await ownSecondFactor.getConfirmation(caller);
-      const form = { ...toFormState(visited), passkey, options, confirmation };
+      const form = { ...toFormState(visited), passkey, options };
       const toPage = (fault?: string) => proofPage(change, state, caller.email, { ...form, fault });
       return error === undefined ? sendPage(reply, toPage()) : showAgain(reply, error, toPage);
     },

@@ -5,7 +5,7 @@ import { type Caller, toActor } from '../../base/caller/actor.js';
 import { insertAuditEntry } from '../../audit/queries.js';
 import { getDomain } from '../identity-provider/domain.js';
 import { findLink, findProvider, holdProvider, type StoredProvider } from '../identity-provider/queries.js';
-import { saveProviderConfirmation } from '../sessions/provider-confirmations.js';
+import { setAuthenticated } from '../confirmation/queries.js';
 import type { Begin } from './begin.js';
 import { type Claims, readAuthenticationTime } from './claims.js';
 import { noConnection, Refused, signInExpired } from './errors.js';
@@ -55,8 +55,7 @@ export function createConfirmations(deps: {
         if (link?.issuer !== issuer || link.subject !== String(claims['sub']))
           throw new Refused('other_person', caller.email);
         const at = new Date(clock());
-        if (!(await saveProviderConfirmation(tx, caller, at, getEarlier(at, authenticatedAt))))
-          throw signInExpired();
+        if (!(await setAuthenticated(tx, caller, getEarlier(at, authenticatedAt)))) throw signInExpired();
         await insertAuditEntry(tx, {
           orgId,
           action: 'session.confirmed',

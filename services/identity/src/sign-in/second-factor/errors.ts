@@ -16,13 +16,6 @@ export const wrongOwnFactor = (fault: Fault): AppError =>
     message: fault === 'refused' ? wrongPasskey : wrongCode,
   });
 
-export const confirmationRequired = (): AppError =>
-  new AppError({
-    status: 400,
-    code: 'CONFIRMATION_REQUIRED',
-    message: 'Your password is required, or a fresh sign-in with your organisation',
-  });
-
 export const ownFactorRequired = (): AppError =>
   new AppError({
     status: 400,
@@ -63,4 +56,4 @@ export const lastSecondFactor = (): AppError =>
   conflict('LAST_SECOND_FACTOR', 'Your organisation requires a second factor: set up another one first');
 
 export const ownSecondFactor = (): AppError =>
-  conflict('OWN_SECOND_FACTOR', 'Your own second factor is changed with your password and a code');
+  conflict('OWN_SECOND_FACTOR', 'Your own second factor is changed on your own security page');

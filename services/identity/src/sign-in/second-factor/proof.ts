@@ -3,31 +3,29 @@ import type { Prisma, Transaction } from '../../resources.js';
 import type { AttemptLimits } from '../../base/rate-limits/attempt-limits.js';
 import type { Caller } from '../../base/caller/actor.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
-import type { ConfirmPassword } from '../password/confirm-password.js';
-import { hasProviderConfirmation, useUpProviderConfirmation } from '../sessions/provider-confirmations.js';
+import { ConfirmationRequired } from '../confirmation/errors.js';
+import { isSessionConfirmed } from '../confirmation/service.js';
 import type { FailedSignIns } from '../sessions/failed-sign-ins.js';
 import { userNotFound } from '../../members/members/errors.js';
 import type { PasskeyAssertion } from '../passkeys/schemas.js';
-import { codesExhausted, confirmationRequired, ownFactorRequired, wrongOwnFactor } from './errors.js';
+import { codesExhausted, ownFactorRequired, wrongOwnFactor } from './errors.js';
 import { type Factors, findFactors, isEmpty } from './factors.js';
 import { lockFactors } from './queries.js';
 import { type FactorCheck, toPresented, type VerifyFactor } from './verify.js';
 
-/** The credentials that a person enters again before their own second factor changes. */
+/** The second factor that a person proves before it changes; an account without one needs none. */
 export interface Proof {
-  /** Left out in a session that a fresh sign-in with the organisation's provider has confirmed. */
-  readonly currentPassword?: string | undefined;
-  /** A code of the app or a recovery code; an account without a second factor needs none. */
+  /** A code of the app or a recovery code. */
   readonly code?: string | undefined;
   /** The assertion of a passkey for the session, in place of a code. */
   readonly passkey?: PasskeyAssertion | undefined;
 }
 
 /**
- * Runs a change of the caller's own second factor for whoever proves all factors that the account has: the password
- * alone, or a sign-in with the provider, must not be able to replace the second one.
+ * Runs a change of the caller's own second factor in a session that was opened or confirmed recently, for whoever proves a
+ * factor that the account has: the password alone, or a sign-in with the provider, must not be able to replace it.
  *
- * @throws AppError 400 WRONG_PASSWORD, CONFIRMATION_REQUIRED, SECOND_FACTOR_REQUIRED, SECOND_FACTOR_INVALID; 429.
+ * @throws AppError 400 SECOND_FACTOR_REQUIRED, SECOND_FACTOR_INVALID; 403 CONFIRMATION_REQUIRED; 429.
  */
 export type ChangeWithProof = <T>(
   caller: Caller,
@@ -37,7 +35,6 @@ export type ChangeWithProof = <T>(
 
 export interface ProofDeps {
   readonly prisma: Prisma;
-  readonly confirmPassword: ConfirmPassword;
   readonly verifyFactor: VerifyFactor;
   /** The limits of sign-ins: a guess here counts like a guess there. */
   readonly limits: AttemptLimits;
@@ -49,26 +46,23 @@ export interface ProofDeps {
 type Outcome<T> = { readonly value: T } | Extract<FactorCheck, { readonly fault: string }>;
 
 export function createChangeWithProof(deps: ProofDeps): ChangeWithProof {
-  const { prisma, confirmPassword, verifyFactor, limits, failures, outbox, clock } = deps;
-  return async (caller, { currentPassword, ...sent }, run) => {
+  const { prisma, verifyFactor, limits, failures, outbox, clock } = deps;
+  return async (caller, proof, run) => {
     type Changed = Awaited<ReturnType<typeof run>>;
     const { userId, email, client, credentialId: holder } = caller;
-    const presented = toPresented(sent);
-    if (currentPassword !== undefined) await confirmPassword(caller, currentPassword);
+    const presented = toPresented(proof);
+    if (!(await isSessionConfirmed(prisma, caller, clock()))) throw new ConfirmationRequired();
     if (presented) await limits.begin(userId, client.address);
     // A wrong code is counted in the transaction, so it is thrown only afterwards.
     const outcome = await prisma.$transaction(async (tx): Promise<Outcome<Changed>> => {
       if (!(await lockFactors(tx, caller))) throw userNotFound();
       const at = new Date(clock());
-      if (currentPassword === undefined && !(await hasProviderConfirmation(tx, caller, at)))
-        throw confirmationRequired();
       const factors = await findFactors(tx, caller);
       if (!isEmpty(factors)) {
         if (!presented) throw ownFactorRequired();
         const checked = await verifyFactor(tx, caller, presented, { client, at, holder });
         if ('fault' in checked) return checked;
       }
-      if (currentPassword === undefined) await useUpProviderConfirmation(tx, caller);
       return { value: await run(tx, at, factors) };
     });
     outbox.wake();

@@ -38,14 +38,6 @@ export const ConfirmAtSignInBody = Type.Object(
 );
 export const ProofBody = Type.Object(
   {
-    currentPassword: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 256,
-        description:
-          "Required, unless the browser has just confirmed the session with the organisation's provider (`/sign-in/provider/confirm`).",
-      }),
-    ),
     code: Type.Optional(
       Type.String({
         ...codeLength,

@@ -5,8 +5,7 @@ import { insertAuditEntry } from '../../audit/queries.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
 import { MAX_PASSKEYS } from '../passkeys/queries.js';
 import type { RelyingParty } from '../passkeys/relying-party.js';
-import { isProviderConnected } from '../../members/organisation/provider-requirement.queries.js';
-import { hasProviderConfirmation } from '../sessions/provider-confirmations.js';
+import { isSessionConfirmed } from '../confirmation/service.js';
 import { userNotFound } from '../../members/members/errors.js';
 import type { AddFactor } from './add-factor.js';
 import type { Enrolment, Enrolments } from './enrolment.js';
@@ -17,12 +16,6 @@ import type { AddNotice } from './notices.js';
 import type { ChangeWithProof, Proof } from './proof.js';
 import { countRecoveryCodes, deleteTotp, isSecondFactorRequired, lockFactors } from './queries.js';
 import type { SecondFactorState } from './schemas.js';
-
-/** Whether the account is connected with the organisation's provider, and whether the session was confirmed with it. */
-export interface Confirmation {
-  readonly isConnected: boolean;
-  readonly isConfirmed: boolean;
-}
 
 export interface OwnSecondFactorDeps {
   readonly prisma: Prisma;
@@ -69,14 +62,8 @@ export function createOwnSecondFactor(deps: OwnSecondFactorDeps) {
       };
     },
 
-    /** Returns what can take the place of the password in a proof. */
-    async getConfirmation(caller: Caller): Promise<Confirmation> {
-      const isConnected = await isProviderConnected(prisma, caller);
-      return {
-        isConnected,
-        isConfirmed: isConnected && (await hasProviderConfirmation(prisma, caller, new Date(clock()))),
-      };
-    },
+    /** Returns whether the session allows a change now. */
+    isConfirmed: (caller: Caller): Promise<boolean> => isSessionConfirmed(prisma, caller, clock()),
 
     /** @throws AppError as {@link ChangeWithProof} does. */
     async enrol(caller: Caller, proof: Proof): Promise<Enrolment> {

@@ -17,16 +17,24 @@ beforeEach(async () => {
 });
 afterAll(() => hostile?.close());
 
-/** Signs somebody in who has no password. */
+/** The provider's clock is the real one, so the sessions grow old rather than the clock of the platform. */
+const makeStale = () =>
+  provider.identity.db.query(
+    `update sessions set created_at = created_at - interval '10 minutes',
+       authenticated_at = authenticated_at - interval '10 minutes'`,
+  );
+
+/** Signs somebody in who has no password, more than ten minutes ago. */
 async function signInWithoutPassword() {
   const person = provider.createPerson();
   const { browser } = await signIn(provider.identity.url, provider.foreign, person);
+  await makeStale();
   return { person, browser };
 }
 
 /** Presses the button of a page that asks for the password. @returns the address of the provider. */
 async function leaveToConfirm(browser: HttpBrowser, path = SET_UP): Promise<URL> {
-  const page = await browser.open(path);
+  const page = await browser.open(`/sign-in/confirm?${new URLSearchParams({ returnTo: path }).toString()}`);
   expect(page.text).toContain('Confirm with your organisation');
   const leaving = await browser.post('/sign-in/provider/confirm', {
     csrf: fieldIn(page, 'csrf'),
@@ -70,11 +78,9 @@ test('AUTH-40 a member without a password sets a second factor up with a fresh s
   expect([back.status, back.headers.get('location')]).toEqual([303, SET_UP]);
 
   const page = await browser.open(SET_UP);
-  expect(page.text).toContain('You have confirmed it is you');
-  expect(page.text).not.toContain('type="password"');
   const begun = await browser.post(SET_UP, { csrf: fieldIn(page, 'csrf') });
   expect([begun.status, begun.text]).toEqual([200, expect.stringContaining('Scan the picture')]);
-  // It counts once.
+  await makeStale();
   expect(codeIn(await enrol(browser))).toBe('CONFIRMATION_REQUIRED');
 });
 
@@ -90,6 +96,7 @@ test('AUTH-40 the fresh sign-in takes the place of the password, not of the seco
   const [recoveryCode] = (confirmed.body as { recoveryCodes: string[] }).recoveryCodes;
 
   const disable = (body: object) => browser.call('POST', `${SECOND_FACTOR}/totp/disable`, { body });
+  await makeStale();
   // Without the confirmation, no code is even looked at.
   expect(codeIn(await disable({ code: recoveryCode }))).toBe('CONFIRMATION_REQUIRED');
   await confirmAs(browser, person.subject, '/sign-in/security/remove');
@@ -105,6 +112,7 @@ test('AUTH-40 a sign-in as somebody else, or for another session, confirms nothi
   expect(codeIn(await enrol(browser))).toBe('CONFIRMATION_REQUIRED');
 
   const elsewhere = await signIn(provider.identity.url, provider.foreign, person);
+  await makeStale();
   const url = await leaveToConfirm(browser);
   provider.foreign.signsIn = { subject: person.subject };
   const back = await provider.foreign.authorize(url.href);
@@ -123,9 +131,10 @@ test('AUTH-40 a sign-in as somebody else, or for another session, confirms nothi
 test('AUTH-40 an account that is not connected is not led to the provider', async () => {
   const member = await provider.createMember();
   const { browser } = await signIn(provider.identity.url, provider.foreign, member);
-  const csrf = fieldIn(await browser.open(SET_UP), 'csrf');
+  await makeStale();
+  const csrf = fieldIn(await browser.open('/sign-in/confirm'), 'csrf');
   await provider.identity.db.query('delete from provider_links where user_id = $1', [member.id]);
-  expect((await browser.open(SET_UP)).text).not.toContain('Confirm with your organisation');
+  expect((await browser.open('/sign-in/confirm')).text).not.toContain('Confirm with your organisation');
   const refused = await browser.post('/sign-in/provider/confirm', { csrf, returnTo: SET_UP });
   expect([refused.status, refused.text]).toEqual([409, expect.stringContaining('not connected')]);
   const forged = { csrf: 'x', returnTo: SET_UP };
@@ -164,7 +173,7 @@ test('AUTH-40 a provider has to say that the person has just signed in, and the 
   expect(codeIn(await enrol(browser))).toBe('CONFIRMATION_REQUIRED');
   const done = await answer(await leaveToConfirm(browser), { auth_time: now + 0.123_456_7 });
   expect(done.status).toBe(303);
-  provider.identity.advance(10 * 60_000);
+  await makeStale();
   expect(codeIn(await enrol(browser))).toBe('CONFIRMATION_REQUIRED');
 });
 

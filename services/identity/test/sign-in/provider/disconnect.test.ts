@@ -12,8 +12,7 @@ beforeEach(async () => {
   await provider.save();
 });
 
-const call = (method: string, path: string, token: string, body?: object) =>
-  provider.identity.call(method, path, { token, ...(body && { body }) });
+const call = (method: string, path: string, token: string) => provider.identity.call(method, path, { token });
 const signInAs = (person: { subject: string; email: string }) =>
   signIn(provider.identity.url, provider.foreign, person);
 
@@ -25,7 +24,7 @@ async function headlinesTo(userId: string) {
   return rows.map(({ headline }) => headline);
 }
 
-test('IDP-10 a member disconnects their account with the password, and the next sign-in connects it again', async () => {
+test('IDP-10 a member disconnects their account, and the next sign-in connects it again', async () => {
   const member = await provider.createMember();
   expect((await call('GET', OWN, member.session)).body).toEqual({ connection: null, isRequired: false });
   const [first, other] = [await signInAs(member), await signInAs(member)];
@@ -35,17 +34,9 @@ test('IDP-10 a member disconnects their account with the password, and the next 
     isRequired: false,
   });
 
-  const disconnect = (currentPassword: string) =>
-    first.browser.call('POST', `${OWN}/disconnect`, { body: { currentPassword } });
-  const wrong = await disconnect('wrong-horse');
-  expect([wrong.status, (wrong.body as { error: { code: string } }).error.code]).toEqual([
-    400,
-    'WRONG_PASSWORD',
-  ]);
-  expect((await disconnect(member.password)).status).toBe(200);
-  expect(((await disconnect(member.password)).body as { error: { code: string } }).error.code).toBe(
-    'NOT_LINKED',
-  );
+  const disconnect = () => first.browser.call('DELETE', OWN);
+  expect((await disconnect()).status).toBe(200);
+  expect(((await disconnect()).body as { error: { code: string } }).error.code).toBe('NOT_LINKED');
   expect((await first.browser.call('GET', OWN)).body).toMatchObject({ connection: null });
   // The session of the request goes on, the other one that the provider opened has ended.
   expect(await whoIs(other.browser)).toBeUndefined();
@@ -57,18 +48,17 @@ test('IDP-10 a member disconnects their account with the password, and the next 
   expect(await whoIs((await signInAs(member)).browser)).toMatchObject({ id: member.id });
 });
 
-test('IDP-10 a member who never chose a password, or has to use the provider, stays connected', async () => {
+test('IDP-10 a member who never chose a password can come back, and one who has to use the provider stays connected', async () => {
   await provider.save({ justInTimeMembership: true });
-  const { browser } = await signInAs(provider.createPerson());
-  const guessed = await browser.call('POST', `${OWN}/disconnect`, { body: { currentPassword: 'a-guess' } });
-  expect(guessed.status).toBe(400);
+  const person = provider.createPerson();
+  const { browser } = await signInAs(person);
+  expect((await browser.call('DELETE', OWN)).status).toBe(200);
+  expect(await whoIs((await signInAs(person)).browser)).toEqual(await whoIs(browser));
 
   const member = await provider.createMember();
   await signInAs(member);
   await provider.identity.db.query('update identity_providers set is_required = true');
-  const refused = await call('POST', `${OWN}/disconnect`, member.session, {
-    currentPassword: member.password,
-  });
+  const refused = await call('DELETE', OWN, member.session);
   expect([refused.status, refused.body.error.code]).toEqual([409, 'PROVIDER_REQUIRED']);
   expect((await call('GET', OWN, member.session)).body).toMatchObject({ isRequired: true });
 });
@@ -77,8 +67,7 @@ test('IDP-10 a token neither sees nor ends the connection', async () => {
   const member = await provider.createMember();
   const { accessToken } = await provider.identity.createToken(member.session);
   expect((await call('GET', OWN, accessToken)).status).toBe(403);
-  const body = { currentPassword: member.password };
-  expect((await call('POST', `${OWN}/disconnect`, accessToken, body)).status).toBe(403);
+  expect((await call('DELETE', OWN, accessToken)).status).toBe(403);
   expect((await provider.identity.call('GET', OWN)).status).toBe(401);
 });
 

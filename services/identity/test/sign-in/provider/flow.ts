@@ -3,7 +3,7 @@ import type { Answer } from '@platform/testing';
 import { verifyDomainByCommand } from '../../../src/sign-in/identity-provider/commands.js';
 import { openResources, type Prisma } from '../../../src/resources.js';
 import { createHttpBrowser, fieldIn, type HttpBrowser } from '../../browser.js';
-import { admin, type IdentityUnderTest } from '../../identity.js';
+import { type IdentityUnderTest } from '../../identity.js';
 import { client, type ForeignProvider } from './foreign-provider.js';
 
 /** Below the default of PUBLIC_URL: the provider of each organisation sends browsers back to an address of its own. */
@@ -38,7 +38,7 @@ export const saveProvider = (
 ): Promise<Answer> =>
   identity.call('PUT', SETTINGS, {
     token: session,
-    body: { currentPassword: admin.password, ...client, ...fields },
+    body: { ...client, ...fields },
   });
 
 /** Opens the sign-in with the organisation's provider. @returns the page that leads to the provider, and its address. */

@@ -111,10 +111,7 @@ test('IDP-4 removing the provider ends the sessions that it opened, and lets pas
   await verify();
   const { browser } = await signIn(identity.url, foreign, boss);
   await save({ required: true });
-  const removed = await identity.call('POST', `${SETTINGS}/remove`, {
-    token: session,
-    body: { currentPassword: boss.password },
-  });
+  const removed = await identity.call('DELETE', SETTINGS, { token: session });
   expect([removed.status, removed.body.endedCount]).toEqual([200, 1]);
   expect(await whoIs(browser)).toBeUndefined();
   expect((await login(boss)).status).toBe(200);

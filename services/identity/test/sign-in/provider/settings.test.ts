@@ -1,5 +1,5 @@
 import { createResolveTxt } from '../../../src/sign-in/identity-provider/dns.js';
-import { admin, type IdentityUnderTest, startIdentity } from '../../identity.js';
+import { type IdentityUnderTest, startIdentity } from '../../identity.js';
 import { type DnsServer, startDnsServer } from './dns-server.js';
 import { environment, CALLBACK_URL, saveProvider, SETTINGS } from './flow.js';
 import { client } from './foreign-provider.js';
@@ -61,7 +61,7 @@ test('IDP-1 the settings are saved, read without the secret, changed and removed
   expect(JSON.stringify(rows)).not.toContain(client.clientSecret);
 
   // The secret stays with its provider, and with no other one.
-  const { clientSecret, ...withoutSecret } = { ...client, currentPassword: admin.password, issuer };
+  const { clientSecret, ...withoutSecret } = { ...client, issuer };
   const kept = await call('PUT', '', { ...withoutSecret, secondFactorValues: ['mfa'] });
   expect(kept.body.identityProvider).toEqual({ ...expected, secondFactorValues: ['mfa'] });
   for (const other of [{ issuer: 'https://other.example.com' }, { clientId: 'other' }]) {
@@ -71,12 +71,12 @@ test('IDP-1 the settings are saved, read without the secret, changed and removed
   const none = await call('PUT', '', { ...withoutSecret, clientId: 'other', clientSecret: null });
   expect(none.body.identityProvider).toMatchObject({ clientId: 'other', hasClientSecret: false });
 
-  const removed = await call('POST', '/remove', { currentPassword: admin.password });
+  const removed = await call('DELETE');
   expect([removed.status, removed.body]).toEqual([
     200,
     { message: 'Identity provider removed', endedCount: 0 },
   ]);
-  expect((await call('POST', '/remove', { currentPassword: admin.password })).status).toBe(404);
+  expect((await call('DELETE')).status).toBe(404);
   expect((await call('POST', '/test')).status).toBe(404);
   const { body } = await identity.call('GET', '/api/v1/audit?limit=50', { token: session });
   const actions = (body.data as { action: string; changes: object }[]).filter(({ action }) =>
@@ -93,7 +93,7 @@ test('IDP-1 the settings are saved, read without the secret, changed and removed
   expect(identity.logged()).not.toContain(clientSecret);
 });
 
-test('IDP-1 the settings are for administrators with a session, and a change needs the password', async () => {
+test('IDP-1 the settings are for administrators with a session', async () => {
   const member = await identity.createMember(session);
   const { accessToken } = await identity.createToken(session, { scopes: ['config:read', 'config:write'] });
   for (const [token, status] of [
@@ -103,16 +103,14 @@ test('IDP-1 the settings are for administrators with a session, and a change nee
   ] as const)
     for (const [method, path, body] of [
       ['GET', '', undefined],
-      ['PUT', '', { ...client, currentPassword: admin.password, issuer }],
-      ['POST', '/remove', { currentPassword: admin.password }],
+      ['PUT', '', { ...client, issuer }],
+      ['DELETE', '', undefined],
       ['POST', '/test', undefined],
       ['POST', '/domains', { domain: 'a.example' }],
       ['POST', '/domains/a.example/verify', undefined],
       ['DELETE', '/domains/a.example', undefined],
     ] as const)
       expect([method, path, (await call(method, path, body, token)).status]).toEqual([method, path, status]);
-  const wrong = await saveProvider(identity, session, { issuer, currentPassword: 'wrong-horse' });
-  expect([wrong.status, wrong.body.error.code]).toEqual([400, 'WRONG_PASSWORD']);
   expect((await saveProvider(identity, session, { issuer, scopes: ['email'] })).status).toBe(400);
   expect((await saveProvider(identity, session, { issuer, extra: 1 })).status).toBe(400);
   expect((await call('GET')).body.identityProvider).toBeNull();
@@ -208,7 +206,7 @@ test('IDP-4 every administrator is mailed about a change, and nobody else', asyn
   dns.records.set(record.name, [record.value]);
   await call('POST', '/domains/mailed.example/verify');
   await call('DELETE', '/domains/mailed.example');
-  await call('POST', '/remove', { currentPassword: admin.password });
+  await call('DELETE');
   const sent = await mails();
   expect(new Set(sent.map(({ email }) => email)).size).toBe(2);
   expect(sent.map(({ headline }) => headline).filter((_headline, index) => index % 2 === 0)).toEqual([

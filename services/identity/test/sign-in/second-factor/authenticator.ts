@@ -1,6 +1,6 @@
 import type { Answer } from '@platform/testing';
 import { Secret, TOTP } from 'otpauth';
-import { admin, type IdentityUnderTest, type Member, startIdentity } from '../../identity.js';
+import { type IdentityUnderTest, type Member, startIdentity } from '../../identity.js';
 
 type Client = Pick<IdentityUnderTest, 'call'>;
 
@@ -70,7 +70,7 @@ export async function enrol(
   code?: string,
   proof: object = {},
 ): Promise<{ app: Authenticator; firstCode: string; recoveryCodes: string[] }> {
-  const body = { currentPassword: admin.password, ...(code !== undefined && { code }), ...proof };
+  const body = { ...(code !== undefined && { code }), ...proof };
   const begun = await call('POST', `${OWN}/totp`, { token, body });
   if (begun.status !== 200) throw new Error(`enrolment answered ${begun.status}: ${begun.text}`);
   const { secret, enrolment } = begun.body as { secret: string; enrolment: string };

@@ -31,7 +31,7 @@ test('AUTH-38 a member is mailed when a passkey is added or removed, and when on
   expect((await platform.mailTo(user.email, /may have been copied/)).text).toContain('two devices seem to have it');
   const { secondFactor } = (await identity.call('GET', '/api/v1/auth/second-factor', { token })).body as { secondFactor: { passkeys: { id: string }[] } };
   const proof = await prove(identity, token, passkey);
-  const removed = await removePasskey(identity, { session: token, password }, secondFactor.passkeys[0]?.id ?? '', proof);
+  const removed = await removePasskey(identity, { session: token }, secondFactor.passkeys[0]?.id ?? '', proof);
   expect(removed.status).toBe(200);
   await platform.mailTo(user.email, /A passkey of your account was removed/);
 }); // prettier-ignore

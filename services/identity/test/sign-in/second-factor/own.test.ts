@@ -1,4 +1,4 @@
-import { admin, type IdentityUnderTest } from '../../identity.js';
+import { type IdentityUnderTest } from '../../identity.js';
 import {
   beginLogin,
   challengeIn,
@@ -20,16 +20,21 @@ beforeAll(async () => {
 });
 afterAll(() => identity.close());
 
-const currentPassword = admin.password;
 const post = (path: string, token: string | undefined, body: object) =>
   identity.call('POST', path, { body, ...(token !== undefined && { token }) });
 
-test('AUTH-31 setting an app up needs the password and a code of the app, and stores the secret sealed', async () => {
+const TEN_MINUTES = 10 * 60_000;
+const confirmSession = (token: string, currentPassword: string) =>
+  post('/api/v1/sessions/confirm', token, { currentPassword });
+
+test('AUTH-31 setting an app up needs a confirmed session and a code of the app, and stores the secret sealed', async () => {
   const member = await identity.createMember(session);
   expect(await readState(identity, member.session)).toEqual({ totp: null, passkeys: [], canAddPasskey: true, recoveryCodesLeft: 0, isRequired: false });
-  const refused = await post(`${OWN}/totp`, member.session, { currentPassword: 'wrong' });
-  expect([refused.status, refused.body.error.code]).toEqual([400, 'WRONG_PASSWORD']);
-  const begun = await post(`${OWN}/totp`, member.session, { currentPassword });
+  phone.advance(TEN_MINUTES);
+  const refused = await post(`${OWN}/totp`, member.session, {});
+  expect([refused.status, refused.body.error.code]).toEqual([403, 'CONFIRMATION_REQUIRED']);
+  expect((await confirmSession(member.session, member.password)).status).toBe(200);
+  const begun = await post(`${OWN}/totp`, member.session, {});
   const { secret, uri, enrolment } = begun.body as Record<string, string>;
   expect([begun.status, begun.headers.get('cache-control')]).toEqual([200, 'no-store']);
   expect(Object.fromEntries(new URL(uri ?? '').searchParams)).toMatchObject({ secret, issuer: 'Example' });
@@ -49,14 +54,14 @@ test('AUTH-31 setting an app up needs the password and a code of the app, and st
 
 test('AUTH-31 an enrolment belongs to its session, for ten minutes', async () => {
   const [one, other] = [await identity.createMember(session), await identity.createMember(session)];
-  const { secret, enrolment } = (await post(`${OWN}/totp`, one.session, { currentPassword })).body as Record<string, string>;
+  const { secret, enrolment } = (await post(`${OWN}/totp`, one.session, {})).body as Record<string, string>;
   const app = phone.install(secret ?? '');
   const again = await identity.login({ email: one.email, password: one.password });
   for (const token of [other.session, again]) {
     const { status, body } = await post(`${OWN}/totp/confirm`, token, { enrolment, code: app.code() });
     expect([status, body.error.code]).toEqual([400, 'ENROLMENT_EXPIRED']);
   }
-  phone.advance(10 * 60_000);
+  phone.advance(TEN_MINUTES);
   const late = await post(`${OWN}/totp/confirm`, one.session, { enrolment, code: app.code() });
   expect(late.body.error.code).toBe('ENROLMENT_EXPIRED');
   expect((await readState(identity, one.session)).totp).toBeNull();
@@ -77,26 +82,24 @@ test('AUTH-31 with a second factor, the password alone neither replaces nor remo
   const { app, firstCode, recoveryCodes } = await enrol(identity, phone, member.session);
   const before = await readState(identity, member.session);
   for (const path of ['totp', 'totp/disable', 'recovery-codes']) {
-    const alone = await post(`${OWN}/${path}`, member.session, { currentPassword });
+    const alone = await post(`${OWN}/${path}`, member.session, {});
     expect([alone.status, alone.body.error.code]).toEqual([400, 'SECOND_FACTOR_REQUIRED']);
     // A wrong code, the code that confirmed the app, and a recovery code of somebody else.
     for (const code of ['000000', firstCode, '0000-0000-0000-0000']) {
-      const wrong = await post(`${OWN}/${path}`, member.session, { currentPassword, code });
+      const wrong = await post(`${OWN}/${path}`, member.session, { code });
       expect([wrong.status, wrong.body.error.code]).toEqual([400, 'SECOND_FACTOR_INVALID']);
     }
   }
   const code = app.nextCode();
-  const guessed = await post(`${OWN}/totp/disable`, member.session, { currentPassword: 'wrong', code });
-  expect(guessed.body.error.code).toBe('WRONG_PASSWORD');
   expect(await readState(identity, member.session)).toEqual(before);
   expect(await listAudited(identity, member.id)).toEqual(['second_factor.enrolled']);
   const { rows } = await identity.db.query('select wrong_codes from totp_factors where user_id = $1', [member.id]);
   expect(rows).toEqual([{ wrong_codes: 6 }]);
   // The code is still unused, and works once.
-  expect((await post(`${OWN}/recovery-codes`, member.session, { currentPassword, code })).status).toBe(200);
-  expect((await post(`${OWN}/totp/disable`, member.session, { currentPassword, code })).body.error.code).toBe('SECOND_FACTOR_INVALID');
-  expect((await post(`${OWN}/totp/disable`, member.session, { currentPassword, code: recoveryCodes[0] })).status).toBe(400);
-  expect((await post(`${OWN}/totp/disable`, member.session, { currentPassword, code: app.nextCode() })).status).toBe(200);
+  expect((await post(`${OWN}/recovery-codes`, member.session, { code })).status).toBe(200);
+  expect((await post(`${OWN}/totp/disable`, member.session, { code })).body.error.code).toBe('SECOND_FACTOR_INVALID');
+  expect((await post(`${OWN}/totp/disable`, member.session, { code: recoveryCodes[0] })).status).toBe(400);
+  expect((await post(`${OWN}/totp/disable`, member.session, { code: app.nextCode() })).status).toBe(200);
 }); // prettier-ignore
 
 test('AUTH-31 a recovery code replaces a lost app', async () => {
@@ -113,7 +116,7 @@ test('AUTH-30 ten wrong codes of one network at the own second factor are follow
   await enrol(identity, phone, member.session);
   const statuses = [];
   for (let guess = 0; guess < 11; guess += 1)
-    statuses.push((await post(`${OWN}/totp`, member.session, { currentPassword, code: '000000' })).status);
+    statuses.push((await post(`${OWN}/totp`, member.session, { code: '000000' })).status);
   expect(statuses).toEqual([...Array.from({ length: 10 }, () => 400), 429]);
   const challenge = challengeIn(await beginLogin(identity, member));
   expect((await sendCode(identity, challenge, '000000')).status).toBe(429);
@@ -122,7 +125,7 @@ test('AUTH-30 ten wrong codes of one network at the own second factor are follow
 test('AUTH-31 an enrolment takes the place of no app that came after it', async () => {
   const member = await identity.createMember(session);
   const begin = async (body: object) =>
-    (await post(`${OWN}/totp`, member.session, { currentPassword, ...body })).body as Record<string, string>;
+    (await post(`${OWN}/totp`, member.session, { ...body })).body as Record<string, string>;
   const confirm = ({ secret = '', enrolment }: Record<string, string>) =>
     post(`${OWN}/totp/confirm`, member.session, { enrolment, code: phone.install(secret).code() });
   const early = await begin({});
@@ -133,22 +136,25 @@ test('AUTH-31 an enrolment takes the place of no app that came after it', async 
   expect((await confirm(other)).body.error.code).toBe('ENROLMENT_EXPIRED');
 });
 
-test('AUTH-31 the app is removed, and recovery codes renewed, with the password and a code', async () => {
+test('AUTH-31 the app is removed, and recovery codes renewed, in a confirmed session with a code', async () => {
   const member = await identity.createMember(session);
   const { app, recoveryCodes } = await enrol(identity, phone, member.session);
+  phone.advance(TEN_MINUTES);
+  // No code is looked at before.
   for (const path of ['totp/disable', 'recovery-codes'])
-    expect((await post(`${OWN}/${path}`, member.session, { currentPassword: 'wrong' })).body.error.code).toBe('WRONG_PASSWORD');
-  const renewed = await post(`${OWN}/recovery-codes`, member.session, { currentPassword, code: app.nextCode() });
+    expect((await post(`${OWN}/${path}`, member.session, { code: recoveryCodes[0] })).body.error.code).toBe('CONFIRMATION_REQUIRED');
+  await confirmSession(member.session, member.password);
+  const renewed = await post(`${OWN}/recovery-codes`, member.session, { code: app.nextCode() });
   expect([renewed.status, renewed.body.recoveryCodes.length]).toEqual([200, 10]);
   const challenge = challengeIn(await beginLogin(identity, member));
   expect((await sendCode(identity, challenge, recoveryCodes[0] ?? '')).status).toBe(401);
   expect((await sendCode(identity, challenge, renewed.body.recoveryCodes[0] as string)).status).toBe(200);
-  const removed = await post(`${OWN}/totp/disable`, member.session, { currentPassword, code: app.nextCode() });
+  const removed = await post(`${OWN}/totp/disable`, member.session, { code: app.nextCode() });
   expect(removed.status).toBe(200);
   expect((await beginLogin(identity, member)).status).toBe(200);
   const pending = challengeIn(await beginLogin(identity, member));
   expect((await sendCode(identity, pending, app.nextCode())).status).toBe(400);
   for (const path of ['totp/disable', 'recovery-codes'])
-    expect((await post(`${OWN}/${path}`, member.session, { currentPassword })).body.error.code).toBe('NO_SECOND_FACTOR');
+    expect((await post(`${OWN}/${path}`, member.session, {})).body.error.code).toBe('NO_SECOND_FACTOR');
   expect(await listAudited(identity, member.id)).toEqual(['second_factor.enrolled', 'second_factor.codes_renewed', 'second_factor.removed']);
 }); // prettier-ignore

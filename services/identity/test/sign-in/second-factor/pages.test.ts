@@ -31,12 +31,9 @@ const recoveryCodesIn = (text: string) =>
   [...text.matchAll(/<code>([\w-]{19})<\/code>/g)].map(([, code = '']) => code);
 
 /** Sets an app up on the page of the own second factor. */
-async function enrolOnPage(browser: HttpBrowser, ownPassword = password) {
+async function enrolOnPage(browser: HttpBrowser) {
   const page = await browser.open(`${SECURITY}/set-up`);
-  const begun = await browser.post(`${SECURITY}/set-up`, {
-    csrf: fieldIn(page, 'csrf'),
-    password: ownPassword,
-  });
+  const begun = await browser.post(`${SECURITY}/set-up`, { csrf: fieldIn(page, 'csrf') });
   const app = phone.install(secretIn(begun.text));
   const fields = { csrf: fieldIn(begun, 'csrf'), enrolment: fieldIn(begun, 'enrolment') };
   const wrong = await browser.post(`${SECURITY}/confirm`, { ...fields, code: '000000' });
@@ -71,7 +68,7 @@ test('AUTH-31 a person sets an app up on a page, without JavaScript, and is mail
   expect(mail.text).toContain('If this was not you');
 });
 
-test('AUTH-31 the page needs a session, a form of its own and the password', async () => {
+test('AUTH-31 the page needs a session, a form of its own, and a session that was confirmed recently', async () => {
   const browser = open();
   expect((await browser.open(SECURITY)).headers.get('location')).toBe(
     '/sign-in?returnTo=%2Fsign-in%2Fsecurity',
@@ -80,25 +77,32 @@ test('AUTH-31 the page needs a session, a form of its own and the password', asy
   await browser.signIn({ email: user.email, password });
   const csrf = fieldIn(await browser.open(`${SECURITY}/set-up`), 'csrf');
   for (const path of ['set-up', 'remove', 'recovery-codes']) {
-    expect((await browser.post(`${SECURITY}/${path}`, { csrf: 'x', password })).status).toBe(403);
+    expect((await browser.post(`${SECURITY}/${path}`, { csrf: 'x' })).status).toBe(403);
     expect(
-      (await browser.post(`${SECURITY}/${path}`, { csrf, password }, { 'sec-fetch-site': 'cross-site' }))
-        .status,
+      (await browser.post(`${SECURITY}/${path}`, { csrf }, { 'sec-fetch-site': 'cross-site' })).status,
     ).toBe(403);
-    const wrong = await browser.post(`${SECURITY}/${path}`, { csrf, password: 'wrong' });
-    expect([wrong.status, wrong.text]).toEqual([
-      400,
-      expect.stringContaining('The current password is wrong.'),
-    ]);
   }
+  phone.advance(10 * 60_000);
+  const own = `${SECURITY}/set-up?returnTo=%2Faccount`;
+  const confirm = `/sign-in/confirm?${new URLSearchParams({ returnTo: own }).toString()}`;
+  for (const answer of [await browser.open(own), await browser.post(`${SECURITY}/set-up`, { csrf })])
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, confirm]);
+  const page = await browser.open(confirm);
+  const confirmed = await browser.post('/sign-in/confirm', {
+    csrf: fieldIn(page, 'csrf'),
+    returnTo: fieldIn(page, 'returnTo'),
+    password,
+  });
+  expect(confirmed.headers.get('location')).toBe(own);
+  expect((await browser.open(own)).status).toBe(200);
 });
 
-test('AUTH-31 with an app set up, the page asks for a code as well as the password', async () => {
+test('AUTH-31 with an app set up, the page asks for a code', async () => {
   const { user, browser, app, firstCode } = await createEnrolled();
   const page = await browser.open(`${SECURITY}/remove`);
   expect(page.text).toMatch(/<input[^>]* name="code"/);
   const send = (path: string, code: string) =>
-    browser.post(`${SECURITY}/${path}`, { csrf: fieldIn(page, 'csrf'), password, code });
+    browser.post(`${SECURITY}/${path}`, { csrf: fieldIn(page, 'csrf'), code });
   for (const path of ['set-up', 'remove', 'recovery-codes']) {
     const alone = await send(path, '');
     expect([alone.status, alone.text]).toEqual([400, expect.stringContaining('A passkey, a code of your authenticator app or a recovery code is required')]);
@@ -123,7 +127,7 @@ test('AUTH-31 an app is set up whatever the length of the name of the organisati
   await platform.identity.db.query("update organisations set name = repeat('長', 1000) where id = $1", [orgId]);
   const browser = open();
   await browser.signIn(boss);
-  const { done, recoveryCodes } = await enrolOnPage(browser, boss.password);
+  const { done, recoveryCodes } = await enrolOnPage(browser);
   expect([done.status, recoveryCodes.length]).toEqual([200, 10]);
 }); // prettier-ignore
 

@@ -1,4 +1,4 @@
-import { admin, type IdentityUnderTest, type Member, startIdentity } from '../../identity.js';
+import { type IdentityUnderTest, type Member, startIdentity } from '../../identity.js';
 import {
   beginChallenge,
   beginLogin,
@@ -60,7 +60,7 @@ test('AUTH-39 what was begun before a factor changed is not completed after it',
   // With the password of somebody who has no second factor yet, a thief begins to set up both kinds.
   const thief = await identity.login({ email: member.email, password: member.password });
   const passkey = (await beginPasskey(identity, thief)).body as { challenge: string };
-  const app = (await post(`${OWN}/totp`, thief, { currentPassword: member.password })).body as Record<string, string>;
+  const app = (await post(`${OWN}/totp`, thief, {})).body as Record<string, string>;
   await addPasskey(identity, member.session);
   const registration = createPasskey().register(passkey);
   expect((await confirmPasskey(identity, thief, { registration })).body.error.code).toBe('PASSKEY_INVALID');
@@ -148,7 +148,7 @@ test('AUTH-33 where a second factor is required, a passkey is one', async () => 
   const last = await removePasskey(identity, mine, id, await prove(identity, token, passkey));
   expect([last.status, last.body.error.code]).toEqual([409, 'LAST_SECOND_FACTOR']);
   expect(await readState(identity, token)).toMatchObject({ passkeys: [{ id }], recoveryCodesLeft: 10 });
-  const disabled = await post(`${OWN}/totp/disable`, boss, { currentPassword: admin.password, ...(await prove(identity, boss, own)) });
+  const disabled = await post(`${OWN}/totp/disable`, boss, { ...(await prove(identity, boss, own)) });
   expect(disabled.body.error.code).toBe('NO_SECOND_FACTOR');
 }); // prettier-ignore
 

@@ -59,7 +59,6 @@ describeWith('chromium', 'the pages of passkeys', () => {
     await signIn(page, member);
     await heading(page, 'Second factor');
     await page.getByRole('link', { name: 'Add a passkey' }).click();
-    await page.getByLabel('Your password').fill(member.password);
     await page.getByRole('button', { name: 'Continue' }).click();
     await createPasskey(page);
     await heading(page, 'Keep your recovery codes');
@@ -85,7 +84,6 @@ describeWith('chromium', 'the pages of passkeys', () => {
     await page.goto(origin + SECURITY);
     await page.getByText(/last used on/).waitFor();
     await page.getByRole('link', { name: 'Remove Laptop' }).click();
-    await page.getByLabel('Your password').fill(member.password);
     // The field of the code stays empty, so the passkey proves the person.
     await page.getByRole('button', { name: 'Remove the passkey' }).click();
     await page.getByText('The passkey is removed.').waitFor();

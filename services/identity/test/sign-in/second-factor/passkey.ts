@@ -1,5 +1,5 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
-import { admin, type IdentityUnderTest, type Member } from '../../identity.js';
+import { type IdentityUnderTest, type Member } from '../../identity.js';
 
 /*
  * An authenticator in software (WebAuthn §6), as honest or hostile as a test wants it. The tests of the pages use the one of
@@ -113,10 +113,7 @@ export function createPasskey({ hasCounter = true } = {}): SoftPasskey {
 
 /** Begins to set a passkey up in the session; `proof` is the factor that the account has. */
 export const beginPasskey = ({ call }: Client, token: string, proof: object = {}) =>
-  call('POST', `${OWN}/passkey-creation-options`, {
-    token,
-    body: { currentPassword: admin.password, ...proof },
-  });
+  call('POST', `${OWN}/passkey-creation-options`, { token, body: proof });
 
 export const confirmPasskey = ({ call }: Client, token: string, body: object) =>
   call('POST', `${OWN}/passkeys`, { token, body });
@@ -165,11 +162,7 @@ export async function signInWith(client: Client, challenge: string, passkey: Sof
 
 export const removePasskey = (
   { call }: Client,
-  member: Pick<Member, 'session' | 'password'>,
+  member: Pick<Member, 'session'>,
   id: string,
   proof: object = {},
-) =>
-  call('POST', `${OWN}/passkeys/${id}/remove`, {
-    token: member.session,
-    body: { currentPassword: member.password, ...proof },
-  });
+) => call('POST', `${OWN}/passkeys/${id}/remove`, { token: member.session, body: proof });

@@ -179,14 +179,12 @@ test('AUTH-38 a passkey whose counter fell is refused and audited, and one witho
     );
 });
 
-test('AUTH-39 removing a passkey with a stolen session takes the password and a factor', async () => {
+test('AUTH-39 removing a passkey with a stolen session takes a factor', async () => {
   const { member, passkey } = await createEnrolled();
   const { app } = await enrol(identity, phone, member.session, undefined, await prove(identity, member.session, passkey));
   const [{ id }] = (await readState(identity, member.session)).passkeys as [{ id: string }];
   const alone = await removePasskey(identity, member, id);
   expect(alone.body.error.code).toBe('SECOND_FACTOR_REQUIRED');
-  const guessed = await removePasskey(identity, { ...member, password: 'wrong' }, id, { code: app.nextCode() });
-  expect(guessed.body.error.code).toBe('WRONG_PASSWORD');
   const used = await prove(identity, member.session, passkey);
   expect((await removePasskey(identity, member, id, { ...used, code: app.code() })).status).toBe(400);
   const foreign = await createEnrolled();

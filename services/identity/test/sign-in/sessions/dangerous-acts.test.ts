@@ -10,8 +10,9 @@ const required = [403, 'CONFIRMATION_REQUIRED'];
 /** Why the other operations that change something need no confirmation. */
 const harmless: Readonly<Record<string, readonly string[]>> = {
   'open to everyone, with a secret of its own': ['login', 'requestCode', 'forgotPassword', 'describeLink', 'resetPassword', 'acceptInvitation', 'reportLeakedTokens', 'loginSecondFactor', 'enrolAtLogin', 'confirmEnrolmentAtLogin', 'getPasskeyOptionsAtLogin', 'enrolPasskeyAtLogin', 'confirmPasskeyAtLogin'],
-  'asks for the password, and any second factor, every time': ['changeOwnPassword', 'enrolTotp', 'disableTotp', 'renewRecoveryCodes', 'enrolPasskey', 'removePasskey', 'saveIdentityProvider', 'removeIdentityProvider', 'disconnectProvider', 'confirmSession'],
-  'completes what was asked for with the password': ['confirmTotp', 'confirmPasskey', 'getPasskeyOptions'],
+  'asks for the password every time': ['changeOwnPassword', 'confirmSession'],
+  'needs a confirmed session, of whatever client, and any second factor': ['enrolTotp', 'disableTotp', 'renewRecoveryCodes', 'enrolPasskey', 'removePasskey'],
+  'completes what was asked for in a confirmed session': ['confirmTotp', 'confirmPasskey', 'getPasskeyOptions'],
   'takes from nobody else, and gives nobody power': ['renamePasskey', 'logout', 'endSession', 'endOtherSessions', 'revokeOwnToken', 'editOwnToken', 'revokeConnectedApp', 'addIdentityDomain'],
   'ends what a member can begin again by signing in': ['endUserSessions'],
   'looks, and changes nothing': ['testIdentityProvider', 'testMcpServer', 'refreshMcpServer'],
