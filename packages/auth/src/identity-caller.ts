@@ -20,7 +20,7 @@ const isBroken = (error: unknown): boolean =>
   error instanceof BadGateway ||
   (error instanceof Error && 'code' in error && brokenConnection.has(String(error.code)));
 
-/** These requests change nothing, so one whose connection breaks is retried once, within the same timeout. */
+/** Every request may be repeated, so one whose connection breaks is retried once, within the same timeout. */
 export function createCaller(identityUrl: string, timeoutMs: number) {
   const { origin } = new URL(identityUrl);
   const pool = new Pool(origin, {

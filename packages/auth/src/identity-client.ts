@@ -1,4 +1,5 @@
 import type { Clock, Logger, Shutdown } from '@platform/service-kit';
+import { CRAWL_NOTICE_PATH, type CrawlNotice } from './crawl-notice.js';
 import { createCaller } from './identity-caller.js';
 import { createPublishedKeys } from './published-keys.js';
 import { createRemoteLiveness } from './remote-liveness.js';
@@ -22,12 +23,34 @@ export function createIdentityClient(options: IdentityClientOptions) {
   const { call, close } = createCaller(options.identityUrl, options.timeoutMs);
   const serviceToken = createServiceToken(call, options);
   const keys = createPublishedKeys(call, options.onKeysFailed ?? (() => undefined));
+
+  async function notify(notice: CrawlNotice, isRetry = false): Promise<void> {
+    const headers = {
+      authorization: `Bearer ${await serviceToken.get()}`,
+      'content-type': 'application/json',
+    };
+    const { status } = await call('POST', CRAWL_NOTICE_PATH, headers, JSON.stringify(notice));
+    if (status === 401 && !isRetry) {
+      serviceToken.forget();
+      return notify(notice, true);
+    }
+    if (status !== 202) throw new Error(`identity answered ${status} to a notice for administrators`);
+    return undefined;
+  }
+
   return {
     keySet: keys.keySet,
     liveness: createRemoteLiveness(call, serviceToken),
 
     /** Returns this service's own credential, for calling another service. */
     serviceToken: (): Promise<string> => serviceToken.get(),
+
+    /**
+     * Has the administrators of an organisation mailed. When the answer was lost, the notice may have been stored.
+     *
+     * @throws Error unless identity has stored the mails.
+     */
+    notifyAdministrators: (notice: CrawlNotice): Promise<void> => notify(notice),
 
     /** Loads the keys and keeps them fresh until closed. */
     start: keys.start,

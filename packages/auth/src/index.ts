@@ -17,6 +17,7 @@ export {
   type SignedCredential,
   toJwt,
 } from './credential.js';
+export { CRAWL_NOTICE_PATH, CrawlNotice, MAX_NOTICE_CRAWLS, NOTICE_SCOPE } from './crawl-notice.js';
 export { DPOP_ALGORITHMS } from './dpop.js';
 export {
   adminRequired,

@@ -15,6 +15,7 @@ const names = [
   'tokenAlert',
   'passwordChanged',
   'tokenExpiring',
+  'crawlFailures',
 ];
 const file = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 const slots = new Set();

@@ -83,6 +83,7 @@ test('a template that is missing, unknown or not a string fails with 400', async
     'passwordChanged',
     'tokenAlert',
     'tokenExpiring',
+    'crawlFailures',
     'toString',
     '',
     5,

@@ -24,7 +24,7 @@ const data = {
   server: 'smtp.example.com:587',
   headline: 'A token was used twice',
   message: 'The token ci was used from two addresses.',
-  tokens: [{ name: 'ci', end: 'ends tomorrow' }],
+  items: [{ name: 'ci', end: 'ends tomorrow' }],
 };
 
 function render(type: InternalTemplateType): string {

@@ -15,6 +15,7 @@ const NOTICES = [
   'passwordChanged',
   'tokenAlert',
   'tokenExpiring',
+  'crawlFailures',
 ];
 
 /** Lists the newest tokens of each state: what was done with a token stays done when it is revoked. */

@@ -19,6 +19,7 @@ export const templates = {
     smtpServerChanged: 'SMTP server changed',
     tokenAlert: 'Notice of a token',
     tokenExpiring: 'Tokens that expire',
+    crawlFailures: 'Crawls that keep failing',
   },
   fields: {
     userName: 'Name of the recipient',

@@ -12,6 +12,7 @@ const mailLifetimes = {
   smtp_changed: 72 * HOUR,
   token_alert: 72 * HOUR,
   token_expiring: 72 * HOUR,
+  crawl_notice: 72 * HOUR,
 } as const;
 export type MailKind = keyof typeof mailLifetimes;
 

@@ -1,6 +1,7 @@
 import type { Prisma, Transaction } from '../../resources.js';
 import type { SecretBox } from '../../base/secret-box.js';
 import type { OneTimeSecrets } from '../one-time-secrets/service.js';
+import { toCrawlNoticeEmail } from './crawl-emails.js';
 import type { SendEmailRequest } from './email-request.js';
 import {
   toAccountEmail,
@@ -105,6 +106,7 @@ async function compose(
     const detail = mail.mergeKey === null ? mail.detail : await merge(tx, mail);
     return detail && toTokenAlertEmail(to, detail, deps.links);
   }
+  if (mail.kind === 'crawl_notice') return toCrawlNoticeEmail(to, mail.detail, deps.links);
   if (mail.kind === 'token_expiring') return toTokenExpiringEmail(to, mail.detail, deps.links);
   // This kind is stored as a complete message.
   if (mail.kind === 'smtp_changed') return undefined;

@@ -50,7 +50,7 @@ export const toTokenExpiringEmail = (
     templateData: {
       headline: asLine(headline),
       more: asLine(more, MAX_MORE_LENGTH),
-      tokens: (JSON.parse(tokens) as EndingToken[]).map(toItem),
+      items: (JSON.parse(tokens) as EndingToken[]).map(toItem),
       tokensLink: consoleUrl + tokenPages[isTokenPage(page) ? page : 'own'],
     },
   });

@@ -38,7 +38,7 @@ test('issues a credential of five minutes to a client with the right secret, in 
     access_token: expect.any(String),
     token_type: 'Bearer',
     expires_in: 300,
-    scope: 'token:introspect',
+    scope: 'token:introspect admins:notify',
   });
 });
 
@@ -77,10 +77,15 @@ test.each([
 });
 
 test('accepts a token request with a scope, with an empty scope, and with unknown parameters', async () => {
-  for (const more of ['scope=token:introspect', 'scope=', 'audience=x']) {
+  const all = 'token:introspect admins:notify';
+  for (const [more, granted] of [
+    ['scope=token:introspect', 'token:introspect'],
+    ['scope=', all],
+    ['audience=x', all],
+  ]) {
     const raw = `grant_type=client_credentials&${more}`;
     const { status, body } = await issue(serviceClient.id, serviceClient.secret, raw);
-    expect([status, body.scope]).toEqual([200, 'token:introspect']);
+    expect([status, body.scope]).toEqual([200, granted]);
   }
 });
 
@@ -157,7 +162,7 @@ test('describes a service credential by its client and scopes, and one that was 
       client_id: serviceClient.id,
       kind: 'service',
       token_type: 'Bearer',
-      scope: 'token:introspect',
+      scope: 'token:introspect admins:notify',
     },
   ]);
   const other = (await issue(serviceClient.id, serviceClient.secret)).body.access_token as string;

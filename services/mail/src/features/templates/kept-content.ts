@@ -1,4 +1,4 @@
-import type { InternalTemplateType } from './template-types.js';
+import { hasItems, type InternalTemplateType } from './template-types.js';
 import { findKey, listSources } from './sources.js';
 
 /** Stand for the values that are not kept. A link has to be one for the template. */
@@ -17,7 +17,7 @@ interface Content extends KeptContent {
 /** Returns the data that the template shows, without codes and links, and without attachments. [MAIL-20] */
 export function toKeptContent({ emailTemplateType: type, templateData, productName }: Content): KeptContent {
   const secrets = new Map<string, string>();
-  const kept: Record<string, unknown> = type === 'tokenExpiring' ? { tokens: templateData['tokens'] } : {};
+  const kept: Record<string, unknown> = hasItems(type) ? { items: templateData['items'] } : {};
   for (const source of Object.values(listSources(type))) {
     const key = findKey(templateData, source);
     if (key === undefined) continue;

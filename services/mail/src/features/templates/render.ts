@@ -28,6 +28,6 @@ const escapeValues = <T extends Readonly<Record<string, unknown>>>(values: T): T
 /** Joins the precompiled literals with the values. This takes a few microseconds and does no I/O. */
 export function renderTemplate(type: InternalTemplateType, view: View): RenderedTemplate {
   const template = compiledTemplates[type];
-  const escaped = { ...escapeValues(view), tokens: view.tokens.map(escapeValues) };
+  const escaped = { ...escapeValues(view), items: view.items.map(escapeValues) };
   return { html: template.html(escaped), text: template.text(view) };
 }

@@ -70,6 +70,10 @@ export const sources: Readonly<
     required: ['headline'],
     optional: { headline: text(200, 'headline'), more: text(100, 'more'), link: link('tokensLink') },
   },
+  crawlFailures: {
+    required: ['headline'],
+    optional: { headline: text(200, 'headline'), more: text(100, 'more'), link: link('crawlsLink') },
+  },
   smtpServerChanged: {
     required: ['changedBy'],
     optional: {

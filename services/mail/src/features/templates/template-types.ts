@@ -17,8 +17,13 @@ export const internalTemplateTypes = [
   'passwordChanged',
   'tokenAlert',
   'tokenExpiring',
+  'crawlFailures',
 ] as const;
 export type InternalTemplateType = (typeof internalTemplateTypes)[number];
 
 export const isInternalTemplateType = (value: unknown): value is InternalTemplateType =>
   (internalTemplateTypes as readonly unknown[]).includes(value);
+
+/** Whether the template has the list `items`, each with `name` and `end`. */
+export const hasItems = (type: InternalTemplateType): boolean =>
+  type === 'tokenExpiring' || type === 'crawlFailures';

@@ -62,7 +62,7 @@ test.each(internalTemplateTypes)(
       headline: 'A revoked token of yours was used',
       message: 'Somebody used the token “Zoë”, which has ended.',
       more: 'And 12 more.',
-      tokens: [
+      items: [
         { name: 'Zoë’s <token>', end: 'expires on 2026-12-06' },
         { name: 'CI', end: 'has expired' },
       ],
@@ -78,11 +78,11 @@ test.each(internalTemplateTypes)(
 );
 
 test('a list is repeated for each of its items, escaped in HTML', () => {
-  const tokens = [
+  const items = [
     { name: 'a <b>', end: 'expires tomorrow' },
     { name: 'CI', end: 'has expired' },
   ];
-  const result = createView('tokenExpiring', { headline: 'Tokens expire', tokens });
+  const result = createView('tokenExpiring', { headline: 'Tokens expire', items });
   if ('faults' in result) throw new Error('no view');
   const { html, text } = renderTemplate('tokenExpiring', result.view);
   expect(text).toContain('\na <b>\n  expires tomorrow\n\nCI\n  has expired\n');
@@ -90,15 +90,15 @@ test('a list is repeated for each of its items, escaped in HTML', () => {
 });
 
 test.each([
-  [undefined, 'templateData.tokens'],
-  [[], 'templateData.tokens'],
-  ['x', 'templateData.tokens'],
-  [Array.from({ length: 51 }, () => ({ name: 'a', end: 'b' })), 'templateData.tokens'],
-  [[null], 'templateData.tokens.0.name'],
-  [[{ name: 'a' }], 'templateData.tokens.0.end'],
-  [[{ name: 'a\n', end: 'b\nc' }], 'templateData.tokens.0.end'],
-])('tokens %j are a fault of %s', (tokens, field) => {
-  const result = createView('tokenExpiring', { headline: 'x', tokens });
+  [undefined, 'templateData.items'],
+  [[], 'templateData.items'],
+  ['x', 'templateData.items'],
+  [Array.from({ length: 51 }, () => ({ name: 'a', end: 'b' })), 'templateData.items'],
+  [[null], 'templateData.items.0.name'],
+  [[{ name: 'a' }], 'templateData.items.0.end'],
+  [[{ name: 'a\n', end: 'b\nc' }], 'templateData.items.0.end'],
+])('items %j are a fault of %s', (items, field) => {
+  const result = createView('tokenExpiring', { headline: 'x', items });
   expect('faults' in result && result.faults.map((fault) => fault.field)).toContain(field);
 });
 

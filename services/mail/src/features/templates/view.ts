@@ -1,11 +1,11 @@
 import type { FaultDetail } from '@platform/service-kit';
 import type { ItemSlot, TemplateValues } from '../../generated/templates.js';
-import type { InternalTemplateType } from './template-types.js';
+import { hasItems, type InternalTemplateType } from './template-types.js';
 import { type Source, text, listSources, findKey, sources } from './sources.js';
 
 /** The unescaped values for the slots of a template. A part of the template whose value is empty is left out. */
 export type View = TemplateValues;
-type Item = View['tokens'][number];
+type Item = View['items'][number];
 
 /** Matches C0 and C1 controls and line separators, which no value needs and which could alter the text of a mail. */
 const controlCharacter = /[\p{Cc}\u2028\u2029]/u;
@@ -43,13 +43,13 @@ const itemSources: Readonly<Record<ItemSlot, Source>> = {
   end: text(200, 'end'),
 };
 
-/** Reads the list of the template `tokenExpiring`. */
-function readTokens(given: unknown): { readonly tokens: Item[]; readonly faults: FaultDetail[] } {
-  const field = 'templateData.tokens';
+/** Reads the list of a template that has one. */
+function readItems(given: unknown): { readonly items: Item[]; readonly faults: FaultDetail[] } {
+  const field = 'templateData.items';
   if (!Array.isArray(given) || given.length === 0 || given.length > MAX_ITEMS)
-    return { tokens: [], faults: [{ field, message: `must be a list of 1 to ${MAX_ITEMS} tokens` }] };
+    return { items: [], faults: [{ field, message: `must be a list of 1 to ${MAX_ITEMS} items` }] };
   const faults: FaultDetail[] = [];
-  const tokens = given.map((item: unknown, index) => {
+  const items = given.map((item: unknown, index) => {
     const data = typeof item === 'object' && item !== null ? { ...item } : {};
     const read = (name: ItemSlot): string => {
       const result = readValue(data, itemSources[name]);
@@ -60,14 +60,14 @@ function readTokens(given: unknown): { readonly tokens: Item[]; readonly faults:
     };
     return { name: read('name'), end: read('end') };
   });
-  return { tokens, faults };
+  return { items, faults };
 }
 
 const DEFAULT_BRAND = 'Workspace';
 
 function toView(
   values: Readonly<Record<string, string>>,
-  tokens: readonly Item[],
+  items: readonly Item[],
   productName: string | undefined,
 ): View {
   const { userName = '', companyName = '', time = '', device = '', location = '', ipAddress = '' } = values;
@@ -94,7 +94,7 @@ function toView(
     oldServer: values.oldServer ?? '',
     newServer: values.newServer ?? '',
     more: values.more ?? '',
-    tokens,
+    items,
   };
 }
 
@@ -118,7 +118,7 @@ export function createView(
     else if (required.includes(name))
       faults.push({ field: `templateData.${source.keys[0] ?? name}`, message: 'is required' });
   }
-  const list = type === 'tokenExpiring' ? readTokens(data['tokens']) : { tokens: [], faults: [] };
+  const list = hasItems(type) ? readItems(data['items']) : { items: [], faults: [] };
   faults.push(...list.faults);
-  return faults.length > 0 ? { faults } : { view: toView(values, list.tokens, productName) };
+  return faults.length > 0 ? { faults } : { view: toView(values, list.items, productName) };
 }
