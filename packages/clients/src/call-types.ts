@@ -24,9 +24,10 @@ type Parameter<
 
 type JsonOf<Content> = Content extends { readonly 'application/json': infer Json } ? Json : never;
 
-type BodyOf<O extends GeneratedOperation> = O['requestBody'] extends { readonly content: infer Content }
-  ? JsonOf<Content>
-  : never;
+/** Undefined is a part of the type of a body that may be left out. */
+type BodyOf<O extends GeneratedOperation> =
+  | (NonNullable<O['requestBody']> extends { readonly content: infer Content } ? JsonOf<Content> : never)
+  | Extract<O['requestBody'], undefined>;
 
 /** The input of a call of the operation. */
 export type CallInput<O extends GeneratedOperation> = Given<'path', Parameter<O, 'path'>> &

@@ -1,5 +1,5 @@
-import { openIdentityClient, registerRemoteAuth } from '@platform/auth';
-import { readEvents } from '@platform/events';
+import { type IdentityClient, openIdentityClient, registerRemoteAuth } from '@platform/auth';
+import { type Connector, readEvents } from '@platform/events';
 import { type App, createApp, type ServiceApp, type ServiceDeps } from '@platform/service-kit';
 import { crawlAuthErrors } from './api/authority.js';
 import { connectorRoutes } from './api/connectors/routes.js';
@@ -18,11 +18,14 @@ import { createStatistics } from './api/statistics/service.js';
 import { workRoutes } from './api/work/routes.js';
 import { createWorkService } from './api/work/service.js';
 import { createWaitingWorkers } from './api/work/waiting-workers.js';
+import { createWorkerSightings } from './api/work/worker-sightings.js';
 import type { CrawlConfig } from './config.js';
 import { createWorkListener } from './db/work-listener.js';
 import { notifyWork } from './db/work.js';
+import { createFailureNotices } from './engine/failure-notices.job.js';
 import { registerQueueUp } from './engine/metrics.js';
 import { createRunLifecycle } from './engine/run-lifecycle.js';
+import { ANY_CONNECTOR } from './engine/tasks/endpoint-config.js';
 import type { CrawlQueues } from './queue/queues.js';
 import { openQueueing } from './queueing.js';
 import type { Resources } from './resources.js';
@@ -39,30 +42,57 @@ function registerApi(
   const { config, resources, clock, shutdown } = deps;
   const { pool, prisma, log } = resources;
   const overdueGraceMs = config.OVERDUE_GRACE_MS;
+  const hasEndpoint = (connector: Connector) =>
+    config.TASKS.has(connector) || config.TASKS.has(ANY_CONNECTOR);
   const onClaimable = ({ orgId }: { readonly orgId: string }) => {
     void notifyWork(pool, [orgId]).catch((error: unknown) => {
       log.warn({ err: error }, 'failed to wake the workers that wait');
     });
   };
-  scheduleRoutes(app, createScheduleService({ pool, onChange, clock, overdueGraceMs }));
+  scheduleRoutes(app, createScheduleService({ pool, onChange, clock, overdueGraceMs, hasEndpoint }));
   nextRunRoutes(app, createNextRunsService({ pool, clock }));
-  runRoutes(app, createRunService({ pool, prisma, queues, clock, onClaimable }));
+  runRoutes(app, createRunService({ pool, prisma, queues, clock, hasEndpoint, onClaimable }));
   const waiting = createWaitingWorkers();
   const listener = createWorkListener({ databaseUrl: config.DATABASE_URL, onWork: waiting.wake, log });
   listener.start();
   shutdown.on('http', 'waiting workers', waiting.close);
   shutdown.on('close', 'listener for work', listener.stop);
   const times = toRunTimes(config);
-  const lifecycle = createRunLifecycle({ pool, clock, times, hasEndpoint: () => false, onEvent });
+  const lifecycle = createRunLifecycle({
+    pool,
+    clock,
+    times,
+    failingAfter: config.FAILING_AFTER,
+    hasEndpoint,
+    onEvent,
+  });
+  const recordSighting = createWorkerSightings({ pool, clock });
   workRoutes(
     app,
-    createWorkService({ pool, clock, lifecycle, leaseMs: times.leaseMs, waiting, onClaimable }),
+    createWorkService({
+      pool,
+      clock,
+      lifecycle,
+      leaseMs: times.leaseMs,
+      waiting,
+      recordSighting,
+      onClaimable,
+    }),
   );
 
   statisticsRoutes(app, createStatistics({ pool, clock }));
   queueRoutes(app, createQueueView({ pool, clock }));
   connectorRoutes(app);
   eventRoutes(app, (query) => readEvents(pool, query));
+}
+
+function startFailureNotices(
+  { resources: { pool, log }, clock, shutdown }: Deps,
+  { notifyAdministrators: notify }: IdentityClient,
+): void {
+  const notices = createFailureNotices({ pool, notify, clock, log });
+  notices.start();
+  shutdown.on('workers', 'notices of failing crawls', notices.stop);
 }
 
 /** Builds the API, the worker or both, depending on the role. `main.ts` adds the listener. */
@@ -101,6 +131,7 @@ export async function buildCrawl(deps: Deps): Promise<ServiceApp> {
     onChange: () => work?.dispatcher.wake(),
     onEvent: () => work?.onEvent(),
   });
+  startFailureNotices(deps, identity);
   await identity.start();
   return service;
 }

@@ -38,6 +38,8 @@ export const crawlVariables = {
   RETRY_DELAY_MS: withDefault(integer(1, 3_600_000), 5_000),
   STALLED_INTERVAL_MS: withDefault(integer(100, 600_000), 30_000),
   OVERDUE_GRACE_MS: withDefault(integer(100, 3_600_000), 60_000),
+  /** After so many failed runs in a row a connector counts as failing, and administrators are mailed. */
+  FAILING_AFTER: withDefault(integer(1, 1_000), 3),
   MISFIRE_GRACE_MS: withDefault(integer(100, 86_400_000), 300_000),
 } as const;
 

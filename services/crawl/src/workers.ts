@@ -86,7 +86,14 @@ export function startWorkers(deps: WorkerDeps): { dispatcher: Dispatcher; onEven
     },
   });
   const processor = createProcessor({
-    lifecycle: createRunLifecycle({ pool, clock, times, hasEndpoint: tasks.has, onEvent }),
+    lifecycle: createRunLifecycle({
+      pool,
+      clock,
+      times,
+      failingAfter: config.FAILING_AFTER,
+      hasEndpoint: tasks.has,
+      onEvent,
+    }),
     activeRuns,
     getTask: tasks.get,
     saveProgress: (run, progress) => saveProgress(pool, run, progress),
@@ -112,7 +119,8 @@ export function startWorkers(deps: WorkerDeps): { dispatcher: Dispatcher; onEven
   });
   registerBacklog(deps.registry, () => {
     const now = clock();
-    return readBacklog(pool, new Date(now), new Date(now - config.OVERDUE_GRACE_MS));
+    const overdueBefore = new Date(now - config.OVERDUE_GRACE_MS);
+    return readBacklog(pool, { now: new Date(now), overdueBefore, failingAfter: config.FAILING_AFTER });
   });
   activeRuns.start();
   dispatcher.start();

@@ -1,5 +1,6 @@
 import { outboxInsertFrom, outboxValues, type SyncEvent } from '@platform/events';
 import { counterNames, type Counters } from '../domain/counters.js';
+import { insertNotices, noticedAfterFailure } from './failure-notices.js';
 import { type Run, runColumns } from './runs.js';
 import type { Db } from './transaction.js';
 
@@ -124,13 +125,18 @@ const completion = `${end(
     insert into connector_states as c (org_id, connector, last_completed_at, last_full_at, checkpoint, version)
     select org_id, connector, $3, case when mode = 'full' then started_at end, $5::jsonb, ($5 is not null)::int from ended
     on conflict (org_id, connector) do update set
-      last_completed_at = excluded.last_completed_at, consecutive_failures = 0, last_failure = null,
+      last_completed_at = excluded.last_completed_at, consecutive_failures = 0, last_failure = null, noticed_at = null,
       last_full_at = case when excluded.last_full_at is null then c.last_full_at
         when (select worker from ended) = 'pull' then coalesce(c.full_started_at, excluded.last_full_at)
         else excluded.last_full_at end,
       full_started_at = case when excluded.last_full_at is null then c.full_started_at end,
       checkpoint = coalesce(excluded.checkpoint, c.checkpoint),
       version = c.version + (excluded.checkpoint is not null)::int
+  ), recovered as (${insertNotices(
+    `select c.org_id, c.connector, 0 as failures, null::text as reason
+     from ended e join connector_states c on c.org_id = e.org_id and c.connector = e.connector where c.noticed_at is not null`,
+    '$3',
+  )}
   ), published as (
     ${outboxInsertFrom('ended', 6)}
   )
@@ -170,13 +176,18 @@ export async function completeRun(
 }
 
 const stateOfFailed = `
-  insert into connector_states as c (org_id, connector, consecutive_failures, last_failure)
-  select org_id, connector, 1, $4 from ended
+  insert into connector_states as c (org_id, connector, consecutive_failures, last_failure, noticed_at)
+  select org_id, connector, 1, $4, case when $6::int <= 1 then $3::timestamptz end from ended
   on conflict (org_id, connector) do update set
-    consecutive_failures = c.consecutive_failures + 1, last_failure = excluded.last_failure`;
+    consecutive_failures = c.consecutive_failures + 1, last_failure = excluded.last_failure,
+    noticed_at = ${noticedAfterFailure('$6::int', '$3')}
+  returning org_id, connector, consecutive_failures, noticed_at`;
 
 const failure = `${end('failed', 'reason = $4, task_location = coalesce($5, task_location), finished_claim = claim_count')},
-  state as (${stateOfFailed}), cancelled as (${cancelTasksOf('ended', '$3')})
+  state as (${stateOfFailed}), noticed as (${insertNotices(
+    'select org_id, connector, consecutive_failures as failures, $4::text as reason from state where noticed_at = $3',
+    '$3',
+  )}), cancelled as (${cancelTasksOf('ended', '$3')})
   select from ended`;
 
 /** How an attempt ended without success. */
@@ -190,17 +201,19 @@ export interface AttemptFailure {
 /**
  * Fails the run: it is not tried again. The location is kept only where the task is to be cancelled.
  *
+ * @param noticeAfter - after so many failed runs in a row, administrators are mailed.
  * @returns whether the claim was valid.
  */
 export async function failRun(
   db: Db,
   run: RunClaim,
   { at, reason, location }: AttemptFailure,
+  noticeAfter: number,
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'fail_run',
     text: failure,
-    values: [run.id, run.claimCount, at, reason, location ?? null],
+    values: [run.id, run.claimCount, at, reason, location ?? null, noticeAfter],
   });
   return rowCount === 1;
 }

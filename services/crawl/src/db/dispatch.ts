@@ -169,12 +169,13 @@ export async function requeueAll(db: pg.Pool, now: Date, limit: number): Promise
   return rowCount ?? 0;
 }
 
-/** Returns when the next schedule or run becomes due after `now`, epoch ms; undefined when none does. */
+/** Returns when the next schedule or run becomes due, or a pause ends, after `now`, epoch ms; undefined when none does. */
 export async function findNextDue(db: pg.Pool, now: Date): Promise<number | undefined> {
   const { rows } = await db.query<{ at: Date | null }>({
     name: 'next_due',
     text: `select least(
              (select next_run_at from schedules where state = 'active' and next_run_at > $1 order by 1 limit 1),
+             (select paused_until from schedules where paused_until > $1 order by 1 limit 1),
              (select due_at from runs where state in ('waiting', 'active', 'retrying') and due_at > $1 order by 1 limit 1)
            ) as at`,
     values: [now],
@@ -185,21 +186,21 @@ export async function findNextDue(db: pg.Pool, now: Date): Promise<number | unde
 /** The most waiting runs that are read. */
 const MAX_WAITING = 1_000;
 
-/** So many failed runs in a row are no accident. */
-const FAILING_AFTER = 3;
-
 /** What is due and has not started, and what keeps failing. */
 export interface Backlog {
   /** For how many seconds the longest waiting run has been due; 0 when none waits. */
   readonly oldestAgeSeconds: number;
   /** The number of runs of schedules that were due before `overdueBefore`, counted up to a limit. */
   readonly overdue: number;
-  /** The number of connectors whose last runs failed, at least {@link FAILING_AFTER} in a row. */
+  /** The number of connectors whose last runs failed, at least `failingAfter` in a row. */
   readonly failing: number;
 }
 
 /** Reads a bounded part of what is due. */
-export async function readBacklog(db: pg.Pool, now: Date, overdueBefore: Date): Promise<Backlog> {
+export async function readBacklog(
+  db: pg.Pool,
+  given: { readonly now: Date; readonly overdueBefore: Date; readonly failingAfter: number },
+): Promise<Backlog> {
   const { rows } = await db.query<Backlog>({
     name: 'backlog',
     text: `with due as (
@@ -214,9 +215,9 @@ export async function readBacklog(db: pg.Pool, now: Date, overdueBefore: Date): 
                order by r.due_at limit $3))
            select coalesce(extract(epoch from $1::timestamptz - min(at)), 0)::float8 as "oldestAgeSeconds",
              (count(*) filter (where at < $2))::int as overdue,
-             (select count(*)::int from connector_states where consecutive_failures > 1 and consecutive_failures >= $4) as failing
+             (select count(*)::int from connector_states where consecutive_failures >= $4) as failing
            from due`,
-    values: [now, overdueBefore, MAX_WAITING, FAILING_AFTER],
+    values: [given.now, given.overdueBefore, MAX_WAITING, given.failingAfter],
   });
   return rows[0] ?? { oldestAgeSeconds: 0, overdue: 0, failing: 0 };
 }

@@ -14,11 +14,13 @@ export interface ShownRun {
   readonly createdAt: Date;
   readonly startedAt: Date | null;
   readonly finishedAt: Date | null;
+  readonly unavailableSince: Date | null;
 }
 
 // prettier-ignore
 const shown = [
   'state', 'trigger', 'scheduled_for', 'progress', 'attempts', 'reason', 'created_at', 'started_at', 'finished_at',
+  'unavailable_since',
 ] as const;
 
 /*
@@ -28,8 +30,13 @@ const shown = [
  */
 const statuses = (filter: string) => `
   select ${scheduleColumns('s')}, ${shown.map((column) => `coalesce(current.${column}, last.${column}) as run_${column}`).join(', ')},
-    coalesce(c.consecutive_failures, 0) as consecutive_failures, c.last_completed_at, c.last_failure
+    coalesce(c.consecutive_failures, 0) as consecutive_failures, c.last_completed_at, c.last_failure, w.seen_at,
+    case when current.state = 'waiting' and current.worker <> 'pull' then (
+      select count(*)::int from (
+        select from runs ahead where ahead.state in ('waiting', 'active', 'retrying') and ahead.connector = current.connector
+          and ahead.worker <> 'pull' and ahead.id < current.id limit 100) as ahead) end as runs_ahead
   from schedules s
+    left join worker_sightings w on w.org_id = s.org_id and w.connector = s.connector
     left join connector_states c on c.org_id = s.org_id and c.connector = s.connector
     left join runs current on current.org_id = s.org_id and current.connector = s.connector
       and current.state in ('waiting', 'active', 'retrying')
@@ -48,6 +55,8 @@ type Row = Schedule & {
   consecutive_failures: number;
   last_completed_at: Date | null;
   last_failure: string | null;
+  seen_at: Date | null;
+  runs_ahead: number | null;
   run_state: ShownRun['state'] | null;
   run_trigger: ShownRun['trigger'];
   run_scheduled_for: Date;
@@ -57,6 +66,7 @@ type Row = Schedule & {
   run_created_at: Date;
   run_started_at: Date | null;
   run_finished_at: Date | null;
+  run_unavailable_since: Date | null;
 };
 
 /** How the runs of a connector have ended. */
@@ -72,6 +82,10 @@ export interface ScheduleStatus {
   readonly schedule: Schedule;
   readonly health: ConnectorHealth;
   readonly run: ShownRun | undefined;
+  /** When a worker last asked for runs of the connector. */
+  readonly workerSeenAt: Date | null;
+  /** Of a run that waits for a place: how many of the connector's runs were made before it, up to 100. */
+  readonly runsAhead: number;
 }
 
 const getStatus = (row: Row): ScheduleStatus => ({
@@ -81,6 +95,8 @@ const getStatus = (row: Row): ScheduleStatus => ({
     lastCompletedAt: row.last_completed_at,
     lastFailure: row.last_failure,
   },
+  workerSeenAt: row.seen_at,
+  runsAhead: row.runs_ahead ?? 0,
   run:
     row.run_state === null
       ? undefined
@@ -94,6 +110,7 @@ const getStatus = (row: Row): ScheduleStatus => ({
           createdAt: row.run_created_at,
           startedAt: row.run_started_at,
           finishedAt: row.run_finished_at,
+          unavailableSince: row.run_unavailable_since,
         },
 });
 

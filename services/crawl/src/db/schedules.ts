@@ -11,7 +11,7 @@ export const scheduleColumns = (table: string) =>
    ${table}.worker, ${table}.full_every_days as "fullEveryDays",
    ${table}.state, ${table}.revision::float8 as revision, ${table}.scheduled_at as "scheduledAt",
    ${table}.anchor_at as "anchorAt",
-   ${table}.paused_at as "pausedAt", ${table}.next_run_at as "nextRunAt", ${table}.missed_runs as "missedRuns"`;
+   ${table}.paused_at as "pausedAt", ${table}.paused_until as "pausedUntil", ${table}.next_run_at as "nextRunAt", ${table}.missed_runs as "missedRuns"`;
 const columns = scheduleColumns('schedules');
 
 export interface NewSchedule extends Pick<
@@ -32,7 +32,7 @@ const upsert = `
     user_id = excluded.user_id, config = excluded.config, priority = excluded.priority,
     max_retries = excluded.max_retries, timeout_ms = excluded.timeout_ms, metadata = excluded.metadata,
     state = 'active', scheduled_at = excluded.scheduled_at, next_run_at = excluded.next_run_at,
-    anchor_at = excluded.anchor_at, paused_at = null, missed_runs = 0, worker = excluded.worker,
+    anchor_at = excluded.anchor_at, paused_at = null, paused_until = null, missed_runs = 0, worker = excluded.worker,
     full_every_days = excluded.full_every_days, revision = nextval('schedule_revisions')
   where $13::bigint is null or s.revision = $13
   returning revision::float8 as revision`;
@@ -112,11 +112,16 @@ function abortRuns(target: StopTarget, reason: string, schedules: string): strin
     ) ${cancelTasksOf('ended', at)}`;
 }
 
-/** Pauses the organisation's schedule of a connector, and aborts its run in progress. @returns whether it was active. */
-export async function pauseSchedule(db: pg.Pool, target: StopTarget): Promise<boolean> {
+/**
+ * Pauses the organisation's schedule of a connector, and aborts its run in progress.
+ *
+ * @param until - when it resumes by itself; by default never.
+ * @returns whether it was active.
+ */
+export async function pauseSchedule(db: pg.Pool, target: StopTarget, until?: Date): Promise<boolean> {
   const [paused] = await inOneMessage(db, [
     `update schedules set state = 'paused', paused_at = ${pg.escapeLiteral(target.at.toISOString())}, next_run_at = null,
-       revision = nextval('schedule_revisions')
+       paused_until = ${until ? pg.escapeLiteral(until.toISOString()) : 'null'}, revision = nextval('schedule_revisions')
      where ${toTarget(target)} and state = 'active'`,
     abortRuns(
       target,
@@ -149,12 +154,22 @@ export async function resumeSchedule(
 ): Promise<Schedule | undefined> {
   const { rows } = await db.query<Schedule>({
     name: 'resume_schedule',
-    text: `update schedules s set state = 'active', paused_at = null, next_run_at = $3,
+    text: `update schedules s set state = 'active', paused_at = null, paused_until = null, next_run_at = $3,
              revision = nextval('schedule_revisions')
            where id = $1 and revision = $2 and state = 'paused' returning ${scheduleColumns('s')}`,
     values: [id, revision, nextRunAt],
   });
   return rows[0];
+}
+
+/** Returns schedules whose pause is over, at most `limit`. */
+export async function findPausesOver(db: pg.Pool, now: Date, limit: number): Promise<Schedule[]> {
+  const { rows } = await db.query<Schedule>({
+    name: 'pauses_over',
+    text: `select ${columns} from schedules where paused_until <= $1 order by paused_until limit $2`,
+    values: [now, limit],
+  });
+  return rows;
 }
 
 export const lockScheduleRow = (tx: Transaction, id: string): Promise<unknown> =>

@@ -23,6 +23,8 @@ export interface Schedule {
   /** The time that an interval is counted from: when the times of the schedule last changed. */
   readonly anchorAt: Date;
   readonly pausedAt: Date | null;
+  /** When it resumes by itself; null when it is not paused, or until somebody resumes it. */
+  readonly pausedUntil: Date | null;
   readonly nextRunAt: Date | null;
   readonly missedRuns: number;
 }

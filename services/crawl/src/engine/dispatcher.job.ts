@@ -13,6 +13,8 @@ import {
 } from '../db/dispatch.js';
 import { maybePruneRuns } from '../db/prune-runs.js';
 import type { DueRun } from '../db/runs.js';
+import { resumePaused } from '../db/resume-schedule.js';
+import { findPausesOver } from '../db/schedules.js';
 import { inTransaction } from '../db/transaction.js';
 import { createPlan, nextRunAfter } from '../domain/plan.js';
 import { findSkipReason } from '../domain/run-state.js';
@@ -25,6 +27,7 @@ import type { CrawlMetrics } from './metrics.js';
  * The road from a schedule to a worker. The rows decide; the queue carries runs.
  *
  *   schedule due   its run is inserted under the tick, which is unique, and `next_run_at` moves, in one transaction
+ *   pause over     its schedule becomes active, as if it had been resumed at that time
  *   run due        a retry, a postponed run, a run of a lost worker or one whose job the queue may have lost
  *
  * Both are then added to the queue, under an id that is the run's and the claim's: adding a job twice is adding it once.
@@ -135,6 +138,17 @@ export function createDispatcher(deps: {
     return found.length === PAGE;
   }
 
+  /** Resumes the schedules whose pause is over, from the end of the pause on, however late this is. */
+  async function endPauses(): Promise<void> {
+    for (let count = PAGE; count === PAGE;) {
+      const now = clock();
+      const found = await findPausesOver(pool, new Date(now), PAGE);
+      for (const paused of found)
+        await resumePaused(pool, paused, { after: (paused.pausedUntil?.getTime() ?? now) - 1, now });
+      count = found.length;
+    }
+  }
+
   /** Makes every run due whose job was lost with the queue's data. */
   async function recoverQueue(stopping: AbortSignal): Promise<void> {
     if (performance.now() - checkedAt < LOSS_CHECK_MS) return;
@@ -175,6 +189,7 @@ export function createDispatcher(deps: {
     const startedAt = clock();
     clearTimeout(timer);
     await followClock(startedAt);
+    await endPauses();
     try {
       await prepareQueue(stopping);
     } catch (error) {

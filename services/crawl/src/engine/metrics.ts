@@ -61,7 +61,7 @@ export function registerBacklog(registry: Registry, read: () => Promise<Backlog>
   });
   const failing = new Gauge({
     name: 'crawl_failing_connectors',
-    help: 'Connectors of organisations whose last three runs or more have failed. The same on every replica.',
+    help: 'Connectors of organisations whose last runs have failed, FAILING_AFTER or more in a row. The same on every replica.',
     registers,
     async collect() {
       const backlog = await readOnce();

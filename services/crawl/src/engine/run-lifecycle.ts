@@ -56,12 +56,14 @@ export function createRunLifecycle(deps: {
   readonly pool: pg.Pool;
   readonly clock: Clock;
   readonly times: RunTimes;
+  /** After so many failed runs of a connector in a row, administrators are mailed. */
+  readonly failingAfter: number;
   /** Returns whether the connector has an endpoint, which crawls as a run's mode says. */
   readonly hasEndpoint: (connector: Connector) => boolean;
   /** Called after each commit that stored an event in the outbox. */
   readonly onEvent: () => void;
 }) {
-  const { pool, clock, times, hasEndpoint, onEvent } = deps;
+  const { pool, clock, times, failingAfter, hasEndpoint, onEvent } = deps;
 
   /** @param write - the statement that ends the run; resolves with whether the claim was valid. */
   async function end(run: EndingRun, write: (db: Db) => Promise<boolean>): Promise<boolean> {
@@ -118,7 +120,7 @@ export function createRunLifecycle(deps: {
     const now = clock();
     const failure = { reason: toStorableReason(reason), at: new Date(now), location };
     if (run.attempts >= run.maxAttempts)
-      return (await end(run, (db) => failRun(db, run, failure))) ? 'failed' : 'void';
+      return (await end(run, (db) => failRun(db, run, failure, failingAfter))) ? 'failed' : 'void';
     const delayMs = times.retryDelayMs * 2 ** (run.attempts - 1);
     return (await markRetrying(pool, run, failure, new Date(now + delayMs))) ? 'retry' : 'void';
   }
@@ -128,7 +130,8 @@ export function createRunLifecycle(deps: {
     const now = clock();
     if (run.recoveries > MAX_RECOVERIES) {
       const reason = `Lost its worker ${run.recoveries} times`;
-      await end(run, (db) => failRun(db, run, { reason, at: new Date(now), location: undefined }));
+      const failure = { reason, at: new Date(now), location: undefined };
+      await end(run, (db) => failRun(db, run, failure, failingAfter));
       return undefined;
     }
     const isFirst = run.claimCount === 1 && run.trigger !== 'manual';

@@ -43,7 +43,7 @@ describe('the age of the queue', () => {
       [randomUUID(), orgId, randomUUID(), state, scheduledFor],
     );
 
-  const read = () => readBacklog(pool, now, before(20));
+  const read = () => readBacklog(pool, { now, overdueBefore: before(20), failingAfter: 3 });
 
   it('is that of the oldest schedule or run that is due and has not started', async () => {
     const [first, second] = [randomUUID(), randomUUID()];

@@ -167,7 +167,10 @@ describe('ticks', () => {
       rows.now = at + day * DAY_MS;
     }
     expect(await getHealth()).toEqual({ consecutiveFailures: 3, lastFailure: 'no 3', lastCompletedAt: null });
-    expect((await readBacklog(rows.pool, new Date(at), new Date(at))).failing).toBe(1);
+    expect(
+      (await readBacklog(rows.pool, { now: new Date(at), overdueBefore: new Date(at), failingAfter: 3 }))
+        .failing,
+    ).toBe(1);
     expect(await lifecycle.complete(await claim())).toBe(true);
     expect(await getHealth()).toEqual({
       consecutiveFailures: 0,

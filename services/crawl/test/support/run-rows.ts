@@ -124,6 +124,7 @@ export function useRunRows() {
         pool,
         clock: () => rows.now,
         times,
+        failingAfter: 3,
         hasEndpoint: () => hasEndpoint,
         onEvent: () => undefined,
       }),

@@ -125,10 +125,34 @@ create table connector_states (
   last_completed_at timestamptz(3),
   consecutive_failures integer default 0 not null,
   last_failure text,
+  -- When administrators were last mailed that the runs keep failing; null once one has completed.
+  noticed_at timestamptz(3),
   primary key (org_id, connector)
 ) with (fillfactor=70);
 -- What the metric of failing connectors reads.
-create index connector_states_failing on connector_states (consecutive_failures) where consecutive_failures > 1;
+create index connector_states_failing on connector_states (consecutive_failures) where consecutive_failures > 0;
+
+-- What administrators are to be mailed about. Rows are deleted once identity has stored the mails.
+create table failure_notices (
+  id bigint generated always as identity primary key,
+  org_id uuid not null,
+  connector text not null,
+  -- How many runs in a row have failed; 0: one has completed since.
+  failures integer not null,
+  reason text,
+  created_at timestamptz(3) not null,
+  -- Notices of an organisation that are due together are one mail.
+  due_at timestamptz(3) not null
+);
+create index failure_notices_due on failure_notices (due_at);
+
+-- When workers of an organisation last asked for runs of a connector, to the minute.
+create table worker_sightings (
+  org_id uuid not null,
+  connector text not null,
+  seen_at timestamptz(3) not null,
+  primary key (org_id, connector)
+);
 
 -- One schedule per connector and organisation.
 create table schedules (
@@ -149,6 +173,8 @@ create table schedules (
   revision bigint not null,
   scheduled_at timestamptz(3) not null,
   paused_at timestamptz(3),
+  -- When a paused schedule resumes by itself.
+  paused_until timestamptz(3),
   -- When the dispatcher next makes a run. Null while paused, and once a one-off schedule has its run.
   next_run_at timestamptz(3),
   missed_runs integer default 0 not null,
@@ -159,6 +185,7 @@ create table schedules (
 ) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=1000);
 -- What the dispatcher reads: its length is the number of schedules that are due.
 create index schedules_due on schedules (next_run_at) where state = 'active';
+create index schedules_paused_until on schedules (paused_until) where paused_until is not null;
 create unique index schedules_org_connector on schedules (org_id, connector);
 
 -- The outbox of packages/events, word for word: a test compares them.

@@ -4,6 +4,7 @@ import { type RunMode, runModes, type RunState, runStates, type RunTrigger } fro
 import { type RunWorker, runWorkers } from '../../domain/run-worker.js';
 import { SyncEvent } from '../events/schemas.js';
 import { ConnectorPath } from '../params.js';
+import { NO_WORKER } from '../schedules/status-item.js';
 
 const Instant = Type.String({ format: 'date-time' });
 const NullableInstant = Type.Union([Instant, Type.Null()]);
@@ -33,6 +34,7 @@ export const RunItem = Type.Object(
       description:
         'Who does the work. `event`: nobody in this platform, unless the operator has set an endpoint.',
     }),
+    isWorkerSet: Type.Boolean({ description: NO_WORKER }),
     mode: Type.Unsafe<RunMode>({ enum: [...runModes] }),
     slices: Type.Integer({ description: 'How many slices have ended.' }),
     items: Type.Integer(),

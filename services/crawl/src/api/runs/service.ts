@@ -20,7 +20,7 @@ export interface RunKey {
   readonly runId: string;
 }
 
-const toRunItem = (run: RunHistoryRow): RunItem => ({
+const toRunItem = (run: RunHistoryRow, hasEndpoint: HasEndpoint): RunItem => ({
   runId: run.id,
   connector: run.connector,
   trigger: run.trigger,
@@ -33,6 +33,7 @@ const toRunItem = (run: RunHistoryRow): RunItem => ({
   reason: run.reason,
   eventId: run.eventId,
   worker: run.worker,
+  isWorkerSet: run.worker !== 'event' || hasEndpoint(run.connector as Connector),
   mode: run.mode,
   slices: run.slices,
   ...addCounters(run.counters as Partial<Counters>, run.sliceCounters as Partial<Counters>),
@@ -40,6 +41,9 @@ const toRunItem = (run: RunHistoryRow): RunItem => ({
   claimedAt: run.claimedAt?.toISOString() ?? null,
   leaseUntil: run.state === 'active' ? ((run.heartbeatUntil ?? run.dueAt)?.toISOString() ?? null) : null,
 });
+
+/** Returns whether the operator has set an endpoint for the connector. */
+type HasEndpoint = (connector: Connector) => boolean;
 
 interface FailedAttempt {
   readonly number: number;
@@ -77,17 +81,18 @@ export function createRunService(deps: {
   readonly prisma: Prisma;
   readonly queues: Pick<CrawlQueues, 'add'>;
   readonly clock: Clock;
+  readonly hasEndpoint: HasEndpoint;
   /** Called with a run that a worker can claim through the API. */
   readonly onClaimable: (run: DueRun) => void;
 }) {
-  const { pool, prisma, queues, clock, onClaimable } = deps;
+  const { pool, prisma, queues, clock, hasEndpoint, onClaimable } = deps;
   async function get(key: RunKey): Promise<RunDetail> {
     const run = await findRun(prisma, key);
     if (!run) throw runNotFound();
     const { orgId } = key;
     const event = run.eventId === null ? undefined : await findEvent(pool, { orgId, eventId: run.eventId });
     return {
-      ...toRunItem(run),
+      ...toRunItem(run, hasEndpoint),
       requestedAt: run.createdAt.toISOString(),
       maxAttempts: run.maxAttempts,
       attemptLog: listAttempts(run),
@@ -149,7 +154,7 @@ export function createRunService(deps: {
       return readListPage(query, {
         count: () => countRuns(prisma, filter),
         find: (window) => findRuns(prisma, filter, window),
-        toItem: toRunItem,
+        toItem: (run) => toRunItem(run, hasEndpoint),
       });
     },
   };

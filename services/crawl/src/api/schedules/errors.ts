@@ -9,6 +9,8 @@ export const invalidSchedule = (faults: readonly FaultDetail[]): AppError =>
 export const disabledJob = (): AppError => refused('JOB_DISABLED', 'Cannot schedule a disabled job');
 export const timeNotInFuture = (): AppError =>
   refused('TIME_NOT_IN_FUTURE', 'Scheduled time must be in the future');
+export const untilNotInFuture = (): AppError =>
+  validationError([{ field: 'until', message: 'must be in the future' }]);
 export const nothingToPause = (): AppError => refused('NO_ACTIVE_JOB', 'No active job found to pause');
 export const alreadyPaused = (): AppError => refused('ALREADY_PAUSED', 'Job is already paused');
 export const nothingToResume = (): AppError => refused('NO_PAUSED_JOB', 'No paused job found to resume');

@@ -11,6 +11,23 @@ import { statusRoutes } from './status.routes.js';
 
 const tags = ['Crawl schedules'];
 const Instant = Type.String({ format: 'date-time' });
+/** The body may be left out. */
+const PauseBody = Type.Union([
+  Type.Object(
+    {
+      until: Type.Optional(
+        Type.String({
+          format: 'date-time',
+          maxLength: 40,
+          description: 'When it resumes by itself. Default: until somebody resumes it.',
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  Type.Null(),
+]);
+const OptionalInstant = Type.Optional(Instant);
 const params = ConnectorPath;
 const security = bearer;
 
@@ -43,8 +60,10 @@ function writeRoutes(app: App, service: ScheduleService): void {
       return reply.code(201).send({ success: true, message: 'Job scheduled', data });
     },
   );
-  const changed = (time: 'pausedAt' | 'resumedAt') => ({
-    200: successResponse(Type.Object({ connector: Type.String(), orgId: Type.String(), [time]: Instant })),
+  const changed = (
+    times: { pausedAt: typeof Instant; pausedUntil: typeof OptionalInstant } | { resumedAt: typeof Instant },
+  ) => ({
+    200: successResponse(Type.Object({ connector: Type.String(), orgId: Type.String(), ...times })),
     ...errorResponses(400, 401, 403),
   });
   app.post(
@@ -57,14 +76,23 @@ function writeRoutes(app: App, service: ScheduleService): void {
         summary: 'Pause a schedule; a run in progress is aborted',
         security,
         params,
-        response: changed('pausedAt'),
+        body: PauseBody,
+        response: changed({ pausedAt: Instant, pausedUntil: OptionalInstant }),
       },
     },
     async (request) => {
       const { orgId } = getAccount(request);
       const connector = toConnector(request.params);
-      const pausedAt = (await service.pause(orgId, connector)).toISOString();
-      return { success: true as const, message: 'Job paused', data: { connector, orgId, pausedAt } };
+      const until = request.body?.until;
+      const pausedUntil = until === undefined ? undefined : new Date(until);
+      const pausedAt = (await service.pause(orgId, connector, pausedUntil)).toISOString();
+      const data = {
+        connector,
+        orgId,
+        pausedAt,
+        ...(pausedUntil && { pausedUntil: pausedUntil.toISOString() }),
+      };
+      return { success: true as const, message: 'Job paused', data };
     },
   );
   app.post(
@@ -77,7 +105,7 @@ function writeRoutes(app: App, service: ScheduleService): void {
         summary: 'Resume a paused schedule, from its next time on',
         security,
         params,
-        response: changed('resumedAt'),
+        response: changed({ resumedAt: Instant }),
       },
     },
     async (request) => {

@@ -2,18 +2,14 @@ import type { AccountPrincipal } from '@platform/auth';
 import type { Connector } from '@platform/events';
 import type { Clock } from '@platform/service-kit';
 import type pg from 'pg';
-import { v7 as uuidv7 } from 'uuid';
-import { insertTicks } from '../../db/dispatch.js';
+import { resumePaused } from '../../db/resume-schedule.js';
 import { findStatus, findStatuses } from '../../db/schedule-status.js';
-import { findSchedule, pauseSchedule, removeSchedules, resumeSchedule } from '../../db/schedules.js';
-import { inTransaction } from '../../db/transaction.js';
+import { findSchedule, pauseSchedule, removeSchedules } from '../../db/schedules.js';
 import { resetConnectorState } from '../../db/work.js';
 import { toQueueName } from '../../domain/connectors.js';
-import { nextRunAfter, createPlan } from '../../domain/plan.js';
 import type { ScheduleConfig } from '../../domain/schedule-config.js';
-import type { Schedule } from '../../domain/schedule.js';
 import { runInProgress } from '../runs/errors.js';
-import { alreadyPaused, nothingToPause, nothingToResume } from './errors.js';
+import { alreadyPaused, nothingToPause, nothingToResume, untilNotInFuture } from './errors.js';
 import { saveSchedule, toNewSchedule } from './save-schedule.js';
 import { type StatusItem, toStatusItem } from './status-item.js';
 
@@ -24,7 +20,7 @@ import { type StatusItem, toStatusItem } from './status-item.js';
  *   (none)           ─ schedule ──────► active
  *   active           ─ schedule ──────► active    replaced; a run in progress continues
  *   active           ─ pause ─────────► paused    a run in progress is aborted
- *   paused           ─ resume ────────► active    from the next time on; an overdue one-off is due at once
+ *   paused           ─ resume, or its `until` ─► active    from the next time on; an overdue one-off is due at once
  *   paused, finished ─ schedule ──────► active    replaced
  *   active           ─ its run ended ─► finished  one-off only; it stays visible until it is replaced or removed
  *   any              ─ remove ────────► (none)    a run in progress is aborted
@@ -44,24 +40,12 @@ interface Deps {
   readonly clock: Clock;
   /** How late a run may be before it counts as overdue. */
   readonly overdueGraceMs: number;
+  /** Returns whether the operator has set an endpoint for the connector. */
+  readonly hasEndpoint: (connector: Connector) => boolean;
 }
 
-/**
- * Resumes a one-off schedule whose time passed while it was paused and whose policy is to skip a missed run.
- * @returns whether it was still paused.
- */
-const resumeLate = (pool: pg.Pool, paused: Schedule, now: number): Promise<boolean> =>
-  inTransaction(pool, async (tx) => {
-    const at = new Date(now);
-    if (!(await resumeSchedule(tx, paused, at))) return false;
-    const skipReason = 'Missed: the schedule was paused when it was due';
-    const tick = { runId: uuidv7(), scheduleId: paused.id, nextRunAt: null, skipReason, isMissed: false };
-    await insertTicks(tx, [tick], at);
-    return true;
-  });
-
-export function createScheduleService({ pool, onChange, clock, overdueGraceMs }: Deps) {
-  const getShownAt = () => ({ at: clock(), overdueGraceMs });
+export function createScheduleService({ pool, onChange, clock, overdueGraceMs, hasEndpoint }: Deps) {
+  const getShownAt = () => ({ at: clock(), overdueGraceMs, hasEndpoint });
   return {
     /** Creates or replaces a schedule. @throws AppError 400 (CRAWL-9, CRAWL-10). */
     async schedule(principal: AccountPrincipal, connector: Connector, given: unknown): Promise<Scheduled> {
@@ -86,10 +70,15 @@ export function createScheduleService({ pool, onChange, clock, overdueGraceMs }:
       return (await findStatuses(pool, orgId)).map((status) => toStatusItem(status, getShownAt()));
     },
 
-    /** @returns when it was paused. @throws AppError 400 when there is nothing to pause, or it is paused already. */
-    async pause(orgId: string, connector: Connector): Promise<Date> {
+    /**
+     * @param until - when it resumes by itself.
+     * @returns when it was paused. @throws AppError 400 when there is nothing to pause, or it is paused already.
+     */
+    async pause(orgId: string, connector: Connector, until: Date | undefined): Promise<Date> {
       const at = new Date(clock());
-      if (!(await pauseSchedule(pool, { orgId, connector, at }))) {
+      // A date that JavaScript cannot represent is no time in the future either.
+      if (until && !(until > at)) throw untilNotInFuture();
+      if (!(await pauseSchedule(pool, { orgId, connector, at }, until))) {
         const schedule = await findSchedule(pool, orgId, connector);
         throw schedule?.state === 'paused' ? alreadyPaused() : nothingToPause();
       }
@@ -103,11 +92,7 @@ export function createScheduleService({ pool, onChange, clock, overdueGraceMs }:
       for (let isResumed = false; !isResumed;) {
         const paused = await findSchedule(pool, orgId, connector);
         if (paused?.state !== 'paused') throw nothingToResume();
-        const next = nextRunAfter(createPlan(paused), now);
-        isResumed =
-          next === undefined && paused.config.missedRunPolicy === 'skip'
-            ? await resumeLate(pool, paused, now)
-            : (await resumeSchedule(pool, paused, new Date(next ?? now))) !== undefined;
+        isResumed = await resumePaused(pool, paused, { after: now, now });
       }
       onChange();
       return new Date(now);

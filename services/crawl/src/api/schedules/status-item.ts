@@ -1,3 +1,4 @@
+import type { Connector } from '@platform/events';
 import { Type } from 'typebox';
 import type { ScheduleStatus, ShownRun } from '../../db/schedule-status.js';
 import { toJobKey, toQueueName } from '../../domain/connectors.js';
@@ -5,6 +6,7 @@ import type { RunState } from '../../domain/run-state.js';
 import { type RunWorker, runWorkers } from '../../domain/run-worker.js';
 import { ScheduleConfig } from '../../domain/schedule-config.js';
 import type { Schedule } from '../../domain/schedule.js';
+import { explainStandstill, Standstill } from './standstill.js';
 
 const Nullable = <
   T extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer> | ReturnType<typeof Type.Number>,
@@ -14,6 +16,9 @@ const Nullable = <
 
 export const jobStates = ['waiting', 'active', 'completed', 'failed', 'delayed', 'paused'] as const;
 export type JobState = (typeof jobStates)[number];
+
+export const NO_WORKER =
+  'False: nobody in the platform crawls. A run only publishes its event, and is `completed` then; whoever consumes the event does the work.';
 
 /** The fields of CRAWL-13, and more after `state`. */
 export const StatusItem = Type.Object(
@@ -41,10 +46,13 @@ export const StatusItem = Type.Object(
     timeout: Type.Integer(),
     nextRunAt: Nullable(Type.String({ format: 'date-time' })),
     pausedAt: Nullable(Type.String({ format: 'date-time' })),
+    pausedUntil: Nullable(Type.String({ format: 'date-time', description: 'When it resumes by itself.' })),
+    standstill: Standstill,
     overdueSince: Nullable(
       Type.String({ format: 'date-time', description: 'Set while an expected run has not started in time.' }),
     ),
     worker: Type.Unsafe<RunWorker>({ enum: [...runWorkers] }),
+    isWorkerSet: Type.Boolean({ description: NO_WORKER }),
     consecutiveFailures: Type.Integer({ description: 'How many runs in a row have failed.' }),
     lastFailure: Nullable(
       Type.String({ description: 'Why the last run failed; null after one that completed.' }),
@@ -87,6 +95,8 @@ export interface ShownAt {
   readonly at: number;
   /** How late a run may be before it counts as overdue. */
   readonly overdueGraceMs: number;
+  /** Returns whether the operator has set an endpoint for the connector. */
+  readonly hasEndpoint: (connector: Connector) => boolean;
 }
 
 /** Returns the time of a run that should have started by now; null when there is none. */
@@ -105,7 +115,8 @@ function findOverdue(
     : null;
 }
 
-export function toStatusItem({ schedule, run, health }: ScheduleStatus, shownAt: ShownAt): StatusItem {
+export function toStatusItem(status: ScheduleStatus, shownAt: ShownAt): StatusItem {
+  const { schedule, run, health } = status;
   const { connector, orgId, metadata } = schedule;
   const now = shownAt.at;
   // A one-off schedule whose run is in progress has no other time.
@@ -135,8 +146,11 @@ export function toStatusItem({ schedule, run, health }: ScheduleStatus, shownAt:
     timeout: schedule.timeoutMs,
     nextRunAt: iso(nextRunAt),
     pausedAt: iso(schedule.pausedAt),
+    pausedUntil: iso(schedule.pausedUntil),
+    standstill: explainStandstill(status, now),
     overdueSince: iso(findOverdue(schedule, run, shownAt)),
     worker: schedule.worker,
+    isWorkerSet: schedule.worker !== 'event' || shownAt.hasEndpoint(connector),
     consecutiveFailures: health.consecutiveFailures,
     lastFailure: health.lastFailure,
     lastCompletedAt: iso(health.lastCompletedAt),

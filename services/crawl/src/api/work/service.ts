@@ -71,10 +71,12 @@ export function createWorkService(deps: {
   readonly lifecycle: WorkLifecycle;
   readonly leaseMs: number;
   readonly waiting: WaitingWorkers;
+  /** Stores which connectors workers ask for. */
+  readonly recordSighting: (orgId: string, connectors: readonly Connector[]) => Promise<void>;
   /** Called when another worker can claim a run of the organisation. */
   readonly onClaimable: (run: Pick<WorkRun, 'orgId'>) => void;
 }) {
-  const { pool, clock, lifecycle, leaseMs, waiting, onClaimable } = deps;
+  const { pool, clock, lifecycle, leaseMs, waiting, recordSighting, onClaimable } = deps;
   const getLeaseEnd = () => new Date(clock() + leaseMs);
 
   async function claimDue(orgId: string, connectors: readonly Connector[], worker: string) {
@@ -142,6 +144,7 @@ export function createWorkService(deps: {
       signal: AbortSignal,
     ): Promise<ClaimedWork | undefined> {
       const until = performance.now() + given.waitMs;
+      await recordSighting(orgId, given.connectors);
       for (;;) {
         // The waiting begins before the look, so that no run is made in between.
         if (given.waitMs > 0 && !waiting.hasRoom(orgId)) throw tooManyWaiting();

@@ -22,6 +22,7 @@ describe('a run that is requested while the queue fails', () => {
           throw dependencyUnavailable('queue', new Error('Command timed out'));
         },
       },
+      hasEndpoint: () => false,
       onClaimable: () => undefined,
     }).request(schedule.orgId, 'files_1', { requestId: 'request-1', mode: undefined });
 
