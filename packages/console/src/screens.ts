@@ -180,6 +180,12 @@ export const placeGroups: readonly PlaceGroup[] = [
           },
           { path: '/mails/$mailId', isForAdmins: true, load: () => import('./screens/mails/mail.tsx') },
           {
+            path: '/mails/suppressions',
+            label: text.views.suppressions,
+            isForAdmins: true,
+            load: () => import('./screens/mails/suppressions.tsx'),
+          },
+          {
             path: '/mails/templates',
             label: text.views.templates,
             isForAdmins: true,

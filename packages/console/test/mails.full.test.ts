@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { describeWith, waitFor } from '@platform/testing';
 import { findBarriers, useConsole } from './console.js';
 
@@ -72,6 +73,26 @@ describeWith('chromium', 'the screens of mails', () => {
     await page.setViewportSize({ width: 320, height: 800 });
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320);
     expect(await findBarriers(page)).toEqual([]);
+  });
+
+  test('lists suppressed addresses, adds, exports and removes them', async () => {
+    const page = await using.open('/mails/suppressions');
+    await page.getByText('No address is suppressed').waitFor();
+    await page.getByRole('button', { name: 'Suppress an address' }).click();
+    await page.getByRole('textbox', { name: 'Address' }).fill('gone@example.com');
+    await page.getByRole('button', { name: 'Suppress', exact: true }).click();
+    await page.getByRole('row').filter({ hasText: 'gone@example.com' }).waitFor();
+    expect(await findBarriers(page)).toEqual([]);
+
+    const download = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Export as CSV' }).click();
+    const csv = await readFile(await (await download).path(), 'utf8');
+    expect(csv).toMatch(/^address,.*\r\ngone@example\.com,administrator,/);
+
+    await page.getByRole('button', { name: /gone@example\.com/ }).click();
+    await page.getByRole('menuitem', { name: 'Send mail again…' }).click();
+    await page.getByRole('button', { name: 'Send mail again', exact: true }).click();
+    await page.getByText('No address is suppressed').waitFor();
   });
 
   test('filters by state in the address', async () => {

@@ -9,6 +9,7 @@ export const SCREENS = [
   ['/crawls/queue', 'Queue'],
   ['/crawls/events', 'Events'],
   ['/mails', 'Mails'],
+  ['/mails/suppressions', 'Suppressions'],
   ['/mails/templates', 'Templates'],
   ['/mails/smtp', 'SMTP server'],
   ['/organisation/members', 'Members'],

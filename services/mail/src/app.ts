@@ -26,11 +26,14 @@ import { createEmailService } from './features/emails/service.js';
 import { createAttemptMail } from './features/emails/queued-mail.js';
 import { createRequestCipher } from './features/queue/request-cipher.js';
 import type { QueueTimes } from './features/queue/upkeep.job.js';
+import { createCheckQueue } from './features/queue/queue-limit.js';
 import { recordRoutes } from './features/records/routes.js';
 import { createRecordService } from './features/records/service.js';
 import { createManagerClient } from './features/smtp-configuration/manager-client.js';
 import { smtpConfigurationRoutes } from './features/smtp-configuration/routes.js';
 import { createSmtpConfigurations, type SmtpConfigurations } from './features/smtp-configuration/service.js';
+import { suppressionRoutes } from './features/suppressions/routes.js';
+import { createSuppressionService } from './features/suppressions/service.js';
 import { registerMailMetrics } from './metrics.js';
 import type { Resources } from './resources.js';
 import { startWorkers, type Workers } from './workers.js';
@@ -114,6 +117,12 @@ async function registerRoutes({ app, metrics }: ServiceApp, deps: MailDeps, part
     deliver,
     clock,
     sendLimiter,
+    checkQueue: createCheckQueue({
+      pool,
+      clock,
+      maxMails: config.QUEUED_PER_ORG_MAX,
+      maxBytes: config.QUEUED_MIB_PER_ORG_MAX * 1_048_576,
+    }),
     cipher,
     contentCipher,
     onOutcome,
@@ -129,6 +138,7 @@ async function registerRoutes({ app, metrics }: ServiceApp, deps: MailDeps, part
   smtpConfigurationRoutes(app, { configurations, runtime });
   // These routes are for administrators.
   recordRoutes(app, createRecordService({ ...resources, contentCipher }));
+  suppressionRoutes(app, createSuppressionService({ pool, clock }));
   const resend = createResend({ pool, cipher, emails });
   resendRoute(app, { resend, configurations, deadlineMs });
   previewRoute(app, preview);

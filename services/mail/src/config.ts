@@ -66,6 +66,9 @@ export const mailVariables = {
   UNSENT_MAILS_KEPT_DAYS: withDefault(integer(1, 3_650), 30),
   SENDS_MAX: withDefault(integer(1, 10_000), 500),
   SENDS_PER_ORG_MAX: withDefault(integer(1, 10_000), 200),
+  /** The most mails of one organisation in the queue, apart from codes and notices. */
+  QUEUED_PER_ORG_MAX: withDefault(integer(1, 10_000_000), 10_000),
+  QUEUED_MIB_PER_ORG_MAX: withDefault(integer(1, 1_000_000), 1_024),
 } as const;
 
 export function loadMailConfig(env: NodeJS.ProcessEnv) {

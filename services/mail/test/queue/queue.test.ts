@@ -20,6 +20,7 @@ beforeEach(async () => {
   smtp.behave(() => undefined);
   smtp.accepted.length = 0;
   await mail.db.query('delete from mails');
+  await mail.db.query('delete from suppressions');
 });
 
 const notice = { emailTemplateType: 'accountCreation', templateData: { userName: 'Ada' } };

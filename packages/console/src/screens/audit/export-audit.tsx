@@ -6,7 +6,7 @@ import { announce } from '../../ui/announcements.tsx';
 import { Button } from '../../ui/button.tsx';
 import { reportProblem } from '../../ui/reported-problem.tsx';
 import { type AuditName, type AuditSearch, type ExportedEntry, loadAuditPage } from './api.ts';
-import { saveFile } from './save-file.ts';
+import { saveFile } from '../../ui/save-file.ts';
 import { toCsv } from './to-csv.ts';
 
 const t = audit.export;

@@ -50,7 +50,9 @@ const MailFacts = ({ record }: { record: MailRecord }) => (
       [t.from, record.from],
       [t.columns.to, record.to.join(', ')],
       ...(record.cc.length > 0 ? [[t.cc, record.cc.join(', ')] as const] : []),
-      ...(record.refused.length > 0 ? [[t.refused, record.refused.join(', ')] as const] : []),
+      ...(record.recipients.some(({ outcome }) => isApart(outcome))
+        ? [[t.recipients, <Outcomes key="recipients" {...record} />] as const]
+        : []),
       [t.template, nameTemplate(record.emailTemplateType)],
       ...(record.failure
         ? ([
@@ -63,6 +65,23 @@ const MailFacts = ({ record }: { record: MailRecord }) => (
         : []),
     ]}
   />
+);
+
+/** Whether the outcome of a recipient may differ from that of the mail. */
+const isApart = (outcome: string): boolean =>
+  outcome === 'refused' || outcome === 'deferred' || outcome === 'suppressed';
+
+/** What became of the mail for each of its recipients. */
+const Outcomes = ({ recipients }: Pick<MailRecord, 'recipients'>) => (
+  <span className="stack">
+    {recipients.map(({ address, outcome, status }) => (
+      <span key={address}>
+        {[`${address}: ${t.outcomes[outcome as keyof typeof t.outcomes] ?? outcome}`, status]
+          .filter(Boolean)
+          .join(' · ')}
+      </span>
+    ))}
+  </span>
 );
 
 function Resend({ record, onClose }: { record: MailRecord; onClose: () => void }) {

@@ -11,7 +11,16 @@ export const mails = createTexts({
   columns: { subject: 'Subject', to: 'To', state: 'State', reason: 'Reason', at: 'When' },
   from: 'From',
   cc: 'Cc',
-  refused: 'Refused recipients',
+  recipients: 'Recipients',
+  outcomes: {
+    accepted: 'has it',
+    refused: 'refused by the server',
+    deferred: 'is tried again',
+    suppressed: 'suppressed',
+    pending: 'waits',
+    failed: 'failed',
+    unknown: 'unknown',
+  },
   template: 'Template',
   serverReply: 'Reply of the server',
   states: {

@@ -39,6 +39,8 @@ create table mails (
   can_resend boolean default false not null,
   -- What of the data of a mail is shown to administrators: without codes and links, and encrypted.
   sealed_content text,
+  -- The size of what is encrypted, with the attachments, while the mail is queued.
+  stored_bytes integer default 0 not null,
   -- Recipients to erase as soon as the mail is no longer in progress. They get no further attempt.
   addresses_to_erase text[] default '{}'::text[] not null,
   -- A recipient was erased, or will be: from then on nothing of the content is kept, and the mail is not sent again.
@@ -52,7 +54,7 @@ create index mails_keys_to_expire on mails (created_at) where idempotency_key is
 -- What administrators list, newest first: each state and template is a range of ids of its own.
 create index mails_of_org on mails (org_id, state, template_type, id);
 create index mails_due on mails (next_attempt_at) where state = 'queued';
-create index mails_queued on mails (org_id, lane, next_attempt_at) where state = 'queued';
+create index mails_queued on mails (org_id, lane, next_attempt_at) include (stored_bytes) where state = 'queued';
 create index mails_queued_to_expire on mails (expires_at) where state = 'queued';
 create index mails_sending on mails (lease_until) where state = 'sending';
 create index mails_to_erase on mails (id) where addresses_to_erase <> '{}'::text[];
@@ -82,6 +84,22 @@ create table mail_recipients (
   primary key (org_id, address, mail_id)
 );
 create index mail_recipients_of_mail on mail_recipients (mail_id);
+
+-- Addresses that get no mail of an organisation, apart from codes, resets and invitations. In lower case.
+create table suppressions (
+  id uuid primary key,
+  org_id uuid not null,
+  address text not null,
+  -- 'refused' by the SMTP server, reported as a 'bounce' or a 'complaint', or added by an 'administrator'.
+  reason text not null,
+  -- The enhanced status code (RFC 3463), when there was one.
+  status text,
+  created_at timestamptz(3) not null,
+  expires_at timestamptz(3) not null
+);
+create unique index suppressions_of_address on suppressions (org_id, address);
+create index suppressions_of_org on suppressions (org_id, id);
+create index suppressions_to_expire on suppressions (expires_at);
 
 -- Whoever writes a mail: its recipients can be found and erased.
 create function list_mail_recipients() returns trigger language plpgsql as $$

@@ -28,8 +28,10 @@ const byCode: Readonly<Record<string, string>> = {
   EPROTOCOL: 'The server does not answer as an SMTP server does',
   ECONFIG: 'There is no complete SMTP configuration, or it could not be read',
   EEXPIRED: 'It could not be sent before it expired',
-  EREQUEST: 'Its request can no longer be read or rendered',
+  EREQUEST: 'Its request cannot be read, because it was encrypted with another secret',
+  EINVALID: 'Its request can no longer be rendered',
   ENORECIPIENT: 'No recipient is left to send it to',
+  ESUPPRESSED: 'Every recipient is suppressed',
 };
 
 /** Describes a failure in one sentence without quoting the server, whose text may contain a password. */

@@ -84,6 +84,9 @@ export function toProblem(thrown: unknown): SmtpProblem {
 /** The commands that concern the mail itself. A refusal of any other command concerns this client or its login. */
 const mailCommands: ReadonlySet<string> = new Set(['MAIL FROM', 'RCPT TO', 'DATA']);
 
+/** Faults of a mail that this service finds itself. Another attempt would have the same. */
+const permanentCodes: ReadonlySet<string> = new Set(['EINVALID', 'ENORECIPIENT', 'ESUPPRESSED']);
+
 /** These have the permanent class 5 in RFC 3463 but are temporary: mailbox full, system full, system not accepting mail. */
 const transientStatuses: ReadonlySet<string> = new Set(['5.2.2', '5.3.1', '5.3.2']);
 
@@ -91,10 +94,11 @@ const transientStatuses: ReadonlySet<string> = new Set(['5.2.2', '5.3.1', '5.3.2
 const AUTHENTICATION_REQUIRED = 530;
 
 /**
- * Returns whether the server will never accept this mail as it is. The class of the enhanced status decides when there is
+ * Returns whether this mail will never be accepted as it is. The class of the enhanced status decides when there is
  * one (RFC 3463 §2), otherwise the class of the reply.
  */
-export function isPermanentRefusal({ command = '', reply = 0, status }: SmtpProblem): boolean {
+export function isPermanentRefusal({ code, command = '', reply = 0, status }: SmtpProblem): boolean {
+  if (permanentCodes.has(code)) return true;
   if (!mailCommands.has(command) || reply === AUTHENTICATION_REQUIRED) return false;
   if (status !== undefined) return status.startsWith('5.') && !transientStatuses.has(status);
   return reply >= 500;

@@ -26,8 +26,10 @@ export const outcomeUnknown = (problem?: SmtpProblem): AppError =>
   new AppError({ status: 500, code: 'DELIVERY_UNKNOWN', message: MESSAGE, cause: describe(problem) });
 
 /** Explains a refusal with the server's codes, but never with its text. */
-const explainRefusal = (problem: SmtpProblem): string =>
-  `${describeProblem(problem)} (${[problem.reply, problem.status].filter((code) => code !== undefined).join(' ')})`;
+function explainRefusal(problem: SmtpProblem): string {
+  const codes = [problem.reply, problem.status].filter((code) => code !== undefined);
+  return codes.length === 0 ? describeProblem(problem) : `${describeProblem(problem)} (${codes.join(' ')})`;
+}
 
 const describe = (problem: SmtpProblem | undefined): Error =>
   new Error(problem ? Object.values(problem).join(' ') : 'the result of an earlier request with this key');

@@ -14,15 +14,7 @@ import { estimateBytes, type RenderedEmail, renderEmail } from './rendered-email
 import { toPoolKey } from './send-request.js';
 import { openAttachment, type StoredRequest } from './stored-request.js';
 
-const fail = (code: string, command?: string): Outcome => ({
-  state: 'failed',
-  // The sender's fault isn't the server's: only a reply to a command of the mail is permanent.
-  problem: { code, ...(command !== undefined && { command, reply: 550 }) },
-  recipients: [],
-});
-
-/** The request can't be rendered, or nobody is left to send it to: another attempt would fail too. */
-const failForGood = (code: string): Outcome => fail(code, 'MAIL FROM');
+const fail = (code: string): Outcome => ({ state: 'failed', problem: { code }, recipients: [] });
 
 /** Creates the function that makes one attempt to send a queued mail. */
 export function createAttemptMail(deps: {
@@ -79,13 +71,14 @@ export function createAttemptMail(deps: {
     const configuration = await findConfiguration(mail, request);
     if (!configuration) return { outcome: fail('ECONFIG'), addresses: [] };
     const email = await render(mail, request, configuration);
-    if (!email) return { outcome: failForGood('EREQUEST'), addresses: [] };
+    if (!email) return { outcome: fail('EINVALID'), addresses: [] };
     const erased = new Set(mail.erasedAddresses);
     const isKept = (address: string): boolean => !erased.has(address.toLowerCase());
     const [to, cc] = [email.to.filter(isKept), email.cc.filter(isKept)];
-    const finished = new Set(mail.finishedAddresses);
-    const addresses = [...to, ...cc].filter((address) => !finished.has(address.toLowerCase()));
-    if (addresses.length === 0) return { outcome: failForGood('ENORECIPIENT'), addresses };
+    const leftOut = new Set([...mail.finishedAddresses, ...mail.suppressedAddresses]);
+    const addresses = [...to, ...cc].filter((address) => !leftOut.has(address.toLowerCase()));
+    if (addresses.length === 0)
+      return { outcome: fail(leftOut.size > 0 ? 'ESUPPRESSED' : 'ENORECIPIENT'), addresses };
     const message = createMessageSource(
       { ...email, to, cc },
       toMessageId(mail.id, mail.from),
@@ -114,7 +107,15 @@ export function createAttemptMail(deps: {
         isCounted: false,
         nextAttemptAt: new Date(at),
       };
-    const end = toAttemptEnd({ ...mail, canQueue: true, callerWaits: false, addresses }, outcome, at);
+    // What was refused in an earlier attempt is suppressed since then, and stays refused in this mail.
+    const suppressedAddresses = mail.suppressedAddresses.filter(
+      (address) => !mail.finishedAddresses.includes(address),
+    );
+    const end = toAttemptEnd(
+      { ...mail, suppressedAddresses, canQueue: true, callerWaits: false, addresses },
+      outcome,
+      at,
+    );
     if (end.state !== 'queued') onOutcome(end.state);
     return end;
   };

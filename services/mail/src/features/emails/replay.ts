@@ -8,6 +8,9 @@ import { type Submission, toConfirmation, toSubmission } from './submission.js';
 /** A request waits this long for the first one with its key. */
 const EARLIER_WAIT_MS = 30_000;
 
+const isPartlySent = ({ recipients }: MailStatus): boolean =>
+  recipients.some(({ state }) => state === 'accepted');
+
 /** Reads the state of a mail until it has an outcome, or some of its recipients have it, or the time is over. @returns the last state. */
 export async function waitForOutcome(
   find: () => Promise<MailStatus | undefined>,
@@ -15,7 +18,7 @@ export async function waitForOutcome(
 ): Promise<MailStatus | undefined> {
   for (let waitMs = 20; ; waitMs = Math.min(waitMs * 2, 500)) {
     const found = await find();
-    const isOver = !found || found.isPartlySent || (found.state !== 'queued' && found.state !== 'sending');
+    const isOver = !found || isPartlySent(found) || (found.state !== 'queued' && found.state !== 'sending');
     if (isOver || performance.now() + waitMs > until) return found;
     await delay(waitMs);
   }
@@ -42,17 +45,10 @@ export const createReplay =
     // The key has just expired, or the mail was withdrawn. The client may retry.
     if (!earlier) throw keyInUse();
     if (earlier.state !== 'queued' && earlier.state !== 'sending')
-      return toSubmission(earlier.state, earlier.refused, earlier.problem);
+      return toSubmission(earlier.state, earlier.recipients, earlier.problem);
     if (acceptAt === undefined) {
-      if (!earlier.isPartlySent) throw keyInUse();
-      const { refused, deferred } = earlier;
-      return {
-        state: 'sent',
-        confirmation: toConfirmation([
-          ...refused.map((address) => ({ address, state: 'refused' as const })),
-          ...deferred.map((address) => ({ address, state: 'deferred' as const })),
-        ]),
-      };
+      if (!isPartlySent(earlier)) throw keyInUse();
+      return { state: 'sent', confirmation: toConfirmation(earlier.recipients) };
     }
     return { state: 'accepted', id: earlier.id };
   };

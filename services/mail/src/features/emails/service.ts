@@ -6,6 +6,7 @@ import { toAttemptEnd } from '../queue/attempt-end.js';
 import type { Dispatcher } from '../queue/dispatcher.job.js';
 import type { Journal } from '../queue/journal.js';
 import type { MailStatus, NewMail } from '../queue/mail.js';
+import type { CheckQueue } from '../queue/queue-limit.js';
 import type { RequestCipher } from '../queue/request-cipher.js';
 import { chooseLane, toExpiry } from '../queue/schedule.js';
 import { toKeptContent } from '../templates/kept-content.js';
@@ -27,11 +28,13 @@ export function createEmailService(deps: {
   readonly clock: Clock;
   /** Limits the mails whose callers wait. */
   readonly sendLimiter: FairLimiter;
+  readonly checkQueue: CheckQueue;
   readonly cipher: RequestCipher;
   readonly contentCipher: RequestCipher;
   readonly onOutcome: (state: Outcome['state']) => void;
 }) {
-  const { journal, dispatcher, deliver, clock, sendLimiter, cipher, contentCipher, onOutcome } = deps;
+  const { journal, dispatcher, deliver, clock, sendLimiter, checkQueue, cipher, contentCipher, onOutcome } =
+    deps;
   const { slots } = dispatcher;
 
   const replay = createReplay(journal);
@@ -43,6 +46,11 @@ export function createEmailService(deps: {
     const { subject, from, to, cc, templateType } = email;
     const callerWaits = request.deadlines.acceptAt === undefined;
     const isInline = isStoredInline(body);
+    // Only the caller has large attachments while it waits.
+    const sealedRequest =
+      callerWaits && !isInline ? null : sealRequest(cipher, id, request, email.attachments);
+    const sealedContent = contentCipher.encrypt(toKeptContent(body), id);
+    const attachedBytes = isInline || callerWaits ? 0 : estimateBytes(email);
     return {
       id,
       orgId,
@@ -57,9 +65,9 @@ export function createEmailService(deps: {
       templateType,
       ...(idempotency && { idempotency }),
       originalMailId,
-      // Only the caller has large attachments while it waits.
-      sealedRequest: callerWaits && !isInline ? null : sealRequest(cipher, id, request, email.attachments),
-      sealedContent: contentCipher.encrypt(toKeptContent(body), id),
+      sealedRequest,
+      sealedContent,
+      storedBytes: (sealedRequest?.length ?? 0) + sealedContent.length + attachedBytes,
       createdAt: new Date(at),
       expiresAt: new Date(toExpiry(templateType, at, request.expiresAt)),
     };
@@ -79,16 +87,23 @@ export function createEmailService(deps: {
     }
   }
 
-  async function deliverNow(request: SendRequest, email: RenderedEmail, mail: NewMail): Promise<Outcome> {
+  /** @param addresses - the recipients that are not suppressed. */
+  async function deliverNow(
+    request: SendRequest,
+    email: RenderedEmail,
+    mail: NewMail,
+    addresses: readonly string[],
+  ): Promise<Outcome> {
     const { deadlineAt } = request.deadlines;
     const claim = { id: mail.id, claim: 1 };
+    if (addresses.length === 0) return { state: 'failed', problem: { code: 'ESUPPRESSED' }, recipients: [] };
     if (!(await acquireSlot(mail, deadlineAt)))
       return { state: 'failed', problem: { code: 'ETIMEDOUT' }, recipients: [] };
     try {
       return await deliver({
         poolKey: toPoolKey(mail.orgId, request.smtp),
         configuration: request.configuration,
-        message: createMessageSource(email, toMessageId(mail.id, mail.from), mail.createdAt),
+        message: createMessageSource(email, toMessageId(mail.id, mail.from), mail.createdAt, addresses),
         messageBytes: estimateBytes(email),
         onData: () => journal.begin(claim),
         deadlineAt,
@@ -106,11 +121,14 @@ export function createEmailService(deps: {
     try {
       const mail = toNewMail(request, email);
       // A row that is stored although this fails is deleted when its lease expires, or sent if it is a resend.
-      const isNew = await journal.accept(mail).catch((error: unknown) => {
+      const suppressed = await journal.accept(mail).catch((error: unknown) => {
         throw mail.originalMailId === undefined ? notApplied(error) : error;
       });
-      if (!isNew) return undefined;
-      const outcome = await deliverNow(request, email, mail).catch((error: unknown) => {
+      if (!suppressed) return undefined;
+      const isSuppressed = (address: string): boolean => suppressed.includes(address.toLowerCase());
+      const recipients = [...email.to, ...email.cc];
+      const addresses = recipients.filter((address) => !isSuppressed(address));
+      const outcome = await deliverNow(request, email, mail, addresses).catch((error: unknown) => {
         journal.release({ id: mail.id, claim: 1 });
         throw error;
       });
@@ -121,7 +139,8 @@ export function createEmailService(deps: {
         unknownAttempts: 0,
         isPartlySent: false,
         canQueue: mail.sealedRequest !== null,
-        addresses: [...email.to, ...email.cc],
+        suppressedAddresses: recipients.filter(isSuppressed),
+        addresses,
       };
       const end = toAttemptEnd(attempted, outcome, clock());
       await journal.end(end);
@@ -136,17 +155,18 @@ export function createEmailService(deps: {
 
   /** Queues a mail, and waits for its outcome as long as the caller wishes. @returns undefined when the journal refused it. */
   async function enqueue(request: SendRequest, email: RenderedEmail): Promise<Submission | undefined> {
+    if (!request.isFromService) await checkQueue(request.orgId);
     const mail = toNewMail(request, email);
-    const isNew = isStoredInline(request.body)
+    const written = isStoredInline(request.body)
       ? await journal.accept(mail)
       : await journal.acceptWithAttachments(mail, sealAttachments(cipher, mail.id, email.attachments));
-    if (!isNew) return undefined;
+    if (!written) return undefined;
     dispatcher.wake();
     const { acceptAt = 0 } = request.deadlines;
     if (acceptAt > performance.now()) {
       const found = await waitForOutcome(() => journal.find(mail.id), acceptAt);
       if (found && found.state !== 'queued' && found.state !== 'sending')
-        return toSubmission(found.state, found.refused, found.problem);
+        return toSubmission(found.state, found.recipients, found.problem);
     }
     return { state: 'accepted', id: mail.id };
   }

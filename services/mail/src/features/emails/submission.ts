@@ -9,11 +9,12 @@ export type Submission =
 
 /** Names the recipients that didn't get the mail. */
 export function toConfirmation(recipients: readonly RecipientOutcome[]): string {
-  const list = (wanted: RecipientOutcome['state'][]) =>
-    recipients.filter(({ state }) => wanted.includes(state)).map(({ address }) => address);
-  const [refused, deferred] = [list(['refused', 'suppressed']), list(['deferred'])];
+  const list = (wanted: RecipientOutcome['state']) =>
+    recipients.filter(({ state }) => state === wanted).map(({ address }) => address);
+  const [refused, suppressed, deferred] = [list('refused'), list('suppressed'), list('deferred')];
   return [
     'Email sent',
+    ...(suppressed.length > 0 ? [`without the suppressed ${suppressed.join(', ')}`] : []),
     ...(refused.length > 0 ? [`but the server refused ${refused.join(', ')}`] : []),
     ...(deferred.length > 0 ? [`and it is tried again for ${deferred.join(', ')}`] : []),
   ].join(', ');
@@ -22,13 +23,9 @@ export function toConfirmation(recipients: readonly RecipientOutcome[]): string 
 /** Translates the outcome of a mail into the result of `send`, for the first request and for later ones with its key. */
 export function toSubmission(
   state: Exclude<MailState, 'queued' | 'sending'>,
-  refused: readonly string[],
+  recipients: readonly RecipientOutcome[],
   problem?: SmtpProblem,
 ): Submission {
-  if (state === 'sent')
-    return {
-      state,
-      confirmation: toConfirmation(refused.map((address) => ({ address, state: 'refused' }))),
-    };
+  if (state === 'sent') return { state, confirmation: toConfirmation(recipients) };
   throw state === 'failed' ? sendingFailed(problem) : outcomeUnknown(problem);
 }

@@ -11,7 +11,15 @@ import { toNextAttempt } from './schedule.js';
 /** What decides whether a mail is tried again. */
 export interface AttemptedMail extends Pick<
   ClaimedMail,
-  'id' | 'claim' | 'attempts' | 'unknownAttempts' | 'atLeastOnce' | 'createdAt' | 'expiresAt' | 'isPartlySent'
+  | 'id'
+  | 'claim'
+  | 'attempts'
+  | 'unknownAttempts'
+  | 'atLeastOnce'
+  | 'createdAt'
+  | 'expiresAt'
+  | 'isPartlySent'
+  | 'suppressedAddresses'
 > {
   /** False when nobody but the caller has the request. */
   readonly canQueue: boolean;
@@ -36,8 +44,14 @@ function addOthers(
 const toFinal = (recipients: readonly RecipientOutcome[]): readonly RecipientOutcome[] =>
   recipients.map((one) => (one.state === 'deferred' ? { ...one, state: 'refused' } : one));
 
-/** Decides what follows an attempt. */
+/** Decides what follows an attempt, and adds the recipients that were left out of it. */
 export function toAttemptEnd(mail: AttemptedMail, outcome: Outcome, at: number): AttemptEnd {
+  const end = decide(mail, outcome, at);
+  const suppressed = mail.suppressedAddresses.map((address) => ({ address, state: 'suppressed' as const }));
+  return suppressed.length === 0 ? end : { ...end, recipients: [...(end.recipients ?? []), ...suppressed] };
+}
+
+function decide(mail: AttemptedMail, outcome: Outcome, at: number): AttemptEnd {
   const claim = { id: mail.id, claim: mail.claim };
   const nextAttemptAt = mail.canQueue ? toNextAttempt(mail, at) : undefined;
   if (outcome.state === 'unknown') {

@@ -103,7 +103,9 @@ export async function eraseRecipient(db: pg.Pool, orgId: string, address: string
     pending += marked.rowCount ?? 0;
     deleted += batch?.deleted ?? 0;
     changed += batch?.changed ?? 0;
-    if (!batch?.found && !marked.rowCount) return { deleted, changed, pending };
+    if (batch?.found || marked.rowCount) continue;
+    await db.query('delete from suppressions where org_id = $1 and address = lower($2)', [orgId, address]);
+    return { deleted, changed, pending };
   }
 }
 

@@ -7,7 +7,7 @@ import {
   type Logger,
 } from '@platform/service-kit';
 import type pg from 'pg';
-import type { AttemptEnd, MailClaim, MailStatus, NewMail } from './mail.js';
+import { type AttemptEnd, lanes, type MailClaim, type MailStatus, type NewMail } from './mail.js';
 import {
   type AttachmentPiece,
   endAttempts,
@@ -53,14 +53,18 @@ export function createJournal(deps: {
   const unstored = new Map<string, AttemptEnd>();
   const stopping = new AbortController();
 
-  const insertBatched = createBatcher({
-    ...ONE_AT_A_TIME,
-    toKey: ({ id }: NewMail) => id,
-    async load(mails) {
-      const written = await insertMails(pool, mails, leaseMs);
-      return mails.map(({ id }) => written.has(id));
-    },
-  });
+  const createInsert = () =>
+    createBatcher({
+      ...ONE_AT_A_TIME,
+      toKey: ({ id }: NewMail) => id,
+      async load(mails) {
+        const written = await insertMails(pool, mails, leaseMs);
+        return mails.map(({ id }) => written.get(id));
+      },
+    });
+  const insertOther = createInsert();
+  /** A code doesn't wait for a batch of other mails, whose requests may be large. */
+  const insertCode = createInsert();
   const beginBatched = createBatcher({
     ...ONE_AT_A_TIME,
     toKey,
@@ -90,7 +94,8 @@ export function createJournal(deps: {
     while (!stopping.signal.aborted) {
       await delay(RETRY_AFTER_MS, undefined, { ref: false });
       try {
-        await endBatched(end);
+        // By itself: one outcome that can't be stored would hold up all others of its batch.
+        await endAttempts(pool, [end], new Date(clock()));
         unstored.delete(toKey(end));
         held.delete(toKey(end));
         return;
@@ -115,29 +120,33 @@ export function createJournal(deps: {
     /**
      * Stores a mail. With `callerWaits`, it is claimed by this replica.
      *
-     * @returns false when the idempotency key is taken, or when the mail to resend can't be resent any more.
+     * @returns the suppressed recipients, or undefined when the idempotency key is taken, or when the mail to resend can't
+     *   be resent any more.
      * @throws AppError 503 when it can't be stored.
      */
-    async accept(mail: NewMail): Promise<boolean> {
+    async accept(mail: NewMail): Promise<readonly string[] | undefined> {
       const first = { id: mail.id, claim: 1 };
       if (mail.callerWaits) held.set(toKey(first), first);
-      let isWritten = false;
+      let suppressed: readonly string[] | undefined;
       try {
         const { originalMailId } = mail;
-        isWritten =
+        suppressed =
           originalMailId === undefined
-            ? await insertBatched(mail)
+            ? await (mail.lane === lanes.code ? insertCode : insertOther)(mail)
             : await insertResend(pool, mail, originalMailId, leaseMs);
       } catch (error) {
         throw dependencyUnavailable('database', error);
       } finally {
-        if (!isWritten) held.delete(toKey(first));
+        if (!suppressed) held.delete(toKey(first));
       }
-      return isWritten;
+      return suppressed;
     },
 
     /** Stores a queued mail with its attachments. @throws and returns as `accept` does. */
-    acceptWithAttachments: (mail: NewMail, pieces: AsyncIterable<AttachmentPiece>): Promise<boolean> =>
+    acceptWithAttachments: (
+      mail: NewMail,
+      pieces: AsyncIterable<AttachmentPiece>,
+    ): Promise<readonly string[] | undefined> =>
       insertMailWithAttachments(pool, mail, pieces).catch((error: unknown) => {
         throw dependencyUnavailable('database', error);
       }),
@@ -190,7 +199,9 @@ export function createJournal(deps: {
     async stop(): Promise<void> {
       stopping.abort();
       await renewal.stop();
-      await Promise.allSettled([...unstored.values()].map(endBatched));
+      await Promise.allSettled(
+        [...unstored.values()].map((end) => endAttempts(pool, [end], new Date(clock()))),
+      );
     },
   };
 }

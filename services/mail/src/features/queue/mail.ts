@@ -43,6 +43,7 @@ export interface NewMail {
   readonly originalMailId?: string | undefined;
   readonly sealedRequest: string | null;
   readonly sealedContent: string;
+  readonly storedBytes: number;
   readonly createdAt: Date;
   readonly expiresAt: Date;
 }
@@ -66,6 +67,8 @@ export interface ClaimedMail extends MailClaim {
   readonly sealedRequest: string | null;
   /** Addresses in lower case that were accepted or refused in earlier attempts, or are suppressed. */
   readonly finishedAddresses: readonly string[];
+  /** Addresses in lower case that get no mail of the organisation. */
+  readonly suppressedAddresses: readonly string[];
   /** Addresses in lower case that must not get the mail any more. */
   readonly erasedAddresses: readonly string[];
   /** Whether the server accepted the mail for somebody in an earlier attempt. */
@@ -90,9 +93,7 @@ export interface MailStatus {
   readonly id: string;
   readonly state: MailState;
   readonly digest: string | null;
-  readonly refused: readonly string[];
-  readonly deferred: readonly string[];
-  /** Whether the server has named somebody for whom it accepted the mail. */
-  readonly isPartlySent: boolean;
+  /** The recipients that do not simply share the state of the mail. */
+  readonly recipients: readonly RecipientOutcome[];
   readonly problem: SmtpProblem | undefined;
 }

@@ -1,5 +1,7 @@
 import type pg from 'pg';
-import type { SmtpProblem } from '../delivery/outcome.js';
+import { v7 as uuidv7 } from 'uuid';
+import type { RecipientOutcome, SmtpProblem } from '../delivery/outcome.js';
+import { isSuppressingStatus, SUPPRESSED_DAYS } from '../suppressions/rules.js';
 import type { AttemptEnd, ClaimedMail, MailClaim, MailState, MailStatus, NewMail } from './mail.js';
 
 /*
@@ -10,21 +12,29 @@ import type { AttemptEnd, ClaimedMail, MailClaim, MailState, MailStatus, NewMail
  * batch. The state is compared as text for the same reason.
  */
 
+/** The suppressed recipients of a mail that was written just now. Codes, resets and invitations are always tried. */
+const suppressedAddresses = `array(
+    select lower(one) from unnest(mails.to_addresses || mails.cc_addresses) as one
+    where mails.template_type not in ('loginWithOTP', 'resetPassword', 'appuserInvite') and exists (
+      select from suppressions
+      where suppressions.org_id = mails.org_id and suppressions.address = lower(one)
+        and suppressions.expires_at > mails.updated_at))`;
+
 const insertSql = `
   insert into mails (id, org_id, state, lane, caller_waits, claim, attempts, lease_until, at_least_once, can_resend,
                      next_attempt_at, expires_at, subject, from_address, to_addresses, cc_addresses, template_type,
-                     idempotency_key, request_digest, sealed_request, sealed_content, created_at, updated_at)
+                     idempotency_key, request_digest, sealed_request, sealed_content, stored_bytes, created_at, updated_at)
   select id, org_id, case when is_claimed then 'sending' else 'queued' end::mail_state, lane, caller_waits,
          is_claimed::int, is_claimed::int, case when is_claimed then now() + $2 * interval '1 ms' end, at_least_once,
          can_resend, created_at, expires_at, subject, from_address, to_addresses, cc_addresses, template_type,
-         idempotency_key, request_digest, sealed_request, sealed_content, created_at, created_at
+         idempotency_key, request_digest, sealed_request, sealed_content, stored_bytes, created_at, created_at
   from jsonb_to_recordset($1::jsonb) as mail (
     id uuid, org_id uuid, lane smallint, is_claimed boolean, caller_waits boolean, at_least_once boolean, can_resend boolean,
     expires_at timestamptz, subject text, from_address text, to_addresses text[], cc_addresses text[],
     template_type text, idempotency_key text, request_digest text, sealed_request text, sealed_content text,
-    created_at timestamptz)
+    stored_bytes integer, created_at timestamptz)
   on conflict (org_id, idempotency_key) where idempotency_key is not null do nothing
-  returning id`;
+  returning id, ${suppressedAddresses}`;
 
 const toColumns = (mail: NewMail) => ({
   id: mail.id,
@@ -45,26 +55,30 @@ const toColumns = (mail: NewMail) => ({
   request_digest: mail.idempotency?.digest ?? null,
   sealed_request: mail.sealedRequest,
   sealed_content: mail.sealedContent,
+  stored_bytes: mail.storedBytes,
   created_at: mail.createdAt.toISOString(),
 });
 
 /** Replicas insert keys in the same order, so that they can't wait for each other. */
 const toOrder = ({ orgId, idempotency }: NewMail): string => `${orgId} ${idempotency?.key ?? ''}`;
 
-/** @returns the ids that were written. Mails with a taken idempotency key are left out. */
+/** The mails that were written, by id, each with its suppressed recipients in lower case. */
+type WrittenMails = ReadonlyMap<string, readonly string[]>;
+
+/** @returns the mails that were written. Those with a taken idempotency key are left out. */
 export async function insertMails(
   db: pg.Pool | pg.ClientBase,
   mails: readonly NewMail[],
   leaseMs: number,
-): Promise<ReadonlySet<string>> {
+): Promise<WrittenMails> {
   const ordered = mails.toSorted((a, b) => (toOrder(a) < toOrder(b) ? -1 : 1));
-  const result = await db.query<[string]>({
+  const result = await db.query<[string, string[]]>({
     name: 'insert_mails',
     text: insertSql,
     values: [JSON.stringify(ordered.map(toColumns)), leaseMs],
     rowMode: 'array',
   });
-  return new Set(result.rows.map(([id]) => id));
+  return new Map(result.rows);
 }
 
 export interface AttachmentPiece {
@@ -90,35 +104,39 @@ async function inTransaction<T>(db: pg.Pool, run: (client: pg.PoolClient) => Pro
   }
 }
 
-/** Stores a mail together with its attachments, which are encrypted one piece at a time. @returns false as `insertMails` does. */
+/**
+ * Stores a mail together with its attachments, which are encrypted one piece at a time.
+ *
+ * @returns its suppressed recipients, or undefined when its idempotency key is taken.
+ */
 export const insertMailWithAttachments = (
   db: pg.Pool,
   mail: NewMail,
   pieces: AsyncIterable<AttachmentPiece>,
-): Promise<boolean> =>
+): Promise<readonly string[] | undefined> =>
   inTransaction(db, async (client) => {
-    const isWritten = (await insertMails(client, [mail], 0)).has(mail.id);
-    if (isWritten)
+    const suppressed = (await insertMails(client, [mail], 0)).get(mail.id);
+    if (suppressed)
       for await (const { attachment, piece, sealed } of pieces)
         await client.query(
           'insert into mail_attachments (mail_id, attachment, piece, sealed) values ($1, $2, $3, $4)',
           [mail.id, attachment, piece, sealed],
         );
-    return isWritten;
+    return suppressed;
   });
 
 /**
  * Stores a mail that resends another one, whose request it takes over: of two concurrent resends only one is stored. The
  * original mail is locked meanwhile, so that erasing one of its recipients either happens before, or finds the resend.
  *
- * @returns false when the original mail can't be resent any more.
+ * @returns its suppressed recipients, or undefined when the original mail can't be resent any more.
  */
 export const insertResend = (
   db: pg.Pool,
   mail: NewMail,
   originalMailId: string,
   leaseMs: number,
-): Promise<boolean> =>
+): Promise<readonly string[] | undefined> =>
   inTransaction(db, async (client) => {
     const { rowCount } = await client.query(
       `update mails set sealed_request = null, can_resend = false
@@ -126,7 +144,7 @@ export const insertResend = (
          and not recipient_erased`,
       [mail.orgId, originalMailId],
     );
-    return rowCount === 1 && (await insertMails(client, [mail], leaseMs)).has(mail.id);
+    return rowCount === 1 ? (await insertMails(client, [mail], leaseMs)).get(mail.id) : undefined;
   });
 
 /** @returns one piece of an attachment; undefined when there is none. */
@@ -204,6 +222,7 @@ const claimSql = `
       select address from mail_recipients recipients
       where recipients.mail_id = mails.id and recipients.outcome in ('accepted', 'refused', 'suppressed')
     ) as "finishedAddresses",
+    ${suppressedAddresses} as "suppressedAddresses",
     exists (select from mail_recipients recipients
             where recipients.mail_id = mails.id and recipients.outcome = 'accepted') as "isPartlySent"`;
 
@@ -279,12 +298,21 @@ const endSql = `
     where id = any($1::uuid[]) and claim = ($2::jsonb -> id::text ->> 'claim')::int
       and (state::text in ('sending', 'unknown')
            or state::text = 'queued' and not $2::jsonb -> id::text ?| '{isUnknown,isCounted}')
-    returning id, org_id, state
+    returning id, org_id, state, addresses_to_erase
   ), marked as (
     update mail_recipients recipients set outcome = given.state, status = given.status
     from ended, jsonb_to_recordset($4::jsonb) as given (mail_id uuid, address text, state text, status text)
     where given.mail_id = ended.id and recipients.org_id = ended.org_id and recipients.mail_id = ended.id
       and recipients.address = given.address
+  ), suppressed as (
+    insert into suppressions (id, org_id, address, reason, status, created_at, expires_at)
+    select distinct on (ended.org_id, given.address)
+      given.suppression_id, ended.org_id, given.address, 'refused', given.status, $3, $3 + interval '${SUPPRESSED_DAYS} days'
+    from ended, jsonb_to_recordset($4::jsonb) as given (mail_id uuid, address text, status text, suppression_id uuid)
+    where given.mail_id = ended.id and given.suppression_id is not null
+      and given.address <> all(ended.addresses_to_erase)
+    order by ended.org_id, given.address
+    on conflict (org_id, address) do update set expires_at = excluded.expires_at
   ), emptied as (
     delete from mail_attachments where mail_id in (select id from ended where state <> 'queued')
   )
@@ -302,6 +330,7 @@ export async function endAttempts(
       address: address.toLowerCase(),
       state,
       status: status ?? null,
+      suppression_id: state === 'refused' && isSuppressingStatus(status) ? uuidv7() : null,
     })),
   );
   const { rows } = await db.query<[string]>({
@@ -387,34 +416,25 @@ export async function expireQueued(db: pg.Pool, at: Date): Promise<number> {
   return rowCount ?? 0;
 }
 
-/** @param outcomes - a list in SQL. */
-const recipientsWith = (outcomes: string): string => `array(
-  select one from unnest(to_addresses || cc_addresses) as one
-  where exists (select from mail_recipients recipients where recipients.mail_id = mails.id
-                and recipients.org_id = mails.org_id and recipients.address = lower(one)
-                and recipients.outcome in (${outcomes})))`;
+const statusColumns = `mails.id, state, request_digest, problem, array(
+  select array[one, outcome] from unnest(to_addresses || cc_addresses) as one
+  join mail_recipients recipients on recipients.mail_id = mails.id and recipients.org_id = mails.org_id
+    and recipients.address = lower(one)
+  where outcome is not null)`;
 
-const statusColumns = `mails.id, state, request_digest, problem, ${recipientsWith(`'refused', 'suppressed'`)},
-  ${recipientsWith(`'deferred'`)}, exists (
-    select from mail_recipients recipients where recipients.mail_id = mails.id and recipients.outcome = 'accepted')`;
-
-type StatusRow = [number, string, MailState, string | null, SmtpProblem | null, string[], string[], boolean];
-const toStatus = ([
-  ,
+type StatusRow = [
+  number,
+  string,
+  MailState,
+  string | null,
+  SmtpProblem | null,
+  [string, RecipientOutcome['state']][],
+];
+const toStatus = ([, id, state, digest, problem, recipients]: StatusRow): MailStatus => ({
   id,
   state,
   digest,
-  problem,
-  refused,
-  deferred,
-  isPartlySent,
-]: StatusRow): MailStatus => ({
-  id,
-  state,
-  digest,
-  refused,
-  deferred,
-  isPartlySent,
+  recipients: recipients.map(([address, outcome]) => ({ address, state: outcome })),
   problem: problem ?? undefined,
 });
 
@@ -462,4 +482,21 @@ export async function measureQueue(
     [at, maxCount],
   );
   return { due: rows[0]?.due ?? 0, oldestSeconds: rows[0]?.oldestSeconds ?? 0 };
+}
+
+/** How much of the queue an organisation's mails take, apart from codes and notices. */
+export interface QueueUse {
+  readonly mails: number;
+  readonly bytes: number;
+}
+
+/** Reads at most `maxMails` entries of an index. */
+export async function measureQueueOf(db: pg.Pool, orgId: string, maxMails: number): Promise<QueueUse> {
+  const { rows } = await db.query<QueueUse>({
+    name: 'measure_queue_of',
+    text: `select count(*)::int as mails, coalesce(sum(stored_bytes), 0)::float as bytes
+           from (select stored_bytes from mails where org_id = $1 and state = 'queued' and lane = 2 limit $2) queued`,
+    values: [orgId, maxMails],
+  });
+  return rows[0] ?? { mails: 0, bytes: 0 };
 }

@@ -4,6 +4,7 @@ import type pg from 'pg';
 import { eraseMarked } from './erasure.queries.js';
 import { firstIdAt } from './first-id.js';
 import { expireLeases, expireQueued } from './queries.js';
+import { expireSuppressions } from '../suppressions/queries.js';
 import { deleteOld, deleteUnsent, expireContents, expireKeys } from './retention.queries.js';
 
 const START_RETRY_MS = 500;
@@ -15,7 +16,7 @@ export interface QueueTimes {
   readonly keyLifetimeMs: number;
 }
 
-export const standardTimes: QueueTimes = { leaseMs: 30_000, upkeepMs: 2_000, keyLifetimeMs: DAY_MS };
+export const standardTimes: QueueTimes = { leaseMs: 10_000, upkeepMs: 2_000, keyLifetimeMs: DAY_MS };
 
 /** Creates the task that ends what other replicas left, and deletes what need not be kept. */
 export function createUpkeep(deps: {
@@ -51,6 +52,7 @@ export function createUpkeep(deps: {
       await endLostClaims();
       await expireQueued(pool, new Date(clock()));
       await eraseMarked(pool);
+      await expireSuppressions(pool, new Date(clock()));
       await expireKeys(pool, new Date(clock() - times.keyLifetimeMs));
       await deleteUnsent(pool, new Date(clock() - unsentKeptDays * DAY_MS));
       await expireContents(pool, new Date(clock() - unsentKeptDays * DAY_MS));

@@ -1,0 +1,112 @@
+import { Readable } from 'node:stream';
+import { getAccount, requireAdmin, requireScopedToken, requireScopes } from '@platform/auth';
+import { type App, bearer, errorResponses, ListPageOf } from '@platform/service-kit';
+import { Type } from 'typebox';
+import {
+  BouncesBody,
+  BouncesResponse,
+  Suppression,
+  SuppressionBody,
+  SuppressionPath,
+  SuppressionQuery,
+  SuppressionResponse,
+} from './schemas.js';
+import type { SuppressionService } from './service.js';
+
+const tags = ['Suppressions'];
+
+/** Registers the webhook of providers, which requires a personal access token with `SEND_MAIL`. */
+function bouncesRoute(app: App, service: SuppressionService): void {
+  app.post(
+    '/api/v1/mail/bounces',
+    {
+      onRequest: [app.authenticate, requireScopedToken('SEND_MAIL')],
+      schema: {
+        operationId: 'reportBounces',
+        tags,
+        summary: 'Report mails that bounced after the SMTP server had accepted them',
+        description: 'The addresses get no mail for 90 days, apart from codes, resets and invitations.',
+        security: bearer,
+        body: BouncesBody,
+        response: { 200: BouncesResponse, ...errorResponses(400, 401, 403) },
+      },
+    },
+    (request) => service.reportBounces(getAccount(request).orgId, request.body),
+  );
+}
+
+/** Registers the routes of the suppressions. They require an administrator's session, or a token with `SEND_MAIL`. */
+export function suppressionRoutes(app: App, service: SuppressionService): void {
+  bouncesRoute(app, service);
+  const onRequest = [app.authenticate, requireScopes(['SEND_MAIL']), requireAdmin()];
+  app.get(
+    '/api/v1/mail/suppressions',
+    {
+      onRequest,
+      schema: {
+        operationId: 'listSuppressions',
+        tags,
+        summary: 'List the addresses that get no mail, newest first',
+        security: bearer,
+        querystring: SuppressionQuery,
+        response: { 200: ListPageOf(Suppression), ...errorResponses(400, 401, 403) },
+      },
+    },
+    (request) => service.list(getAccount(request).orgId, request.query),
+  );
+  app.get(
+    '/api/v1/mail/suppressions/export',
+    {
+      onRequest,
+      schema: {
+        operationId: 'exportSuppressions',
+        tags,
+        summary: 'Export all suppressions as CSV',
+        security: bearer,
+        response: {
+          200: { content: { 'text/csv': { schema: Type.String() } }, description: 'CSV (RFC 4180)' },
+          ...errorResponses(401, 403),
+        },
+      },
+    },
+    (request, reply) =>
+      reply
+        .type('text/csv; charset=utf-8')
+        .header('content-disposition', 'attachment; filename="suppressions.csv"')
+        .send(Readable.from(service.export(getAccount(request).orgId), { objectMode: false })),
+  );
+  app.post(
+    '/api/v1/mail/suppressions',
+    {
+      onRequest,
+      schema: {
+        operationId: 'addSuppression',
+        tags,
+        summary: 'Suppress an address for 90 days',
+        security: bearer,
+        body: SuppressionBody,
+        response: { 201: SuppressionResponse, ...errorResponses(400, 401, 403) },
+      },
+    },
+    async (request, reply) =>
+      reply.code(201).send({ data: await service.add(getAccount(request).orgId, request.body.address) }),
+  );
+  app.delete(
+    '/api/v1/mail/suppressions/:id',
+    {
+      onRequest,
+      schema: {
+        operationId: 'removeSuppression',
+        tags,
+        summary: 'Send mail to an address again',
+        security: bearer,
+        params: SuppressionPath,
+        response: { 200: Type.Object({ message: Type.String() }), ...errorResponses(400, 401, 403, 404) },
+      },
+    },
+    async (request) => {
+      await service.remove(getAccount(request).orgId, request.params.id);
+      return { message: 'Suppression removed' };
+    },
+  );
+}

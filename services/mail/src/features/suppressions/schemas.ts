@@ -1,0 +1,68 @@
+import { ListQuery } from '@platform/service-kit';
+import { Type } from 'typebox';
+
+const Address = Type.String({ minLength: 3, maxLength: 320 });
+const Status = Type.String({
+  pattern: '^[245]\\.\\d{1,3}\\.\\d{1,3}$',
+  description: 'The enhanced status code (RFC 3463), such as `5.1.1`.',
+});
+
+export const Suppression = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    address: Type.String(),
+    reason: Type.String({
+      description:
+        '`refused` by the SMTP server; reported as a `bounce` or a `complaint`; added by an `administrator`.',
+    }),
+    status: Type.Union([Type.String(), Type.Null()], { description: 'The enhanced status code, if known.' }),
+    createdAt: Type.String({ format: 'date-time' }),
+    expiresAt: Type.String({ format: 'date-time' }),
+  },
+  { title: 'Suppression' },
+);
+export type Suppression = Type.Static<typeof Suppression>;
+
+export const SuppressionQuery = Type.Object(
+  {
+    ...ListQuery.properties,
+    search: Type.Optional(Type.String({ maxLength: 320, description: 'A part of the address.' })),
+  },
+  { additionalProperties: false },
+);
+export type SuppressionQuery = Type.Static<typeof SuppressionQuery>;
+
+export const SuppressionBody = Type.Object(
+  { address: Address },
+  { additionalProperties: false, title: 'SuppressionBody' },
+);
+export const SuppressionResponse = Type.Object({ data: Suppression });
+export const SuppressionPath = Type.Object({ id: Type.String({ format: 'uuid' }) });
+
+export const BouncesBody = Type.Object(
+  {
+    bounces: Type.Array(
+      Type.Object(
+        {
+          address: Address,
+          type: Type.Enum(['bounce', 'complaint'], {
+            description:
+              '`bounce`: it could not be delivered, for good. `complaint`: it was reported as spam.',
+          }),
+          status: Type.Optional(Status),
+        },
+        { additionalProperties: false },
+      ),
+      { minItems: 1, maxItems: 500 },
+    ),
+  },
+  { additionalProperties: false, title: 'BouncesBody' },
+);
+export type BouncesBody = Type.Static<typeof BouncesBody>;
+
+export const BouncesResponse = Type.Object({
+  suppressed: Type.Integer({ description: 'Addresses that get no mail for 90 days.' }),
+  ignored: Type.Integer({
+    description: 'Bounces whose status says that a later mail may arrive, such as a full mailbox.',
+  }),
+});

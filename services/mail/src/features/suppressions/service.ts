@@ -1,0 +1,108 @@
+import {
+  type Clock,
+  type ListPage,
+  notFound,
+  readEmailAddress,
+  readListPage,
+  validationError,
+} from '@platform/service-kit';
+import type pg from 'pg';
+import {
+  addSuppressions,
+  countSuppressions,
+  findSuppressions,
+  type NewSuppression,
+  removeSuppression,
+  type SuppressionRow,
+} from './queries.js';
+import { isSuppressingStatus } from './rules.js';
+import type { BouncesBody, Suppression, SuppressionQuery } from './schemas.js';
+
+/** Limits how many matches are counted and can be paged through by number. */
+const MAX_COUNT = 1_000;
+const EXPORT_PAGE = 1_000;
+
+const toItem = ({ createdAt, expiresAt, ...row }: SuppressionRow): Suppression => ({
+  ...row,
+  createdAt: createdAt.toISOString(),
+  expiresAt: expiresAt.toISOString(),
+});
+
+const CSV_COLUMNS = ['address', 'reason', 'status', 'createdAt', 'expiresAt'] as const;
+
+/** Writes a cell (RFC 4180). A spreadsheet would take some addresses for formulas; an apostrophe makes them texts. */
+function toCell(value: string | null): string {
+  const safe = value !== null && /^[=+\-@]/.test(value) ? `'${value}` : (value ?? '');
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+const toLine = (cells: readonly (string | null)[]): string => `${cells.map(toCell).join(',')}\r\n`;
+
+/** @throws AppError 400 when the text is no address. */
+function readAddress(text: string, field: string): string {
+  const address = readEmailAddress(text)?.toLowerCase();
+  if (address === undefined) throw validationError([{ field, message: 'must be an e-mail address' }]);
+  return address;
+}
+
+/** Manages the addresses that get no mail of an organisation, apart from codes, resets and invitations. */
+export function createSuppressionService({ pool, clock }: { readonly pool: pg.Pool; readonly clock: Clock }) {
+  const add = (orgId: string, added: readonly NewSuppression[]): Promise<SuppressionRow[]> =>
+    addSuppressions(pool, { orgId, at: new Date(clock()) }, added);
+
+  return {
+    list(orgId: string, { search = '', ...query }: SuppressionQuery): Promise<ListPage<Suppression>> {
+      const filter = { orgId, at: new Date(clock()), search: search.trim().toLowerCase() };
+      return readListPage(query, {
+        count: () => countSuppressions(pool, filter, MAX_COUNT),
+        maxCount: MAX_COUNT,
+        find: (window) => findSuppressions(pool, filter, window),
+        toItem,
+      });
+    },
+
+    /** Writes the whole list as CSV, newest first. */
+    async *export(orgId: string): AsyncGenerator<string> {
+      const filter = { orgId, at: new Date(clock()), search: '' };
+      yield toLine(CSV_COLUMNS);
+      let beforeId: string | undefined;
+      do {
+        const window = { isFromEnd: false, offset: 0, count: EXPORT_PAGE, beforeId };
+        const rows: readonly SuppressionRow[] = await findSuppressions(pool, filter, window);
+        const items = rows.map(toItem);
+        yield items.map((item) => toLine(CSV_COLUMNS.map((column) => item[column]))).join('');
+        beforeId = rows.length < EXPORT_PAGE ? undefined : rows.at(-1)?.id;
+      } while (beforeId !== undefined);
+    },
+
+    /** Suppresses an address, for another 90 days if it is suppressed already. @throws AppError 400 when it isn't one. */
+    async add(orgId: string, text: string): Promise<Suppression> {
+      const address = readAddress(text, 'address');
+      const [row] = await add(orgId, [{ address, reason: 'administrator', status: null }]);
+      if (!row) throw new Error('The suppression was not written');
+      return toItem(row);
+    },
+
+    /** @throws AppError 404 when the organisation has no such suppression. */
+    async remove(orgId: string, id: string): Promise<void> {
+      if (!(await removeSuppression(pool, orgId, id))) throw notFound('Suppression not found');
+    },
+
+    /** Suppresses addresses that a provider reports. @throws AppError 400 when one of them isn't an address. */
+    async reportBounces(orgId: string, { bounces }: BouncesBody) {
+      const reported = bounces.map(({ address, type, status }, index) => ({
+        address: readAddress(address, `bounces.${index}.address`),
+        reason: type,
+        status: status ?? null,
+      }));
+      const isForGood = ({ reason, status }: NewSuppression): boolean =>
+        reason === 'complaint' || status === null || isSuppressingStatus(status);
+      const suppressing = reported.filter(isForGood);
+      const distinct = [...new Map(suppressing.map((one) => [one.address, one])).values()];
+      if (distinct.length > 0) await add(orgId, distinct);
+      return { suppressed: distinct.length, ignored: reported.length - suppressing.length };
+    },
+  };
+}
+
+export type SuppressionService = ReturnType<typeof createSuppressionService>;

@@ -1,0 +1,222 @@
+import { randomUUID } from 'node:crypto';
+import { waitFor } from '@platform/testing';
+import { v7 as uuidv7 } from 'uuid';
+import type { MailUnderTest } from '../mail.js';
+import { startMailWithServer } from '../mail-with-server.js';
+import type { SmtpUnderTest } from '../smtp-server.js';
+
+let mail: MailUnderTest;
+let smtp: SmtpUnderTest;
+beforeAll(async () => {
+  ({ mail, smtp } = await startMailWithServer({ environment: { QUEUED_PER_ORG_MAX: '20' } }));
+});
+afterAll(() => mail.close());
+beforeEach(async () => {
+  smtp.behave(() => undefined);
+  smtp.accepted.length = 0;
+  await mail.db.query('delete from mails');
+  await mail.db.query('delete from suppressions');
+});
+
+const PATH = '/api/v1/mail/suppressions';
+const notice = { emailTemplateType: 'accountCreation', templateData: { userName: 'Ada' } };
+const both = { ...notice, sendEmailTo: ['ada@example.com', 'Gone@example.com'] };
+
+const list = async (query = '') =>
+  (await mail.call('GET', PATH + query, { token: mail.session })).body as {
+    data: { id: string; address: string; reason: string; status: string | null; expiresAt: string }[];
+    nextCursor: string | null;
+  };
+const report = (bounces: object[]) =>
+  mail.call('POST', '/api/v1/mail/bounces', { token: mail.token, body: { bounces } });
+const suppress = (address: string) => mail.call('POST', PATH, { token: mail.session, body: { address } });
+const refuse = (reply: string) => {
+  smtp.behave((step, line) => (step === 'RCPT' && line.includes('Gone@') ? reply : undefined));
+};
+const getOutcomes = async (id: string) => {
+  const { body } = await mail.call('GET', `/api/v1/mail/records/${id}`, { token: mail.session });
+  return (body.data.recipients as { address: string; outcome: string }[]).map(
+    ({ address, outcome }) => `${address} ${outcome}`,
+  );
+};
+const enqueue = async (fields: object): Promise<string> => {
+  const { status, body } = await mail.send(fields, { prefer: 'respond-async' });
+  expect(status).toBe(202);
+  const id = body.data.id as string;
+  const isOver = async () =>
+    (await mail.db.query(`select from mails where id = $1 and state in ('sent', 'failed')`, [id]))
+      .rowCount === 1;
+  await waitFor(isOver, { what: 'the outcome' });
+  return id;
+};
+
+test.each(['5.1.1', '5.1.2', '5.1.10', '5.2.1'])(
+  'an address that the server refuses with %s is left out of the next mail, and shown as suppressed',
+  async (status) => {
+    refuse(`550 ${status} no`);
+    await enqueue(both);
+    const { data } = await list();
+    expect(data).toEqual([
+      expect.objectContaining({ address: 'gone@example.com', reason: 'refused', status }),
+    ]);
+    const days = (Date.parse(data[0]?.expiresAt ?? '') - Date.now()) / 86_400_000;
+    expect(Math.round(days)).toBe(90);
+
+    smtp.behave(() => undefined);
+    smtp.accepted.length = 0;
+    const id = await enqueue(both);
+    expect(smtp.accepted.map(({ to }) => to)).toEqual([['ada@example.com']]);
+    expect(await getOutcomes(id)).toEqual(['ada@example.com accepted', 'Gone@example.com suppressed']);
+  },
+);
+
+test.each(['550 5.7.1 policy', '552 5.2.2 full', '450 4.1.1 later', '550 no'])(
+  'an address that the server refuses with "%s" is not suppressed',
+  async (reply) => {
+    refuse(reply);
+    expect((await mail.send(both)).status).toBe(200);
+    expect((await list()).data).toEqual([]);
+  },
+);
+
+test('a caller that waits gets to know who was left out, also when it repeats its request', async () => {
+  await suppress('gone@example.com');
+  const key = { 'idempotency-key': randomUUID() };
+  for (let time = 0; time < 2; time += 1) {
+    const { status, body } = await mail.send(both, key);
+    expect([status, body.data.data]).toEqual([200, 'Email sent, without the suppressed Gone@example.com']);
+  }
+  expect(smtp.accepted.map(({ to }) => to)).toEqual([['ada@example.com']]);
+});
+
+test('a mail to suppressed addresses alone fails without a connection', async () => {
+  await suppress('gone@example.com');
+  const fields = { ...notice, sendEmailTo: ['gone@example.com'] };
+  const sent = await mail.send(fields);
+  expect([sent.status, sent.body.error]).toMatchObject([
+    500,
+    { code: 'SMTP_REFUSED', details: [{ message: 'Every recipient is suppressed' }] },
+  ]);
+  const id = await enqueue(fields);
+  const { body } = await mail.call('GET', `/api/v1/mail/records/${id}`, { token: mail.session });
+  expect(body.data).toMatchObject({
+    state: 'failed',
+    attempts: 1,
+    failure: { kind: 'permanent', code: 'ESUPPRESSED' },
+    recipients: [{ address: 'gone@example.com', outcome: 'suppressed' }],
+  });
+  expect(smtp.count('MAIL')).toBe(0);
+});
+
+test.each([
+  ['loginWithOTP', { otp: '1' }],
+  ['resetPassword', { resetLink: 'https://example.com' }],
+  ['appuserInvite', { inviteLink: 'https://example.com' }],
+])('%s is tried for a suppressed address', async (emailTemplateType, templateData) => {
+  await suppress('gone@example.com');
+  const fields = { emailTemplateType, templateData, sendEmailTo: ['gone@example.com'] };
+  expect((await mail.send(fields)).status).toBe(200);
+  await enqueue(fields);
+  expect(smtp.accepted).toHaveLength(2);
+});
+
+test('a provider reports bounces and complaints; what may arrive later is ignored', async () => {
+  const answer = await report([
+    { address: 'Bounced@Example.com', type: 'bounce', status: '5.1.1' },
+    { address: 'bounced@example.com', type: 'bounce' },
+    { address: 'full@example.com', type: 'bounce', status: '5.2.2' },
+    { address: 'angry@bücher.example', type: 'complaint', status: '5.7.1' },
+  ]);
+  expect([answer.status, answer.body]).toEqual([200, { suppressed: 2, ignored: 1 }]);
+  const found = (await list()).data.map(({ address, reason }) => `${address} ${reason}`);
+  expect(found.toSorted()).toEqual(['angry@xn--bcher-kva.example complaint', 'bounced@example.com bounce']);
+  expect((await report([{ address: 'bounced@example.com', type: 'complaint' }])).status).toBe(200);
+  expect((await list('?search=bounced')).data.map(({ reason }) => reason)).toEqual(['complaint']);
+});
+
+test.each([
+  [[], 'bounces'],
+  [[{ address: 'no address', type: 'bounce' }], 'bounces.0.address'],
+  [[{ address: 'a@example.com', type: 'soft' }], 'bounces.0.type'],
+  [[{ address: 'a@example.com', type: 'bounce', status: '550' }], 'bounces.0.status'],
+])('rejects the report %j', async (bounces, field) => {
+  const answer = await report(bounces);
+  expect([answer.status, answer.body.error.details[0].field]).toEqual([400, field]);
+  expect((await list()).data).toEqual([]);
+});
+
+test('suppressions are listed by cursor, searched, exported as CSV and removed', async () => {
+  for (const address of ['first@example.com', '=second@example.com', 'third@elsewhere.example'])
+    expect((await suppress(address)).status).toBe(201);
+  const first = await list('?limit=2');
+  expect(first.data.map(({ address }) => address)).toEqual([
+    'third@elsewhere.example',
+    '=second@example.com',
+  ]);
+  const rest = await list(`?limit=2&cursor=${first.nextCursor ?? ''}`);
+  expect([rest.data.map(({ address }) => address), rest.nextCursor]).toEqual([['first@example.com'], null]);
+  expect((await list('?search=ELSEWHERE')).data).toHaveLength(1);
+
+  const csv = await mail.call('GET', `${PATH}/export`, { token: mail.session });
+  expect(csv.text.split('\r\n').map((line) => line.split(',').slice(0, 3).join(','))).toEqual([
+    'address,reason,status',
+    'third@elsewhere.example,administrator,',
+    "'=second@example.com,administrator,",
+    'first@example.com,administrator,',
+    '',
+  ]);
+
+  const path = `${PATH}/${rest.data[0]?.id ?? ''}`;
+  expect((await mail.call('DELETE', path, { token: mail.session })).status).toBe(200);
+  expect((await mail.call('DELETE', path, { token: mail.session })).status).toBe(404);
+  expect((await list()).data).toHaveLength(2);
+  expect((await suppress('no address')).status).toBe(400);
+});
+
+test('a suppression is not seen, removed or applied by another organisation', async () => {
+  const id = uuidv7();
+  await mail.db.query(
+    `insert into suppressions values ($1, $2, 'gone@example.com', 'bounce', null, now(), now() + interval '1 day')`,
+    [id, uuidv7()],
+  );
+  expect((await list()).data).toEqual([]);
+  expect((await mail.call('GET', `${PATH}/export`, { token: mail.session })).text).not.toContain('gone@');
+  expect((await mail.call('DELETE', `${PATH}/${id}`, { token: mail.session })).status).toBe(404);
+  expect((await mail.send(both)).body.data.data).toBe('Email sent');
+});
+
+test('a suppression ends by itself, and is deleted', async () => {
+  await suppress('gone@example.com');
+  await mail.db.query(`update suppressions set expires_at = now() - interval '1 s'`);
+  expect((await list()).data).toEqual([]);
+  expect((await mail.send(both)).body.data.data).toBe('Email sent');
+  const isEmpty = async () => (await mail.db.query('select from suppressions')).rowCount === 0;
+  await waitFor(isEmpty, { what: 'the deletion' });
+});
+
+test('erasing a recipient deletes its suppression', async () => {
+  await suppress('gone@example.com');
+  const path = '/api/v1/mail/records?recipient=Gone@example.com';
+  expect((await mail.call('DELETE', path, { token: mail.session })).status).toBe(200);
+  expect((await list()).data).toEqual([]);
+});
+
+test('an organisation with too many mails in the queue gets 429 until there is room', async () => {
+  smtp.behave((step) => (step === 'MAIL' ? '451 later' : undefined));
+  const enqueueOne = () => mail.send(notice, { prefer: 'respond-async' });
+  const answers = [await enqueueOne()];
+  while (answers.at(-1)?.status === 202) answers.push(await enqueueOne());
+  // Mails in progress take no place in the queue, and what is queued is measured once a second.
+  expect(answers.length).toBeGreaterThan(20);
+  expect(answers.length).toBeLessThan(60);
+  const refused = answers.at(-1);
+  expect([refused?.status, refused?.body.error.code, refused?.headers.get('retry-after')]).toEqual([
+    429,
+    'RATE_LIMITED',
+    '30',
+  ]);
+  // A caller that waits takes no place in the queue.
+  expect((await mail.send(notice)).status).toBe(500);
+  await mail.db.query(`delete from mails where state <> 'sending'`);
+  await waitFor(async () => (await enqueueOne()).status === 202, { what: 'room in the queue' });
+});
