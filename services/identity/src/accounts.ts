@@ -1,4 +1,4 @@
-import type { App, Clock, Shutdown } from '@platform/service-kit';
+import type { App, Clock, SecretBox, Shutdown } from '@platform/service-kit';
 import type { Registry } from 'prom-client';
 import type { IdentityConfig } from './config.js';
 import { registerAccountFlows } from './sign-in/account-flows/feature.js';
@@ -27,7 +27,6 @@ import { registerSignInSettings } from './sign-in/settings/routes.js';
 import type { SigningKeys } from './credentials/signing-keys/service.js';
 import { registerUsers } from './members/members/routes.js';
 import type { Resources } from './resources.js';
-import type { SecretBox } from './base/secret-box.js';
 
 export interface AccountDeps extends Resources {
   readonly config: Pick<

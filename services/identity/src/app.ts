@@ -3,6 +3,7 @@ import { authPlugin } from '@platform/auth';
 import {
   type App,
   createApp,
+  createSecretBox,
   type ServiceApp,
   type ServiceDeps,
   standardErrors,
@@ -33,7 +34,6 @@ import { signingKeyRoutes } from './credentials/signing-keys/routes.js';
 import { registerToolActivity } from './mcp/activity/feature.js';
 import type { Passwords } from './base/passwords.js';
 import type { Resources } from './resources.js';
-import { createSecretBox } from './base/secret-box.js';
 import { toMcpServerSettings, toMcpSettings, toOauthSettings } from './settings.js';
 import { registerTokens } from './tokens/feature.js';
 

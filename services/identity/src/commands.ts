@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { defineCommands, systemClock, UsageError } from '@platform/service-kit';
+import { createSecretBox, defineCommands, systemClock, UsageError } from '@platform/service-kit';
 import { validate as isUuid } from 'uuid';
 import { isEmailAddress, isOrganisationName } from './base/config-values.js';
 import { identityVariables, loadAdminPassword, loadEncryptionKeys, loadIdentityConfig } from './config.js';
@@ -14,7 +14,6 @@ import { reencryptAll } from './commands/re-encryption/command.js';
 import { describeKeys, removeSigningKey, rotateKey } from './credentials/signing-keys/commands.js';
 import { normaliseEmail } from './members/members/service.js';
 import { runLiftRequirement, runReleaseDomain, runVerifyDomain } from './provider-commands.js';
-import { createSecretBox } from './base/secret-box.js';
 
 const help = `  create-organisation           --name <name> --admin-email <address>
                                 (the password comes from ADMIN_PASSWORD)

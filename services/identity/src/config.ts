@@ -1,5 +1,7 @@
 import { DEFAULT_TOKEN_PREFIX, platformVariables } from '@platform/auth';
 import {
+  type BoxKey,
+  encryptionKeys,
   integer,
   loadConfig,
   oneOf,
@@ -12,12 +14,10 @@ import {
   withDefault,
 } from '@platform/service-kit';
 import { scanningKeys } from './tokens/watch/leaks/scanning-keys.js';
-import type { BoxKey } from './base/secret-box.js';
 import {
   DEFAULT_MCP_SCOPES,
   DEFAULT_CLIENT_HOSTS,
   clientHosts,
-  encryptionKeys,
   defaultScopes,
   serviceClients,
   password,

@@ -1,6 +1,5 @@
 import { canHoldScope, isScope, isTokenPrefix, type Scope } from '@platform/auth';
 import { isDisplayName, list, readEmailAddress, type Variable } from '@platform/service-kit';
-import type { BoxKey } from './secret-box.js';
 
 export const DEFAULT_MCP_SCOPES: readonly Scope[] = [
   'kb:read',
@@ -17,18 +16,6 @@ export const DEFAULT_CLIENT_HOSTS: readonly string[] = ['claude.ai', 'chatgpt.co
 export const clientHosts: Variable<readonly string[]> = {
   mustBe: 'a comma-separated list of host names, or none',
   parse: (value) => (value.trim() === 'none' ? [] : list('').parse(value)),
-};
-
-/** `id:key, …`: the first key encrypts and all keys decrypt. To rotate, put a new key in front. */
-export const encryptionKeys: Variable<readonly BoxKey[]> = {
-  mustBe: 'a comma-separated list of <id>:<32 bytes in base64>, made with: openssl rand -base64 32',
-  parse(value) {
-    const keys = value.split(',').map((item) => {
-      const [, id, key] = /^\s*([\w-]{1,32}):([\w+/=-]+)\s*$/.exec(item) ?? [];
-      return id !== undefined && key !== undefined ? { id, key: Buffer.from(key, 'base64') } : undefined;
-    });
-    return keys.every((key) => key?.key.length === 32) ? (keys as BoxKey[]) : undefined;
-  },
 };
 
 /** Whether a token gets the scope only when it is requested by name: these scopes exceed what an agent's tools need. */

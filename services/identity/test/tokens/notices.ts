@@ -1,7 +1,6 @@
-import { createLogger, DAY_MS } from '@platform/service-kit';
+import { createLogger, createSecretBox, DAY_MS } from '@platform/service-kit';
 import { createOutbox } from '../../src/mails/outbox/outbox.js';
 import { createNoticesJob } from '../../src/tokens/watch/notices/notices.job.js';
-import { createSecretBox } from '../../src/base/secret-box.js';
 import { mailClientSecret } from '../sign-in/account-flows/mail-service.js';
 import type { Platform } from '../sign-in/account-flows/platform.js';
 import { encryptionKeys, serviceClient } from '../identity.js';

@@ -1,9 +1,9 @@
+import { createSecretBox } from '@platform/service-kit';
 import { type Platform, startPlatform } from '../sign-in/account-flows/platform.js';
 import type { Member } from '../identity.js';
 import { claimMails } from '../../src/mails/outbox/claim.queries.js';
 import { createOutbox } from '../../src/mails/outbox/outbox.js';
 import { createAddNotice } from '../../src/sign-in/second-factor/notices.js';
-import { createSecretBox } from '../../src/base/secret-box.js';
 import { killReplica, startReplica } from './notices.js';
 
 const path = '/api/v1/personal-access-tokens';

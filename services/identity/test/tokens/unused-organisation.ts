@@ -1,8 +1,7 @@
-import { createLogger, DAY_MS } from '@platform/service-kit';
+import { createLogger, createSecretBox, DAY_MS } from '@platform/service-kit';
 import { createOutbox } from '../../src/mails/outbox/outbox.js';
 import { createNoticesJob } from '../../src/tokens/watch/notices/notices.job.js';
 import { createUnusedJob } from '../../src/tokens/watch/unused/unused.job.js';
-import { createSecretBox } from '../../src/base/secret-box.js';
 import type { IdentityUnderTest } from '../identity.js';
 import { noPolicy, policyPath } from '../token-policy.js';
 

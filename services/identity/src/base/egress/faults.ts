@@ -1,7 +1,7 @@
 import { isNativeError } from 'node:util/types';
 import { ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/client';
+import { TargetDenied } from '@platform/service-kit';
 import { errors } from 'undici';
-import { TargetDenied } from './egress.js';
 
 /** Why a server could not be used. Administrators see it; callers of tools see only what it means for them. */
 export const upstreamFaultKinds = [

@@ -1,6 +1,5 @@
-import { ConfigError } from '@platform/service-kit';
+import { ConfigError, type SecretBox } from '@platform/service-kit';
 import type pg from 'pg';
-import type { SecretBox } from '../../base/secret-box.js';
 import { smtpPasswordContext } from '../../members/smtp/service.js';
 import { clientSecretContext } from '../../sign-in/identity-provider/provider-fields.js';
 import { serverSecretContext } from '../../mcp/servers/upstream/credentials.js';

@@ -1,6 +1,5 @@
-import { conflict, notFound } from '@platform/service-kit';
+import { conflict, notFound, type SecretBox } from '@platform/service-kit';
 import type { Prisma } from '../../resources.js';
-import type { SecretBox } from '../../base/secret-box.js';
 import { generateKey, openPrivateKey, signingKeyContext } from './key.js';
 import {
   countActiveTokens,

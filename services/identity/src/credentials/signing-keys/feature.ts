@@ -1,6 +1,5 @@
-import type { Clock, Logger, Shutdown } from '@platform/service-kit';
+import type { Clock, Logger, SecretBox, Shutdown } from '@platform/service-kit';
 import type { Prisma } from '../../resources.js';
-import type { SecretBox } from '../../base/secret-box.js';
 import { createSigningKeys, type SigningKeys } from './service.js';
 
 /** Loads the signing keys, creating the first one, and follows their changes. @throws when they can't be decrypted. */

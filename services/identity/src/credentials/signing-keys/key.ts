@@ -1,7 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { ConfigError } from '@platform/service-kit';
+import { ConfigError, type SecretBox } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
-import type { SecretBox } from '../../base/secret-box.js';
 import type { SigningKeyRow } from './queries.js';
 
 export const signingKeyContext = (keyId: string): string => `signing-key:${keyId}`;

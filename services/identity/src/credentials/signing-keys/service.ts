@@ -1,8 +1,13 @@
 import { createPublicKey } from 'node:crypto';
 import { createJwtSigner, type CredentialClaims, type Jwks, type KeySet } from '@platform/auth';
-import { type Clock, createPeriodicTask, dependencyUnavailable, type Logger } from '@platform/service-kit';
+import {
+  type Clock,
+  createPeriodicTask,
+  dependencyUnavailable,
+  type Logger,
+  type SecretBox,
+} from '@platform/service-kit';
 import type { Prisma } from '../../resources.js';
-import type { SecretBox } from '../../base/secret-box.js';
 import { generateKey, openPrivateKey } from './key.js';
 import { findKeys, insertFirstKey, type SigningKeyRow } from './queries.js';
 

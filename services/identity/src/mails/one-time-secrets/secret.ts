@@ -1,5 +1,5 @@
 import { createHmac, hkdfSync, randomBytes, randomInt } from 'node:crypto';
-import type { BoxKey } from '../../base/secret-box.js';
+import type { BoxKey } from '@platform/service-kit';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

@@ -1,7 +1,6 @@
 import { toDigest } from '@platform/auth';
-import type { Clock } from '@platform/service-kit';
+import type { Clock, SecretBox } from '@platform/service-kit';
 import type { Prisma, Transaction } from '../../resources.js';
-import type { SecretBox } from '../../base/secret-box.js';
 import { createIssueSecret, type SecretKind } from './issue.js';
 import {
   consumeLink,

@@ -1,7 +1,6 @@
 import { createInternalMailClient } from '@platform/clients';
-import type { Clock, Logger, Shutdown } from '@platform/service-kit';
+import type { Clock, Logger, SecretBox, Shutdown } from '@platform/service-kit';
 import { Gauge, type Registry } from 'prom-client';
-import type { SecretBox } from '../../base/secret-box.js';
 import type { OneTimeSecrets } from '../one-time-secrets/service.js';
 import { createOutbox, type Outbox } from './outbox.js';
 import { createPrepare, type PrepareDeps } from './prepare.js';

@@ -1,7 +1,7 @@
+import type { SecretBox } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Prisma, Transaction } from '../../resources.js';
 import { getLifetime, type MailKind } from './mail-kind.js';
-import type { SecretBox } from '../../base/secret-box.js';
 import type { SendEmailRequest } from './email-request.js';
 import { insertMail, insertMails, type NewMail } from './queries.js';
 

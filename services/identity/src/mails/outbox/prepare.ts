@@ -1,5 +1,5 @@
+import type { SecretBox } from '@platform/service-kit';
 import type { Prisma, Transaction } from '../../resources.js';
-import type { SecretBox } from '../../base/secret-box.js';
 import type { OneTimeSecrets } from '../one-time-secrets/service.js';
 import { toCrawlNoticeEmail } from './crawl-emails.js';
 import type { SendEmailRequest } from './email-request.js';

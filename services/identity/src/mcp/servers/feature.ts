@@ -1,14 +1,15 @@
 import {
   type App,
   type Clock,
+  createEgress,
   createHostResolver,
   type Logger,
+  type SecretBox,
   type Shutdown,
   type Target,
 } from '@platform/service-kit';
 import type { Registry } from 'prom-client';
 import type { Resources } from '../../resources.js';
-import type { SecretBox } from '../../base/secret-box.js';
 import type { FindCatalogue } from '../endpoint/endpoint.js';
 import { createCatalogues } from './catalogues.js';
 import { createServerChecks } from './checks.js';
@@ -24,7 +25,6 @@ import { createUpstreamCalls } from './upstream/calls.js';
 import { createConnections } from './upstream/connections.js';
 import { createListings } from './upstream/listing.js';
 import { createCredentialHeaders, type SignClaims } from './upstream/credentials.js';
-import { createEgress } from '../../base/egress/egress.js';
 
 /** Connections to one server beyond its calls, for lists and what tells it of cancelled calls. */
 const SPARE_CONNECTIONS = 16;

@@ -1,9 +1,8 @@
-import type { SecretBox } from '../../base/secret-box.js';
+import { type Egress, type SecretBox, TargetDenied } from '@platform/service-kit';
 import { invalidUrl, secretRequired, targetDenied } from './errors.js';
 import type { NewServer, ServerRow } from './queries.js';
 import type { ChangeServerBody, CreateServerBody } from './schemas.js';
 import { serverSecretContext } from './upstream/credentials.js';
-import { type Egress, TargetDenied } from '../../base/egress/egress.js';
 
 type CredentialFields = Pick<NewServer, 'credential' | 'secretHeader' | 'secretSealed'>;
 

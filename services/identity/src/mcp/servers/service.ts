@@ -1,8 +1,7 @@
 import type { UserPrincipal } from '@platform/auth';
-import type { Clock } from '@platform/service-kit';
+import type { Clock, Egress, SecretBox } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Prisma, Transaction } from '../../resources.js';
-import type { SecretBox } from '../../base/secret-box.js';
 import { type Caller, toActor } from '../../base/caller/actor.js';
 import { findChanges } from '../../audit/changes.js';
 import type { AuditAction } from '../../audit/actions.js';
@@ -35,7 +34,6 @@ import {
 import { isOtherOrigin, parseServerUrl, toChangedFields, toCredentialFields } from './server-fields.js';
 import { toMountedName } from './server-name.js';
 import { findMappedNames, withdrawTools } from './tool.queries.js';
-import type { Egress } from '../../base/egress/egress.js';
 
 const MAX_SERVERS = 50;
 

@@ -1,8 +1,7 @@
-import { type AppError, type Clock, notFound, validationError } from '@platform/service-kit';
+import { type AppError, type Clock, notFound, type SecretBox, validationError } from '@platform/service-kit';
 import { findChanges } from '../../audit/changes.js';
 import { insertAuditEntry } from '../../audit/queries.js';
 import { type Caller, toActor } from '../../base/caller/actor.js';
-import type { SecretBox } from '../../base/secret-box.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
 import { lockAdministration } from '../organisation/administration.js';
 import { smtpNotices } from './notices.js';

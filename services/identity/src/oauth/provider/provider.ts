@@ -1,6 +1,6 @@
 import { generateKeyPairSync, hkdfSync } from 'node:crypto';
 import { DPOP_ALGORITHMS } from '@platform/auth';
-import { createServerErrorLog, type Logger } from '@platform/service-kit';
+import { type BoxKey, createServerErrorLog, type Logger } from '@platform/service-kit';
 import OidcProvider, {
   type Adapter,
   type Configuration,
@@ -8,7 +8,6 @@ import OidcProvider, {
   type JWK,
   type KoaContextWithOIDC,
 } from 'oidc-provider';
-import type { BoxKey } from '../../base/secret-box.js';
 import { ACCESS_TOKEN_SECONDS } from './access-tokens.js';
 import { type ClientConfigurationDeps, createClientConfiguration } from './client-configuration.js';
 import { matchSecret } from './client-metadata.js';

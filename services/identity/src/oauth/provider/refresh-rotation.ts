@@ -1,6 +1,6 @@
 import { hkdfSync } from 'node:crypto';
+import { createSecretBox } from '@platform/service-kit';
 import type pg from 'pg';
-import { createSecretBox } from '../../base/secret-box.js';
 import { type ArtifactRow, deleteArtifact, hashArtifactId, saveSuccessor } from './artifacts.queries.js';
 
 /*

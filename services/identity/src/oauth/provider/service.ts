@@ -1,7 +1,6 @@
-import type { Clock, Logger } from '@platform/service-kit';
+import type { BoxKey, Clock, Logger } from '@platform/service-kit';
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
-import type { BoxKey } from '../../base/secret-box.js';
 import type { Prisma } from '../../resources.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
 import type { SigningKeys } from '../../credentials/signing-keys/service.js';

@@ -1,3 +1,4 @@
+import type { Egress, SecretBox } from '@platform/service-kit';
 import { LRUCache } from 'lru-cache';
 import {
   allowInsecureRequests,
@@ -11,8 +12,6 @@ import {
   None,
   type ServerMetadata,
 } from 'openid-client';
-import type { SecretBox } from '../../base/secret-box.js';
-import type { Egress } from '../../base/egress/egress.js';
 import { ProviderFault } from './faults.js';
 import { createProviderFetch } from './provider-fetch.js';
 import type { StoredProvider } from './queries.js';

@@ -1,7 +1,13 @@
-import { type App, type Clock, createHostResolver, type Shutdown, type Target } from '@platform/service-kit';
+import {
+  type App,
+  type Clock,
+  createEgress,
+  createHostResolver,
+  type SecretBox,
+  type Shutdown,
+  type Target,
+} from '@platform/service-kit';
 import type { Prisma } from '../../resources.js';
-import type { SecretBox } from '../../base/secret-box.js';
-import { createEgress } from '../../base/egress/egress.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
 import { createProviderClients, type ProviderClients } from './clients.js';
 import { memberConnectionRoutes, ownConnectionRoutes } from './connection.routes.js';

@@ -1,6 +1,6 @@
+import type { Egress } from '@platform/service-kit';
 import type { CustomFetch } from 'openid-client';
 import { fetch } from 'undici';
-import type { Egress } from '../../base/egress/egress.js';
 
 /**
  * Creates the fetch with which a provider's metadata, keys, tokens and claims are read. Administrators of organisations

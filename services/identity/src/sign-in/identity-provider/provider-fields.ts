@@ -1,5 +1,5 @@
+import type { SecretBox } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
-import type { SecretBox } from '../../base/secret-box.js';
 import { secretRequired } from './errors.js';
 import type { StoredProvider } from './queries.js';
 import type { IdentityProvider, SaveIdentityProviderBody } from './schemas.js';

@@ -1,9 +1,7 @@
-import type { Clock } from '@platform/service-kit';
+import { type Clock, type Egress, type SecretBox, TargetDenied } from '@platform/service-kit';
 import { findChanges } from '../../audit/changes.js';
 import { insertAuditEntry } from '../../audit/queries.js';
 import { type Caller, toActor } from '../../base/caller/actor.js';
-import { type Egress, TargetDenied } from '../../base/egress/egress.js';
-import type { SecretBox } from '../../base/secret-box.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
 import { lockAdministration } from '../../members/organisation/administration.js';
 import { hasAdministrator } from '../../members/organisation/provider-requirement.queries.js';

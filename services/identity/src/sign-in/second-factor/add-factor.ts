@@ -1,5 +1,5 @@
+import type { SecretBox } from '@platform/service-kit';
 import type { Transaction } from '../../resources.js';
-import type { SecretBox } from '../../base/secret-box.js';
 import type { Actor } from '../../base/caller/actor.js';
 import { insertAuditEntry } from '../../audit/queries.js';
 import { deleteChallenges } from '../passkeys/challenges.js';

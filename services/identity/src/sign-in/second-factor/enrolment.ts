@@ -1,5 +1,4 @@
-import type { Clock } from '@platform/service-kit';
-import type { SecretBox } from '../../base/secret-box.js';
+import type { Clock, SecretBox } from '@platform/service-kit';
 import { enrolmentExpired, wrongFirstCode } from './errors.js';
 import { findStep, generateSecret, isTotpCode, toUri } from './totp.js';
 

@@ -1,6 +1,5 @@
-import type { App } from '@platform/service-kit';
+import type { App, SecretBox } from '@platform/service-kit';
 import type pg from 'pg';
-import type { SecretBox } from '../../base/secret-box.js';
 import { createAttemptLimits } from '../../base/rate-limits/attempt-limits.js';
 import { createRecordSignIn } from '../known-devices/service.js';
 import { createFindOrganisationName } from '../../members/organisation/names.js';

@@ -1,6 +1,5 @@
-import { validationError } from '@platform/service-kit';
+import { type SecretBox, validationError } from '@platform/service-kit';
 import type { Transaction } from '../../resources.js';
-import type { SecretBox } from '../../base/secret-box.js';
 import { insertAuditEntry } from '../../audit/queries.js';
 import type { ClientAddress } from '../../base/caller/client.js';
 import { checkPasskey } from '../passkeys/check-passkey.js';

@@ -1,11 +1,11 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import { generateKeyPairSync } from 'node:crypto';
+import { createSecretBox } from '@platform/service-kit';
 import { createSigner } from 'fast-jwt';
 import { waitFor } from '@platform/testing';
 import { openPrivateKey } from '../../../src/credentials/signing-keys/key.js';
 import { rotateKey } from '../../../src/credentials/signing-keys/commands.js';
 import { PrismaClient } from '../../../src/generated/prisma/client.js';
-import { createSecretBox } from '../../../src/base/secret-box.js';
 import { type IdentityUnderTest, startIdentity } from '../../identity.js';
 import { type ProbeService, startProbeService } from './probe-service.js';
 import { startTraffic } from './traffic.js';

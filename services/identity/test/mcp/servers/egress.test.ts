@@ -1,8 +1,7 @@
 import { issueCertificate } from '@platform/testing';
 import { type LookupAddress } from 'node:dns';
 import { fetch } from 'undici';
-import { parseTarget, type Target } from '@platform/service-kit';
-import { createEgress } from '../../../src/base/egress/egress.js';
+import { createEgress, parseTarget, type Target } from '@platform/service-kit';
 import { toUpstreamFault } from '../../../src/base/egress/faults.js';
 import { type IdentityUnderTest, startIdentity } from '../../identity.js';
 import { createAgent, createMounts } from './platform.js';

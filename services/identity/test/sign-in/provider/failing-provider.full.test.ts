@@ -1,8 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import type { LookupAddress } from 'node:dns';
-import { parseTarget, type Target } from '@platform/service-kit';
+import { createEgress, parseTarget, type Target } from '@platform/service-kit';
 import { createProviderFetch } from '../../../src/sign-in/identity-provider/provider-fetch.js';
-import { createEgress } from '../../../src/base/egress/egress.js';
 import { createHttpBrowser } from '../../browser.js';
 import { type IdentityUnderTest, startIdentity } from '../../identity.js';
 import { startHttp } from '../../mcp/servers/upstream.js';

@@ -1,6 +1,6 @@
+import { createSecretBox } from '@platform/service-kit';
 import { loadEncryptionKeys } from '../../../src/config.js';
 import { reencryptAll } from '../../../src/commands/re-encryption/command.js';
-import { createSecretBox } from '../../../src/base/secret-box.js';
 import { admin, encryptionKeys, type IdentityUnderTest, startIdentity } from '../../identity.js';
 import { startReplica } from '../../replica.js';
 import { beginLogin, challengeIn, createPhone, enrol, sendCode } from './authenticator.js';

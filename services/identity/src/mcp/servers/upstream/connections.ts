@@ -1,10 +1,9 @@
 import type { Client, PriorDiscovery } from '@modelcontextprotocol/client';
-import type { Logger } from '@platform/service-kit';
+import type { Egress, Logger } from '@platform/service-kit';
 import { LRUCache } from 'lru-cache';
 import type { CreateHeaders, ServerCredential, Subject } from './credentials.js';
 import { type Allowance, createAllowances } from './allowance.js';
 import { type Connected, connectTo, getPrior } from './connection.js';
-import type { Egress } from '../../../base/egress/egress.js';
 import { toUpstreamFault, type UpstreamFault, type UpstreamFaultKind } from '../../../base/egress/faults.js';
 
 /** A server as connections need it. A change of the URL or the credential makes another revision. */

@@ -1,7 +1,6 @@
-import type { Clock } from '@platform/service-kit';
+import type { Clock, SecretBox } from '@platform/service-kit';
 import { v4 as uuidv4 } from 'uuid';
 import type { KnowledgeScope } from '../gate.js';
-import type { SecretBox } from '../../../base/secret-box.js';
 
 /**
  * The member for whom a server is called. Undefined stands for the platform, which lists tools for nobody in

@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import type { Variable } from '../config/config.js';
 
 /** A key for secrets at rest: 32 bytes, and the id by which sealed values refer to it. */
 export interface BoxKey {
@@ -50,3 +51,15 @@ export function createSecretBox(keys: readonly BoxKey[]) {
  * The `context` is authenticated as well: a value that is copied to another row can't be opened there.
  */
 export type SecretBox = ReturnType<typeof createSecretBox>;
+
+/** `id:key, …`: the first key encrypts and all keys decrypt. To rotate, put a new key in front. */
+export const encryptionKeys: Variable<readonly BoxKey[]> = {
+  mustBe: 'a comma-separated list of <id>:<32 bytes in base64>, made with: openssl rand -base64 32',
+  parse(value) {
+    const keys = value.split(',').map((item) => {
+      const [, id, key] = /^\s*([\w-]{1,32}):([\w+/=-]+)\s*$/.exec(item) ?? [];
+      return id !== undefined && key !== undefined ? { id, key: Buffer.from(key, 'base64') } : undefined;
+    });
+    return keys.every((key) => key?.key.length === 32) ? (keys as BoxKey[]) : undefined;
+  },
+};

@@ -1,7 +1,9 @@
 import { isIP } from 'node:net';
 import { callbackify } from 'node:util';
-import { createTargetPolicy, type ResolveHost, type Target } from '@platform/service-kit';
 import { Agent, buildConnector } from 'undici';
+import type { ResolveHost } from './resolve-host.js';
+import { createTargetPolicy } from './target-policy.js';
+import type { Target } from './target.js';
 
 /** The operator's rules deny the target. */
 export class TargetDenied extends Error {
