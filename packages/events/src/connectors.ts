@@ -24,6 +24,9 @@ const eventTypeByConnector = {
 export type Connector = keyof typeof eventTypeByConnector;
 export type SyncEventType = (typeof eventTypeByConnector)[Connector];
 
+/** The instance of a connector of which an organisation has but one. */
+export const DEFAULT_INSTANCE = 'default';
+
 /** All connectors, in the order in which they are shown. */
 export const connectors = Object.freeze(Object.keys(eventTypeByConnector) as Connector[]);
 

@@ -79,7 +79,11 @@ function describeMessage(type: SyncEventType): object {
     payload: { schemaFormat: 'application/schema+json;version=draft-07', schema },
     bindings: {
       kafka: {
-        key: { type: 'string', description: '{orgId}:{connector}', examples: [key] },
+        key: {
+          type: 'string',
+          description: '{orgId}:{connector}, and :{connectorInstance} if the payload has it',
+          examples: [key],
+        },
         bindingVersion: '0.5.0',
       },
     },

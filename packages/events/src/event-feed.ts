@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Connector } from './connectors.js';
 import { decodeCursor, encodeCursor } from './cursor.js';
+import { toInstanceEventKey } from './kafka-message.js';
 import { assignPositions } from './positions.js';
 import type { SyncEvent } from './sync-event.js';
 
@@ -11,6 +12,8 @@ export interface EventFeedQuery {
   readonly after?: string | undefined;
   /** Only events of this connector; a page may then be empty and yet have more after it. */
   readonly connector?: Connector | undefined;
+  /** Only events of this instance of the connector. */
+  readonly instance?: string | undefined;
   readonly limit: number;
 }
 
@@ -39,11 +42,12 @@ const MAX_POSITIONS = 100;
  */
 export async function readEvents(
   pool: Pick<pg.Pool, 'query'>,
-  { orgId, after, connector, limit }: EventFeedQuery,
+  { orgId, after, connector, instance, limit }: EventFeedQuery,
 ): Promise<EventFeedPage> {
   const position = after === undefined ? '0' : decodeCursor(after);
   await assignPositions(pool, MAX_POSITIONS);
-  if (connector !== undefined) return readConnectorEvents(pool, { orgId, connector, position, after, limit });
+  if (connector !== undefined)
+    return readConnectorEvents(pool, { orgId, connector, instance, position, after, limit });
   const { rows } = await pool.query<{ event: SyncEvent; position: string }>({
     name: 'outbox-feed',
     text: `select event, position from sync_events.outbox
@@ -65,6 +69,7 @@ const MAX_SEARCHED = 2_000;
 interface ConnectorQuery {
   readonly orgId: string;
   readonly connector: Connector;
+  readonly instance: string | undefined;
   readonly position: string;
   readonly after: string | undefined;
   readonly limit: number;
@@ -73,8 +78,9 @@ interface ConnectorQuery {
 /** Filters a bounded part of the organisation's events (EVT-9); the cursor leads on from there, also when none of them matched. */
 async function readConnectorEvents(
   pool: Pick<pg.Pool, 'query'>,
-  { orgId, connector, position, after, limit }: ConnectorQuery,
+  { orgId, connector, instance, position, after, limit }: ConnectorQuery,
 ): Promise<EventFeedPage> {
+  const allInstances = instance === undefined ? `${orgId}:${connector}:` : null;
   const { rows: found } = await pool.query<{
     event: SyncEvent | null;
     position: string | null;
@@ -88,9 +94,16 @@ async function readConnectorEvents(
            )
            select total.searched, total."searchedTo", matching.event, matching.position
            from (select count(*)::int as searched, max(position) as "searchedTo" from searched) total
-             left join (select * from searched where event_key = $3 order by position limit $5) matching on true
+             left join (select * from searched where event_key = $3 or starts_with(event_key, $6::text) order by position limit $5) matching on true
            order by matching.position`,
-    values: [orgId, position, `${orgId}:${connector}`, MAX_SEARCHED, limit + 1],
+    values: [
+      orgId,
+      position,
+      toInstanceEventKey(orgId, connector, instance),
+      MAX_SEARCHED,
+      limit + 1,
+      allInstances,
+    ],
   });
   const matching = found.flatMap((row) =>
     row.event !== null && row.position !== null ? [{ event: row.event, position: row.position }] : [],

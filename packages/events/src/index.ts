@@ -1,5 +1,12 @@
 // Anything exported here is public: services and packages import from this file alone.
-export { type Connector, connectors, toEventType, isConnector, type SyncEventType } from './connectors.js';
+export {
+  type Connector,
+  connectors,
+  DEFAULT_INSTANCE,
+  toEventType,
+  isConnector,
+  type SyncEventType,
+} from './connectors.js';
 export { InvalidCursorError } from './cursor.js';
 export { type EventFeedPage, type EventFeedQuery, findEvent, readEvents } from './event-feed.js';
 export { type KafkaMessage, toKey, toKafkaMessage } from './kafka-message.js';

@@ -1,3 +1,4 @@
+import { DEFAULT_INSTANCE } from './connectors.js';
 import type { SyncEvent } from './sync-event.js';
 
 /** A sync event as kafkajs sends it. */
@@ -7,8 +8,12 @@ export interface KafkaMessage {
   readonly headers: Record<string, string>;
 }
 
-/** Returns the key of an event. Order is kept within a key, that is, for one connector of one organisation. */
-export const toKey = ({ payload }: SyncEvent): string => `${payload.orgId}:${payload.connector}`;
+/** Returns the key of an event. Order is kept within a key, that is, for one instance of an organisation's connector. */
+export const toKey = ({ payload: { orgId, connector, connectorInstance } }: SyncEvent): string =>
+  toInstanceEventKey(orgId, connector, connectorInstance);
+
+export const toInstanceEventKey = (orgId: string, connector: string, instance = DEFAULT_INSTANCE): string =>
+  `${orgId}:${connector}${instance === DEFAULT_INSTANCE ? '' : `:${instance}`}`;
 
 /**
  * Builds the message of an event. Its value is the event's JSON. Consumers can route by the headers without parsing it;
@@ -32,7 +37,7 @@ export function toMessage(event: SyncEvent, value: string, traceparent?: string)
       ce_specversion: '1.0',
       ce_id: eventId,
       ce_type: eventType,
-      ce_source: `/organisations/${encodeURIComponent(payload.orgId)}/connectors/${payload.connector}`,
+      ce_source: `/organisations/${encodeURIComponent(payload.orgId)}/connectors/${payload.connector}${payload.connectorInstance === undefined ? '' : `/instances/${payload.connectorInstance}`}`,
       ce_time: new Date(timestamp).toISOString(),
       'content-type': 'application/json',
       ...(traceparent !== undefined && { traceparent }),

@@ -1,6 +1,12 @@
 import { Type } from 'typebox';
 import { v7 as uuidv7 } from 'uuid';
-import { type Connector, connectors, toEventType, type SyncEventType } from './connectors.js';
+import {
+  type Connector,
+  connectors,
+  DEFAULT_INSTANCE,
+  toEventType,
+  type SyncEventType,
+} from './connectors.js';
 
 const EpochMsText = Type.String({
   pattern: '^[0-9]{1,16}$',
@@ -27,6 +33,11 @@ const toContract = (eventType: SyncEventType, ofType: readonly Connector[]) =>
           createdAtTimestamp: EpochMsText,
           updatedAtTimestamp: EpochMsText,
           sourceCreatedAtTimestamp: EpochMsText,
+          connectorInstance: Type.Optional(
+            Type.String({
+              description: 'Which of the connectors of this type, where the organisation has several.',
+            }),
+          ),
         },
         { additionalProperties: true },
       ),
@@ -70,6 +81,8 @@ export interface SyncEvent {
     readonly createdAtTimestamp: string;
     readonly updatedAtTimestamp: string;
     readonly sourceCreatedAtTimestamp: string;
+    /** Left out for the instance {@link DEFAULT_INSTANCE}. */
+    readonly connectorInstance?: string;
   } & Partial<RunFields>;
 }
 
@@ -89,6 +102,8 @@ export interface RunFields {
 export interface SyncEventInput {
   readonly orgId: string;
   readonly connector: Connector;
+  /** Default: {@link DEFAULT_INSTANCE}. */
+  readonly instance?: string;
   /** The time at which the crawl completed, in milliseconds since the epoch. */
   readonly now: number;
   /** Default: a new UUIDv7. */
@@ -117,7 +132,7 @@ function toRunFields({ id, mode, fullStartedAt, counters }: NonNullable<SyncEven
 
 /** Builds the event of a completed crawl. Pure, except for a generated id. */
 export function createSyncEvent(input: SyncEventInput): SyncEvent {
-  const { orgId, connector, now } = input;
+  const { orgId, connector, instance = DEFAULT_INSTANCE, now } = input;
   return {
     eventId: input.eventId ?? uuidv7({ msecs: now }),
     eventType: toEventType(connector),
@@ -129,6 +144,7 @@ export function createSyncEvent(input: SyncEventInput): SyncEvent {
       createdAtTimestamp: String(now),
       updatedAtTimestamp: String(now),
       sourceCreatedAtTimestamp: String(input.sourceCreatedAt ?? now),
+      ...(instance !== DEFAULT_INSTANCE && { connectorInstance: instance }),
       ...(input.run && toRunFields(input.run)),
     },
   };

@@ -1,10 +1,11 @@
 import { type IdentityClient, openIdentityClient, registerRemoteAuth } from '@platform/auth';
 import { type Connector, readEvents } from '@platform/events';
 import { type App, createApp, type ServiceApp, type ServiceDeps } from '@platform/service-kit';
-import { crawlAuthErrors } from './api/authority.js';
+import { crawlAuthErrors, type IsOwner } from './api/authority.js';
 import { connectorRoutes } from './api/connectors/routes.js';
 import { crawlErrors } from './api/error-format.js';
 import { eventRoutes } from './api/events/routes.js';
+import { connectorInstanceRoutes } from './api/instances/routes.js';
 import { queueRoutes } from './api/queue/routes.js';
 import { createQueueView } from './api/queue/service.js';
 import { runRoutes } from './api/runs/routes.js';
@@ -20,6 +21,7 @@ import { createWorkService } from './api/work/service.js';
 import { createWaitingWorkers } from './api/work/waiting-workers.js';
 import { createWorkerSightings } from './api/work/worker-sightings.js';
 import type { CrawlConfig } from './config.js';
+import { isInstanceOwner } from './db/instances.js';
 import { createWorkListener } from './db/work-listener.js';
 import { notifyWork } from './db/work.js';
 import { createFailureNotices } from './engine/failure-notices.job.js';
@@ -33,7 +35,10 @@ import { startWorkers, toRunTimes } from './workers.js';
 
 type Deps = ServiceDeps<CrawlConfig, Resources>;
 
-/** Registers the routes of the API. All of them require an administrator, and the scope that each of them names. */
+/**
+ * Registers the routes of the API. All of them require the scope that each of them names, and an administrator or the owner of
+ * the instance that they concern.
+ */
 function registerApi(
   app: App,
   deps: Deps,
@@ -49,9 +54,12 @@ function registerApi(
       log.warn({ err: error }, 'failed to wake the workers that wait');
     });
   };
-  scheduleRoutes(app, createScheduleService({ pool, onChange, clock, overdueGraceMs, hasEndpoint }));
-  nextRunRoutes(app, createNextRunsService({ pool, clock }));
-  runRoutes(app, createRunService({ pool, prisma, queues, clock, hasEndpoint, onClaimable }));
+  const isOwner: IsOwner = (key, userId) => isInstanceOwner(pool, key, userId);
+  const schedules = createScheduleService({ pool, onChange, clock, overdueGraceMs, hasEndpoint });
+  scheduleRoutes(app, schedules, isOwner);
+  nextRunRoutes(app, createNextRunsService({ pool, clock }), isOwner);
+  runRoutes(app, createRunService({ pool, prisma, queues, clock, hasEndpoint, onClaimable }), isOwner);
+  connectorInstanceRoutes(app, { pool, clock, isOwner });
   const waiting = createWaitingWorkers();
   const listener = createWorkListener({ databaseUrl: config.DATABASE_URL, onWork: waiting.wake, log });
   listener.start();

@@ -1,15 +1,58 @@
-import { type Connector, connectors } from '@platform/events';
+import { getAccount } from '@platform/auth';
+import { type Connector, connectors, DEFAULT_INSTANCE } from '@platform/events';
 import { type AppError, validationError } from '@platform/service-kit';
+import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { canonicalConnector } from '../domain/connectors.js';
+import type { InstanceKey } from '../domain/instance-key.js';
 
 export const base = '/api/v1/crawlingManager';
 
-export const ConnectorPath = Type.Object({
+const connectorProperties = {
   connector: Type.String({
     description: `One of ${connectors.join(', ')}. Case does not count, spaces are dropped.`,
   }),
+};
+
+export const InstanceSlug = Type.String({
+  pattern: '^[a-z0-9]([a-z0-9-]*[a-z0-9])?$',
+  maxLength: 50,
+  description:
+    'Which of the connectors of this type: lower-case letters, digits and hyphens. `default` is the one of the paths without it.',
 });
+
+const instanceProperties = { ...connectorProperties, instance: InstanceSlug };
+export const InstancePath = Type.Object(instanceProperties);
+
+export interface ConnectorParams {
+  readonly connector: string;
+  /** Undefined on the paths of the default instance. */
+  readonly instance?: string;
+}
+
+const toParams =
+  (properties: Type.TProperties) =>
+  <P extends Type.TProperties>(own: P) =>
+    Type.Unsafe<ConnectorParams & Type.Static<Type.TObject<P>>>(Type.Object({ ...properties, ...own }));
+
+/**
+ * The paths of a connector are those of its instance `default`; every other instance has the same ones below its own
+ * path. A route that concerns an instance is registered with each of these.
+ */
+export const instanceRoutes = [
+  {
+    path: `${base}/:connector`,
+    /** Returns the schema of the path's parameters. */
+    params: toParams(connectorProperties),
+    toOperationId: (name: string) => name,
+  },
+  {
+    path: `${base}/:connector/instances/:instance`,
+    params: toParams(instanceProperties),
+    toOperationId: (name: string) => `${name}OfInstance`,
+  },
+] as const;
+export type InstanceRoutes = (typeof instanceRoutes)[number];
 
 const unknownConnector = (): AppError =>
   validationError(
@@ -17,14 +60,19 @@ const unknownConnector = (): AppError =>
     'Unknown connector',
   );
 
-export type ConnectorPath = Type.Static<typeof ConnectorPath>;
-
 /** @throws AppError 400 for an unknown connector. */
-export function toConnector(params: ConnectorPath): Connector {
+export function toConnector(params: { readonly connector: string }): Connector {
   const connector = canonicalConnector(params.connector);
   if (!connector) throw unknownConnector();
   return connector;
 }
+
+/** @throws AppError 400 for an unknown connector. */
+export const toInstanceKey = (request: FastifyRequest<{ Params: ConnectorParams }>): InstanceKey => ({
+  orgId: getAccount(request).orgId,
+  connector: toConnector(request.params),
+  instance: request.params.instance ?? DEFAULT_INSTANCE,
+});
 
 /** The response of CRAWL-11 when there is no schedule; it has `data`, unlike other errors. */
 export const noSchedule = {

@@ -1,12 +1,11 @@
 import type pg from 'pg';
+import type { InstanceKey } from '../domain/instance-key.js';
 import { cancelTasksOf, taskColumns } from './claimed-runs.js';
-import { inProgress } from './runs.js';
+import { inProgress, instanceValues, ofInstance } from './runs.js';
 import { finishOneOff, lockScheduleRow } from './schedules.js';
 import { inTransaction } from './transaction.js';
 
-interface RunKey {
-  readonly orgId: string;
-  readonly connector: string;
+export interface RunKey extends InstanceKey {
   readonly runId: string;
 }
 
@@ -20,8 +19,8 @@ export const cancelRun = (pool: pg.Pool, key: RunKey, at: Date): Promise<boolean
   inTransaction(pool, async (tx) => {
     const found = await tx.query<{ scheduleId: string }>({
       name: 'cancelled_run',
-      text: 'select schedule_id as "scheduleId" from runs where id = $1 and org_id = $2 and connector = $3',
-      values: [key.runId, key.orgId, key.connector],
+      text: `select schedule_id as "scheduleId" from runs where ${ofInstance} and id = $4`,
+      values: [...instanceValues(key), key.runId],
     });
     const scheduleId = found.rows[0]?.scheduleId;
     if (scheduleId === undefined) return false;

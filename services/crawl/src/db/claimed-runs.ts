@@ -1,7 +1,7 @@
 import { outboxInsertFrom, outboxValues, type SyncEvent } from '@platform/events';
 import { counterNames, type Counters } from '../domain/counters.js';
 import { insertNotices, noticedAfterFailure } from './failure-notices.js';
-import { type Run, runColumns } from './runs.js';
+import { isSameInstance, type Run, runColumns } from './runs.js';
 import type { Db } from './transaction.js';
 
 /* The claim of a run, and a worker's writes to a run that it has claimed. */
@@ -50,13 +50,13 @@ export const claimColumns = (now: string, lease: string) => `
  * The states of the connectors of runs that are being claimed. A full crawl that nobody has begun starts from nothing;
  * one that an earlier run has not completed is continued, unless a full crawl was asked for.
  *
- * @param runs - has the columns org_id, connector, mode, and is_restart: whether this is the first claim of a full crawl
+ * @param runs - has the columns org_id, connector, instance, mode, and is_restart: whether this is the first claim of a full crawl
  * that was asked for.
  */
 export const stateOfClaimed = (runs: string, now: string) => `
-  insert into connector_states as c (org_id, connector, full_started_at, version)
-  select org_id, connector, ${now}, is_restart::int from ${runs} where mode = 'full'
-  on conflict (org_id, connector) do update set
+  insert into connector_states as c (org_id, connector, instance, full_started_at, version)
+  select org_id, connector, instance, ${now}, is_restart::int from ${runs} where mode = 'full'
+  on conflict (org_id, connector, instance) do update set
     checkpoint = case when c.full_started_at is null or excluded.version = 1 then null else c.checkpoint end,
     version = c.version + 1,
     full_started_at = case when excluded.version = 1 then excluded.full_started_at
@@ -71,7 +71,8 @@ const claim = `
     returning ${runColumns('runs')}, counters, started_at
   )
   select claimed.*, c.checkpoint, case when mode = 'full' then started_at else c.last_full_at end as "fullStartedAt"
-  from claimed left join connector_states c on c.org_id = claimed."orgId" and c.connector = claimed.connector`;
+  from claimed left join connector_states c on c.org_id = claimed."orgId" and c.connector = claimed.connector
+    and c.instance = claimed.instance`;
 
 /** Claims a run that has this number of claims; undefined when it has another, has ended or is claimed. */
 export async function claimRun(
@@ -107,7 +108,7 @@ export const taskColumns = 'id, org_id, connector, request_id, task_location';
 const end = (outcome: 'completed' | 'failed', set: string) => `
   with ended as (
     update runs set state = '${outcome}', finished_at = $3, due_at = null, parameters = null, deadline_at = null, ${set}
-    where id = $1 and ${isHeld(2)} returning ${taskColumns}, mode, worker, started_at
+    where id = $1 and ${isHeld(2)} returning ${taskColumns}, instance, mode, worker, started_at
   ), counted as (
     insert into org_statistics (org_id, ${outcome}) select org_id, 1 from ended
     on conflict (org_id) do update set ${outcome} = org_statistics.${outcome} + 1
@@ -122,9 +123,9 @@ const completion = `${end(
   'completed',
   `progress = 100, reason = null, task_location = null, event_id = $6::uuid, ${addSliceCounters('$4')}`,
 )}, state as (
-    insert into connector_states as c (org_id, connector, last_completed_at, last_full_at, checkpoint, version)
-    select org_id, connector, $3, case when mode = 'full' then started_at end, $5::jsonb, ($5 is not null)::int from ended
-    on conflict (org_id, connector) do update set
+    insert into connector_states as c (org_id, connector, instance, last_completed_at, last_full_at, checkpoint, version)
+    select org_id, connector, instance, $3, case when mode = 'full' then started_at end, $5::jsonb, ($5 is not null)::int from ended
+    on conflict (org_id, connector, instance) do update set
       last_completed_at = excluded.last_completed_at, consecutive_failures = 0, last_failure = null, noticed_at = null,
       last_full_at = case when excluded.last_full_at is null then c.last_full_at
         when (select worker from ended) = 'pull' then coalesce(c.full_started_at, excluded.last_full_at)
@@ -133,8 +134,8 @@ const completion = `${end(
       checkpoint = coalesce(excluded.checkpoint, c.checkpoint),
       version = c.version + (excluded.checkpoint is not null)::int
   ), recovered as (${insertNotices(
-    `select c.org_id, c.connector, 0 as failures, null::text as reason
-     from ended e join connector_states c on c.org_id = e.org_id and c.connector = e.connector where c.noticed_at is not null`,
+    `select c.org_id, c.connector, c.instance, 0 as failures, null::text as reason
+     from ended e join connector_states c on ${isSameInstance('c', 'e')} where c.noticed_at is not null`,
     '$3',
   )}
   ), published as (
@@ -176,16 +177,16 @@ export async function completeRun(
 }
 
 const stateOfFailed = `
-  insert into connector_states as c (org_id, connector, consecutive_failures, last_failure, noticed_at)
-  select org_id, connector, 1, $4, case when $6::int <= 1 then $3::timestamptz end from ended
-  on conflict (org_id, connector) do update set
+  insert into connector_states as c (org_id, connector, instance, consecutive_failures, last_failure, noticed_at)
+  select org_id, connector, instance, 1, $4, case when $6::int <= 1 then $3::timestamptz end from ended
+  on conflict (org_id, connector, instance) do update set
     consecutive_failures = c.consecutive_failures + 1, last_failure = excluded.last_failure,
     noticed_at = ${noticedAfterFailure('$6::int', '$3')}
-  returning org_id, connector, consecutive_failures, noticed_at`;
+  returning org_id, connector, instance, consecutive_failures, noticed_at`;
 
 const failure = `${end('failed', 'reason = $4, task_location = coalesce($5, task_location), finished_claim = claim_count')},
   state as (${stateOfFailed}), noticed as (${insertNotices(
-    'select org_id, connector, consecutive_failures as failures, $4::text as reason from state where noticed_at = $3',
+    'select org_id, connector, instance, consecutive_failures as failures, $4::text as reason from state where noticed_at = $3',
     '$3',
   )}), cancelled as (${cancelTasksOf('ended', '$3')})
   select from ended`;

@@ -1,6 +1,13 @@
 import type pg from 'pg';
 import type { Schedule } from '../domain/schedule.js';
-import { type DueRun, dueRunColumns, REQUEUE_AFTER_MS, toMode, toParameters } from './runs.js';
+import {
+  type DueRun,
+  dueRunColumns,
+  isSameInstance,
+  REQUEUE_AFTER_MS,
+  toMode,
+  toParameters,
+} from './runs.js';
 import { scheduleColumns } from './schedules.js';
 import type { Db, Transaction } from './transaction.js';
 
@@ -23,7 +30,7 @@ export async function lockDueSchedules(
     name: 'lock_due_schedules',
     text: `select ${scheduleColumns('s')} from schedules s
            where s.state = 'active' and s.next_run_at <= $1 and ($3 = 'all' or s.worker = 'pull') and (s.is_recurring or not exists (
-             select from runs r where r.org_id = s.org_id and r.connector = s.connector
+             select from runs r where ${isSameInstance('r', 's')}
                and r.state in ('waiting', 'active', 'retrying')))
            order by s.next_run_at limit $2 for no key update skip locked`,
     values: [now, limit, scope],
@@ -51,16 +58,16 @@ const insert = `
     select * from jsonb_to_recordset($1::jsonb) as t("runId" uuid, "scheduleId" uuid, "nextRunAt" timestamptz,
       "skipReason" text, "isMissed" boolean)
   ), given as (
-    select t.*, s.id, s.revision, s.org_id, s.connector, s.worker, s.max_retries, s.is_recurring, s.next_run_at,
+    select t.*, s.id, s.revision, s.org_id, s.connector, s.instance, s.worker, s.max_retries, s.is_recurring, s.next_run_at,
       ${toParameters('s')} as parameters, ${toMode('$2::timestamptz')} as mode,
       case when t."skipReason" is not null then t."skipReason"
-        when exists (select from runs r where r.org_id = s.org_id and r.connector = s.connector
+        when exists (select from runs r where ${isSameInstance('r', 's')}
           and r.state in ('waiting', 'active', 'retrying')) then 'The previous run was still in progress' end as reason,
       -- A one-off schedule that waited for the run before it was not missed.
-      t."isMissed" and (s.is_recurring or not exists (select from runs r where r.org_id = s.org_id
-        and r.connector = s.connector and r.finished_at >= s.next_run_at)) as missed
+      t."isMissed" and (s.is_recurring or not exists (select from runs r where ${isSameInstance('r', 's')}
+        and r.finished_at >= s.next_run_at)) as missed
     from tick t join schedules s on s.id = t."scheduleId"
-      left join connector_states c on c.org_id = s.org_id and c.connector = s.connector
+      left join connector_states c on ${isSameInstance('c', 's')}
   ), made as (
     -- A one-off schedule keeps waiting for a run that began since it was read.
     select * from given where is_recurring or reason is null or "skipReason" is not null
@@ -69,9 +76,9 @@ const insert = `
       state = case when not s.is_recurring and made.reason is not null then 'finished' else s.state end
     from made where s.id = made.id
   )
-  insert into runs (id, schedule_id, revision, org_id, connector, trigger, tick, worker, mode, parameters, state,
+  insert into runs (id, schedule_id, revision, org_id, connector, instance, trigger, tick, worker, mode, parameters, state,
     scheduled_for, created_at, finished_at, attempts_max, reason, due_at, is_queued)
-  select "runId", id, revision, org_id, connector, (case when missed then 'missed' else 'schedule' end)::run_trigger,
+  select "runId", id, revision, org_id, connector, instance, (case when missed then 'missed' else 'schedule' end)::run_trigger,
     revision || ':' || (extract(epoch from next_run_at) * 1000)::bigint, worker, mode,
     case when reason is null then parameters end,
     (case when reason is null then 'waiting' else 'skipped' end)::run_state, next_run_at, $2,
@@ -192,7 +199,7 @@ export interface Backlog {
   readonly oldestAgeSeconds: number;
   /** The number of runs of schedules that were due before `overdueBefore`, counted up to a limit. */
   readonly overdue: number;
-  /** The number of connectors whose last runs failed, at least `failingAfter` in a row. */
+  /** The number of connectors' instances whose last runs failed, at least `failingAfter` in a row. */
   readonly failing: number;
 }
 
@@ -206,7 +213,7 @@ export async function readBacklog(
     text: `with due as (
              (select s.next_run_at as at from schedules s
                where s.state = 'active' and s.next_run_at <= $1 and not exists (
-                 select from runs r where r.org_id = s.org_id and r.connector = s.connector
+                 select from runs r where ${isSameInstance('r', 's')}
                    and r.state in ('waiting', 'active', 'retrying'))
                order by s.next_run_at limit $3)
              union all

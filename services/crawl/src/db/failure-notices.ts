@@ -1,3 +1,5 @@
+import type { InstanceKey } from '../domain/instance-key.js';
+import { isSameInstance } from './runs.js';
 import type { Transaction } from './transaction.js';
 
 /* Notices about connectors that keep failing, which administrators are mailed. */
@@ -12,15 +14,14 @@ export const noticedAfterFailure = (after: string, now: string) => `
   case when c.consecutive_failures + 1 >= ${after} and (c.noticed_at is null or c.noticed_at <= ${now}::timestamptz - ${PERIOD})
     then ${now}::timestamptz else c.noticed_at end`;
 
-/** @param source - has the columns org_id, connector, failures and reason. */
+/** @param source - has the columns org_id, connector, instance, failures and reason. */
 export const insertNotices = (source: string, now: string) => `
-  insert into failure_notices (org_id, connector, failures, reason, created_at, due_at)
-  select org_id, connector, failures, reason, ${now}::timestamptz, ${now}::timestamptz + ${HOLD} from (${source}) as noticed`;
+  insert into failure_notices (org_id, connector, instance, failures, reason, created_at, due_at)
+  select org_id, connector, instance, failures, reason, ${now}::timestamptz, ${now}::timestamptz + ${HOLD} from (${source}) as noticed`;
 
-export interface FailureNotice {
+export interface FailureNotice extends InstanceKey {
   readonly id: string;
-  readonly orgId: string;
-  readonly connector: string;
+  readonly displayName: string | null;
   /** 0: a run has completed since. */
   readonly failures: number;
   readonly reason: string | null;
@@ -31,8 +32,9 @@ export interface FailureNotice {
 export async function lockNotices(tx: Transaction, now: Date): Promise<FailureNotice[]> {
   const { rows } = await tx.query<FailureNotice>({
     name: 'lock_notices',
-    text: `select id, org_id as "orgId", connector, failures, reason, created_at as "createdAt" from failure_notices
-           where org_id = (select org_id from failure_notices where due_at <= $1 order by due_at, id limit 1)
+    text: `select id, org_id as "orgId", connector, instance, failures, reason, created_at as "createdAt",
+             (select display_name from connector_instances i where ${isSameInstance('i', 'n')}) as "displayName"
+           from failure_notices n where org_id = (select org_id from failure_notices where due_at <= $1 order by due_at, id limit 1)
            order by id limit 1000 for update skip locked`,
     values: [now],
   });

@@ -7,6 +7,7 @@ const MAX_RUN_MS = 6 * 3_600_000;
 
 export interface EndedRuns {
   readonly connector: string;
+  readonly instance: string;
   readonly state: Extract<RunState, 'completed' | 'failed' | 'aborted'>;
   /** The index of the step, counted from `from`. */
   readonly step: number;
@@ -34,12 +35,12 @@ export async function countEndedRuns(
   });
   const { rows } = await db.query<EndedRuns>({
     name: 'count_ended_runs',
-    text: `select connector, state, floor(extract(epoch from finished_at - $3::timestamptz) * 1000 / $4)::int as step,
+    text: `select connector, instance, state, floor(extract(epoch from finished_at - $3::timestamptz) * 1000 / $4)::int as step,
              count(*)::int as count
            from runs
            where org_id = $1 and connector = any($2::text[]) and id >= $5 and finished_at >= $3
              and state in ('completed', 'failed', 'aborted')
-           group by 1, 2, 3`,
+           group by 1, 2, 3, 4`,
     values: [orgId, connectors, from, stepMs, firstId],
   });
   return rows;

@@ -1,21 +1,22 @@
 import type { ListWindow } from '@platform/service-kit';
+import type { InstanceKey } from '../domain/instance-key.js';
 import type { RunState } from '../domain/run-state.js';
+import type { RunKey } from './cancel-run.js';
 import type { Prisma } from './prisma.js';
 
-export interface RunFilter {
-  readonly orgId: string;
-  readonly connector: string;
+export interface RunFilter extends InstanceKey {
   /** Undefined matches any state. */
   readonly state: RunState | undefined;
 }
 
-const toWhere = ({ orgId, connector, state }: RunFilter) => ({
+const toWhere = ({ orgId, connector, instance, state }: RunFilter) => ({
   orgId,
   connector,
+  instance,
   ...(state !== undefined && { state }),
 });
 
-/** Counts the runs; the history keeps only a few hundred of each connector of an organisation. */
+/** Counts the runs; the history keeps only a few hundred of each instance. */
 export const countRuns = (db: Prisma, filter: RunFilter): Promise<number> =>
   db.run.count({ where: toWhere(filter) });
 
@@ -38,9 +39,8 @@ export type RunHistoryRow = Awaited<ReturnType<typeof findRuns>>[number];
 
 export const findRun = (
   db: Prisma,
-  given: { readonly orgId: string; readonly connector: string; readonly runId: string },
-): Promise<RunHistoryRow | null> =>
-  db.run.findFirst({ where: { id: given.runId, orgId: given.orgId, connector: given.connector } });
+  { runId: id, orgId, connector, instance }: RunKey,
+): Promise<RunHistoryRow | null> => db.run.findFirst({ where: { id, orgId, connector, instance } });
 
 /** Returns what the worker of a run logged, in order. */
 export const findRunLog = (db: Prisma, runId: string) =>

@@ -1,4 +1,4 @@
-import type { Connector } from '@platform/events';
+import type { InstanceKey } from '../domain/instance-key.js';
 import type { RunMode, RunState, RunTrigger } from '../domain/run-state.js';
 import type { RunWorker } from '../domain/run-worker.js';
 import type { Schedule } from '../domain/schedule.js';
@@ -10,16 +10,16 @@ import type { Db } from './transaction.js';
 export type RunParameters = Pick<Schedule, 'userId' | 'config' | 'priority' | 'metadata' | 'timeoutMs'> & {
   /** When the schedule was created or replaced, epoch ms. */
   readonly scheduledAt: number;
+  /** Null when the instance has no name. */
+  readonly displayName: string | null;
   /** Whether a full crawl was asked for, which starts from nothing. */
   readonly isRestart?: boolean;
 };
 
-export interface Run {
+export interface Run extends InstanceKey {
   readonly id: string;
   readonly scheduleId: string;
   readonly revision: number;
-  readonly orgId: string;
-  readonly connector: Connector;
   readonly trigger: RunTrigger;
   readonly worker: RunWorker;
   readonly mode: RunMode;
@@ -42,7 +42,7 @@ export interface Run {
 
 export const runColumns = (table: string) =>
   `${table}.id, ${table}.schedule_id as "scheduleId", ${table}.revision::float8 as revision, ${table}.org_id as "orgId",
-   ${table}.connector, ${table}.trigger, ${table}.worker, ${table}.mode, ${table}.state, ${table}.parameters,
+   ${table}.connector, ${table}.instance, ${table}.trigger, ${table}.worker, ${table}.mode, ${table}.state, ${table}.parameters,
    ${table}.scheduled_for as "scheduledFor", ${table}.created_at as "createdAt", ${table}.attempts,
    ${table}.attempts_max as "maxAttempts", ${table}.recoveries, ${table}.claim_count as "claimCount",
    ${table}.deadline_at as "deadlineAt",
@@ -50,10 +50,18 @@ export const runColumns = (table: string) =>
 
 export const inProgress = `state in ('waiting', 'active', 'retrying')`;
 
+/** Whether the rows of two tables belong to the same instance of a connector. */
+export const isSameInstance = (one: string, other: string) =>
+  `${one}.org_id = ${other}.org_id and ${one}.connector = ${other}.connector and ${one}.instance = ${other}.instance`;
+
+/** Matches the rows of an instance; its parameters are {@link instanceValues}, the first three of the statement. */
+export const ofInstance = 'org_id = $1 and connector = $2 and instance = $3';
+export const instanceValues = ({ orgId, connector, instance }: InstanceKey) => [orgId, connector, instance];
+
 /** A run that is to be delivered to a worker. */
-export type DueRun = Pick<Run, 'id' | 'orgId' | 'connector' | 'worker' | 'claimCount'>;
+export type DueRun = Pick<Run, keyof InstanceKey | 'id' | 'worker' | 'claimCount'>;
 export const dueRunColumns = (table: string) =>
-  `${table}.id, ${table}.org_id as "orgId", ${table}.connector, ${table}.worker, ${table}.claim_count as "claimCount"`;
+  `${table}.id, ${table}.org_id as "orgId", ${table}.connector, ${table}.instance, ${table}.worker, ${table}.claim_count as "claimCount"`;
 
 /**
  * If a job is not claimed this long after it was added, it is added again, in case the queue has lost it; a job that the
@@ -64,7 +72,8 @@ export const REQUEUE_AFTER_MS = 60_000;
 /** The parameters of a run of the schedule `s`. */
 export const toParameters = (table: string) => `jsonb_build_object(
   'userId', ${table}.user_id, 'config', ${table}.config, 'priority', ${table}.priority, 'metadata', ${table}.metadata,
-  'timeoutMs', ${table}.timeout_ms, 'scheduledAt', (extract(epoch from ${table}.scheduled_at) * 1000)::bigint)`;
+  'timeoutMs', ${table}.timeout_ms, 'scheduledAt', (extract(epoch from ${table}.scheduled_at) * 1000)::bigint,
+  'displayName', (select display_name from connector_instances i where ${isSameInstance('i', table)}))`;
 
 /**
  * The mode of a run of the schedule `s` that is made at `at`, by what earlier runs left in `c`. A full crawl that has begun
@@ -95,13 +104,13 @@ const insertRequested = `
   with schedule as (
     select * from schedules where id = $2 and state <> 'paused' for no key update
   )
-  insert into runs (id, schedule_id, revision, org_id, connector, trigger, tick, worker, mode, parameters, state,
+  insert into runs (id, schedule_id, revision, org_id, connector, instance, trigger, tick, worker, mode, parameters, state,
     scheduled_for, created_at, attempts_max, due_at, is_queued, request_id)
-  select $1::uuid, s.id, s.revision, s.org_id, s.connector, 'manual', 'm' || $1::text, s.worker,
+  select $1::uuid, s.id, s.revision, s.org_id, s.connector, s.instance, 'manual', 'm' || $1::text, s.worker,
     ${toMode('$3', '$5::run_mode')},
     ${toParameters('s')} || jsonb_build_object('isRestart', $5::run_mode is not distinct from 'full'),
     'waiting', $3, $3, s.max_retries + 1, $6, true, $4
-  from schedule s left join connector_states c on c.org_id = s.org_id and c.connector = s.connector
+  from schedule s left join connector_states c on ${isSameInstance('c', 's')}
   on conflict do nothing
   returning ${dueRunColumns('runs')}`;
 
@@ -116,29 +125,29 @@ export async function insertRequestedRun(db: Db, run: RequestedRun): Promise<Due
   return rows[0];
 }
 
-export async function hasRunInProgress(db: Db, orgId: string, connector: string): Promise<boolean> {
+export async function hasRunInProgress(db: Db, key: InstanceKey): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'has_run_in_progress',
-    text: `select from runs where org_id = $1 and connector = $2 and ${inProgress}`,
-    values: [orgId, connector],
+    text: `select from runs where ${ofInstance} and ${inProgress}`,
+    values: instanceValues(key),
   });
   return rowCount === 1;
 }
 
 const pastNewest = (filter: string) =>
-  `(select id from runs where org_id = $1 and connector = $2 and ${filter} order by id desc offset $3 limit 100)`;
+  `(select id from runs where ${ofInstance} and ${filter} order by id desc offset $4 limit 100)`;
 
 /**
  * Deletes, a bounded number at a time, everything older than the newest `kept` runs and the newest `kept` skipped
  * ticks. The two are counted separately: a tick that is skipped every minute must not push out a failure.
  */
-export const pruneRuns = (db: Db, orgId: string, connector: string, kept: number): Promise<unknown> =>
+export const pruneRuns = (db: Db, key: InstanceKey, kept: number): Promise<unknown> =>
   db.query({
     name: 'prune_runs',
     text: `delete from runs where id in (
              ${pastNewest(`state <> 'skipped'`)} union all ${pastNewest(`state = 'skipped'`)}
            ) and not ${inProgress}`,
-    values: [orgId, connector, kept],
+    values: [...instanceValues(key), kept],
   });
 
 /**

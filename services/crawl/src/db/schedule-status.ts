@@ -1,6 +1,8 @@
 import type pg from 'pg';
+import type { InstanceKey } from '../domain/instance-key.js';
 import type { RunState, RunTrigger } from '../domain/run-state.js';
 import type { Schedule } from '../domain/schedule.js';
+import { instanceValues, isSameInstance } from './runs.js';
 import { scheduleColumns } from './schedules.js';
 
 /** The run that a status item describes: the one in progress, or the one that a finished one-off schedule had. */
@@ -30,28 +32,30 @@ const shown = [
  */
 const statuses = (filter: string) => `
   select ${scheduleColumns('s')}, ${shown.map((column) => `coalesce(current.${column}, last.${column}) as run_${column}`).join(', ')},
-    coalesce(c.consecutive_failures, 0) as consecutive_failures, c.last_completed_at, c.last_failure, w.seen_at,
+    i.display_name, coalesce(c.consecutive_failures, 0) as consecutive_failures, c.last_completed_at, c.last_failure, w.seen_at,
     case when current.state = 'waiting' and current.worker <> 'pull' then (
       select count(*)::int from (
         select from runs ahead where ahead.state in ('waiting', 'active', 'retrying') and ahead.connector = current.connector
           and ahead.worker <> 'pull' and ahead.id < current.id limit 100) as ahead) end as runs_ahead
   from schedules s
     left join worker_sightings w on w.org_id = s.org_id and w.connector = s.connector
-    left join connector_states c on c.org_id = s.org_id and c.connector = s.connector
-    left join runs current on current.org_id = s.org_id and current.connector = s.connector
+    left join connector_instances i on ${isSameInstance('i', 's')}
+    left join connector_states c on ${isSameInstance('c', 's')}
+    left join runs current on ${isSameInstance('current', 's')}
       and current.state in ('waiting', 'active', 'retrying')
     left join lateral (
       select * from runs had
-      where s.state = 'finished' and current.id is null and had.org_id = s.org_id and had.connector = s.connector
+      where s.state = 'finished' and current.id is null and ${isSameInstance('had', 's')}
         and had.schedule_id = s.id and had.revision = s.revision and had.trigger <> 'manual'
       order by had.id desc limit 1
     ) last on true
   where s.org_id = $1 ${filter} and (s.state <> 'finished' or current.id is not null or last.id is not null)
-  order by s.connector`;
-const oneStatus = statuses('and s.connector = $2');
+  order by s.connector, s.instance`;
+const oneStatus = statuses('and s.connector = $2 and s.instance = $3');
 const allStatuses = statuses('');
 
 type Row = Schedule & {
+  display_name: string | null;
   consecutive_failures: number;
   last_completed_at: Date | null;
   last_failure: string | null;
@@ -69,7 +73,7 @@ type Row = Schedule & {
   run_unavailable_since: Date | null;
 };
 
-/** How the runs of a connector have ended. */
+/** How the runs of an instance have ended. */
 export interface ConnectorHealth {
   /** How many runs in a row have failed. */
   readonly consecutiveFailures: number;
@@ -80,6 +84,7 @@ export interface ConnectorHealth {
 
 export interface ScheduleStatus {
   readonly schedule: Schedule;
+  readonly displayName: string | null;
   readonly health: ConnectorHealth;
   readonly run: ShownRun | undefined;
   /** When a worker last asked for runs of the connector. */
@@ -90,6 +95,7 @@ export interface ScheduleStatus {
 
 const getStatus = (row: Row): ScheduleStatus => ({
   schedule: row,
+  displayName: row.display_name,
   health: {
     consecutiveFailures: row.consecutive_failures,
     lastCompletedAt: row.last_completed_at,
@@ -114,20 +120,16 @@ const getStatus = (row: Row): ScheduleStatus => ({
         },
 });
 
-export async function findStatus(
-  db: pg.Pool,
-  orgId: string,
-  connector: string,
-): Promise<ScheduleStatus | undefined> {
+export async function findStatus(db: pg.Pool, key: InstanceKey): Promise<ScheduleStatus | undefined> {
   const { rows } = await db.query<Row>({
     name: 'schedule_status',
     text: oneStatus,
-    values: [orgId, connector],
+    values: instanceValues(key),
   });
   return rows[0] && getStatus(rows[0]);
 }
 
-/** Returns all statuses of one organisation, at most one per connector type. */
+/** Returns all statuses of one organisation, one per instance; their number is limited. */
 export async function findStatuses(db: pg.Pool, orgId: string): Promise<ScheduleStatus[]> {
   const { rows } = await db.query<Row>({ name: 'schedule_statuses', text: allStatuses, values: [orgId] });
   return rows.map(getStatus);

@@ -1,12 +1,13 @@
-import type { Connector } from '@platform/events';
+import { DEFAULT_INSTANCE } from '@platform/events';
 import pg from 'pg';
+import type { InstanceKey } from '../domain/instance-key.js';
 import type { Schedule } from '../domain/schedule.js';
 import { cancelTasksOf, taskColumns } from './claimed-runs.js';
-import type { Run } from './runs.js';
+import { instanceValues, isSameInstance, ofInstance, type Run } from './runs.js';
 import { inOneMessage, type Transaction, type Db } from './transaction.js';
 
 export const scheduleColumns = (table: string) =>
-  `${table}.id, ${table}.org_id as "orgId", ${table}.connector, ${table}.user_id as "userId", ${table}.config,
+  `${table}.id, ${table}.org_id as "orgId", ${table}.connector, ${table}.instance, ${table}.user_id as "userId", ${table}.config,
    ${table}.priority, ${table}.max_retries as "maxRetries", ${table}.timeout_ms as "timeoutMs", ${table}.metadata,
    ${table}.worker, ${table}.full_every_days as "fullEveryDays",
    ${table}.state, ${table}.revision::float8 as revision, ${table}.scheduled_at as "scheduledAt",
@@ -16,7 +17,7 @@ const columns = scheduleColumns('schedules');
 
 export interface NewSchedule extends Pick<
   Schedule,
-  | 'id' | 'orgId' | 'connector' | 'userId' | 'config' | 'priority' | 'maxRetries' | 'timeoutMs' | 'metadata'
+  | keyof InstanceKey | 'id' | 'userId' | 'config' | 'priority' | 'maxRetries' | 'timeoutMs' | 'metadata'
   | 'worker' | 'fullEveryDays'
 > {
   readonly scheduledAt: Date;
@@ -24,11 +25,17 @@ export interface NewSchedule extends Pick<
   readonly nextRunAt: Date;
 } // prettier-ignore
 
+/* The properties of the instance are locked, so that no schedule is left behind when they are removed. */
 const upsert = `
+  with instance as (
+    select from connector_instances where org_id = $2 and connector = $3 and instance = $16 for key share
+  )
   insert into schedules as s (id, org_id, connector, user_id, config, priority, max_retries, timeout_ms, metadata,
-    state, revision, scheduled_at, next_run_at, anchor_at, worker, full_every_days)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'active', nextval('schedule_revisions'), $10, $11, $12, $14, $15)
-  on conflict (org_id, connector) do update set
+    state, revision, scheduled_at, next_run_at, anchor_at, worker, full_every_days, instance)
+  select $1, $2::uuid, $3, $4::uuid, $5::jsonb, $6::smallint, $7::smallint, $8::integer, $9::jsonb, 'active', nextval('schedule_revisions'),
+    $10::timestamptz, $11::timestamptz, $12::timestamptz, $14::run_worker, $15::smallint, $16
+  where $16 = '${DEFAULT_INSTANCE}' or exists (select from instance)
+  on conflict (org_id, connector, instance) do update set
     user_id = excluded.user_id, config = excluded.config, priority = excluded.priority,
     max_retries = excluded.max_retries, timeout_ms = excluded.timeout_ms, metadata = excluded.metadata,
     state = 'active', scheduled_at = excluded.scheduled_at, next_run_at = excluded.next_run_at,
@@ -41,7 +48,7 @@ const upsert = `
  * Creates the schedule, or replaces everything but its id.
  *
  * @param current - the revision to be replaced; undefined for any.
- * @returns the new revision; undefined when the current revision is not `current`.
+ * @returns the new revision; undefined when the current revision is not `current`, or there is no such instance.
  */
 export async function upsertSchedule(
   db: pg.Pool,
@@ -67,34 +74,37 @@ export async function upsertSchedule(
       current ?? null,
       schedule.worker,
       schedule.fullEveryDays,
+      schedule.instance,
     ],
   });
   return rows[0]?.revision;
 }
 
-/** @returns undefined when that organisation has no such schedule. */
+/** @returns undefined when the instance has no schedule. */
 export async function findSchedule(
   db: pg.Pool | Transaction,
-  orgId: string,
-  connector: string,
+  key: InstanceKey,
 ): Promise<Schedule | undefined> {
   const { rows } = await db.query<Schedule>({
     name: 'find_schedule',
-    text: `select ${columns} from schedules where org_id = $1 and connector = $2`,
-    values: [orgId, connector],
+    text: `select ${columns} from schedules where ${ofInstance}`,
+    values: instanceValues(key),
   });
   return rows[0];
 }
 
-interface StopTarget {
+/** An instance, or all that an organisation has. */
+interface StopTarget extends Partial<InstanceKey> {
   readonly orgId: string;
-  /** Undefined for all connectors. */
-  readonly connector?: Connector;
   readonly at: Date;
 }
 
-const toTarget = ({ orgId, connector }: StopTarget): string =>
-  `org_id = ${pg.escapeLiteral(orgId)}${connector === undefined ? '' : ` and connector = ${pg.escapeLiteral(connector)}`}`;
+const toTarget = ({ orgId, connector, instance }: StopTarget): string =>
+  [
+    `org_id = ${pg.escapeLiteral(orgId)}`,
+    ...(connector === undefined ? [] : [`connector = ${pg.escapeLiteral(connector)}`]),
+    ...(instance === undefined ? [] : [`instance = ${pg.escapeLiteral(instance)}`]),
+  ].join(' and ');
 
 /**
  * Aborts the runs of schedules that were stopped by the statement before, in the same transaction. It is a statement of
@@ -113,7 +123,7 @@ function abortRuns(target: StopTarget, reason: string, schedules: string): strin
 }
 
 /**
- * Pauses the organisation's schedule of a connector, and aborts its run in progress.
+ * Pauses the schedule of an instance, and aborts its run in progress.
  *
  * @param until - when it resumes by itself; by default never.
  * @returns whether it was active.
@@ -126,20 +136,27 @@ export async function pauseSchedule(db: pg.Pool, target: StopTarget, until?: Dat
     abortRuns(
       target,
       'The schedule was paused',
-      `exists (select from schedules s where s.org_id = runs.org_id and s.connector = runs.connector and s.state = 'paused')`,
+      `exists (select from schedules s where ${isSameInstance('s', 'runs')} and s.state = 'paused')`,
     ),
   ]);
   return (paused?.rowCount ?? 0) > 0;
 }
 
 /**
- * Removes the organisation's schedule of a connector, or all of its schedules, and aborts their runs in progress. What
- * their runs left for the next one is removed, too.
+ * Removes the schedule of an instance, or all of the organisation's, and aborts their runs in progress. What their runs
+ * left for the next one is removed, too.
+ *
+ * @param what - `with instances` removes their properties, too: first, as a schedule is saved only while they are locked.
  */
-export async function removeSchedules(db: pg.Pool, target: StopTarget): Promise<void> {
+export async function removeSchedules(
+  db: pg.Pool,
+  target: StopTarget,
+  what: 'schedules' | 'with instances' = 'schedules',
+): Promise<void> {
   const isRemoved = (table: string) =>
-    `not exists (select from schedules s where s.org_id = ${table}.org_id and s.connector = ${table}.connector)`;
+    `not exists (select from schedules s where ${isSameInstance('s', table)})`;
   await inOneMessage(db, [
+    ...(what === 'with instances' ? [`delete from connector_instances where ${toTarget(target)}`] : []),
     `delete from schedules where id in (select id from schedules where ${toTarget(target)} order by id for update)`,
     abortRuns(target, 'The schedule was removed', isRemoved('runs')),
     `delete from connector_states where ${toTarget(target)} and ${isRemoved('connector_states')}`,

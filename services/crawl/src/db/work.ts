@@ -1,6 +1,7 @@
 import type { Connector } from '@platform/events';
 import type pg from 'pg';
 import type { Counters } from '../domain/counters.js';
+import type { InstanceKey } from '../domain/instance-key.js';
 import type { RunState } from '../domain/run-state.js';
 import {
   addSliceCounters,
@@ -10,7 +11,7 @@ import {
   type SliceResult,
   stateOfClaimed,
 } from './claimed-runs.js';
-import { inProgress, type Run, runColumns } from './runs.js';
+import { inProgress, instanceValues, isSameInstance, ofInstance, runColumns } from './runs.js';
 import type { Db } from './transaction.js';
 
 /* What workers that claim runs through the API read and write. Every statement names the organisation. */
@@ -28,7 +29,7 @@ const isHeld = `id = $1 and org_id = $2 and claim_count = $3 and worker = 'pull'
 const claim = `
   with due as (
     select id from runs
-    where org_id = $1 and connector = any($2::text[]) and worker = 'pull'
+    where org_id = $1 and connector = any($2::text[]) and instance = any(coalesce($6::text[], array[instance])) and worker = 'pull'
       and (state = 'waiting' or (state = 'retrying' and (is_queued or due_at <= $4)))
     order by coalesce(claimed_at, created_at) limit 1 for no key update skip locked
   ), claimed as (
@@ -37,13 +38,14 @@ const claim = `
     returning ${runColumns('runs')}, runs.counters,
       runs.claim_count = 1 and (runs.parameters ->> 'isRestart')::boolean as is_restart
   ), made as (
-    select "orgId" as org_id, connector, mode, coalesce(is_restart, false) as is_restart from claimed
+    select "orgId" as org_id, connector, instance, mode, coalesce(is_restart, false) as is_restart from claimed
   ), begun as (${stateOfClaimed('made', '$4::timestamptz')}
   )
   select claimed.*, coalesce(begun.checkpoint, case when claimed.mode = 'incremental' then c.checkpoint end) as checkpoint,
     coalesce(begun.full_started_at, c.full_started_at, c.last_full_at) as "fullStartedAt"
   from claimed left join begun on true
-    left join connector_states c on c.org_id = claimed."orgId" and c.connector = claimed.connector`;
+    left join connector_states c on c.org_id = claimed."orgId" and c.connector = claimed.connector
+      and c.instance = claimed.instance`;
 
 /** Claims a run of the organisation that is due; undefined when none is. */
 export async function claimWork(
@@ -51,6 +53,8 @@ export async function claimWork(
   given: {
     readonly orgId: string;
     readonly connectors: readonly Connector[];
+    /** Undefined for all instances of the connectors. */
+    readonly instances: readonly string[] | undefined;
     readonly worker: string;
     readonly at: Date;
     readonly leaseUntil: Date;
@@ -59,7 +63,14 @@ export async function claimWork(
   const { rows } = await db.query<ClaimedRow>({
     name: 'claim_work',
     text: claim,
-    values: [given.orgId, given.connectors, given.worker, given.at, given.leaseUntil],
+    values: [
+      given.orgId,
+      given.connectors,
+      given.worker,
+      given.at,
+      given.leaseUntil,
+      given.instances ?? null,
+    ],
   });
   return rows[0];
 }
@@ -86,13 +97,13 @@ export async function renewWork(
              update runs set heartbeat_until = least($5::timestamptz, deadline_at),
                progress = greatest(progress, $6::int), slice_counters = coalesce($7::jsonb, slice_counters),
                is_checkpoint_new = is_checkpoint_new or ($8::jsonb is not null and not exists (
-                 select from connector_states c where c.org_id = runs.org_id and c.connector = runs.connector and c.checkpoint = $8))
+                 select from connector_states c where ${isSameInstance('c', 'runs')} and c.checkpoint = $8))
              where ${isHeld} and deadline_at > $4
-             returning id, org_id, connector, heartbeat_until
+             returning id, org_id, connector, instance, heartbeat_until
            ), saved as (
-             insert into connector_states as c (org_id, connector, checkpoint, version)
-             select org_id, connector, $8::jsonb, 1 from renewed where $8::jsonb is not null
-             on conflict (org_id, connector) do update set checkpoint = excluded.checkpoint, version = c.version + 1
+             insert into connector_states as c (org_id, connector, instance, checkpoint, version)
+             select org_id, connector, instance, $8::jsonb, 1 from renewed where $8::jsonb is not null
+             on conflict (org_id, connector, instance) do update set checkpoint = excluded.checkpoint, version = c.version + 1
              where c.checkpoint is distinct from excluded.checkpoint
            ), kept as (
              select count(*)::int as count from run_log where run_id = $1
@@ -120,7 +131,7 @@ export async function renewWork(
 
 export type WorkRun = Pick<
   ClaimedRow,
-  | 'id' | 'claimCount' | 'scheduleId' | 'revision' | 'orgId' | 'connector' | 'trigger' | 'worker' | 'parameters' | 'mode'
+  | keyof InstanceKey | 'id' | 'claimCount' | 'scheduleId' | 'revision' | 'trigger' | 'worker' | 'parameters' | 'mode'
   | 'counters' | 'fullStartedAt' | 'attempts' | 'maxAttempts' | 'deadlineAt'
 > & {
   readonly state: RunState;
@@ -141,7 +152,7 @@ export async function findWork(
     text: `select ${runColumns('r')}, r.counters, r.slice_counters as "sliceCounters",
              r.finished_claim as "finishedClaim", r.is_checkpoint_new as "isCheckpointNew",
              coalesce(c.full_started_at, c.last_full_at) as "fullStartedAt"
-           from runs r left join connector_states c on c.org_id = r.org_id and c.connector = r.connector
+           from runs r left join connector_states c on ${isSameInstance('c', 'r')}
            where r.id = $1 and r.org_id = $2 and r.worker = 'pull'`,
     values: [key.id, key.orgId],
   });
@@ -172,21 +183,21 @@ export async function continueRun(
 }
 
 /**
- * Forgets what the connector's runs have left for the next one, which is then full and starts from nothing.
+ * Forgets what the instance's runs have left for the next one, which is then full and starts from nothing.
  *
  * @returns false, and forgets nothing, while a run is in progress: its end would store the rest of what it had begun.
  */
-export async function resetConnectorState(db: Db, key: Pick<Run, 'orgId' | 'connector'>): Promise<boolean> {
+export async function resetConnectorState(db: Db, key: InstanceKey): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'reset_connector_state',
     text: `with run as (
-             select from runs where org_id = $1 and connector = $2 and ${inProgress}
+             select from runs where ${ofInstance} and ${inProgress}
            ), reset as (
              update connector_states set checkpoint = null, last_full_at = null, full_started_at = null, version = version + 1
-             where org_id = $1 and connector = $2 and not exists (select from run)
+             where ${ofInstance} and not exists (select from run)
            )
            select from run`,
-    values: [key.orgId, key.connector],
+    values: instanceValues(key),
   });
   return rowCount === 0;
 }

@@ -1,4 +1,5 @@
-import { type Connector, isConnector } from '@platform/events';
+import { type Connector, DEFAULT_INSTANCE, isConnector } from '@platform/events';
+import type { InstanceKey } from './instance-key.js';
 
 /** The kind of source that each connector reads (CRAWL-2). */
 export const connectorKinds: Readonly<Record<Connector, string>> = {
@@ -31,6 +32,6 @@ export function canonicalConnector(given: string): Connector | undefined {
 /** The name of a connector's queue in BullMQ, and of each job in it. */
 export const toQueueName = (connector: Connector): string => `crawl-${connector}`;
 
-/** The id of a status item, which is also the id of BullMQ's job scheduler. */
-export const toJobKey = (connector: Connector, orgId: string): string =>
-  `crawl-${connector.replaceAll('_', '-')}-${orgId}`;
+/** The id of a status item. */
+export const toJobKey = ({ connector, orgId, instance }: InstanceKey): string =>
+  `crawl-${connector.replaceAll('_', '-')}-${orgId}${instance === DEFAULT_INSTANCE ? '' : `-${instance}`}`;

@@ -7,6 +7,7 @@ const every = (
 ): PlanInput => ({
   orgId: '0193b6a0-0000-7000-8000-000000000000',
   connector: 'files_1',
+  instance: 'default',
   anchorAt: new Date(more.anchorAt),
   config: {
     scheduleType: 'hourly',

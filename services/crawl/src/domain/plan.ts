@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { HOUR_MS } from '@platform/service-kit';
 import { toJobKey } from './connectors.js';
 import { toCron, nextCronTime } from './cron.js';
+import type { InstanceKey } from './instance-key.js';
 import { type IntervalRecurrence, nextTime, nextTimes, type Recurrence } from './recurrence.js';
 import type { RecurringConfig, ScheduleConfig } from './schedule-config.js';
 import type { Schedule } from './schedule.js';
@@ -13,7 +14,7 @@ export type Plan =
   | { readonly kind: 'once'; readonly at: number };
 
 /** The properties that determine the times of a schedule. */
-export type PlanInput = Pick<Schedule, 'orgId' | 'connector' | 'config' | 'anchorAt'>;
+export type PlanInput = Pick<Schedule, keyof InstanceKey | 'config' | 'anchorAt'>;
 
 const HOURS_A_DAY = 24;
 
@@ -45,8 +46,8 @@ function findInterval(
   return firstAt === undefined ? undefined : { firstAt, everyMs: config.interval * HOUR_MS };
 }
 
-export function createPlan({ config, connector, orgId, anchorAt }: PlanInput): Plan {
-  const offsetMs = toOffset(config.jitterMs, toJobKey(connector, orgId));
+export function createPlan({ config, anchorAt, ...key }: PlanInput): Plan {
+  const offsetMs = toOffset(config.jitterMs, toJobKey(key));
   if (config.scheduleType === 'once')
     return { kind: 'once', at: Date.parse(config.scheduledTime) + offsetMs };
   const recurrence = findInterval(config, offsetMs, anchorAt) ?? {

@@ -1,13 +1,11 @@
-import type { Connector } from '@platform/events';
+import type { InstanceKey } from './instance-key.js';
 import type { RunWorker } from './run-worker.js';
 import type { ScheduleConfig } from './schedule-config.js';
 
 export type ScheduleState = 'active' | 'paused' | 'finished';
 
-export interface Schedule {
+export interface Schedule extends InstanceKey {
   readonly id: string;
-  readonly orgId: string;
-  readonly connector: Connector;
   readonly userId: string;
   readonly config: ScheduleConfig;
   readonly priority: number;

@@ -113,12 +113,13 @@ export function createDispatcher(deps: {
       };
     });
     const missed = new Set(runs.filter(({ trigger }) => trigger === 'missed').map(({ id }) => id));
-    schedules.forEach(({ orgId, connector, config, nextRunAt }, index) => {
-      maybePruneRuns(pool, orgId, connector);
+    schedules.forEach((schedule, index) => {
+      maybePruneRuns(pool, schedule);
       if (!missed.has(ticks[index]?.runId ?? '')) return;
+      const { orgId, connector, instance, config, nextRunAt } = schedule;
       metrics.missed.inc({ connector, policy: config.missedRunPolicy });
       log.warn(
-        { orgId, connector, expected: nextRunAt },
+        { orgId, connector, instance, expected: nextRunAt },
         'a run was missed at its time: it is late, or skipped',
       );
     });

@@ -1,21 +1,27 @@
 import { type Clock, createPeriodicTask, DAY_MS, type Logger } from '@platform/service-kit';
 import { type CrawlNotice, MAX_NOTICE_CRAWLS } from '@platform/auth';
+import { DEFAULT_INSTANCE } from '@platform/events';
 import type pg from 'pg';
 import { deleteNotices, type FailureNotice, lockNotices, postponeNotices } from '../db/failure-notices.js';
 import { inTransaction } from '../db/transaction.js';
+import { toJobKey } from '../domain/connectors.js';
 
 const INTERVAL_MS = 5_000;
 const RETRY_AFTER_MS = 60_000;
 /** After this time a notice is not worth a mail. */
 const GIVE_UP_AFTER_MS = 3 * DAY_MS;
 
-/** Returns the newest notice of each connector: an earlier one is out of date. */
+/** Returns what people call the instance of a connector. */
+const toName = ({ connector, instance, displayName }: FailureNotice): string =>
+  displayName ?? (instance === DEFAULT_INSTANCE ? connector : `${connector} (${instance})`);
+
+/** Returns the newest notice of each instance: an earlier one is out of date. */
 function toNotice(orgId: string, notices: readonly FailureNotice[]): CrawlNotice {
-  const newest = new Map(notices.map((notice) => [notice.connector, notice]));
-  const crawls = [...newest.values()].map(({ connector: name, failures, reason }) => ({
-    name,
-    failures,
-    reason,
+  const newest = new Map(notices.map((notice) => [toJobKey(notice), notice]));
+  const crawls = [...newest.values()].map((notice) => ({
+    name: toName(notice),
+    failures: notice.failures,
+    reason: notice.reason,
   }));
   return { orgId, crawls: crawls.slice(0, MAX_NOTICE_CRAWLS) };
 }

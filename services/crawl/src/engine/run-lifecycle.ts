@@ -18,6 +18,7 @@ import type { Run } from '../db/runs.js';
 import { lockScheduleRow, finishOneOff } from '../db/schedules.js';
 import { inTransaction, type Db } from '../db/transaction.js';
 import { addCounters } from '../domain/counters.js';
+import type { InstanceKey } from '../domain/instance-key.js';
 import { findSkipReason, MAX_RECOVERIES } from '../domain/run-state.js';
 import type { RunTimes } from './claimed-run.js';
 import { getRetryDelayMs } from './tasks/retry-delay.js';
@@ -40,15 +41,7 @@ const toStorableReason = (reason: string): string =>
 /** The columns of a run that its end needs. */
 type EndingRun = Pick<
   Run,
-  | 'id'
-  | 'claimCount'
-  | 'scheduleId'
-  | 'revision'
-  | 'orgId'
-  | 'connector'
-  | 'trigger'
-  | 'worker'
-  | 'parameters'
+  keyof InstanceKey | 'id' | 'claimCount' | 'scheduleId' | 'revision' | 'trigger' | 'worker' | 'parameters'
 >;
 
 /** Ends the runs of workers, whichever way they claimed them. */
@@ -77,7 +70,7 @@ export function createRunLifecycle(deps: {
           return true;
         })
       : await write(pool);
-    maybePruneRuns(pool, run.orgId, run.connector);
+    maybePruneRuns(pool, run);
     return wasHeld;
   }
 
@@ -92,6 +85,7 @@ export function createRunLifecycle(deps: {
     const event = createSyncEvent({
       orgId: run.orgId,
       connector: run.connector,
+      instance: run.instance,
       now,
       sourceCreatedAt: run.parameters.scheduledAt,
       run: {

@@ -34,6 +34,8 @@ const toOrder = ({ run }: ClaimedRun): TaskOrder => ({
   attempt: run.attempts,
   orgId: run.orgId,
   connector: run.connector,
+  instance: run.instance,
+  displayName: run.parameters.displayName,
   userId: run.parameters.userId,
   scheduleConfig: run.parameters.config,
   priority: run.parameters.priority,
@@ -53,6 +55,7 @@ export const getLogFields = (run: ClaimedRun['run']) => ({
   requestId: getRequestId(run),
   runId: run.id,
   connector: run.connector,
+  instance: run.instance,
   orgId: run.orgId,
 });
 

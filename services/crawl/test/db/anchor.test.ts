@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { HOUR_MS } from '@platform/service-kit';
 import { findSchedule, upsertSchedule } from '../../src/db/schedules.js';
-import { at, useRunRows } from '../support/run-rows.js';
+import { at, filesOf, useRunRows } from '../support/run-rows.js';
 
 describe('the anchor of an interval', () => {
   const rows = useRunRows();
@@ -18,8 +18,7 @@ describe('the anchor of an interval', () => {
   const save = (scheduledAt: number, anchorAt: number) =>
     upsertSchedule(rows.pool, {
       id: randomUUID(),
-      orgId,
-      connector: 'files_1',
+      ...filesOf(orgId),
       userId: randomUUID(),
       config: everyFiveHours,
       priority: 5,
@@ -32,7 +31,7 @@ describe('the anchor of an interval', () => {
       anchorAt: new Date(anchorAt),
       nextRunAt: new Date(scheduledAt + HOUR_MS),
     });
-  const findAnchor = async () => (await findSchedule(rows.pool, orgId, 'files_1'))?.anchorAt.getTime();
+  const findAnchor = async () => (await findSchedule(rows.pool, filesOf(orgId)))?.anchorAt.getTime();
 
   it('is kept by a replacement with the same times', async () => {
     await save(at, at);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import { pruneRuns } from '../../src/db/runs.js';
-import { at, useRunRows } from '../support/run-rows.js';
+import { at, filesOf, useRunRows } from '../support/run-rows.js';
 
 describe('the history of runs', () => {
   const rows = useRunRows();
@@ -29,7 +29,7 @@ describe('the history of runs', () => {
     const orgId = randomUUID();
     await insertRuns(orgId, 'failed', 3);
     await insertRuns(orgId, 'skipped', 450);
-    for (let time = 0; time < 5; time += 1) await pruneRuns(rows.pool, orgId, 'files_1', 200);
+    for (let time = 0; time < 5; time += 1) await pruneRuns(rows.pool, filesOf(orgId), 200);
     expect(await countByState(orgId)).toEqual({ failed: 3, skipped: 200 });
   });
 
@@ -38,7 +38,7 @@ describe('the history of runs', () => {
     await insertRuns(orgId, 'failed', 150);
     await insertRuns(orgId, 'completed', 120);
     await insertRuns(orgId, 'skipped', 10);
-    for (let time = 0; time < 5; time += 1) await pruneRuns(rows.pool, orgId, 'files_1', 200);
+    for (let time = 0; time < 5; time += 1) await pruneRuns(rows.pool, filesOf(orgId), 200);
     expect(await countByState(orgId)).toEqual({ failed: 80, completed: 120, skipped: 10 });
   });
 });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { waitFor } from '@platform/testing';
 import { maybePruneRuns } from '../../src/db/prune-runs.js';
-import { at, useRunRows } from '../support/run-rows.js';
+import { at, filesOf, useRunRows } from '../support/run-rows.js';
 
 describe('pruning', () => {
   const rows = useRunRows();
@@ -34,7 +34,7 @@ describe('pruning', () => {
       ).rows;
     // It is called for every run and deletes at random.
     const chance = jest.spyOn(Math, 'random').mockReturnValue(0);
-    maybePruneRuns(rows.pool, orgId, 'files_1');
+    maybePruneRuns(rows.pool, filesOf(orgId));
     chance.mockRestore();
     const kept = await waitFor(
       async () => {

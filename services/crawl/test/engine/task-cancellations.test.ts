@@ -58,8 +58,7 @@ describe('the remote task of an attempt that ended without a word from its endpo
     ['was removed', ({ orgId }: ClaimedRow) => removeSchedules(rows.pool, { orgId, at: new Date(rows.now) })],
     [
       'was cancelled',
-      ({ id: runId, orgId, connector }: ClaimedRow) =>
-        cancelRun(rows.pool, { orgId, connector, runId }, new Date(rows.now)),
+      ({ id: runId, ...key }: ClaimedRow) => cancelRun(rows.pool, { ...key, runId }, new Date(rows.now)),
     ],
   ])('is cancelled once when its run %s', async (_how, end) => {
     const run = await (await rows.scheduleDaily()).claim();

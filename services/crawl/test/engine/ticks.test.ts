@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { readBacklog } from '../../src/db/dispatch.js';
 import { findStatus } from '../../src/db/schedule-status.js';
-import { at, expectClaimed, times, useRunRows } from '../support/run-rows.js';
+import { at, expectClaimed, filesOf, times, useRunRows } from '../support/run-rows.js';
 
 /* What the dispatcher makes of schedules that are due. */
 
@@ -24,9 +24,7 @@ describe('ticks', () => {
     statements.mockRestore();
     chance.mockRestore();
     expect(run.parameters).toMatchObject({ timeoutMs: 60_000, scheduledAt: at, metadata: null });
-    expect((await findStatus(rows.pool, orgId, 'files_1'))?.schedule.nextRunAt).toEqual(
-      new Date(at + DAY_MS),
-    );
+    expect((await findStatus(rows.pool, filesOf(orgId)))?.schedule.nextRunAt).toEqual(new Date(at + DAY_MS));
     expect(await rows.getRuns(id)).toEqual([{ state: 'completed', reason: null }]);
     expect(await rows.getCount(orgId)).toEqual({ completed: 1, events: 1 });
     const found = await rows.pool.query('select event_id from runs where schedule_id = $1', [id]);
@@ -82,7 +80,7 @@ describe('ticks', () => {
     await rows.newLifecycle().complete(run);
     expect(await deliver()).toBeUndefined();
     expect(await rows.getRuns(id)).toMatchObject([{ state: 'completed' }]);
-    expect((await findStatus(rows.pool, orgId, 'files_1'))?.schedule).toMatchObject({
+    expect((await findStatus(rows.pool, filesOf(orgId)))?.schedule).toMatchObject({
       missedRuns: 1,
       nextRunAt: new Date(at + 11 * DAY_MS),
     });
@@ -97,9 +95,7 @@ describe('ticks', () => {
       scheduledFor: new Date(at + 120_000),
     });
     expect((await rows.getRuns(id)).map(({ state }) => state).toSorted()).toEqual(['active', 'skipped']);
-    expect((await findStatus(rows.pool, orgId, 'files_1'))?.schedule.nextRunAt).toEqual(
-      new Date(at + 420_000),
-    );
+    expect((await findStatus(rows.pool, filesOf(orgId)))?.schedule.nextRunAt).toEqual(new Date(at + 420_000));
   });
 
   it('a run that waited too long for a worker is skipped when its schedule skips missed runs', async () => {
@@ -140,7 +136,7 @@ describe('ticks', () => {
       { state: 'active', reason: null },
       { state: 'skipped', reason: 'The previous run was still in progress' },
     ]);
-    const status = await findStatus(rows.pool, orgId, 'files_1');
+    const status = await findStatus(rows.pool, filesOf(orgId));
     expect([status?.run?.state, status?.schedule.nextRunAt]).toEqual(['active', new Date(at + 2 * DAY_MS)]);
   });
 
@@ -161,7 +157,7 @@ describe('ticks', () => {
   it('runs that fail one after the other are counted until one completes', async () => {
     const { id, orgId, claim } = await rows.scheduleDaily();
     const lifecycle = rows.newLifecycle();
-    const getHealth = async () => (await findStatus(rows.pool, orgId, 'files_1'))?.health;
+    const getHealth = async () => (await findStatus(rows.pool, filesOf(orgId)))?.health;
     for (const day of [1, 2, 3]) {
       expect(await lifecycle.fail({ ...(await claim()), attempts: 2 }, `no ${day}`)).toBe('failed');
       rows.now = at + day * DAY_MS;

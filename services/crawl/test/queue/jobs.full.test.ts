@@ -42,7 +42,7 @@ describeEachBackend('the jobs of a queue on %s', (backend) => {
   /** Returns the id of the run's job. */
   async function addRun(id: string = randomUUID()): Promise<string> {
     const run = { id, claimCount: 0 };
-    await queues.add([{ ...run, orgId: randomUUID(), connector, worker: 'event' }]);
+    await queues.add([{ ...run, orgId: randomUUID(), connector, instance: 'default', worker: 'event' }]);
     return toJobId(run);
   }
 

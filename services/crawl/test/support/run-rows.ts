@@ -6,6 +6,7 @@ import pg from 'pg';
 import { Registry } from 'prom-client';
 import type { ClaimedRow } from '../../src/db/claimed-runs.js';
 import type { DueRun } from '../../src/db/runs.js';
+import type { InstanceKey } from '../../src/domain/instance-key.js';
 import { createDispatcher } from '../../src/engine/dispatcher.job.js';
 import { createCrawlMetrics } from '../../src/engine/metrics.js';
 import { createRunLifecycle } from '../../src/engine/run-lifecycle.js';
@@ -24,6 +25,9 @@ export const times = {
   overdueGraceMs: 60_000,
   endpointGraceMs: 90_000,
 };
+
+/** Names the connector that has the schedules of these tests. */
+export const filesOf = (orgId: string): InstanceKey => ({ orgId, connector: 'files_1', instance: 'default' });
 
 /** @throws Error when the worker has claimed no run. */
 export function expectClaimed(claimed: ClaimedRow | undefined): ClaimedRow {

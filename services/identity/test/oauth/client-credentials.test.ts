@@ -55,6 +55,8 @@ test('a narrower scope and resource are granted as requested, and other scopes a
   const { token, credentials } = await obtain({}, { scope: 'crawl:read', resource });
   expect(decode(token)).toMatchObject({ aud: ['crawl'], scope: 'crawl:read' });
   expect((await listUsers(token)).status).toBe(401);
+  const worker = await obtain({ scopes: ['crawl:work'] }, { resource });
+  expect(decode(worker.token)).toMatchObject({ aud: ['crawl'], scope: 'crawl:work' });
   // Agents ask for the scopes that the challenge of the tools names.
   const partly = await requestToken(identity, credentials, {
     scope: 'crawl:read kb:read crawl:delete other',

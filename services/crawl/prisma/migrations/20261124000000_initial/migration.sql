@@ -19,6 +19,18 @@ create table org_statistics (
   failed bigint default 0 not null
 ) with (fillfactor=50);
 
+-- An organisation may have several of a connector, such as two wikis. `default` is the one of the paths without an instance;
+-- it needs no row here.
+create table connector_instances (
+  org_id uuid not null,
+  connector text not null,
+  instance text not null,
+  display_name text not null,
+  -- The member who may manage it besides the administrators.
+  owner_id uuid,
+  primary key (org_id, connector, instance)
+);
+
 create table runs (
   id uuid primary key,
   schedule_id uuid not null,
@@ -26,6 +38,7 @@ create table runs (
   revision bigint not null,
   org_id uuid not null,
   connector text not null,
+  instance text default 'default' not null,
   trigger run_trigger not null,
   -- Identifies the occasion of the run: `<revision>:<epoch ms>` of its time, or `m<id>` of a request.
   tick text not null,
@@ -78,9 +91,9 @@ create table runs (
   -- Whether the checkpoint has changed since the slice began.
   is_checkpoint_new boolean default false not null
 ) with (fillfactor=70);
-create index runs_history on runs (org_id, connector, id desc);
--- One run per connector and organisation at a time.
-create unique index runs_in_progress on runs (org_id, connector) where state in ('waiting', 'active', 'retrying');
+create index runs_history on runs (org_id, connector, instance, id desc);
+-- One run per instance of a connector at a time.
+create unique index runs_in_progress on runs (org_id, connector, instance) where state in ('waiting', 'active', 'retrying');
 -- What the dispatcher reads.
 create index runs_due on runs (due_at) where state in ('waiting', 'active', 'retrying');
 -- What a worker that claims runs through the API reads.
@@ -111,10 +124,11 @@ create table tasks_to_cancel (
 );
 create index tasks_to_cancel_due on tasks_to_cancel (due_at);
 
--- What the runs of a connector leave behind for the next one. It outlives a replacement and a pause of the schedule.
+-- What the runs of an instance leave behind for the next one. It outlives a replacement and a pause of the schedule.
 create table connector_states (
   org_id uuid not null,
   connector text not null,
+  instance text default 'default' not null,
   checkpoint jsonb,
   -- Counts the checkpoint's changes.
   version integer default 0 not null,
@@ -127,7 +141,7 @@ create table connector_states (
   last_failure text,
   -- When administrators were last mailed that the runs keep failing; null once one has completed.
   noticed_at timestamptz(3),
-  primary key (org_id, connector)
+  primary key (org_id, connector, instance)
 ) with (fillfactor=70);
 -- What the metric of failing connectors reads.
 create index connector_states_failing on connector_states (consecutive_failures) where consecutive_failures > 0;
@@ -137,6 +151,7 @@ create table failure_notices (
   id bigint generated always as identity primary key,
   org_id uuid not null,
   connector text not null,
+  instance text default 'default' not null,
   -- How many runs in a row have failed; 0: one has completed since.
   failures integer not null,
   reason text,
@@ -154,11 +169,12 @@ create table worker_sightings (
   primary key (org_id, connector)
 );
 
--- One schedule per connector and organisation.
+-- One schedule per instance of a connector.
 create table schedules (
   id uuid primary key,
   org_id uuid not null,
   connector text not null,
+  instance text default 'default' not null,
   user_id uuid not null,
   config jsonb not null,
   is_recurring boolean generated always as (((config ->> 'scheduleType') <> 'once')) stored not null,
@@ -186,7 +202,7 @@ create table schedules (
 -- What the dispatcher reads: its length is the number of schedules that are due.
 create index schedules_due on schedules (next_run_at) where state = 'active';
 create index schedules_paused_until on schedules (paused_until) where paused_until is not null;
-create unique index schedules_org_connector on schedules (org_id, connector);
+create unique index schedules_instance on schedules (org_id, connector, instance);
 
 -- The outbox of packages/events, word for word: a test compares them.
 create schema sync_events;

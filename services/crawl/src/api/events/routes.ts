@@ -3,7 +3,7 @@ import { type EventFeedPage, type EventFeedQuery, InvalidCursorError } from '@pl
 import { type App, validationError } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { administrators } from '../authority.js';
-import { base, toConnector } from '../params.js';
+import { base, InstanceSlug, toConnector } from '../params.js';
 import { errorResponses, bearer, successResponse } from '../responses.js';
 import { SyncEvent } from './schemas.js';
 
@@ -19,6 +19,7 @@ const EventsQuery = Type.Object(
         description: 'Events of this connector alone. A page may then be empty and yet have `hasMore`.',
       }),
     ),
+    instance: Type.Optional(InstanceSlug),
   },
   { additionalProperties: false },
 );
@@ -45,14 +46,17 @@ export function eventRoutes(app: App, read: (query: EventFeedQuery) => Promise<E
       },
     },
     async (request) => {
-      const { after, limit, connector: given } = request.query;
+      const { after, limit, connector: given, instance } = request.query;
       const connector = given === undefined ? undefined : toConnector({ connector: given });
+      if (instance !== undefined && connector === undefined)
+        throw validationError([{ field: 'instance', message: 'needs the connector' }]);
       try {
         const { data, nextCursor, hasMore } = await read({
           orgId: getAccount(request).orgId,
           after,
           limit,
           connector,
+          instance,
         });
         const events = data.map((event) => ({ ...event, payload: { ...event.payload } }));
         return { success: true as const, message: 'Events retrieved', data: events, nextCursor, hasMore };

@@ -6,6 +6,8 @@ const Instant = Type.String({ format: 'date-time' });
 const QueuedConnector = Type.Object(
   {
     connector: Type.String(),
+    instance: Type.String(),
+    displayName: Type.Union([Type.String(), Type.Null()]),
     state: Type.Unsafe<JobState>({ enum: [...jobStates] }),
     waitingSince: Type.Union([Instant, Type.Null()], {
       description: 'Since when a run has been due or requested, and no worker has claimed it.',

@@ -27,25 +27,27 @@ function findWaitingSince({ schedule, run }: ScheduleStatus, now: number): strin
 }
 
 function toQueued(status: ScheduleStatus, ended: readonly EndedRuns[], now: number): QueuedConnector {
-  const { schedule, run } = status;
-  const { connector } = schedule;
+  const { schedule, run, displayName } = status;
+  const { connector, instance } = schedule;
   return {
     connector,
+    instance,
+    displayName,
     state: getState(schedule, run, now),
     waitingSince: findWaitingSince(status, now),
     reason: run?.reason ?? null,
-    ...countStates(ended.filter((row) => row.connector === connector)),
+    ...countStates(ended.filter((row) => row.connector === connector && row.instance === instance)),
   };
 }
 
-/** Describes the queue of each of the organisation's connectors, and what they did in the last hour (CRAWL-34). */
+/** Describes the queue of each instance of the organisation's connectors, and what they did in the last hour (CRAWL-34). */
 export function createQueueView({ pool, clock }: { readonly pool: pg.Pool; readonly clock: Clock }) {
   return async (orgId: string): Promise<QueueView> => {
     const now = clock();
     const statuses = await findStatuses(pool, orgId);
     // The steps are aligned, so that a bar does not change once its time has passed.
     const from = Math.floor(now / STEP_MS) * STEP_MS - (STEPS - 1) * STEP_MS;
-    const connectors = statuses.map(({ schedule }) => schedule.connector);
+    const connectors = [...new Set(statuses.map(({ schedule }) => schedule.connector))];
     const ended = await countEndedRuns(pool, { orgId, connectors, from: new Date(from), stepMs: STEP_MS });
     return {
       connectors: statuses.map((status) => toQueued(status, ended, now)),

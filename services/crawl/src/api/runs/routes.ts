@@ -1,33 +1,46 @@
-import { getAccount } from '@platform/auth';
 import { type App, ListPageOf } from '@platform/service-kit';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { administrators } from '../authority.js';
-import { base, ConnectorPath, toConnector, NoSchedule, noSchedule } from '../params.js';
+import type { RunKey } from '../../db/cancel-run.js';
+import { type IsOwner, managers } from '../authority.js';
+import {
+  type ConnectorParams,
+  instanceRoutes,
+  type InstanceRoutes,
+  NoSchedule,
+  noSchedule,
+  toInstanceKey,
+} from '../params.js';
 import { errorResponses, bearer, successResponse } from '../responses.js';
-import { RequestedRun, RunRequest, RunDetail, RunItem, RunPath, RunsQuery } from './schemas.js';
-import type { RunKey, RunService } from './service.js';
+import { RequestedRun, RunRequest, RunDetail, RunItem, runParams, RunsQuery } from './schemas.js';
+import type { RunService } from './service.js';
 
 const tags = ['Crawl runs'];
 
-const toRunKey = (request: FastifyRequest<{ Params: RunPath }>): RunKey => ({
-  orgId: getAccount(request).orgId,
-  connector: toConnector(request.params),
+const toRunKey = (request: FastifyRequest<{ Params: ConnectorParams & { runId: string } }>): RunKey => ({
+  ...toInstanceKey(request),
   runId: request.params.runId,
 });
 
-/** The routes are for administrators: `crawl:write` to run or cancel, `crawl:read` to read. */
-export function runRoutes(app: App, service: RunService): void {
+/** The routes are for administrators and owners: `crawl:write` to run or cancel, `crawl:read` to read. */
+function runRoutesOf(
+  app: App,
+  service: RunService,
+  isOwner: IsOwner,
+  { path, params, toOperationId }: InstanceRoutes,
+): void {
+  const onRead = managers(app, 'crawl:read', isOwner);
+  const onWrite = managers(app, 'crawl:write', isOwner);
   app.post(
-    `${base}/:connector/run`,
+    `${path}/run`,
     {
-      onRequest: administrators(app, 'crawl:write'),
+      onRequest: onWrite,
       schema: {
-        operationId: 'runNow',
+        operationId: toOperationId('runNow'),
         tags,
         summary: 'Run a scheduled connector now, beside its schedule',
         security: bearer,
-        params: ConnectorPath,
+        params: params({}),
         body: RunRequest,
         response: {
           202: successResponse(RequestedRun),
@@ -37,8 +50,7 @@ export function runRoutes(app: App, service: RunService): void {
       },
     },
     async (request, reply) => {
-      const { orgId } = getAccount(request);
-      const data = await service.request(orgId, toConnector(request.params), {
+      const data = await service.request(toInstanceKey(request), {
         requestId: request.id,
         mode: request.body?.mode,
       });
@@ -47,15 +59,15 @@ export function runRoutes(app: App, service: RunService): void {
     },
   );
   app.get(
-    `${base}/:connector/runs`,
+    `${path}/runs`,
     {
-      onRequest: administrators(app, 'crawl:read'),
+      onRequest: onRead,
       schema: {
-        operationId: 'listRuns',
+        operationId: toOperationId('listRuns'),
         tags,
         summary: 'The history of runs, newest first',
         security: bearer,
-        params: ConnectorPath,
+        params: params({}),
         querystring: RunsQuery,
         response: {
           200: Type.Object({
@@ -67,20 +79,20 @@ export function runRoutes(app: App, service: RunService): void {
       },
     },
     async (request) => {
-      const page = await service.list(getAccount(request).orgId, toConnector(request.params), request.query);
+      const page = await service.list(toInstanceKey(request), request.query);
       return { success: true as const, message: 'Runs retrieved', ...page };
     },
   );
   app.get(
-    `${base}/:connector/runs/:runId`,
+    `${path}/runs/:runId`,
     {
-      onRequest: administrators(app, 'crawl:read'),
+      onRequest: onRead,
       schema: {
-        operationId: 'getRun',
+        operationId: toOperationId('getRun'),
         tags,
         summary: 'One run, with its attempts and its event',
         security: bearer,
-        params: RunPath,
+        params: params(runParams),
         response: { 200: successResponse(RunDetail), ...errorResponses(400, 401, 403, 404) },
       },
     },
@@ -90,15 +102,15 @@ export function runRoutes(app: App, service: RunService): void {
     },
   );
   app.post(
-    `${base}/:connector/runs/:runId/cancel`,
+    `${path}/runs/:runId/cancel`,
     {
-      onRequest: administrators(app, 'crawl:write'),
+      onRequest: onWrite,
       schema: {
-        operationId: 'cancelRun',
+        operationId: toOperationId('cancelRun'),
         tags,
         summary: 'Abort a run in progress; its schedule goes on',
         security: bearer,
-        params: RunPath,
+        params: params(runParams),
         response: { 200: successResponse(RunDetail), ...errorResponses(400, 401, 403, 404, 409) },
       },
     },
@@ -107,4 +119,8 @@ export function runRoutes(app: App, service: RunService): void {
       return { success: true as const, message: 'Run cancelled', data };
     },
   );
+}
+
+export function runRoutes(app: App, service: RunService, isOwner: IsOwner): void {
+  for (const routes of instanceRoutes) runRoutesOf(app, service, isOwner, routes);
 }

@@ -3,7 +3,6 @@ import { Type } from 'typebox';
 import { type RunMode, runModes, type RunState, runStates, type RunTrigger } from '../../domain/run-state.js';
 import { type RunWorker, runWorkers } from '../../domain/run-worker.js';
 import { SyncEvent } from '../events/schemas.js';
-import { ConnectorPath } from '../params.js';
 import { NO_WORKER } from '../schedules/status-item.js';
 
 const Instant = Type.String({ format: 'date-time' });
@@ -15,6 +14,7 @@ export const RunItem = Type.Object(
   {
     runId: Type.String({ format: 'uuid' }),
     connector: Type.String(),
+    instance: Type.String(),
     trigger: Type.Unsafe<RunTrigger>({
       enum: ['schedule', 'manual', 'missed'],
       description: '`missed`: a run of the schedule that was not made at its time.',
@@ -105,12 +105,7 @@ export const RunDetail = Type.Object(
 );
 export type RunDetail = Type.Static<typeof RunDetail>;
 
-export const RunPath = Type.Object({
-  ...ConnectorPath.properties,
-  runId: Type.String({ format: 'uuid' }),
-});
-
-export type RunPath = Type.Static<typeof RunPath>;
+export const runParams = { runId: Type.String({ format: 'uuid' }) };
 
 export const RunsQuery = Type.Object(
   { ...ListQuery.properties, outcome: Type.Optional(Outcome) },

@@ -2,27 +2,23 @@ import { type Connector, findEvent } from '@platform/events';
 import { type Clock, type ListPage, readListPage } from '@platform/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import { cancelRun } from '../../db/cancel-run.js';
+import { cancelRun, type RunKey } from '../../db/cancel-run.js';
 import type { Prisma } from '../../db/prisma.js';
 import { maybePruneRuns } from '../../db/prune-runs.js';
 import { countRuns, findRun, findRunLog, findRuns, type RunHistoryRow } from '../../db/run-history.js';
 import { type DueRun, hasRunInProgress, insertRequestedRun, withdrawRun } from '../../db/runs.js';
 import { findSchedule } from '../../db/schedules.js';
 import { addCounters, type Counters } from '../../domain/counters.js';
+import type { InstanceKey } from '../../domain/instance-key.js';
 import type { RunMode } from '../../domain/run-state.js';
 import type { CrawlQueues } from '../../queue/queues.js';
 import { runEnded, runInProgress, runNotFound, schedulePaused } from './errors.js';
 import type { Attempt, RequestedRun, RunDetail, RunItem, RunsQuery } from './schemas.js';
 
-export interface RunKey {
-  readonly orgId: string;
-  readonly connector: Connector;
-  readonly runId: string;
-}
-
 const toRunItem = (run: RunHistoryRow, hasEndpoint: HasEndpoint): RunItem => ({
   runId: run.id,
   connector: run.connector,
+  instance: run.instance,
   trigger: run.trigger,
   outcome: run.state,
   scheduledFor: run.scheduledFor.toISOString(),
@@ -101,8 +97,8 @@ export function createRunService(deps: {
     };
   }
 
-  async function refuse(orgId: string, connector: Connector): Promise<undefined> {
-    const schedule = await findSchedule(pool, orgId, connector);
+  async function refuse(key: InstanceKey): Promise<undefined> {
+    const schedule = await findSchedule(pool, key);
     if (!schedule) return undefined;
     throw schedule.state === 'paused' ? schedulePaused() : runInProgress();
   }
@@ -110,20 +106,19 @@ export function createRunService(deps: {
   return {
     /** Queues a run beside the scheduled ones. @returns undefined without a schedule. @throws AppError 409; 503. */
     async request(
-      orgId: string,
-      connector: Connector,
+      key: InstanceKey,
       given: { readonly requestId: string; readonly mode: RunMode | undefined },
     ): Promise<RequestedRun | undefined> {
       // A client that asks repeatedly is refused at once, without waiting for the schedule's row lock.
-      if (await hasRunInProgress(pool, orgId, connector)) throw runInProgress();
-      const schedule = await findSchedule(pool, orgId, connector);
+      if (await hasRunInProgress(pool, key)) throw runInProgress();
+      const schedule = await findSchedule(pool, key);
       if (!schedule) return undefined;
       if (schedule.state === 'paused') throw schedulePaused();
       const at = new Date(clock());
       const runId = uuidv7();
       const run = await insertRequestedRun(pool, { id: runId, scheduleId: schedule.id, at, ...given });
       // Another run, a pause or a removal was committed first.
-      if (!run) return refuse(orgId, connector);
+      if (!run) return refuse(key);
       if (run.worker === 'pull') onClaimable(run);
       else
         try {
@@ -132,8 +127,8 @@ export function createRunService(deps: {
           // If the job was added in spite of the error, it finds no run and does nothing.
           if (await withdrawRun(pool, runId)) throw error;
         }
-      maybePruneRuns(pool, orgId, connector);
-      return { runId, connector, requestedAt: at.toISOString() };
+      maybePruneRuns(pool, key);
+      return { runId, connector: key.connector, requestedAt: at.toISOString() };
     },
 
     /** Returns one run with its attempts and its event. @throws AppError 404. */
@@ -144,13 +139,13 @@ export function createRunService(deps: {
       const isCancelled = await cancelRun(pool, key, new Date(clock()));
       const run = await get(key);
       if (!isCancelled) throw runEnded();
-      maybePruneRuns(pool, key.orgId, key.connector);
+      maybePruneRuns(pool, key);
       return run;
     },
 
     /** Lists the history, newest first. It outlives the schedule. */
-    list(orgId: string, connector: Connector, query: RunsQuery): Promise<ListPage<RunItem>> {
-      const filter = { orgId, connector, state: query.outcome };
+    list(key: InstanceKey, query: RunsQuery): Promise<ListPage<RunItem>> {
+      const filter = { ...key, state: query.outcome };
       return readListPage(query, {
         count: () => countRuns(prisma, filter),
         find: (window) => findRuns(prisma, filter, window),

@@ -1,8 +1,7 @@
-import { getAccount } from '@platform/auth';
 import type { App } from '@platform/service-kit';
 import { PreviewBody } from '../../domain/schedule-config.js';
-import { administrators } from '../authority.js';
-import { base, ConnectorPath, toConnector, NoSchedule, noSchedule } from '../params.js';
+import { type IsOwner, managers } from '../authority.js';
+import { instanceRoutes, type InstanceRoutes, NoSchedule, noSchedule, toInstanceKey } from '../params.js';
 import { errorResponses, bearer, successResponse } from '../responses.js';
 import { ownBodyCheck } from './body-errors.js';
 import { NextRuns, NextRunsQuery, type NextRunsService } from './next-runs.js';
@@ -10,53 +9,57 @@ import { NextRuns, NextRunsQuery, type NextRunsService } from './next-runs.js';
 const tags = ['Crawl schedules'];
 const message = 'Next runs calculated';
 
-/** The routes are for administrators with `crawl:read`. */
-export function nextRunRoutes(app: App, service: NextRunsService): void {
-  const onRequest = administrators(app, 'crawl:read');
+/** The routes are for administrators and owners with `crawl:read`. */
+function nextRunRoutesOf(
+  app: App,
+  service: NextRunsService,
+  isOwner: IsOwner,
+  { path, params, toOperationId }: InstanceRoutes,
+): void {
+  const onRequest = managers(app, 'crawl:read', isOwner);
   app.get(
-    `${base}/:connector/next-runs`,
+    `${path}/next-runs`,
     {
       onRequest,
       schema: {
-        operationId: 'listNextRuns',
+        operationId: toOperationId('listNextRuns'),
         tags,
         summary: 'When the schedule runs next, in UTC and in its zone',
         security: bearer,
-        params: ConnectorPath,
+        params: params({}),
         querystring: NextRunsQuery,
         response: { 200: successResponse(NextRuns), ...errorResponses(400, 401, 403), 404: NoSchedule },
       },
     },
     async (request, reply) => {
-      const data = await service.list(
-        getAccount(request).orgId,
-        toConnector(request.params),
-        request.query.count,
-      );
+      const data = await service.list(toInstanceKey(request), request.query.count);
       if (!data) return reply.code(404).send(noSchedule);
       return { success: true as const, message, data };
     },
   );
   app.post(
-    `${base}/:connector/preview`,
+    `${path}/preview`,
     {
       onRequest,
       ...ownBodyCheck,
       schema: {
-        operationId: 'previewSchedule',
+        operationId: toOperationId('previewSchedule'),
         tags,
         summary: 'When a configuration that is not saved would run',
         security: bearer,
-        params: ConnectorPath,
+        params: params({}),
         querystring: NextRunsQuery,
         body: PreviewBody,
         response: { 200: successResponse(NextRuns), ...errorResponses(400, 401, 403) },
       },
     },
     (request, reply) => {
-      const { orgId } = getAccount(request);
-      const data = service.preview(orgId, toConnector(request.params), request.body, request.query.count);
+      const data = service.preview(toInstanceKey(request), request.body, request.query.count);
       void reply.send({ success: true, message, data });
     },
   );
+}
+
+export function nextRunRoutes(app: App, service: NextRunsService, isOwner: IsOwner): void {
+  for (const routes of instanceRoutes) nextRunRoutesOf(app, service, isOwner, routes);
 }

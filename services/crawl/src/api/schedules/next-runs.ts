@@ -1,8 +1,8 @@
-import type { Connector } from '@platform/events';
 import type { Clock } from '@platform/service-kit';
 import { Type } from 'typebox';
 import type pg from 'pg';
 import { findSchedule } from '../../db/schedules.js';
+import type { InstanceKey } from '../../domain/instance-key.js';
 import { localTime } from '../../domain/local-time.js';
 import { nextRunsAfter, type PlanInput, createPlan } from '../../domain/plan.js';
 import { readScheduleConfig } from '../../domain/validate-schedule.js';
@@ -43,20 +43,20 @@ export function createNextRunsService({ pool, clock }: { readonly pool: pg.Pool;
   }
   return {
     /** Lists the next runs: none for a schedule that is paused or has finished. @returns undefined without a schedule. */
-    async list(orgId: string, connector: Connector, count: number): Promise<NextRuns | undefined> {
-      const schedule = await findSchedule(pool, orgId, connector);
+    async list(key: InstanceKey, count: number): Promise<NextRuns | undefined> {
+      const schedule = await findSchedule(pool, key);
       return schedule && toNextRuns(schedule, schedule.state === 'active' ? count : 0);
     },
 
     /** Lists the runs that an unsaved configuration would have. @throws AppError 400. */
-    preview(orgId: string, connector: Connector, body: unknown, count: number): NextRuns {
+    preview(key: InstanceKey, body: unknown, count: number): NextRuns {
       const given =
         typeof body === 'object' && body !== null
           ? (body as { scheduleConfig?: unknown }).scheduleConfig
           : undefined;
       const read = readScheduleConfig(given, clock());
       if ('faults' in read) throw invalidSchedule(read.faults);
-      return toNextRuns({ orgId, connector, config: read.config, anchorAt: new Date(clock()) }, count);
+      return toNextRuns({ ...key, config: read.config, anchorAt: new Date(clock()) }, count);
     },
   };
 }

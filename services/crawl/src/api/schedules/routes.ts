@@ -2,12 +2,12 @@ import { getAccount } from '@platform/auth';
 import type { App } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { ScheduleBody, ScheduleConfig } from '../../domain/schedule-config.js';
-import { administrators } from '../authority.js';
-import { base, ConnectorPath, toConnector } from '../params.js';
+import { administrators, type IsOwner, managers } from '../authority.js';
+import { base, instanceRoutes, type InstanceRoutes, toInstanceKey } from '../params.js';
 import { errorResponses, bearer, Success, successResponse } from '../responses.js';
 import { ownBodyCheck } from './body-errors.js';
 import type { ScheduleService } from './service.js';
-import { statusRoutes } from './status.routes.js';
+import { listRoute, statusRoute } from './status.routes.js';
 
 const tags = ['Crawl schedules'];
 const Instant = Type.String({ format: 'date-time' });
@@ -28,12 +28,16 @@ const PauseBody = Type.Union([
   Type.Null(),
 ]);
 const OptionalInstant = Type.Optional(Instant);
-const params = ConnectorPath;
 const security = bearer;
 
-/** These routes are for administrators with `crawl:write`. */
-function writeRoutes(app: App, service: ScheduleService): void {
-  const onRequest = administrators(app, 'crawl:write');
+/** These routes are for administrators and owners with `crawl:write`. */
+function writeRoutes(
+  app: App,
+  service: ScheduleService,
+  isOwner: IsOwner,
+  { path, params, toOperationId }: InstanceRoutes,
+): void {
+  const onRequest = managers(app, 'crawl:write', isOwner);
   const Scheduled = Type.Object({
     jobId: Type.String(),
     connector: Type.String(),
@@ -41,22 +45,22 @@ function writeRoutes(app: App, service: ScheduleService): void {
     scheduledAt: Instant,
   });
   app.post(
-    `${base}/:connector/schedule`,
+    `${path}/schedule`,
     {
       onRequest,
       ...ownBodyCheck,
       schema: {
-        operationId: 'schedule',
+        operationId: toOperationId('schedule'),
         tags,
         summary: 'Schedule a connector, or replace its schedule',
         security,
-        params,
+        params: params({}),
         body: ScheduleBody,
-        response: { 201: successResponse(Scheduled), ...errorResponses(400, 401, 403) },
+        response: { 201: successResponse(Scheduled), ...errorResponses(400, 401, 403, 404) },
       },
     },
     async (request, reply) => {
-      const data = await service.schedule(getAccount(request), toConnector(request.params), request.body);
+      const data = await service.schedule(getAccount(request), toInstanceKey(request), request.body);
       return reply.code(201).send({ success: true, message: 'Job scheduled', data });
     },
   );
@@ -67,25 +71,25 @@ function writeRoutes(app: App, service: ScheduleService): void {
     ...errorResponses(400, 401, 403),
   });
   app.post(
-    `${base}/:connector/pause`,
+    `${path}/pause`,
     {
       onRequest,
       schema: {
-        operationId: 'pause',
+        operationId: toOperationId('pause'),
         tags,
         summary: 'Pause a schedule; a run in progress is aborted',
         security,
-        params,
+        params: params({}),
         body: PauseBody,
         response: changed({ pausedAt: Instant, pausedUntil: OptionalInstant }),
       },
     },
     async (request) => {
-      const { orgId } = getAccount(request);
-      const connector = toConnector(request.params);
+      const key = toInstanceKey(request);
+      const { connector, orgId } = key;
       const until = request.body?.until;
       const pausedUntil = until === undefined ? undefined : new Date(until);
-      const pausedAt = (await service.pause(orgId, connector, pausedUntil)).toISOString();
+      const pausedAt = (await service.pause(key, pausedUntil)).toISOString();
       const data = {
         connector,
         orgId,
@@ -96,70 +100,79 @@ function writeRoutes(app: App, service: ScheduleService): void {
     },
   );
   app.post(
-    `${base}/:connector/resume`,
+    `${path}/resume`,
     {
       onRequest,
       schema: {
-        operationId: 'resume',
+        operationId: toOperationId('resume'),
         tags,
         summary: 'Resume a paused schedule, from its next time on',
         security,
-        params,
+        params: params({}),
         response: changed({ resumedAt: Instant }),
       },
     },
     async (request) => {
-      const { orgId } = getAccount(request);
-      const connector = toConnector(request.params);
-      const resumedAt = (await service.resume(orgId, connector)).toISOString();
+      const key = toInstanceKey(request);
+      const { connector, orgId } = key;
+      const resumedAt = (await service.resume(key)).toISOString();
       return { success: true as const, message: 'Job resumed', data: { connector, orgId, resumedAt } };
     },
   );
 }
 
-/** These routes are for administrators with `crawl:delete`. */
-function deleteRoutes(app: App, service: ScheduleService): void {
-  const onRequest = administrators(app, 'crawl:delete');
+/** These routes are for administrators and owners with `crawl:delete`. */
+function deleteRoutes(
+  app: App,
+  service: ScheduleService,
+  isOwner: IsOwner,
+  { path, params, toOperationId }: InstanceRoutes,
+): void {
+  const onRequest = managers(app, 'crawl:delete', isOwner);
   app.delete(
-    `${base}/:connector/checkpoint`,
+    `${path}/checkpoint`,
     {
       onRequest,
       schema: {
-        operationId: 'resetCheckpoint',
+        operationId: toOperationId('resetCheckpoint'),
         tags,
         summary: 'Forget the checkpoint: the next run is full and starts from nothing',
         security,
-        params,
+        params: params({}),
         response: { 200: Success, ...errorResponses(400, 401, 403, 409) },
       },
     },
     async (request) => {
-      await service.resetCheckpoint(getAccount(request).orgId, toConnector(request.params));
+      await service.resetCheckpoint(toInstanceKey(request));
       return { success: true as const, message: 'Checkpoint reset' };
     },
   );
   app.delete(
-    `${base}/:connector/schedule`,
+    `${path}/schedule`,
     {
       onRequest,
       schema: {
-        operationId: 'removeSchedule',
+        operationId: toOperationId('removeSchedule'),
         tags,
         summary: 'Remove a schedule; a run in progress is aborted',
         security,
-        params,
+        params: params({}),
         response: { 200: Success, ...errorResponses(400, 401, 403) },
       },
     },
     async (request) => {
-      await service.remove(getAccount(request).orgId, toConnector(request.params));
+      await service.remove(toInstanceKey(request));
       return { success: true as const, message: 'Job removed' };
     },
   );
+}
+
+/** This route is for administrators with `crawl:delete`. */
+function removeAllRoute(app: App, service: ScheduleService): void {
   app.delete(
     `${base}/schedule/all`,
     {
-      onRequest,
+      onRequest: administrators(app, 'crawl:delete'),
       schema: {
         operationId: 'removeAllSchedules',
         tags,
@@ -175,8 +188,12 @@ function deleteRoutes(app: App, service: ScheduleService): void {
   );
 }
 
-export function scheduleRoutes(app: App, service: ScheduleService): void {
-  statusRoutes(app, service);
-  writeRoutes(app, service);
-  deleteRoutes(app, service);
+export function scheduleRoutes(app: App, service: ScheduleService, isOwner: IsOwner): void {
+  listRoute(app, service);
+  removeAllRoute(app, service);
+  for (const routes of instanceRoutes) {
+    statusRoute(app, service, isOwner, routes);
+    writeRoutes(app, service, isOwner, routes);
+    deleteRoutes(app, service, isOwner, routes);
+  }
 }

@@ -1,17 +1,20 @@
 import type { AccountPrincipal } from '@platform/auth';
-import type { Connector } from '@platform/events';
+import { DEFAULT_INSTANCE } from '@platform/events';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
+import { hasInstance } from '../../db/instances.js';
 import { findSchedule, type NewSchedule, upsertSchedule } from '../../db/schedules.js';
+import type { InstanceKey } from '../../domain/instance-key.js';
 import { createPlan, hasSameTimes, isAnchored, nextRunAfter } from '../../domain/plan.js';
 import type { Schedule } from '../../domain/schedule.js';
 import { readScheduleBody } from '../../domain/validate-schedule.js';
+import { instanceNotFound } from '../instances/errors.js';
 import { disabledJob, invalidSchedule, timeNotInFuture } from './errors.js';
 
 /** Validates a request body, and converts it to a new row. @throws AppError 400 (CRAWL-9, CRAWL-10). */
 export function toNewSchedule(
-  principal: AccountPrincipal,
-  connector: Connector,
+  { userId }: AccountPrincipal,
+  key: InstanceKey,
   body: unknown,
   now: number,
 ): NewSchedule {
@@ -20,15 +23,13 @@ export function toNewSchedule(
   const { scheduleConfig: config, priority, maxRetries, timeout, metadata, worker, fullEvery } = read.body;
   if (!config.isEnabled) throw disabledJob();
   if (config.scheduleType === 'once' && Date.parse(config.scheduledTime) <= now) throw timeNotInFuture();
-  const { orgId, userId } = principal;
   const scheduledAt = new Date(now);
-  const plan = createPlan({ orgId, connector, config, anchorAt: scheduledAt });
+  const plan = createPlan({ ...key, config, anchorAt: scheduledAt });
   const next = nextRunAfter(plan, now);
   if (next === undefined) throw timeNotInFuture();
   return {
+    ...key,
     id: uuidv7(),
-    orgId,
-    connector,
     userId,
     config,
     priority,
@@ -51,15 +52,14 @@ function keepAnchor(wanted: NewSchedule, current: Schedule, now: number): NewSch
   return { ...kept, nextRunAt: new Date(nextRunAfter(plan, now) ?? wanted.nextRunAt) };
 }
 
-/** Creates or replaces the schedule. @returns the revision of the saved schedule. */
+/** Creates or replaces the schedule. @returns the revision of the saved schedule. @throws AppError 404 without the instance. */
 export async function saveSchedule(pool: pg.Pool, wanted: NewSchedule, now: number): Promise<number> {
   for (;;) {
-    const current = isAnchored(wanted.config)
-      ? await findSchedule(pool, wanted.orgId, wanted.connector)
-      : undefined;
+    const current = isAnchored(wanted.config) ? await findSchedule(pool, wanted) : undefined;
     const saved = current
       ? await upsertSchedule(pool, keepAnchor(wanted, current, now), current.revision)
       : await upsertSchedule(pool, wanted);
+    if (wanted.instance !== DEFAULT_INSTANCE && !(await hasInstance(pool, wanted))) throw instanceNotFound();
     // Another change was committed first: read again what this one replaces.
     if (saved !== undefined) return saved;
   }

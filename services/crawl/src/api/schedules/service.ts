@@ -7,6 +7,7 @@ import { findStatus, findStatuses } from '../../db/schedule-status.js';
 import { findSchedule, pauseSchedule, removeSchedules } from '../../db/schedules.js';
 import { resetConnectorState } from '../../db/work.js';
 import { toQueueName } from '../../domain/connectors.js';
+import type { InstanceKey } from '../../domain/instance-key.js';
 import type { ScheduleConfig } from '../../domain/schedule-config.js';
 import { runInProgress } from '../runs/errors.js';
 import { alreadyPaused, nothingToPause, nothingToResume, untilNotInFuture } from './errors.js';
@@ -47,22 +48,22 @@ interface Deps {
 export function createScheduleService({ pool, onChange, clock, overdueGraceMs, hasEndpoint }: Deps) {
   const getShownAt = () => ({ at: clock(), overdueGraceMs, hasEndpoint });
   return {
-    /** Creates or replaces a schedule. @throws AppError 400 (CRAWL-9, CRAWL-10). */
-    async schedule(principal: AccountPrincipal, connector: Connector, given: unknown): Promise<Scheduled> {
+    /** Creates or replaces a schedule. @throws AppError 400 (CRAWL-9, CRAWL-10); 404 without the instance. */
+    async schedule(principal: AccountPrincipal, key: InstanceKey, given: unknown): Promise<Scheduled> {
       const now = clock();
-      const wanted = toNewSchedule(principal, connector, given, now);
+      const wanted = toNewSchedule(principal, key, given, now);
       const revision = await saveSchedule(pool, wanted, now);
       onChange();
       return {
-        jobId: `${toQueueName(connector)}:${revision}`,
-        connector,
+        jobId: `${toQueueName(wanted.connector)}:${revision}`,
+        connector: wanted.connector,
         scheduleConfig: wanted.config,
         scheduledAt: wanted.scheduledAt.toISOString(),
       };
     },
 
-    async status(orgId: string, connector: Connector): Promise<StatusItem | undefined> {
-      const found = await findStatus(pool, orgId, connector);
+    async status(key: InstanceKey): Promise<StatusItem | undefined> {
+      const found = await findStatus(pool, key);
       return found && toStatusItem(found, getShownAt());
     },
 
@@ -74,12 +75,12 @@ export function createScheduleService({ pool, onChange, clock, overdueGraceMs, h
      * @param until - when it resumes by itself.
      * @returns when it was paused. @throws AppError 400 when there is nothing to pause, or it is paused already.
      */
-    async pause(orgId: string, connector: Connector, until: Date | undefined): Promise<Date> {
+    async pause(key: InstanceKey, until: Date | undefined): Promise<Date> {
       const at = new Date(clock());
       // A date that JavaScript cannot represent is no time in the future either.
       if (until && !(until > at)) throw untilNotInFuture();
-      if (!(await pauseSchedule(pool, { orgId, connector, at }, until))) {
-        const schedule = await findSchedule(pool, orgId, connector);
+      if (!(await pauseSchedule(pool, { ...key, at }, until))) {
+        const schedule = await findSchedule(pool, key);
         throw schedule?.state === 'paused' ? alreadyPaused() : nothingToPause();
       }
       onChange();
@@ -87,10 +88,10 @@ export function createScheduleService({ pool, onChange, clock, overdueGraceMs, h
     },
 
     /** @returns when it was resumed. @throws AppError 400 when it is not paused. */
-    async resume(orgId: string, connector: Connector): Promise<Date> {
+    async resume(key: InstanceKey): Promise<Date> {
       const now = clock();
       for (let isResumed = false; !isResumed;) {
-        const paused = await findSchedule(pool, orgId, connector);
+        const paused = await findSchedule(pool, key);
         if (paused?.state !== 'paused') throw nothingToResume();
         isResumed = await resumePaused(pool, paused, { after: now, now });
       }
@@ -98,14 +99,14 @@ export function createScheduleService({ pool, onChange, clock, overdueGraceMs, h
       return new Date(now);
     },
 
-    /** Forgets what the runs of the connector have left for the next one. @throws AppError 409 while one is in progress. */
-    async resetCheckpoint(orgId: string, connector: Connector): Promise<void> {
-      if (!(await resetConnectorState(pool, { orgId, connector }))) throw runInProgress();
+    /** Forgets what the runs of the instance have left for the next one. @throws AppError 409 while one is in progress. */
+    async resetCheckpoint(key: InstanceKey): Promise<void> {
+      if (!(await resetConnectorState(pool, key))) throw runInProgress();
     },
 
     /** Removes the schedule, if there is one. */
-    async remove(orgId: string, connector: Connector): Promise<void> {
-      await removeSchedules(pool, { orgId, connector, at: new Date(clock()) });
+    async remove(key: InstanceKey): Promise<void> {
+      await removeSchedules(pool, { ...key, at: new Date(clock()) });
     },
 
     /** Removes all of the organisation's schedules, or none of them when it fails. */

@@ -61,6 +61,8 @@ export const StatusItem = Type.Object(
     missedRuns: Type.Integer({
       description: 'Expected runs that did not happen at their time, since it was scheduled.',
     }),
+    instance: Type.String({ description: 'Which of the connectors of this type.' }),
+    displayName: Nullable(Type.String({ description: 'What the instance is called.' })),
   },
   { title: 'CrawlJobStatus' },
 );
@@ -116,14 +118,14 @@ function findOverdue(
 }
 
 export function toStatusItem(status: ScheduleStatus, shownAt: ShownAt): StatusItem {
-  const { schedule, run, health } = status;
+  const { schedule, displayName, run, health } = status;
   const { connector, orgId, metadata } = schedule;
   const now = shownAt.at;
   // A one-off schedule whose run is in progress has no other time.
   const nextRunAt = schedule.nextRunAt ?? (schedule.state === 'active' ? (run?.scheduledFor ?? null) : null);
   const state = getState(schedule, run, now);
   return {
-    id: toJobKey(connector, orgId),
+    id: toJobKey(schedule),
     name: toQueueName(connector),
     data: {
       connector,
@@ -155,5 +157,7 @@ export function toStatusItem(status: ScheduleStatus, shownAt: ShownAt): StatusIt
     lastFailure: health.lastFailure,
     lastCompletedAt: iso(health.lastCompletedAt),
     missedRuns: schedule.missedRuns,
+    instance: schedule.instance,
+    displayName,
   };
 }

@@ -1,40 +1,48 @@
 import { getAccount } from '@platform/auth';
 import type { App } from '@platform/service-kit';
 import { Type } from 'typebox';
-import { administrators } from '../authority.js';
-import { base, ConnectorPath, toConnector, NoSchedule, noSchedule } from '../params.js';
+import { administrators, type IsOwner, managers } from '../authority.js';
+import { base, type InstanceRoutes, NoSchedule, noSchedule, toInstanceKey } from '../params.js';
 import { errorResponses, bearer, successResponse } from '../responses.js';
 import type { ScheduleService } from './service.js';
 import { StatusItem } from './status-item.js';
 
 const tags = ['Crawl schedules'];
 
-/** These routes are for administrators with `crawl:read`. */
-export function statusRoutes(app: App, service: ScheduleService): void {
-  const onRequest = administrators(app, 'crawl:read');
+/** The route is for administrators and owners with `crawl:read`. */
+export function statusRoute(
+  app: App,
+  service: ScheduleService,
+  isOwner: IsOwner,
+  { path, params, toOperationId }: InstanceRoutes,
+): void {
   app.get(
-    `${base}/:connector/schedule`,
+    `${path}/schedule`,
     {
-      onRequest,
+      onRequest: managers(app, 'crawl:read', isOwner),
       schema: {
-        operationId: 'getSchedule',
+        operationId: toOperationId('getSchedule'),
         tags,
         summary: "The connector's current or next run",
         security: bearer,
-        params: ConnectorPath,
+        params: params({}),
         response: { 200: successResponse(StatusItem), ...errorResponses(400, 401, 403), 404: NoSchedule },
       },
     },
     async (request, reply) => {
-      const data = await service.status(getAccount(request).orgId, toConnector(request.params));
+      const data = await service.status(toInstanceKey(request));
       if (!data) return reply.code(404).send(noSchedule);
       return { success: true as const, message: 'Job status retrieved', data };
     },
   );
+}
+
+/** The route is for administrators with `crawl:read`. */
+export function listRoute(app: App, service: ScheduleService): void {
   app.get(
     `${base}/schedule/all`,
     {
-      onRequest,
+      onRequest: administrators(app, 'crawl:read'),
       schema: {
         operationId: 'listSchedules',
         tags,

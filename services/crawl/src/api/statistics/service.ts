@@ -22,8 +22,8 @@ export const Statistics = Type.Object(
 export type Statistics = Type.Static<typeof Statistics>;
 
 /**
- * Counts the caller's organisation only. Queued jobs are counted from its schedules, of which there is at most one
- * per connector type; ended runs come from counters that each run updates as it ends.
+ * Counts the caller's organisation only. Queued jobs are counted from its schedules, whose number is limited;
+ * ended runs come from counters that each run updates as it ends.
  */
 export function createStatistics({ pool, clock }: { readonly pool: pg.Pool; readonly clock: Clock }) {
   return async (orgId: string): Promise<Statistics> => {

@@ -41,14 +41,14 @@ export function workRoutes(app: App, service: WorkService): void {
       },
     },
     async (request, reply) => {
-      const { connectors, worker, waitMs } = request.body;
+      const { connectors, instances, worker, waitMs } = request.body;
       const gone = new AbortController();
       reply.raw.once('close', () => {
         if (!reply.raw.writableEnded) gone.abort();
       });
       const claimed = await service.claim(
         getAccount(request).orgId,
-        { connectors: connectors.map((connector) => toConnector({ connector })), worker, waitMs },
+        { connectors: connectors.map((connector) => toConnector({ connector })), instances, worker, waitMs },
         gone.signal,
       );
       return claimed ? reply.send(claimed) : reply.code(204).send(null);

@@ -2,6 +2,7 @@ import { connectors } from '@platform/events';
 import { Type } from 'typebox';
 import { ScheduleConfig } from '../../domain/schedule-config.js';
 import { type RunMode, runModes, type RunState, runStates } from '../../domain/run-state.js';
+import { InstanceSlug } from '../params.js';
 
 const Instant = Type.String({ format: 'date-time' });
 const MAX_WAIT_MS = 30_000;
@@ -28,6 +29,13 @@ const Lease = Type.Integer({ minimum: 1, maximum: MAX_LEASE, description: 'The `
 export const ClaimBody = Type.Object(
   {
     connectors: Type.Array(Type.String({ maxLength: 100 }), { minItems: 1, maxItems: connectors.length }),
+    instances: Type.Optional(
+      Type.Array(InstanceSlug, {
+        minItems: 1,
+        maxItems: 100,
+        description: 'Runs of these instances alone. Default: of all.',
+      }),
+    ),
     worker: Type.String({
       minLength: 1,
       maxLength: 100,
@@ -50,6 +58,10 @@ export const WorkOrder = Type.Object(
     attempt: Type.Integer(),
     orgId: Type.String(),
     connector: Type.String(),
+    instance: Type.String({
+      description: 'Which of the connectors of this type; `default` if there is one.',
+    }),
+    displayName: Type.Union([Type.String(), Type.Null()], { description: 'What the instance is called.' }),
     userId: Type.String(),
     scheduleConfig: ScheduleConfig,
     priority: Type.Integer(),

@@ -31,6 +31,14 @@ export interface WorkLifecycle {
   readonly handBack: (run: RunClaim) => Promise<boolean>;
 }
 
+/** What a worker asks for. */
+interface WorkRequest {
+  readonly connectors: readonly Connector[];
+  /** Undefined for all instances. */
+  readonly instances: readonly string[] | undefined;
+  readonly worker: string;
+}
+
 interface WorkKey {
   readonly orgId: string;
   readonly runId: string;
@@ -41,6 +49,8 @@ const toOrder = ({ parameters, ...run }: ClaimedRow): WorkOrder => ({
   attempt: run.attempts,
   orgId: run.orgId,
   connector: run.connector,
+  instance: run.instance,
+  displayName: parameters.displayName,
   userId: parameters.userId,
   scheduleConfig: parameters.config,
   priority: parameters.priority,
@@ -79,11 +89,18 @@ export function createWorkService(deps: {
   const { pool, clock, lifecycle, leaseMs, waiting, recordSighting, onClaimable } = deps;
   const getLeaseEnd = () => new Date(clock() + leaseMs);
 
-  async function claimDue(orgId: string, connectors: readonly Connector[], worker: string) {
+  async function claimDue(orgId: string, { connectors, instances, worker }: WorkRequest) {
     for (;;) {
       const now = clock();
       const leaseUntil = getLeaseEnd();
-      const run = await claimWork(pool, { orgId, connectors, worker, at: new Date(now), leaseUntil });
+      const run = await claimWork(pool, {
+        orgId,
+        connectors,
+        instances,
+        worker,
+        at: new Date(now),
+        leaseUntil,
+      });
       if (!run) return undefined;
       const deadline = run.deadlineAt ?? leaseUntil;
       if (deadline.getTime() <= now) {
@@ -140,7 +157,7 @@ export function createWorkService(deps: {
      */
     async claim(
       orgId: string,
-      given: { readonly connectors: readonly Connector[]; readonly worker: string; readonly waitMs: number },
+      given: WorkRequest & { readonly waitMs: number },
       signal: AbortSignal,
     ): Promise<ClaimedWork | undefined> {
       const until = performance.now() + given.waitMs;
@@ -152,7 +169,7 @@ export function createWorkService(deps: {
         const woken = waiting.wait(orgId, until - performance.now(), AbortSignal.any([signal, stop.signal]));
         let found: Awaited<ReturnType<typeof claimDue>>;
         try {
-          found = await claimDue(orgId, given.connectors, given.worker);
+          found = await claimDue(orgId, given);
         } catch (error) {
           stop.abort();
           throw error;

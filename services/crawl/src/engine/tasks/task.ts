@@ -9,6 +9,9 @@ export interface TaskOrder {
   readonly attempt: number;
   readonly orgId: string;
   readonly connector: Connector;
+  /** Which of the organisation's connectors of this type. */
+  readonly instance: string;
+  readonly displayName: string | null;
   readonly userId: string;
   readonly scheduleConfig: ScheduleConfig;
   /** The schedule's priority, 1 to 10. It is passed on to the endpoint; the queue does not use it. */

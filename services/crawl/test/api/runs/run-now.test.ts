@@ -3,7 +3,7 @@ import { createRunService } from '../../../src/api/runs/service.js';
 import type { DueRun } from '../../../src/db/runs.js';
 import { pauseSchedule } from '../../../src/db/schedules.js';
 import { createPrisma } from '../../../src/db/prisma.js';
-import { expectClaimed, useRunRows } from '../../support/run-rows.js';
+import { expectClaimed, filesOf, useRunRows } from '../../support/run-rows.js';
 
 /* The command that adds the job of a requested run times out but is carried out nevertheless. */
 
@@ -24,7 +24,7 @@ describe('a run that is requested while the queue fails', () => {
       },
       hasEndpoint: () => false,
       onClaimable: () => undefined,
-    }).request(schedule.orgId, 'files_1', { requestId: 'request-1', mode: undefined });
+    }).request(filesOf(schedule.orgId), { requestId: 'request-1', mode: undefined });
 
   it('leaves no run', async () => {
     const schedule = await rows.scheduleDaily();

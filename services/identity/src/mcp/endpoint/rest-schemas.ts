@@ -42,6 +42,28 @@ export function toInputSchemas(
   };
 }
 
+/** The path of an operation on an instance of a connector, as the argument of a tool. */
+export type InstanceArguments = { readonly connector: string; readonly instance?: string };
+
+/** Returns the path that a tool's arguments name; without an instance, it is that of the default one. */
+export const toInstancePath = ({ connector, instance = 'default' }: InstanceArguments) => ({
+  connector,
+  instance,
+});
+
+/** As {@link toInputSchemas}, for an operation on an instance of a connector, which may be left out. */
+export function toInstanceInputSchemas(operation: Operation): ReturnType<typeof toInputSchemas> {
+  const { inputSchema, checkedSchema } = toInputSchemas(operation);
+  const withOptionalInstance = (schema: ToolSchema): ToolSchema => ({
+    ...schema,
+    required: schema.required?.filter((name) => name !== 'instance') ?? [],
+  });
+  return {
+    inputSchema: withOptionalInstance(inputSchema),
+    checkedSchema: withOptionalInstance(checkedSchema),
+  };
+}
+
 /** Returns the schema of the operation's response, or of the part at `path`, such as `['data']`. */
 export function toOutputSchema({ answers: [answer] }: Operation, path: readonly string[] = []): ToolSchema {
   let { schema } = answer;

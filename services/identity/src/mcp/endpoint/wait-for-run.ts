@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   type CallContext,
+  type CallInput,
   type CallResult,
   type CrawlClient,
   type CrawlOperations,
@@ -11,7 +12,8 @@ import { toCallContext } from './call-context.js';
 import type { ToolContext } from './tool.js';
 import type { Waits } from './waits.js';
 
-type Run = CallResult<CrawlOperations['listRuns']>['data'][number];
+type RunPath = CallInput<CrawlOperations['listRunsOfInstance']>['path'];
+type Run = CallResult<CrawlOperations['listRunsOfInstance']>['data'][number];
 
 const POLL_MS = 1_000;
 /** Progress is reported at least this often, because clients and proxies give up after a minute of silence. */
@@ -49,12 +51,12 @@ function createReporter(context: ToolContext) {
 /** Finds the first run that the schedule, rather than a member, has started since then. */
 async function findRun(
   crawl: CrawlClient,
-  connector: string,
+  path: RunPath,
   since: string,
   context: CallContext,
 ): Promise<Run | undefined> {
-  const input = { path: { connector }, query: { limit: 100 } };
-  const { data } = await crawl.call('listRuns', input, context);
+  const input = { path, query: { limit: 100 } };
+  const { data } = await crawl.call('listRunsOfInstance', input, context);
   return data.findLast(
     (run) => run.trigger !== 'manual' && Date.parse(run.scheduledFor) >= Date.parse(since),
   );
@@ -82,7 +84,7 @@ async function tryFindRun(...args: Parameters<typeof findRun>): Promise<Run | un
  */
 export async function waitForRun(
   crawl: CrawlClient,
-  { connector, since, waits }: { connector: string; since: string; waits: Waits },
+  { path, since, waits }: { path: RunPath; since: string; waits: Waits },
   context: ToolContext,
 ): Promise<WaitResult> {
   const { maxMs, stopping } = waits;
@@ -92,7 +94,7 @@ export async function waitForRun(
   const report = createReporter(context);
   let seen: Run | undefined;
   for (;;) {
-    seen = (await tryFindRun(crawl, connector, since, callContext)) ?? seen;
+    seen = (await tryFindRun(crawl, path, since, callContext)) ?? seen;
     await report(seen);
     if (seen && finished.has(seen.outcome)) return { run: seen, waitEnded: 'run_ended' };
     context.signal.throwIfAborted();

@@ -13,9 +13,9 @@ export const allScopes: readonly Scope[] = scopeCatalogue.flatMap(({ scopes }) =
   scopes.map(({ name }) => name),
 );
 
-/** The scopes of the services that tools call. */
+/** The scopes that the services know. */
 export const serviceScopes = {
-  crawl: ['crawl:read', 'crawl:write', 'crawl:delete'],
+  crawl: ['crawl:read', 'crawl:write', 'crawl:delete', 'crawl:work'],
   mail: ['SEND_MAIL', 'FETCH_CONFIG'],
 } as const satisfies Record<string, readonly Scope[]>;
 
