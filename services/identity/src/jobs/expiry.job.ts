@@ -5,6 +5,7 @@ import {
   deleteAccessTokens,
   deleteArtifacts,
   deleteAuditEntries,
+  deleteEndedTokens,
   deleteGrants,
   deleteIdleClients,
   deleteMails,
@@ -25,10 +26,16 @@ import { GRANT_SECONDS } from '../oauth/provider/lifetimes.js';
 const EVERY_MS = 60_000;
 const BATCH = 1_000;
 
+/** Repeats a step until a batch is not full. */
+const inBatches = (deleteBatch: () => Promise<number>) => async (): Promise<void> => {
+  while ((await deleteBatch()) === BATCH);
+};
+
 /**
  * Marks expired tokens, so that lists and counters can leave them out cheaply; deletes expired sessions, OAuth tokens,
- * codes, links and unsent mails; removes members whose invitation has lapsed; deletes tool calls, connections, clients that
- * nobody connects any more, and audit entries past their retention.
+ * codes, links and unsent mails; removes members whose invitation has lapsed; deletes tool calls, ended tokens, connections,
+ * clients that nobody connects any more, and audit entries past their retention. A step that fails is retried on the next
+ * run, and does not block the others.
  * Correctness doesn't depend on when it runs, because every reader checks the expiry itself.
  */
 export function createExpiryJob(deps: {
@@ -40,45 +47,59 @@ export function createExpiryJob(deps: {
   /** How many days audit entries are kept: at least 30, because the database refuses to delete younger ones. */
   readonly auditDays: number;
 }) {
+  const { pool, log } = deps;
+
   async function expireMails(now: Date): Promise<void> {
     for (let count = BATCH; count === BATCH;) {
-      count = await deleteMails(deps.pool, now, BATCH);
-      if (count > 0) deps.log.warn({ mails: count }, 'deleted mails that expired before they could be sent');
+      count = await deleteMails(pool, now, BATCH);
+      if (count > 0) log.warn({ mails: count }, 'deleted mails that expired before they could be sent');
     }
   }
 
-  async function sweep(): Promise<void> {
+  function createSteps(): Record<string, () => Promise<void>> {
     const now = new Date(deps.clock());
-    // A batch leaves out the tokens of locked owners.
-    while ((await expireTokens(deps.pool, now, BATCH)) > 0);
-    while ((await expireInvitations(deps.pool, now, BATCH)) === BATCH);
-    while ((await deleteSessions(deps.pool, now, BATCH)) === BATCH);
-    while ((await deletePendingSignIns(deps.pool, now, BATCH)) === BATCH);
-    while ((await deleteProviderSignIns(deps.pool, now, BATCH)) === BATCH);
-    while ((await deletePasskeyChallenges(deps.pool, now, BATCH)) === BATCH);
-    while ((await deleteRateLimits(deps.pool, now.getTime(), BATCH)) === BATCH);
-    while ((await deleteServiceCredentials(deps.pool, now, BATCH)) === BATCH);
-    while ((await deleteAccessTokens(deps.pool, now, BATCH)) === BATCH);
-    while ((await deleteArtifacts(deps.pool, now, BATCH)) === BATCH);
-    const endedBefore = new Date(deps.clock() - deps.auditDays * DAY_MS);
-    while ((await deleteGrants(deps.pool, endedBefore, BATCH)) === BATCH);
-    const registeredBefore = new Date(deps.clock() - DAY_MS);
-    while ((await deleteUnusedClients(deps.pool, registeredBefore, BATCH)) === BATCH);
+    const daysAgo = (days: number) => new Date(now.getTime() - days * DAY_MS);
+    const endedBefore = daysAgo(deps.auditDays);
     // What was last used before then has no connection left: the last one has expired, and was deleted since.
     const usedBefore = new Date(endedBefore.getTime() - GRANT_SECONDS * 1_000 - DAY_MS);
-    while ((await deleteIdleClients(deps.pool, usedBefore, BATCH)) === BATCH);
-    while ((await deleteSecrets(deps.pool, now, BATCH)) === BATCH);
-    await expireMails(now);
-    const keptFrom = firstIdAt(deps.clock() - deps.toolCallDays * DAY_MS);
-    while ((await deleteToolCalls(deps.pool, keptFrom, BATCH)) === BATCH);
-    const auditFrom = firstIdAt(deps.clock() - deps.auditDays * DAY_MS);
-    while ((await deleteAuditEntries(deps.pool, auditFrom, BATCH)) === BATCH);
+    const toolCallsFrom = firstIdAt(daysAgo(deps.toolCallDays).getTime());
+    const auditFrom = firstIdAt(endedBefore.getTime());
+    return {
+      'expired tokens': async () => {
+        // A batch leaves out the tokens of locked owners.
+        while ((await expireTokens(pool, now, BATCH)) > 0);
+      },
+      'ended tokens': inBatches(() => deleteEndedTokens(pool, endedBefore, BATCH)),
+      'lapsed invitations': inBatches(() => expireInvitations(pool, now, BATCH)),
+      sessions: inBatches(() => deleteSessions(pool, now, BATCH)),
+      'pending sign-ins': inBatches(() => deletePendingSignIns(pool, now, BATCH)),
+      'provider sign-ins': inBatches(() => deleteProviderSignIns(pool, now, BATCH)),
+      'passkey challenges': inBatches(() => deletePasskeyChallenges(pool, now, BATCH)),
+      'rate limits': inBatches(() => deleteRateLimits(pool, now.getTime(), BATCH)),
+      'service credentials': inBatches(() => deleteServiceCredentials(pool, now, BATCH)),
+      'access tokens': inBatches(() => deleteAccessTokens(pool, now, BATCH)),
+      'OAuth artifacts': inBatches(() => deleteArtifacts(pool, now, BATCH)),
+      grants: inBatches(() => deleteGrants(pool, endedBefore, BATCH)),
+      'unused clients': inBatches(() => deleteUnusedClients(pool, daysAgo(1), BATCH)),
+      'idle clients': inBatches(() => deleteIdleClients(pool, usedBefore, BATCH)),
+      'one-time secrets': inBatches(() => deleteSecrets(pool, now, BATCH)),
+      mails: () => expireMails(now),
+      'tool calls': inBatches(() => deleteToolCalls(pool, toolCallsFrom, BATCH)),
+      'audit entries': inBatches(() => deleteAuditEntries(pool, auditFrom, BATCH)),
+    };
+  }
+
+  async function sweep(): Promise<void> {
+    for (const [what, step] of Object.entries(createSteps()))
+      await step().catch((error: unknown) => {
+        log.warn({ err: error, what }, 'failed to delete expired data; retrying');
+      });
   }
   const task = createPeriodicTask({
     intervalMs: EVERY_MS,
     run: sweep,
     onError: (error) => {
-      deps.log.warn({ err: error }, 'failed to delete expired data; retrying');
+      log.warn({ err: error }, 'failed to delete expired data; retrying');
     },
   });
   return { sweep, start: task.start, stop: task.stop };

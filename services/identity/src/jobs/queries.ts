@@ -11,7 +11,7 @@ import { withdrawLapsedInvitations } from '../members/members/queries.js';
 const due = `status = 'active' and expires_at <= $1`;
 
 /*
- * Locks the owners of the next batch. Whatever changes a family has its owner locked, so the next statement sees the
+ * Locks the owners of the next batch. Whatever changes a family has its owner locked, so the next statements see the
  * family in its final state: no child is moved to a token that another replica expires or revokes at the same time. Locked
  * owners are left for a later batch, so that no two replicas deadlock.
  */
@@ -25,48 +25,61 @@ const lockOwners = `
   )
   select id from member union all select id from account`;
 
+const lockDue = `
+  select id from personal_access_tokens where ${due} and coalesce(owner_id, service_account_id) = any($3::uuid[])
+  order by expires_at limit $2 for update skip locked`;
+
 /*
- * A rotated token ends with its grace: it is revoked, and its children get its successor as their parent, so that they
- * are revoked with that one. The children of a token that expires get its own parent, since a session can rotate them into
- * tokens that outlive it. A heir that ends in the same batch passes them on.
+ * The children of a token that was rotated get its successor as their parent, so that they are revoked with that one.
+ * Those of a token that expires get its own parent, since a session can rotate them into tokens that outlive it. An heir
+ * that ends in the same batch passes them on.
  */
-const expire = `
+const moveChildren = `
   with recursive due as materialized (
-    select id, org_id, expires_at, successor_id, coalesce(successor_id, parent_id) as heir_id from personal_access_tokens
-    where ${due} and coalesce(owner_id, service_account_id) = any($4::uuid[])
-    order by expires_at limit $2 for update skip locked
+    select id, coalesce(successor_id, parent_id) as heir_id from personal_access_tokens where id = any($1::uuid[])
   ), heirs as (
     select id, heir_id from due
     union all
     select heirs.id, due.heir_id from heirs join due on due.id = heirs.heir_id
-  ), moved as (
-    update personal_access_tokens child set parent_id = heirs.heir_id
-    from heirs
-    where child.parent_id = heirs.id and child.status = 'active'
-      and not exists (select from due where due.id = heirs.heir_id)
-      and not exists (select from due where due.id = child.id)
-  ), marked as (
-    update personal_access_tokens token
-    set status = case when token.successor_id is null then 'expired' else 'revoked' end::token_status,
-        revoked_at = case when token.successor_id is not null then token.expires_at end,
-        revoked_reason = case when token.successor_id is not null then 'rotated' end
-    from due where token.id = due.id
-    returning token.id
-  ), audited as (
-    insert into audit_entries (id, org_id, action, subject_id, reason, created_at)
-    select ($3::text || substr(gen_random_uuid()::text, 16))::uuid, org_id, 'token.revoked', id, 'rotated', $1
-    from due where successor_id is not null
+  ), moved as materialized (
+    select child.id, heirs.heir_id
+    from heirs join personal_access_tokens child on child.parent_id = heirs.id and child.status = 'active'
+    where not exists (select from due where due.id = heirs.heir_id) and child.id <> all($1)
+    limit $2
   )
-  select count(*)::int as count from marked`;
+  update personal_access_tokens child set parent_id = moved.heir_id from moved where child.id = moved.id`;
 
-/** @returns how many tokens were marked. Expired tokens are rejected before that as well. */
+const markEnded = `
+  with marked as (
+    update personal_access_tokens
+    set status = case when successor_id is null then 'expired' else 'revoked' end::token_status,
+        revoked_at = case when successor_id is not null then expires_at end,
+        revoked_reason = case when successor_id is not null then 'rotated' end
+    where id = any($1::uuid[])
+    returning id, org_id, successor_id
+  )
+  insert into audit_entries (id, org_id, action, subject_id, reason, created_at)
+  select ($2::text || substr(gen_random_uuid()::text, 16))::uuid, org_id, 'token.revoked', id, 'rotated', $3
+  from marked where successor_id is not null`;
+
+/**
+ * Marks a batch of expired tokens; those whose rotation left a grace are revoked with it. As long as they have many
+ * children, a batch of these is moved instead: a token is marked when it has none left, and however many one member has
+ * created, no statement takes longer than others.
+ *
+ * @returns how many tokens were changed. Expired tokens are rejected before that as well.
+ */
 export const expireTokens = (pool: pg.Pool, now: Date, limit: number): Promise<number> =>
   runInTransaction(pool, async (client) => {
     const owners = await client.query<{ id: string }>(lockOwners, [now, limit]);
     if (owners.rows.length === 0) return 0;
-    const ids = owners.rows.map(({ id }) => id);
-    const { rows } = await client.query<{ count: number }>(expire, [now, limit, auditIdPrefix(now), ids]);
-    return rows[0]?.count ?? 0;
+    const ownerIds = owners.rows.map(({ id }) => id);
+    const { rows } = await client.query<{ id: string }>(lockDue, [now, limit, ownerIds]);
+    const ids = rows.map(({ id }) => id);
+    const { rowCount: movedCount } = await client.query(moveChildren, [ids, limit]);
+    if (movedCount === limit) return limit;
+    await client.query(markEnded, [ids, auditIdPrefix(now), now]);
+    return ids.length;
   });
 
 /** @returns how many members were removed because they hadn't accepted their invitation in time. */
@@ -98,15 +111,24 @@ export async function deleteSecrets(db: pg.Pool, expiredBefore: Date, limit: num
 /** Deletes a batch of rows. @returns how many. */
 type DeleteBatch<T> = (db: pg.Pool, before: T, limit: number) => Promise<number>;
 
-/** @param key - the columns of the table's primary key. */
+/**
+ * @param key - the columns of the table's primary key.
+ * @param dueBy.only - a condition of the index that has the column.
+ */
 function createDeletion<T>(
   table: string,
   key: string,
-  { column, operator }: { readonly column: string; readonly operator: '<' | '<=' },
+  dueBy: {
+    readonly column: string;
+    readonly operator: '<' | '<=';
+    readonly only?: string;
+  },
 ): DeleteBatch<T> {
+  const { column, operator, only = 'true' } = dueBy;
   const sql = `
     delete from ${table} where (${key}) in (
-      select ${key} from ${table} where ${column} ${operator} $1 order by ${column} limit $2 for update skip locked
+      select ${key} from ${table} where ${column} ${operator} $1 and ${only}
+      order by ${column} limit $2 for update skip locked
     )`;
   return async (db, before, limit) => (await db.query(sql, [before, limit])).rowCount ?? 0;
 }
@@ -127,6 +149,12 @@ export const deletePasskeyChallenges = createDeletion<Date>('passkey_challenges'
 export const deleteRateLimits = createDeletion<number>('rate_limits', 'key', {
   column: 'expire',
   operator: '<=',
+});
+/** Deletes tokens that ended before then, with their last use and where it came from. */
+export const deleteEndedTokens = createDeletion<Date>('personal_access_tokens', 'id', {
+  column: 'coalesce(revoked_at, expires_at)',
+  operator: '<=',
+  only: "status <> 'active'",
 });
 export const deleteServiceCredentials = createDeletion<Date>('service_credentials', 'id', expired);
 export const deleteToolCalls = createDeletion<string>('tool_calls', 'id', olderId);

@@ -20,7 +20,7 @@ import { storeAlert } from '../mails/alerts/queries.js';
 import { lockAdministration } from '../members/organisation/administration.js';
 import { findAdministrators } from '../members/smtp/queries.js';
 import type { TokenContext } from './context.js';
-import { tokenAlreadyRotated } from './errors.js';
+import { tokenAlreadyRotated, tooManyTokens } from './errors.js';
 import { canGrant, type ExpiryDays, grantExpiry, grantScopes } from './grant.js';
 import { assertScopesAllowed, limitExpiry, type TokenPolicy } from './policy/policy.js';
 import { findTokenPolicy } from './policy/queries.js';
@@ -54,6 +54,41 @@ interface NewToken {
   readonly createdAt: Date;
   readonly expiresAt: Date | null;
   readonly parentId: string | null;
+  /** The first of the tokens that rotated themselves into this one; null when something else made it. */
+  readonly lineageId: string | null;
+}
+
+/*
+ * The numbers of active tokens bound what a sweep, a rotation and a revocation have to change at once. Creations at the
+ * same time, of which none sees the others, can exceed them by as many.
+ */
+const MAX_OWNED = 10_000;
+const MAX_CREATED_BY_TOKEN = 1_000;
+
+const countTokens = (ownerColumn: 'owner_id' | 'service_account_id') => `
+  select
+    (select count(*)::int from (
+      select from personal_access_tokens where ${ownerColumn} = $1 and status = 'active' limit ${MAX_OWNED}) owned) as owned,
+    (select count(*)::int from (
+      select from personal_access_tokens where parent_id = $2 and status = 'active' limit ${MAX_CREATED_BY_TOKEN}) child) as created`;
+
+/**
+ * @param creatorId - the token that creates another one; null when none does.
+ * @throws AppError 409 when the owner or the creating token has as many active tokens as it may have.
+ */
+export async function assertRoomForToken(
+  client: pg.PoolClient,
+  owner: TokenOwner,
+  creatorId: string | null,
+): Promise<void> {
+  const { rows } = await client.query<{ owned: number; created: number }>(
+    countTokens(getOwnerColumn(owner)),
+    [owner.id, creatorId],
+  );
+  const [{ owned, created } = { owned: 0, created: 0 }] = rows;
+  if (owned >= MAX_OWNED) throw tooManyTokens(`The owner has ${MAX_OWNED} active tokens`);
+  if (created >= MAX_CREATED_BY_TOKEN)
+    throw tooManyTokens(`The creating token has ${MAX_CREATED_BY_TOKEN} active tokens below it`);
 }
 
 const lockOwner = (owners: 'users' | 'service_accounts', lock: 'share' | 'no key update') =>
@@ -114,8 +149,8 @@ export async function lockOwnerAndCreator(
 const insert = (ownerColumn: 'owner_id' | 'service_account_id') => `
   insert into personal_access_tokens
     (id, org_id, ${ownerColumn}, name, description, allow_list, mutes_notices, scopes, token_hash, signing_key_id, created_at,
-     expires_at, parent_id)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`;
+     expires_at, parent_id, lineage_id)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`;
 
 /** Signs and stores a token. @returns its value, which is shown once. */
 export async function insertToken(
@@ -147,6 +182,7 @@ export async function insertToken(
     createdAt,
     expiresAt,
     token.parentId,
+    token.lineageId,
   ]);
   return formatToken(tokenPrefix, jwt);
 }
@@ -177,7 +213,7 @@ async function composeAlert(
  * token, or one that lies within it.
  *
  * @throws AppError 400 for the expiry or the allow list; 401 when the caller's credential has ended since it was
- *   verified; 409 when it is a token that has been rotated.
+ *   verified; 409 when it is a token that has been rotated, or when there are too many active tokens.
  */
 export async function createTokenFor(
   ctx: TokenContext,
@@ -201,6 +237,7 @@ export async function createTokenFor(
       throw validationError([
         { field: 'allowList', message: 'must lie within the allow list of the token that creates this one' },
       ]);
+    await assertRoomForToken(client, owner, creator.tokenId);
     const value = await insertToken(ctx, client, {
       id,
       orgId,
@@ -213,6 +250,7 @@ export async function createTokenFor(
       createdAt,
       expiresAt,
       parentId: creator.tokenId,
+      lineageId: null,
     });
     await insertAuditEntry(client, {
       orgId,

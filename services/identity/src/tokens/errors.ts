@@ -10,6 +10,13 @@ export const sessionRequiredToKeepDescendants = (): AppError =>
     message:
       'Only a session can use keepDescendants: a stolen token could use it to outlive the token that made it',
   });
+/** A stolen token could otherwise blind its owner: mute, rename or revoke the tokens of other programs. */
+export const sessionRequiredOutsideFamily = (): AppError =>
+  new AppError({
+    status: 403,
+    code: 'SESSION_REQUIRED',
+    message: 'A token changes and revokes only itself and its descendants: use a session',
+  });
 /** A stolen token could otherwise move into another family, or out of its allow list, and outlive its revocation. */
 export const sessionRequiredToRotate = (): AppError =>
   new AppError({
@@ -24,5 +31,7 @@ export const tokenRequired = (): AppError =>
     code: 'TOKEN_REQUIRED',
     message: 'Only a personal access token can call this, about itself',
   });
+export const tooManyTokens = (reason: string): AppError =>
+  conflict('TOO_MANY_TOKENS', `${reason}, the most there can be: revoke those that are not needed`);
 export const tokenAlreadyRotated = (): AppError =>
   conflict('ALREADY_ROTATED', 'The token has been rotated already: use the token that replaced it');

@@ -518,10 +518,13 @@ create table personal_access_tokens (
   revoked_reason text,
   -- The token that made a token, or the nearest one above it that lives: revoking that one revokes this one too. Null for
   -- a token that was made with a session.
-  parent_id uuid references personal_access_tokens,
-  successor_id uuid references personal_access_tokens,
+  -- No foreign keys: ended tokens are deleted after the retention, whatever other ended tokens still name them.
+  parent_id uuid,
+  successor_id uuid,
+  -- The first of the tokens that rotated themselves one after the other into this one: whoever stole one of them may hold
+  -- all that came later. Null when something else made it, such as its owner's session.
+  lineage_id uuid,
   description text,
-  -- Whether the signed token names more scopes than the row, which then decides.
   -- The ranges that a token may be used from; empty for any address.
   allow_list inet[] default '{}'::inet[] not null,
   -- When the owner was last told that the token was used after its rotation.
@@ -536,12 +539,16 @@ create table personal_access_tokens (
   constraint token_has_one_owner check (((owner_id is null) <> (service_account_id is null))) not valid,
   constraint revocation_is_whole check ((status = 'revoked') = (revoked_at is not null))
 );
+-- The tokens whose retention ends next.
+create index ended_tokens on personal_access_tokens (coalesce(revoked_at, expires_at)) where status <> 'active';
 -- The history of an organisation's tokens, newest first. Active ones are in `tokens_of_org`.
 create index ended_tokens_of_org on personal_access_tokens (org_id, id) where status <> 'active';
 -- The history of an owner's tokens, newest first. Active ones are in `tokens_of_owner`.
 create index ended_tokens_of_owner on personal_access_tokens (owner_id, id) where status <> 'active';
 -- The history of a service account's tokens, newest first. Active ones are in `tokens_of_service_account`.
 create index ended_tokens_of_service_account on personal_access_tokens (service_account_id, id) where (status <> 'active') and (service_account_id is not null);
+-- A leak report follows the tokens that rotated themselves.
+create index tokens_of_lineage on personal_access_tokens (lineage_id) where lineage_id is not null;
 create index tokens_by_key on personal_access_tokens (signing_key_id) where status = 'active';
 create index tokens_of_org on personal_access_tokens (org_id, id) include (expires_at) where status = 'active';
 -- Ids are UUIDv7, so the order of ids is the order of creation. `expires_at` rides along: a page
@@ -610,7 +617,7 @@ create index sessions_open on sessions (user_id, id desc) where ended_at is null
 
 -- Apart from the tokens, so that use doesn't touch their pages: their lists stay index-only scans.
 create table token_last_used (
-  token_id uuid primary key references personal_access_tokens,
+  token_id uuid primary key references personal_access_tokens on delete cascade,
   last_used_at timestamptz(3) not null,
   -- Where a token was used from last, and with which program.
   address text,
