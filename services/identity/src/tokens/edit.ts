@@ -5,9 +5,16 @@ import { type Caller, toActor } from '../base/caller/actor.js';
 import { runInTransaction } from '../base/transaction.js';
 import { lockAdministration } from '../members/organisation/administration.js';
 import type { TokenContext } from './context.js';
-import { tokenNotFound } from './errors.js';
+import { sessionRequiredOutsideFamily, tokenNotFound } from './errors.js';
 import type { EditTokenBody, TokenDetails } from './schemas.js';
-import { findOwnToken, type TokenDetailsRow, type TokenOwner, toDetails, toState } from './token.js';
+import {
+  findOwnToken,
+  isInFamily,
+  type TokenDetailsRow,
+  type TokenOwner,
+  toDetails,
+  toState,
+} from './token.js';
 
 /* An edit changes what a token is called and who is notified of it. What it grants, only a rotation takes from it. */
 
@@ -63,7 +70,7 @@ export async function getToken(
 /**
  * Changes an active token of the owner. For a service account, the caller is an administrator.
  *
- * @throws AppError 404; 403 ADMIN_REQUIRED.
+ * @throws AppError 404; 403 ADMIN_REQUIRED, or SESSION_REQUIRED for a token outside of the family of the calling one.
  */
 export async function editToken(
   ctx: TokenContext,
@@ -77,7 +84,13 @@ export async function editToken(
   await runInTransaction(ctx.pool, async (client) => {
     if (owner.isServiceAccount) await lockAdministration(client, caller);
     const token = await lockToken(client, [tokenId, owner.id, orgId], now);
-    const before = { name: token.name, description: token.description, noticesMuted: token.mutes_notices };
+    if (caller.kind === 'pat' && !(await isInFamily(client, tokenId, caller.credentialId)))
+      throw sessionRequiredOutsideFamily();
+    const before = {
+      name: token.name,
+      description: token.description,
+      noticesMuted: token.mutes_notices,
+    };
     const after = { ...before, ...body };
     const changes = findEditChanges(before, after);
     if (Object.keys(changes).length === 0) return;

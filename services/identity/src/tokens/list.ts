@@ -106,26 +106,33 @@ interface TokenSearch {
 const MAX_SEARCHED = 2_000;
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** The part of the tokens that has an index. */
-type Part = 'org_id = $1 and $2::uuid is null' | 'owner_id = $2' | 'service_account_id = $2';
+/*
+ * The parts of the tokens that have an index. The owner is looked up in the organisation, so that no cursor is the id of a
+ * token of another one.
+ */
+const parts = {
+  all: 'org_id = $1 and $2::uuid is null',
+  ofMember: 'owner_id = (select id from users where id = $2 and org_id = $1)',
+  ofAccount: 'service_account_id = (select id from service_accounts where id = $2 and org_id = $1)',
+} as const;
 
 /*
  * The newest tokens come from an index in the order of their ids: `tokens_of_owner`, `tokens_of_service_account` and
  * `tokens_of_org` for active ones, and the same with `ended_` for the history. Owner and cursor are bounds of these
- * indexes; state chooses between them. The organisation of an owner and the other filters are applied to at most
+ * indexes; state chooses between them. The other filters are applied to at most
  * MAX_SEARCHED tokens, and the cursor leads on from there.
  */
-const newest = (part: Part, isActiveOnly: boolean) => `
+const newest = (part: keyof typeof parts, isActiveOnly: boolean) => `
     (select id from personal_access_tokens
-    where ${part} and id < $3
+    where ${parts[part]} and id < $3
       and ${isActiveOnly ? `status = 'active' and (expires_at is null or expires_at > $4)` : `status <> 'active' and $4::timestamptz is not null`}
     order by id desc limit ${MAX_SEARCHED})`;
 
 /* An id is that of a member or of a service account, so one of the two parts is empty. */
 const newestOf = (owners: 'one' | 'all', isActiveOnly: boolean) =>
   owners === 'all'
-    ? newest('org_id = $1 and $2::uuid is null', isActiveOnly)
-    : `${newest('owner_id = $2', isActiveOnly)} union all ${newest('service_account_id = $2', isActiveOnly)}`;
+    ? newest('all', isActiveOnly)
+    : `${newest('ofMember', isActiveOnly)} union all ${newest('ofAccount', isActiveOnly)}`;
 
 const toSearch = (owners: 'one' | 'all', isActiveOnly: boolean) => `
   with searched as materialized (${newestOf(owners, isActiveOnly)}

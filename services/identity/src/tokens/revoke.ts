@@ -1,19 +1,19 @@
 import type pg from 'pg';
 import { auditIdPrefix } from '../audit/queries.js';
-import { type Caller, getUserAgent } from '../base/caller/actor.js';
+import { type AccountCaller, getUserAgent } from '../base/caller/actor.js';
 import { runInTransaction } from '../base/transaction.js';
 import { describeRevocation } from '../mails/alerts/alerts.js';
 import { limitAlert, type LimitedAlert } from '../mails/alerts/limited-alerts.js';
 import { storeAlert } from '../mails/alerts/queries.js';
 import type { TokenContext } from './context.js';
-import { sessionRequiredToKeepDescendants, tokenNotFound } from './errors.js';
+import { sessionRequiredOutsideFamily, sessionRequiredToKeepDescendants, tokenNotFound } from './errors.js';
 import type { RevokeOptions } from './schemas.js';
-import { isActive } from './token.js';
+import { isActive, isInFamily } from './token.js';
 import { isStillRevocable } from './unused.js';
 
 /** The caller who revokes, or the platform, which has no credential. It has a user when it acts for an administrator. */
 export type Revoker =
-  | Caller
+  | AccountCaller
   | {
       readonly orgId: string;
       readonly userId: string | null;
@@ -39,6 +39,8 @@ export interface Revocation {
   readonly keepsDescendants: boolean;
   /** Whether the token is revoked only while it is unused and its owner was warned. */
   readonly onlyIfUnused?: boolean;
+  /** Whether descendants are revoked also when the token itself has ended. */
+  readonly evenIfEnded?: boolean;
   /** Whether only what the token and its predecessors created is revoked. */
   readonly onlyDescendants?: boolean;
   readonly at: Date;
@@ -55,7 +57,7 @@ export interface RevokedToken {
 }
 
 /** Changing a family of a hundred thousand tokens takes seconds; a single token takes a few milliseconds. */
-const REVOKE_TIMEOUT_MS = 30_000;
+export const REVOKE_TIMEOUT_MS = 30_000;
 /** Locks time out as soon as in any other statement. */
 const LOCK_TIMEOUT_MS = 1_000;
 
@@ -106,7 +108,7 @@ const revokeFrom = (seed: string) => `
     from family, heir where child.parent_id = family.id and child.status = 'active' and $8::boolean
   ), revoked as (
     update personal_access_tokens token
-    set status = 'revoked', revoked_at = $2, revoked_by = $5, revoked_reason = $6
+    set status = 'revoked', revoked_at = $2, revoked_by = (select id from users where id = $5), revoked_reason = $6
     from family where token.id = family.id and ${isActive}
     returning token.id, token.org_id
   )
@@ -118,6 +120,7 @@ const revokeFrom = (seed: string) => `
 const theToken = `id = $1 and ($4::uuid is null or $4 in (owner_id, service_account_id)) and ${isActive}`;
 const revokeAnyway = revokeFrom(theToken);
 const revokeUnused = revokeFrom(`${theToken} and ${isStillRevocable('personal_access_tokens.id', '$2')}`);
+const revokeEnded = revokeFrom(`id = $1 and $4::uuid is null`);
 const revokeDescendants = revokeFrom(`status = 'active' and $4::uuid is null and parent_id in (
       select $1::uuid union all select id from personal_access_tokens where successor_id = $1 and status = 'active')`);
 
@@ -132,13 +135,19 @@ export async function lockTokenOwner(
   return rows[0];
 }
 
+function chooseStatement(only: Pick<Revocation, 'onlyDescendants' | 'onlyIfUnused' | 'evenIfEnded'>): string {
+  if (only.onlyDescendants) return revokeDescendants;
+  if (only.onlyIfUnused) return revokeUnused;
+  return only.evenIfEnded ? revokeEnded : revokeAnyway;
+}
+
 /** Revokes a token whose owner is locked. @returns how many tokens were revoked; 0 when there was no such active token. */
 export async function revokeLockedTokens(
   client: pg.PoolClient,
   { tokenId, ownerId, by, reason, keepsDescendants, at, ...only }: Omit<Revocation, 'toAlert'>,
 ): Promise<number> {
   const query: pg.QueryConfig & { query_timeout: number } = {
-    text: only.onlyDescendants ? revokeDescendants : only.onlyIfUnused ? revokeUnused : revokeAnyway,
+    text: chooseStatement(only),
     values: [
       tokenId,
       at,
@@ -170,21 +179,32 @@ export const revokeTokens = (pool: pg.Pool, { toAlert, ...revocation }: Revocati
     return count;
   });
 
-const newestToken = `
+/*
+ * The tokens that rotated themselves into one another, of which `$1` is one, and those that replaced them since `$2`. Of
+ * these, the ones below which something is active.
+ */
+const livingLineage = `
   with recursive lineage as (
-    select id, successor_id, 0 as rotations from personal_access_tokens where id = $1
-    union all
-    select token.id, token.successor_id, rotations + 1
+    select id, successor_id from personal_access_tokens
+    where id = (select coalesce(lineage_id, id) from personal_access_tokens where id = $1)
+      or lineage_id = (select coalesce(lineage_id, id) from personal_access_tokens where id = $1)
+    union
+    select token.id, token.successor_id
     from lineage join personal_access_tokens token on token.id = lineage.successor_id
     where $2::timestamptz is null or token.created_at >= $2
   )
-  select id from lineage order by rotations desc limit 1`;
+  select id from lineage
+  where exists (select from personal_access_tokens where id = lineage.id and status = 'active')
+    or exists (select from personal_access_tokens where parent_id = lineage.id and status = 'active')
+    or exists (select from personal_access_tokens where successor_id = lineage.id and status = 'active')
+  order by id desc`;
 
 /**
- * Revokes the newest token of a lineage in the name of the platform, with the predecessors that still work and with all that
- * they created. The owner is locked first, so that no rotation can replace the newest token.
+ * Revokes the tokens of a lineage in the name of the platform, with all that they created. Whoever holds the value of a
+ * token may have rotated it, so those that rotated themselves into one another are revoked together, whenever that was. The
+ * owner is locked first, so that no rotation can replace the newest token.
  *
- * @param lineage.rotatedSince - ignores earlier rotations: what they created stays.
+ * @param lineage.rotatedSince - ignores earlier rotations by others: what those created stays.
  */
 export async function revokeLineage(
   client: pg.PoolClient,
@@ -198,15 +218,35 @@ export async function revokeLineage(
 ): Promise<void> {
   const { tokenId, orgId, reason, rotatedSince, at } = lineage;
   await lockTokenOwner(client, tokenId, orgId);
-  const { rows } = await client.query<{ id: string }>(newestToken, [tokenId, rotatedSince ?? null]);
-  await revokeLockedTokens(client, {
-    tokenId: rows[0]?.id ?? tokenId,
-    ownerId: undefined,
-    by: platformRevoker(orgId),
-    reason,
-    keepsDescendants: false,
-    at,
-  });
+  const { rows } = await client.query<{ id: string }>(livingLineage, [tokenId, rotatedSince ?? null]);
+  for (const { id } of rows)
+    await revokeLockedTokens(client, {
+      tokenId: id,
+      ownerId: undefined,
+      by: platformRevoker(orgId),
+      reason,
+      keepsDescendants: false,
+      evenIfEnded: true,
+      at,
+    });
+}
+
+const ownActiveToken = `select from personal_access_tokens where id = $1 and owner_id = $3 and ${isActive}`;
+
+/**
+ * A token reaches only itself and its descendants, so that whoever stole it can't end what watches it.
+ *
+ * @throws AppError 403 SESSION_REQUIRED; 404 when there is no such active token.
+ */
+async function assertReachable(
+  { pool }: Pick<TokenContext, 'pool'>,
+  caller: AccountCaller,
+  tokenId: string,
+  at: Date,
+): Promise<void> {
+  if (caller.kind !== 'pat' || (await isInFamily(pool, tokenId, caller.credentialId))) return;
+  const { rowCount } = await pool.query(ownActiveToken, [tokenId, at, caller.userId]);
+  throw rowCount === 1 ? sessionRequiredOutsideFamily() : tokenNotFound();
 }
 
 /**
@@ -215,17 +255,18 @@ export async function revokeLineage(
  *
  * @param ownerId - undefined for any member or service account of the organisation.
  * @returns how many tokens were revoked.
- * @throws AppError 404; 403 SESSION_REQUIRED when a token asks for `keepDescendants`.
+ * @throws AppError 404; 403 SESSION_REQUIRED when a token asks for `keepDescendants`, or for a token outside of its family.
  */
 export async function revokeToken(
   { pool, clock, outbox }: TokenContext,
-  caller: Caller,
+  caller: AccountCaller,
   ownerId: string | undefined,
   tokenId: string,
   { reason, keepDescendants: keepsDescendants = false }: RevokeOptions = {},
 ): Promise<number> {
   if (keepsDescendants && caller.kind !== 'session') throw sessionRequiredToKeepDescendants();
   const at = new Date(clock());
+  await assertReachable({ pool }, caller, tokenId, at);
   const count = await revokeTokens(pool, {
     tokenId,
     ownerId,

@@ -6,15 +6,18 @@ import { insertAuditEntry } from '../audit/queries.js';
 import { type Caller, toActor } from '../base/caller/actor.js';
 import { runInTransaction } from '../base/transaction.js';
 import { isNarrower, readAllowList } from '../credentials/allow-lists/ranges.js';
+import { describeManyRotations, describeRotation } from '../mails/alerts/alerts.js';
+import { ALERTS_PER_HOUR, limitAlert, type LimitedAlert } from '../mails/alerts/limited-alerts.js';
+import { storeAlert } from '../mails/alerts/queries.js';
 import type { TokenContext } from './context.js';
-import { type Creator, insertToken, lockOwnerAndCreator } from './create.js';
+import { assertRoomForToken, type Creator, insertToken, lockOwnerAndCreator } from './create.js';
 import { sessionRequiredToRotate, tokenAlreadyRotated, tokenNotFound } from './errors.js';
 import { grantExpiry } from './grant.js';
 import { assertScopesAllowed, limitExpiry } from './policy/policy.js';
 import { findTokenPolicy } from './policy/queries.js';
-import { lockTokenOwner, revokeLockedTokens } from './revoke.js';
-import type { RotatedToken, RotateOptions } from './schemas.js';
-import { getOwnerColumn, type TokenDetailsRow, type TokenOwner, toState } from './token.js';
+import { lockTokenOwner, REVOKE_TIMEOUT_MS, revokeLockedTokens } from './revoke.js';
+import { DEFAULT_GRACE_SECONDS, type RotatedToken, type RotateOptions } from './schemas.js';
+import { getOwnerColumn, isInFamily, type TokenDetailsRow, type TokenOwner, toState } from './token.js';
 
 /*
  * A rotation replaces a token by a new one with the same name and place in its family. The new one has the same scopes and
@@ -38,7 +41,8 @@ const toLifetimeMs = ({ created_at: from, expires_at: to }: RotatableRow): numbe
   to === null ? null : to.getTime() - from.getTime();
 
 const rotatable = (ownerColumn: 'owner_id' | 'service_account_id') => `
-  select name, description, allow_list, mutes_notices, scopes, parent_id, created_at, expires_at, status::text, successor_id
+  select name, description, allow_list, mutes_notices, scopes, parent_id, lineage_id, created_at, expires_at, status::text,
+    successor_id
   from personal_access_tokens where id = $1 and ${ownerColumn} = $2 for no key update`;
 type RotatableRow = Pick<
   TokenDetailsRow,
@@ -52,7 +56,7 @@ type RotatableRow = Pick<
   | 'expires_at'
   | 'status'
   | 'successor_id'
->;
+> & { readonly lineage_id: string | null };
 
 /** @throws AppError 404; 409 when it has been rotated. */
 function assertRotatable<Row extends Pick<TokenDetailsRow, 'expires_at' | 'status' | 'successor_id'>>(
@@ -63,16 +67,6 @@ function assertRotatable<Row extends Pick<TokenDetailsRow, 'expires_at' | 'statu
   if (!row || toState(row, now) !== 'active') throw tokenNotFound();
   return row;
 }
-
-/* The tokens whose revocation would revoke the token `$1`: itself, its ancestors and their successors. */
-const isInLineage = `
-  with recursive lineage as (
-    select id, parent_id, successor_id from personal_access_tokens where id = $1
-    union
-    select above.id, above.parent_id, above.successor_id
-    from lineage cross join lateral unnest(array[lineage.parent_id, lineage.successor_id]) as link (id)
-      join personal_access_tokens above on above.id = link.id
-  ) select from lineage where id = $2`;
 
 /**
  * A token rotates only its descendants, so that whoever stole it can't leave its family, and only those within its allow
@@ -88,8 +82,7 @@ async function assertOwnFamily(
 ): Promise<void> {
   if (creator.tokenId === null) return;
   const isWithin = isNarrower(allowList, creator.allowList);
-  if (!isWithin || (await client.query(isInLineage, [tokenId, creator.tokenId])).rowCount === 0)
-    throw sessionRequiredToRotate();
+  if (!isWithin || !(await isInFamily(client, tokenId, creator.tokenId))) throw sessionRequiredToRotate();
 }
 
 /** @throws AppError 400 that names each scope that the token lacks. */
@@ -146,8 +139,6 @@ async function revokeDescendants(
   tokenId: string,
   at: Date,
 ): Promise<number> {
-  // The owner is locked already; this gives the statement as much time as a revocation has.
-  await lockTokenOwner(client, tokenId, caller.orgId);
   const revocation = {
     tokenId,
     ownerId: undefined,
@@ -158,6 +149,24 @@ async function revokeDescendants(
   };
   return revokeLockedTokens(client, { ...revocation, onlyDescendants: true });
 }
+
+/** Returns the alert to the owner about a token that a token made: whoever stole one could stay by rotating it. */
+const composeAlert = (
+  { outbox }: Pick<TokenContext, 'outbox'>,
+  { userId, client }: Caller,
+  { name, createdAt }: { readonly name: string; readonly createdAt: Date },
+): LimitedAlert =>
+  limitAlert(outbox, {
+    topic: 'token-rotated',
+    causedBy: userId,
+    recipients: [userId],
+    tokenOwnerId: userId,
+    alert: describeRotation(name),
+    summary: describeManyRotations(ALERTS_PER_HOUR),
+    client,
+    isMerged: true,
+    at: createdAt,
+  });
 
 interface Retirement {
   readonly tokenId: string;
@@ -182,8 +191,17 @@ async function retireToken(
     return;
   }
   await client.query(retire, [tokenId, successorId, at, caller.userId]);
-  await client.query(adoptChildren, [tokenId, successorId]);
-  await insertAuditEntry(client, { ...entry, action: 'token.revoked', reason: 'rotated' });
+  const adoption: pg.QueryConfig & { query_timeout: number } = {
+    text: adoptChildren,
+    values: [tokenId, successorId],
+    query_timeout: REVOKE_TIMEOUT_MS,
+  };
+  await client.query(adoption);
+  await insertAuditEntry(client, {
+    ...entry,
+    action: 'token.revoked',
+    reason: 'rotated',
+  });
 }
 
 /**
@@ -192,7 +210,8 @@ async function retireToken(
  *
  * @throws AppError 404; 409 when the token or the calling token has been rotated; 403 when the caller lacks a scope of the
  *   new token, or is a token that isn't the token itself or an ancestor of it; 400 when the caller can't grant the expiry, or
- *   for a scope or an address that the old token lacks; 401
+ *   for a scope or an address that the old token lacks; 409 when there are too many active tokens to keep this one for a
+ *   grace; 401
  *   when its credential has ended since it was verified.
  */
 export async function rotateToken(
@@ -202,7 +221,7 @@ export async function rotateToken(
   tokenId: string,
   options: RotateOptions = {},
 ): Promise<RotatedToken> {
-  const { graceSeconds = 0, expiryDays } = options;
+  const { graceSeconds = DEFAULT_GRACE_SECONDS, expiryDays } = options;
   const policy = await findTokenPolicy(ctx.prisma, caller.orgId);
   const now = ctx.clock();
   const at = new Date(now);
@@ -219,6 +238,10 @@ export async function rotateToken(
     const granted = grantExpiry(caller, expiryDays, now, toLifetimeMs(locked));
     const expiry = limitExpiry(policy, { expiresAt: granted, isRequested: expiryDays !== undefined, now });
     await assertOwnFamily(client, tokenId, allowList, creator);
+    // Without a grace, the number of active tokens stays the same.
+    if (graceEndsAt) await assertRoomForToken(client, owner, null);
+    // The owner is locked already; this gives the statements about its family as much time as a revocation has.
+    await lockTokenOwner(client, tokenId, orgId);
     const created = {
       id,
       orgId,
@@ -231,6 +254,7 @@ export async function rotateToken(
       createdAt: at,
       expiresAt: expiry === null ? null : new Date(expiry),
       parentId: locked.parent_id,
+      lineageId: creator.tokenId === tokenId ? (locked.lineage_id ?? tokenId) : null,
     };
     const value = await insertToken(ctx, client, created);
     await insertAuditEntry(client, {
@@ -246,9 +270,21 @@ export async function rotateToken(
       at,
     });
     const count = isNarrowed ? await revokeDescendants(client, caller, tokenId, at) : 0;
-    await retireToken(client, caller, { tokenId, successorId: id, graceEndsAt, at });
-    return { old: locked, token: created, revokedCount: count, accessToken: value };
+    await retireToken(client, caller, {
+      tokenId,
+      successorId: id,
+      graceEndsAt,
+      at,
+    });
+    if (creator.tokenId !== null) await storeAlert(client, composeAlert(ctx, caller, created), at);
+    return {
+      old: locked,
+      token: created,
+      revokedCount: count,
+      accessToken: value,
+    };
   });
+  ctx.outbox.wake();
   const endsAt = Math.min((graceEndsAt ?? at).getTime(), old.expires_at?.getTime() ?? Infinity);
   return {
     token: {

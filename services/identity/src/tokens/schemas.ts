@@ -175,14 +175,16 @@ export const EditTokenBody = Type.Object(
 export type EditTokenBody = Type.Static<typeof EditTokenBody>;
 
 const MAX_GRACE_SECONDS = 604_800;
+/** A client whose answer got lost still has a token that works while somebody looks into it. */
+export const DEFAULT_GRACE_SECONDS = 60;
 
 export const RotateOptions = Type.Object(
   {
     graceSeconds: Type.Integer({
       minimum: 0,
       maximum: MAX_GRACE_SECONDS,
-      default: 0,
-      description: 'How long the replaced token still works. Default: it ends at once.',
+      default: DEFAULT_GRACE_SECONDS,
+      description: 'How long the replaced token still works; 0: it ends at once. Default: a minute.',
     }),
     expiryDays: Type.Optional(
       Type.Unsafe<ExpiryDays>({

@@ -74,6 +74,23 @@ export async function findOwnToken(
   return rows[0];
 }
 
+/* The tokens whose revocation would revoke the token `$1`: itself, its ancestors and their successors. */
+const isInLineage = `
+  with recursive lineage as (
+    select id, parent_id, successor_id from personal_access_tokens where id = $1
+    union
+    select above.id, above.parent_id, above.successor_id
+    from lineage cross join lateral unnest(array[lineage.parent_id, lineage.successor_id]) as link (id)
+      join personal_access_tokens above on above.id = link.id
+  ) select from lineage where id = $2`;
+
+/** @returns whether the token is the other one or a descendant of it. */
+export const isInFamily = async (
+  client: Pick<pg.Pool, 'query'>,
+  tokenId: string,
+  ofTokenId: string,
+): Promise<boolean> => (await client.query(isInLineage, [tokenId, ofTokenId])).rowCount === 1;
+
 const managedOwner = `
   select coalesce(owner_id, service_account_id) as id, service_account_id is not null as "isServiceAccount"
   from personal_access_tokens

@@ -21,19 +21,31 @@ export async function startAlerts() {
     make: (name: string, token = member.session) =>
       platform.identity.createToken(token, { name, scopes: ['user:read', 'pat:write', 'pat:read'] }),
     getStatus: async ({ accessToken: token }: CreatedToken, headers = {}) =>
-      (await platform.identity.call('GET', '/api/v1/users/me', { token, headers })).status,
-    rotate: async ({ id }: CreatedToken): Promise<CreatedToken> =>
-      (await platform.identity.call('POST', `${path}/${id}/rotate`, { token: member.session })).body.token,
+      (
+        await platform.identity.call('GET', '/api/v1/users/me', {
+          token,
+          headers,
+        })
+      ).status,
+    rotate: async ({ id }: CreatedToken, token = member.session, graceSeconds = 0): Promise<CreatedToken> =>
+      (
+        await platform.identity.call('POST', `${path}/${id}/rotate`, {
+          token,
+          body: { graceSeconds },
+        })
+      ).body.token,
     findEntries,
     waitForEntry: (action: string, token: CreatedToken) =>
-      waitFor(async () => (await findEntries(action, token)).length > 0, { what: action }),
-    /** Returns the alerts about a token, but for those about new tokens. */
+      waitFor(async () => (await findEntries(action, token)).length > 0, {
+        what: action,
+      }),
+    /** Returns the alerts about a token, but for those about new and rotated tokens. */
     mailsAbout: (email: string, name: string) =>
       platform
         .mailsTo(email)
         .filter(
           ({ subject = '', text }) =>
-            !/new access tokens? (was|were) created$/.test(subject) && text?.includes(`"${name}"`),
+            !/access tokens? (was|were) (created|rotated)$/.test(subject) && text?.includes(`"${name}"`),
         ),
   };
 }

@@ -20,7 +20,10 @@ async function createOutlivingToken() {
   const parent = await make(root.accessToken, { expiryDays: 30 });
   const child = await make(parent.accessToken, { expiryDays: 30 });
   const grandchild = await make(child.accessToken, { expiryDays: 30 });
-  const rotation = { token: session, body: { expiryDays: 365 } };
+  const rotation = {
+    token: session,
+    body: { expiryDays: 365, graceSeconds: 0 },
+  };
   const { body } = await identity.call('POST', `${path}/${grandchild.id}/rotate`, rotation);
   return { root, outliving: body.token as CreatedToken };
 }
@@ -43,7 +46,7 @@ test('a token that outlives those that created it is revoked with the ones above
   expect([await revoke(unmarked.root), await isAlive(unmarked.outliving)]).toEqual([2, false]);
   const rotated = await identity.call('POST', `${path}/${narrowed.root.id}/rotate`, {
     token: session,
-    body: { scopes: ['pat:write'] },
+    body: { scopes: ['pat:write'], graceSeconds: 0 },
   });
   expect([rotated.status, rotated.body.revokedCount]).toEqual([201, 1]);
   expect(await isAlive(narrowed.outliving)).toBe(false);

@@ -21,7 +21,7 @@ async function createFamily(maker = session) {
   const parent = await make(root.accessToken, 30);
   const child = await make(parent.accessToken, 30);
   const { id } = await make(child.accessToken, 30);
-  const rotation = { token: maker, body: { expiryDays: 365 } };
+  const rotation = { token: maker, body: { expiryDays: 365, graceSeconds: 0 } };
   const { body } = await identity.call('POST', `${path}/${id}/rotate`, rotation);
   return { root, parent, child, youngest: body.token as CreatedToken };
 }

@@ -86,7 +86,7 @@ test('a token cannot use keepDescendants, neither to outlive its parent nor to l
   }
   expect(await alive([root, child, sibling, grandchild])).toEqual([true, true, true, true]);
   // Every token may send the default explicitly.
-  const answer = await revoke(root.id, { keepDescendants: false }, grandchild.accessToken);
+  const answer = await revoke(root.id, { keepDescendants: false }, root.accessToken);
   expect([answer.status, answer.body.revokedCount]).toEqual([200, 4]);
   expect(await alive([root, child, sibling, grandchild])).toEqual([false, false, false, false]);
 });
@@ -95,7 +95,7 @@ test('the revoking tool revokes all descendants, and has no argument to keep any
   const { root, child, grandchild } = await createFamily();
   const call = async (args: object) =>
     (
-      await createCaller(identity, child.accessToken).legacy('tools/call', {
+      await createCaller(identity, root.accessToken).legacy('tools/call', {
         name: 'revoke_my_token',
         arguments: args,
       })

@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { waitFor } from '@platform/testing';
+import { toKey } from '../../src/base/rate-limits/queries.js';
 import type { CreatedToken } from '../identity.js';
 import { type Alerts, path, startAlerts } from './alerts.js';
 
@@ -148,6 +149,57 @@ test('PAT-31 rotating a token between its report and the reaction saves nothing,
   expect([await getStatus(early), await getStatus(rotated.body.token)]).toEqual([401, 200]);
 });
 
+const rotateItself = (token: CreatedToken, graceSeconds: number) =>
+  rotate(token, token.accessToken, graceSeconds);
+
+test.each([
+  ['with a grace', 3_600],
+  ['without a grace', 0],
+])(
+  'PAT-31 a token that rotated itself %s before its report ends with all that came of it',
+  async (how, grace) => {
+    const name = `escaped ${how}`;
+    const token = await make(name);
+    const child = await make(`${name}, child`, token.accessToken);
+    const second = await rotateItself(token, grace);
+    const late = await make(`${name}, late child`, second.accessToken);
+    const third = await rotateItself(second, grace);
+    expect(await getStatus(third)).toBe(200);
+    await report([{ token: token.accessToken }]);
+    await waitForEntry('token.leaked', token);
+    const family = [token, child, second, late, third];
+    expect(await Promise.all(family.map((one) => getStatus(one)))).toEqual(family.map(() => 401));
+    await platform.drained();
+    // The uses of rotated tokens above are mailed about as well.
+    const leaks = mailsAbout(member.email, name).filter(({ subject }) => subject?.includes('leaked'));
+    expect(leaks).toHaveLength(1);
+  },
+);
+
+test('PAT-31 what a session made of a token that had rotated itself outlives the report of the old value', async () => {
+  const token = await make('healed');
+  const second = await rotateItself(token, 3_600);
+  const healed = await rotate(second, member.session, 3_600);
+  await report([{ token: token.accessToken }]);
+  await waitForEntry('token.leaked', token);
+  const statuses = await Promise.all([token, second, healed].map((one) => getStatus(one)));
+  expect(statuses).toEqual([401, 401, 200]);
+});
+
+test('PAT-31 that the newest token of a lineage has expired keeps nothing of it alive', async () => {
+  const token = await make('outlived');
+  const second = await rotateItself(token, 3_600);
+  const child = await make('outliving child', second.accessToken);
+  await platform.identity.db.query(
+    'update personal_access_tokens set expires_at = clock_timestamp() where id = $1',
+    [second.id],
+  );
+  expect(await getStatus(child)).toBe(200);
+  await report([{ token: token.accessToken }]);
+  await waitForEntry('token.leaked', token);
+  expect([await getStatus(token), await getStatus(child)]).toEqual([401, 401]);
+});
+
 test('reports of a token that was revoked before cause no alert, however many wait', async () => {
   const token = await make('ended before');
   await platform.identity.call('DELETE', `${path}/${token.id}`, { token: member.session });
@@ -204,4 +256,24 @@ test('a network that reports too much is refused, whatever it reports', async ()
   ]);
   expect(await getStatus(token)).toBe(200);
   expect((await from('2001:db8:0:2::1')).status).toBe(202);
+});
+
+const countReports = (key: string, points: number) =>
+  platform.identity.db.query(
+    `insert into rate_limits (key, points, expire)
+     values ($1, $2, (extract(epoch from clock_timestamp()) * 1000)::bigint + 900000)
+     on conflict (key) do update set points = excluded.points, expire = excluded.expire`,
+    [key, points],
+  );
+
+test('a site that reports from many networks is refused, and so is everybody when all together report too much', async () => {
+  const from = (address: string) => report([garbage(0)], { 'x-forwarded-for': address });
+  for (let count = 0; count < 240; count += 1) {
+    const { status } = await from(`2001:db8:1:${count.toString(16)}::1`);
+    expect([count, status]).toEqual([count, 202]);
+  }
+  expect((await from('2001:db8:1:ffff::1')).status).toBe(429);
+  expect((await from('2001:db8:2:1::1')).status).toBe(202);
+  await countReports(`leak-report-of-all:account:${toKey('leak-report')}`, 1_200);
+  expect((await from('2001:db8:3:1::1')).status).toBe(429);
 });

@@ -50,8 +50,13 @@ test('the reuse of a rotated token ends its family and is mailed once, although 
   };
   await identity.call('PUT', '/api/v1/organisation/token-policy', { token: session, body: policy });
   const owner = await identity.createMember(session);
-  const old = await identity.createToken(owner.session, { scopes: ['user:read', 'pat:write'] });
-  const { body } = await identity.call('POST', `${path}/${old.id}/rotate`, { token: owner.session });
+  const old = await identity.createToken(owner.session, {
+    scopes: ['user:read', 'pat:write'],
+  });
+  const { body } = await identity.call('POST', `${path}/${old.id}/rotate`, {
+    token: owner.session,
+    body: { graceSeconds: 0 },
+  });
   const current = body.token as CreatedToken;
   const getStatus = async (url: string, { accessToken }: CreatedToken) =>
     (await fetch(`${url}/api/v1/users/me`, { headers: { authorization: `Bearer ${accessToken}` } })).status;

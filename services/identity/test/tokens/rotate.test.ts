@@ -17,8 +17,12 @@ beforeAll(async () => {
 afterAll(() => identity.close());
 
 const make = (token: string, fields: object = {}) => identity.createToken(token, { scopes, ...fields });
-const rotate = (id: string, body?: object, token = session) =>
-  identity.call('POST', `${path}/${id}/rotate`, { token, ...(body && { body }) });
+/** Ends the old token at once unless the body says otherwise. */
+const rotate = (id: string, body: object = {}, token = session) =>
+  identity.call('POST', `${path}/${id}/rotate`, {
+    token,
+    body: { graceSeconds: 0, ...body },
+  });
 const rotated = async (id: string, body?: object, token = session): Promise<CreatedToken> => {
   const answer = await rotate(id, body, token);
   expect([answer.status, answer.text]).toEqual([201, expect.any(String)]);
@@ -97,6 +101,24 @@ test('the old token works until its grace ends, and is then revoked as rotated',
   );
   expect(rows).toEqual([{ actor_id: null, reason: 'rotated' }]);
   expect((await revoke(token.id)).body.revokedCount).toBe(2);
+});
+
+test('without a word about the grace, the old token works for another minute', async () => {
+  const [one, two] = [await make(session), await make(session)];
+  for (const [{ id }, options] of [
+    [one, {}],
+    [two, { body: {} }],
+  ] as const) {
+    const answer = await identity.call('POST', `${path}/${id}/rotate`, {
+      token: session,
+      ...options,
+    });
+    const { replaced, token } = answer.body;
+    expect(Date.parse(replaced.endsAt) - Date.parse(token.createdAt)).toBe(60 * SECOND);
+  }
+  expect(await statuses(one, two)).toEqual([200, 200]);
+  identity.advance(61 * SECOND);
+  expect(await statuses(one, two)).toEqual([401, 401]);
 });
 
 test('the grace outlives a restart of the service', async () => {
@@ -180,7 +202,10 @@ test('a revocation of the old token during its grace leaves the new one active',
 test('a token rotates itself, and never into a later expiry than its own', async () => {
   const old = await make(session, { expiryDays: 90 });
   const self = (token: CreatedToken, body: object = {}) =>
-    identity.call('POST', `${path}/self/rotate`, { token: token.accessToken, body });
+    identity.call('POST', `${path}/self/rotate`, {
+      token: token.accessToken,
+      body: { graceSeconds: 0, ...body },
+    });
   const refused = await self(old, { expiryDays: 365 });
   expect([refused.status, refused.body.error.details[0].field]).toEqual([400, 'expiryDays']);
   const answer = await self(old, {});

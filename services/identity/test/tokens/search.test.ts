@@ -194,6 +194,20 @@ test('each search reads one index in its order, and no more than a bounded part 
   }
 });
 
+test("an administrator's search by an owner of another organisation finds nothing, not even a cursor", async () => {
+  const other = await identity.createOrganisation('foreign@example.com');
+  const { id } = await identity.createToken(other.session);
+  const { rows } = await identity.db.query<{ owner_id: string }>(
+    `insert into personal_access_tokens (id, org_id, owner_id, name, scopes, token_hash, signing_key_id, created_at)
+     select overlay(gen_random_uuid()::text placing '01900000-0000-7' from 1 for 15)::uuid, org_id, owner_id, 'foreign',
+       scopes, 'x', signing_key_id, now()
+     from personal_access_tokens, generate_series(1, 2000) where id = $1 returning owner_id`,
+    [id],
+  );
+  const answer = await searchAll(`owner=${rows[0]?.owner_id}`);
+  expect([answer.status, answer.body]).toEqual([200, { data: [], nextCursor: null }]);
+});
+
 test('rejects invalid filters', async () => {
   for (const query of ['state=all', 'q=', 'scope=', 'limit=0', 'limit=101', 'cursor=x', 'unusedSince=yesterday', 'foo=1', 'owner=x'])
     expect([query, (await search(query)).status]).toEqual([query, 400]);
@@ -217,7 +231,16 @@ test('an agent lists its tokens by state and rotates its own', async () => {
     { id: agent.id, state: 'active', replacedBy: id },
   ]);
   expect((await call(accessToken, 'rotate_my_token', { tokenId: agent.id })).isError).toBe(true);
-  expect((await call(accessToken, 'rotate_my_token', {})).structuredContent.replaced.id).toBe(id);
-  const last = await call(agent.accessToken, 'list_my_tokens', { state: 'revoked', limit: 1 });
-  expect(last.structuredContent.tokens[0]).toMatchObject({ id, state: 'revoked', revokedReason: 'rotated' });
+  expect(
+    (await call(accessToken, 'rotate_my_token', { graceSeconds: 0 })).structuredContent.replaced.id,
+  ).toBe(id);
+  const last = await call(agent.accessToken, 'list_my_tokens', {
+    state: 'revoked',
+    limit: 1,
+  });
+  expect(last.structuredContent.tokens[0]).toMatchObject({
+    id,
+    state: 'revoked',
+    revokedReason: 'rotated',
+  });
 });

@@ -24,8 +24,13 @@ const make = async (token: string, fields: object = {}): Promise<CreatedToken> =
   expect([answer.status, answer.text]).toEqual([201, expect.any(String)]);
   return answer.body.token as CreatedToken;
 };
+/** Ends the old token at once unless the body says otherwise. */
 const rotate = (id: string, token = session, body: object = {}) =>
-  identity.call('POST', `${path}/${id}/rotate`, { token, headers: inside, body });
+  identity.call('POST', `${path}/${id}/rotate`, {
+    token,
+    headers: inside,
+    body: { graceSeconds: 0, ...body },
+  });
 const rotated = async (id: string, token = session, body: object = {}): Promise<CreatedToken> => {
   const answer = await rotate(id, token, body);
   expect([answer.status, answer.text]).toEqual([201, expect.any(String)]);
@@ -71,6 +76,52 @@ test('a token rotates itself and its descendants, but no other token of its owne
     200,
     ...family.map(() => 401),
   ]);
+});
+
+test('PAT-23 a token reads all tokens of its owner, and changes and revokes only itself and its descendants', async () => {
+  const parent = await make(session);
+  const thief = await make(parent.accessToken);
+  const sibling = await make(parent.accessToken);
+  const stranger = await make(session);
+  const replaced = await make(session);
+  const successor = await rotated(replaced.id, session, { graceSeconds: 600 });
+  const { accessToken: token } = thief;
+  const request = (method: string, id: string, body: object, by = token) =>
+    identity.call(method, `${path}/${id}`, {
+      token: by,
+      headers: inside,
+      body,
+    });
+  const attempts = [{ name: 'innocent' }, { noticesMuted: true }].map(
+    (body) => (id: string) => request('PATCH', id, body),
+  );
+  for (const { id } of [parent, sibling, stranger]) {
+    expect((await identity.call('GET', `${path}/${id}`, { token, headers: inside })).status).toBe(200);
+    for (const attempt of [...attempts, () => request('DELETE', id, {})])
+      expect(toOutcome(await attempt(id))).toEqual([403, 'SESSION_REQUIRED']);
+    const byTool = await createCaller(identity, token).legacy('tools/call', {
+      name: 'revoke_my_token',
+      arguments: { tokenId: id },
+    });
+    expect(byTool.body.result.isError).toBe(true);
+  }
+  expect(toOutcome(await request('DELETE', successor.id, {}, replaced.accessToken))).toEqual([
+    403,
+    'SESSION_REQUIRED',
+  ]);
+  expect(await statuses(parent, sibling, stranger, successor)).toEqual([200, 200, 200, 200]);
+  const foreign = await make((await identity.createMember(session)).session);
+  for (const id of [foreign.id, '01900000-0000-7000-8000-000000000000'])
+    expect((await request('DELETE', id, {})).status).toBe(404);
+  const child = await make(token);
+  for (const { id } of [thief, child])
+    expect((await request('PATCH', id, { name: 'mine', noticesMuted: true })).body.token).toMatchObject({
+      name: 'mine',
+      noticesMuted: true,
+    });
+  expect((await request('DELETE', child.id, {})).status).toBe(200);
+  expect((await request('DELETE', thief.id, {})).status).toBe(200);
+  expect(await statuses(thief, child, parent)).toEqual([401, 401, 200]);
 });
 
 test('a rotated token neither creates nor rotates during its grace', async () => {

@@ -75,6 +75,30 @@ test('tokens that are created within a minute are one mail, also when two replic
   }
 });
 
+test('PAT-32 rotations that tokens make are mailed to their owner, those of a minute in one mail', async () => {
+  const rotate = (token: string, id: string) =>
+    platform.identity.call('POST', `${path}/${id}/rotate`, { token });
+  const scopes = ['pat:write', 'user:read'];
+  const agent = await platform.identity.createToken(member.session, {
+    name: 'agent',
+    scopes,
+  });
+  const other = await platform.identity.createToken(member.session, {
+    name: 'other',
+    scopes,
+  });
+  const first = await rotate(agent.accessToken, 'self');
+  await rotate(first.body.token.accessToken, 'self');
+  await rotate(member.session, other.id);
+  await platform.drained();
+  const mail = await platform.mailTo(member.email, /^2 access tokens were rotated$/);
+  const text = mail.text?.replaceAll(/\s+/g, ' ');
+  expect(text).toMatch(/"agent"; "agent"\. If no program of yours does that/);
+  expect(text).toMatch(/Address: 127\.0\.0\.1/);
+  const subjects = platform.mailsTo(member.email).map(({ subject }) => subject);
+  expect(subjects.filter((subject) => subject?.includes('rotated'))).toHaveLength(1);
+});
+
 test('the mails about ten creations an hour are followed by one that says that there are more', async () => {
   for (let count = 0; count < 13; count += 1)
     await platform.identity.createToken(member.session, { name: `number ${count} ${'x'.repeat(80)}` });

@@ -30,6 +30,7 @@ export const token = createTexts({
   grace: 'The old token works for another',
   graces: {
     '0': 'moment: it ends at once',
+    '60': 'minute',
     '3600': 'hour',
     '86400': 'day',
     '604800': 'week',

@@ -37,7 +37,7 @@ export const describeLeak = (name: string, owner: string, url: string | null): A
   headline: 'A leaked access token was revoked',
   message: [
     `The access token "${name}" of ${owner} was reported as leaked.`,
-    'It was revoked, with the tokens that it created.',
+    'It was revoked, with the tokens that it created, and with those by which it replaced itself.',
     ...(url === null ? [] : [`It was found at ${url}`]),
   ].join(' '),
 });
@@ -86,6 +86,27 @@ export const describeManyCreations = (limit: number, accountName: string | undef
     `More than ${limit} access tokens that act as ${accountName === undefined ? 'you' : 'service accounts'}`,
     'were created within an hour. For the rest of the hour, new ones are not mailed about.',
     'If they are unexpected, revoke them, and change your password.',
+  ].join(' '),
+});
+
+/** It is merged with those about other rotations within a minute. */
+export const describeRotation = (name: string): Alert => ({
+  headline: 'An access token was rotated',
+  message: [
+    `A program replaced the access token "${name}" by a new value, with a token rather than a session of yours.`,
+    'If no program of yours does that, the token may have been stolen: revoke it.',
+  ].join(' '),
+  item: `"${shorten(name)}"`,
+  manyHeadline: '# access tokens were rotated',
+  advice: 'If no program of yours does that, they may have been stolen: revoke them.',
+});
+
+/** The mail after the last one about a single rotation. */
+export const describeManyRotations = (limit: number): Alert => ({
+  headline: 'Access tokens were rotated many times',
+  message: [
+    `Programs replaced access tokens of yours more than ${limit} times within an hour.`,
+    'For the rest of the hour, rotations are not mailed about. If they are unexpected, revoke the tokens.',
   ].join(' '),
 });
 

@@ -10,7 +10,10 @@ async function createToken(fields: object = {}) {
   const request = (method: string, body?: object, credential = accounts.session) =>
     accounts.identity.call(method, `${TOKENS}/${token.id}`, { token: credential, ...(body && { body }) });
   const rotate = (body: object, credential = accounts.session) =>
-    accounts.identity.call('POST', `${TOKENS}/${token.id}/rotate`, { token: credential, body });
+    accounts.identity.call('POST', `${TOKENS}/${token.id}/rotate`, {
+      token: credential,
+      body: { graceSeconds: 0, ...body },
+    });
   return { ...token, request, rotate };
 }
 

@@ -37,8 +37,14 @@ export function createLeaksJob(deps: {
   async function settle({ reportId, ...token }: LeakedToken): Promise<void> {
     const { tokenId, orgId, ownerId, url } = token;
     const at = new Date(clock());
-    // A rotation since the report may be that of whoever found the token.
-    const lineage = { tokenId, orgId, reason: 'leaked', rotatedSince: token.reportedAt, at };
+    // A rotation since the report, or by the token itself, may be that of whoever found the token.
+    const lineage = {
+      tokenId,
+      orgId,
+      reason: 'leaked',
+      rotatedSince: token.reportedAt,
+      at,
+    };
     await runInTransaction(pool, (client) => revokeLineage(client, lineage));
     await prisma.$transaction(async (tx) => {
       const isFirst = await isFirstReport(tx, orgId, tokenId);

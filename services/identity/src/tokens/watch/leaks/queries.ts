@@ -35,13 +35,19 @@ export async function findIssuedTokens(
   return new Set(rows.map(({ digest }) => digest));
 }
 
+/* The report itself may have revoked a token without being settled. */
+const wasAlive = (token: string): string => `
+  (${token}.expires_at is null or ${token}.expires_at > report.created_at)
+  and (${token}.revoked_at is null or ${token}.revoked_at >= report.created_at)`;
+
 /*
- * A reported token that was alive when the report came: the report itself may have revoked it without being settled, or it
- * may have ended in the meantime, and its owner still has to hear where it was found.
+ * A reported token that was alive when the report came, or had rotated itself into one that was: it may have ended in the
+ * meantime, and its owner still has to hear where it was found.
  */
 const isLeaked = `token.id = report.token_id and token.token_hash = report.digest
-  and (token.expires_at is null or token.expires_at > report.created_at)
-  and (token.revoked_at is null or token.revoked_at >= report.created_at)`;
+  and (${wasAlive('token')} or exists (
+    select from personal_access_tokens heir
+    where heir.lineage_id = coalesce(token.lineage_id, token.id) and ${wasAlive('heir')}))`;
 
 /* Deletes the reports of anything else. Replicas take different ones. */
 const dropIdle = `
