@@ -11,14 +11,15 @@ export interface Demand {
 }
 
 const forAdmins = { isForAdmins: true } as const;
+const forPeople = { isForPeople: true } as const;
 const publicly: Demand = { credential: 'none' };
 const anyAccount: Demand = { credential: 'any' };
 const withSession: Demand = { credential: 'session' };
 const withAdminSession: Demand = { credential: 'session', ...forAdmins };
-const withToken: Demand = { credential: 'token', isForPeople: true };
+const withToken: Demand = { credential: 'token' };
 const asPerson = (scope?: string): Demand => ({
   credential: 'any',
-  isForPeople: true,
+  ...forPeople,
   ...(scope && { scope }),
 });
 const asAdmin = (scope: string): Demand => ({ credential: 'any', scope, ...forAdmins });
@@ -128,11 +129,11 @@ const RULES: readonly (readonly [Demand, readonly string[]])[] = [
     ],
   ],
   [asPerson(), ['listGrantableScopes']],
-  [asPerson('user:read'), ['getMe']],
+  [{ ...anyAccount, scope: 'user:read' }, ['getMe']],
   [asPerson('pat:read'), ['listOwnTokens', 'getOwnToken', 'listTokenActivity']],
   [asPerson('pat:write'), ['createToken', 'editOwnToken', 'revokeOwnToken', 'rotateToken']],
   [withToken, ['getOwnCredential', 'revokeOwnCredential']],
-  [{ ...withToken, scope: 'pat:write' }, ['rotateOwnCredential']],
+  [{ ...withToken, ...forPeople, scope: 'pat:write' }, ['rotateOwnCredential']],
   [asAdmin('user:read'), ['listUsers']],
   [asAdmin('user:write'), ['changeUser', 'removeUser']],
   [asAdmin('config:read'), ['getSmtpConfig', 'getSignInConfig']],
@@ -248,8 +249,7 @@ export const confirmed: ReadonlyMap<string, object> = new Map([
 
 /** The tools of the platform, each with the operation whose authority it has, or with what it demands itself. */
 export const tools: Readonly<Record<string, string | Demand>> = {
-  // A service account has no profile, but may ask who it is.
-  whoami: { credential: 'any', scope: 'user:read' },
+  whoami: 'getMe',
   list_my_tokens: 'listOwnTokens',
   rotate_my_token: 'rotateOwnCredential',
   revoke_my_token: 'revokeOwnToken',

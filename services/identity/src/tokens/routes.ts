@@ -1,9 +1,9 @@
-import { getMember, requireMember, requireScopes, requireSession } from '@platform/auth';
+import { getAccount, getMember, requireMember, requireScopes, requireSession } from '@platform/auth';
 import { type App, Pagination } from '@platform/service-kit';
 import type { FastifyReply, onRequestHookHandler } from 'fastify';
 import { Type } from 'typebox';
 import { requireTokenAdmin } from '../base/authority.js';
-import { type Caller, getCaller } from '../base/caller/actor.js';
+import { type AccountCaller, getAccountCaller, getCaller } from '../base/caller/actor.js';
 import { bearer, errorResponses } from '../base/openapi.js';
 import type { TokenContext } from './context.js';
 import { createOwnToken, listGrantableScopes } from './create.js';
@@ -39,7 +39,13 @@ const DEFAULT_LIMIT = 20;
 /** The own list without a query contains at most the 100 newest tokens (PAT-6). */
 const MAX_OWN_LIST = 100;
 
-const toOwner = ({ userId: id }: Pick<Caller, 'userId'>): TokenOwner => ({ id, isServiceAccount: false });
+const toOwner = ({
+  userId: id,
+  isServiceAccount = false,
+}: Pick<AccountCaller, 'userId' | 'isServiceAccount'>): TokenOwner => ({
+  id,
+  isServiceAccount,
+});
 
 /** Sends what contains the value of a token, which nothing may store on the way. */
 export const sendSecret = <T>(reply: FastifyReply, body: T): T => {
@@ -207,11 +213,14 @@ export function ownTokenRoutes(app: App, ctx: TokenContext): void {
 
 /** Requires a personal access token. */
 const requireToken: onRequestHookHandler = (request, _reply, done) => {
-  if (getMember(request).kind !== 'pat') throw tokenRequired();
+  if (getAccount(request).kind !== 'pat') throw tokenRequired();
   done();
 };
 
-/** Registers what a token can do with itself: see and revoke itself, whatever its scopes, and rotate with `pat:write`. */
+/**
+ * Registers what a token can do with itself, also one of a service account: see and revoke itself, whatever its scopes, and
+ * rotate with `pat:write`.
+ */
 export function ownCredentialRoutes(app: App, ctx: TokenContext): void {
   const onRequest = [app.authenticate, requireToken];
   app.get(
@@ -227,8 +236,10 @@ export function ownCredentialRoutes(app: App, ctx: TokenContext): void {
       },
     },
     async (request) => {
-      const principal = getMember(request);
-      return { token: await getToken(ctx, toOwner(principal), principal.credentialId) };
+      const principal = getAccount(request);
+      return {
+        token: await getToken(ctx, toOwner(principal), principal.credentialId),
+      };
     },
   );
   app.post(
@@ -271,7 +282,7 @@ export function ownCredentialRoutes(app: App, ctx: TokenContext): void {
       },
     },
     async (request) => {
-      const caller = getCaller(request);
+      const caller = getAccountCaller(request);
       const { userId, credentialId } = caller;
       return toRevoked(await revokeToken(ctx, caller, userId, credentialId, request.body ?? undefined));
     },

@@ -150,7 +150,6 @@ test('a token ends after ten minutes, and its row is deleted', async () => {
 });
 
 test.each([
-  ['GET', '/api/v1/users/me'],
   ['GET', '/api/v1/personal-access-tokens'],
   ['GET', '/api/v1/personal-access-tokens/admin'],
   ['POST', '/api/v1/personal-access-tokens'],

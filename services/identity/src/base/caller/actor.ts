@@ -1,4 +1,4 @@
-import { getMember, type UserPrincipal } from '@platform/auth';
+import { type AccountPrincipal, getAccount, getMember, type UserPrincipal } from '@platform/auth';
 import type { FastifyRequest } from 'fastify';
 import { type ClientAddress, getClient } from './client.js';
 
@@ -9,6 +9,17 @@ export interface Caller extends UserPrincipal {
 
 /** Returns the member who sent the request. @throws AppError 403 when a service sent it. */
 export const getCaller = (request: FastifyRequest): Caller => toCaller(getMember(request), request);
+
+/** An authenticated member or service account together with the client that sent the request. */
+export type AccountCaller = AccountPrincipal & {
+  readonly client: ClientAddress;
+};
+
+/** Returns the account that sent the request. @throws AppError 403 when a service sent it. */
+export const getAccountCaller = (request: FastifyRequest): AccountCaller => ({
+  ...getAccount(request),
+  client: getClient(request),
+});
 
 /** Combines a member, such as one whom a page found by the cookie, with the client that sent the request. */
 export const toCaller = (member: UserPrincipal, request: FastifyRequest): Caller => ({

@@ -1,33 +1,40 @@
-import { getAccount, getMember, requireMember, requireScopes, requireSession } from '@platform/auth';
+import { getAccount, requireAccount, requireScopes, requireSession } from '@platform/auth';
 import { type App, ListPageOf, ListQuery } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { requireAdminRole } from '../../base/authority.js';
 import { getCaller } from '../../base/caller/actor.js';
 import { always, withField } from '../../base/confirmation.js';
 import { bearer, errorResponses } from '../../base/openapi.js';
-import { ChangeUserBody, CreateUserBody, Member, UserPath, UserResponse } from './schemas.js';
+import {
+  CallerResponse,
+  ChangeUserBody,
+  CreateUserBody,
+  Member,
+  toCallerFields,
+  UserPath,
+  UserResponse,
+} from './schemas.js';
 import { createUserService, type UserService } from './service.js';
 
 const tags = ['Users'];
 
-/** Registers the routes of the own account, for members; a token requires `user:read`. */
+/** Registers the route of the own account, for members and service accounts; a token requires `user:read`. */
 function ownUserRoutes(app: App): void {
   app.get(
     '/api/v1/users/me',
     {
-      onRequest: [app.authenticate, requireMember, requireScopes(['user:read'])],
+      onRequest: [app.authenticate, requireAccount, requireScopes(['user:read'])],
       schema: {
         operationId: 'getMe',
         tags,
-        summary: 'The member behind the credential',
+        summary: 'The member or the service account behind the credential',
         security: bearer,
-        response: { 200: UserResponse, ...errorResponses(401, 403) },
+        response: { 200: CallerResponse, ...errorResponses(401, 403) },
       },
     },
     (request, reply) => {
       // The liveness check has loaded all of these fields.
-      const { userId: id, orgId, email, fullName, role } = getMember(request);
-      void reply.send({ user: { id, orgId, email, fullName, role } });
+      void reply.send(toCallerFields(getAccount(request)));
     },
   );
 }

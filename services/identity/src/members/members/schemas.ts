@@ -1,4 +1,4 @@
-import { roles } from '@platform/auth';
+import { type AccountPrincipal, roles } from '@platform/auth';
 import { Type } from 'typebox';
 
 const Role = Type.Enum([...roles], { description: '`admin` or `member`.' });
@@ -46,6 +46,35 @@ export const Member = Type.Object(
 export type Member = Type.Static<typeof Member>;
 
 export const UserResponse = Type.Object({ user: User });
+
+/** What the caller is: a person, or a service account. */
+export const callerFields = {
+  user: Type.Union([User, Type.Null()], {
+    description: 'Null for a service account, which is not a person.',
+  }),
+  serviceAccount: Type.Optional(
+    Type.Object(
+      {
+        id: Type.String({ format: 'uuid' }),
+        orgId: Type.String({ format: 'uuid' }),
+        name: Type.String(),
+        role: Type.String(),
+      },
+      {
+        description: 'The service account that the credential acts as; absent for a person.',
+      },
+    ),
+  ),
+};
+export const CallerResponse = Type.Object(callerFields);
+export type CallerResponse = Type.Static<typeof CallerResponse>;
+
+export const toCallerFields = (principal: AccountPrincipal): CallerResponse => {
+  const { userId: id, orgId, email, fullName, role } = principal;
+  return principal.isServiceAccount
+    ? { user: null, serviceAccount: { id, orgId, name: fullName, role } }
+    : { user: { id, orgId, email, fullName, role } };
+};
 
 const Email = Type.String({ format: 'email', maxLength: 254 });
 export const FullName = Type.String({

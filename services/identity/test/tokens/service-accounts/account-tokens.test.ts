@@ -13,10 +13,8 @@ test('a token of an account acts as the account, and not as a person', async () 
   const { accessToken: token, ...created } = await accounts.createToken(id);
   expect(await accounts.listUsers(token)).toBe(200);
   for (const [method, path] of [
-    ['GET', '/api/v1/users/me'],
     ['GET', '/api/v1/personal-access-tokens'],
-    ['GET', '/api/v1/personal-access-tokens/self'],
-    ['DELETE', '/api/v1/personal-access-tokens/self'],
+    ['POST', '/api/v1/personal-access-tokens/self/rotate'],
     ['GET', '/api/v1/personal-access-tokens/admin'],
     ['POST', '/api/v1/personal-access-tokens'],
     ['GET', '/api/v1/sessions'],
@@ -53,6 +51,42 @@ test('a token of an account acts as the account, and not as a person', async () 
   const [made, used] = await accounts.findEntries(created.id);
   expect(made).toMatchObject({ action: 'token.created', credential_kind: 'session' });
   expect(used).toEqual({ action: 'token.first_used', actor_id: id, credential_kind: 'pat' });
+});
+
+test('PAT-25 a token of an account asks about itself, and revokes itself', async () => {
+  const id = await accounts.createAccount();
+  const { accessToken: token, ...created } = await accounts.createToken(id);
+  const call = (method: string, path: string) => accounts.identity.call(method, path, { token });
+  const me = await call('GET', '/api/v1/users/me');
+  const serviceAccount = {
+    id,
+    orgId: accounts.identity.orgId,
+    name: 'Nightly backup',
+    role: 'admin',
+  };
+  expect([me.status, me.body]).toEqual([200, { user: null, serviceAccount }]);
+  const self = await call('GET', `${TOKENS}/self`);
+  expect([self.status, self.body.token]).toMatchObject([
+    200,
+    {
+      id: created.id,
+      name: 'backup',
+      scopes: ['user:read', 'crawl:read'],
+      state: 'active',
+    },
+  ]);
+  const revoked = await call('DELETE', `${TOKENS}/self`);
+  expect([revoked.status, revoked.body.revokedCount]).toEqual([200, 1]);
+  expect(await accounts.listUsers(token)).toBe(401);
+  expect(await accounts.findEntries(created.id)).toContainEqual({
+    action: 'token.revoked',
+    actor_id: id,
+    credential_kind: 'pat',
+  });
+  const unscoped = await accounts.createToken(id, { scopes: ['crawl:read'] });
+  const withoutScope = { token: unscoped.accessToken };
+  expect((await accounts.identity.call('GET', '/api/v1/users/me', withoutScope)).status).toBe(403);
+  expect((await accounts.identity.call('GET', `${TOKENS}/self`, withoutScope)).status).toBe(200);
 });
 
 test.each(['kb:read', 'semantic:write', 'pat:read', 'pat:write', 'user:write', 'config:write', 'no:such'])(
@@ -113,7 +147,8 @@ test('a token is rotated with a grace, and revoking the new one revokes the old 
   for (const { accessToken } of [old, token]) expect(await accounts.listUsers(accessToken)).toBe(401);
   const actions = async (tokenId: string) =>
     (await accounts.findEntries(tokenId)).map(({ action }) => action);
-  expect((await actions(old.id)).filter((action) => action !== 'token.first_used')).toEqual([
+  // The uses of a token are recorded later, the first one and those after its end.
+  expect((await actions(old.id)).filter((action) => !action.endsWith('used'))).toEqual([
     'token.created',
     'token.rotated',
     'token.revoked',
@@ -125,6 +160,7 @@ test('the reuse of a rotated token, and a leak, are mailed to the administrators
   const old = await accounts.createToken(id, { name: 'rotated robot' });
   const rotated = await accounts.identity.call('POST', `${TOKENS}/${old.id}/rotate`, {
     token: accounts.session,
+    body: { graceSeconds: 0 },
   });
   expect(await accounts.listUsers(old.accessToken)).toBe(401);
   const hasMail = (text: string) => () =>

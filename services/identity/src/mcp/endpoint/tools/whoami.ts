@@ -1,18 +1,10 @@
 import { hasScope } from '@platform/auth';
 import { Type } from 'typebox';
-import { User } from '../../../members/members/schemas.js';
+import { callerFields, toCallerFields } from '../../../members/members/schemas.js';
 import { READ_ONLY, type Tool } from '../tool.js';
 
 const outputSchema = Type.Object({
-  user: Type.Union([User, Type.Null()], {
-    description: 'Null for a service account, which is not a person.',
-  }),
-  serviceAccount: Type.Optional(
-    Type.Object(
-      { id: Type.String(), name: Type.String(), role: Type.String() },
-      { description: 'The service account that the credential acts as; absent for a person.' },
-    ),
-  ),
+  ...callerFields,
   organisation: Type.Object({ id: Type.String(), name: Type.String() }),
   credential: Type.Object({
     kind: Type.String({ description: '`session`, `pat` (personal access token) or `oauth` (access token).' }),
@@ -36,12 +28,10 @@ export const whoami = (findOrganisationName: (id: string) => Promise<string>): T
   scopes: ['user:read'],
   isAdminOnly: false,
   async call(_args, { principal }) {
-    const { userId: id, orgId, email, fullName, role, kind, grantedScopes, expiresAt } = principal;
+    const { orgId: id, kind, grantedScopes, expiresAt } = principal;
     return {
-      ...(principal.isServiceAccount
-        ? { user: null, serviceAccount: { id, name: fullName, role } }
-        : { user: { id, orgId, email, fullName, role } }),
-      organisation: { id: orgId, name: await findOrganisationName(orgId) },
+      ...toCallerFields(principal),
+      organisation: { id, name: await findOrganisationName(id) },
       credential: {
         kind,
         // Only the effective scopes: the tokens of a demoted administrator lose some.
