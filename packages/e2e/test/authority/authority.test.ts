@@ -48,6 +48,7 @@ function judge(caller: Caller, demand: Demand, operation: string): Verdict {
   const isSession = caller.kind === 'session';
   if (credential === 'session' && !isSession) return 'is refused';
   if (credential === 'token' && isSession) return 'is refused';
+  if (credential === 'pat' && caller.kind !== 'token') return 'is refused';
   if (scope !== undefined && !isSession && !caller.scopes.has(scope)) return 'is refused';
   if (isForAdmins === true && caller.role !== 'admin') return 'is refused';
   if (isForPeople === true && !caller.isPerson) return 'is refused';

@@ -1,7 +1,7 @@
 /** What an operation demands of its caller. A session is not subject to scopes. */
 export interface Demand {
-  /** `any`: sessions and tokens; a route without one is public. */
-  readonly credential: 'none' | 'any' | 'session' | 'token';
+  /** `any`: sessions and tokens, of which `pat` are the personal access tokens; a route without one is public. */
+  readonly credential: 'none' | 'any' | 'session' | 'token' | 'pat';
   /** The scope that a token needs. */
   readonly scope?: string;
   /** Whether the caller must be an administrator. */
@@ -16,7 +16,7 @@ const publicly: Demand = { credential: 'none' };
 const anyAccount: Demand = { credential: 'any' };
 const withSession: Demand = { credential: 'session' };
 const withAdminSession: Demand = { credential: 'session', ...forAdmins };
-const withToken: Demand = { credential: 'token' };
+const withToken: Demand = { credential: 'pat' };
 const asPerson = (scope?: string): Demand => ({
   credential: 'any',
   ...forPeople,
