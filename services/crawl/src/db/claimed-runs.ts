@@ -118,28 +118,35 @@ const end = (outcome: 'completed' | 'failed', set: string) => `
 export const addSliceCounters = (counters: string) => `slices = slices + 1, finished_claim = claim_count,
   counters = ${sumCounters('counters', `coalesce(${counters}::jsonb, slice_counters)`)}, slice_counters = '{}'`;
 
-/* A full crawl is complete: what a consumer has not seen since it started is gone. */
+/* A full crawl of an endpoint, which keeps no checkpoint, takes the place of one that workers have begun. */
+const isOvertaken = `excluded.last_full_at is not null and c.full_started_at is not null
+        and (select worker from ended) <> 'pull'`;
+
+/*
+ * A full crawl is complete: what a consumer has not seen since it started is gone. A run that only publishes its event has
+ * crawled nothing, whatever its mode.
+ */
 const completion = `${end(
   'completed',
-  `progress = 100, reason = null, task_location = null, event_id = $6::uuid, ${addSliceCounters('$4')}`,
+  `progress = 100, reason = null, task_location = null, event_id = $7::uuid, ${addSliceCounters('$4')}`,
 )}, state as (
     insert into connector_states as c (org_id, connector, instance, last_completed_at, last_full_at, checkpoint, version)
-    select org_id, connector, instance, $3, case when mode = 'full' then started_at end, $5::jsonb, ($5 is not null)::int from ended
+    select org_id, connector, instance, $3, case when mode = 'full' and $6::boolean then started_at end, $5::jsonb, ($5 is not null)::int from ended
     on conflict (org_id, connector, instance) do update set
       last_completed_at = excluded.last_completed_at, consecutive_failures = 0, last_failure = null, noticed_at = null,
       last_full_at = case when excluded.last_full_at is null then c.last_full_at
         when (select worker from ended) = 'pull' then coalesce(c.full_started_at, excluded.last_full_at)
         else excluded.last_full_at end,
       full_started_at = case when excluded.last_full_at is null then c.full_started_at end,
-      checkpoint = coalesce(excluded.checkpoint, c.checkpoint),
-      version = c.version + (excluded.checkpoint is not null)::int
+      checkpoint = coalesce(excluded.checkpoint, case when not (${isOvertaken}) then c.checkpoint end),
+      version = c.version + (excluded.checkpoint is not null or ${isOvertaken})::int
   ), recovered as (${insertNotices(
     `select c.org_id, c.connector, c.instance, 0 as failures, null::text as reason
      from ended e join connector_states c on ${isSameInstance('c', 'e')} where c.noticed_at is not null`,
     '$3',
   )}
   ), published as (
-    ${outboxInsertFrom('ended', 6)}
+    ${outboxInsertFrom('ended', 7)}
   )
   select from ended`;
 
@@ -159,7 +166,7 @@ export async function completeRun(
   run: RunClaim,
   at: Date,
   event: SyncEvent,
-  { checkpoint, counters }: SliceResult = {},
+  { isCrawled, checkpoint, counters }: SliceResult & { readonly isCrawled: boolean },
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'complete_run',
@@ -170,6 +177,7 @@ export async function completeRun(
       at,
       toJson(counters),
       toJson(checkpoint),
+      isCrawled,
       ...outboxValues(event, run.id),
     ],
   });

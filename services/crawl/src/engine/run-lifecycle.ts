@@ -95,7 +95,9 @@ export function createRunLifecycle(deps: {
         counters: addCounters(run.counters, result.counters ?? {}),
       },
     });
-    const wasHeld = await end(run, (db) => completeRun(db, run, new Date(now), event, result));
+    const wasHeld = await end(run, (db) =>
+      completeRun(db, run, new Date(now), event, { ...result, isCrawled }),
+    );
     if (wasHeld) onEvent();
     return wasHeld;
   }

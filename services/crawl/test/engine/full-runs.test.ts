@@ -24,7 +24,9 @@ describe('the event of a full run', () => {
       'select last_full_at, full_started_at from connector_states where org_id = $1',
       [orgId],
     );
-    expect(states).toEqual([{ last_full_at: new Date(at), full_started_at: null }]);
+    expect(states).toEqual([
+      { last_full_at: hasEndpoint ? new Date(at) : lastFullAt, full_started_at: null },
+    ]);
     const found = await rows.pool.query<{ event: SyncEvent }>(
       'select event from sync_events.outbox where org_id = $1::text',
       [orgId],
@@ -41,5 +43,30 @@ describe('the event of a full run', () => {
     expect(payload).toHaveProperty('runId');
     expect(payload).not.toHaveProperty('mode');
     expect(payload).not.toHaveProperty('fullStartedAt');
+  });
+
+  it.each([
+    [
+      'is left to the next worker by a run that crawls nothing',
+      false,
+      { checkpoint: 'half', full_started_at: new Date(at - DAY_MS), last_full_at: null },
+    ],
+    [
+      'is overtaken by the full crawl of an endpoint',
+      true,
+      { checkpoint: null, full_started_at: null, last_full_at: new Date(at) },
+    ],
+  ] as const)('a full crawl that workers have begun %s', async (_title, hasEndpoint, state) => {
+    const { orgId, claim } = await rows.scheduleDaily();
+    await rows.pool.query(
+      `insert into connector_states (org_id, connector, checkpoint, full_started_at) values ($1, 'files_1', '"half"', $2)`,
+      [orgId, new Date(at - DAY_MS)],
+    );
+    expect(await rows.newLifecycle(hasEndpoint).complete(await claim())).toBe(true);
+    const found = await rows.pool.query(
+      'select checkpoint, full_started_at, last_full_at from connector_states where org_id = $1',
+      [orgId],
+    );
+    expect(found.rows).toEqual([state]);
   });
 });
