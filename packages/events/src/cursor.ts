@@ -6,18 +6,31 @@ export class InvalidCursorError extends Error {
   }
 }
 
-const PREFIX = 'e1:';
-const POSITION = /^(?:0|[1-9]\d{0,17})$/;
+/** The feed cannot continue from a cursor: events after it were deleted, or the database was restored. */
+export class CursorGoneError extends Error {
+  override readonly name = 'CursorGoneError';
+  constructor() {
+    super('the feed cannot continue from this cursor');
+  }
+}
 
-/** Encodes a position as an opaque cursor, so that clients do not compute with positions, which have gaps. */
-export const encodeCursor = (position: string): string =>
-  Buffer.from(PREFIX + position).toString('base64url');
+/** A place in the feed: all events up to the position have been read. */
+export interface FeedCursor {
+  /** What the positions belong to: they begin anew when the database is restored. */
+  readonly epoch: string;
+  readonly position: string;
+}
+
+const CURSOR = /^e1:([0-9a-f-]{36}):(0|[1-9]\d{0,17})$/;
+
+/** Encodes a place as an opaque cursor, so that clients do not compute with positions, which have gaps. */
+export const encodeCursor = ({ epoch, position }: FeedCursor): string =>
+  Buffer.from(`e1:${epoch}:${position}`).toString('base64url');
 
 /** Decodes a cursor. @throws {@link InvalidCursorError} */
-export function decodeCursor(cursor: string): string {
-  const text = Buffer.from(cursor, 'base64url').toString('latin1');
-  const position = text.slice(PREFIX.length);
-  if (!text.startsWith(PREFIX) || !POSITION.test(position) || encodeCursor(position) !== cursor)
+export function decodeCursor(cursor: string): FeedCursor {
+  const [, epoch, position] = CURSOR.exec(Buffer.from(cursor, 'base64url').toString('latin1')) ?? [];
+  if (epoch === undefined || position === undefined || encodeCursor({ epoch, position }) !== cursor)
     throw new InvalidCursorError();
-  return position;
+  return { epoch, position };
 }

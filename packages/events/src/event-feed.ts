@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Connector } from './connectors.js';
-import { decodeCursor, encodeCursor } from './cursor.js';
+import { CursorGoneError, decodeCursor, encodeCursor, type FeedCursor } from './cursor.js';
 import { toInstanceEventKey } from './kafka-message.js';
 import { assignPositions } from './positions.js';
 import type { SyncEvent } from './sync-event.js';
@@ -34,90 +34,105 @@ export interface EventFeedPage {
  */
 const MAX_POSITIONS = 100;
 
-/**
- * Reads an organisation's events in the order in which they became visible. A reader that follows `nextCursor` sees every
- * event exactly once, in whichever order the writing transactions committed. Works with and without a relay.
- *
- * @throws InvalidCursorError when `after` is not a cursor.
- */
-export async function readEvents(
-  pool: Pick<pg.Pool, 'query'>,
-  { orgId, after, connector, instance, limit }: EventFeedQuery,
-): Promise<EventFeedPage> {
-  const position = after === undefined ? '0' : decodeCursor(after);
-  await assignPositions(pool, MAX_POSITIONS);
-  if (connector !== undefined)
-    return readConnectorEvents(pool, { orgId, connector, instance, position, after, limit });
-  const { rows } = await pool.query<{ event: SyncEvent; position: string }>({
-    name: 'outbox-feed',
-    text: `select event, position from sync_events.outbox
-            where org_id = $1 and position > $2 order by position limit $3`,
-    values: [orgId, position, limit + 1],
-  });
-  const page = rows.slice(0, limit);
-  const last = page.at(-1)?.position;
-  return {
-    data: page.map(({ event }) => event),
-    nextCursor: last === undefined ? (after ?? null) : encodeCursor(last),
-    hasMore: rows.length > limit,
-  };
-}
-
 /** The number of an organisation's events that one filtered read looks at, so that its cost doesn't grow with the outbox. */
 const MAX_SEARCHED = 2_000;
 
-interface ConnectorQuery {
-  readonly orgId: string;
-  readonly connector: Connector;
-  readonly instance: string | undefined;
-  readonly position: string;
-  readonly after: string | undefined;
-  readonly limit: number;
+/** One row of each of the two statements; without events there is one row with the head alone. */
+interface FeedRow {
+  readonly epoch: string;
+  readonly head: string;
+  readonly deleted: string;
+  readonly event: SyncEvent | null;
+  readonly position: string | null;
+  /** How many events were searched, and the position of the last one, by the filtered statement. */
+  readonly searched?: number;
+  readonly searchedTo?: string | null;
 }
 
+/* Head and events are of one snapshot: every event up to the head is visible, or has been deleted. */
+const allEvents = {
+  name: 'outbox-feed',
+  text: `select head.epoch, head.position as head, head.deleted, page.event, page.position
+         from sync_events.head left join lateral (
+           select event, position from sync_events.outbox
+           where org_id = $1 and position > $2 order by position limit $3) page on true
+         order by page.position`,
+};
+
+const connectorEvents = {
+  name: 'outbox-feed-of-connector',
+  text: `with searched as materialized (
+           select event, event_key, position from sync_events.outbox
+           where org_id = $1 and position > $2 order by position limit $4
+         )
+         select head.epoch, head.position as head, head.deleted, total.searched, total."searchedTo",
+           matching.event, matching.position
+         from sync_events.head,
+           (select count(*)::int as searched, max(position) as "searchedTo" from searched) total
+           left join (select * from searched where event_key = $5 or starts_with(event_key, $6::text)
+             order by position limit $3) matching on true
+         order by matching.position`,
+};
+
 /** Filters a bounded part of the organisation's events (EVT-9); the cursor leads on from there, also when none of them matched. */
-async function readConnectorEvents(
+const findConnectorEvents = (
+  { orgId, connector, instance }: EventFeedQuery & { readonly connector: Connector },
+  given: readonly unknown[],
+) => ({
+  ...connectorEvents,
+  values: [
+    ...given,
+    MAX_SEARCHED,
+    toInstanceEventKey(orgId, connector, instance),
+    instance === undefined ? `${orgId}:${connector}:` : null,
+  ],
+});
+
+/**
+ * Reads an organisation's events in the order in which they became visible. A reader that follows `nextCursor` sees every
+ * event exactly once, in whichever order the writing transactions committed, or is told that it cannot. Works with and
+ * without a relay.
+ *
+ * @throws InvalidCursorError when `after` is not a cursor; CursorGoneError when events after it may be missing.
+ */
+export async function readEvents(
   pool: Pick<pg.Pool, 'query'>,
-  { orgId, connector, instance, position, after, limit }: ConnectorQuery,
+  query: EventFeedQuery,
 ): Promise<EventFeedPage> {
-  const allInstances = instance === undefined ? `${orgId}:${connector}:` : null;
-  const { rows: found } = await pool.query<{
-    event: SyncEvent | null;
-    position: string | null;
-    searched: number;
-    searchedTo: string | null;
-  }>({
-    name: 'outbox-feed-of-connector',
-    text: `with searched as materialized (
-             select event, event_key, position from sync_events.outbox
-             where org_id = $1 and position > $2 order by position limit $4
-           )
-           select total.searched, total."searchedTo", matching.event, matching.position
-           from (select count(*)::int as searched, max(position) as "searchedTo" from searched) total
-             left join (select * from searched where event_key = $3 or starts_with(event_key, $6::text) order by position limit $5) matching on true
-           order by matching.position`,
-    values: [
-      orgId,
-      position,
-      toInstanceEventKey(orgId, connector, instance),
-      MAX_SEARCHED,
-      limit + 1,
-      allInstances,
-    ],
-  });
-  const matching = found.flatMap((row) =>
-    row.event !== null && row.position !== null ? [{ event: row.event, position: row.position }] : [],
+  const { orgId, after, connector, limit } = query;
+  const cursor = after === undefined ? undefined : decodeCursor(after);
+  await assignPositions(pool, MAX_POSITIONS);
+  const values = [orgId, cursor?.position ?? '0', limit + 1];
+  const { rows } = await pool.query<FeedRow>(
+    connector === undefined ? { ...allEvents, values } : findConnectorEvents({ ...query, connector }, values),
   );
-  const [{ searched, searchedTo } = { searched: 0, searchedTo: null }] = found;
-  const page = matching.slice(0, limit);
-  const isFull = matching.length > limit;
-  const last = isFull ? page.at(-1)?.position : (searchedTo ?? undefined);
+  const [first] = rows;
+  if (!first) throw new Error('the outbox has no head');
+  const { epoch, head, searched, searchedTo } = first;
+  if (cursor && !isAnswerable(cursor, first)) throw new CursorGoneError();
+  const found = rows.flatMap(({ event, position }) =>
+    event && position !== null ? [{ event, position }] : [],
+  );
+  const page = found.slice(0, limit);
+  const isFull = found.length > limit;
+  const isSearchedInPart = searched === MAX_SEARCHED;
+  // Without more events the cursor moves on to the head, so that it stays ahead of what is deleted.
+  const position = (isFull ? page.at(-1)?.position : isSearchedInPart ? searchedTo : undefined) ?? head;
   return {
     data: page.map(({ event }) => event),
-    nextCursor: last === undefined ? (after ?? null) : encodeCursor(last),
-    hasMore: isFull || searched === MAX_SEARCHED,
+    nextCursor: head === '0' ? null : encodeCursor({ epoch, position }),
+    hasMore: isFull || isSearchedInPart,
   };
 }
+
+const isAnswerable = (cursor: FeedCursor, { epoch, head, deleted }: FeedRow): boolean =>
+  cursor.epoch === epoch &&
+  BigInt(cursor.position) >= BigInt(deleted) &&
+  BigInt(cursor.position) <= BigInt(head);
+
+/** Makes all cursors of the feed invalid: its positions have begun anew, as after the database was restored. */
+export const startFeedEpoch = (db: Pick<pg.ClientBase, 'query'>): Promise<unknown> =>
+  db.query('update sync_events.head set epoch = gen_random_uuid()');
 
 /** Reads one event of the organisation; undefined when it has none with this id, or no longer. */
 export async function findEvent(

@@ -7,8 +7,14 @@ export {
   isConnector,
   type SyncEventType,
 } from './connectors.js';
-export { InvalidCursorError } from './cursor.js';
-export { type EventFeedPage, type EventFeedQuery, findEvent, readEvents } from './event-feed.js';
+export { CursorGoneError, InvalidCursorError } from './cursor.js';
+export {
+  type EventFeedPage,
+  type EventFeedQuery,
+  findEvent,
+  readEvents,
+  startFeedEpoch,
+} from './event-feed.js';
 export { type KafkaMessage, toKey, toKafkaMessage } from './kafka-message.js';
 export { insertOutboxEvent, type OutboxInsert, outboxInsertFrom, outboxValues } from './outbox.js';
 export { outboxSql } from './outbox-sql.js';

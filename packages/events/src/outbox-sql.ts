@@ -35,7 +35,11 @@ alter table sync_events.outbox set (autovacuum_vacuum_scale_factor = 0.02, autov
 
 create table sync_events.head (
   is_only  boolean not null primary key default true check (is_only),
-  position bigint  not null
+  position bigint  not null,
+  -- The highest position of an event that has been deleted.
+  deleted  bigint  not null default 0,
+  -- Another one after the database was restored: the same positions may then have other events.
+  epoch    uuid    not null default gen_random_uuid()
 );
 insert into sync_events.head (position) values (0);
 

@@ -55,10 +55,17 @@ async function deleteBatch(
 ): Promise<number> {
   const { rowCount } = await pool.query({
     name: 'outbox-delete-old',
-    text: `delete from sync_events.outbox where event_id in (
-             select event_id from sync_events.outbox
-              where created_at < $1 and (published_at is not null or not $2 and position is not null)
-              order by created_at limit $3 for update skip locked)`,
+    text: `with deleted as (
+             delete from sync_events.outbox where event_id in (
+               select event_id from sync_events.outbox
+                where created_at < $1 and (published_at is not null or not $2 and position is not null)
+                order by created_at limit $3 for update skip locked)
+             returning position
+           ), noted as (
+             update sync_events.head set deleted = greatest(deleted, (select max(position) from deleted))
+             where exists (select from deleted)
+           )
+           select from deleted`,
     values: [before, isPublishedOnly, BATCH],
   });
   return rowCount ?? 0;

@@ -3,9 +3,11 @@ import { waitFor } from '@platform/testing';
 import {
   createPositionAssigner,
   createSyncEvent,
+  CursorGoneError,
   insertOutboxEvent,
   InvalidCursorError,
   readEvents,
+  startFeedEpoch,
 } from '../src/index.js';
 import { createOutboxRetention } from '../src/retention.js';
 import { createOutboxDatabase, type OutboxDatabase } from './support/outbox-database.js';
@@ -145,6 +147,47 @@ describe('feed', () => {
     expect(page.hasMore).toBe(false);
     const next = await readEvents(database.pool, { orgId: 'org-1', limit: 10, after: page.nextCursor ?? '' });
     expect(next).toEqual({ data: [], nextCursor: page.nextCursor, hasMore: false });
+  });
+
+  const readAfter = (after: string | null) =>
+    readEvents(database.pool, { orgId: 'org-1', limit: 10, after: after ?? '' });
+
+  test('a reader is told when events after its cursor were deleted, but not while it has seen all of them', async () => {
+    await database.add('org-1');
+    const early = await readEvents(database.pool, { orgId: 'org-1', limit: 10 });
+    const idle = await readEvents(database.pool, { orgId: 'org-3', limit: 10 });
+    expect(idle.nextCursor).not.toBeNull();
+    await database.add('org-2');
+    await database.add('org-1');
+    const late = await readAfter(early.nextCursor);
+    expect(late.data).toHaveLength(1);
+    const log = createRecordingLog();
+    const clock = () => Date.now() + 15 * 86_400_000;
+    await createOutboxRetention({ pool: database.pool, log, clock, isPublishedOnly: false }).sweep();
+    await expect(readAfter(early.nextCursor)).rejects.toBeInstanceOf(CursorGoneError);
+    expect(await readAfter(late.nextCursor)).toEqual({
+      data: [],
+      nextCursor: late.nextCursor,
+      hasMore: false,
+    });
+    const { eventId } = await database.add('org-1');
+    expect(ids(await readAfter(late.nextCursor))).toEqual([eventId]);
+    expect(ids(await readEvents(database.pool, { orgId: 'org-1', limit: 10 }))).toEqual([eventId]);
+  });
+
+  test('a reader is told when the database was restored', async () => {
+    await database.add('org-1');
+    const { nextCursor: before } = await readEvents(database.pool, { orgId: 'org-1', limit: 10 });
+    await database.add('org-1');
+    const { nextCursor: ahead } = await readEvents(database.pool, { orgId: 'org-1', limit: 10 });
+    // What a backup from before the second event has.
+    await database.pool.query('delete from sync_events.outbox where position = 2');
+    await database.pool.query('update sync_events.head set position = 1');
+    await expect(readAfter(ahead)).rejects.toBeInstanceOf(CursorGoneError);
+    await startFeedEpoch(database.pool);
+    await expect(readAfter(before)).rejects.toBeInstanceOf(CursorGoneError);
+    const { nextCursor } = await readEvents(database.pool, { orgId: 'org-1', limit: 10 });
+    expect(await readAfter(nextCursor)).toMatchObject({ data: [] });
   });
 
   const countPlaced = async () =>

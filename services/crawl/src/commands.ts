@@ -1,6 +1,20 @@
-import { defineCommands } from '@platform/service-kit';
+import { startFeedEpoch } from '@platform/events';
+import { defineCommands, loadConfig, UsageError } from '@platform/service-kit';
+import pg from 'pg';
 import { crawlVariables, loadCrawlConfig } from './config.js';
 import { migrateQueues } from './queue/migrations.js';
+
+async function runAfterRestore(args: string[]): Promise<void> {
+  if (args.length > 0) throw new UsageError(`unknown argument ${args.join(' ')}`);
+  const { DATABASE_URL } = loadConfig(process.env, { DATABASE_URL: crawlVariables.DATABASE_URL });
+  const client = new pg.Client({ connectionString: DATABASE_URL });
+  await client.connect();
+  try {
+    await startFeedEpoch(client);
+  } finally {
+    await client.end();
+  }
+}
 
 export const main = defineCommands({
   name: 'crawl',
@@ -8,4 +22,8 @@ export const main = defineCommands({
   variables: crawlVariables,
   loadConfig: loadCrawlConfig,
   afterMigrate: migrateQueues,
+  commands: { 'after-restore': runAfterRestore },
+  help: `  after-restore                 say that the database was restored, before the service starts: the cursors
+                                of the events feed are refused, as they may skip events
+`,
 });

@@ -64,6 +64,7 @@ describeWith('nginx', 'back up and restore', () => {
       for (const backup of backups) await backup.restore();
       for (const replica of replicas)
         expect(await replica.command('migrate')).toMatchObject({ code: 0, stdout: 'nothing to apply\n' });
+      expect(await platform.replicas.crawl[0]?.command('after-restore')).toMatchObject({ code: 0 });
       await Promise.all(replicas.map((replica) => replica.start()));
 
       expect([await getStatus(kept.accessToken), await getStatus(later.accessToken)]).toEqual([200, 401]);

@@ -1,6 +1,11 @@
 import { getAccount } from '@platform/auth';
-import { type EventFeedPage, type EventFeedQuery, InvalidCursorError } from '@platform/events';
-import { type App, validationError } from '@platform/service-kit';
+import {
+  CursorGoneError,
+  type EventFeedPage,
+  type EventFeedQuery,
+  InvalidCursorError,
+} from '@platform/events';
+import { type App, AppError, validationError } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { administrators } from '../authority.js';
 import { base, InstanceSlug, toConnector } from '../params.js';
@@ -30,6 +35,14 @@ const Events = Type.Object({
   hasMore: Type.Boolean(),
 });
 
+const cursorGone = (): AppError =>
+  new AppError({
+    status: 410,
+    code: 'CURSOR_GONE',
+    message:
+      'The feed cannot continue from this cursor: later events were deleted, or the database was restored. Read from the beginning, without `after`, drop what you have by `eventId`, and run full crawls for what is missing',
+  });
+
 /** The routes are for administrators with `crawl:read`. */
 export function eventRoutes(app: App, read: (query: EventFeedQuery) => Promise<EventFeedPage>): void {
   app.get(
@@ -42,7 +55,7 @@ export function eventRoutes(app: App, read: (query: EventFeedQuery) => Promise<E
         summary: "The organisation's sync events, oldest first",
         security: bearer,
         querystring: EventsQuery,
-        response: { 200: Events, ...errorResponses(400, 401, 403) },
+        response: { 200: Events, ...errorResponses(400, 401, 403, 410) },
       },
     },
     async (request) => {
@@ -61,6 +74,7 @@ export function eventRoutes(app: App, read: (query: EventFeedQuery) => Promise<E
         const events = data.map((event) => ({ ...event, payload: { ...event.payload } }));
         return { success: true as const, message: 'Events retrieved', data: events, nextCursor, hasMore };
       } catch (error) {
+        if (error instanceof CursorGoneError) throw cursorGone();
         if (!(error instanceof InvalidCursorError)) throw error;
         throw validationError([{ field: 'after', message: 'is not a cursor of this endpoint' }]);
       }

@@ -1,0 +1,45 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { waitFor } from '@platform/testing';
+import { type Platform, startPlatform } from '../support/platform.js';
+
+const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
+
+describe('the events feed', () => {
+  let platform: Platform;
+  beforeAll(async () => {
+    platform = await startPlatform({ backend: 'postgres' });
+  });
+  afterAll(() => platform.close());
+
+  const read = (query = '') => platform.call('GET', `/events${query}`);
+
+  it('refuses the cursors from before the database was restored', async () => {
+    const body = { scheduleConfig: { scheduleType: 'daily', hour: 2, minute: 15 } };
+    await platform.call('POST', '/wiki_1/schedule', { body });
+    await platform.call('POST', '/wiki_1/run');
+    const { nextCursor, data } = await waitFor(
+      async () => {
+        const page = (await read()).body;
+        return page.data.length === 1 && page;
+      },
+      { what: 'the event' },
+    );
+    expect((await read(`?after=${nextCursor}`)).body).toMatchObject({ data: [], nextCursor });
+    const env = { ...process.env, DATABASE_URL: platform.databaseUrl };
+    await promisify(execFile)(process.execPath, [cli, 'after-restore'], { env });
+    const gone = await read(`?after=${nextCursor}`);
+    expect([gone.status, gone.body.error.code]).toEqual([410, 'CURSOR_GONE']);
+    const again = (await read()).body;
+    expect(again.data).toEqual(data);
+    expect((await read(`?after=${again.nextCursor}`)).status).toBe(200);
+  });
+
+  it.each(['?after=x', '?instance=hr', '?connector=wiki_1&instance=HR', '?limit=0'])(
+    'refuses %s',
+    async (query) => {
+      expect((await read(query)).status).toBe(400);
+    },
+  );
+});
