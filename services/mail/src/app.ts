@@ -35,6 +35,7 @@ import { createSmtpConfigurations, type SmtpConfigurations } from './features/sm
 import { suppressionRoutes } from './features/suppressions/routes.js';
 import { createSuppressionService } from './features/suppressions/service.js';
 import { registerMailMetrics } from './metrics.js';
+import type { TokenEndpoints } from './features/smtp-oauth/request-token.js';
 import type { Resources } from './resources.js';
 import { startWorkers, type Workers } from './workers.js';
 
@@ -43,6 +44,8 @@ export interface MailDeps extends ServiceDeps<MailConfig, Resources> {
   readonly queueTimes?: QueueTimes;
   /** Replaces the resolver that asks the system's name servers. Tests set it. */
   readonly resolveHost?: ResolveHost;
+  /** Replaces the token endpoints of Microsoft and Google. Tests set it. */
+  readonly tokenEndpoints?: TokenEndpoints;
 }
 
 const toLimits = ({ config, resolveHost = createHostResolver() }: MailDeps): TransportLimits => ({
@@ -91,7 +94,7 @@ export async function buildMail(deps: MailDeps): Promise<ServiceApp> {
   return service;
 }
 
-interface Parts extends Pick<Workers, 'dispatcher' | 'journal' | 'pools' | 'upkeep'> {
+interface Parts extends Pick<Workers, 'dispatcher' | 'journal' | 'pools' | 'tokens' | 'upkeep'> {
   readonly configurations: SmtpConfigurations;
   readonly limits: TransportLimits;
 }
@@ -144,7 +147,7 @@ async function registerRoutes({ app, metrics }: ServiceApp, deps: MailDeps, part
   previewRoute(app, preview);
   connectionTestRoute(app, {
     configurations,
-    testConnection: createTestConnection(limits, clock),
+    testConnection: createTestConnection(limits, parts.tokens, clock),
     limiter: createConnectionTestLimiter(clock),
   });
 }

@@ -57,6 +57,11 @@ export const mailVariables = {
     parsedList('ports from 1 to 65535', (item) => integer(1, 65_535).parse(item)),
     [25, 465, 587, 2525],
   ),
+  /** Where token URLs of SMTP configurations may be, beyond public addresses with TLS; here they may be http. */
+  SMTP_TOKEN_ALLOWED_TARGETS: withDefault(
+    parsedList('addresses, CIDR ranges and host names, each with :port or without', parseTarget),
+    [],
+  ),
   SMTP_CONFIG_MAX_AGE_MS: withDefault(integer(0, 3_600_000), 60_000),
   /** The time limit of a request to send, including the upload of its body. Every timeout in front of it is longer. */
   SEND_DEADLINE_MS: withDefault(integer(1_000, MAX_SEND_DEADLINE_MS), MAX_SEND_DEADLINE_MS),

@@ -1,25 +1,46 @@
 import { type IdentityClient, openIdentityClient } from '@platform/auth';
-import type { ServiceDeps } from '@platform/service-kit';
+import { createEgress, type ServiceDeps } from '@platform/service-kit';
 import type { MailConfig } from './config.js';
 import { createTransportPools, type TransportPools } from './features/delivery/pools.js';
 import type { TransportLimits } from './features/delivery/transport-options.js';
 import { createDispatcher, type Dispatcher } from './features/queue/dispatcher.job.js';
 import { createJournal, type Journal } from './features/queue/journal.js';
 import { createUpkeep, type QueueTimes, standardTimes, type Upkeep } from './features/queue/upkeep.job.js';
+import { createRequestCipher } from './features/queue/request-cipher.js';
+import { createRequestToken, type TokenEndpoints } from './features/smtp-oauth/request-token.js';
+import { createSmtpTokens, type SmtpTokens } from './features/smtp-oauth/tokens.js';
 import type { Resources } from './resources.js';
 
 interface WorkerDeps extends ServiceDeps<MailConfig, Resources> {
   readonly limits: TransportLimits;
   /** Replaces the queue's default times. Tests set it. */
   readonly queueTimes?: QueueTimes;
+  /** Replaces the token endpoints of Microsoft and Google. Tests set it. */
+  readonly tokenEndpoints?: TokenEndpoints;
 }
 
 export interface Workers {
   readonly identity: IdentityClient;
+  readonly tokens: SmtpTokens;
   readonly pools: TransportPools;
   readonly journal: Journal;
   readonly dispatcher: Dispatcher;
   readonly upkeep: Upkeep;
+}
+
+/** Of a token endpoint: the largest answer in bytes, the connections at once, and the timeout. */
+const tokenLimits = { maxAnswerBytes: 65_536, maxConnections: 16, timeoutMs: 10_000 };
+
+function openTokens({ config, limits, resources, shutdown, clock, tokenEndpoints }: WorkerDeps): SmtpTokens {
+  const egress = createEgress(config.SMTP_TOKEN_ALLOWED_TARGETS, tokenLimits, limits.resolveHost);
+  shutdown.on('close', 'token endpoints', () => egress.agent.destroy());
+  return createSmtpTokens({
+    pool: resources.pool,
+    cipher: createRequestCipher(config.SERVICE_CLIENT_SECRET, 'token'),
+    secret: config.SERVICE_CLIENT_SECRET,
+    requestToken: createRequestToken(egress, tokenEndpoints),
+    clock,
+  });
 }
 
 /** Starts everything that runs independently of requests, and registers each part with the shutdown. */
@@ -27,7 +48,8 @@ export async function startWorkers(deps: WorkerDeps): Promise<Workers> {
   const { config, limits, resources, shutdown, clock, queueTimes: times = standardTimes } = deps;
   const { pool, log } = resources;
   const identity = openIdentityClient({ config, log, shutdown, clock });
-  const pools = createTransportPools({ ...limits, maxPools: config.SMTP_POOLS_MAX });
+  const tokens = openTokens(deps);
+  const pools = createTransportPools({ ...limits, maxPools: config.SMTP_POOLS_MAX, tokens });
   const { leaseMs } = times;
   const journal = createJournal({ pool, clock, log, leaseMs });
   const dispatcher = createDispatcher({
@@ -57,5 +79,5 @@ export async function startWorkers(deps: WorkerDeps): Promise<Workers> {
   shutdown.on('flush', 'journal', async () => {
     await Promise.all([upkeep.stop(), journal.stop()]);
   });
-  return { identity, pools, journal, dispatcher, upkeep };
+  return { identity, tokens, pools, journal, dispatcher, upkeep };
 }

@@ -23,6 +23,7 @@ import pg from 'pg';
 import { buildMail } from '../src/app.js';
 import { loadMailConfig } from '../src/config.js';
 import type { QueueTimes } from '../src/features/queue/upkeep.job.js';
+import type { TokenEndpoints } from '../src/features/smtp-oauth/request-token.js';
 import { openResources } from '../src/resources.js';
 
 const migrationsFolder = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
@@ -47,6 +48,7 @@ export const mailEnvironment = (databaseUrl: string, identityUrl: string): NodeJ
   DATABASE_TIMEOUT_MS: '5000',
   IDENTITY_TIMEOUT_MS: '5000',
   SMTP_ALLOWED_TARGETS: '127.0.0.0/8,::1',
+  SMTP_TOKEN_ALLOWED_TARGETS: '127.0.0.1',
 });
 
 export interface MailOptions {
@@ -55,6 +57,7 @@ export interface MailOptions {
   readonly adminUrl?: string;
   readonly queueTimes?: QueueTimes;
   readonly resolveHost?: ResolveHost;
+  readonly tokenEndpoints?: TokenEndpoints;
 }
 
 interface BuildOptions extends MailOptions {
@@ -120,7 +123,7 @@ export async function buildApp(
     log,
     shutdown,
   });
-  const { queueTimes, resolveHost } = options;
+  const { queueTimes, resolveHost, tokenEndpoints } = options;
   const service = await buildMail({
     config,
     resources,
@@ -128,6 +131,7 @@ export async function buildApp(
     clock,
     ...(queueTimes && { queueTimes }),
     ...(resolveHost && { resolveHost }),
+    ...(tokenEndpoints && { tokenEndpoints }),
   });
   return { app: service.app, config, resources, shutdown };
 }

@@ -36,8 +36,7 @@ const createConfiguration = (organisation: string): SmtpConfiguration => ({
 function send(pools: ReturnType<typeof start>, organisation: string, number: number) {
   const id = `<${number}.${organisation}@corp.example>`;
   return pools.attempt(
-    organisation,
-    createConfiguration(organisation),
+    { orgId: organisation, poolKey: organisation, configuration: createConfiguration(organisation) },
     {
       messageId: id,
       signal: new AbortController().signal,
@@ -110,8 +109,7 @@ test.each([
   const attach = async (): Promise<WeakRef<Buffer>> => {
     const content = Buffer.alloc(100_000, 'attachment');
     const { outcome } = await pools.attempt(
-      'org-1',
-      createConfiguration('org-1'),
+      { orgId: 'org-1', poolKey: 'org-1', configuration: createConfiguration('org-1') },
       {
         messageId: '<1@corp.example>',
         signal: new AbortController().signal,

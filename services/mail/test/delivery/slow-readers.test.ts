@@ -34,6 +34,7 @@ function createDelivery(limits: { readonly stepTimeoutMs: number; readonly deadl
 /** Sends a mail without its size, so that the deadline of a small mail applies. */
 const send = (deliver: Deliver, id: string, content: Buffer): Promise<Outcome> =>
   deliver({
+    orgId: 'one',
     poolKey: 'one',
     onData: async () => undefined,
     signal: new AbortController().signal,

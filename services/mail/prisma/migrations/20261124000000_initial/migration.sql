@@ -72,6 +72,28 @@ create table mail_attachments (
 -- Encrypted data cannot be compressed.
 alter table mail_attachments alter column sealed set storage external;
 
+-- Access tokens of SMTP servers that want OAuth, each requested by one replica for all.
+create table smtp_tokens (
+  org_id uuid not null,
+  -- An HMAC of the user name and the sign-in that is configured: a changed one begins anew.
+  fingerprint text not null,
+  sealed_token text,
+  issued_at timestamptz(3),
+  -- When the next one is due.
+  refresh_at timestamptz(3),
+  expires_at timestamptz(3),
+  -- The newest refresh token of a provider that issues another one with each access token.
+  sealed_refresh_token text,
+  -- Why the last request failed: a code.
+  problem text,
+  failed_at timestamptz(3),
+  -- A replica requests a token until then.
+  fetching_until timestamptz(3),
+  updated_at timestamptz(3) not null,
+  primary key (org_id, fingerprint),
+  constraint token_has_times check ((sealed_token is null) = (num_nulls(issued_at, refresh_at, expires_at) = 3))
+);
+
 -- By whom a mail is found and erased, and what became of it for each of them. Addresses in lower case.
 create table mail_recipients (
   org_id uuid not null,

@@ -1,8 +1,12 @@
 import { isCertificateFault, type SmtpProblem } from '../delivery/outcome.js';
 import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
+import { explainLogin, explainToken } from './oauth-advice.js';
+import type { TestStep } from './schemas.js';
 
 /** Says in one sentence what is wrong, and what an administrator can do about it. */
 export interface Explanation {
+  /** The step that failed: by default the connection. */
+  readonly step?: TestStep;
   readonly message: string;
   readonly advice: string;
 }
@@ -46,11 +50,10 @@ export function explain(problem: SmtpProblem, configuration: SmtpConfiguration):
   if (known) return known(server);
   if (isCertificateFault(problem)) return explainCertificate(problem, configuration);
   switch (problem.code) {
+    case 'ETOKEN':
+      return explainToken(problem, configuration);
     case 'EAUTH':
-      return {
-        message: `The server refused the login${problem.reply === undefined ? '' : ` (${problem.reply})`}`,
-        advice: 'Check the user name and the password; many providers want an app password here.',
-      };
+      return explainLogin(problem, configuration);
     case 'ETLS':
       return {
         message: 'The connection could not be secured',

@@ -1,4 +1,5 @@
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
+import XOAuth2 from 'nodemailer/lib/xoauth2';
 import { openSocket } from '../delivery/connect.js';
 import { toProblem, type SmtpProblem } from '../delivery/outcome.js';
 import { type TransportLimits, toTransportOptions } from '../delivery/transport-options.js';
@@ -14,9 +15,22 @@ export interface Findings {
 
 export type ProbeResult = { readonly findings: Findings } | { readonly problem: SmtpProblem };
 
-/** Connects, negotiates TLS and logs in like a delivery, but sends nothing. Never rejects. */
-export async function probe(configuration: SmtpConfiguration, limits: TransportLimits): Promise<ProbeResult> {
-  const { auth, ...options } = toTransportOptions(configuration, limits);
+/**
+ * Connects, negotiates TLS and logs in like a delivery, but sends nothing. Never rejects.
+ *
+ * @param accessToken - needed when the configuration has no password but `oauth`.
+ */
+export async function probe(
+  configuration: SmtpConfiguration,
+  limits: TransportLimits,
+  accessToken: string | undefined,
+): Promise<ProbeResult> {
+  const { auth: login, ...options } = toTransportOptions(configuration, limits);
+  const { username: user } = configuration;
+  const auth =
+    accessToken === undefined || user === undefined
+      ? login
+      : { type: 'OAUTH2', method: 'XOAUTH2', user, oauth2: new XOAuth2({ user, accessToken }) };
   const socket = await openSocket(configuration, limits).catch((error: unknown) => toProblem(error));
   if (!('connection' in socket)) return { problem: socket };
   const connection = new SMTPConnection({ ...options, ...socket });

@@ -33,7 +33,7 @@ export function connectionTestRoute(
     },
     async (request) => {
       const { orgId } = getAccount(request);
-      return deps.testConnection(await deps.configurations.reload(orgId, request.id));
+      return deps.testConnection(orgId, await deps.configurations.reload(orgId, request.id));
     },
   );
 }

@@ -2,6 +2,10 @@ import { Type } from 'typebox';
 
 const NullableString = Type.Union([Type.String(), Type.Null()]);
 
+/** The steps of a test. */
+const steps = ['token', 'connection', 'login', 'permission', 'smtp_auth'] as const;
+export type TestStep = (typeof steps)[number];
+
 export const ConnectionReport = Type.Object(
   {
     ok: Type.Boolean(),
@@ -14,6 +18,10 @@ export const ConnectionReport = Type.Object(
     warnings: Type.Array(Type.String()),
     problem: Type.Union([
       Type.Object({
+        step: Type.Enum([...steps], {
+          description:
+            '`token`: the provider issued none; `connection`; `login`; `permission`: the server refused the token; `smtp_auth`: the login is switched off.',
+        }),
         code: Type.String(),
         reply: Type.Optional(Type.Integer()),
         detail: Type.Optional(NullableString),

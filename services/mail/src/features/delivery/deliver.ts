@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
 import { classifyFailure, type Outcome } from './outcome.js';
-import type { Message, OnData, TransportPools } from './pools.js';
+import type { Message, OnData, PoolChoice, TransportPools } from './pools.js';
 
 /** The delays before the second and the third attempt. */
 const RETRY_AFTER_MS = [250, 1_000] as const;
@@ -10,10 +9,7 @@ const RETRY_AFTER_MS = [250, 1_000] as const;
 const BYTES_PER_MS = 64;
 
 /** A mail to deliver through one organisation's server. */
-export interface Delivery {
-  /** Mails with the same key and configuration share connections. */
-  readonly poolKey: string;
-  readonly configuration: SmtpConfiguration;
+export interface Delivery extends PoolChoice {
   /** Creates a new message for each attempt, because an attachment that is a stream can be read only once. */
   readonly message: (signal: AbortSignal) => Message;
   readonly messageBytes: number;
@@ -31,8 +27,8 @@ async function attemptUntil(
   pools: TransportPools,
   delivery: Delivery,
 ): Promise<Outcome> {
-  const { poolKey, configuration, message, onData } = delivery;
-  const attemptOnce = async () => pools.attempt(poolKey, configuration, message(signal), onData);
+  const { message, onData } = delivery;
+  const attemptOnce = async () => pools.attempt(delivery, message(signal), onData);
   for (let attempt = 0; ; attempt += 1) {
     const { outcome, canRetry } = await attemptOnce().catch((error: unknown) =>
       // An attempt never rejects, so the error comes from creating the message: nothing was sent.

@@ -11,6 +11,8 @@ const byStatus: Readonly<Record<string, string>> = {
   '5.2.3': 'The mail is too large for the recipient',
   '5.3.4': 'The mail is too large for the server',
   '5.4.1': 'The server does not take mail for the recipient',
+  '5.2.252': 'The account may not send as the sender address',
+  '5.7.60': 'The account may not send as the sender address',
   '5.7.1': 'The server refused the mail by its rules',
 };
 
@@ -22,6 +24,7 @@ const byCommand: Readonly<Record<string, string>> = {
 
 const byCode: Readonly<Record<string, string>> = {
   EAUTH: 'The server refused the login',
+  ETOKEN: 'The provider issued no access token',
   EDNS: 'The SMTP server has no address that mail may be sent to',
   ETIMEDOUT: 'The server did not answer in time',
   ETLS: 'The connection could not be secured',

@@ -28,7 +28,7 @@ export type Outcome =
 export interface SmtpProblem {
   /** nodemailer's code, such as ECONNECTION, EAUTH, EENVELOPE. */
   readonly code: string;
-  /** The underlying system or TLS code, such as ECONNREFUSED or CERT_HAS_EXPIRED. */
+  /** The underlying system or TLS code, such as ECONNREFUSED or CERT_HAS_EXPIRED; of ETOKEN, that of the provider. */
   readonly detail?: string;
   /** The SMTP command that failed. */
   readonly command?: string;
@@ -48,13 +48,23 @@ interface SmtpFailure {
   readonly rejectedErrors?: readonly unknown[];
 }
 
+/** What Exchange Online says of accounts whose login is switched off, which no code of the reply tells from others. */
+const knownReasons: readonly (readonly [RegExp, string])[] = [
+  [/SmtpClientAuthentication is disabled for the Tenant/i, 'SMTP_AUTH_DISABLED_FOR_TENANT'],
+  [/SmtpClientAuthentication is disabled for the Mailbox/i, 'SMTP_AUTH_DISABLED_FOR_MAILBOX'],
+  [/basic authentication is (?:disabled|not supported)/i, 'BASIC_AUTH_DISABLED'],
+];
+
 const enhancedStatus = /^\d{3}[ -]([245]\.\d{1,3}\.\d{1,3})(?!\S)/;
 
 function describe({ code, originalCode, command, responseCode, response }: SmtpFailure): SmtpProblem {
-  const status = typeof response === 'string' ? enhancedStatus.exec(response)?.[1] : undefined;
+  const text = typeof response === 'string' ? response : '';
+  const status = enhancedStatus.exec(text)?.[1];
+  const reason = knownReasons.find(([pattern]) => pattern.test(text))?.[1];
+  const detail = typeof originalCode === 'string' ? originalCode : reason;
   return {
     code: typeof code === 'string' ? code : 'EUNKNOWN',
-    ...(typeof originalCode === 'string' ? { detail: originalCode } : {}),
+    ...(detail === undefined ? {} : { detail }),
     ...(typeof command === 'string' ? { command } : {}),
     ...(typeof responseCode === 'number' ? { reply: responseCode } : {}),
     ...(status === undefined ? {} : { status }),

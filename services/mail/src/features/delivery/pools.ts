@@ -1,9 +1,12 @@
+import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { callbackify } from 'node:util';
 import { LRUCache } from 'lru-cache';
 import { createTransport, type SendMailOptions, type SMTPPoolOptions, type Transporter } from 'nodemailer';
 import MimeNode from 'nodemailer/lib/mime-node';
 import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
+import { TokenFault } from '../smtp-oauth/request-token.js';
+import { type SmtpTokens, usesOauth } from '../smtp-oauth/tokens.js';
 import { openSocket } from './connect.js';
 import { classifyFailure, toRecipientOutcomes, type AttemptResult } from './outcome.js';
 import { toTransportOptions, type TransportLimits } from './transport-options.js';
@@ -57,13 +60,53 @@ const connectWith =
     callbackify(openSocket)(configuration, limits, callback);
   };
 
-function createPool(configuration: SmtpConfiguration, limits: TransportLimits) {
+/** The access tokens with which the connections of one pool sign in. */
+interface Tokens {
+  get(): Promise<string>;
+  /** The server has refused the login: the token is replaced, unless it is new. */
+  reject(): Promise<void>;
+}
+
+const bindTokens = (
+  tokens: PoolLimits['tokens'],
+  orgId: string,
+  configuration: SmtpConfiguration,
+): Tokens | undefined =>
+  tokens && usesOauth(configuration)
+    ? {
+        get: () => tokens.get(orgId, configuration),
+        reject: () => tokens.reject(orgId, configuration),
+      }
+    : undefined;
+
+/** Waits for a token until the mail is aborted. The request for the token goes on: other mails need it as well. */
+async function waitForToken(tokens: Tokens, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) throw new TokenFault('timeout');
+  const ended = new AbortController();
+  const aborted = once(signal, 'abort', { signal: ended.signal }).then(() => {
+    throw new TokenFault('timeout');
+  });
+  try {
+    await Promise.race([tokens.get(), aborted]);
+  } finally {
+    ended.abort();
+  }
+}
+
+/** Exchange Online refuses further connections of a mailbox (432 4.3.2). */
+const MAX_CONNECTIONS_MICROSOFT = 3;
+
+function createPool(configuration: SmtpConfiguration, limits: TransportLimits, tokens: Tokens | undefined) {
+  // One more than other mails use: a code never waits for them.
+  const maxConnections = limits.connectionsPerPool + 1;
   const transporter = createTransport({
     ...toTransportOptions(configuration, limits),
     getSocket: connectWith(configuration, limits),
     pool: true,
-    // One more than other mails use: a code never waits for them.
-    maxConnections: limits.connectionsPerPool + 1,
+    maxConnections:
+      configuration.oauth?.provider === 'microsoft'
+        ? Math.min(maxConnections, MAX_CONNECTIONS_MICROSOFT)
+        : maxConnections,
     maxMessages: Number.POSITIVE_INFINITY,
     idleTimeout: limits.idleMs,
     // Otherwise nodemailer would resend by itself after a broken connection. `classifyFailure` decides when that is safe.
@@ -73,6 +116,14 @@ function createPool(configuration: SmtpConfiguration, limits: TransportLimits) {
   });
   // Without a listener, an idle connection that breaks would crash the process.
   transporter.on('error', () => undefined);
+  if (tokens)
+    transporter.set('oauth2_provision_cb', (_user, isRefused, callback) => {
+      const renew = async () => {
+        if (isRefused) await tokens.reject();
+        return tokens.get();
+      };
+      callbackify(renew)(callback);
+    });
   const sendings = new Map<string, Sending>();
   transporter.use('stream', (mail, done) => {
     const sending = sendings.get(mail.data.messageId ?? '');
@@ -105,10 +156,15 @@ function createPool(configuration: SmtpConfiguration, limits: TransportLimits) {
       const sending: Sending = { onData, mail: undefined, isBegun: false, contentError: undefined };
       sendings.set(message.messageId, sending);
       try {
+        // Without one, no connection is opened for nothing.
+        if (tokens) await waitForToken(tokens, message.signal);
         const info: unknown = await transporter.sendMail(message);
         return { outcome: { state: 'sent', recipients: toRecipientOutcomes(info) }, canRetry: false };
       } catch (error) {
-        return classifyFailure(error, sending.isBegun && sending.contentError === undefined);
+        const result = classifyFailure(error, sending.isBegun && sending.contentError === undefined);
+        // A failure to replace the token shows in the next attempt.
+        if (isLoginRefused(result)) await tokens?.reject().catch(() => undefined);
+        return result;
       } finally {
         finish(message.messageId);
       }
@@ -127,11 +183,27 @@ function createPool(configuration: SmtpConfiguration, limits: TransportLimits) {
 
 type Pool = ReturnType<typeof createPool>;
 
+const isLoginRefused = ({ outcome }: AttemptResult): boolean =>
+  outcome.state === 'failed' && outcome.problem.code === 'EAUTH';
+
+interface PoolLimits extends TransportLimits {
+  readonly maxPools: number;
+  /** Needed by organisations whose servers want access tokens. */
+  readonly tokens?: Pick<SmtpTokens, 'get' | 'reject'>;
+}
+
+/** Which connections a mail uses. Mails with the same key and configuration share them. */
+export interface PoolChoice {
+  readonly orgId: string;
+  readonly poolKey: string;
+  readonly configuration: SmtpConfiguration;
+}
+
 /**
  * Keeps one pool of connections for each organisation and configuration. A changed configuration opens a new pool for the
  * next mail and lets the old pool finish. The least recently used pool is closed to make room for another one.
  */
-export function createTransportPools(limits: TransportLimits & { readonly maxPools: number }) {
+export function createTransportPools(limits: PoolLimits) {
   const retiring = new Set<Promise<void>>();
   let isUp = true;
   const pools = new LRUCache<string, Pool>({
@@ -143,23 +215,19 @@ export function createTransportPools(limits: TransportLimits & { readonly maxPoo
     },
   });
 
-  function getPool(orgId: string, configuration: SmtpConfiguration): Pool {
-    const present = pools.get(orgId);
+  function getPool({ orgId, poolKey, configuration }: PoolChoice): Pool {
+    const present = pools.get(poolKey);
     if (present?.fingerprint === JSON.stringify(configuration)) return present;
-    const pool = createPool(configuration, limits);
+    const pool = createPool(configuration, limits, bindTokens(limits.tokens, orgId, configuration));
     // Replacing an entry disposes of the previous pool.
-    pools.set(orgId, pool);
+    pools.set(poolKey, pool);
     return pool;
   }
 
   return {
     /** Makes one attempt on a pooled connection. Never rejects. */
-    attempt: (
-      poolKey: string,
-      configuration: SmtpConfiguration,
-      message: Message,
-      onData: OnData,
-    ): Promise<AttemptResult> => getPool(poolKey, configuration).attempt(message, onData),
+    attempt: (choice: PoolChoice, message: Message, onData: OnData): Promise<AttemptResult> =>
+      getPool(choice).attempt(message, onData),
 
     /** True until `close` is called. */
     get isUp(): boolean {

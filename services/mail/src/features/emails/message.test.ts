@@ -48,6 +48,7 @@ test('a message that cannot be composed fails its mail without an exception', as
     pools,
     1_000,
   )({
+    orgId: 'one',
     poolKey: 'one',
     configuration: { host: '127.0.0.1', port: 9, fromEmail: 'noreply@corp.example', tls: 'none' },
     message: toSource(email),

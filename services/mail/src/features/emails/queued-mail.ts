@@ -86,6 +86,7 @@ export function createAttemptMail(deps: {
       addresses,
     );
     const outcome = await deliver({
+      orgId: mail.orgId,
       poolKey: toPoolKey(mail.orgId, request.smtp),
       configuration,
       message,

@@ -52,6 +52,25 @@ export const MailBody = Type.Object(
 );
 export type MailBody = Type.Static<typeof MailBody>;
 
+const Secret = Type.Optional(Type.String({ maxLength: 32_768 }));
+
+/** How access tokens are obtained. Identity's configuration manager documents and checks it. */
+const SmtpAuth = Type.Object(
+  {
+    type: Type.Literal('oauth2'),
+    provider: Type.Enum(['microsoft', 'google', 'custom']),
+    tenant: Type.Optional(Type.String()),
+    clientId: Type.Optional(Type.String()),
+    tokenUrl: Type.Optional(Type.String()),
+    scope: Type.Optional(Type.String()),
+    clientSecret: Secret,
+    certificate: Secret,
+    serviceAccountKey: Secret,
+    refreshToken: Secret,
+  },
+  { additionalProperties: false },
+);
+
 /** A configuration to send the mail through, instead of the organisation's current one. */
 export const SmtpSnapshot = Type.Object(
   {
@@ -60,6 +79,7 @@ export const SmtpSnapshot = Type.Object(
     fromEmail: Type.String(),
     username: Type.Optional(Type.String()),
     password: Type.Optional(Type.String()),
+    auth: Type.Optional(SmtpAuth),
     tls: Type.String(),
   },
   { additionalProperties: false },

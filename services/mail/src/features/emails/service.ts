@@ -101,6 +101,7 @@ export function createEmailService(deps: {
       return { state: 'failed', problem: { code: 'ETIMEDOUT' }, recipients: [] };
     try {
       return await deliver({
+        orgId: mail.orgId,
         poolKey: toPoolKey(mail.orgId, request.smtp),
         configuration: request.configuration,
         message: createMessageSource(email, toMessageId(mail.id, mail.from), mail.createdAt, addresses),

@@ -4,7 +4,11 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
 /** Data that was encrypted for one purpose cannot be read for another one. */
-const purposes = { request: 'requests of mails', content: 'contents of mails' } as const;
+const purposes = {
+  request: 'requests of mails',
+  content: 'contents of mails',
+  token: 'access tokens',
+} as const;
 
 /** @param secret - this service's secret. What was encrypted with an earlier one can't be decrypted any more. */
 export function createRequestCipher(secret: string, purpose: keyof typeof purposes) {

@@ -1,16 +1,19 @@
 import { readEmailAddress } from '@platform/service-kit';
+import { readSmtpOauth, type SmtpOauth } from '../smtp-oauth/oauth.js';
 
 /** The modes are documented in identity's configuration manager. */
 export const tlsModes = ['auto', 'starttls', 'implicit', 'none'] as const;
 export type TlsMode = (typeof tlsModes)[number];
 
-/** A complete configuration. The password must not appear in any response, log line or error. */
+/** A complete configuration. The secrets must not appear in any response, log line or error. */
 export interface SmtpConfiguration {
   readonly host: string;
   readonly port: number;
   readonly fromEmail: string;
   readonly username?: string;
   readonly password?: string;
+  /** How to get the access token that the user name signs in with, instead of a password. */
+  readonly oauth?: SmtpOauth;
   readonly tls: TlsMode;
 }
 
@@ -29,21 +32,25 @@ function readPort(value: unknown): number | undefined {
 /**
  * Validates a configuration, since an external configuration manager may return anything.
  *
- * @returns undefined when the host or the sender is missing, or when the host, port, sender or TLS mode is invalid.
+ * @returns undefined when the host or the sender is missing, or when the host, port, sender, TLS mode or
+ *   `auth` is invalid. A login that can't be tried must not turn into none.
  */
 export function readSmtpConfiguration(raw: unknown): SmtpConfiguration | undefined {
   if (raw === null || typeof raw !== 'object') return undefined;
-  const { host, port: rawPort, fromEmail, username, password, tls } = raw as Record<string, unknown>;
+  const { host, port: rawPort, fromEmail, username, password, auth, tls } = raw as Record<string, unknown>;
   const port = readPort(rawPort);
   const mode = tlsModes.find((candidate) => candidate === (tls ?? 'auto'));
   if (!isPlain(host, 253) || /\s/.test(host) || port === undefined || mode === undefined) return undefined;
   if (!isPlain(fromEmail, 254) || readEmailAddress(fromEmail) === undefined) return undefined;
+  const oauth = readSmtpOauth(auth);
+  if (auth !== undefined && auth !== null && (!oauth || !isPlain(username, 1_024))) return undefined;
   return {
     host,
     port,
     fromEmail,
     ...(isPlain(username, 1_024) ? { username } : {}),
-    ...(isPlain(password, 4_096) ? { password } : {}),
+    ...(isPlain(password, 4_096) && !oauth ? { password } : {}),
+    ...(oauth && { oauth }),
     tls: mode,
   };
 }

@@ -1,0 +1,219 @@
+import { HOUR_MS } from '@platform/service-kit';
+import { callUrl } from '@platform/testing';
+import type { AddressInfo } from 'node:net';
+import { buildApp, emailBody, type MailUnderTest, startMail, waitForRuntime } from '../mail.js';
+import { startTokenProvider, startXoauthServer, type TokenProvider } from './token-provider.js';
+
+let provider: TokenProvider;
+let smtp: Awaited<ReturnType<typeof startXoauthServer>>;
+let mail: MailUnderTest;
+
+beforeAll(async () => {
+  provider = await startTokenProvider();
+  smtp = await startXoauthServer(provider);
+  mail = await startMail({ tokenEndpoints: provider.endpoints });
+});
+afterAll(async () => {
+  await mail.close();
+  await smtp.close();
+  await provider.close();
+});
+beforeEach(() => {
+  provider.state.fail = undefined;
+  provider.state.requests = 0;
+  smtp.state.refusal = undefined;
+  smtp.state.mails = 0;
+});
+afterEach(() => mail.db.query('delete from smtp_tokens'));
+
+const configure = (auth: object, fields: object = {}) =>
+  mail.configure({ ...smtp.configuration, ...fields, auth });
+const testConnection = async () => {
+  // Only ten tests a minute are allowed.
+  mail.advance(60_000);
+  return (await mail.call('POST', '/api/v1/mail/testConnection', { token: mail.session })).body;
+};
+
+test.each([
+  ['Microsoft with a client secret', () => provider.auth.microsoft()],
+  ['Microsoft with a certificate', () => provider.auth.certificate()],
+  ['Google with a service account', () => provider.auth.google()],
+])('sends mails with a token of %s, which is requested once', async (_name, getAuth) => {
+  await configure(getAuth());
+  const answers = await Promise.all([mail.send(), mail.send(), mail.send()]);
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+  expect([smtp.state.mails, provider.state.requests]).toEqual([3, 1]);
+  mail.advance(HOUR_MS);
+  expect((await mail.send()).status).toBe(200);
+  expect(provider.state.requests).toBe(2);
+});
+
+test('stores the tokens encrypted, and logs no secret', async () => {
+  await configure(provider.auth.microsoft({ tenant: 'encrypted.example' }));
+  await mail.send();
+  const token = smtp.state.logins.at(-1) ?? '';
+  const { rows } = await mail.db.query('select * from smtp_tokens');
+  expect(rows).toHaveLength(1);
+  for (const secret of [token, provider.auth.microsoft().clientSecret])
+    expect(JSON.stringify(rows) + mail.logged()).not.toContain(secret);
+});
+
+test('uses the refresh token that the provider issued last, whatever the replica', async () => {
+  await configure(provider.auth.custom(await provider.issueRefreshToken()));
+  const other = await buildApp(mail.databaseUrl, mail.identityUrl, { tokenEndpoints: provider.endpoints });
+  await waitForRuntime(other.app);
+  await other.app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = other.app.server.address() as AddressInfo;
+  const sendThere = () =>
+    callUrl(`http://127.0.0.1:${port}/api/v1/mail/emails/sendEmail`, 'POST', {
+      token: mail.token,
+      body: emailBody(),
+    });
+  try {
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_value, index) => (index % 2 === 0 ? mail.send() : sendThere())),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
+    expect(provider.state.requests).toBe(1);
+    // The provider revokes everything when a refresh token is used again.
+    await mail.db.query('update smtp_tokens set refresh_at = now(), expires_at = now()');
+    mail.advance(HOUR_MS);
+    expect((await mail.send()).status).toBe(200);
+    expect((await testConnection()).ok).toBe(true);
+    expect(provider.state.requests).toBe(3);
+    expect((await sendThere()).status).toBe(200);
+  } finally {
+    await other.app.close();
+    await other.shutdown.run('test done');
+  }
+});
+
+test('leaves a provider alone that has refused, and uses a token until it ends', async () => {
+  await configure(provider.auth.microsoft({ tenant: 'failing.example' }));
+  await mail.send();
+  provider.state.fail = (response) => {
+    response.writeHead(503).end();
+  };
+  mail.advance(HOUR_MS - 120_000);
+  expect((await mail.send()).status).toBe(200);
+  mail.advance(120_000);
+  const requests = provider.state.requests;
+  expect((await mail.send()).status).toBe(500);
+  expect((await mail.send()).status).toBe(500);
+  expect(provider.state.requests - requests).toBe(1);
+  const { body } = await mail.call('GET', '/api/v1/mail/records?state=failed&limit=1', {
+    token: mail.session,
+  });
+  expect(body.data[0].failure).toMatchObject({ code: 'ETOKEN' });
+  provider.state.fail = undefined;
+  mail.advance(31_000);
+  expect((await mail.send()).status).toBe(200);
+});
+
+test('replaces a token that the server refuses, unless it is new', async () => {
+  const auth = provider.auth.microsoft({ tenant: 'refused.example' });
+  await configure(auth);
+  await mail.send();
+  smtp.state.refusal = '5.7.3 Authentication unsuccessful';
+  // Other connections, which sign in.
+  await configure(auth, { fromEmail: 'other@corp.example' });
+  expect((await mail.send()).status).toBe(500);
+  expect(provider.state.requests).toBe(1);
+  mail.advance(60_000);
+  expect((await mail.send()).status).toBe(500);
+  smtp.state.refusal = undefined;
+  expect((await mail.send()).status).toBe(200);
+  expect(provider.state.requests).toBe(2);
+});
+
+test('the connection test passes with a new token', async () => {
+  await configure(provider.auth.google());
+  const requests = provider.state.requests;
+  for (const count of [1, 2]) {
+    expect(await testConnection()).toMatchObject({ ok: true, authenticated: true, problem: null });
+    expect(provider.state.requests).toBe(requests + count);
+  }
+  expect(smtp.state.mails).toBe(0);
+});
+
+test.each([
+  ['a wrong secret', { clientSecret: 'wrong' }, 'token', 'invalid_client', /client secret/],
+  ['an unknown application', { clientId: 'unknown' }, 'token', 'invalid_client', /client id/],
+])('the connection test explains %s', async (_name, fields, step, detail, advice) => {
+  await configure(provider.auth.microsoft(fields));
+  const { ok, problem } = await testConnection();
+  expect([ok, problem.step, problem.detail]).toEqual([false, step, detail]);
+  expect(problem.advice).toMatch(advice);
+});
+
+test.each([
+  ['AADSTS7000215: Invalid client secret provided.', 'AADSTS7000215', /value, not its id/],
+  ['AADSTS700016: Application was not found.', 'AADSTS700016', /application \(client\) id/],
+])('the connection test keeps the number of %s', async (text, detail, advice) => {
+  await configure(provider.auth.microsoft());
+  provider.state.fail = (response) => {
+    response.writeHead(401, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ error: 'invalid_client', error_description: text }));
+  };
+  const { problem } = await testConnection();
+  expect(problem).toMatchObject({ step: 'token', detail, advice: expect.stringMatching(advice) });
+  expect(JSON.stringify(problem)).not.toContain('AADSTS7000215:');
+});
+
+test.each([
+  [
+    '5.7.139 Authentication unsuccessful, SmtpClientAuthentication is disabled for the Mailbox. Visit https://aka.ms/smtp_auth_disabled',
+    'smtp_auth',
+    /Authenticated SMTP/,
+  ],
+  [
+    '5.7.139 Authentication unsuccessful, SmtpClientAuthentication is disabled for the Tenant. Visit https://aka.ms/smtp_auth_disabled',
+    'smtp_auth',
+    /mailbox alone/,
+  ],
+  [
+    '5.7.139 Authentication unsuccessful, the request did not meet the criteria to be authenticated successfully',
+    'permission',
+    /Conditional Access/,
+  ],
+  [
+    '5.7.3 Authentication unsuccessful [AM0PR01.eurprd01.prod.exchangelabs.com]',
+    'permission',
+    /SMTP\.SendAsApp/,
+  ],
+])('the connection test explains 535 %s', async (refusal, step, advice) => {
+  await configure(provider.auth.microsoft());
+  smtp.state.refusal = refusal;
+  const { problem } = await testConnection();
+  expect(problem).toMatchObject({ step, code: 'EAUTH', reply: 535, advice: expect.stringMatching(advice) });
+});
+
+test('the connection test explains a mailbox that the token is not for', async () => {
+  await configure(provider.auth.microsoft(), { username: 'other@corp.example' });
+  expect((await testConnection()).problem).toMatchObject({ step: 'permission', code: 'EAUTH', reply: 535 });
+});
+
+test('a token URL leads nowhere that the operator has not allowed, and redirects are not followed', async () => {
+  const auth = provider.auth.custom('any');
+  await configure({ ...auth, tokenUrl: 'http://127.0.0.2:9/token' });
+  const denied = (await testConnection()).problem;
+  await configure({ ...auth, tokenUrl: 'https://no-such-host.invalid/token' });
+  const unknown = (await testConnection()).problem;
+  expect(denied).toEqual(unknown);
+  expect(denied).toMatchObject({ step: 'token', detail: 'no_address' });
+  await configure(auth);
+  provider.state.fail = (response) => {
+    response.writeHead(307, { location: provider.endpoints.google }).end();
+  };
+  const requests = provider.state.requests;
+  expect((await testConnection()).problem).toMatchObject({ step: 'token', detail: 'http_307' });
+  expect(provider.state.requests).toBe(requests + 1);
+});
+
+test('without TLS no token is sent unless that is configured', async () => {
+  await configure(provider.auth.microsoft(), { tls: 'auto' });
+  expect((await testConnection()).problem).toMatchObject({ step: 'connection', code: 'ETLS' });
+  const logins = smtp.state.logins.length;
+  expect((await mail.send()).status).toBe(500);
+  expect(smtp.state.logins).toHaveLength(logins);
+});
