@@ -206,9 +206,9 @@ test('re-encrypt makes the old encryption key removable', async () => {
   });
   // Without the old key nothing can be re-encrypted, and nothing is changed.
   const blind = await command(['re-encrypt'], { ENCRYPTION_KEYS: fresh });
-  expect([blind.code, blind.stderr]).toEqual([1, expect.stringContaining('ENCRYPTION_KEYS must hold the key that sealed the SMTP passwords')]);
-  expect((await command(['re-encrypt'], both)).stdout).toMatch(/^SMTP passwords: 1 re-encrypted\nsigning keys: [1-9]\d* re-encrypted\noutgoing mails: 0 /);
-  expect((await command(['re-encrypt'], both)).stdout).toMatch(/^SMTP passwords: 0 re-encrypted\nsigning keys: 0 /);
+  expect([blind.code, blind.stderr]).toEqual([1, expect.stringContaining('ENCRYPTION_KEYS must hold the key that sealed the SMTP secrets')]);
+  expect((await command(['re-encrypt'], both)).stdout).toMatch(/^SMTP secrets: 1 re-encrypted\nsigning keys: [1-9]\d* re-encrypted\noutgoing mails: 0 /);
+  expect((await command(['re-encrypt'], both)).stdout).toMatch(/^SMTP secrets: 0 re-encrypted\nsigning keys: 0 /);
   await withServer({ ENCRYPTION_KEYS: fresh }, async (url, session) => {
     const raw = 'grant_type=client_credentials';
     const headers = { authorization: `Basic ${Buffer.from(`mail:${secret}`).toString('base64')}`, 'content-type': 'application/x-www-form-urlencoded' };

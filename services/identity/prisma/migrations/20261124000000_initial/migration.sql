@@ -253,10 +253,14 @@ create table smtp_configurations (
   port integer not null,
   from_email text not null,
   username text,
-  password_sealed text,
+  -- How the service gets access tokens, without secrets. Null: it signs in with the password, or not at all.
+  auth jsonb,
+  -- The password, or the secrets of `auth` as JSON, encrypted.
+  secret_sealed text,
   tls text not null,
   updated_at timestamptz(3) not null,
-  constraint password_has_username check ((password_sealed is null) or (username is not null)),
+  constraint secret_has_username check ((secret_sealed is null) or (username is not null)),
+  constraint auth_has_secret check ((auth is null) or (secret_sealed is not null)),
   constraint smtp_configurations_port_check check ((port >= 1) and (port <= 65535)),
   constraint smtp_configurations_tls_check check (tls in ('auto', 'starttls', 'implicit', 'none'))
 );

@@ -1,6 +1,6 @@
 import { ConfigError, type SecretBox } from '@platform/service-kit';
 import type pg from 'pg';
-import { smtpPasswordContext } from '../../members/smtp/service.js';
+import { smtpSecretContext } from '../../members/smtp/service.js';
 import { clientSecretContext } from '../../sign-in/identity-provider/provider-fields.js';
 import { serverSecretContext } from '../../mcp/servers/upstream/credentials.js';
 import { messageContext } from '../../mails/outbox/outbox.js';
@@ -11,7 +11,7 @@ import { findSealed, replaceSealed, sealedColumns, type SealedValue } from './qu
 const PAGE = 500;
 
 const contexts: Readonly<Record<keyof typeof sealedColumns, (id: string) => string>> = {
-  'SMTP passwords': smtpPasswordContext,
+  'SMTP secrets': smtpSecretContext,
   'signing keys': signingKeyContext,
   'outgoing mails': messageContext,
   'MCP server secrets': serverSecretContext,

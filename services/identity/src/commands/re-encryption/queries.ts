@@ -2,7 +2,7 @@ import type pg from 'pg';
 
 /** The columns whose values are sealed with `ENCRYPTION_KEYS`. */
 export const sealedColumns = {
-  'SMTP passwords': { table: 'smtp_configurations', id: 'org_id', column: 'password_sealed', type: 'uuid' },
+  'SMTP secrets': { table: 'smtp_configurations', id: 'org_id', column: 'secret_sealed', type: 'uuid' },
   'signing keys': { table: 'signing_keys', id: 'id', column: 'private_sealed', type: 'text' },
   'outgoing mails': { table: 'outgoing_mails', id: 'id', column: 'sealed_message', type: 'uuid' },
   'MCP server secrets': { table: 'mcp_servers', id: 'id', column: 'secret_sealed', type: 'uuid' },

@@ -7,7 +7,7 @@ import type { Administrator, RemovedServer, SmtpConfigurationRow } from './queri
 export interface SmtpChange {
   /** The configuration that is replaced, or the one that was removed last. */
   readonly before: SmtpConfigurationRow | RemovedServer;
-  /** The old configuration with its password; undefined when it can't be decrypted, or was removed earlier. */
+  /** The old configuration with its secrets; undefined when they can't be decrypted, or was removed earlier. */
   readonly old: SmtpSnapshot | undefined;
   /** The new configuration; undefined when it was removed. */
   readonly present: SmtpSnapshot | undefined;

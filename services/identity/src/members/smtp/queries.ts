@@ -1,33 +1,44 @@
+import { Prisma } from '../../generated/prisma/client.js';
 import type { Prisma as Client, Transaction } from '../../resources.js';
 import type { Changes } from '../../audit/queries.js';
+import type { SmtpAuth } from './schemas.js';
 
 export interface SmtpConfigurationRow {
   readonly host: string;
   readonly port: number;
   readonly fromEmail: string;
   readonly username: string | null;
-  readonly passwordSealed: string | null;
+  readonly auth: SmtpAuth | null;
+  /** The password, or the secrets of `auth`. */
+  readonly secretSealed: string | null;
   readonly tls: string;
 }
 
-export const findSmtpConfiguration = (
+export async function findSmtpConfiguration(
   db: Client | Transaction,
   orgId: string,
-): Promise<SmtpConfigurationRow | null> =>
-  db.smtpConfiguration.findUnique({ where: { orgId }, omit: { orgId: true, updatedAt: true } });
+): Promise<SmtpConfigurationRow | null> {
+  const row = await db.smtpConfiguration.findUnique({
+    where: { orgId },
+    omit: { orgId: true, updatedAt: true },
+  });
+  return row && { ...row, auth: row.auth as SmtpAuth | null };
+}
 
-export const upsertSmtpConfiguration = (
+export function upsertSmtpConfiguration(
   db: Transaction,
   orgId: string,
   row: SmtpConfigurationRow,
   updatedAt: Date,
-): Promise<unknown> =>
-  db.smtpConfiguration.upsert({
+): Promise<unknown> {
+  const fields = { ...row, auth: row.auth ?? Prisma.DbNull, updatedAt };
+  return db.smtpConfiguration.upsert({
     where: { orgId },
-    create: { orgId, ...row, updatedAt },
-    update: { ...row, updatedAt },
+    create: { orgId, ...fields },
+    update: fields,
     select: { orgId: true },
   });
+}
 
 /** @returns false when there was none. */
 export async function deleteSmtpConfiguration(db: Transaction, orgId: string): Promise<boolean> {

@@ -10,7 +10,7 @@ import {
   SavedSmtpConfig,
   SaveSmtpConfigBody,
   SmtpConfigResponse,
-  SmtpConfigWithPassword,
+  SmtpConfigWithSecrets,
 } from './schemas.js';
 import { type ConfigurationService, createConfigurationService } from './service.js';
 
@@ -30,7 +30,7 @@ function configurationRoutes(app: App, service: ConfigurationService): void {
       schema: {
         operationId: 'getSmtpConfig',
         tags,
-        summary: "The organisation's SMTP configuration, without the password",
+        summary: "The organisation's SMTP configuration, without its secrets",
         security: bearer,
         response: { 200: SmtpConfigResponse, ...errorResponses(401, 403, 404) },
       },
@@ -89,11 +89,11 @@ function internalConfigurationRoutes(app: App, service: ConfigurationService): v
       schema: {
         operationId: 'fetchSmtpConfig',
         tags: ['Services'],
-        summary: "An organisation's SMTP configuration, with the password",
+        summary: "An organisation's SMTP configuration, with its secrets",
         security: bearer,
         querystring: OrgQuery,
         response: {
-          200: Type.Object({ smtp: SmtpConfigWithPassword }),
+          200: Type.Object({ smtp: SmtpConfigWithSecrets }),
           ...errorResponses(400, 401, 403, 404),
         },
       },
@@ -101,7 +101,7 @@ function internalConfigurationRoutes(app: App, service: ConfigurationService): v
     async (request, reply) =>
       reply
         .header('cache-control', 'no-store')
-        .send({ smtp: await service.getSmtpWithPassword(request.query.orgId) }),
+        .send({ smtp: await service.getSmtpWithSecrets(request.query.orgId) }),
   );
 }
 

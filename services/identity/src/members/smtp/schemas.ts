@@ -14,6 +14,87 @@ const EmailAddress = Type.String({ maxLength: 254, format: 'email' });
 const Credential = (maxLength: number, description: string) =>
   Type.String({ minLength: 1, maxLength, pattern: '^\\P{Cc}+$', description });
 
+const providers = ['microsoft', 'google', 'custom'] as const;
+export type SmtpAuthProvider = (typeof providers)[number];
+
+const VISIBLE = '^[\\x21-\\x7e]+$';
+const authFields = {
+  type: Type.Literal('oauth2'),
+  provider: Type.Unsafe<SmtpAuthProvider>({ enum: [...providers] }),
+  tenant: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 253,
+      pattern: '^[A-Za-z0-9.-]+$',
+      description: '`microsoft`: the id of the tenant, or one of its domains.',
+    }),
+  ),
+  clientId: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 512, pattern: VISIBLE, description: '`microsoft`, `custom`.' }),
+  ),
+  tokenUrl: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 2_048,
+      pattern: VISIBLE,
+      description: '`custom`: the token endpoint. https.',
+    }),
+  ),
+  scope: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 1_024,
+      pattern: '^[\\x20-\\x7e]+$',
+      description: '`custom`: sent with each request for a token. Optional.',
+    }),
+  ),
+};
+
+/** How access tokens are obtained, with which mail signs in by XOAUTH2. Its secrets are never returned. */
+export const SmtpAuth = Type.Object(
+  {
+    ...authFields,
+    certificateExpiresAt: Type.Optional(Type.String({ format: 'date-time' })),
+    serviceAccount: Type.Optional(Type.String({ description: '`google`: its e-mail address.' })),
+  },
+  { title: 'SmtpAuth' },
+);
+export type SmtpAuth = Type.Static<typeof SmtpAuth>;
+
+/** Which fields belong to which provider is checked in `auth.ts`. */
+export const SmtpAuthWithSecrets = Type.Object(
+  {
+    ...authFields,
+    clientSecret: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 1_024,
+        pattern: VISIBLE,
+        description: '`microsoft` (or `certificate`); `custom`, where the client has one.',
+      }),
+    ),
+    certificate: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 32_768,
+        description: '`microsoft`: a certificate and its private key, unencrypted (PEM).',
+      }),
+    ),
+    serviceAccountKey: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 16_384,
+        description: '`google`: the JSON file of a key of the service account.',
+      }),
+    ),
+    refreshToken: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 8_192, pattern: VISIBLE, description: '`custom`.' }),
+    ),
+  },
+  { additionalProperties: false, title: 'SmtpAuthWithSecrets' },
+);
+export type SmtpAuthWithSecrets = Type.Static<typeof SmtpAuthWithSecrets>;
+
 export const SaveSmtpConfigBody = Type.Object(
   {
     host: Host,
@@ -23,6 +104,7 @@ export const SaveSmtpConfigBody = Type.Object(
     password: Type.Optional(
       Credential(1_024, 'Never returned. A save replaces the whole configuration, this included.'),
     ),
+    auth: Type.Optional(SmtpAuthWithSecrets),
     tls: Type.Unsafe<TlsMode>({ enum: [...tlsModes], default: 'auto' }),
   },
   { additionalProperties: false },
@@ -35,6 +117,7 @@ export const SmtpConfig = Type.Object(
     port: Type.Integer(),
     fromEmail: Type.String(),
     username: Type.Optional(Type.String()),
+    auth: Type.Optional(SmtpAuth),
     tls: Type.Unsafe<TlsMode>({ enum: [...tlsModes] }),
   },
   { title: 'SmtpConfig' },
@@ -44,12 +127,16 @@ export type SmtpConfig = Type.Static<typeof SmtpConfig>;
 export const SmtpConfigResponse = Type.Object({ smtp: SmtpConfig });
 export const SavedSmtpConfig = Type.Object({ message: Type.String(), smtp: SmtpConfig });
 
-/** Only the mail service receives the password. */
-export const SmtpConfigWithPassword = Type.Object(
-  { ...SmtpConfig.properties, password: Type.Optional(Type.String()) },
-  { title: 'SmtpConfigWithPassword' },
+/** Only the mail service receives the secrets. */
+export const SmtpConfigWithSecrets = Type.Object(
+  {
+    ...SmtpConfig.properties,
+    password: Type.Optional(Type.String()),
+    auth: Type.Optional(SmtpAuthWithSecrets),
+  },
+  { title: 'SmtpConfigWithSecrets' },
 );
-export type SmtpConfigWithPassword = Type.Static<typeof SmtpConfigWithPassword>;
+export type SmtpConfigWithSecrets = Type.Static<typeof SmtpConfigWithSecrets>;
 
 export const OrgQuery = Type.Object(
   { orgId: Type.String({ format: 'uuid' }) },

@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type AppError, type Clock, notFound, type SecretBox, validationError } from '@platform/service-kit';
 import { findChanges } from '../../audit/changes.js';
 import { insertAuditEntry } from '../../audit/queries.js';
 import { type Caller, toActor } from '../../base/caller/actor.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
 import { lockAdministration } from '../organisation/administration.js';
+import { describeAuth, mergeAuth, splitAuth } from './auth.js';
 import { smtpNotices } from './notices.js';
 import {
   deleteSmtpConfiguration,
@@ -13,25 +15,34 @@ import {
   type SmtpConfigurationRow,
   upsertSmtpConfiguration,
 } from './queries.js';
-import type { SaveSmtpConfigBody, SmtpConfig, SmtpConfigWithPassword, TlsMode } from './schemas.js';
+import type { SaveSmtpConfigBody, SmtpConfig, SmtpConfigWithSecrets, TlsMode } from './schemas.js';
 import type { Prisma, Transaction } from '../../resources.js';
 
 const smtpConfigNotFound = (): AppError => notFound('Smtp Configuration not set');
-const passwordWithoutUsername = (): AppError =>
-  validationError([{ field: 'username', message: 'is required with a password' }]);
 
-/** The context that binds the sealed password to its organisation, so that it can't be opened in another row. */
-export const smtpPasswordContext = (orgId: string): string => `smtp-password:${orgId}`;
+/** The context that binds the sealed secret to its organisation, so that it can't be opened in another row. */
+export const smtpSecretContext = (orgId: string): string => `smtp-secret:${orgId}`;
 
-const toSmtpConfig = ({ host, port, fromEmail, username, tls }: SmtpConfigurationRow): SmtpConfig => ({
+const toSmtpConfig = ({ host, port, fromEmail, username, auth, tls }: SmtpConfigurationRow): SmtpConfig => ({
   host,
   port,
   fromEmail,
   ...(username === null ? {} : { username }),
+  ...(auth === null ? {} : { auth }),
   tls: tls as TlsMode,
 });
 
-const fields = ['host', 'port', 'fromEmail', 'username', 'tls'] as const;
+const fields = ['host', 'port', 'fromEmail', 'username', 'auth', 'tls'] as const;
+const toAuditFields = (row: SmtpConfigurationRow) => ({ ...row, auth: row.auth && describeAuth(row.auth) });
+
+function assertSignIn({ username, password, auth }: SaveSmtpConfigBody): void {
+  if (username === undefined && (password !== undefined || auth))
+    throw validationError([
+      { field: 'username', message: `is required with ${auth ? '`auth`' : 'a password'}` },
+    ]);
+  if (password !== undefined && auth)
+    throw validationError([{ field: 'password', message: 'cannot be combined with `auth`' }]);
+}
 
 export function createConfigurationService(deps: {
   readonly prisma: Prisma;
@@ -47,13 +58,15 @@ export function createConfigurationService(deps: {
     return row;
   }
 
-  function openSnapshot(orgId: string, row: SmtpConfigurationRow): SmtpConfigWithPassword {
-    if (row.passwordSealed === null) return toSmtpConfig(row);
-    return { ...toSmtpConfig(row), password: box.open(row.passwordSealed, smtpPasswordContext(orgId)) };
+  function openSnapshot(orgId: string, row: SmtpConfigurationRow): SmtpConfigWithSecrets {
+    const { auth, ...smtp } = toSmtpConfig(row);
+    if (row.secretSealed === null) return smtp;
+    const secret = box.open(row.secretSealed, smtpSecretContext(orgId));
+    return auth ? { ...smtp, auth: mergeAuth(auth, secret) } : { ...smtp, password: secret };
   }
 
-  /** Returns undefined when the password's key is lost: the configuration can still be replaced, but not sent through. */
-  function tryOpenSnapshot(orgId: string, row: SmtpConfigurationRow): SmtpConfigWithPassword | undefined {
+  /** Returns undefined when the secret's key is lost: the configuration can still be replaced, but not sent through. */
+  function tryOpenSnapshot(orgId: string, row: SmtpConfigurationRow): SmtpConfigWithSecrets | undefined {
     try {
       return openSnapshot(orgId, row);
     } catch {
@@ -76,46 +89,55 @@ export function createConfigurationService(deps: {
     const { orgId } = caller;
     const old = before ? tryOpenSnapshot(orgId, before) : undefined;
     const present = row && openSnapshot(orgId, row);
-    const isPasswordKept = old !== undefined && old.password === present?.password;
-    const changes = findChanges(before ?? undefined, row, fields);
+    const isSecretKept =
+      old !== undefined && isDeepStrictEqual([old.password, old.auth], [present?.password, present?.auth]);
+    const changes = findChanges(
+      before ? toAuditFields(before) : undefined,
+      row && toAuditFields(row),
+      fields,
+    );
     await insertAuditEntry(tx, {
       orgId,
       action: row ? 'configuration.smtp_saved' : 'configuration.smtp_removed',
       actor: toActor(caller),
       subjectId: orgId,
-      detail: { password: isPasswordKept ? 'unchanged' : 'changed' },
+      detail: { password: isSecretKept ? 'unchanged' : 'changed' },
       changes,
       at,
     });
     // A first server redirects no mail. One that follows a removal does, just as if it had replaced the removed one.
     const previous = before ?? (await findRemovedServer(tx, orgId));
-    if (!previous || (isPasswordKept && Object.keys(changes).length === 0)) return;
+    if (!previous || (isSecretKept && Object.keys(changes).length === 0)) return;
     const change = { before: previous, old, present };
     const notices = smtpNotices(await findAdministrators(tx, orgId), caller, change, at);
     await outbox.addMessages(tx, 'smtp_changed', notices, caller.client.requestId, at);
   }
 
   return {
-    /** Returns the configuration without the password. @throws AppError 404. */
+    /** Returns the configuration without its secrets. @throws AppError 404. */
     getSmtp: async (orgId: string): Promise<SmtpConfig> => toSmtpConfig(await find(orgId)),
 
-    /** Returns the configuration with the password, for the mail service only. @throws AppError 404. */
-    getSmtpWithPassword: async (orgId: string): Promise<SmtpConfigWithPassword> =>
+    /** Returns the configuration with its secrets, for the mail service only. @throws AppError 404. */
+    getSmtpWithSecrets: async (orgId: string): Promise<SmtpConfigWithSecrets> =>
       openSnapshot(orgId, await find(orgId)),
 
     /**
      * Replaces the whole configuration and notifies the administrators by mail, through the old server and the new one, or
      * through the new one alone when the old one had been removed before.
      *
-     * @throws AppError 400 for a password without a user name.
+     * @throws AppError 400 for a password or `auth` without a user name, for both of them, and for faults of `auth`.
      */
-    async saveSmtp(caller: Caller, { password, username, ...rest }: SaveSmtpConfigBody): Promise<SmtpConfig> {
-      if (password !== undefined && username === undefined) throw passwordWithoutUsername();
+    async saveSmtp(caller: Caller, body: SaveSmtpConfigBody): Promise<SmtpConfig> {
+      assertSignIn(body);
+      const { password, username, auth, ...rest } = body;
       const { orgId } = caller;
+      const split = auth && splitAuth(auth);
+      const secret = split?.secret ?? password;
       const row = {
         ...rest,
         username: username ?? null,
-        passwordSealed: password === undefined ? null : box.seal(password, smtpPasswordContext(orgId)),
+        auth: split?.open ?? null,
+        secretSealed: secret === undefined ? null : box.seal(secret, smtpSecretContext(orgId)),
       };
       const at = new Date(clock());
       await prisma.$transaction(async (tx) => {

@@ -43,14 +43,14 @@ test('returns the saved configuration without the password and with defaults', a
 
 test('stores the password sealed and bound to its organisation', async () => {
   await save({ ...working, username: 'u', password });
-  const { rows } = await identity.db.query<{ password_sealed: string }>('select * from smtp_configurations');
+  const { rows } = await identity.db.query<{ secret_sealed: string }>('select * from smtp_configurations');
   expect(JSON.stringify(rows)).not.toContain(password);
-  expect(rows[0]?.password_sealed).toMatch(/^v1\.k1\./);
+  expect(rows[0]?.secret_sealed).toMatch(/^v1\.k1\./);
   const other = await identity.createOrganisation('other@example.com');
   await identity.call('POST', path, { token: other.session, body: working });
   await identity.db.query(
-    `update smtp_configurations set username = 'u', password_sealed = $1 where org_id = $2`,
-    [rows[0]?.password_sealed, other.orgId],
+    `update smtp_configurations set username = 'u', secret_sealed = $1 where org_id = $2`,
+    [rows[0]?.secret_sealed, other.orgId],
   );
   expect((await fetchAs(await serviceToken('mail'), other.orgId)).status).toBe(500);
 });
