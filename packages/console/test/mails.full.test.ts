@@ -56,6 +56,36 @@ describeWith('chromium', 'the screens of mails', () => {
     await page.getByText(/Rendered again from its template/).waitFor();
   });
 
+  test('saves a server of Microsoft 365, and shows at the field what is wrong', async () => {
+    const { platform } = using;
+    const path = '/api/v1/configurationManager/smtpConfig';
+    const { smtp } = await platform.call<{ smtp: object }>('GET', path);
+    const page = await using.open('/mails/smtp');
+    await page.getByRole('textbox', { name: 'Host' }).fill('');
+    await page.getByRole('button', { name: 'Sign in with' }).click();
+    await page.getByRole('option', { name: 'Microsoft 365' }).click();
+    expect(await page.getByRole('textbox', { name: 'Host' }).inputValue()).toBe('smtp.office365.com');
+    await page.getByRole('textbox', { name: 'Mailbox' }).fill('noreply@example.com');
+    await page.getByRole('textbox', { name: 'Directory (tenant) id' }).fill('a/b');
+    await page.getByRole('textbox', { name: 'Application (client) id' }).fill('an-application');
+    await page.getByLabel('Client secret', { exact: true }).last().fill('a-secret');
+    using.allowFaults(/400/);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('textbox', { name: 'Directory (tenant) id' }).and(page.locator(':focus')).waitFor();
+    await page.getByRole('textbox', { name: 'Directory (tenant) id' }).fill('example.com');
+    await page.getByLabel('Client secret', { exact: true }).last().fill('a-secret');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('The SMTP server is saved').waitFor();
+    expect(await findBarriers(page)).toEqual([]);
+    const saved = await platform.call<{ smtp: object }>('GET', path);
+    expect(saved.smtp).toMatchObject({
+      host: 'smtp.office365.com',
+      username: 'noreply@example.com',
+      auth: { type: 'oauth2', provider: 'microsoft', tenant: 'example.com', clientId: 'an-application' },
+    });
+    await platform.call('POST', path, smtp);
+  });
+
   test('shows a mail as it went out, without the link that lets the recipient in', async () => {
     const { platform } = using;
     await platform.call('POST', '/api/v1/users', { email: 'emmy@example.com', fullName: 'Emmy Noether' });

@@ -21,8 +21,12 @@ const toWords = (message: string): string =>
 const toSentence = (words: string): string =>
   `${words.charAt(0).toUpperCase()}${words.slice(1)}${/[.!?]$/.test(words) ? '' : '.'}`;
 
-/** The name of the form's field that a fault is about. */
-export const getFieldName = ({ field }: Fault): string => field.replace(/^body\./, '').split('.')[0] ?? '';
+/** The name of the form's field that a fault is about. The fields of `auth` are in one form with the others. */
+export const getFieldName = ({ field }: Fault): string =>
+  field
+    .replace(/^body\./, '')
+    .replace(/^auth\./, '')
+    .split('.')[0] ?? '';
 
 /** Says what is wrong, for a note below a form: the field is named as its path reads. */
 export function describeFault(fault: Fault): string {

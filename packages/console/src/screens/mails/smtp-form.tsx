@@ -7,11 +7,14 @@ import { announce } from '../../ui/announcements.tsx';
 import { Button } from '../../ui/button.tsx';
 import { NumberInput, SelectInput, TextInput } from '../../ui/fields.tsx';
 import { GuardedForm } from '../../ui/guarded-form.tsx';
-import { readExactText, readText } from '../../ui/read-form.ts';
+import { readText } from '../../ui/read-form.ts';
 import { ConnectionTest } from './connection-test.tsx';
 import type { Smtp } from './api.ts';
+import { readSignIn, type SignIn, SignInFields } from './smtp-sign-in.tsx';
 
 type Tls = Smtp['tls'];
+/** The hosts of those who have one. */
+const hosts: Partial<Record<SignIn, string>> = { microsoft: 'smtp.office365.com', google: 'smtp.gmail.com' };
 const tlsOptions = Object.entries(t.tlsModes) as [Tls, string][];
 
 /** The server, and beside it a test of the connection. */
@@ -26,13 +29,18 @@ function SmtpForm({ smtp }: { smtp: Smtp | null }) {
   const client = useQueryClient();
   const [port, setPort] = useState(smtp?.port ?? 587);
   const [tls, setTls] = useState<Tls>(smtp?.tls ?? 'auto');
+  const [host, setHost] = useState(smtp?.host ?? '');
+  const [signIn, setSignIn] = useState<SignIn>(smtp?.auth?.provider ?? 'password');
+  const changeSignIn = (next: SignIn) => {
+    setSignIn(next);
+    if (host === '' || host === hosts[signIn]) setHost(hosts[next] ?? '');
+  };
   const save = useMutation({
     mutationFn: (form: FormData) => {
-      const [username, password] = [readText(form, 'username'), readExactText(form, 'password')];
-      const body = { host: readText(form, 'host'), fromEmail: readText(form, 'fromEmail'), port, tls };
+      const body = { host: host.trim(), fromEmail: readText(form, 'fromEmail'), port, tls };
       return unwrap(
         identity.POST('/api/v1/configurationManager/smtpConfig', {
-          body: { ...body, ...(username && { username }), ...(password && { password }) },
+          body: { ...body, ...readSignIn(form, signIn) },
         }),
       );
     },
@@ -52,7 +60,7 @@ function SmtpForm({ smtp }: { smtp: Smtp | null }) {
         </div>
       }
     >
-      <TextInput name="host" label={t.host} defaultValue={smtp?.host ?? ''} isRequired maxLength={253} />
+      <TextInput name="host" label={t.host} value={host} onChange={setHost} isRequired maxLength={253} />
       <div className="row">
         <NumberInput
           name="port"
@@ -72,20 +80,7 @@ function SmtpForm({ smtp }: { smtp: Smtp | null }) {
         defaultValue={smtp?.fromEmail ?? ''}
         isRequired
       />
-      <TextInput
-        name="username"
-        label={t.username}
-        hint={t.usernameHint}
-        defaultValue={smtp?.username ?? ''}
-        autoComplete="off"
-      />
-      <TextInput
-        name="password"
-        type="password"
-        label={t.password}
-        hint={t.passwordHint}
-        autoComplete="new-password"
-      />
+      <SignInFields smtp={smtp} value={signIn} onChange={changeSignIn} />
     </GuardedForm>
   );
 }

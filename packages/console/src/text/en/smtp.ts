@@ -1,5 +1,7 @@
+import { createTexts } from '../isolate.ts';
+
 /** The texts of the settings of the SMTP server. */
-export const smtp = {
+export const smtp = createTexts({
   intro: 'The server that sends the mails of your organisation.',
   host: 'Host',
   port: 'Port',
@@ -12,6 +14,35 @@ export const smtp = {
   },
   from: 'Sender address',
   fromHint: 'The server must be allowed to send for its domain.',
+  signIn: 'Sign in with',
+  signIns: {
+    password: 'Password, or nothing',
+    microsoft: 'Microsoft 365',
+    google: 'Google Workspace',
+    custom: 'Custom OAuth',
+  },
+  mailbox: 'Mailbox',
+  mailboxHint: 'The address that the server is signed in to with.',
+  tenant: 'Directory (tenant) id',
+  tenantHint: 'Of Microsoft Entra, or a domain of it.',
+  applicationId: 'Application (client) id',
+  credential: 'The application proves itself with',
+  credentials: { secret: 'Client secret', certificate: 'Certificate' },
+  clientId: 'Client id',
+  clientSecret: 'Client secret',
+  secretHint: 'The value of the secret, not its id. It is never shown; saving replaces everything.',
+  clientSecretHint: 'Leave it empty for a public client.',
+  certificate: 'Certificate and private key',
+  certificateHint: 'PEM, unencrypted. They are never shown; saving replaces everything.',
+  serviceAccountKey: 'Key of the service account',
+  serviceAccountHint: 'The whole JSON file. It is never shown; saving replaces everything.',
+  serviceAccountNow: (account: string) =>
+    `The whole JSON file. Now it is one of ${account}; saving replaces everything.`,
+  tokenUrl: 'Token URL',
+  refreshToken: 'Refresh token',
+  refreshTokenHint: 'It is never shown. A newer one that the provider issues replaces it.',
+  scope: 'Scope',
+  scopeHint: 'Leave it empty for that of the refresh token.',
   username: 'User name',
   usernameHint: 'Leave it empty when the server wants no login.',
   password: 'Password',
@@ -29,4 +60,4 @@ export const smtp = {
   encryption: 'Encryption',
   encryptions: { implicit: 'TLS', starttls: 'STARTTLS', none: 'None' },
   signedIn: 'Login accepted',
-};
+});
