@@ -72,6 +72,7 @@ export {
   type ListWindow,
   NextCursor,
   readListPage,
+  SearchQuery,
 } from './data/list-page.js';
 export {
   type Command,

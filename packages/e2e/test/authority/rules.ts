@@ -52,6 +52,7 @@ const RULES: readonly (readonly [Demand, readonly string[]])[] = [
     withSession,
     [
       'logout',
+      'changeMe',
       'getSecondFactor',
       'enrolTotp',
       'confirmTotp',

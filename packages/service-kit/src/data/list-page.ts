@@ -16,6 +16,18 @@ export const ListQuery = Type.Object(
 );
 export type ListQuery = Type.Static<typeof ListQuery>;
 
+/** The query of a list that can be searched. */
+export const SearchQuery = Type.Object(
+  {
+    ...ListQuery.properties,
+    q: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 100, description: 'Part of the name, in any case.' }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type SearchQuery = Type.Static<typeof SearchQuery>;
+
 export const NextCursor = Type.Union([Type.String({ format: 'uuid' }), Type.Null()], {
   description: 'Pass it as `cursor` to read the next page; null when there is none.',
 });

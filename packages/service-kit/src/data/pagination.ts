@@ -15,6 +15,11 @@ export const Pagination = Type.Object({
   limit: Type.Integer(),
   total: Type.Integer(),
   totalPages: Type.Integer(),
+  totalIsMinimum: Type.Optional(
+    Type.Boolean({
+      description: 'True when there may be more than `total`: a search counts only among the newest.',
+    }),
+  ),
 });
 export type Pagination = Type.Static<typeof Pagination>;
 
@@ -50,9 +55,14 @@ export function pageWindow({ page, limit }: PageQuery, total: number): PageWindo
     : { isFromEnd: false, offset: first, count };
 }
 
-export const toPagination = ({ page, limit }: PageQuery, total: number): Pagination => ({
+export const toPagination = (
+  { page, limit }: PageQuery,
+  total: number,
+  { isMinimum = false }: { readonly isMinimum?: boolean } = {},
+): Pagination => ({
   page,
   limit,
   total,
   totalPages: Math.ceil(total / limit),
+  ...(isMinimum && { totalIsMinimum: true }),
 });

@@ -117,6 +117,8 @@ export interface AuditFilter {
   readonly subjectId: string | undefined;
   readonly actorId: string | undefined;
   readonly action: string | undefined;
+  /** Part of the name or address of whom it was done by or to, or of the IP address. */
+  readonly q: string | undefined;
   /** Inclusive. */
   readonly from: Date | undefined;
   /** Exclusive. */
@@ -138,6 +140,19 @@ export interface AuditSearch {
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
+/** Selects those of `ids` whose names contain the text. Each table is looked up by its primary key, as in findAuditNames. */
+const namedLike = (orgId: string, q: string | undefined): Prisma.Sql => {
+  if (q === undefined) return Prisma.sql`select null as id where false`;
+  const like = (name: Prisma.Sql) =>
+    Prisma.sql`org_id = ${orgId}::uuid and strpos(lower(${name}), lower(${q})) > 0`;
+  return Prisma.sql`
+      select id::text from users where id in (select id from ids) and ${like(Prisma.sql`full_name || ' ' || email`)}
+      union all select id::text from personal_access_tokens where id in (select id from ids) and ${like(Prisma.sql`name`)}
+      union all select id::text from service_accounts where id in (select id from ids) and ${like(Prisma.sql`name`)}
+      union all select id from oauth_clients where id in (select id::text from ids) and ${like(Prisma.sql`name`)}
+      union all select id::text from mcp_servers where id in (select id from ids) and ${like(Prisma.sql`name`)}`;
+};
+
 /**
  * Reads the newest entries that match the most selective filter from its index, and applies the other filters to those.
  * Each of the three filters has an index ordered by time; without a filter, the organisation's index is used.
@@ -155,6 +170,10 @@ export async function searchAuditEntries(
   ].filter((condition) => condition !== undefined);
   const [narrowest = Prisma.sql`true`, ...others] = conditions;
   // After a cursor nothing is counted: a search by one index reads no more than its page.
+  const { q } = filter;
+  if (q !== undefined)
+    others.push(Prisma.sql`(strpos(lower(address), lower(${q})) > 0
+    or actor_id::text in (select id from named) or subject_id::text in (select id from named))`);
   const max = filter.beforeId !== undefined && others.length === 0 ? offset + limit + 1 : MAX_SEARCHED;
   const firstId = filter.from === undefined ? FIRST_ID : firstIdAt(filter.from.getTime());
   const toId = filter.to === undefined ? LAST_ID : firstIdAt(filter.to.getTime());
@@ -163,9 +182,12 @@ export async function searchAuditEntries(
     [{ total: number; searched: number; oldestId: string | null; oldest: Date | null; ids: string[] }]
   >`
     with searched as materialized (
-      select id, subject_id, actor_id, action, created_at from audit_entries
+      select id, subject_id, actor_id, action, address, created_at from audit_entries
       where org_id = ${orgId}::uuid and id >= ${firstId}::uuid and id < ${endId}::uuid and ${narrowest}
       order by id desc limit ${max}
+    ), ids as materialized (
+      select actor_id as id from searched union select subject_id from searched
+    ), named as materialized (${namedLike(orgId, q)}
     ), matching as materialized (
       select id from searched where ${Prisma.join([Prisma.sql`true`, ...others], ' and ')}
     )

@@ -21,6 +21,14 @@ export const AuditQuery = Type.Object(
     subjectId: Type.Optional(
       Type.String({ format: 'uuid', description: 'The token, member or session it was done to.' }),
     ),
+    q: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 100,
+        description:
+          'Part of the name or e-mail address of whom it was done by or to, or of the IP address, in any case.',
+      }),
+    ),
     from: Type.Optional(Type.String({ format: 'date-time', description: 'Entries since then.' })),
     to: Type.Optional(Type.String({ format: 'date-time', description: 'Entries before then.' })),
   },

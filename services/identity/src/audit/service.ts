@@ -27,10 +27,11 @@ function readInstant(field: string, text: string | undefined): Date | undefined 
   throw validationError([{ field, message: 'must be an instant since 1970, such as 2026-01-31T00:00:00Z' }]);
 }
 
-const readFilter = ({ subjectId, actorId, action, from, to, cursor }: AuditQuery): AuditFilter => ({
+const readFilter = ({ subjectId, actorId, action, q, from, to, cursor }: AuditQuery): AuditFilter => ({
   subjectId,
   actorId,
   action,
+  q,
   from: readInstant('from', from),
   to: readInstant('to', to),
   beforeId: cursor?.toLowerCase(),
@@ -74,7 +75,7 @@ export function createAuditService(prisma: Prisma) {
         data: found.rows.map(toEntry),
         names: await findAuditNames(prisma, orgId, [query, ...found.rows].flatMap(listIds)),
         nextCursor: found.nextCursor,
-        pagination: toPagination(query, found.total),
+        pagination: toPagination(query, found.total, { isMinimum: found.searchedFrom !== undefined }),
         searchedFrom: found.searchedFrom?.toISOString() ?? null,
       };
     },

@@ -3,6 +3,7 @@ import {
   DAY_MS,
   type Page,
   type PageQuery,
+  type Pagination,
   pageWindow,
   type PageWindow,
   toPagination,
@@ -94,7 +95,7 @@ interface TokenSearch {
   readonly scope: string | undefined;
   readonly unusedSince: Date | undefined;
   readonly expiresBefore: Date | undefined;
-  /** The id after which the page begins. */
+  /** The id after which the page begins; of the first page the matches are counted, too. */
   readonly after: string | undefined;
   readonly limit: number;
   readonly now: Date;
@@ -134,23 +135,32 @@ const newestOf = (owners: 'one' | 'all', isActiveOnly: boolean) =>
     ? newest('all', isActiveOnly)
     : `${newest('ofMember', isActiveOnly)} union all ${newest('ofAccount', isActiveOnly)}`;
 
+/* Everything that matches is counted only on request; otherwise the page ends the reading. */
 const toSearch = (owners: 'one' | 'all', isActiveOnly: boolean) => `
   with searched as materialized (${newestOf(owners, isActiveOnly)}
-  ), found as (
-    select ${detailFields}, ${ownerFields}
-    -- The offset keeps the planner from reading the whole table instead of these tokens.
-    from searched cross join lateral (select * from personal_access_tokens where id = searched.id offset 0) t
+  ), matching as materialized (
+    select t.id
+    from (select id from searched order by id desc) newest
+      -- The offset keeps the planner from reading the whole table instead of these tokens.
+      cross join lateral (select * from personal_access_tokens where id = newest.id offset 0) t
       ${ownerJoins}
       left join token_last_used used on used.token_id = t.id
     where t.org_id = $1 and t.status::text = $5
-      and ($6::text is null or strpos(lower(concat_ws(' ', t.name, t.description)), lower($6)) > 0)
+      and ($6::text is null
+        or strpos(lower(concat_ws(' ', t.name, t.description, u.full_name, u.email, a.name)), lower($6)) > 0)
       and ($7::text is null or $7 = any(t.scopes))
       and ($8::timestamptz is null or greatest(t.created_at, used.last_used_at) < $8)
       and ($9::timestamptz is null or t.expires_at < $9)
       and (t.status = 'active' or coalesce(t.revoked_at, t.expires_at) > $10)
-    order by t.id desc limit $11
+    order by newest.id desc limit case when $12 then ${MAX_SEARCHED} else $11 end
+  ), found as (
+    select ${detailFields}, ${ownerFields}
+    from (select id from matching order by id desc limit $11) page
+      join personal_access_tokens t using (id)
+      ${ownerJoins}
+      left join token_last_used used on used.token_id = t.id
   )
-  select (select count(*)::int from searched) as searched,
+  select (select count(*)::int from searched) as searched, (select count(*)::int from matching) as total,
     (select id from searched order by id limit 1) as oldest_id, found.*
   from (select) one left join found on true
   order by found.id desc`;
@@ -162,6 +172,10 @@ const searches = {
 
 interface FoundTokens {
   readonly rows: OwnedTokenRow[];
+  /** Of a page after a cursor only as many as were read. */
+  readonly total: number;
+  /** Whether there may be more matches than `total`. */
+  readonly totalIsMinimum: boolean;
   /** The place where the next search begins; null when there is no more. */
   readonly nextCursor: string | null;
 }
@@ -172,7 +186,9 @@ export async function searchTokens(db: pg.Pool, query: TokenSearch): Promise<Fou
     ownerId === undefined ? 'all' : 'one',
     state === 'active' ? 'active' : 'ended',
   ] as const;
-  const { rows: found } = await db.query<OwnedTokenRow & { searched: number; oldest_id: string | null }>({
+  const { rows: found } = await db.query<
+    OwnedTokenRow & { searched: number; total: number; oldest_id: string | null }
+  >({
     name: `search_${states}_tokens_of_${owners}`,
     text: searches[owners][states],
     values: [
@@ -187,13 +203,15 @@ export async function searchTokens(db: pg.Pool, query: TokenSearch): Promise<Fou
       query.expiresBefore ?? null,
       query.endedAfter,
       limit + 1,
+      query.after === undefined,
     ],
   });
+  const [{ searched, total, oldest_id: oldestId } = { searched: 0, total: 0, oldest_id: null }] = found;
+  const totalIsMinimum = searched >= MAX_SEARCHED;
   const matching = found.filter(({ id }: { id: string | null }) => id !== null);
   const rows = matching.slice(0, limit);
-  if (matching.length > limit) return { rows, nextCursor: rows.at(-1)?.id ?? null };
-  const [{ searched, oldest_id: oldestId } = { searched: 0, oldest_id: null }] = found;
-  return { rows, nextCursor: searched === MAX_SEARCHED ? oldestId : null };
+  const nextCursor = matching.length > limit ? (rows.at(-1)?.id ?? null) : totalIsMinimum ? oldestId : null;
+  return { rows, total, totalIsMinimum, nextCursor };
 }
 
 const DEFAULT_LIMIT = 20;
@@ -201,6 +219,8 @@ const DEFAULT_LIMIT = 20;
 interface Found<T> {
   readonly items: T[];
   readonly nextCursor: string | null;
+  /** Undefined after a cursor. */
+  readonly pagination: Pagination | undefined;
 }
 
 function readInstant(field: string, text: string | undefined): Date | undefined {
@@ -210,33 +230,53 @@ function readInstant(field: string, text: string | undefined): Date | undefined 
   throw validationError([{ field, message: 'must be an instant, such as 2026-01-31T00:00:00Z' }]);
 }
 
-async function search(ctx: TokenContext, orgId: string, ownerId: string | undefined, query: OwnTokenQuery) {
+const hasFilter = ({ q, scope, unusedSince, expiresBefore, state = 'active' }: OwnTokenQuery): boolean =>
+  state !== 'active' || [q, scope, unusedSince, expiresBefore].some((filter) => filter !== undefined);
+
+async function search<T>(
+  ctx: TokenContext,
+  orgId: string,
+  ownerId: string | undefined,
+  query: OwnTokenQuery,
+  toItem: (row: OwnedTokenRow, now: number) => T,
+): Promise<Found<T>> {
   const now = ctx.clock();
-  const found = await searchTokens(ctx.pool, {
-    orgId,
-    ownerId,
-    state: query.state ?? 'active',
-    text: query.q,
-    scope: query.scope,
-    unusedSince: readInstant('unusedSince', query.unusedSince),
-    expiresBefore: readInstant('expiresBefore', query.expiresBefore),
-    after: query.cursor,
-    limit: query.limit ?? DEFAULT_LIMIT,
-    now: new Date(now),
-    endedAfter: new Date(now - ctx.historyDays * DAY_MS),
-  });
-  return { ...found, now };
+  const { limit = DEFAULT_LIMIT, cursor } = query;
+  // The counter knows how many active tokens there are.
+  const isCounted = ownerId === undefined && !hasFilter(query);
+  const [{ rows, nextCursor, total, totalIsMinimum }, active] = await Promise.all([
+    searchTokens(ctx.pool, {
+      orgId,
+      ownerId,
+      state: query.state ?? 'active',
+      text: query.q,
+      scope: query.scope,
+      unusedSince: readInstant('unusedSince', query.unusedSince),
+      expiresBefore: readInstant('expiresBefore', query.expiresBefore),
+      after: cursor,
+      limit,
+      now: new Date(now),
+      endedAfter: new Date(now - ctx.historyDays * DAY_MS),
+    }),
+    isCounted && cursor === undefined ? countActiveTokens(ctx.pool, orgId, new Date(now)) : undefined,
+  ]);
+  const pagination =
+    active === undefined
+      ? toPagination({ page: 1, limit }, total, { isMinimum: totalIsMinimum })
+      : toPagination({ page: 1, limit }, active);
+  return {
+    items: rows.map((row) => toItem(row, now)),
+    nextCursor,
+    pagination: cursor === undefined ? pagination : undefined,
+  };
 }
 
 /** Finds own tokens, newest first. @throws AppError 400 for a time that isn't an instant. */
-export async function findOwnTokens(
+export const findOwnTokens = (
   ctx: TokenContext,
   { orgId, userId }: UserPrincipal,
   query: OwnTokenQuery,
-): Promise<Found<TokenDetails>> {
-  const { rows, nextCursor, now } = await search(ctx, orgId, userId, query);
-  return { items: rows.map((row) => toDetails(row, now)), nextCursor };
-}
+): Promise<Found<TokenDetails>> => search(ctx, orgId, userId, query, toDetails);
 
 /** Does the same for the tokens of the organisation. */
 export async function findOrganisationTokens(
@@ -246,9 +286,5 @@ export async function findOrganisationTokens(
 ): Promise<Found<OwnedToken>> {
   if (page > 1)
     throw validationError([{ field: 'page', message: 'goes without filters: page a search by cursor' }]);
-  const { rows, nextCursor, now } = await search(ctx, orgId, owner, query);
-  return {
-    items: rows.map((row) => toOwnedToken(row, now)),
-    nextCursor,
-  };
+  return search(ctx, orgId, owner, query, toOwnedToken);
 }

@@ -94,7 +94,11 @@ export function ownTokenRoutes(app: App, ctx: TokenContext): void {
         security: bearer,
         querystring: OwnTokenQuery,
         response: {
-          200: Type.Object({ tokens: Type.Array(TokenDetails), nextCursor: NextCursor }),
+          200: Type.Object({
+            tokens: Type.Array(TokenDetails),
+            pagination: Type.Optional(Pagination),
+            nextCursor: NextCursor,
+          }),
           ...errorResponses(400, 401, 403),
         },
       },
@@ -102,12 +106,12 @@ export function ownTokenRoutes(app: App, ctx: TokenContext): void {
     async (request) => {
       const { query } = request;
       const isSearch = Object.keys(query).length > 0;
-      const { items: tokens, nextCursor } = await findOwnTokens(
+      const { items: tokens, ...found } = await findOwnTokens(
         ctx,
         getMember(request),
         isSearch ? query : { limit: MAX_OWN_LIST },
       );
-      return isSearch ? { tokens, nextCursor } : { tokens };
+      return isSearch ? { tokens, ...found } : { tokens };
     },
   );
   app.get(
@@ -317,8 +321,8 @@ export function adminTokenRoutes(app: App, ctx: TokenContext): void {
       const { page = 1, limit = DEFAULT_LIMIT, ...filters } = request.query;
       const principal = getMember(request);
       if (Object.keys(filters).length === 0) return listOrganisationTokens(ctx, principal, { page, limit });
-      const { items: data, nextCursor } = await findOrganisationTokens(ctx, principal, request.query);
-      return { data, nextCursor };
+      const { items: data, ...found } = await findOrganisationTokens(ctx, principal, request.query);
+      return { data, ...found };
     },
   );
   app.delete(

@@ -242,7 +242,7 @@ const searchFields = {
     Type.String({
       minLength: 1,
       maxLength: 100,
-      description: 'Part of the name or the description, in any case.',
+      description: 'Part of the name, the description, or the name or address of the owner, in any case.',
     }),
   ),
   scope: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),

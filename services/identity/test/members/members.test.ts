@@ -51,6 +51,28 @@ test('creates a member in the specified shape, with the e-mail in lower case and
   expect((await identity.call('GET', `${path}/me`, { token: member })).body).toEqual({ user: body.user });
 });
 
+test('USER-10: members change their own name with a session, and nothing else', async () => {
+  const member = await identity.createMember(session);
+  const rename = (body: object, token = member.session) =>
+    identity.call('PATCH', `${path}/me`, { token, body });
+  const { status, body } = await rename({ fullName: ' Countess ' });
+  expect([status, body.user]).toMatchObject([200, { id: member.id, fullName: 'Countess', role: 'member' }]);
+  const { rows } = await identity.db.query(
+    `select action, actor_id, changes -> 'fullName' ->> 'to' as name from audit_entries
+     where subject_id = $1 order by id desc limit 1`,
+    [member.id],
+  );
+  expect(rows).toEqual([{ action: 'user.changed', actor_id: member.id, name: 'Countess' }]);
+  const { accessToken } = await identity.createToken(session, { scopes: ['user:write'] });
+  const refused = [
+    await rename({ fullName: '' }),
+    await rename({ fullName: 'Boss', role: 'admin' }),
+    await rename({ fullName: 'Boss' }, accessToken),
+    await rename({ fullName: 'Boss' }, ''),
+  ];
+  expect(refused.map((answer) => answer.status)).toEqual([400, 400, 403, 401]);
+});
+
 test('an e-mail address can be used once, in any case and by ten concurrent requests, and again after the removal', async () => {
   const email = newEmail();
   const answers = await Promise.all(

@@ -187,7 +187,12 @@ test('each search reads one index in its order, and no more than a bounded part 
       ownerId: member.id,
       state: 'active',
     });
-    expect(bounded).toEqual({ rows: [], nextCursor: expect.any(String) });
+    expect(bounded).toEqual({
+      rows: [],
+      nextCursor: expect.any(String),
+      total: 0,
+      totalIsMinimum: true,
+    });
   } finally {
     await client.query('rollback');
     client.release();

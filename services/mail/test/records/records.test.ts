@@ -24,6 +24,17 @@ test('records list the sent mails page by page, newest first', async () => {
   expect((await list('?page=9')).body.data).toEqual([]);
 });
 
+test('records are found by a part of the subject or of an address, in any case', async () => {
+  const subjects = async (query: string) => {
+    const { body } = await list(`?state=any&${query}`);
+    expect(body.pagination.total).toBe(body.data.length);
+    return body.data.map(({ subject }: { subject: string }) => subject);
+  };
+  expect(await subjects('q=THR')).toEqual(['three']);
+  expect(await subjects('q=o@EXAMPLE')).toEqual(['failed', 'three', 'two', 'one']);
+  expect(await subjects('q=%25')).toEqual([]);
+});
+
 test('a page or a limit out of range fails with 400', async () => {
   for (const query of ['?page=0', '?limit=101', '?limit=x', '?other=1'])
     expect((await list(query)).status).toBe(400);

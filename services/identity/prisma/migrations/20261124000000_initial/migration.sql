@@ -331,6 +331,7 @@ create index users_invited on users (created_at) where (removed_at is null) and 
 -- "Is there another admin?" reads one or two entries.
 create index users_org_admins on users (org_id) where (removed_at is null) and (role = 'admin') and (password_hash is not null);
 create index users_org_members on users (org_id, id) where removed_at is null;
+create index users_org_names on users (org_id, lower(full_name), id) where removed_at is null;
 -- Was the owner of this address a member before? Then no provider makes them one again.
 create index users_removed_email on users (email) where removed_at is not null;
 

@@ -163,6 +163,13 @@ const memberFields = {
   providerLink: { select: { userId: true } },
 } as const;
 
+const findByIds = (db: Client, orgId: string, ids: readonly string[]): Promise<MemberRow[]> =>
+  db.user.findMany({
+    where: { orgId, id: { in: [...ids] } },
+    orderBy: { id: 'desc' },
+    select: memberFields,
+  });
+
 /** Finds a page of members, newest first; an index-only scan finds the ids of the page. */
 export async function findMembers(db: Client, orgId: string, window: ListWindow): Promise<MemberRow[]> {
   const page = await db.user.findMany({
@@ -172,9 +179,73 @@ export async function findMembers(db: Client, orgId: string, window: ListWindow)
     take: window.count,
     select: { id: true },
   });
-  return db.user.findMany({
-    where: { orgId, id: { in: page.map(({ id }) => id) } },
-    orderBy: { id: 'desc' },
-    select: memberFields,
-  });
+  return findByIds(
+    db,
+    orgId,
+    page.map(({ id }) => id),
+  );
+}
+
+/** The conditions and the order of a search; undefined matches every member. */
+export interface MemberFilter {
+  readonly q: string | undefined;
+  readonly state: 'joined' | 'invited' | undefined;
+  readonly role: Role | undefined;
+  /** By name, or else newest first. */
+  readonly isByName: boolean;
+}
+
+/** The number of members that one search reads at most, so that its cost doesn't grow with the organisation. */
+const MAX_SEARCHED = 10_000;
+
+export interface MemberSearch {
+  readonly rows: MemberRow[];
+  /** Of the page and the members after it. */
+  readonly total: number;
+  readonly isComplete: boolean;
+  readonly nextCursor: string | null;
+}
+
+/**
+ * Reads members in the order of an index, `users_org_members` or `users_org_names`, and applies the conditions to at most
+ * MAX_SEARCHED of them. The cursor is the last member of the page, or the last one that was read.
+ */
+export async function searchMembers(
+  db: Client,
+  orgId: string,
+  { isByName, ...filter }: MemberFilter,
+  { offset, limit, afterId }: { readonly offset: number; readonly limit: number; readonly afterId?: string },
+): Promise<MemberSearch> {
+  const { q, state, role } = { q: filter.q ?? null, state: filter.state ?? null, role: filter.role ?? null };
+  const order = isByName ? Prisma.sql`lower(full_name), id` : Prisma.sql`id desc`;
+  const after =
+    afterId === undefined
+      ? Prisma.sql`true`
+      : isByName
+        ? Prisma.sql`(lower(full_name), id) > (select lower(full_name), id from users where id = ${afterId}::uuid)`
+        : Prisma.sql`id < ${afterId}::uuid`;
+  const [found] = await db.$queryRaw<
+    [{ total: number; searched: number; last: string | null; ids: string[] }]
+  >`
+    with searched as materialized (
+      select id, email, full_name, role, password_hash is null as is_invited from users
+      where org_id = ${orgId}::uuid and removed_at is null and ${after}
+      order by ${order} limit ${MAX_SEARCHED}
+    ), matching as materialized (
+      select id, row_number() over (order by ${order}) as place from searched
+      where (${q}::text is null or strpos(lower(full_name || ' ' || email), lower(${q})) > 0)
+        and (${state}::text is null or is_invited = (${state} = 'invited'))
+        and (${role}::text is null or role::text = ${role})
+    )
+    select (select count(*)::int from matching) as total,
+           (select count(*)::int from searched) as searched,
+           (select id::text from searched offset ${MAX_SEARCHED - 1} limit 1) as last,
+           array(select id::text from matching order by place limit ${limit} offset ${offset}) as ids`;
+  const byId = new Map((await findByIds(db, orgId, found.ids)).map((row) => [row.id, row]));
+  return {
+    rows: found.ids.flatMap((id) => byId.get(id) ?? []),
+    total: found.total,
+    isComplete: found.searched < MAX_SEARCHED,
+    nextCursor: found.total > offset + limit ? (found.ids.at(-1) ?? null) : found.last,
+  };
 }

@@ -1,5 +1,5 @@
 import { getAccount, requireAccount, requireScopes, requireSession } from '@platform/auth';
-import { type App, ListPageOf, ListQuery } from '@platform/service-kit';
+import { type App, ListPageOf } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { requireAdminRole } from '../../base/authority.js';
 import { getCaller } from '../../base/caller/actor.js';
@@ -7,9 +7,11 @@ import { always, withField } from '../../base/confirmation.js';
 import { bearer, errorResponses } from '../../base/openapi.js';
 import {
   CallerResponse,
+  ChangeMeBody,
   ChangeUserBody,
   CreateUserBody,
   Member,
+  MemberQuery,
   toCallerFields,
   UserPath,
   UserResponse,
@@ -19,7 +21,7 @@ import { createUserService, type UserService } from './service.js';
 const tags = ['Users'];
 
 /** Registers the route of the own account, for members and service accounts; a token requires `user:read`. */
-function ownUserRoutes(app: App): void {
+function ownUserRoutes(app: App, service: UserService): void {
   app.get(
     '/api/v1/users/me',
     {
@@ -36,6 +38,21 @@ function ownUserRoutes(app: App): void {
       // The liveness check has loaded all of these fields.
       void reply.send(toCallerFields(getAccount(request)));
     },
+  );
+  app.patch(
+    '/api/v1/users/me',
+    {
+      onRequest: [app.authenticate, requireSession],
+      schema: {
+        operationId: 'changeMe',
+        tags,
+        summary: 'Change the own name, with a session',
+        security: bearer,
+        body: ChangeMeBody,
+        response: { 200: UserResponse, ...errorResponses(400, 401, 403) },
+      },
+    },
+    async (request) => ({ user: await service.rename(getCaller(request), request.body.fullName) }),
   );
 }
 
@@ -54,9 +71,9 @@ function userRoutes(app: App, service: UserService): void {
       schema: {
         operationId: 'listUsers',
         tags,
-        summary: 'The members, newest first',
+        summary: 'The members, newest first or by name',
         security: bearer,
-        querystring: ListQuery,
+        querystring: MemberQuery,
         response: { 200: ListPageOf(Member), ...errorResponses(400, 401, 403) },
       },
     },
@@ -122,6 +139,7 @@ function userRoutes(app: App, service: UserService): void {
 
 /** Registers the caller's own account, and the members that administrators manage. */
 export function registerUsers(app: App, deps: Parameters<typeof createUserService>[0]): void {
-  ownUserRoutes(app);
-  userRoutes(app, createUserService(deps));
+  const service = createUserService(deps);
+  ownUserRoutes(app, service);
+  userRoutes(app, service);
 }

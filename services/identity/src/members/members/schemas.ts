@@ -1,4 +1,5 @@
 import { type AccountPrincipal, roles } from '@platform/auth';
+import { SearchQuery } from '@platform/service-kit';
 import { Type } from 'typebox';
 
 const Role = Type.Enum([...roles], { description: '`admin` or `member`.' });
@@ -14,6 +15,25 @@ export const User = Type.Object(
   { title: 'User' },
 );
 export type User = Type.Static<typeof User>;
+
+export const MemberQuery = Type.Object(
+  {
+    ...SearchQuery.properties,
+    q: Type.Optional(
+      Type.Unsafe<string>({
+        ...SearchQuery.properties.q,
+        description: 'Part of the name or the e-mail address, in any case.',
+      }),
+    ),
+    state: Type.Optional(
+      Type.Enum(['joined', 'invited'], { description: '`invited`: the invitation was not accepted yet.' }),
+    ),
+    role: Type.Optional(Role),
+    sort: Type.Optional(Type.Enum(['newest', 'name'], { description: 'Default: newest first.' })),
+  },
+  { additionalProperties: false },
+);
+export type MemberQuery = Type.Static<typeof MemberQuery>;
 
 /** A member as the administrators' list shows them. */
 export const Member = Type.Object(
@@ -97,5 +117,7 @@ export const ChangeUserBody = Type.Object(
   { additionalProperties: false, minProperties: 1 },
 );
 export type ChangeUserBody = Type.Static<typeof ChangeUserBody>;
+
+export const ChangeMeBody = Type.Object({ fullName: FullName }, { additionalProperties: false });
 
 export const UserPath = Type.Object({ id: Type.String({ format: 'uuid' }) });

@@ -2,9 +2,9 @@ import type { AccountPrincipal } from '@platform/auth';
 import {
   type Clock,
   type ListPage,
-  type ListQuery,
   readEmailAddress,
   readListPage,
+  toPagination,
 } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Prisma, Transaction } from '../../resources.js';
@@ -25,9 +25,10 @@ import {
   findMember,
   insertUser,
   markRemoved,
+  searchMembers,
   updateUser,
 } from './queries.js';
-import type { ChangeUserBody, CreateUserBody, Member, User } from './schemas.js';
+import type { ChangeUserBody, CreateUserBody, Member, MemberQuery, User } from './schemas.js';
 
 /** Converts all spellings of an address to one: lower case, NFC, the domain in ASCII. */
 export function normaliseEmail(email: string): string {
@@ -69,12 +70,27 @@ export function createUserService(deps: {
 }) {
   const { prisma, passwords, outbox, clock } = deps;
   return {
-    list: ({ orgId }: Pick<AccountPrincipal, 'orgId'>, query: ListQuery): Promise<ListPage<Member>> =>
-      readListPage(query, {
-        count: () => countMembers(prisma, orgId),
-        find: (window) => findMembers(prisma, orgId, window),
-        toItem: toMember,
-      }),
+    async list(
+      { orgId }: Pick<AccountPrincipal, 'orgId'>,
+      { q, state, role, sort = 'newest', ...query }: MemberQuery,
+    ): Promise<ListPage<Member>> {
+      const filter = { q, state, role, isByName: sort === 'name' };
+      const isSearch = filter.isByName || [q, state, role].some((given) => given !== undefined);
+      if (!isSearch)
+        return readListPage(query, {
+          count: () => countMembers(prisma, orgId),
+          find: (window) => findMembers(prisma, orgId, window),
+          toItem: toMember,
+        });
+      const { page, limit, cursor } = query;
+      const place = cursor === undefined ? { offset: (page - 1) * limit } : { offset: 0, afterId: cursor };
+      const found = await searchMembers(prisma, orgId, filter, { ...place, limit });
+      return {
+        data: found.rows.map(toMember),
+        pagination: toPagination(query, found.total, { isMinimum: !found.isComplete }),
+        nextCursor: found.nextCursor,
+      };
+    },
 
     /**
      * Creates a member. Without a password the member is invited, and can't log in before accepting.
@@ -108,6 +124,27 @@ export function createUserService(deps: {
       });
       outbox.wake();
       return made;
+    },
+
+    /** Changes the caller's own name. @throws AppError 404 when the caller was removed meanwhile. */
+    rename(caller: Caller, fullName: string): Promise<User> {
+      const { orgId, userId } = caller;
+      const at = new Date(clock());
+      return prisma.$transaction(async (tx) => {
+        const user = await findMember(tx, orgId, userId);
+        if (!user) throw userNotFound();
+        const changed = await updateUser(tx, userId, { fullName: fullName.trim() });
+        const changes = findChanges(user, changed, ['fullName']);
+        await insertAuditEntry(tx, {
+          orgId,
+          action: 'user.changed',
+          actor: toActor(caller),
+          subjectId: userId,
+          changes,
+          at,
+        });
+        return changed;
+      });
     },
 
     /** Changes a name or role. @throws AppError 404; 409 LAST_ADMIN; 403 SESSION_REQUIRED when a token changes a role. */

@@ -1,6 +1,7 @@
 import type { Role } from '@platform/auth';
 import type { ListWindow } from '@platform/service-kit';
 import type { Prisma as PrismaTypes } from '../../generated/prisma/client.js';
+import { escapeLike } from '../../base/escape-like.js';
 import type { Prisma, Transaction } from '../../resources.js';
 
 const serviceAccountFields = { id: true, name: true, role: true, createdAt: true, lastUsedAt: true } as const;
@@ -28,15 +29,22 @@ export type ApplicationRow = PrismaTypes.OauthClientGetPayload<{ select: typeof 
 
 const own = (orgId: string) => ({ orgId, kind: 'application', removedAt: null }) as const;
 
+/** An organisation has few applications, and all of them are read to count them. */
+const named = (orgId: string, q: string | undefined) => ({
+  ...own(orgId),
+  ...(q !== undefined && { name: { contains: escapeLike(q), mode: 'insensitive' as const } }),
+});
+
 /** Returns the rows newest first; the index of the organisation's clients is in the order of their creation. */
 export async function findApplications(
   db: Prisma,
   orgId: string,
   { isFromEnd, offset, count, beforeId }: ListWindow,
+  q?: string,
 ): Promise<ApplicationRow[]> {
   const direction = isFromEnd ? 'asc' : 'desc';
   const rows = await db.oauthClient.findMany({
-    where: { ...own(orgId), ...(beforeId !== undefined && (await createdBefore(db, orgId, beforeId))) },
+    where: { ...named(orgId, q), ...(beforeId !== undefined && (await createdBefore(db, orgId, beforeId))) },
     orderBy: [{ createdAt: direction }, { id: direction }],
     skip: offset,
     take: count,
@@ -57,8 +65,8 @@ async function createdBefore(
   return { createdAt: { lte: createdAt }, OR: [{ createdAt: { lt: createdAt } }, { id: { lt: id } }] };
 }
 
-export const countApplications = (db: Prisma, orgId: string): Promise<number> =>
-  db.oauthClient.count({ where: own(orgId) });
+export const countApplications = (db: Prisma, orgId: string, q: string | undefined): Promise<number> =>
+  db.oauthClient.count({ where: named(orgId, q) });
 
 export const findApplication = (
   db: Prisma | Transaction,

@@ -1,4 +1,4 @@
-import { type ListPage, type ListQuery, readListPage } from '@platform/service-kit';
+import { type ListPage, readListPage, type SearchQuery } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import { type Caller, toActor } from '../../base/caller/actor.js';
 import { insertAuditEntry } from '../../audit/queries.js';
@@ -22,10 +22,10 @@ export function createApplicationService(deps: ApplicationDeps) {
   const { prisma } = deps;
   const administrate = createAdministrate(deps);
   return {
-    list: ({ orgId }: { readonly orgId: string }, query: ListQuery): Promise<ListPage<Application>> =>
+    list: ({ orgId }: { readonly orgId: string }, query: SearchQuery): Promise<ListPage<Application>> =>
       readListPage(query, {
-        count: () => countApplications(prisma, orgId),
-        find: (window) => findApplications(prisma, orgId, window),
+        count: () => countApplications(prisma, orgId, query.q),
+        find: (window) => findApplications(prisma, orgId, window, query.q),
         toItem: toApplication,
       }),
 

@@ -1,6 +1,7 @@
 import type { Role } from '@platform/auth';
 import type { ListWindow } from '@platform/service-kit';
 import type { Prisma as PrismaTypes } from '../../generated/prisma/client.js';
+import { escapeLike } from '../../base/escape-like.js';
 import type { Prisma, Transaction } from '../../resources.js';
 
 const fields = {
@@ -16,14 +17,21 @@ export type AccountRow = PrismaTypes.ServiceAccountGetPayload<{ select: typeof f
 
 const own = (orgId: string) => ({ orgId, removedAt: null }) as const;
 
+/** An organisation has few accounts, and all of them are read to count them. */
+const named = (orgId: string, q: string | undefined) => ({
+  ...own(orgId),
+  ...(q !== undefined && { name: { contains: escapeLike(q), mode: 'insensitive' as const } }),
+});
+
 /** Returns the rows newest first. */
 export async function findAccounts(
   db: Prisma,
   orgId: string,
   { isFromEnd, offset, count, beforeId }: ListWindow,
+  q?: string,
 ): Promise<AccountRow[]> {
   const rows = await db.serviceAccount.findMany({
-    where: { ...own(orgId), ...(beforeId !== undefined && { id: { lt: beforeId } }) },
+    where: { ...named(orgId, q), ...(beforeId !== undefined && { id: { lt: beforeId } }) },
     orderBy: { id: isFromEnd ? 'asc' : 'desc' },
     skip: offset,
     take: count,
@@ -32,8 +40,8 @@ export async function findAccounts(
   return isFromEnd ? rows.toReversed() : rows;
 }
 
-export const countAccounts = (db: Prisma, orgId: string): Promise<number> =>
-  db.serviceAccount.count({ where: own(orgId) });
+export const countAccounts = (db: Prisma, orgId: string, q: string | undefined): Promise<number> =>
+  db.serviceAccount.count({ where: named(orgId, q) });
 
 export const findAccount = (
   db: Prisma | Transaction,

@@ -1,5 +1,5 @@
 import { getMember, requireSession } from '@platform/auth';
-import { type App, bearer, errorResponses, ListPageOf, ListQuery } from '@platform/service-kit';
+import { type App, bearer, errorResponses, ListPageOf, SearchQuery } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { requireAdminRole } from '../../base/authority.js';
 import { getCaller } from '../../base/caller/actor.js';
@@ -23,7 +23,7 @@ export function serviceAccountRoutes(app: App, service: ServiceAccounts): void {
         tags,
         summary: 'The service accounts, newest first, those of applications included',
         security: bearer,
-        querystring: ListQuery,
+        querystring: SearchQuery,
         response: { 200: ListPageOf(Account), ...errorResponses(400, 401, 403) },
       },
     },

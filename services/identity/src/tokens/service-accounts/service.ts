@@ -3,9 +3,9 @@ import {
   type Clock,
   conflict,
   type ListPage,
-  type ListQuery,
   notFound,
   readListPage,
+  type SearchQuery,
 } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { AuditAction } from '../../audit/actions.js';
@@ -71,10 +71,10 @@ export function createServiceAccounts({ prisma, clock }: { readonly prisma: Pris
 
   return {
     /** Lists all accounts, those of applications included. */
-    list: ({ orgId }: { readonly orgId: string }, query: ListQuery): Promise<ListPage<Account>> =>
+    list: ({ orgId }: { readonly orgId: string }, query: SearchQuery): Promise<ListPage<Account>> =>
       readListPage(query, {
-        count: () => countAccounts(prisma, orgId),
-        find: (window) => findAccounts(prisma, orgId, window),
+        count: () => countAccounts(prisma, orgId, query.q),
+        find: (window) => findAccounts(prisma, orgId, window, query.q),
         toItem: toAccount,
       }),
 

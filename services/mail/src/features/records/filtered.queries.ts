@@ -12,6 +12,8 @@ export interface RecordFilter {
   readonly beforeId: string;
   /** Matches in upper and lower case. */
   readonly recipient: string | undefined;
+  /** Part of the subject or of an address in To or Cc, in any case. */
+  readonly q: string | undefined;
 }
 
 /** Limits how many matches are counted and can be paged through by number. */
@@ -51,8 +53,26 @@ const byRecipient = (
   ) mails
   order by mails.id desc limit ${count}`;
 
-const found = (filter: RecordFilter, count: number): Sql.Sql =>
+/** Limits a search for a part of a text to the newest mails of a recipient, or of the other filters. */
+const MAX_MAILS_PER_TEXT = 2_000;
+
+const all = (filter: RecordFilter, count: number): Sql.Sql =>
   filter.recipient === undefined ? byState(filter, count) : byRecipient(filter, count);
+
+const byText = (filter: RecordFilter, q: string, count: number): Sql.Sql => Sql.sql`
+  select mails.id
+  from (${all(filter, MAX_MAILS_PER_TEXT)}) searched
+  cross join lateral (
+    select id from mails
+    where id = searched.id and org_id = ${filter.orgId}::uuid
+      and strpos(lower(concat_ws(' ', subject, array_to_string(to_addresses || cc_addresses, ' '))), lower(${q})) > 0
+    -- The offset keeps the planner from reading the whole table instead of these mails.
+    offset 0
+  ) mails
+  order by searched.id desc limit ${count}`;
+
+const found = (filter: RecordFilter, count: number): Sql.Sql =>
+  filter.q === undefined ? all(filter, count) : byText(filter, filter.q, count);
 
 /** @returns the number of matches, at most {@link MAX_MATCHES}. */
 export async function countMatches(db: Client, filter: RecordFilter): Promise<number> {
@@ -94,9 +114,15 @@ export async function findIdsBefore(
   return { ids, nextCursor: await findSearchedTo(db, rest) };
 }
 
-/** @returns the oldest mail that a search for a recipient has looked at; null when it has looked at all of them. */
+/** @returns the oldest mail that a search has looked at; null when it has looked at all of them. */
 export async function findSearchedTo(db: Client, filter: RecordFilter): Promise<string | null> {
-  const { orgId, fromId, beforeId, recipient } = filter;
+  const { orgId, fromId, beforeId, recipient, q } = filter;
+  if (q !== undefined) {
+    const [oldest] = await db.$queryRaw<{ id: string }[]>`
+      select id::text from (${all(filter, MAX_MAILS_PER_TEXT)}) searched
+      order by searched.id desc offset ${MAX_MAILS_PER_TEXT - 1} limit 1`;
+    if (oldest) return oldest.id;
+  }
   if (recipient === undefined) return null;
   const [last] = await db.$queryRaw<{ id: string }[]>`
     select mail_id::text as id from mail_recipients

@@ -1,4 +1,4 @@
-import { ListQuery } from '@platform/service-kit';
+import { SearchQuery } from '@platform/service-kit';
 import { Type } from 'typebox';
 
 /** Contains only codes, because the text of an SMTP server may repeat a password. */
@@ -89,7 +89,13 @@ const Recipient = Type.String({ minLength: 3, maxLength: 320, description: 'An a
 
 export const RecordQuery = Type.Object(
   {
-    ...ListQuery.properties,
+    ...SearchQuery.properties,
+    q: Type.Optional(
+      Type.Unsafe<string>({
+        ...SearchQuery.properties.q,
+        description: 'Part of the subject, or of an address in To or Cc, in any case.',
+      }),
+    ),
     state: Type.Optional(
       Type.Enum(['sent', 'failed', 'unknown', 'queued', 'sending', 'any'], {
         description: 'Default `sent`.',

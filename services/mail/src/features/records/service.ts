@@ -72,7 +72,7 @@ const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 const toStored = (recipient: string): string => readEmailAddress(recipient) ?? recipient;
 
 const toFilter = (orgId: string, query: RecordQuery): RecordFilter => {
-  const { state = 'sent', recipient, emailTemplateType, since, until } = query;
+  const { state = 'sent', recipient, q, emailTemplateType, since, until } = query;
   return {
     orgId,
     states: state === 'any' ? mailStates : [state],
@@ -80,6 +80,7 @@ const toFilter = (orgId: string, query: RecordQuery): RecordFilter => {
     fromId: since === undefined ? FIRST_ID : firstIdAt(Date.parse(since)),
     beforeId: until === undefined ? LAST_ID : firstIdAt(Date.parse(until)),
     recipient: recipient === undefined ? undefined : toStored(recipient),
+    q,
   };
 };
 
@@ -111,7 +112,8 @@ export function createRecordService({
     const total = await countMatches(prisma, filter);
     const { ids, nextCursor } = await findMatches(filter, query, total);
     const rows = await findByIds(prisma, orgId, ids);
-    return { data: rows.map(describe), pagination: toPagination(query, total), nextCursor };
+    const isMinimum = total === MAX_MATCHES || (await findSearchedTo(prisma, filter)) !== null;
+    return { data: rows.map(describe), pagination: toPagination(query, total, { isMinimum }), nextCursor };
   }
 
   return {
