@@ -17,6 +17,7 @@ test('the consent page shows the client, its redirect, each scope and the expiry
   const page = await browser.get(browser.getLocation(started));
   for (const text of [
     'Desk agent',
+    '<p class="organisation">',
     '127.0.0.1:33418',
     'See your profile and the members',
     'admin@example.com',

@@ -34,6 +34,7 @@ export function consentPage(
   const isTicked = (name: string): boolean => ticked?.includes(name) ?? true;
   return {
     title: 'Connect an application',
+    organisation,
     body: html`${describeClient(request)}
       <p>
         You are signed in as ${member.email}, a member of <strong>${organisation}</strong>. It will act for

@@ -7,6 +7,8 @@ const BRAND = 'Workspace knowledge platform';
 
 export interface Page {
   readonly title: string;
+  /** The organisation that the page is about, where that is known. */
+  readonly organisation?: string | undefined;
   /** The content of the page's card, below its title. */
   readonly body: Html;
   /** Runs at the end of the page. Only pages that cannot do without have one: the others work without JavaScript. */
@@ -27,7 +29,7 @@ export interface PageOptions {
 // The style and the script are constants of this service, so they contain no markup of anybody else.
 const styleElement = new Html(`<style>${style}</style>`);
 
-const renderPage = ({ title, body, script, refresh }: Page): Html =>
+const renderPage = ({ title, organisation, body, script, refresh }: Page): Html =>
   html`<!doctype html>
     <html lang="en">
       <head>
@@ -41,6 +43,7 @@ const renderPage = ({ title, body, script, refresh }: Page): Html =>
       <body>
         <main>
           <p class="brand">${BRAND}</p>
+          ${organisation !== undefined && html`<p class="organisation">${organisation}</p>`}
           <div class="card">
             <h1>${title}</h1>
             ${body}

@@ -11,6 +11,8 @@ main { width: 100%; max-width: 26rem; margin: 0 auto; padding: 1.5rem 1rem 8vh; 
 .brand { display: flex; gap: .5rem; align-items: center; justify-content: center; margin: 0 0 1.25rem; font-weight: 600; }
 .brand::before { content: ''; width: 1.125rem; height: 1.125rem; border-radius: 5px;
   background: linear-gradient(135deg, var(--primary), light-dark(#7a8bff, #8b9bff)); }
+.brand:has(+ .organisation) { margin-bottom: .25rem; }
+.organisation { margin: 0 0 1.25rem; text-align: center; color: var(--quiet); }
 .card { padding: 1.5rem; background: var(--surface); border: 1px solid var(--line); border-radius: 12px;
   box-shadow: 0 1px 2px light-dark(#0000000a, #0000), 0 8px 24px light-dark(#0000000d, #0000); }
 h1 { margin: 0 0 .25rem; font-size: 1.25rem; line-height: 1.3; }

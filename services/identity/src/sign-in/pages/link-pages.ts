@@ -74,7 +74,8 @@ export const choosePasswordPage = (
     <input id="fullName" name="fullName" autocomplete="name" maxlength="200" value="${link.fullName}" />`;
   return {
     title,
-    body: html`<p class="quiet">${link.organisation}<br />${link.email}</p>
+    organisation: link.organisation,
+    body: html`<p class="quiet">${link.email}</p>
       <p role="alert">${fault}</p>
       <form method="post" action="${path}">
         ${token}
