@@ -94,6 +94,7 @@ export interface RequestedRun {
   readonly requestId: string;
   /** Undefined lets the schedule decide. */
   readonly mode: RunMode | undefined;
+  readonly requestedBy: { readonly id: string; readonly name: string };
 }
 
 /*
@@ -105,11 +106,11 @@ const insertRequested = `
     select * from schedules where id = $2 and state <> 'paused' for no key update
   )
   insert into runs (id, schedule_id, revision, org_id, connector, instance, trigger, tick, worker, mode, parameters, state,
-    scheduled_for, created_at, attempts_max, due_at, is_queued, request_id)
+    scheduled_for, created_at, attempts_max, due_at, is_queued, request_id, requested_by, requested_by_name)
   select $1::uuid, s.id, s.revision, s.org_id, s.connector, s.instance, 'manual', 'm' || $1::text, s.worker,
     ${toMode('$3', '$5::run_mode')},
     ${toParameters('s')} || jsonb_build_object('isRestart', $5::run_mode is not distinct from 'full'),
-    'waiting', $3, $3, s.max_retries + 1, $6, true, $4
+    'waiting', $3, $3, s.max_retries + 1, $6, true, $4, $7, $8
   from schedule s left join connector_states c on ${isSameInstance('c', 's')}
   on conflict do nothing
   returning ${dueRunColumns('runs')}`;
@@ -120,7 +121,16 @@ export async function insertRequestedRun(db: Db, run: RequestedRun): Promise<Due
   const { rows } = await db.query<DueRun>({
     name: 'insert_requested_run',
     text: insertRequested,
-    values: [run.id, run.scheduleId, run.at, run.requestId, run.mode ?? null, requeueAt],
+    values: [
+      run.id,
+      run.scheduleId,
+      run.at,
+      run.requestId,
+      run.mode ?? null,
+      requeueAt,
+      run.requestedBy.id,
+      run.requestedBy.name,
+    ],
   });
   return rows[0];
 }

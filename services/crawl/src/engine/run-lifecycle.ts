@@ -29,8 +29,7 @@ export type Failure = 'retry' | 'failed' | 'void';
 const MAX_REASON_LENGTH = 2_000;
 
 /** The reason that is shown while a run waits for its endpoint. */
-export const describeWait = (since: Date, message: string): string =>
-  `Waiting for the endpoint since ${since.toISOString()}: ${message}`;
+export const describeWait = (message: string): string => `Waiting for the endpoint: ${message}`;
 
 /**
  * Makes a reason that comes from an endpoint storable: short enough, and without characters that PostgreSQL rejects.
@@ -166,7 +165,7 @@ export function createRunLifecycle(deps: {
       const leftMs = times.endpointGraceMs - unavailableForMs;
       if (leftMs <= 0) return fail(run, `${cause.message}, for ${Math.round(unavailableForMs / 1_000)} s`);
       const wasHeld = await markPostponed(pool, run, {
-        reason: toStorableReason(describeWait(since, cause.message)),
+        reason: toStorableReason(describeWait(cause.message)),
         since,
         until: new Date(now + Math.min(leftMs, getRetryDelayMs(unavailableForMs, cause.retryAfterMs))),
       });

@@ -3,7 +3,8 @@ import type { RunClaim } from '../db/claimed-runs.js';
 import type { ActiveRuns } from './active-runs.js';
 import { createAttemptTimer } from './attempt-timer.js';
 import type { ClaimedRun } from './claimed-run.js';
-import { ACCEPTED_PROGRESS, createProgress, toRunProgress } from './progress.js';
+import { ACCEPTED_PROGRESS, toRunProgress } from '../domain/run-progress.js';
+import { createProgress } from './progress.js';
 import { retryTransient } from './retry-transient.js';
 import { describeWait } from './run-lifecycle.js';
 import { RunStopped, type Task, type TaskOrder } from './tasks/task.js';
@@ -120,7 +121,7 @@ export async function runTask(deps: RunTaskDeps, claimed: ClaimedRun): Promise<v
       unavailable: (reason) => {
         unavailableReason = reason;
         const since = new Date(deps.clock());
-        storeEndpointState({ reason: describeWait(since, reason), since });
+        storeEndpointState({ reason: describeWait(reason), since });
         deps.log.info({ ...getLogFields(run), reason }, "a task's endpoint is unavailable");
         return timer.spend('unavailable');
       },

@@ -33,7 +33,7 @@ describe('a run whose endpoint is unavailable', () => {
     expect(pauses).toEqual([1_000, 1_000, 1_000, 1_500, 2_250, 3_375]);
     // prettier-ignore
     expect(await rows.getRuns(id)).toEqual([
-      { state: 'retrying', reason: 'Waiting for the endpoint since 2030-01-01T00:00:00.000Z: The endpoint answered 503' },
+      { state: 'retrying', reason: 'Waiting for the endpoint: The endpoint answered 503' },
     ]);
   });
 

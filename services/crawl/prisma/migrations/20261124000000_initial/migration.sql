@@ -70,8 +70,10 @@ create table runs (
   heartbeat_until timestamptz(3),
   -- Since when the attempt under way has waited for an endpoint that is unavailable; null while it answers.
   unavailable_since timestamptz(3),
-  -- `x-request-id` of the request that asked for the run; null for a run of the schedule.
+  -- `x-request-id` of the request that asked for the run, and who asked; null for a run of the schedule.
   request_id text,
+  requested_by uuid,
+  requested_by_name text,
   -- Where the remote task of the run's attempt can be cancelled; null when there is none.
   task_location text,
   failed_attempts jsonb default '[]' not null,

@@ -1,3 +1,4 @@
+import { getAccount } from '@platform/auth';
 import { type App, ListPageOf } from '@platform/service-kit';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
@@ -50,8 +51,10 @@ function runRoutesOf(
       },
     },
     async (request, reply) => {
+      const { userId: id, fullName: name } = getAccount(request);
       const data = await service.request(toInstanceKey(request), {
         requestId: request.id,
+        requestedBy: { id, name },
         mode: request.body?.mode,
       });
       if (!data) return reply.code(404).send(noSchedule);

@@ -41,6 +41,13 @@ export const RunItem = Type.Object(
     deleted: Type.Integer(),
     failed: Type.Integer({ description: 'Items that could not be crawled.' }),
     bytes: Type.Integer(),
+    requestedBy: Type.Union(
+      [Type.Object({ id: Type.String({ format: 'uuid' }), name: Type.String() }), Type.Null()],
+      { description: 'Who asked for the run; null for one of the schedule.' },
+    ),
+    waitingSince: Type.Union([Instant, Type.Null()], {
+      description: 'Since when its endpoint has been unavailable.',
+    }),
     claimedBy: Type.Union([Type.String(), Type.Null()], {
       description: 'The worker that claimed it last, if a worker pulls.',
     }),

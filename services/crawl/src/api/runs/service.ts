@@ -6,11 +6,16 @@ import { cancelRun, type RunKey } from '../../db/cancel-run.js';
 import type { Prisma } from '../../db/prisma.js';
 import { maybePruneRuns } from '../../db/prune-runs.js';
 import { countRuns, findRun, findRunLog, findRuns, type RunHistoryRow } from '../../db/run-history.js';
-import { type DueRun, hasRunInProgress, insertRequestedRun, withdrawRun } from '../../db/runs.js';
+import {
+  type DueRun,
+  hasRunInProgress,
+  insertRequestedRun,
+  type RequestedRun as RequestedRunRow,
+  withdrawRun,
+} from '../../db/runs.js';
 import { findSchedule } from '../../db/schedules.js';
 import { addCounters, type Counters } from '../../domain/counters.js';
 import type { InstanceKey } from '../../domain/instance-key.js';
-import type { RunMode } from '../../domain/run-state.js';
 import type { CrawlQueues } from '../../queue/queues.js';
 import { runEnded, runInProgress, runNotFound, schedulePaused } from './errors.js';
 import type { Attempt, RequestedRun, RunDetail, RunItem, RunsQuery } from './schemas.js';
@@ -33,6 +38,8 @@ const toRunItem = (run: RunHistoryRow, hasEndpoint: HasEndpoint): RunItem => ({
   mode: run.mode,
   slices: run.slices,
   ...addCounters(run.counters as Partial<Counters>, run.sliceCounters as Partial<Counters>),
+  requestedBy: run.requestedBy === null ? null : { id: run.requestedBy, name: run.requestedByName ?? '' },
+  waitingSince: run.unavailableSince?.toISOString() ?? null,
   claimedBy: run.claimedBy,
   claimedAt: run.claimedAt?.toISOString() ?? null,
   leaseUntil: run.state === 'active' ? ((run.heartbeatUntil ?? run.dueAt)?.toISOString() ?? null) : null,
@@ -107,7 +114,7 @@ export function createRunService(deps: {
     /** Queues a run beside the scheduled ones. @returns undefined without a schedule. @throws AppError 409; 503. */
     async request(
       key: InstanceKey,
-      given: { readonly requestId: string; readonly mode: RunMode | undefined },
+      given: Pick<RequestedRunRow, 'requestId' | 'mode' | 'requestedBy'>,
     ): Promise<RequestedRun | undefined> {
       // A client that asks repeatedly is refused at once, without waiting for the schedule's row lock.
       if (await hasRunInProgress(pool, key)) throw runInProgress();

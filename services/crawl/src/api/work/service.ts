@@ -3,6 +3,7 @@ import type { Clock } from '@platform/service-kit';
 import type pg from 'pg';
 import type { ClaimedRow, RunClaim, SliceResult } from '../../db/claimed-runs.js';
 import { claimWork, continueRun, findWork, renewWork, type WorkRun } from '../../db/work.js';
+import { toRunProgress } from '../../domain/run-progress.js';
 import { invalidCheckpoint, leaseLost, tooManyWaiting, workNotFound } from './errors.js';
 import type {
   ClaimedWork,
@@ -21,7 +22,6 @@ import type { WaitingWorkers } from './waiting-workers.js';
 
 const MAX_CHECKPOINT_BYTES = 65_536;
 /** Progress is shown between 10 and 99 until the run is complete. */
-const toRunProgress = (percent: number): number => Math.min(99, 10 + Math.floor(percent * 0.9));
 
 /** What becomes of a run; the same for all workers. */
 export interface WorkLifecycle {

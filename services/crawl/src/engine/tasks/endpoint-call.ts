@@ -26,12 +26,20 @@ const DISCARD_TIMEOUT_MS = 1_000;
 
 /** Sent by an endpoint that is overloaded, and by proxies in front of one that is being replaced. */
 const UNAVAILABLE_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
-/** The connection failed: the request may or may not have arrived. */
-// prettier-ignore
-const CONNECTION_ERROR_CODES: ReadonlySet<unknown> = new Set([
-  'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'ENOTFOUND',
-  'EAI_AGAIN', 'UND_ERR_SOCKET', 'UND_ERR_CONNECT_TIMEOUT',
-]);
+/** The connection failed: the request may or may not have arrived. What people read of it, by its code. */
+const CONNECTION_ERRORS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens at its address',
+  ECONNRESET: 'it closed the connection',
+  EPIPE: 'it closed the connection',
+  UND_ERR_SOCKET: 'it closed the connection',
+  ETIMEDOUT: 'no connection in time',
+  UND_ERR_CONNECT_TIMEOUT: 'no connection in time',
+  EHOSTUNREACH: 'there is no route to it',
+  ENETUNREACH: 'there is no route to it',
+  EHOSTDOWN: 'there is no route to it',
+  ENOTFOUND: 'its name is unknown',
+  EAI_AGAIN: 'its name cannot be looked up',
+};
 
 async function readBody(body: Dispatcher.ResponseData['body']): Promise<unknown> {
   const chunks: Buffer[] = [];
@@ -87,8 +95,10 @@ function toHeaders({ method, url, requestId, order }: EndpointRequest, { secrets
 function toEndpointError(error: unknown): Error {
   if (error instanceof EndpointUnavailable) return error;
   const { code, message, name } = error as { code?: unknown; message: string; name?: string };
-  const why = `The endpoint could not be asked: ${typeof code === 'string' ? code : message}`;
-  const isAway = CONNECTION_ERROR_CODES.has(code) || name === 'TimeoutError';
+  const connectionError = typeof code === 'string' ? CONNECTION_ERRORS[code] : undefined;
+  const isLate = name === 'TimeoutError';
+  const why = `The endpoint could not be reached: ${isLate ? 'it did not answer in time' : (connectionError ?? message)}`;
+  const isAway = connectionError !== undefined || isLate;
   return isAway
     ? new EndpointUnavailable(why, undefined, { cause: error })
     : new Error(why, { cause: error });

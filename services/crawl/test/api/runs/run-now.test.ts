@@ -24,7 +24,11 @@ describe('a run that is requested while the queue fails', () => {
       },
       hasEndpoint: () => false,
       onClaimable: () => undefined,
-    }).request(filesOf(schedule.orgId), { requestId: 'request-1', mode: undefined });
+    }).request(filesOf(schedule.orgId), {
+      requestId: 'request-1',
+      mode: undefined,
+      requestedBy: { id: schedule.orgId, name: 'Ada' },
+    });
 
   it('leaves no run', async () => {
     const schedule = await rows.scheduleDaily();

@@ -61,7 +61,8 @@ describe('workers that pull', () => {
     expect(await getRun(runId)).toMatchObject({
       outcome: 'active',
       worker: 'pull',
-      progress: 55,
+      progress: 50,
+      requestedBy: { id: expect.any(String), name: expect.any(String) },
       items: 3,
       claimedBy: 'test',
       log: [{ message: 'page 1' }],
