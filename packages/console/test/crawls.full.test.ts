@@ -18,19 +18,19 @@ describeWith('chromium', 'the screens of crawls', () => {
     await preview.getByText(/02:30/).nth(9).waitFor();
     expect(await findBarriers(page)).toEqual([]);
     await page.getByRole('button', { name: 'Save schedule' }).click();
-    await page.getByText('The schedule of mail_1 is saved.').waitFor();
-    const row = page.getByRole('row', { name: /mail_1/ });
+    await page.getByText('The schedule of Mailbox is saved.').waitFor();
+    const row = page.getByRole('row', { name: /Mailbox/ });
     await row.getByText('Scheduled').waitFor();
     await row.getByText('At 02:30, Europe/Berlin').waitFor();
 
-    await page.getByRole('button', { name: 'Actions for mail_1' }).click();
+    await page.getByRole('button', { name: 'Actions for Mailbox' }).click();
     await page.getByRole('menuitem', { name: 'Run now' }).click();
     await row.getByText('Completed').waitFor();
     await row.getByRole('img', { name: '1 of the last 1 runs completed' }).waitFor();
 
-    await page.getByRole('button', { name: 'Actions for mail_1' }).click();
+    await page.getByRole('button', { name: 'Actions for Mailbox' }).click();
     await page.getByRole('menuitem', { name: 'Remove…' }).click();
-    await page.getByRole('heading', { name: 'Remove the schedule of mail_1?' }).waitFor();
+    await page.getByRole('heading', { name: 'Remove the schedule of Mailbox?' }).waitFor();
     await page.getByRole('button', { name: 'Remove schedule' }).click();
     await page.getByText('Nothing is scheduled').waitFor();
   });
@@ -74,18 +74,15 @@ describeWith('chromium', 'the screens of crawls', () => {
     await page.getByText('2 selected').waitFor();
     await page.getByRole('button', { name: 'Pause' }).focus();
     await page.keyboard.press('Enter');
+    await page.getByRole('row', { name: /Wiki/ }).getByText('Paused').waitFor();
     await page
-      .getByRole('row', { name: /wiki_1/ })
-      .getByText('Paused')
-      .waitFor();
-    await page
-      .getByRole('row', { name: /chat_1/ })
+      .getByRole('row', { name: /Team chat/ })
       .getByText('Paused')
       .waitFor();
     await page.getByRole('button', { name: 'Resume' }).focus();
     await page.keyboard.press('Enter');
     await page
-      .getByRole('row', { name: /chat_1/ })
+      .getByRole('row', { name: /Team chat/ })
       .getByText('Scheduled')
       .waitFor();
   });
@@ -93,13 +90,14 @@ describeWith('chromium', 'the screens of crawls', () => {
   test('shows the runs and the event of a connector', async () => {
     const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 30, timezone: 'UTC' };
     await using.platform.call('POST', '/api/v1/crawlingManager/code_1/schedule', { scheduleConfig });
+    const { user } = await using.platform.call<{ user: { fullName: string } }>('GET', '/api/v1/users/me');
     const page = await using.open('/crawls/connectors/code_1');
     await page.getByText('It has not run yet').waitFor();
     await page.getByRole('button', { name: 'Run now' }).click();
-    await page.getByRole('row').filter({ hasText: 'Completed' }).getByText('Person').waitFor();
+    await page.getByRole('row').filter({ hasText: 'Completed' }).getByText(user.fullName).waitFor();
     await page.getByRole('link', { name: 'Crawls' }).click();
     await page.getByRole('link', { name: 'Events' }).click();
-    await page.getByRole('table', { name: 'Events' }).getByText('code_1').waitFor();
+    await page.getByRole('table', { name: 'Events' }).getByText('Code hosting').waitFor();
     await page.getByRole('link', { name: 'Queue' }).click();
     await page.getByText('Completed in total').waitFor();
   });
@@ -112,15 +110,15 @@ describeWith('chromium', 'the screens of crawls', () => {
     }
     const page = await using.open('/crawls/events');
     const events = page.getByRole('table', { name: 'Events' });
-    await events.getByText('db_1').waitFor();
-    await events.getByText('issues_1').waitFor();
+    await events.getByText('Spreadsheet database').waitFor();
+    await events.getByText('Issue tracker').waitFor();
     await page.getByRole('button', { name: /Connector$/ }).focus();
     await page.keyboard.press('Enter');
-    await page.getByRole('option', { name: 'db_1' }).waitFor();
-    await page.keyboard.type('db_1');
+    await page.getByRole('option', { name: 'Spreadsheet database' }).waitFor();
+    await page.keyboard.type('Spreadsheet database');
     await page.keyboard.press('Enter');
     await page.waitForURL(/connector=db_1/);
-    await events.getByText('issues_1').waitFor({ state: 'detached' });
+    await events.getByText('Issue tracker').waitFor({ state: 'detached' });
     const shown = events.getByRole('row').filter({ hasText: 'SyncDb1Event' });
     await shown.getByRole('button').focus();
     await page.keyboard.press('Enter');
@@ -129,11 +127,11 @@ describeWith('chromium', 'the screens of crawls', () => {
     await page.keyboard.press('Escape');
     await shown.locator(':focus').waitFor();
     await page.goto(`${using.platform.url}/crawls/events?connector=support_2`);
-    await page.getByText('There are no events of support_2').waitFor();
+    await page.getByText('There are no events of Support desk 2').waitFor();
 
     await page.getByRole('link', { name: 'Queue' }).click();
     await page.getByRole('img', { name: /^In the last hour [1-9]/ }).waitFor();
-    const row = page.getByRole('row', { name: /db_1/ });
+    const row = page.getByRole('row', { name: /Spreadsheet database/ });
     await row.getByText('Scheduled').waitFor();
     await page.setViewportSize({ width: 320, height: 800 });
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320);
@@ -155,7 +153,7 @@ describeWith('chromium', 'the screens of crawls', () => {
     await page.unroute('**/api/v1/crawlingManager/connectors');
     await again.click();
     await dialog.getByRole('button', { name: /Connector$/ }).click();
-    await page.getByRole('option', { name: 'objects_1' }).waitFor();
+    await page.getByRole('option', { name: 'Object storage' }).waitFor();
   });
 
   test('schedules a connector by keyboard alone', async () => {
@@ -166,14 +164,14 @@ describeWith('chromium', 'the screens of crawls', () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('button', { name: /Connector$/ }).focus();
     await keyboard.press('Enter');
-    await page.getByRole('option', { name: 'objects_1' }).waitFor();
-    await keyboard.type('objects_1');
+    await page.getByRole('option', { name: 'Object storage' }).waitFor();
+    await keyboard.type('Object storage');
     await keyboard.press('Enter');
     await dialog.getByRole('button', { name: 'Save schedule' }).focus();
     await keyboard.press('Enter');
-    await page.getByText('The schedule of objects_1 is saved.').waitFor();
+    await page.getByText('The schedule of Object storage is saved.').waitFor();
     await page
-      .getByRole('row', { name: /objects_1/ })
+      .getByRole('row', { name: /Object storage/ })
       .getByText('Scheduled')
       .waitFor();
   });

@@ -107,16 +107,13 @@ describeWith('chromium', 'by keyboard alone', () => {
     const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 30, timezone: 'UTC' };
     await using.platform.call('POST', '/api/v1/crawlingManager/wiki_1/schedule', { scheduleConfig });
     const page = await using.open('/crawls/queue');
-    await page
-      .getByRole('row', { name: /wiki_1/ })
-      .getByRole('link')
-      .focus();
+    await page.getByRole('row', { name: /Wiki/ }).getByRole('link').focus();
     await page.keyboard.press('Enter');
-    await page.getByRole('heading', { level: 1, name: 'wiki_1' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Wiki' }).waitFor();
     await press(page, 'Pause');
     await page.getByRole('heading', { name: 'Why it did not run' }).waitFor();
     await page.goto(`${using.platform.url}/crawls`);
-    await chooseInRow(page, /wiki_1/, 'Remove…');
+    await chooseInRow(page, /Wiki/, 'Remove…');
     await press(page, 'Remove schedule');
     await page.getByText('Nothing is scheduled').waitFor();
   });

@@ -7,6 +7,7 @@ import { waitForDialog, waitForFocus } from './focus.js';
 const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 30, timezone: 'UTC' };
 
 const [FIRST, SECOND] = ENDPOINT_CONNECTORS;
+const NAMES = { [FIRST]: 'Cloud files', [SECOND]: 'Cloud files 2' } as const;
 
 describeWith('chromium', 'the page of a run', () => {
   /** Answers of the connectors' endpoint that a test has yet to give. */
@@ -40,8 +41,8 @@ describeWith('chromium', 'the page of a run', () => {
     await run(FIRST);
     const page = await using.open(`/crawls/connectors/${FIRST}`);
     await page.getByRole('row').filter({ hasText: 'Running' }).click();
-    await page.getByRole('heading', { name: `Run of ${FIRST}` }).waitFor();
-    await page.getByText('It has published none').waitFor();
+    await page.getByRole('heading', { name: `Run of ${NAMES[FIRST]}` }).waitFor();
+    await page.getByText('It publishes one once it has completed.').waitFor();
     await answer(503);
     await answer(500);
     await answer(200);
@@ -64,19 +65,57 @@ describeWith('chromium', 'the page of a run', () => {
     const page = await using.open(`/crawls/connectors/${SECOND}/runs/${runId}`);
     await page.getByRole('button', { name: 'Cancel the run…' }).focus();
     await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: `Cancel the run of ${SECOND}?` }).waitFor();
+    await page.getByRole('heading', { name: `Cancel the run of ${NAMES[SECOND]}?` }).waitFor();
     await waitForDialog(page);
     await page.keyboard.press('Shift+Tab');
     await waitForFocus(page, 'Cancel the run');
     await page.keyboard.press('Enter');
-    await page.getByText(`The run of ${SECOND} is cancelled.`).waitFor();
+    await page.getByText(`The run of ${NAMES[SECOND]} is cancelled.`).waitFor();
     await page.getByRole('note').getByText('Cancelled by an administrator').waitFor();
     await page.getByRole('button', { name: 'Cancel the run…' }).waitFor({ state: 'detached' });
-    await page.getByRole('link', { name: SECOND, exact: true }).first().click();
+    await page.getByRole('term').filter({ hasText: 'Attempts' }).waitFor();
+    expect(await page.getByText('Waiting', { exact: true }).count()).toBe(0);
+    await page.getByRole('link', { name: NAMES[SECOND], exact: true }).first().click();
     await page.getByRole('radio', { name: 'Aborted' }).click();
     await page.waitForURL(/outcome=aborted/);
     await page.getByRole('row').filter({ hasText: 'Cancelled by an administrator' }).waitFor();
     await page.getByRole('button', { name: 'Pause' }).waitFor();
+  });
+
+  test('shows who asked for a run, which worker has it, what it has counted and logged, and how far it is', async () => {
+    const { call } = using.platform;
+    const path = '/api/v1/crawlingManager';
+    await call('POST', `${path}/support_1/schedule`, { scheduleConfig, worker: 'pull' });
+    const { user } = await call<{ user: { fullName: string } }>('GET', '/api/v1/users/me');
+    const { data } = await call<{ data: { runId: string } }>('POST', `${path}/support_1/run`);
+    const page = await using.open(`/crawls/connectors/support_1/runs/${data.runId}`);
+    await page.getByText(`${user.fullName}, by “Run now”`).waitFor();
+    await page.getByText('No worker has claimed it yet').waitFor();
+
+    const { lease } = await call<{ lease: number }>('POST', `${path}/work/claim`, {
+      connectors: ['support_1'],
+      worker: 'desk worker',
+      waitMs: 0,
+    });
+    const counters = { items: 1_234, deleted: 5, failed: 6, bytes: 7_000_000 };
+    const beat = { lease, progress: 42, counters, log: ['page 17 of the archive'] };
+    await call('POST', `${path}/work/${data.runId}/heartbeat`, beat);
+    await page.getByText('desk worker, claimed').waitFor();
+    await page.getByText('42 %').waitFor();
+    const figure = (name: string) => page.locator('.figures > div').filter({ hasText: name }).locator('dd');
+    const figures = await Promise.all(
+      ['Items', 'Deleted', 'Failed', 'Data'].map((name) => figure(name).textContent()),
+    );
+    expect(figures).toEqual(['1,234', '5', '6', '7MB']);
+    await page.getByRole('list', { name: 'Log' }).getByText('page 17 of the archive').waitFor();
+    const elapsed = figure('Took');
+    const before = await elapsed.textContent();
+    await waitFor(async () => (await elapsed.textContent()) !== before, { what: 'the elapsed time' });
+    expect(await findBarriers(page)).toEqual([]);
+    await page.setViewportSize({ width: 320, height: 800 });
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320);
+    await call('POST', `${path}/work/${data.runId}/finish`, { lease, state: 'completed', counters });
+    await page.getByRole('img', { name: /^One attempt within/ }).waitFor();
   });
 
   test('explains why a schedule did not run', async () => {

@@ -5,7 +5,7 @@ export const SCREENS = [
   ['/account/apps', 'Connected apps'],
   ['/account/tokens', 'My tokens'],
   ['/crawls', 'Crawls'],
-  ['/crawls/connectors/wiki_1', 'wiki_1'],
+  ['/crawls/connectors/wiki_1', 'Wiki'],
   ['/crawls/queue', 'Queue'],
   ['/crawls/events', 'Events'],
   ['/mails', 'Mails'],

@@ -1,8 +1,21 @@
-import { describeWith, waitFor } from '@platform/testing';
+import { createServer } from 'node:http';
+import { describeWith, ENDPOINT_CONNECTORS, type Page, waitFor } from '@platform/testing';
 import { useConsole } from './console.js';
 
 describeWith('chromium', 'the getting-started page', () => {
   const using = useConsole();
+
+  /** Lets the page take the steps of the beginning for done. */
+  async function skipFirstSteps(page: Page, as = using.platform.admin): Promise<void> {
+    const { user } = await using.platform.call<{ user: { id: string } }>(
+      'GET',
+      '/api/v1/users/me',
+      undefined,
+      as,
+    );
+    await page.evaluate(`localStorage.setItem('console.start.${user.id}', 'token call crawl event mail')`);
+    await page.reload();
+  }
 
   test('ticks each step off once it has really happened', async () => {
     const { platform } = using;
@@ -51,5 +64,46 @@ describeWith('chromium', 'the getting-started page', () => {
         .filter({ has: page.getByRole('heading', { name: 'Schedule a crawl' }) })
         .count(),
     ).toBe(0);
+  });
+
+  test('says afterwards what needs somebody, and that nothing does', async () => {
+    const { platform } = using;
+    const member = await platform.createMember('Nobody Needed');
+    const page = await using.open('/', { as: member });
+    await skipFirstSteps(page, member);
+    await page.getByText('Nothing needs you at the moment.').waitFor();
+
+    await platform.call('POST', '/api/v1/users', { email: 'katherine@example.com', fullName: 'Katherine J' });
+    const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 30, timezone: 'UTC' };
+    await platform.call('POST', `/api/v1/crawlingManager/${ENDPOINT_CONNECTORS[0]}/schedule`, {
+      scheduleConfig,
+      maxRetries: 0,
+    });
+    const server = createServer((_request, response) => void response.writeHead(500).end());
+    server.listen(platform.endpointPort, '127.0.0.1');
+    try {
+      await platform.call('POST', `/api/v1/crawlingManager/${ENDPOINT_CONNECTORS[0]}/run`);
+      const home = await using.open('/');
+      await skipFirstSteps(home);
+      const concerns = home
+        .getByRole('listitem')
+        .filter({ has: home.getByRole('link', { name: /^Open: / }) });
+      await concerns.filter({ hasText: 'Katherine J has not accepted the invitation' }).waitFor();
+      await waitFor(
+        async () => {
+          await home.reload();
+          await concerns.first().waitFor();
+          return (await concerns.filter({ hasText: /The crawl of .* fails/ }).count()) === 1;
+        },
+        { what: 'the failed crawl' },
+      );
+      // Who has joined needs nobody.
+      expect(await concerns.filter({ hasText: 'Nobody Needed' }).count()).toBe(0);
+      await concerns.filter({ hasText: 'Katherine J' }).getByRole('link').click();
+      await home.getByRole('row', { name: /Katherine J/ }).waitFor();
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
   });
 });

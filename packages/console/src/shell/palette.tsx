@@ -19,7 +19,8 @@ import {
 import { crawl, identity, unwrap } from '../api/client.ts';
 import { useMe } from '../api/me.ts';
 import { listViews, places } from '../screens.ts';
-import { CrawlIcon, KeyIcon, PeopleIcon, PlusIcon, SearchIcon } from '../ui/icons.tsx';
+import { getConnectorIcon, getConnectorName } from '../ui/connector.tsx';
+import { KeyIcon, PeopleIcon, PlusIcon, SearchIcon } from '../ui/icons.tsx';
 import { useSettled } from '../ui/use-settled.ts';
 
 const t = text.jump;
@@ -86,9 +87,8 @@ function useFound(query: string): readonly TargetGroup[] {
     enabled: isLongEnough,
   });
   const members = useQuery({
-    queryKey: ['jump', 'members'],
-    queryFn: async ({ signal }) =>
-      (await unwrap(identity.GET('/api/v1/users', { params: { query: { limit: 100 } }, signal }))).data,
+    queryKey: ['jump', 'members', q],
+    queryFn: async ({ signal }) => (await unwrap(identity.GET('/api/v1/users', { params, signal }))).data,
     enabled: isLongEnough && isAdmin,
   });
   const connectors = useQuery({
@@ -108,28 +108,25 @@ function useFound(query: string): readonly TargetGroup[] {
     {
       id: 'members',
       label: t.members,
-      targets: (members.data ?? [])
-        .filter(({ fullName, email }) => matches(q, fullName, email))
-        .slice(0, SHOWN)
-        .map(({ id, fullName, email }) => ({
-          id,
-          label: fullName,
-          detail: email,
-          icon: PeopleIcon,
-          to: `/organisation/members?${new URLSearchParams({ q: email })}`,
-        })),
+      targets: (members.data ?? []).map(({ id, fullName, email }) => ({
+        id,
+        label: fullName,
+        detail: email,
+        icon: PeopleIcon,
+        to: `/organisation/members?${new URLSearchParams({ q: email })}`,
+      })),
     },
     {
       id: 'connectors',
       label: t.connectors,
       targets: (connectors.data ?? [])
-        .filter(({ connector, kind }) => matches(q, connector, kind))
+        .filter(({ connector, kind }) => matches(q, connector, kind, getConnectorName(connector)))
         .slice(0, SHOWN)
-        .map(({ connector, kind }) => ({
+        .map(({ connector }) => ({
           id: `connector ${connector}`,
-          label: kind,
+          label: getConnectorName(connector),
           detail: connector,
-          icon: CrawlIcon,
+          icon: getConnectorIcon(connector),
           to: `/crawls/connectors/${connector}`,
         })),
     },

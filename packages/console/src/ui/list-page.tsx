@@ -1,6 +1,9 @@
-import type { ComponentProps, ReactNode } from 'react';
+import { LOCALE, text } from '#text/shared';
+import { type ComponentProps, type ReactNode, useState } from 'react';
+import { Button } from './button.tsx';
 import { DataTable } from './data-table.tsx';
 import { FilterBar } from './filters.tsx';
+import type { ListTotal } from './merge-first-page.ts';
 import { Page } from './page.tsx';
 import { QueryView } from './query-view.tsx';
 import type { useList } from './use-list.ts';
@@ -20,23 +23,74 @@ export const ListView = <Item extends object>({
   <QueryView query={query}>{(items) => <DataTable {...table} items={items} more={more} />}</QueryView>
 );
 
-interface ListPageProps<Item> extends Omit<ListViewProps<Item>, 'label'> {
+const number = new Intl.NumberFormat(LOCALE);
+
+/** How many rows the list has, on all of its pages. */
+export const Total = ({ of }: { of: ListTotal | undefined }) =>
+  of && (
+    <span className="total" role="status">
+      {text.total(number.format(of.total), of.total, of.totalIsMinimum ?? false)}
+    </span>
+  );
+
+/** What can be done with several rows at once. */
+export interface BulkAction<Item> {
+  readonly label: string;
+  /** Which of the chosen rows it can be done with. */
+  applies?(item: Item): boolean;
+  run(items: readonly Item[]): void;
+}
+
+interface ListPageProps<Item> extends Omit<ListViewProps<Item>, 'label' | 'selection'> {
   readonly title: string;
   readonly intro: string;
   readonly actions?: ReactNode;
   readonly filters?: ReactNode;
+  readonly bulk?: readonly BulkAction<Item>[];
   /** The dialogs that the rows open. */
   readonly children?: ReactNode;
 }
 
 /** A screen that is a list. */
 export const ListPage = <Item extends object>(props: ListPageProps<Item>) => {
-  const { title, intro, actions, filters, children, ...view } = props;
+  const { title, intro, actions, filters, bulk, children, ...view } = props;
+  const [keys, setKeys] = useState<ReadonlySet<string>>(new Set());
+  // What is filtered away, or gone, is not acted on.
+  const chosen = keys.size === 0 ? [] : (view.list.data ?? []).filter((item) => keys.has(view.getId(item)));
   return (
     <Page title={title} intro={intro} actions={actions}>
-      {filters !== undefined && <FilterBar>{filters}</FilterBar>}
-      <ListView {...view} label={title} />
+      <FilterBar>
+        {filters}
+        <Total of={view.list.total} />
+        {chosen.length > 0 && bulk && (
+          <Bulk chosen={chosen} actions={bulk} onClear={() => setKeys(new Set())} />
+        )}
+      </FilterBar>
+      <ListView {...view} {...(bulk && { selection: { keys, onChange: setKeys } })} label={title} />
       {children}
     </Page>
   );
 };
+
+interface BulkProps<Item> {
+  readonly chosen: readonly Item[];
+  readonly actions: readonly BulkAction<Item>[];
+  onClear(): void;
+}
+
+const Bulk = <Item,>({ chosen, actions, onClear }: BulkProps<Item>) => (
+  <div className="bulk" role="group" aria-label={text.selected(chosen.length)}>
+    <span>{text.selected(chosen.length)}</span>
+    {actions.map(({ label, applies = () => true, run }) => {
+      const fitting = chosen.filter(applies);
+      return (
+        <Button key={label} isDisabled={fitting.length === 0} onPress={() => run(fitting)}>
+          {fitting.length === chosen.length ? label : text.someOf(label, fitting.length)}
+        </Button>
+      );
+    })}
+    <Button kind="quiet" onPress={onClear}>
+      {text.clearSelection}
+    </Button>
+  </div>
+);

@@ -4,6 +4,14 @@ export interface ListPage<Item> {
   readonly items: readonly Item[];
   /** Undefined on the last page. */
   readonly next: string | undefined;
+  /** How many there are on all pages; only the first page has to know. */
+  readonly total?: ListTotal | undefined;
+}
+
+export interface ListTotal {
+  readonly total: number;
+  /** Whether there may be more. */
+  readonly totalIsMinimum?: boolean;
 }
 
 /**

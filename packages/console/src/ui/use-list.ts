@@ -6,7 +6,7 @@ import {
   useQueryClient,
 } from '@tanstack/react-query';
 import type { MoreRows } from './data-table.tsx';
-import { type ListPage, mergeFirstPage } from './merge-first-page.ts';
+import { type ListPage, type ListTotal, mergeFirstPage } from './merge-first-page.ts';
 
 const PAGE_SIZE = 50;
 
@@ -26,7 +26,7 @@ interface ListRefresh<Item> {
 export function useList<Page extends ListPage<unknown>>({ key, refresh, load }: ListOptions<Page>) {
   const query = useInfiniteQuery({
     queryKey: key,
-    queryFn: ({ pageParam, signal }) => load(pageParam, signal),
+    queryFn: ({ pageParam, signal }) => loadFilled(load, pageParam, signal),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next,
     refetchInterval: ({ state }) => !hasMorePages(state.data) && (refresh?.everyMs ?? false),
@@ -41,7 +41,22 @@ export function useList<Page extends ListPage<unknown>>({ key, refresh, load }: 
   const pages = query.data?.pages;
   const items: readonly Page['items'][number][] | undefined = pages?.flatMap((page) => page.items);
   const error = query.error ?? first.error;
-  return { data: items, pages, error, isPending: query.isPending, refetch: query.refetch, more };
+  const total = pages?.[0]?.total;
+  return { data: items, pages, total, error, isPending: query.isPending, refetch: query.refetch, more };
+}
+
+const MAX_EMPTY_PAGES = 20;
+
+/** Reads on while a page of a search is empty and yet has more after it. */
+async function loadFilled<Page extends ListPage<unknown>>(
+  load: ListOptions<Page>['load'],
+  cursor: string | undefined,
+  signal: AbortSignal,
+): Promise<Page> {
+  let page = await load(cursor, signal);
+  for (let read = 1; page.items.length === 0 && page.next !== undefined && read < MAX_EMPTY_PAGES; read += 1)
+    page = await load(page.next, signal);
+  return page;
 }
 
 const hasMorePages = (data: InfiniteData<unknown> | undefined): boolean => (data?.pages.length ?? 0) > 1;
@@ -74,5 +89,6 @@ export const toPageQuery = (cursor: string | undefined, limit = PAGE_SIZE) => ({
 
 export const toListPage = <Item>(page: {
   readonly data: readonly Item[];
+  readonly pagination?: ListTotal;
   readonly nextCursor?: string | null;
-}): ListPage<Item> => ({ items: page.data, next: page.nextCursor ?? undefined });
+}): ListPage<Item> => ({ items: page.data, next: page.nextCursor ?? undefined, total: page.pagination });

@@ -35,7 +35,7 @@ beforeAll(async () => {
 afterAll(() => identity.close());
 
 const get = async (path: string, query: Record<string, string>) => {
-  const { status, body } = await identity.call('GET', `${path}?${new URLSearchParams(query)}`, {
+  const { status, body } = await identity.call('GET', `${path}?${new URLSearchParams(query).toString()}`, {
     token: session,
   });
   expect([status, query]).toEqual([200, query]);

@@ -9,14 +9,20 @@ import { ProviderConnection } from './provider-connection.tsx';
 import { SecondFactor } from './second-factor.tsx';
 import { Sessions } from './sessions.tsx';
 
+const ChangeName = lazyPart(async () => (await import('./change-name.tsx')).ChangeName);
 const ChangePassword = lazyPart(async () => (await import('./change-password.tsx')).ChangePassword);
 
 /** One's own account: who one is, how one signs in, and where. */
 export function Screen() {
   const me = useMe();
-  const [isChanging, setChanging] = useState(false);
+  const [open, setOpen] = useState<'name' | 'password'>();
+  const close = (): void => setOpen(undefined);
   return (
-    <Page title={text.screens.account} intro={t.intro}>
+    <Page
+      title={text.screens.account}
+      intro={t.intro}
+      actions={<Button onPress={() => setOpen('name')}>{t.fullName.change}</Button>}
+    >
       <Facts
         of={[
           [t.name, me.fullName],
@@ -28,7 +34,7 @@ export function Screen() {
         <Settings>
           <Setting
             title={t.password.title}
-            action={<Button onPress={() => setChanging(true)}>{t.password.change}</Button>}
+            action={<Button onPress={() => setOpen('password')}>{t.password.change}</Button>}
           >
             {t.password.intro}
           </Setting>
@@ -37,7 +43,8 @@ export function Screen() {
         </Settings>
       </Section>
       <Sessions />
-      {isChanging && <ChangePassword onClose={() => setChanging(false)} />}
+      {open === 'name' && <ChangeName onClose={close} />}
+      {open === 'password' && <ChangePassword onClose={close} />}
     </Page>
   );
 }

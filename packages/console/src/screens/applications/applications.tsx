@@ -4,10 +4,12 @@ import { identity, unwrap } from '../../api/client.ts';
 import { Badge } from '../../ui/badge.tsx';
 import type { DataColumn } from '../../ui/data-table.tsx';
 import { DialogButton, EmptyButton } from '../../ui/dialog-button.tsx';
+import { SearchBox } from '../../ui/filters.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 import { ListPage } from '../../ui/list-page.tsx';
 import { Empty } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
+import { useFilters } from '../../ui/use-filters.ts';
 import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
 import { type Application, getAccess } from './shape.ts';
 
@@ -43,28 +45,34 @@ const columns: readonly DataColumn<Application>[] = [
 ];
 
 export function Screen() {
+  const q = useFilters().filters['q']?.trim() ?? '';
   const list = useList({
-    key: ['applications', 'list'],
-    load: async (cursor, signal) =>
-      toListPage(
-        await unwrap(
-          identity.GET('/api/v1/oauth-applications', { params: { query: toPageQuery(cursor) }, signal }),
-        ),
-      ),
+    key: ['applications', 'list', q],
+    async load(cursor, signal) {
+      const query = { ...toPageQuery(cursor), ...(q && { q }) };
+      return toListPage(
+        await unwrap(identity.GET('/api/v1/oauth-applications', { params: { query }, signal })),
+      );
+    },
   });
   return (
     <ListPage
       title={text.screens.applications}
       intro={t.intro}
       actions={<DialogButton label={t.create} dialog={CreateApplication} />}
+      filters={<SearchBox label={t.filter} />}
       list={list}
       columns={columns}
       getId={({ clientId }) => clientId}
       getHref={({ clientId }) => `/organisation/applications/${clientId}`}
       empty={
-        <Empty title={t.emptyTitle} action={<EmptyButton label={t.createFirst} />}>
-          {t.emptyAdvice}
-        </Empty>
+        q === '' ? (
+          <Empty title={t.emptyTitle} action={<EmptyButton label={t.createFirst} />}>
+            {t.emptyAdvice}
+          </Empty>
+        ) : (
+          <Empty title={t.noMatch}>{text.noMatchAdvice}</Empty>
+        )
       }
     />
   );

@@ -12,6 +12,7 @@ export interface ExportedEntry extends AuditEntry {
 
 export interface AuditSearch {
   readonly action?: string | undefined;
+  readonly q?: string | undefined;
   readonly actorId?: string | undefined;
   readonly subjectId?: string | undefined;
   readonly from?: string | undefined;
@@ -32,6 +33,7 @@ function toInstant(day: string | undefined, daysLater = 0): string | undefined {
 /** Reads the filters from the address; the last day is included. */
 export const toSearch = (filters: Readonly<Record<string, string | undefined>>): AuditSearch => ({
   action: filters['action'] || undefined,
+  q: filters['q']?.trim() || undefined,
   actorId: filters['actor'] || undefined,
   subjectId: filters['subject'] || undefined,
   from: toInstant(filters['from']),

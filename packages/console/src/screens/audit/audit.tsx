@@ -2,6 +2,7 @@ import { audit as t } from '#text/audit';
 import { text } from '#text/shared';
 import { useMemo, useState } from 'react';
 import { DateFilter } from '../../ui/date-filter.tsx';
+import { SearchBox } from '../../ui/filters.tsx';
 import { SelectFilter } from '../../ui/select-filter.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 import { ListPage } from '../../ui/list-page.tsx';
@@ -28,6 +29,7 @@ export function Screen() {
       return {
         items: page.data.map((entry) => ({ entry, names: page.names })),
         next: page.nextCursor ?? undefined,
+        total: page.pagination,
         names: page.names,
       };
     },
@@ -43,6 +45,7 @@ export function Screen() {
       actions={<ExportAudit search={search} />}
       filters={
         <>
+          <SearchBox label={t.filter} />
           <SelectFilter label={t.columns.action} name="action" options={Object.entries(t.actions)} />
           <DateFilter label={t.from} name="from" />
           <DateFilter label={t.to} name="to" />

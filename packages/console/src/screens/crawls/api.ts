@@ -3,6 +3,7 @@ import type { CrawlSchemas } from '@platform/clients/types';
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import { crawl, unwrap } from '../../api/client.ts';
 import { announce } from '../../ui/announcements.tsx';
+import { getConnectorName } from '../../ui/connector.tsx';
 import { explainProblem } from '../../ui/problem-note.tsx';
 import { reportProblem } from '../../ui/reported-problem.tsx';
 
@@ -58,13 +59,13 @@ export function useAct() {
       const failed: string[] = [];
       for (const connector of connectors)
         await acts[act](connector).catch((error: unknown) => {
-          failed.push(`${connector}: ${explainProblem(error)}`);
+          failed.push(`${getConnectorName(connector)}: ${explainProblem(error)}`);
         });
       return failed;
     },
     onSuccess(failed, { act, connectors }) {
       if (failed.length > 0) reportProblem(failed.join(' '));
-      else announce(crawls.done[act](connectors.join(', ')));
+      else announce(crawls.done[act](connectors.map(getConnectorName).join(', ')));
     },
     onSettled: () => client.invalidateQueries({ queryKey: ['crawls'] }),
   });

@@ -2,6 +2,7 @@ import { run as t } from '#text/run';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { crawl, unwrap } from '../../api/client.ts';
 import { announce } from '../../ui/announcements.tsx';
+import { getConnectorName } from '../../ui/connector.tsx';
 import { FormDialog } from '../../ui/dialogs.tsx';
 import type { RunDetail } from './api.ts';
 
@@ -16,14 +17,14 @@ export function CancelRun({ run, onClose }: { run: RunDetail; onClose: () => voi
         }),
       ),
     onSuccess: () => {
-      announce(t.cancelled(connector));
+      announce(t.cancelled(getConnectorName(connector)));
       onClose();
     },
     onSettled: () => client.invalidateQueries({ queryKey: ['crawls'] }),
   });
   return (
     <FormDialog
-      title={t.cancelTitle(connector)}
+      title={t.cancelTitle(getConnectorName(connector))}
       action={t.cancelSubmit}
       isDangerous
       isPending={cancel.isPending}

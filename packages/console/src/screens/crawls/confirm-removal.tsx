@@ -1,4 +1,5 @@
 import { crawls as t } from '#text/crawls';
+import { getConnectorName } from '../../ui/connector.tsx';
 import { FormDialog } from '../../ui/dialogs.tsx';
 import { useAct } from './api.ts';
 
@@ -12,7 +13,7 @@ export function ConfirmRemoval({
   const act = useAct();
   return (
     <FormDialog
-      title={t.removeTitle(connectors.join(', '))}
+      title={t.removeTitle(connectors.map(getConnectorName).join(', '))}
       action={t.removeSubmit}
       isDangerous
       isPending={act.isPending}

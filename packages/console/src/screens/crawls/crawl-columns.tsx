@@ -1,6 +1,7 @@
 import { crawls as t } from '#text/crawls';
 import { text } from '#text/shared';
 import { useQuery } from '@tanstack/react-query';
+import { ConnectorName, getConnectorName } from '../../ui/connector.tsx';
 import type { DataColumn } from '../../ui/data-table.tsx';
 import { createMenuColumn, type MenuAction } from '../../ui/menu.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -60,7 +61,7 @@ export const createCrawlColumns = (actions: RowActions): readonly DataColumn<Sch
     label: t.columns.connector,
     render: ({ data }) => (
       <span className="stack">
-        <span className="strong">{data.connector}</span>
+        <ConnectorName connector={data.connector} />
         <small>
           <ScheduleWords config={data.scheduleConfig} />
         </small>
@@ -68,6 +69,12 @@ export const createCrawlColumns = (actions: RowActions): readonly DataColumn<Sch
     ),
   },
   { id: 'state', label: t.columns.state, render: (schedule) => <ScheduleState schedule={schedule} /> },
+  {
+    id: 'worker',
+    label: t.worker,
+    isWide: true,
+    render: ({ worker }) => <span title={t.workers[worker]}>{t.workersShort[worker]}</span>,
+  },
   {
     id: 'next',
     label: t.columns.next,
@@ -88,7 +95,7 @@ export const createCrawlColumns = (actions: RowActions): readonly DataColumn<Sch
     render: ({ data }) => <Marks connector={data.connector} />,
   },
   createMenuColumn({
-    getName: ({ data }) => data.connector,
+    getName: ({ data }) => getConnectorName(data.connector),
     listActions: (schedule) => listScheduleActions(schedule, actions),
   }),
 ];

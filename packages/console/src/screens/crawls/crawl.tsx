@@ -4,6 +4,8 @@ import { useParams } from '@tanstack/react-router';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Button } from '../../ui/button.tsx';
+import { getConnectorName } from '../../ui/connector.tsx';
+import { CopyId } from '../../ui/copy.tsx';
 import { DetailPage } from '../../ui/detail-page.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 import { DangerZone, Facts, Section } from '../../ui/page.tsx';
@@ -33,7 +35,7 @@ export function Screen() {
     <DetailPage
       // A schedule outlives its connector; the runs of a connector that the platform doesn't have are refused.
       query={{ data: schedule ?? runs.list.data, error: runs.list.error }}
-      title={connector}
+      title={getConnectorName(connector)}
       intro={schedule && <ScheduleWords config={schedule.data.scheduleConfig} />}
       actions={
         schedule && (
@@ -94,9 +96,11 @@ const ScheduleFacts = ({ schedule }: { schedule: Schedule }) => (
       ...(schedule.overdueSince
         ? [[t.overdueSince, <Time key="overdue" at={schedule.overdueSince} />] as const]
         : []),
+      [t.worker, t.workers[schedule.worker]],
       [t.missedRuns, schedule.missedRuns],
       [t.retries, schedule.maxRetries],
       [t.attemptTimeout, describeDuration(schedule.timeout)],
+      [t.id, <CopyId key="id" value={schedule.data.connector} label={t.id} />],
     ]}
   />
 );

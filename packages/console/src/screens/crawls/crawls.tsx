@@ -3,6 +3,7 @@ import { text } from '#text/shared';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Button } from '../../ui/button.tsx';
+import { getConnectorName } from '../../ui/connector.tsx';
 import { DataTable } from '../../ui/data-table.tsx';
 import { EmptyButton, useMainDialog } from '../../ui/dialog-button.tsx';
 import { FilterBar, SearchBox } from '../../ui/filters.tsx';
@@ -50,9 +51,9 @@ export function Screen() {
             <DataTable
               label={text.screens.crawls}
               columns={createCrawlColumns({ edit: setEditing, perform })}
-              items={schedules.filter(({ data }) =>
-                data.connector.includes((filters['q'] ?? '').toLowerCase()),
-              )}
+              items={schedules
+                .filter(({ data }) => matches(data.connector, filters['q'] ?? ''))
+                .toSorted(byNeed)}
               getId={({ data }) => data.connector}
               folded={foldSchedule}
               getHref={({ data }) => `/crawls/connectors/${data.connector}`}
@@ -78,6 +79,16 @@ export function Screen() {
     </Page>
   );
 }
+
+const matches = (connector: string, q: string): boolean =>
+  `${getConnectorName(connector)} ${connector}`.toLowerCase().includes(q.trim().toLowerCase());
+
+const isFailing = ({ state, overdueSince }: Schedule): boolean => state === 'failed' || overdueSince !== null;
+
+/** Those that fail first, then by name. */
+const byNeed = (one: Schedule, other: Schedule): number =>
+  Number(isFailing(other)) - Number(isFailing(one)) ||
+  getConnectorName(one.data.connector).localeCompare(getConnectorName(other.data.connector));
 
 interface BulkActionsProps {
   readonly connectors: readonly string[];

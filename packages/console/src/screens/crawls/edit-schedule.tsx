@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { crawl, unwrap } from '../../api/client.ts';
 import { announce } from '../../ui/announcements.tsx';
+import { getConnectorName } from '../../ui/connector.tsx';
 import { FormDialog } from '../../ui/dialogs.tsx';
 import { NumberInput, SelectInput } from '../../ui/fields.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
@@ -46,14 +47,14 @@ export function EditSchedule({ schedule, scheduled, onClose }: EditScheduleProps
         }),
       ),
     onSuccess: () => {
-      announce(t.saved(connector));
+      announce(t.saved(getConnectorName(connector)));
       onClose();
     },
     onSettled: () => client.invalidateQueries({ queryKey: ['crawls'] }),
   });
   return (
     <FormDialog
-      title={schedule ? t.change(connector) : t.add}
+      title={schedule ? t.change(getConnectorName(connector)) : t.add}
       action={t.submit}
       isWide
       isPending={save.isPending}
@@ -70,7 +71,7 @@ export function EditSchedule({ schedule, scheduled, onClose }: EditScheduleProps
               <SelectInput
                 label={t.connector}
                 value={connector}
-                options={free.map(({ connector: id, kind }) => [id, `${id} (${kind})`])}
+                options={free.map(({ connector: id }) => [id, getConnectorName(id)])}
                 onChange={setChosen}
               />
             )

@@ -7,6 +7,7 @@ import { useState } from 'react';
 import { crawl, unwrap } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { Copyable } from '../../ui/copy.tsx';
+import { ConnectorName, getConnectorName } from '../../ui/connector.tsx';
 import type { DataColumn } from '../../ui/data-table.tsx';
 import { ModalDialog } from '../../ui/dialogs.tsx';
 import { ListPage } from '../../ui/list-page.tsx';
@@ -27,26 +28,14 @@ const columns: readonly DataColumn<SyncEvent>[] = [
     label: t.columns.type,
     render: ({ eventType, payload }) => (
       <span className="stack">
-        <code>{eventType}</code>
-        <small>{payload['connector']}</small>
+        <ConnectorName connector={payload['connector'] ?? ''} />
+        <small>{eventType}</small>
       </span>
     ),
   },
   { id: 'id', label: t.columns.id, isSecondary: true, render: ({ eventId }) => <code>{eventId}</code> },
   { id: 'at', label: t.columns.at, render: ({ timestamp }) => <Time at={timestamp} as="full" /> },
 ];
-
-/** Reads on while a filtered page is empty and yet has more after it. */
-async function loadEvents(connector: string | undefined, cursor: string | undefined, signal: AbortSignal) {
-  for (let after = cursor; ;) {
-    const search = { limit: PAGE_SIZE, ...(after && { after }), ...(connector && { connector }) };
-    const params = { query: search };
-    const page = await unwrap(crawl.GET('/api/v1/crawlingManager/events', { params, signal }));
-    const next = page.hasMore ? (page.nextCursor ?? undefined) : undefined;
-    if (page.data.length > 0 || next === undefined) return { items: page.data, next };
-    after = next;
-  }
-}
 
 export function Screen() {
   const { filters } = useFilters();
@@ -55,7 +44,11 @@ export function Screen() {
   const [shown, setShown] = useState<SyncEvent>();
   const list = useList({
     key: ['events', connector],
-    load: (after, signal) => loadEvents(connector, after, signal),
+    async load(after, signal) {
+      const query = { limit: PAGE_SIZE, ...(after && { after }), ...(connector && { connector }) };
+      const page = await unwrap(crawl.GET('/api/v1/crawlingManager/events', { params: { query }, signal }));
+      return { items: page.data, next: page.hasMore ? (page.nextCursor ?? undefined) : undefined };
+    },
     refresh: { everyMs: 5_000, getId: ({ eventId }) => eventId },
   });
   return (
@@ -66,7 +59,7 @@ export function Screen() {
         <SelectFilter
           label={crawls.columns.connector}
           name="connector"
-          options={connectors.map((one) => [one.connector, one.connector])}
+          options={connectors.map((one) => [one.connector, getConnectorName(one.connector)])}
         />
       }
       list={list}
@@ -77,7 +70,7 @@ export function Screen() {
         connector === undefined ? (
           <Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>
         ) : (
-          <Empty title={t.noMatch(connector)}>{text.noMatchAdvice}</Empty>
+          <Empty title={t.noMatch(getConnectorName(connector))}>{text.noMatchAdvice}</Empty>
         )
       }
     >

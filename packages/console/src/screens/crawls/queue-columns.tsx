@@ -1,6 +1,7 @@
 import { crawls } from '#text/crawls';
 import { queue } from '#text/queue';
 import { Badge } from '../../ui/badge.tsx';
+import { ConnectorName } from '../../ui/connector.tsx';
 import type { DataColumn } from '../../ui/data-table.tsx';
 import { Age } from '../../ui/time.tsx';
 import type { Queue } from './api.ts';
@@ -12,7 +13,7 @@ export const queueColumns: readonly DataColumn<Queue['connectors'][number]>[] = 
   {
     id: 'connector',
     label: t.connector,
-    render: ({ connector }) => <span className="strong">{connector}</span>,
+    render: ({ connector }) => <ConnectorName connector={connector} />,
   },
   {
     id: 'state',

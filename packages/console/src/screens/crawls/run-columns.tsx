@@ -6,6 +6,8 @@ import { formatDuration } from './duration.ts';
 import { Outcome } from './states.tsx';
 
 const t = crawls.runs;
+/** Up to here the platform counts by itself. */
+const ACCEPTED_PERCENT = 20;
 
 export const runColumns: readonly DataColumn<Run>[] = [
   {
@@ -19,7 +21,7 @@ export const runColumns: readonly DataColumn<Run>[] = [
     render: ({ outcome, progress }) => (
       <span className="stack">
         <Outcome outcome={outcome} />
-        {outcome === 'active' && <small>{t.progress(progress)}</small>}
+        {outcome === 'active' && progress > ACCEPTED_PERCENT && <small>{t.progress(progress)}</small>}
       </span>
     ),
   },
@@ -27,7 +29,7 @@ export const runColumns: readonly DataColumn<Run>[] = [
     id: 'trigger',
     label: t.columns.trigger,
     isSecondary: true,
-    render: ({ trigger }) => t.triggers[trigger],
+    render: ({ trigger, requestedBy }) => requestedBy?.name || t.triggers[trigger],
   },
   { id: 'attempts', label: t.columns.attempts, isSecondary: true, render: ({ attempts }) => attempts },
   {

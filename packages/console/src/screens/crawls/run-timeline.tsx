@@ -1,4 +1,5 @@
 import { run as runText } from '#text/run';
+import { Time } from '../../ui/time.tsx';
 import type { RunDetail } from './api.ts';
 import { outcomeTones } from './states.tsx';
 
@@ -10,29 +11,37 @@ export function RunTimeline({ run }: { run: RunDetail }) {
   const from = Date.parse(run.requestedAt);
   const to = run.finishedAt === null ? Date.now() : Date.parse(run.finishedAt);
   const toX = (at: number): number => (WIDTH * (at - from)) / Math.max(1, to - from);
-  if (run.attemptLog.length < 2) return null;
+  if (run.attemptLog.length === 0) return null;
   return (
-    <svg
-      className="timeline"
-      viewBox={`0 0 ${WIDTH} 16`}
-      preserveAspectRatio="none"
-      role="img"
-      aria-label={runText.timeline(run.attemptLog.length, (to - from) / 1000)}
-    >
-      <rect className="track" y="7" width={WIDTH} height="2" />
-      {run.attemptLog.map(({ number, outcome, startedAt, endedAt }) => {
-        const x = toX(startedAt === null ? from : Date.parse(startedAt));
-        const width = Math.max(MIN_WIDTH, toX(endedAt === null ? to : Date.parse(endedAt)) - x);
-        return (
-          <rect
-            key={number}
-            data-tone={outcomeTones[outcome]}
-            x={Math.min(x, WIDTH - MIN_WIDTH)}
-            width={width}
-            height="16"
-          />
-        );
-      })}
-    </svg>
+    <figure className="chart timeline-figure">
+      <svg
+        className="timeline"
+        viewBox={`0 0 ${WIDTH} 16`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={runText.timeline(run.attemptLog.length, (to - from) / 1000)}
+      >
+        <rect className="track" y="7" width={WIDTH} height="2" />
+        {run.attemptLog.map(({ number, outcome, startedAt, endedAt }) => {
+          const x = toX(startedAt === null ? from : Date.parse(startedAt));
+          const width = Math.max(MIN_WIDTH, toX(endedAt === null ? to : Date.parse(endedAt)) - x);
+          return (
+            <rect
+              key={number}
+              data-tone={outcomeTones[outcome]}
+              x={Math.min(x, WIDTH - MIN_WIDTH)}
+              width={width}
+              height="16"
+            >
+              <title>{runText.attempt(number)}</title>
+            </rect>
+          );
+        })}
+      </svg>
+      <figcaption>
+        <Time at={run.requestedAt} as="full" />
+        {run.finishedAt === null ? <span>{runText.now}</span> : <Time at={run.finishedAt} as="full" />}
+      </figcaption>
+    </figure>
   );
 }

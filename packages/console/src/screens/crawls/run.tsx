@@ -1,17 +1,18 @@
 import { crawls } from '#text/crawls';
 import { run as t } from '#text/run';
-import { text } from '#text/shared';
+import { LOCALE, text } from '#text/shared';
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { crawl, unwrap } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
+import { getConnectorName } from '../../ui/connector.tsx';
 import { Copyable } from '../../ui/copy.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 import { DetailPage } from '../../ui/detail-page.tsx';
 import { Facts, Section } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
-import { Time } from '../../ui/time.tsx';
+import { Age, Time } from '../../ui/time.tsx';
 import type { RunDetail } from './api.ts';
 import { Attempts } from './attempts.tsx';
 import { describeDuration, formatDuration } from './duration.ts';
@@ -46,8 +47,8 @@ export function Screen() {
   return (
     <DetailPage
       query={query}
-      title={t.title(connector)}
-      trail={[[`/crawls/connectors/${connector}`, connector]]}
+      title={t.title(getConnectorName(connector))}
+      trail={[[`/crawls/connectors/${connector}`, getConnectorName(connector)]]}
       actions={run && isInProgress(run) && <Button onPress={() => setCancelling(true)}>{t.cancel}</Button>}
     >
       <QueryView query={query}>{(found) => <Run run={found} />}</QueryView>
@@ -58,58 +59,153 @@ export function Screen() {
 
 const Run = ({ run }: { run: RunDetail }) => (
   <>
-    <RunFacts run={run} />
+    <Figures run={run} />
+    {run.outcome === 'active' && <Progress percent={run.progress} />}
     {run.reason !== null && (
       <p className={run.outcome === 'failed' ? 'problem' : 'warning'} role="note">
         {run.reason}
+        {run.waitingSince !== null && isInProgress(run) && (
+          <>
+            {' '}
+            ({t.waitingFor} <Age since={run.waitingSince} />)
+          </>
+        )}
       </p>
     )}
+    <RunFacts run={run} />
     <Section title={t.attempts}>
       <RunTimeline run={run} />
       <Attempts run={run} />
     </Section>
+    {run.log.length > 0 && (
+      <Section title={t.log}>
+        {/* Reached by keyboard, because it scrolls. */}
+        <ol className="log" tabIndex={0} aria-label={t.log}>
+          {run.log.map(({ at, message }, index) => (
+            // Two lines may be the same.
+            <li key={index}>
+              <Time at={at} as="full" />
+              <span>{message}</span>
+            </li>
+          ))}
+        </ol>
+      </Section>
+    )}
     <Section title={t.event}>
       {run.event ? (
         <>
           <Copyable label={t.event} value={JSON.stringify(run.event, undefined, 2)} />
           <p className="hint">
             <Link to="/crawls/events" search={{ connector: run.connector }}>
-              {t.allEventsOf(run.connector)}
+              {t.allEventsOf(getConnectorName(run.connector))}
             </Link>
           </p>
         </>
       ) : (
-        <p className="quiet-text">{run.eventId === null ? t.noEvent : t.eventGone}</p>
+        <p className="quiet-text">{describeNoEvent(run)}</p>
       )}
     </Section>
   </>
 );
 
-/** While it runs the page is read each second, so that this counts. */
-function describeElapsed({ startedAt, finishedAt }: RunDetail): string {
-  if (startedAt === null) return text.none;
-  if (finishedAt !== null) return formatDuration(startedAt, finishedAt);
-  return t.elapsed(describeDuration(Math.max(0, Date.now() - Date.parse(startedAt))));
+function describeNoEvent({ eventId, finishedAt }: RunDetail): string {
+  if (eventId !== null) return t.eventGone;
+  return finishedAt === null ? t.noEventYet : t.noEvent;
 }
 
-const Progress = ({ percent }: { percent: number }) => (
-  <span className="inline-copy">
-    <progress max={100} value={percent} aria-label={t.progressOf(percent)} />
-    {crawls.runs.progress(percent)}
-  </span>
-);
+const number = new Intl.NumberFormat(LOCALE);
+const bytes = new Intl.NumberFormat(LOCALE, {
+  style: 'unit',
+  unit: 'byte',
+  notation: 'compact',
+  unitDisplay: 'narrow',
+});
+
+/** What it has done so far. A run without a worker that counts has only a state and a time. */
+function Figures({ run }: { run: RunDetail }) {
+  const { items, deleted, failed } = run;
+  const isCounted = run.worker === 'pull' || items + deleted + failed + run.bytes > 0;
+  const figures: readonly (readonly [name: string, value: ReactNode])[] = [
+    [crawls.runs.columns.outcome, <Outcome key="outcome" outcome={run.outcome} />],
+    [crawls.runs.columns.duration, <Elapsed key="elapsed" run={run} />],
+    ...(isCounted
+      ? ([
+          [t.counters.items, number.format(items)],
+          [t.counters.deleted, number.format(deleted)],
+          [t.counters.failed, number.format(failed)],
+          [t.counters.bytes, bytes.format(run.bytes)],
+        ] as const)
+      : []),
+  ];
+  return (
+    <dl className="figures run">
+      {figures.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** How long it took, or has taken by now: counted here, whether or not anything else changes. */
+function Elapsed({ run: { startedAt, finishedAt } }: { run: RunDetail }) {
+  const [now, setNow] = useState(() => Date.now());
+  const isCounting = startedAt !== null && finishedAt === null;
+  useEffect(() => {
+    if (!isCounting) return undefined;
+    const timer = setInterval(() => setNow(Date.now()), REFRESH_MS);
+    return () => clearInterval(timer);
+  }, [isCounting]);
+  if (startedAt === null) return text.none;
+  if (finishedAt !== null) return formatDuration(startedAt, finishedAt);
+  return describeDuration(Math.max(0, Math.floor((now - Date.parse(startedAt)) / 1_000) * 1_000));
+}
+
+/** Up to here the platform counts by itself; beyond it is the worker’s own percentage. */
+const ACCEPTED_PERCENT = 20;
+
+const Progress = ({ percent }: { percent: number }) => {
+  const isKnown = percent > ACCEPTED_PERCENT;
+  return (
+    <p className="run-progress">
+      <progress max={100} {...(isKnown && { value: percent })} aria-label={t.progress} />
+      {isKnown ? crawls.runs.progress(percent) : t.progressUnknown}
+    </p>
+  );
+};
+
+function describeTrigger({ trigger, requestedBy }: RunDetail): string {
+  return requestedBy && requestedBy.name !== ''
+    ? t.requestedBy(requestedBy.name)
+    : crawls.runs.triggers[trigger];
+}
 
 const RunFacts = ({ run }: { run: RunDetail }) => (
   <Facts
     of={[
-      [crawls.runs.columns.outcome, <Outcome key="outcome" outcome={run.outcome} />],
-      [crawls.runs.columns.trigger, crawls.runs.triggers[run.trigger]],
+      [crawls.runs.columns.trigger, describeTrigger(run)],
+      [t.worker, <WorkerOf key="worker" run={run} />],
+      ...(run.leaseUntil !== null && run.worker === 'pull'
+        ? [[t.lease, <Time key="lease" at={run.leaseUntil} as="full" />] as const]
+        : []),
+      [t.mode, t.modes[run.mode]],
       [crawls.runs.columns.scheduledFor, <Time key="scheduled" at={run.scheduledFor} as="full" />],
       [t.started, run.startedAt ? <Time key="started" at={run.startedAt} as="full" /> : text.none],
       [t.ended, run.finishedAt ? <Time key="ended" at={run.finishedAt} as="full" /> : t.notYet],
-      [crawls.runs.columns.duration, describeElapsed(run)],
       [t.attempts, t.attemptsOf(run.attempts, run.maxAttempts)],
-      [t.progress, <Progress key="progress" percent={run.progress} />],
+      ...(run.worker === 'pull' ? [[t.slices, run.slices] as const] : []),
     ]}
   />
 );
+
+function WorkerOf({ run: { worker, claimedBy, claimedAt } }: { run: RunDetail }) {
+  if (worker === 'event') return crawls.workers.event;
+  if (claimedBy === null || claimedAt === null) return t.unclaimed;
+  return (
+    <>
+      {t.claimedBy(claimedBy)} <Time at={claimedAt} />
+    </>
+  );
+}

@@ -1,10 +1,12 @@
 import { mails as t } from '#text/mails';
 import { text } from '#text/shared';
 import { templates } from '#text/templates';
+import { useState } from 'react';
 import { mail, unwrap } from '../../api/client.ts';
 import { Badge, type Tone } from '../../ui/badge.tsx';
 import type { DataColumn } from '../../ui/data-table.tsx';
 import { FilterToggle, SearchBox } from '../../ui/filters.tsx';
+import { lazyPart } from '../../ui/lazy-part.tsx';
 import { ListPage } from '../../ui/list-page.tsx';
 import { Empty } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -12,7 +14,9 @@ import { useFilters } from '../../ui/use-filters.ts';
 import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
 import type { MailRecord } from './api.ts';
 
-const PAGE_SIZE = 25;
+const ResendMails = lazyPart(async () => (await import('./resend-mails.tsx')).ResendMails);
+
+const PAGE_SIZE = 50;
 
 const STATES = ['any', 'sent', 'failed', 'unknown', 'queued', 'sending'] as const;
 type State = (typeof STATES)[number];
@@ -61,6 +65,10 @@ const columns: readonly DataColumn<MailRecord>[] = [
   },
 ];
 
+const bulkActions = (run: (mails: readonly MailRecord[]) => void) => [
+  { label: t.resend, applies: ({ canResend }: MailRecord) => canResend, run },
+];
+
 const foldMail = ({ to, createdAt }: MailRecord) => (
   <>
     <span>{to.join(', ')}</span>
@@ -71,27 +79,28 @@ const foldMail = ({ to, createdAt }: MailRecord) => (
 export function Screen() {
   const { filters } = useFilters();
   const state = STATES.find((known) => known === filters['state']) ?? 'any';
-  const recipient = (filters['recipient'] ?? '').trim();
+  const q = filters['q']?.trim() ?? '';
+  const [bulk, setBulk] = useState<readonly MailRecord[]>();
   const list = useList({
-    key: ['mails', state, recipient],
+    key: ['mails', state, q],
     async load(cursor, signal) {
       const query = {
         ...toPageQuery(cursor, PAGE_SIZE),
         state,
-        ...(recipient.length > 2 && { recipient }),
+        ...(q && { q }),
       };
       return toListPage(await unwrap(mail.GET('/api/v1/mail/records', { params: { query }, signal })));
     },
     refresh: { everyMs: 5_000, getId: ({ id }) => id },
   });
-  const isFiltered = state !== 'any' || recipient !== '';
+  const isFiltered = state !== 'any' || q !== '';
   return (
     <ListPage
       title={text.screens.mails}
       intro={t.intro}
       filters={
         <>
-          <SearchBox label={t.recipientFilter} name="recipient" />
+          <SearchBox label={t.filter} />
           <FilterToggle
             label={t.columns.state}
             name="state"
@@ -103,6 +112,7 @@ export function Screen() {
       columns={columns}
       getId={({ id }) => id}
       folded={foldMail}
+      bulk={bulkActions(setBulk)}
       getHref={({ id }) => `/mails/${id}`}
       empty={
         isFiltered ? (
@@ -111,6 +121,8 @@ export function Screen() {
           <Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>
         )
       }
-    />
+    >
+      {bulk && <ResendMails mails={bulk} onClose={() => setBulk(undefined)} />}
+    </ListPage>
   );
 }

@@ -11,13 +11,26 @@ import { FilterToggle, SearchBox } from '../../ui/filters.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 import { ListPage } from '../../ui/list-page.tsx';
 import { Empty } from '../../ui/page.tsx';
+import { SelectFilter } from '../../ui/select-filter.tsx';
 import { useFilters } from '../../ui/use-filters.ts';
-import { toPageQuery, useList } from '../../ui/use-list.ts';
+import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
 import { createTokenColumns, foldToken } from '../tokens/token-columns.tsx';
 
 const RevokeToken = lazyPart(async () => (await import('../tokens/revoke-token.tsx')).RevokeToken);
+const RevokeTokens = lazyPart(async () => (await import('../tokens/revoke-token.tsx')).RevokeTokens);
 
 const STATES = ['active', 'expired', 'revoked'] as const;
+
+const ATTENTION = ['all', 'expiring', 'unused'] as const;
+const EXPIRING_MS = 14 * 86_400_000;
+const UNUSED_MS = 90 * 86_400_000;
+
+/** What an administrator looks for among the active tokens. */
+function toAttention(attention: (typeof ATTENTION)[number]) {
+  if (attention === 'expiring') return { expiresBefore: new Date(Date.now() + EXPIRING_MS).toISOString() };
+  if (attention === 'unused') return { unusedSince: new Date(Date.now() - UNUSED_MS).toISOString() };
+  return {};
+}
 
 type OwnedToken = IdentitySchemas['schemas']['OwnedPersonalAccessToken'];
 
@@ -26,10 +39,10 @@ const ownerColumn: DataColumn<OwnedToken> = {
   isFreeText: true,
   isSecondary: true,
   label: t.owner,
-  render: ({ ownerFullName, ownerEmail, ownerDeleted }) => (
+  render: ({ ownerFullName, ownerEmail, ownerDeleted, isServiceAccount }) => (
     <span className="stack">
-      {ownerFullName}
-      <small>{ownerEmail}</small>
+      <span title={ownerEmail}>{ownerFullName}</span>
+      {isServiceAccount && <Badge tone="neutral">{t.serviceAccount}</Badge>}
       {ownerDeleted && <Badge tone="notice">{t.ownerRemoved}</Badge>}
     </span>
   ),
@@ -49,20 +62,22 @@ function createColumns(revoke: (token: OwnedToken) => void): readonly DataColumn
 
 export function Screen() {
   const [revoking, setRevoking] = useState<OwnedToken>();
+  const [bulk, setBulk] = useState<readonly OwnedToken[]>();
   const { filters } = useFilters();
   const state = STATES.find((known) => known === filters['state']) ?? 'active';
   const q = filters['q']?.trim() ?? '';
+  const attention = ATTENTION.find((known) => known === filters['attention']) ?? 'all';
   const list = useList({
-    key: ['tokens', 'all', state, q],
+    key: ['tokens', 'all', state, q, attention],
     async load(cursor, signal) {
-      const query = { ...toPageQuery(cursor), state, ...(q && { q }) };
+      const query = { ...toPageQuery(cursor), state, ...(q && { q }), ...toAttention(attention) };
       const page = await unwrap(
         identity.GET('/api/v1/personal-access-tokens/admin', { params: { query }, signal }),
       );
-      return { items: page.data, next: page.nextCursor ?? undefined };
+      return toListPage(page);
     },
   });
-  const isFiltered = state !== 'active' || q !== '';
+  const isFiltered = state !== 'active' || q !== '' || attention !== 'all';
   const columns = useMemo(() => createColumns(setRevoking), []);
   return (
     <ListPage
@@ -70,11 +85,16 @@ export function Screen() {
       intro={t.intro}
       filters={
         <>
-          <SearchBox label={tokens.filter} />
+          <SearchBox label={tokens.filterAll} />
           <FilterToggle
             label={tokens.columns.state}
             name="state"
             options={STATES.map((key) => [key, tokenText.states[key]])}
+          />
+          <SelectFilter
+            label={tokens.attention.label}
+            name="attention"
+            options={ATTENTION.slice(1).map((key) => [key, tokens.attention[key]])}
           />
         </>
       }
@@ -82,6 +102,7 @@ export function Screen() {
       columns={columns}
       getId={({ id }) => id}
       folded={foldOwned}
+      {...(state === 'active' && { bulk: [{ label: tokens.revoke, run: setBulk }] })}
       empty={
         isFiltered ? (
           <Empty title={tokens.noMatch}>{text.noMatchAdvice}</Empty>
@@ -90,6 +111,7 @@ export function Screen() {
         )
       }
     >
+      {bulk && <RevokeTokens tokens={bulk} onClose={() => setBulk(undefined)} />}
       {revoking && (
         <RevokeToken token={revoking} owner={revoking.ownerFullName} onClose={() => setRevoking(undefined)} />
       )}

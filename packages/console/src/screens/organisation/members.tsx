@@ -8,9 +8,11 @@ import { Badge } from '../../ui/badge.tsx';
 import type { DataColumn } from '../../ui/data-table.tsx';
 import { DialogButton } from '../../ui/dialog-button.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
+import { FilterToggle, SearchBox } from '../../ui/filters.tsx';
 import { ListPage } from '../../ui/list-page.tsx';
 import { createMenuColumn } from '../../ui/menu.tsx';
 import { Empty } from '../../ui/page.tsx';
+import { useFilters } from '../../ui/use-filters.ts';
 import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
 import type { Member } from './api.ts';
 
@@ -19,6 +21,8 @@ const DisconnectMember = lazyPart(async () => (await import('./disconnect-member
 const EndMemberSessions = lazyPart(async () => (await import('./end-member-sessions.tsx')).EndMemberSessions);
 const InviteMember = lazyPart(async () => (await import('./invite-member.tsx')).InviteMember);
 const RepeatInvitation = lazyPart(async () => (await import('./repeat-invitation.tsx')).RepeatInvitation);
+const RepeatInvitations = lazyPart(async () => (await import('./invitations.tsx')).RepeatInvitations);
+const CancelInvitations = lazyPart(async () => (await import('./invitations.tsx')).CancelInvitations);
 const RemoveMember = lazyPart(async () => (await import('./remove-member.tsx')).RemoveMember);
 
 function Invitation({ invitation }: Pick<Member, 'invitation'>) {
@@ -38,6 +42,21 @@ const foldMember = (member: Member) => (
     <Invitation {...member} />
   </>
 );
+
+interface Bulk {
+  readonly kind: 'repeat' | 'cancel';
+  readonly members: readonly Member[];
+}
+
+const SHOWN = ['all', 'joined', 'invited', 'admins'] as const;
+const conditions = {
+  all: {},
+  joined: { state: 'joined' },
+  invited: { state: 'invited' },
+  admins: { role: 'admin' },
+} as const;
+
+const isInvited = ({ invitation }: Member): boolean => invitation !== null;
 
 interface Dialog {
   readonly kind: 'role' | 'sessions' | 'disconnect' | 'remove' | 'repeat';
@@ -107,26 +126,70 @@ const createColumns = (open: (dialog: Dialog) => void, myId: string): readonly D
 export function Screen() {
   const me = useMe();
   const [dialog, setDialog] = useState<Dialog>();
+  const [bulk, setBulk] = useState<Bulk>();
   const close = () => setDialog(undefined);
+  const closeBulk = () => setBulk(undefined);
   const columns = useMemo(() => createColumns(setDialog, me.id), [me.id]);
+  const { filters } = useFilters();
+  const show = SHOWN.find((known) => known === filters['show']) ?? 'all';
+  const sort = filters['sort'] === 'name' ? ('name' as const) : ('newest' as const);
+  const q = filters['q']?.trim() ?? '';
   const list = useList({
-    key: ['members'],
-    load: async (cursor, signal) =>
-      toListPage(
-        await unwrap(identity.GET('/api/v1/users', { params: { query: toPageQuery(cursor) }, signal })),
-      ),
+    key: ['members', show, sort, q],
+    async load(cursor, signal) {
+      const query = { ...toPageQuery(cursor), ...conditions[show], sort, ...(q && { q }) };
+      return toListPage(await unwrap(identity.GET('/api/v1/users', { params: { query }, signal })));
+    },
   });
   return (
     <ListPage
       title={text.screens.members}
       intro={t.intro}
       actions={<DialogButton label={t.invite} dialog={InviteMember} />}
+      filters={
+        <>
+          <SearchBox label={t.filter} />
+          <FilterToggle
+            label={t.columns.state}
+            name="show"
+            options={SHOWN.map((key) => [key, t.shown[key]])}
+          />
+          <FilterToggle
+            label={t.sort}
+            name="sort"
+            options={[
+              ['newest', t.sorts.newest],
+              ['name', t.sorts.name],
+            ]}
+          />
+        </>
+      }
+      bulk={[
+        {
+          label: t.repeat,
+          applies: isInvited,
+          run: (chosen) => setBulk({ kind: 'repeat', members: chosen }),
+        },
+        {
+          label: t.cancelInvitation,
+          applies: isInvited,
+          run: (chosen) => setBulk({ kind: 'cancel', members: chosen }),
+        },
+      ]}
       list={list}
       columns={columns}
       getId={({ id }) => id}
       folded={foldMember}
-      empty={<Empty title={t.emptyTitle} />}
+      empty={
+        show === 'all' && q === '' ? (
+          <Empty title={t.emptyTitle} />
+        ) : (
+          <Empty title={t.noMatch}>{text.noMatchAdvice}</Empty>
+        )
+      }
     >
+      {bulk?.kind === 'repeat' && <RepeatInvitations members={bulk.members} onClose={closeBulk} />}
+      {bulk?.kind === 'cancel' && <CancelInvitations members={bulk.members} onClose={closeBulk} />}
       {dialog?.kind === 'role' && <ChangeRole member={dialog.member} onClose={close} />}
       {dialog?.kind === 'repeat' && <RepeatInvitation member={dialog.member} onClose={close} />}
       {dialog?.kind === 'sessions' && <EndMemberSessions member={dialog.member} onClose={close} />}

@@ -3,10 +3,12 @@ import { text } from '#text/shared';
 import { identity, unwrap } from '../../api/client.ts';
 import type { DataColumn } from '../../ui/data-table.tsx';
 import { DialogButton, EmptyButton } from '../../ui/dialog-button.tsx';
+import { SearchBox } from '../../ui/filters.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 import { ListPage } from '../../ui/list-page.tsx';
 import { Empty } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
+import { useFilters } from '../../ui/use-filters.ts';
 import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
 import type { ServiceAccount } from './api.ts';
 
@@ -34,28 +36,34 @@ const columns: readonly DataColumn<ServiceAccount>[] = [
 ];
 
 export function Screen() {
+  const q = useFilters().filters['q']?.trim() ?? '';
   const list = useList({
-    key: ['service-accounts', 'list'],
-    load: async (cursor, signal) =>
-      toListPage(
-        await unwrap(
-          identity.GET('/api/v1/service-accounts', { params: { query: toPageQuery(cursor) }, signal }),
-        ),
-      ),
+    key: ['service-accounts', 'list', q],
+    async load(cursor, signal) {
+      const query = { ...toPageQuery(cursor), ...(q && { q }) };
+      return toListPage(
+        await unwrap(identity.GET('/api/v1/service-accounts', { params: { query }, signal })),
+      );
+    },
   });
   return (
     <ListPage
       title={text.screens.serviceAccounts}
       intro={t.intro}
       actions={<DialogButton label={t.create} dialog={CreateAccount} />}
+      filters={<SearchBox label={t.filter} />}
       list={list}
       columns={columns}
       getId={({ id }) => id}
       getHref={({ id }) => `/organisation/service-accounts/${id}`}
       empty={
-        <Empty title={t.emptyTitle} action={<EmptyButton label={t.createFirst} />}>
-          {t.emptyAdvice}
-        </Empty>
+        q === '' ? (
+          <Empty title={t.emptyTitle} action={<EmptyButton label={t.createFirst} />}>
+            {t.emptyAdvice}
+          </Empty>
+        ) : (
+          <Empty title={t.noMatch}>{text.noMatchAdvice}</Empty>
+        )
       }
     />
   );

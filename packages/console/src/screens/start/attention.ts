@@ -1,5 +1,6 @@
 import { start } from '#text/start';
 import { crawl, identity, mail, unwrap } from '../../api/client.ts';
+import { getConnectorName } from '../../ui/connector.tsx';
 
 const t = start.attention;
 const DAY_MS = 86_400_000;
@@ -36,7 +37,7 @@ export const sources: readonly Source[] = [
         .map(({ data: { connector }, failedReason, overdueSince }) => ({
           id: connector,
           tone: 'bad' as const,
-          title: overdueSince === null ? t.crawlFails(connector) : t.crawlOverdue(connector),
+          title: (overdueSince === null ? t.crawlFails : t.crawlOverdue)(getConnectorName(connector)),
           detail: failedReason ?? '',
           to: `/crawls/connectors/${connector}`,
         }));
@@ -109,18 +110,15 @@ export const sources: readonly Source[] = [
     id: 'invitations',
     isForAdmins: true,
     async load(signal) {
-      const query = { limit: 100 };
+      const query = { limit: SHOWN, state: 'invited' as const };
       const { data } = await unwrap(identity.GET('/api/v1/users', { params: { query }, signal }));
-      return data
-        .filter(({ invitation }) => invitation !== undefined)
-        .slice(0, SHOWN)
-        .map(({ id, fullName, email }) => ({
-          id,
-          tone: 'notice',
-          title: t.invitationOpen(fullName),
-          detail: email,
-          to: `/organisation/members?${new URLSearchParams({ q: email })}`,
-        }));
+      return data.map(({ id, fullName, email }) => ({
+        id,
+        tone: 'notice',
+        title: t.invitationOpen(fullName),
+        detail: email,
+        to: `/organisation/members?${new URLSearchParams({ q: email })}`,
+      }));
     },
   },
 ];

@@ -1,6 +1,8 @@
 import { tokens as t } from '#text/tokens';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { identity, unwrap } from '../../api/client.ts';
+import { Problem } from '../../api/problem.ts';
+import { BulkDialog } from '../../ui/bulk-dialog.tsx';
 import { FormDialog } from '../../ui/dialogs.tsx';
 import { TextInput } from '../../ui/fields.tsx';
 import { readText } from '../../ui/read-form.ts';
@@ -23,6 +25,38 @@ const revokeAt = (isOwn: boolean, tokenId: string, reason: string) => {
       : identity.DELETE('/api/v1/personal-access-tokens/admin/{tokenId}', options),
   );
 };
+
+interface RevokeTokensProps {
+  readonly tokens: readonly { readonly id: string; readonly name: string; readonly ownerFullName?: string }[];
+  onClose(): void;
+}
+
+/** Revokes several tokens: one's own, or those of the organisation, which name their owners. */
+export const RevokeTokens = ({ tokens, onClose }: RevokeTokensProps) => (
+  <BulkDialog
+    title={t.revokeSeveral(tokens.length)}
+    action={t.revokeSubmit}
+    isDangerous
+    items={tokens}
+    changes={['tokens']}
+    getName={({ name, ownerFullName }) =>
+      ownerFullName === undefined ? name : t.nameOf(name, ownerFullName)
+    }
+    act={async ({ id, ownerFullName }, form) => {
+      try {
+        await revokeAt(ownerFullName === undefined, id, readText(form, 'reason'));
+      } catch (error) {
+        // Another of them had created it, and it was revoked with that one.
+        if (!(error instanceof Problem && error.status === 404)) throw error;
+      }
+    }}
+    describe={t.revokedSeveral}
+    onClose={onClose}
+  >
+    <p>{t.revokeWarning}</p>
+    <TextInput name="reason" label={t.reason} hint={t.reasonHint} maxLength={500} />
+  </BulkDialog>
+);
 
 export function RevokeToken({ token, owner, onClose }: RevokeTokenProps) {
   const client = useQueryClient();

@@ -8,13 +8,14 @@ import { FilterToggle, SearchBox } from '../../ui/filters.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 import { ListPage } from '../../ui/list-page.tsx';
 import { Empty } from '../../ui/page.tsx';
-import { toPageQuery, useList } from '../../ui/use-list.ts';
+import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
 import { useFilters } from '../../ui/use-filters.ts';
 import type { TokenDetails } from './api.ts';
 import { createTokenColumns, foldToken } from './token-columns.tsx';
 
 const CreateToken = lazyPart(async () => (await import('./create-token.tsx')).CreateToken);
 const RevokeToken = lazyPart(async () => (await import('./revoke-token.tsx')).RevokeToken);
+const RevokeTokens = lazyPart(async () => (await import('./revoke-token.tsx')).RevokeTokens);
 
 const STATES = ['active', 'expired', 'revoked'] as const;
 
@@ -23,6 +24,7 @@ const foldOwn = (token: TokenDetails) => foldToken(token);
 export function Screen() {
   const { filters } = useFilters();
   const [revoking, setRevoking] = useState<TokenDetails>();
+  const [bulk, setBulk] = useState<readonly TokenDetails[]>();
   const columns = useMemo(() => createTokenColumns<TokenDetails>(setRevoking), []);
   const state = STATES.find((known) => known === filters['state']) ?? 'active';
   const q = filters['q']?.trim() ?? '';
@@ -33,7 +35,7 @@ export function Screen() {
       const page = await unwrap(
         identity.GET('/api/v1/personal-access-tokens', { params: { query }, signal }),
       );
-      return { items: page.tokens, next: page.nextCursor ?? undefined };
+      return toListPage({ ...page, data: page.tokens });
     },
   });
   const isFiltered = state !== 'active' || q !== '';
@@ -56,6 +58,7 @@ export function Screen() {
       columns={columns}
       getId={({ id }) => id}
       folded={foldOwn}
+      {...(state === 'active' && { bulk: [{ label: t.revoke, run: setBulk }] })}
       getHref={({ id }) => `/account/tokens/${id}`}
       empty={
         isFiltered ? (
@@ -67,6 +70,7 @@ export function Screen() {
         )
       }
     >
+      {bulk && <RevokeTokens tokens={bulk} onClose={() => setBulk(undefined)} />}
       {revoking && <RevokeToken token={revoking} onClose={() => setRevoking(undefined)} />}
     </ListPage>
   );

@@ -7,6 +7,13 @@ export const account = createTexts({
   email: 'E-mail',
   role: 'Role',
   signIn: 'Sign-in',
+  fullName: {
+    change: 'Change name…',
+    dialog: 'Change your name',
+    hint: 'As the others in your organisation see it.',
+    submit: 'Change name',
+    changed: (name: string) => `Your name is now ${name}.`,
+  },
   password: {
     title: 'Password',
     intro: 'Changing it ends all your other sessions. Your tokens keep working.',

@@ -7,6 +7,8 @@ export const applications = createTexts({
   create: 'New application',
   createFirst: 'Register an application',
   createSubmit: 'Create application',
+  filter: 'Search by name',
+  noMatch: 'No application matches',
   emptyTitle: 'No application is registered',
   emptyAdvice: 'Register a program that should sign people in, or that runs without a person.',
   columns: { name: 'Name', access: 'Access', state: 'Status', lastUsed: 'Last used', created: 'Created' },

@@ -28,6 +28,7 @@ export const audit = createTexts({
   because: (reason: string) => `Reason: ${reason}`,
   from: 'From',
   to: 'Until',
+  filter: 'Search by name or address',
   noMatch: 'Nothing matches',
   export: {
     label: 'Export…',

@@ -69,6 +69,13 @@ export const crawls = createTexts({
     custom: (expression: string, zone: string) => `${expression}, ${zone}`,
     once: (at: Date) => `Once, ${at.toLocaleString('en', { dateStyle: 'medium', timeStyle: 'short' })}`,
   },
+  workers: {
+    event: 'None set: a run only publishes its event',
+    pull: 'Workers that claim its runs',
+  },
+  workersShort: { event: 'None set', pull: 'Claims runs' },
+  worker: 'Worker',
+  id: 'Id of the connector',
   runs: {
     title: 'Runs',
     noMatch: 'No run matches',

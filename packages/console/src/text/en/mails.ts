@@ -4,7 +4,7 @@ import { createTexts } from '../isolate.ts';
 export const mails = createTexts({
   one: 'Mail',
   intro: 'What the platform has sent, what it could not, and why.',
-  recipientFilter: 'Filter by recipient (whole address)',
+  filter: 'Search by subject or address',
   noMatch: 'No mail matches',
   emptyTitle: 'No mail has been sent',
   emptyAdvice: 'Invitations, codes and whatever a token with SEND_MAIL sends appear here.',
@@ -47,6 +47,10 @@ export const mails = createTexts({
   },
   resend: 'Send again…',
   resendTitle: (to: string) => `Send it to ${to} again?`,
+  resendSeveral: (count: number) => (count === 1 ? 'Send one mail again?' : `Send ${count} mails again?`),
+  resentSeveral: (count: number) =>
+    count === 1 ? 'One mail is sent again.' : `${count} mails are sent again.`,
+  nameOf: (subject: string, to: string) => `${subject}, to ${to}`,
   resendFailed: 'It was not sent before. It is sent unchanged, under a new record.',
   resendUnknown: 'It may have arrived before: the recipient may then have it twice.',
   resendSubmit: 'Send again',

@@ -41,6 +41,20 @@ export const members = createTexts({
     return count === 1 ? 'One token is refused:' : `${count}${isMore ? ' or more' : ''} tokens are refused:`;
   },
   cancelInvitation: 'Cancel the invitation…',
+  filter: 'Search by name or address',
+  noMatch: 'No member matches',
+  shown: { all: 'All', joined: 'Joined', invited: 'Invited', admins: 'Administrators' },
+  sort: 'Order',
+  sorts: { newest: 'Newest', name: 'By name' },
+  repeatSeveral: (count: number) =>
+    count === 1 ? 'Send one invitation again?' : `Send ${count} invitations again?`,
+  repeatSeveralHint: 'Each gets the same link again; it ends when it would have.',
+  repeatedSeveral: (count: number) =>
+    count === 1 ? 'One invitation is sent again.' : `${count} invitations are sent again.`,
+  cancelSeveral: (count: number) => (count === 1 ? 'Cancel one invitation?' : `Cancel ${count} invitations?`),
+  cancelSubmit: 'Cancel the invitations',
+  cancelledSeveral: (count: number) =>
+    count === 1 ? 'One invitation is cancelled.' : `${count} invitations are cancelled.`,
   emptyTitle: 'There are no members',
   roleTitle: (name: string, role: string) => `Make ${name} ${role.toLowerCase()}?`,
   roleSubmit: 'Change the role',

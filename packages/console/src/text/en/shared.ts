@@ -9,6 +9,14 @@ export const text = createTexts({
   save: 'Save',
   loading: 'Loading…',
   showMore: 'Show more',
+  total: (shown: string, count: number, isMinimum: boolean) => {
+    if (isMinimum) return `${shown} or more`;
+    return count === 1 ? '1 in total' : `${shown} in total`;
+  },
+  selected: (count: number) => `${count} selected`,
+  someOf: (action: string, count: number) => `${action} (${count})`,
+  andMore: (count: number) => `and ${count} more`,
+  clearSelection: 'Clear the selection',
   selectAll: 'Select all',
   tryAgain: 'Try again',
   clearFilter: (filter: string) => `${filter}: clear the filter`,

@@ -6,7 +6,9 @@ export const tokens = createTexts({
   create: 'New token',
   emptyTitle: 'You have no tokens',
   emptyAdvice: 'Create one for each agent or script, so that you can revoke it without touching the others.',
-  filter: 'Filter by name or description',
+  filter: 'Search by name or description',
+  filterAll: 'Search by name, owner or address',
+  attention: { label: 'Attention', all: 'All', expiring: 'Expiring soon', unused: 'Unused for 90 days' },
   noMatch: 'No token matches',
   columns: {
     name: 'Name',
@@ -52,6 +54,9 @@ export const tokens = createTexts({
   revoke: 'Revoke…',
   revokeTitle: (name: string) => `Revoke “${name}”?`,
   revokeTitleOf: (name: string, owner: string) => `Revoke “${name}” of ${owner}?`,
+  revokeSeveral: (count: number) => (count === 1 ? 'Revoke one token?' : `Revoke ${count} tokens?`),
+  revokedSeveral: (count: number) => (count === 1 ? 'One token is revoked.' : `${count} tokens are revoked.`),
+  nameOf: (name: string, owner: string) => `${name}, of ${owner}`,
   revokeWarning:
     'Whatever uses it is refused at once, and so are the tokens that it created. This cannot be undone.',
   reason: 'Reason',

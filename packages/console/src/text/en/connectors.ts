@@ -1,0 +1,21 @@
+/** What the connectors are called, by their identifiers: one catalogue for every screen. */
+export const connectorNames: Readonly<Record<string, string>> = {
+  mail_1: 'Mailbox',
+  mail_2: 'Mailbox 2',
+  files_1: 'Cloud files',
+  files_2: 'Cloud files 2',
+  files_3: 'Team-site documents',
+  files_4: 'Cloud files 3',
+  files_5: 'Cloud files 4',
+  wiki_1: 'Wiki',
+  chat_1: 'Team chat',
+  issues_1: 'Issue tracker',
+  issues_2: 'Issue tracker 2',
+  suite_1: 'Collaboration suite',
+  code_1: 'Code hosting',
+  objects_1: 'Object storage',
+  cloud_1: 'Cloud account',
+  db_1: 'Spreadsheet database',
+  support_1: 'Support desk',
+  support_2: 'Support desk 2',
+};
