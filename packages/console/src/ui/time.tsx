@@ -66,15 +66,19 @@ export function Time({ at, as = 'ago' }: TimeProps) {
   );
 }
 
-const ownZone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+/** The zone in which times are shown. */
+export const ownZone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 const formatInZone = (date: Date, timeZone: string, timeStyle: 'medium' | 'short'): string =>
   new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle, timeZone }).format(date);
 
+/** Whether the times of a schedule are shown in another zone than its own. */
+export const isOtherZone = (zone: string | undefined): boolean => zone !== undefined && zone !== ownZone;
+
 /** A point in time of something that has a zone of its own: that is named when it is not the zone of the browser. */
 export function ZonedTime({ at, zone }: { at: string; zone: string | undefined }) {
   const date = new Date(at);
-  if (zone === undefined || zone === ownZone) return <Time at={at} as="full" />;
+  if (zone === undefined || !isOtherZone(zone)) return <Time at={at} as="full" />;
   return (
     <time dateTime={date.toISOString()} title={`${full.format(date)} (${ownZone})`}>
       {`${formatInZone(date, zone, 'short')} ${zone}`}

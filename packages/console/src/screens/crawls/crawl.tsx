@@ -10,7 +10,7 @@ import { DetailPage } from '../../ui/detail-page.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 import { DangerZone, Facts, Section } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
-import { Time, ZonedTime } from '../../ui/time.tsx';
+import { isOtherZone, ownZone, Time, ZonedTime } from '../../ui/time.tsx';
 import { type Schedule, schedulesQuery, useAct } from './api.ts';
 import { ConnectorRuns, useRuns } from './connector-runs.tsx';
 import { describeDuration } from './duration.ts';
@@ -30,6 +30,7 @@ export function Screen() {
   const [open, setOpen] = useState<'edit' | 'remove'>();
   const act = useAct();
   const close = () => setOpen(undefined);
+  const zone = schedule?.data.scheduleConfig.timezone;
   const isPaused = schedule?.state === 'paused';
   return (
     <DetailPage
@@ -69,6 +70,7 @@ export function Screen() {
         }
       </QueryView>
       <Section title={t.runs.title}>
+        {isOtherZone(zone) && <p className="hint">{t.runs.zone(ownZone, zone ?? '')}</p>}
         <ConnectorRuns connector={connector} runs={runs} />
       </Section>
       {schedule && (

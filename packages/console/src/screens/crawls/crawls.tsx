@@ -83,7 +83,8 @@ export function Screen() {
 const matches = (connector: string, q: string): boolean =>
   `${getConnectorName(connector)} ${connector}`.toLowerCase().includes(q.trim().toLowerCase());
 
-const isFailing = ({ state, overdueSince }: Schedule): boolean => state === 'failed' || overdueSince !== null;
+const isFailing = ({ consecutiveFailures, overdueSince }: Schedule): boolean =>
+  consecutiveFailures > 0 || overdueSince !== null;
 
 /** Those that fail first, then by name. */
 const byNeed = (one: Schedule, other: Schedule): number =>

@@ -12,8 +12,8 @@ import { lazyPart } from '../../ui/lazy-part.tsx';
 import { DetailPage } from '../../ui/detail-page.tsx';
 import { Facts, Section } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
-import { Age, Time } from '../../ui/time.tsx';
-import type { RunDetail } from './api.ts';
+import { Age, Time, ZonedTime } from '../../ui/time.tsx';
+import { type RunDetail, schedulesQuery } from './api.ts';
 import { Attempts } from './attempts.tsx';
 import { describeDuration, formatDuration } from './duration.ts';
 import { RunTimeline } from './run-timeline.tsx';
@@ -44,6 +44,8 @@ export function Screen() {
   const query = useQuery(runQuery({ connector, runId }));
   const [isCancelling, setCancelling] = useState(false);
   const run = query.data;
+  const zone = useQuery(schedulesQuery).data?.find(({ data }) => data.connector === connector)?.data
+    .scheduleConfig.timezone;
   return (
     <DetailPage
       query={query}
@@ -51,13 +53,13 @@ export function Screen() {
       trail={[[`/crawls/connectors/${connector}`, getConnectorName(connector)]]}
       actions={run && isInProgress(run) && <Button onPress={() => setCancelling(true)}>{t.cancel}</Button>}
     >
-      <QueryView query={query}>{(found) => <Run run={found} />}</QueryView>
+      <QueryView query={query}>{(found) => <Run run={found} zone={zone} />}</QueryView>
       {isCancelling && run && <CancelRun run={run} onClose={() => setCancelling(false)} />}
     </DetailPage>
   );
 }
 
-const Run = ({ run }: { run: RunDetail }) => (
+const Run = ({ run, zone }: { run: RunDetail; zone: string | undefined }) => (
   <>
     <Figures run={run} />
     {run.outcome === 'active' && <Progress percent={run.progress} />}
@@ -72,7 +74,7 @@ const Run = ({ run }: { run: RunDetail }) => (
         )}
       </p>
     )}
-    <RunFacts run={run} />
+    <RunFacts run={run} zone={zone} />
     <Section title={t.attempts}>
       <RunTimeline run={run} />
       <Attempts run={run} />
@@ -182,7 +184,7 @@ function describeTrigger({ trigger, requestedBy }: RunDetail): string {
     : crawls.runs.triggers[trigger];
 }
 
-const RunFacts = ({ run }: { run: RunDetail }) => (
+const RunFacts = ({ run, zone }: { run: RunDetail; zone: string | undefined }) => (
   <Facts
     of={[
       [crawls.runs.columns.trigger, describeTrigger(run)],
@@ -191,7 +193,7 @@ const RunFacts = ({ run }: { run: RunDetail }) => (
         ? [[t.lease, <Time key="lease" at={run.leaseUntil} as="full" />] as const]
         : []),
       [t.mode, t.modes[run.mode]],
-      [crawls.runs.columns.scheduledFor, <Time key="scheduled" at={run.scheduledFor} as="full" />],
+      [crawls.runs.columns.scheduledFor, <ZonedTime key="scheduled" at={run.scheduledFor} zone={zone} />],
       [t.started, run.startedAt ? <Time key="started" at={run.startedAt} as="full" /> : text.none],
       [t.ended, run.finishedAt ? <Time key="ended" at={run.finishedAt} as="full" /> : t.notYet],
       [t.attempts, t.attemptsOf(run.attempts, run.maxAttempts)],

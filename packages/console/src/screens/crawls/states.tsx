@@ -29,6 +29,8 @@ export const stateTones: Record<Schedule['state'], Tone> = {
 export function ScheduleState({ schedule }: { schedule: Schedule }) {
   if (schedule.overdueSince !== null) return <Badge tone="bad">{t.overdue}</Badge>;
   if (!schedule.data.scheduleConfig.isEnabled) return <Badge tone="neutral">{t.disabled}</Badge>;
+  if (schedule.consecutiveFailures > 0 && schedule.state === 'delayed')
+    return <Badge tone="bad">{t.failing(schedule.consecutiveFailures)}</Badge>;
   return <Badge tone={stateTones[schedule.state]}>{t.states[schedule.state]}</Badge>;
 }
 

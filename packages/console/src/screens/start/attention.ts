@@ -33,12 +33,12 @@ export const sources: readonly Source[] = [
     async load(signal) {
       const { data } = await unwrap(crawl.GET('/api/v1/crawlingManager/schedule/all', { signal }));
       return data
-        .filter(({ state, overdueSince }) => state === 'failed' || overdueSince !== null)
-        .map(({ data: { connector }, failedReason, overdueSince }) => ({
+        .filter(({ consecutiveFailures, overdueSince }) => consecutiveFailures > 0 || overdueSince !== null)
+        .map(({ data: { connector }, lastFailure, overdueSince }) => ({
           id: connector,
           tone: 'bad' as const,
           title: (overdueSince === null ? t.crawlFails : t.crawlOverdue)(getConnectorName(connector)),
-          detail: failedReason ?? '',
+          detail: (overdueSince === null && lastFailure) || '',
           to: `/crawls/connectors/${connector}`,
         }));
     },

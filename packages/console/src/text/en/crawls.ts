@@ -31,6 +31,7 @@ export const crawls = createTexts({
     paused: 'Paused',
   },
   overdue: 'Overdue',
+  failing: (count: number) => (count === 1 ? 'Failed' : `Failed ${count} times`),
   disabled: 'Disabled',
   outcomes: {
     waiting: 'Waiting',
@@ -79,6 +80,7 @@ export const crawls = createTexts({
   runs: {
     title: 'Runs',
     noMatch: 'No run matches',
+    zone: (shown: string, own: string) => `Times are those of ${shown}; the schedule’s are those of ${own}.`,
     emptyTitle: 'It has not run yet',
     emptyAdvice: 'Its first run is at the next time of its schedule, or now: press “Run now”.',
     columns: {
