@@ -2,7 +2,7 @@ import { crawls as t } from '#text/crawls';
 import { text } from '#text/shared';
 import { crawl, unwrap } from '../../api/client.ts';
 import { FilterBar, FilterToggle } from '../../ui/filters.tsx';
-import { ListView } from '../../ui/list-page.tsx';
+import { ListView, Total } from '../../ui/list-page.tsx';
 import { Empty } from '../../ui/page.tsx';
 import { useFilters } from '../../ui/use-filters.ts';
 import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
@@ -37,6 +37,7 @@ export const ConnectorRuns = ({ connector, runs: { list, outcome } }: ConnectorR
         name="outcome"
         options={OUTCOMES.map((key) => [key, key === 'any' ? text.all : t.outcomes[key]])}
       />
+      <Total of={list.total} />
     </FilterBar>
     <ListView
       label={t.runs.title}
