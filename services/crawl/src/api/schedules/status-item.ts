@@ -53,6 +53,9 @@ export const StatusItem = Type.Object(
     ),
     worker: Type.Unsafe<RunWorker>({ enum: [...runWorkers] }),
     isWorkerSet: Type.Boolean({ description: NO_WORKER }),
+    fullEvery: Nullable(
+      Type.String({ description: 'How often everything is crawled instead of the changes, such as `P7D`.' }),
+    ),
     consecutiveFailures: Type.Integer({ description: 'How many runs in a row have failed.' }),
     lastFailure: Nullable(
       Type.String({ description: 'Why the last run failed; null after one that completed.' }),
@@ -153,6 +156,7 @@ export function toStatusItem(status: ScheduleStatus, shownAt: ShownAt): StatusIt
     overdueSince: iso(findOverdue(schedule, run, shownAt)),
     worker: schedule.worker,
     isWorkerSet: schedule.worker !== 'event' || shownAt.hasEndpoint(connector),
+    fullEvery: schedule.fullEveryDays === null ? null : `P${schedule.fullEveryDays}D`,
     consecutiveFailures: health.consecutiveFailures,
     lastFailure: health.lastFailure,
     lastCompletedAt: iso(health.lastCompletedAt),
