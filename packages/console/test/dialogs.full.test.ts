@@ -12,10 +12,10 @@ const TOKENS = '/api/v1/personal-access-tokens';
 
 /** How many dialogs each screen offers: one that is missing here, or cannot be opened any more, is noticed. */
 const DIALOGS: Readonly<Record<string, number>> = {
-  '/account': 3,
+  '/account': 4,
   '/account/tokens': 2,
   '/crawls': 2,
-  '/crawls/connectors/wiki_1': 2,
+  '/crawls/connectors/wiki_1': 3,
   '/organisation/members': 7,
   '/organisation/sign-in': 5,
   '/organisation/tokens': 2,

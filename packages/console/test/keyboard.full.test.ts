@@ -111,7 +111,7 @@ describeWith('chromium', 'by keyboard alone', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Wiki' }).waitFor();
     await press(page, 'Pause');
-    await page.getByRole('heading', { name: 'Why it did not run' }).waitFor();
+    await page.getByRole('heading', { name: 'Why it does not run' }).waitFor();
     await page.goto(`${using.platform.url}/crawls`);
     await chooseInRow(page, /Wiki/, 'Remove…');
     await press(page, 'Remove schedule');

@@ -79,13 +79,13 @@ describeWith('chromium', 'the page of a run', () => {
     await page.getByRole('radio', { name: 'Aborted' }).click();
     await page.waitForURL(/outcome=aborted/);
     await page.getByRole('row').filter({ hasText: 'Cancelled by an administrator' }).waitFor();
-    await page.getByRole('button', { name: 'Pause' }).waitFor();
+    await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
   });
 
   test('shows who asked for a run, which worker has it, what it has counted and logged, and how far it is', async () => {
     const { call } = using.platform;
     const path = '/api/v1/crawlingManager';
-    await call('POST', `${path}/support_1/schedule`, { scheduleConfig, worker: 'pull' });
+    await call('POST', `${path}/support_1/schedule`, { scheduleConfig, worker: 'pull', fullEvery: 'P7D' });
     const { user } = await call<{ user: { fullName: string } }>('GET', '/api/v1/users/me');
     const { data } = await call<{ data: { runId: string } }>('POST', `${path}/support_1/run`);
     const page = await using.open(`/crawls/connectors/support_1/runs/${data.runId}`);
@@ -116,15 +116,32 @@ describeWith('chromium', 'the page of a run', () => {
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320);
     await call('POST', `${path}/work/${data.runId}/finish`, { lease, state: 'completed', counters });
     await page.getByRole('img', { name: /^One attempt within/ }).waitFor();
+
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.getByRole('link', { name: 'Support desk', exact: true }).click();
+    await page.getByText('Workers that claim its runs').waitFor();
+    await page.getByRole('button', { name: 'Edit schedule' }).click();
+    await page.getByRole('button', { name: 'Save schedule' }).click();
+    await page.getByText('The schedule of Support desk is saved.').waitFor();
+    const saved = await call<{ data: object }>('GET', `${path}/support_1/schedule`);
+    expect(saved.data).toMatchObject({ worker: 'pull', fullEvery: 'P7D' });
   });
 
   test('explains why a schedule did not run', async () => {
     await using.platform.call('POST', '/api/v1/crawlingManager/code_1/schedule', { scheduleConfig });
     await using.platform.call('POST', '/api/v1/crawlingManager/code_1/pause');
     const page = await using.open('/crawls/connectors/code_1');
-    await page.getByRole('heading', { name: 'Why it did not run' }).waitFor();
+    await page.getByRole('heading', { name: 'Why it does not run' }).waitFor();
     await page.getByText('Times that pass meanwhile are left out.').waitFor();
+    await page.getByText('It is paused, so it cannot be run now.').waitFor();
+    expect(await page.getByRole('button', { name: 'Run now' }).isDisabled()).toBe(true);
+    expect(await page.getByText(/\dT\d\d:\d\d/).count()).toBe(0);
+    await page.getByText('No worker is set: a run only publishes its event').waitFor();
     await page.getByRole('button', { name: 'Resume' }).click();
-    await page.getByRole('heading', { name: 'Why it did not run' }).waitFor({ state: 'detached' });
+    await page.getByRole('heading', { name: 'Why it does not run' }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Pause until…' }).click();
+    await page.getByLabel('Resumes at').fill('2036-01-01T08:30');
+    await page.getByRole('dialog').getByRole('button', { name: 'Pause' }).click();
+    await page.getByText('Resumes by itself').waitFor();
   });
 });

@@ -2,12 +2,13 @@ import { crawls as t } from '#text/crawls';
 import { text } from '#text/shared';
 import { useQuery } from '@tanstack/react-query';
 import { ConnectorName, getConnectorName } from '../../ui/connector.tsx';
+import { Badge } from '../../ui/badge.tsx';
 import type { DataColumn } from '../../ui/data-table.tsx';
 import { createMenuColumn, type MenuAction } from '../../ui/menu.tsx';
 import { Time } from '../../ui/time.tsx';
 import { type Act, recentRunsQuery, type Schedule } from './api.ts';
 import { ScheduleWords } from './schedule-words.tsx';
-import { Outcome, RunMarks, ScheduleState } from './states.tsx';
+import { describeWorker, Outcome, RunMarks, ScheduleState } from './states.tsx';
 
 interface RowActions {
   edit(schedule: Schedule): void;
@@ -73,7 +74,14 @@ export const createCrawlColumns = (actions: RowActions): readonly DataColumn<Sch
     id: 'worker',
     label: t.worker,
     isWide: true,
-    render: ({ worker }) => <span title={t.workers[worker]}>{t.workersShort[worker]}</span>,
+    render: (schedule) =>
+      schedule.isWorkerSet ? (
+        ''
+      ) : (
+        <span title={describeWorker(schedule)}>
+          <Badge tone="notice">{t.noWorker}</Badge>
+        </span>
+      ),
   },
   {
     id: 'next',

@@ -16,9 +16,10 @@ import { ConnectorRuns, useRuns } from './connector-runs.tsx';
 import { describeDuration } from './duration.ts';
 import { ScheduleProblems } from './schedule-problems.tsx';
 import { ScheduleWords } from './schedule-words.tsx';
-import { ScheduleState } from './states.tsx';
+import { describeWorker, ScheduleState } from './states.tsx';
 
 const ConfirmRemoval = lazyPart(async () => (await import('./confirm-removal.tsx')).ConfirmRemoval);
+const PauseUntil = lazyPart(async () => (await import('./pause-until.tsx')).PauseUntil);
 const EditSchedule = lazyPart(async () => (await import('./edit-schedule.tsx')).EditSchedule);
 
 /** One connector: its schedule and its runs. */
@@ -27,7 +28,7 @@ export function Screen() {
   const query = useQuery(schedulesQuery);
   const schedule = query.data?.find(({ data }) => data.connector === connector);
   const runs = useRuns(connector);
-  const [open, setOpen] = useState<'edit' | 'remove'>();
+  const [open, setOpen] = useState<'edit' | 'pause' | 'remove'>();
   const act = useAct();
   const close = () => setOpen(undefined);
   const zone = schedule?.data.scheduleConfig.timezone;
@@ -49,6 +50,7 @@ export function Screen() {
             >
               {isPaused ? t.acts.resume : t.acts.pause}
             </Button>
+            {!isPaused && <Button onPress={() => setOpen('pause')}>{t.pauseUntil}</Button>}
             <Button kind="primary" onPress={() => setOpen('edit')}>
               {t.edit}
             </Button>
@@ -77,6 +79,7 @@ export function Screen() {
         <DangerZone acts={[{ label: t.acts.remove, hint: t.removeWarning, run: () => setOpen('remove') }]} />
       )}
       {open === 'edit' && schedule && <EditSchedule schedule={schedule} scheduled={[]} onClose={close} />}
+      {open === 'pause' && <PauseUntil connector={connector} onClose={close} />}
       {open === 'remove' && <ConfirmRemoval connectors={[connector]} onClose={close} />}
     </DetailPage>
   );
@@ -95,10 +98,13 @@ const ScheduleFacts = ({ schedule }: { schedule: Schedule }) => (
         ),
       ],
       ...(schedule.pausedAt ? [[t.pausedAt, <Time key="paused" at={schedule.pausedAt} />] as const] : []),
+      ...(schedule.pausedUntil
+        ? [[t.pausedUntil, <Time key="until" at={schedule.pausedUntil} as="full" />] as const]
+        : []),
       ...(schedule.overdueSince
         ? [[t.overdueSince, <Time key="overdue" at={schedule.overdueSince} />] as const]
         : []),
-      [t.worker, t.workers[schedule.worker]],
+      [t.worker, describeWorker(schedule)],
       [t.missedRuns, schedule.missedRuns],
       [t.retries, schedule.maxRetries],
       [t.attemptTimeout, describeDuration(schedule.timeout)],

@@ -27,6 +27,7 @@ export function EditSchedule({ schedule, scheduled, onClose }: EditScheduleProps
   const free = (connectors.data ?? []).filter((known) => !scheduled.includes(known.connector));
   const [chosen, setChosen] = useState(schedule?.data.connector);
   const connector = chosen ?? free[0]?.connector ?? '';
+  const [worker, setWorker] = useState(schedule?.worker ?? 'event');
   const [draft, setDraft] = useState<Draft>(() => toDraft(schedule));
   const change = (fields: Partial<Draft>): void => setDraft((previous) => ({ ...previous, ...fields }));
   const config = toConfig(draft);
@@ -37,10 +38,12 @@ export function EditSchedule({ schedule, scheduled, onClose }: EditScheduleProps
           params: { path: { connector } },
           body: {
             scheduleConfig: config as NonNullable<typeof config>,
+            worker,
             ...(schedule && {
               priority: schedule.priority,
               maxRetries: schedule.maxRetries,
               timeout: schedule.timeout,
+              ...(schedule.fullEvery !== null && { fullEvery: schedule.fullEvery }),
               ...(schedule.data.metadata && { metadata: schedule.data.metadata }),
             }),
           },
@@ -78,6 +81,20 @@ export function EditSchedule({ schedule, scheduled, onClose }: EditScheduleProps
           }
         </QueryView>
       )}
+      <SelectInput<Schedule['worker']>
+        label={t.worker}
+        hint={
+          worker === 'event' && !(schedule?.isWorkerSet && schedule.worker === 'event')
+            ? t.noWorker
+            : undefined
+        }
+        value={worker}
+        options={[
+          ['event', t.workers.event],
+          ['pull', t.workers.pull],
+        ]}
+        onChange={setWorker}
+      />
       <Recurrence draft={draft} onChange={change} />
       <ZonePicker value={draft.timezone} onChange={(timezone) => change({ timezone })} />
       <RunPreview connector={connector} config={config} />

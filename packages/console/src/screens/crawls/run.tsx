@@ -17,7 +17,7 @@ import { type RunDetail, schedulesQuery } from './api.ts';
 import { Attempts } from './attempts.tsx';
 import { describeDuration, formatDuration } from './duration.ts';
 import { RunTimeline } from './run-timeline.tsx';
-import { Outcome } from './states.tsx';
+import { describeWorker, Outcome } from './states.tsx';
 
 const CancelRun = lazyPart(async () => (await import('./cancel-run.tsx')).CancelRun);
 
@@ -202,8 +202,9 @@ const RunFacts = ({ run, zone }: { run: RunDetail; zone: string | undefined }) =
   />
 );
 
-function WorkerOf({ run: { worker, claimedBy, claimedAt } }: { run: RunDetail }) {
-  if (worker === 'event') return crawls.workers.event;
+function WorkerOf({ run }: { run: RunDetail }) {
+  const { worker, claimedBy, claimedAt } = run;
+  if (worker === 'event') return describeWorker(run);
   if (claimedBy === null || claimedAt === null) return t.unclaimed;
   return (
     <>

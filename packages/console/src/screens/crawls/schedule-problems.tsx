@@ -39,23 +39,27 @@ export function ScheduleProblems({ schedule }: { schedule: Schedule }) {
   );
 }
 
-function listReasons({ state, pausedAt, overdueSince, missedRuns, failedReason, data }: Schedule) {
+const INSTANT = /(\d{4}-\d\d-\d\dT[\d:.]+Z)/;
+
+/** A sentence of the platform, with the times in it as people read them. */
+const Sentence = ({ children }: { children: string }) =>
+  children
+    .split(INSTANT)
+    .map((part) => (INSTANT.test(part) ? <Time key={part} at={part} as="full" /> : part));
+
+/** What a schedule waits for without anything being wrong. */
+const IN_ORDER: ReadonlySet<string> = new Set(['not_due', 'finished']);
+
+function listReasons({ standstill, missedRuns, data }: Schedule) {
   const reasons: (readonly [key: string, reason: ReactNode])[] = [];
-  if (pausedAt !== null)
+  if (standstill && !IN_ORDER.has(standstill.code))
     reasons.push([
-      'paused',
+      'standstill',
       <>
-        {t.pausedSince} <Time at={pausedAt} as="full" />. {t.pausedAdvice}
+        <Sentence>{standstill.message}</Sentence>
+        {standstill.code === 'paused' && ` ${t.pausedAdvice}`}
       </>,
     ]);
-  if (overdueSince !== null)
-    reasons.push([
-      'overdue',
-      <>
-        {t.overdueSince} <Time at={overdueSince} as="full" />. {t.overdueAdvice}
-      </>,
-    ]);
-  if (state === 'waiting' && failedReason !== null) reasons.push(['waiting', `${failedReason}.`]);
   if (missedRuns > 0)
     reasons.push(['missed', t.missed(missedRuns, data.scheduleConfig.missedRunPolicy === 'skip')]);
   return reasons;

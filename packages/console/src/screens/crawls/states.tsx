@@ -25,6 +25,10 @@ export const stateTones: Record<Schedule['state'], Tone> = {
   paused: 'notice',
 };
 
+/** Says who does the work of a run, or that nobody does. */
+export const describeWorker = ({ worker, isWorkerSet }: Pick<Schedule, 'worker' | 'isWorkerSet'>): string =>
+  worker === 'pull' ? t.workers.pull : isWorkerSet ? t.workers.endpoint : t.workers.none;
+
 /** Shows the current state of a schedule; a recurring one that waits for its time is "scheduled". */
 export function ScheduleState({ schedule }: { schedule: Schedule }) {
   if (schedule.overdueSince !== null) return <Badge tone="bad">{t.overdue}</Badge>;

@@ -71,10 +71,16 @@ export const crawls = createTexts({
     once: (at: Date) => `Once, ${at.toLocaleString('en', { dateStyle: 'medium', timeStyle: 'short' })}`,
   },
   workers: {
-    event: 'None set: a run only publishes its event',
+    none: 'No worker is set: a run only publishes its event',
+    endpoint: 'The endpoint that the operator has set',
     pull: 'Workers that claim its runs',
   },
-  workersShort: { event: 'None set', pull: 'Claims runs' },
+  noWorker: 'No worker',
+  pauseUntil: 'Pause until…',
+  pauseUntilTitle: (name: string) => `Pause ${name} until a time?`,
+  pauseUntilHint: 'Times of its schedule that pass meanwhile are left out; a run in progress is aborted.',
+  resumesAt: 'Resumes at',
+  pausedUntil: 'Resumes by itself',
   worker: 'Worker',
   id: 'Id of the connector',
   runs: {

@@ -8,6 +8,12 @@ export const scheduleEditor = createTexts({
   saved: (connector: string) => `The schedule of ${connector} is saved.`,
   connector: 'Connector',
   allScheduled: 'Every connector has a schedule already.',
+  worker: 'Who crawls',
+  workers: {
+    event: 'Whoever consumes its event, or the operator’s endpoint',
+    pull: 'A worker that claims its runs',
+  },
+  noWorker: 'Unless the operator has set an endpoint, no worker is set: a run only publishes its event.',
   type: 'Runs',
   types: {
     hourly: 'Every few hours',

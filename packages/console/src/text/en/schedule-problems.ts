@@ -2,11 +2,8 @@ import { createTexts } from '../isolate.ts';
 
 /** The texts that explain why a run did not start in time. */
 export const scheduleProblems = createTexts({
-  title: 'Why it did not run',
-  pausedSince: 'It is paused since',
+  title: 'Why it does not run',
   pausedAdvice: 'Times that pass meanwhile are left out. Resume it to have it run at its next time.',
-  overdueSince: 'A run is overdue since',
-  overdueAdvice: 'All workers are busy, or none is running. It starts as soon as one is free.',
   missed: (count: number, isSkipped: boolean) =>
     `${count === 1 ? 'One expected run' : `${count} expected runs`} did not happen at the scheduled time. ${
       isSkipped
