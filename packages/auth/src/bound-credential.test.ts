@@ -26,10 +26,15 @@ let app: FastifyInstance;
 /** The proofs that were checked. */
 let proofs: unknown[];
 let isProven: boolean;
+let isLive: boolean;
+/** How often a proof was used up. */
+let used: number;
 
 beforeEach(() => {
   proofs = [];
   isProven = true;
+  isLive = true;
+  used = 0;
   // Each reading is two seconds later, longer than a verification counts, so that every request is verified again.
   let now = 0;
   const clock = () => (now += 2_000);
@@ -39,13 +44,14 @@ beforeEach(() => {
         const found = known[token];
         return found && { claims: found, scopes: new Set(), token, digest: token };
       },
-      liveness: async () => ({ role: 'admin', email: '', fullName: '', isServiceAccount: false }),
+      liveness: async () =>
+        isLive ? { role: 'admin', email: '', fullName: '', isServiceAccount: false } : undefined,
       clock: () => 0,
       clockToleranceMs: 0,
     }),
     async verifyProof({ headers }) {
       proofs.push(headers['dpop']);
-      return isProven;
+      return isProven ? () => (used += 1) === 1 : undefined;
     },
     audience: 'crawl',
     cookies: createSessionCookies('http://127.0.0.1:8080'),
@@ -69,6 +75,13 @@ const post = async (authorization: string) =>
 test('a proof is checked once, although the credential is verified again after a slow body', async () => {
   expect(await post('DPoP bound')).toBe(200);
   expect(proofs).toEqual(['proof']);
+});
+
+test('a proof counts once, and only when its credential is live', async () => {
+  isLive = false;
+  expect([await post('DPoP bound'), used]).toEqual([401, 0]);
+  isLive = true;
+  expect([await post('DPoP bound'), await post('DPoP bound'), used]).toEqual([200, 401, 2]);
 });
 
 test('a bound credential is refused when its proof is invalid', async () => {

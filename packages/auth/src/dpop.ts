@@ -50,12 +50,23 @@ function readProof({ headers, rawHeaders }: IncomingMessage): string | undefined
   return isHeaderRepeated(rawHeaders, 'dpop') ? undefined : proof;
 }
 
-/** Resolves to whether the request proves that its sender has the key that the credential is bound to. */
-export type VerifyProof = (request: IncomingMessage, credential: SignedCredential) => Promise<boolean>;
+/** Uses up a proof, once its credential is known to be live. @returns false when it was used before. @throws AppError 429. */
+export type UseProof = () => boolean;
+
+/**
+ * Verifies that the request proves that its sender has the key that the credential is bound to.
+ *
+ * @returns undefined when it does not.
+ */
+export type VerifyProof = (
+  request: IncomingMessage,
+  credential: SignedCredential,
+) => Promise<UseProof | undefined>;
 
 /**
  * Creates the check of proofs (RFC 9449 §4.3). A proof works once: each replica remembers those that it has seen for as
- * long as they are valid. Each client of an account has room of its own, so that one that sends too many is refused alone.
+ * long as they are valid. Each organisation, and each account in it, has room of its own, so that one that sends too many is
+ * refused alone; a proof of a credential that has ended takes none.
  *
  * @param publicUrl - where clients reach the platform. A proof names that, not the address behind the gateway.
  */
@@ -64,21 +75,22 @@ export function createProofCheck(publicUrl: string, clock: Clock): VerifyProof {
   return async (request, { claims, digest }) => {
     const proof = readProof(request);
     const target = toTarget(publicUrl + (request.url ?? ''));
-    if (proof === undefined || target === undefined) return false;
+    if (proof === undefined || target === undefined) return undefined;
     const verified = await jwtVerify(proof, EmbeddedJWK, {
       algorithms: [...DPOP_ALGORITHMS],
       typ: 'dpop+jwt',
       currentDate: new Date(clock()),
     }).catch(() => undefined);
-    if (!verified) return false;
+    if (!verified) return undefined;
     const { payload, protectedHeader } = verified;
     const { iat, jti, htm, htu, ath } = payload as Readonly<Record<string, unknown>>;
     const isRecent = typeof iat === 'number' && Math.abs(clock() / 1_000 - iat) <= MAX_SKEW_SECONDS;
-    if (!isRecent || htm !== request.method || toTarget(htu) !== target || ath !== digest) return false;
-    if (typeof jti !== 'string' || jti === '' || jti.length > MAX_JTI_LENGTH) return false;
+    if (!isRecent || htm !== request.method || toTarget(htu) !== target || ath !== digest) return undefined;
+    if (typeof jti !== 'string' || jti === '' || jti.length > MAX_JTI_LENGTH) return undefined;
     // The signature check has read the key from the header.
     const { jwk } = protectedHeader;
-    if (!jwk || (await calculateJwkThumbprint(jwk)) !== claims.cnf?.jkt) return false;
-    return replays.isFirst(`${claims.client_id} ${claims.sub}`, `${claims.cnf.jkt} ${jti}`);
+    if (!jwk || (await calculateJwkThumbprint(jwk)) !== claims.cnf?.jkt) return undefined;
+    const { jkt } = claims.cnf;
+    return () => replays.isFirst({ orgId: claims.org ?? '', accountId: claims.sub }, `${jkt} ${jti}`);
   };
 }

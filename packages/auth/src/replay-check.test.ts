@@ -1,53 +1,79 @@
-import { createReplayCheck } from './replay-check.js';
+import { createReplayCheck, type Holder } from './replay-check.js';
 
 let now = 0;
 const clock = () => now;
 const tooMany = expect.objectContaining({ statusCode: 429, headers: { 'retry-after': expect.any(String) } });
 
+const of = (orgId: string, accountId = orgId): Holder => ({ orgId, accountId });
+type Check = ReturnType<typeof createReplayCheck>;
+
 /** Uses new keys until one is refused. @returns how many were accepted. */
-function fill(isFirst: (holder: string, key: string) => boolean, holder: string): number {
+function fill({ isFirst }: Check, holder: Holder): number {
   for (let count = 0; ; count += 1)
     try {
-      isFirst(holder, `${holder} ${count}`);
+      isFirst(holder, `${holder.accountId} ${count}`);
     } catch {
       return count;
     }
 }
 
-test('a key is first once within the retention', () => {
+test('a key is first once within the retention, however long it is', () => {
   const { isFirst } = createReplayCheck({ retentionMs: 1_000, clock });
-  expect([isFirst('a', '1'), isFirst('a', '1'), isFirst('a', '2')]).toEqual([true, false, true]);
+  const long = 'x'.repeat(10_000);
+  expect([isFirst(of('a'), long), isFirst(of('a'), long), isFirst(of('a'), `${long}2`)]).toEqual([
+    true,
+    false,
+    true,
+  ]);
   now += 999;
-  expect(isFirst('a', '1')).toBe(false);
+  expect(isFirst(of('a'), long)).toBe(false);
   now += 1;
-  expect(isFirst('a', '1')).toBe(true);
+  expect(isFirst(of('a'), long)).toBe(true);
 });
 
-test('a holder that has as many keys as there is room left is refused alone', () => {
-  const { isFirst } = createReplayCheck({ retentionMs: 1_000, clock, max: 100 });
-  expect(fill(isFirst, 'flood')).toBe(50);
-  expect(isFirst('other', '1')).toBe(true);
-  expect(() => isFirst('flood', 'more')).toThrow(tooMany);
+test('an organisation that has as many keys as there is room left is refused alone', () => {
+  const check = createReplayCheck({ retentionMs: 1_000, clock, max: 100 });
+  const { isFirst } = check;
+  for (let account = 0; account < 100; account += 1) fill(check, of('flood', `flood ${account}`));
+  expect(isFirst(of('other'), '1')).toBe(true);
+  expect(() => isFirst(of('flood', 'another'), 'more')).toThrow(tooMany);
   // Of a key that is remembered, nothing is forgotten meanwhile.
-  expect(isFirst('flood', 'flood 0')).toBe(false);
+  expect(isFirst(of('flood'), 'flood 0 0')).toBe(false);
   now += 1_000;
-  expect(isFirst('flood', 'more')).toBe(true);
+  expect(isFirst(of('flood'), 'more')).toBe(true);
 });
 
-test('there is room for another holder beside several that flood', () => {
-  const { isFirst } = createReplayCheck({ retentionMs: 1_000, clock, max: 1_000 });
-  for (let flood = 0; flood < 5; flood += 1) fill(isFirst, `flood ${flood}`);
-  expect(fill(isFirst, 'other')).toBeGreaterThan(10);
+test('an organisation with a thousand accounts that flood leaves half of the room to others', () => {
+  const check = createReplayCheck({ retentionMs: 1_000, clock, max: 10_000 });
+  let taken = 0;
+  for (let account = 0; account < 1_000; account += 1) taken += fill(check, of('flood', `flood ${account}`));
+  expect(taken).toBeLessThanOrEqual(5_000);
+  expect(fill(check, of('other'))).toBeGreaterThan(1_000);
+});
+
+test('an account that floods leaves room to the others of its organisation', () => {
+  const check = createReplayCheck({ retentionMs: 1_000, clock, max: 1_000 });
+  expect(fill(check, of('org', 'flood'))).toBe(250);
+  expect(fill(check, of('org', 'colleague'))).toBeGreaterThan(100);
+});
+
+test('there is room for another organisation beside several that flood', () => {
+  const check = createReplayCheck({ retentionMs: 1_000, clock, max: 1_000 });
+  for (let flood = 0; flood < 5; flood += 1)
+    for (let account = 0; account < 20; account += 1)
+      fill(check, of(`flood ${flood}`, `${flood} ${account}`));
+  expect(fill(check, of('other'))).toBeGreaterThan(3);
 });
 
 test('a holder gets its room back as its keys expire', () => {
-  const { isFirst } = createReplayCheck({ retentionMs: 1_000, clock, max: 8 });
-  isFirst('a', '1');
+  const check = createReplayCheck({ retentionMs: 1_000, clock, max: 8 });
+  const { isFirst } = check;
+  isFirst(of('a'), '1');
   now += 500;
-  expect(fill(isFirst, 'a')).toBe(3);
+  expect(fill(check, of('a'))).toBe(1);
   now += 500;
-  expect(isFirst('a', '2')).toBe(true);
-  expect(() => isFirst('a', '3')).toThrow(tooMany);
+  expect(isFirst(of('a'), '2')).toBe(true);
+  expect(() => isFirst(of('a'), '3')).toThrow(tooMany);
   now += 1_000;
-  expect(fill(isFirst, 'b')).toBe(4);
+  expect(fill(check, of('b'))).toBe(2);
 });

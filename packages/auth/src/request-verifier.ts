@@ -5,6 +5,7 @@ import type { SignedCredential } from './credential.js';
 import type { CredentialReader } from './credential-reader.js';
 import { invalidProof, type VerifyProof } from './dpop.js';
 import type { Presentation } from './liveness.js';
+import type { Principal } from './principal.js';
 import type { Verification } from './verification.js';
 
 interface VerifyOptions {
@@ -31,10 +32,17 @@ export function createRequestVerifier(deps: {
   const refusal = invalidCredential(messages);
   const proofRefusal = invalidProof(messages.invalidCredential);
 
-  /** @throws AppError 401 when the request lacks the proof that a bound credential needs. */
-  async function verifyBinding(request: FastifyRequest, credential: SignedCredential) {
-    if (!(await verifyProof(request.raw, credential))) throw proofRefusal;
-    return verification.verifyLiveness(credential, toPresentation(request));
+  /** @throws AppError 401 when the request lacks the proof that a bound credential needs, or it was used before; 429. */
+  async function verifyBinding(
+    request: FastifyRequest,
+    credential: SignedCredential,
+  ): Promise<Principal | undefined> {
+    const useProof = await verifyProof(request.raw, credential);
+    if (!useProof) throw proofRefusal;
+    const principal = await verification.verifyLiveness(credential, toPresentation(request));
+    // Whoever has a credential that has ended could fill the memory of proofs.
+    if (principal && !useProof()) throw proofRefusal;
+    return principal;
   }
 
   return (
