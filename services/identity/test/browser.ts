@@ -23,14 +23,19 @@ export const fieldIn = ({ text }: Pick<Answer, 'text'>, name: string): string =>
 
 export const sameOrigin = { 'sec-fetch-site': 'same-origin' };
 
-export function createHttpBrowser(url: string): HttpBrowser {
+/** @param address - the one that the gateway passes on. */
+export function createHttpBrowser(url: string, address?: string): HttpBrowser {
   const cookies = new Map<string, string>();
   async function send(method: string, path: string, headers: Record<string, string>, body?: string) {
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const response = await fetch(url + path, {
       method,
       redirect: 'manual',
-      headers: { ...(cookie !== '' && { cookie }), ...headers },
+      headers: {
+        ...(cookie !== '' && { cookie }),
+        ...(address !== undefined && { 'x-forwarded-for': address }),
+        ...headers,
+      },
       ...(body !== undefined && { body }),
     });
     for (const line of response.headers.getSetCookie()) {

@@ -44,6 +44,7 @@ export const auditActions = [
   'session.ended',
   'sessions.ended',
   'sign_in.failed',
+  'sign_in.first_factor',
   'token.changed',
   'token.created',
   'token.first_used',

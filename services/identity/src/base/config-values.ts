@@ -10,8 +10,19 @@ export const DEFAULT_MCP_SCOPES: readonly Scope[] = [
   'user:read',
 ];
 
-/** Claude, ChatGPT and Visual Studio Code. */
-export const DEFAULT_CLIENT_HOSTS: readonly string[] = ['claude.ai', 'chatgpt.com', 'vscode.dev'];
+/**
+ * Claude, ChatGPT, Visual Studio Code, Zed, OpenCode and Goose. A host that serves what its users publish, such as
+ * github.com for the CLI of Copilot, is for an organisation to add.
+ */
+export const DEFAULT_CLIENT_HOSTS: readonly string[] = [
+  'claude.ai',
+  'chatgpt.com',
+  'vscode.dev',
+  'insiders.vscode.dev',
+  'zed.dev',
+  'opencode.ai',
+  'goose-docs.ai',
+];
 
 export const clientHosts: Variable<readonly string[]> = {
   mustBe: 'a comma-separated list of host names, or none',

@@ -18,3 +18,11 @@ test.each([
   expect(toNetwork(address, site)).toBe(ofSite);
   expect(toNetwork(address, client)).toBe(ofClient);
 });
+
+test.each([
+  ['2001:db8:abcd:12ff::1', '2001:db8:abcd:1200::/56'],
+  ['2001:db8:abcd:12::1', '2001:db8:abcd:0::/56'],
+  ['192.0.2.77', '192.0.2.77/32'],
+])('toNetwork converts %s to the home %s', (address, ofHome) => {
+  expect(toNetwork(address, { ipv4: 32, ipv6: 56 })).toBe(ofHome);
+});

@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js';
 
 export interface PrefixLengths {
   readonly ipv4: 24 | 32;
-  readonly ipv6: 48 | 64;
+  readonly ipv6: 48 | 56 | 64;
 }
 
 /**
@@ -14,7 +14,9 @@ export function toNetwork(text: string, { ipv4, ipv6 }: PrefixLengths): string {
   // Converts an IPv4-mapped IPv6 address to the IPv4 address.
   const address = ipaddr.process(text);
   if (address instanceof ipaddr.IPv6) {
-    const groups = address.parts.slice(0, ipv6 / 16);
+    const groups = address.parts.slice(0, Math.ceil(ipv6 / 16));
+    // The lower half of the last group is no part of a /56.
+    if (ipv6 === 56) groups[3] = (groups[3] ?? 0) & 0xff_00;
     return `${groups.map((group) => group.toString(16)).join(':')}::/${ipv6}`;
   }
   return `${ipaddr.IPv4.networkAddressFromCIDR(`${address.toString()}/${ipv4}`).toString()}/${ipv4}`;

@@ -1,19 +1,52 @@
 import { randomBytes } from 'node:crypto';
 import { hash, type Options, verify } from '@node-rs/argon2';
+import { dependencyUnavailable } from '@platform/service-kit';
 
 /** OWASP's parameters for Argon2id, which is the package's default algorithm: 19 MiB, two passes, one lane. */
 const options: Options = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
+/**
+ * The hashes that are computed at once, so that they leave processor time for the requests that check liveness, and those
+ * that wait. They take some 20 ms each: one that waits longer than a second or two is of no use to anybody.
+ */
+const MAX_RUNNING = 2;
+const MAX_WAITING = 64;
+
 /** @param cost of a hash; only tests, which hash thousands of passwords, give a lower one. */
 export function createPasswords(cost: Options = options) {
   let decoy: Promise<string> | undefined;
-  return {
-    hash: (password: string): Promise<string> => hash(password, cost),
+  let running = 0;
+  const waiting: (() => void)[] = [];
 
-    /** Takes as long for an unknown account, or one without a password, as for a wrong password. */
+  /** @throws AppError 503 when too many wait. */
+  async function run<T>(compute: () => Promise<T>): Promise<T> {
+    if (running < MAX_RUNNING) running += 1;
+    else if (waiting.length >= MAX_WAITING)
+      throw dependencyUnavailable('password hashing', new Error(`${MAX_WAITING} wait for it`));
+    // Whoever has finished leaves its turn to the one that waits.
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await compute();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else running -= 1;
+    }
+  }
+
+  return {
+    /** @throws AppError 503 when too many passwords wait to be hashed. */
+    hash: (password: string): Promise<string> => run(() => hash(password, cost)),
+
+    /**
+     * Takes as long for an unknown account, or one without a password, as for a wrong password.
+     *
+     * @throws AppError 503 when too many passwords wait to be hashed.
+     */
     async verify(passwordHash: string | null | undefined, password: string): Promise<boolean> {
       decoy ??= hash(randomBytes(32), cost);
-      const isCorrect = await verify(passwordHash ?? (await decoy), password);
+      const expected = passwordHash ?? (await decoy);
+      const isCorrect = await run(() => verify(expected, password));
       return isCorrect && passwordHash !== null && passwordHash !== undefined;
     },
   };

@@ -111,6 +111,7 @@ test('records every listed action once, with the actor and the subject', async (
     'second_factor.codes_renewed', 'second_factor.counter_fell', 'second_factor.enrolled',
     'second_factor.removed', 'second_factor.renamed', 'second_factor.reset', 'service_account.created',
     'service_account.changed', 'service_account.removed', 'session.confirmed', 'sessions.ended', 'sign_in.failed',
+    'sign_in.first_factor',
     'token.changed', 'token.leaked', 'token.refused', 'token.reused', 'token.rotated', 'user.invited',
   ];
   expect(new Set([...entries.map(({ action }) => action), ...elsewhere])).toEqual(new Set(auditActions));

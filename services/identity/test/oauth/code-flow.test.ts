@@ -2,7 +2,15 @@ import { createDecoder } from 'fast-jwt';
 import { createCaller } from '../mcp/endpoint/endpoint.js';
 import { PUBLIC_URL } from './applications.js';
 import { type RunningApplication, startWithApplication } from './connected-application.js';
-import { consent, createAuthorization, exchangeCode, REDIRECT_URI, refresh } from './flow.js';
+import {
+  consent,
+  createAuthorization,
+  exchangeCode,
+  postForm,
+  REDIRECT_URI,
+  refresh,
+  supersede,
+} from './flow.js';
 
 let running: RunningApplication;
 let identity: RunningApplication['identity'];
@@ -119,6 +127,36 @@ test('OAUTH-6: a refresh token yields the same successor until that is used, and
   );
   const list = await createCaller(identity, next.body.access_token as string).legacy('tools/list');
   expect(list.status).toBe(401);
+});
+
+test('OAUTH-6: a refresh token whose successor was used is stored without its payload, and ends the connection when it is used', async () => {
+  const { answer } = await connect();
+  const old = answer.body.refresh_token as string;
+  const newest = await supersede(identity, clientId, old);
+  const { rows } = await identity.db.query<{ payload: object | null }>(
+    `select payload from oauth_artifacts where model = 'RefreshToken' and grant_id =
+       (select grant_id from oauth_artifacts where model = 'RefreshToken' order by expires_at desc limit 1) order by expires_at`,
+  );
+  expect(rows.filter(({ payload }) => payload === null)).toHaveLength(1);
+  expect(rows).toHaveLength(3);
+  const form = { grant_type: 'refresh_token', client_id: clientId, refresh_token: old, scope: 'user:read' };
+  expect((await postForm(identity, 'token', form)).body.error).toBe('invalid_grant');
+  expect((await refresh(identity, clientId, newest)).body.error).toBe('invalid_grant');
+});
+
+test.each([
+  ['a long parameter', { state: 'x'.repeat(2_049) }],
+  ['many parameters', Object.fromEntries(Array.from({ length: 31 }, (_, index) => [`p${index}`, '1']))],
+  [
+    'parameters that are long in all',
+    Object.fromEntries(Array.from({ length: 5 }, (_, index) => [`p${index}`, 'x'.repeat(2_000)])),
+  ],
+])('an authorization request with %s is refused, and nothing is stored', async (_what, fields) => {
+  const count = async () =>
+    (await identity.db.query(`select 1 from oauth_artifacts where model = 'Interaction'`)).rowCount;
+  const before = await count();
+  const { status, body } = await identity.call('GET', createAuthorization(clientId, fields).url);
+  expect([status, body.error, await count()]).toEqual([400, 'invalid_request', before]);
 });
 
 test('a code and a refresh token can be used again when their tokens could not be stored', async () => {

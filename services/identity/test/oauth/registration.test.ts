@@ -45,6 +45,15 @@ test('a client registers itself from any origin and connects, and the page says 
 test.each([
   ['a redirect URI of a script', { redirect_uris: ['javascript:alert(1)'] }],
   ['a plain redirect URI to another machine', { redirect_uris: ['http://elsewhere.example/cb'] }],
+  [
+    'redirect URIs that are too long in all',
+    {
+      redirect_uris: Array.from(
+        { length: 5 },
+        (_, index) => `https://a.example/${index}${'x'.repeat(1_900)}`,
+      ),
+    },
+  ],
   ['user information in its redirect URI', { redirect_uris: ['https://claude.ai@elsewhere.example/cb'] }],
 ])('a registration with %s is refused', async (_what, fields) => {
   expect((await register(fields)).status).toBe(400);

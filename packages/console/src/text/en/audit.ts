@@ -74,6 +74,7 @@ export const audit = createTexts({
     'session.ended': 'Signed out',
     'sessions.ended': 'Sessions ended',
     'sign_in.failed': 'Sign-in failed',
+    'sign_in.first_factor': 'First factor passed, second one asked for',
     'token.changed': 'Token changed',
     'token.created': 'Token created',
     'token.first_used': 'Token first used',

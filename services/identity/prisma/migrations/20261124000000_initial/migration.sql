@@ -46,14 +46,18 @@ create index audit_of_subject on audit_entries (org_id, subject_id, id);
 create table connection_policies (
   org_id uuid primary key references organisations,
   client_kinds text[] not null,
-  -- The hosts whose documents describe clients; empty for all.
+  -- The hosts, of those that the operator allows, whose documents describe clients; empty for all.
   hosts text[] not null,
+  -- Further hosts whose documents describe clients.
+  additional_hosts text[] not null,
   connectable_by text not null,
   max_lifetime_days integer,
   updated_at timestamptz(3) not null,
   constraint connection_policies_connectable_by_check check (connectable_by in ('members', 'administrators')),
   constraint connection_policies_max_lifetime_days_check check (max_lifetime_days > 0)
 );
+-- Does any organisation allow documents at this host?
+create index connection_policies_hosts on connection_policies using gin (additional_hosts);
 
 -- The domains of the e-mail addresses that an organisation's provider may speak for. Anybody may name a domain; one that
 -- is verified belongs to one organisation.
@@ -199,6 +203,8 @@ create table oauth_clients (
   scopes text[] not null,
   auth_method text not null,
   jwks jsonb,
+  -- The last good document of a client that is described by one; `jwks` has the keys that it refers to.
+  document jsonb,
   service_account_id uuid references service_accounts,
   created_at timestamptz(3) not null,
   last_used_at timestamptz(3),
@@ -397,11 +403,14 @@ create table oauth_artifacts (
   model text not null,
   id_hash text not null,
   grant_id uuid references oauth_grants,
-  payload jsonb not null,
+  -- Null for a refresh token whose successor has been used.
+  payload jsonb,
   expires_at timestamptz(3) not null,
   consumed_at timestamptz(3),
   -- The refresh token that replaced this one, encrypted with a key that only this token yields.
   successor_sealed text,
+  -- The refresh token that this one replaced.
+  predecessor_hash text,
   primary key (model, id_hash)
 );
 create index oauth_artifacts_expiry on oauth_artifacts (expires_at);

@@ -5,12 +5,19 @@ import { toKey } from './queries.js';
 
 /*
  * Limits attempts at endpoints that are open to everyone. The counts are in PostgreSQL, so that all replicas share them, by
- * the database's clock. One statement counts an attempt at its address, its account and the pair of both.
+ * the database's clock. One statement counts an attempt at its networks, its account and the pairs of both.
  */
-const WINDOW_MS = 15 * 60_000;
+export const ATTEMPT_WINDOW_MS = 15 * 60_000;
 
-/** The unit that is limited: an IPv4 address, or the /64 of an IPv6 address, which one client controls whole. */
-const CLIENT_PREFIX = { ipv4: 32, ipv6: 64 } as const;
+/**
+ * The networks of a client: an IPv4 address; or the /64 of an IPv6 address, the /56 that a home has, and the /48 of a site
+ * (RFC 6177), of which one client may control the whole. A larger one may have as many times the attempts.
+ */
+const NETWORKS = [
+  { prefix: { ipv4: 32, ipv6: 64 }, times: 1 },
+  { prefix: { ipv4: 32, ipv6: 56 }, times: 2 },
+  { prefix: { ipv4: 32, ipv6: 48 }, times: 4 },
+] as const;
 
 export interface AttemptLimitOptions {
   /** A prefix of the stored keys. Limiters with different names count separately. */
@@ -20,8 +27,19 @@ export interface AttemptLimitOptions {
   /** The limit of one network at one subject. */
   readonly perPair: number;
   readonly perAddress: number;
+  /** The limit of successes of one subject, where each of them costs something. */
+  readonly successesPerSubject?: number;
   /** The public message of the 429. */
   readonly message: string;
+}
+
+export interface AttemptOrigin {
+  readonly address: string;
+  /**
+   * A place from which the subject's owner has signed in, such as a browser. Its attempts are counted there and nowhere
+   * else, so that nobody at another place can use up what it may do.
+   */
+  readonly place?: string | undefined;
 }
 
 /*
@@ -33,16 +51,17 @@ const countAttempt = `
   with clock as materialized (
     select (extract(epoch from clock_timestamp()) * 1000)::bigint as now
   ), wanted as materialized (
-    select key, points from unnest($1::text[], $2::int[]) as wanted (key, points)
+    select key, points, is_counted from unnest($1::text[], $2::int[], $3::bool[]) as wanted (key, points, is_counted)
   ), used_up as materialized (
     select wanted.key, present.expire from clock, wanted join rate_limits present on present.key = wanted.key
     where present.points >= wanted.points and present.expire > clock.now
   ), counted as (
     insert into rate_limits as present (key, points, expire)
-    select key, 1, now + ${WINDOW_MS} from wanted, clock where not exists (select from used_up) order by key
+    select key, 1, now + ${ATTEMPT_WINDOW_MS} from wanted, clock
+    where is_counted and not exists (select from used_up) order by key
     on conflict (key) do update set
-      points = case when present.expire <= excluded.expire - ${WINDOW_MS} then 1 else present.points + 1 end,
-      expire = case when present.expire <= excluded.expire - ${WINDOW_MS} then excluded.expire else present.expire end
+      points = case when present.expire <= excluded.expire - ${ATTEMPT_WINDOW_MS} then 1 else present.points + 1 end,
+      expire = case when present.expire <= excluded.expire - ${ATTEMPT_WINDOW_MS} then excluded.expire else present.expire end
     returning key, points, expire
   )
   select refused.key, (refused.expire - clock.now)::int as "waitMs", "isCounted" from clock, (
@@ -52,18 +71,45 @@ const countAttempt = `
     where counted.points > wanted.points
   ) refused`;
 
-/* Takes an attempt back. */
+/* Takes an attempt back at the keys of $1, resets those of $2, and counts a success at the key $3, unless it is null. */
 const uncountAttempt = `
-  update rate_limits set points = points - 1
-  where points > 0 and key = any(array(select key from rate_limits where key = any($1) order by key for update))`;
-
-const uncount = (pool: pg.Pool, keys: readonly string[]): Promise<unknown> =>
-  pool.query({ name: 'uncount_attempt', text: uncountAttempt, values: [keys] });
+  with held as materialized (
+    select key from rate_limits where key = any($1) order by key for update
+  ), uncounted as (
+    update rate_limits present set points = case when present.key = any($2) then 0 else greatest(points - 1, 0) end
+    from held where present.key = held.key
+  )
+  insert into rate_limits as present (key, points, expire)
+  select $3::text, 1, (extract(epoch from clock_timestamp()) * 1000)::bigint + ${ATTEMPT_WINDOW_MS}
+  -- Reading the count locks the rows above first, so that the order of locks is the same everywhere.
+  where $3::text is not null and (select count(*) from held) >= 0
+  on conflict (key) do update set
+    points = case when present.expire <= excluded.expire - ${ATTEMPT_WINDOW_MS} then 1 else present.points + 1 end,
+    expire = case when present.expire <= excluded.expire - ${ATTEMPT_WINDOW_MS} then excluded.expire else present.expire end`;
 
 interface Limit {
   readonly key: string;
   readonly points: number;
+  /** Whether attempts count at the key; otherwise successes do. */
+  readonly isCounted: boolean;
 }
+
+const uncount = (
+  pool: pg.Pool,
+  limits: readonly Limit[],
+  {
+    reset = [],
+    success = null,
+  }: {
+    readonly reset?: readonly string[];
+    readonly success?: string | null;
+  } = {},
+): Promise<unknown> =>
+  pool.query({
+    name: 'uncount_attempt',
+    text: uncountAttempt,
+    values: [limits.map(({ key }) => key), reset, success],
+  });
 
 interface Refusal {
   readonly key: string;
@@ -76,26 +122,57 @@ async function count(pool: pg.Pool, limits: readonly Limit[]): Promise<Refusal[]
   const { rows } = await pool.query<Refusal>({
     name: 'count_attempt',
     text: countAttempt,
-    values: [limits.map(({ key }) => key), limits.map(({ points }) => points)],
+    values: [
+      limits.map(({ key }) => key),
+      limits.map(({ points }) => points),
+      limits.map(({ isCounted }) => isCounted),
+    ],
   });
   if (rows.some(({ isCounted }) => isCounted))
     await uncount(
       pool,
-      limits.map(({ key }) => key),
+      limits.filter(({ isCounted }) => isCounted),
     );
   return rows;
 }
 
 /** Creates a limiter whose limits all apply to a window of 15 minutes. */
 export function createAttemptLimits(pool: pg.Pool, options: AttemptLimitOptions) {
-  const { name, perSubject, perPair, perAddress, message } = options;
+  const { name, perSubject, perPair, perAddress, successesPerSubject, message } = options;
 
-  function toKeys(subject: string, address: string) {
-    const network = toNetwork(address, CLIENT_PREFIX);
+  const toLimit = (key: string, points: number, isCounted = true): Limit => ({
+    key: `${name}:${key}`,
+    points,
+    isCounted,
+  });
+
+  function toNetworkLimits(subject: string, address: string): Limit[] {
+    const networks = NETWORKS.map(({ prefix, times }) => ({
+      network: toNetwork(address, prefix),
+      times,
+    }))
+      // An IPv4 address is in one network only.
+      .filter(({ network }, index, all) => all.findIndex((other) => other.network === network) === index);
+    return [
+      ...networks.map(({ network, times }) =>
+        toLimit(`pair:${toKey(`${subject} ${network}`)}`, perPair * times),
+      ),
+      ...networks.map(({ network, times }) => toLimit(`address:${toKey(network)}`, perAddress * times)),
+    ];
+  }
+
+  /** Returns the limits of an attempt. The first one is that of the pair, or of the place. */
+  function toLimits(subject: string, { address, place }: AttemptOrigin) {
+    const key = toKey(subject);
+    const isAccountLimited = perSubject !== undefined && place === undefined;
     return {
-      pair: `${name}:pair:${toKey(`${subject} ${network}`)}`,
-      account: `${name}:account:${toKey(subject)}`,
-      address: `${name}:address:${toKey(network)}`,
+      client:
+        place === undefined
+          ? toNetworkLimits(subject, address)
+          : [toLimit(`place:${toKey(`${subject} ${place}`)}`, perPair)],
+      account: isAccountLimited ? [toLimit(`account:${key}`, perSubject)] : [],
+      successes:
+        successesPerSubject === undefined ? [] : [toLimit(`success:${key}`, successesPerSubject, false)],
     };
   }
 
@@ -116,30 +193,31 @@ export function createAttemptLimits(pool: pg.Pool, options: AttemptLimitOptions)
      */
     async begin(
       subject: string,
-      address: string,
+      origin: AttemptOrigin,
       isKnown: () => Promise<boolean> = () => Promise.resolve(false),
     ): Promise<void> {
-      const keys = toKeys(subject, address);
-      const ofClient = [
-        { key: keys.pair, points: perPair },
-        { key: keys.address, points: perAddress },
-      ];
-      if (perSubject === undefined) {
-        assertNoneRefused(await count(pool, ofClient));
-        return;
-      }
-      const refusals = await count(pool, [...ofClient, { key: keys.account, points: perSubject }]);
-      const isOnlyAccount = refusals.every(({ key }) => key === keys.account);
+      const { client, account, successes } = toLimits(subject, origin);
+      const refusals = await count(pool, [...client, ...account, ...successes]);
+      const isOnlyAccount = refusals.every(({ key }) => key === account[0]?.key);
       if (refusals.length > 0 && isOnlyAccount && (await isKnown()))
-        assertNoneRefused(await count(pool, ofClient));
+        assertNoneRefused(await count(pool, [...client, ...successes]));
       else assertNoneRefused(refusals);
     },
 
-    /** Records a success: takes the attempt back and resets the failures of this network at this subject. */
-    async succeed(subject: string, address: string): Promise<void> {
-      const keys = toKeys(subject, address);
-      await pool.query('delete from rate_limits where key = $1', [keys.pair]);
-      await uncount(pool, [keys.address, keys.account]);
+    /** Records a success: takes the attempt back and resets the failures of this network, or place, at this subject. */
+    async succeed(subject: string, origin: AttemptOrigin): Promise<void> {
+      const { client, account, successes } = toLimits(subject, origin);
+      const reset = client.slice(0, 1).map(({ key }) => key);
+      await uncount(pool, [...client, ...account], {
+        reset,
+        success: successes[0]?.key ?? null,
+      });
+    },
+
+    /** Takes an attempt back that was not made, because the platform could not. */
+    async withdraw(subject: string, origin: AttemptOrigin): Promise<void> {
+      const { client, account } = toLimits(subject, origin);
+      await uncount(pool, [...client, ...account]);
     },
   };
 }

@@ -32,7 +32,11 @@ export const toLimitKey = ({
 export type CountRequest = (limitKey: string) => void;
 
 /** A token bucket for each credential, in memory: the limit is that of one replica. */
-export function createRequestLimit(perMinute: number, clock: Clock): CountRequest {
+export function createRequestLimit(
+  perMinute: number,
+  clock: Clock,
+  message = 'Too many requests of this credential',
+): CountRequest {
   const allowances = new LRUCache<string, Allowance>({ max: MAX_CREDENTIALS });
   return (limitKey) => {
     const now = clock();
@@ -47,7 +51,7 @@ export function createRequestLimit(perMinute: number, clock: Clock): CountReques
     allowance.countedAt = now;
     if (allowance.left < 1) {
       const waitMs = ((1 - allowance.left) * MINUTE_MS) / perMinute;
-      throw tooManyRequests(waitMs / 1_000, 'Too many requests of this credential');
+      throw tooManyRequests(waitMs / 1_000, message);
     }
     allowance.left -= 1;
   };

@@ -10,7 +10,7 @@ import {
   insertArtifact,
   saveArtifact,
 } from './artifacts.queries.js';
-import { getRotations, isSuperseded } from './refresh-rotation.js';
+import { getRotations, isSuperseded, readPayload } from './refresh-rotation.js';
 import { toClientMetadata, toRegisteredClient } from './client-metadata.js';
 import { findClients, insertRegisteredClient } from './clients.queries.js';
 import { ISSUANCE_BATCH } from './issuance-batch.js';
@@ -86,10 +86,10 @@ export function createAdapters(deps: {
     async find(id) {
       const found = await findArtifact(pool, model, hashArtifactId(id));
       if (!found) return undefined;
-      const { payload, consumed_at: usedAt } = found;
+      const { consumed_at: usedAt } = found;
       const consumedAt = model === 'RefreshToken' && !isSuperseded(found) ? null : usedAt;
       return {
-        ...payload,
+        ...readPayload(found),
         jti: id,
         ...(consumedAt !== null && { consumed: Math.floor(consumedAt.getTime() / 1_000) }),
       };

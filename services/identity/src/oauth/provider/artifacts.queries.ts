@@ -2,10 +2,17 @@ import { createHash } from 'node:crypto';
 import type pg from 'pg';
 
 export interface ArtifactRow {
-  readonly payload: Record<string, unknown>;
+  /** Null for a refresh token whose successor has been used: it is kept to recognise that it is used again. */
+  readonly payload: Record<string, unknown> | null;
   readonly consumed_at: Date | null;
   /** The rotations of the newest refresh token of the grant whose predecessor was used. */
   readonly refresh_generation: number | null;
+  readonly expires_at: Date;
+  /** Those of the grant; null when it has none. */
+  readonly grant_id: string | null;
+  readonly client_id: string | null;
+  readonly user_id: string | null;
+  readonly scopes: string[] | null;
 }
 
 /** Artifacts are stored under the SHA-256 of their ids, which are secrets. */
@@ -47,7 +54,7 @@ export async function findArtifact(
   const { rows } = await db.query<ArtifactRow>({
     name: 'find_oauth_artifact',
     text: `
-      select a.payload, a.consumed_at, g.refresh_generation
+      select a.payload, a.consumed_at, g.refresh_generation, a.expires_at, a.grant_id, g.client_id, g.user_id, g.scopes
       from oauth_artifacts a left join oauth_grants g on g.id = a.grant_id
       where a.model = $1 and a.id_hash = $2 and g.revoked_at is null`,
     values: [model, idHash],
@@ -88,7 +95,10 @@ const consumeRefresh = `
   with token as (
     update oauth_artifacts set consumed_at = coalesce(consumed_at, $3)
     where model = 'RefreshToken' and id_hash = $1
-    returning grant_id
+    returning grant_id, predecessor_hash
+  ), superseded as (
+    update oauth_artifacts old set payload = null, successor_sealed = null
+    from token where old.model = 'RefreshToken' and old.id_hash = token.predecessor_hash
   )
   update oauth_grants g set refresh_generation = greatest(g.refresh_generation, $2 + 1)
   from token
@@ -111,13 +121,25 @@ export async function consumeRefreshToken(
   return rowCount === 1;
 }
 
-/** Stores the sealed successor of a refresh token, unless it has one. @returns the one that is stored. */
-export async function saveSuccessor(db: pg.Pool, idHash: string, sealed: string): Promise<string> {
+/**
+ * Stores the sealed successor of a refresh token, unless it has one.
+ *
+ * @param successorHash - the hash of the id of the successor, which is told whose successor it is.
+ * @returns the one that is stored.
+ */
+export async function saveSuccessor(
+  db: pg.Pool,
+  idHash: string,
+  { sealed, successorHash }: { readonly sealed: string; readonly successorHash: string },
+): Promise<string> {
   const { rows } = await db.query<{ successor_sealed: string }>({
     name: 'save_refresh_successor',
-    text: `update oauth_artifacts set successor_sealed = coalesce(successor_sealed, $2)
+    text: `with successor as (
+             update oauth_artifacts set predecessor_hash = $1 where model = 'RefreshToken' and id_hash = $3
+           )
+           update oauth_artifacts set successor_sealed = coalesce(successor_sealed, $2)
            where model = 'RefreshToken' and id_hash = $1 returning successor_sealed`,
-    values: [idHash, sealed],
+    values: [idHash, sealed, successorHash],
   });
   const [row] = rows;
   if (!row) throw new Error('the refresh token was deleted while it was used');

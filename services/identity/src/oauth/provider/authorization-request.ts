@@ -1,4 +1,5 @@
 import { isScope, type Scope } from '@platform/auth';
+import { validationError } from '@platform/service-kit';
 
 /** The scopes of an agent that asks for none in particular: to read. It asks for more when a tool needs more. */
 export const initialScopes: readonly Scope[] = ['user:read', 'kb:read', 'crawl:read'];
@@ -8,6 +9,26 @@ export const responseModes: readonly string[] = ['query'];
 
 /** The provider refuses an unknown mode with a redirect in the query. It could not be told to refuse those that it knows. */
 const UNKNOWN_MODE = 'unsupported';
+
+/** Anybody can begin an authorization, which is stored with its parameters. */
+const MAX_PARAMETERS = 30;
+const MAX_PARAMETER_LENGTH = 2_048;
+const MAX_QUERY_LENGTH = 8_192;
+
+/** @param url - path and query. @throws AppError 400 when the parameters are too many or too long. */
+export function assertParameterLimits(url: string): void {
+  const [, query = ''] = url.split(/\?(.*)/s);
+  const parameters = [...new URLSearchParams(query.slice(0, MAX_QUERY_LENGTH + 1))];
+  const isWithin =
+    query.length <= MAX_QUERY_LENGTH &&
+    parameters.length <= MAX_PARAMETERS &&
+    parameters.every(([, value]) => value.length <= MAX_PARAMETER_LENGTH);
+  if (isWithin) return;
+  throw validationError(
+    [],
+    `an authorization request has at most ${MAX_PARAMETERS} parameters of ${MAX_PARAMETER_LENGTH} characters`,
+  );
+}
 
 /**
  * Adapts an authorization request to what the platform has.

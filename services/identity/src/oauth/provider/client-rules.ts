@@ -27,6 +27,8 @@ const unkept = 'dpop_bound_access_tokens';
 const MAX_NAME_LENGTH = 100;
 /** As many as an application can have. */
 const MAX_REDIRECT_URIS = 20;
+/** The characters of all of them, which anybody can have stored. */
+const MAX_REDIRECT_LENGTH = 8_192;
 
 /** Returns the texts of a list. The metadata is what a stranger sent: nothing in it has to have its type. */
 const readTexts = (value: unknown): string[] =>
@@ -42,7 +44,7 @@ function toShownName(name: unknown): string | undefined {
 
 /**
  * @param isDocument - whether a document describes the client, which may prove its identity by the keys in it.
- * @throws InvalidRedirectUri when no redirect URI is left.
+ * @throws InvalidRedirectUri when no redirect URI is left, or they are too long.
  */
 export function applyClientRules(metadata: ClientMetadata, isDocument: boolean): void {
   const redirectUris = readTexts(metadata.redirect_uris).filter(isSafeRedirect).slice(0, MAX_REDIRECT_URIS);
@@ -50,6 +52,8 @@ export function applyClientRules(metadata: ClientMetadata, isDocument: boolean):
     throw new errors.InvalidRedirectUri(
       `redirect_uris of ${metadata.client_id} must be https:, or http: of a loopback address`,
     );
+  if (redirectUris.join('').length > MAX_REDIRECT_LENGTH)
+    throw new errors.InvalidRedirectUri(`redirect_uris must have ${MAX_REDIRECT_LENGTH} characters at most`);
   metadata.redirect_uris = redirectUris;
   const shownName = toShownName(metadata.client_name);
   if (shownName === undefined) delete metadata.client_name;

@@ -13,11 +13,25 @@ import { type ArtifactRow, deleteArtifact, hashArtifactId, saveSuccessor } from 
 
 /** The provider counts the rotations that led to each token. */
 export const getRotations = ({ payload }: Pick<ArtifactRow, 'payload'>): number =>
-  typeof payload['rotations'] === 'number' ? payload['rotations'] : 0;
+  typeof payload?.['rotations'] === 'number' ? payload['rotations'] : 0;
 
 /** Whether the successor of a refresh token has been used. */
 export const isSuperseded = (token: ArtifactRow): boolean =>
-  (token.refresh_generation ?? 0) > getRotations(token) + 1;
+  token.payload === null || (token.refresh_generation ?? 0) > getRotations(token) + 1;
+
+/**
+ * Returns the payload of a stored token. One whose successor has been used has none any more: what the provider needs to end
+ * the grant is in the grant.
+ */
+export const readPayload = ({ payload, ...token }: ArtifactRow): object =>
+  payload ?? {
+    kind: 'RefreshToken',
+    grantId: token.grant_id,
+    clientId: token.client_id,
+    accountId: token.user_id,
+    scope: token.scopes?.join(' '),
+    exp: Math.floor(token.expires_at.getTime() / 1_000),
+  };
 
 const createBox = (token: string) =>
   createSecretBox([
@@ -33,7 +47,11 @@ const createBox = (token: string) =>
 export async function settleSuccessor(pool: pg.Pool, presented: string, issued: string): Promise<string> {
   const box = createBox(presented);
   const idHash = hashArtifactId(presented);
-  const successor = box.open(await saveSuccessor(pool, idHash, box.seal(issued, idHash)), idHash);
+  const link = {
+    sealed: box.seal(issued, idHash),
+    successorHash: hashArtifactId(issued),
+  };
+  const successor = box.open(await saveSuccessor(pool, idHash, link), idHash);
   if (successor !== issued) await deleteArtifact(pool, 'RefreshToken', hashArtifactId(issued));
   return successor;
 }

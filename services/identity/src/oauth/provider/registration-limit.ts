@@ -15,5 +15,5 @@ export function createRegistrationLimit(pool: pg.Pool): CountRegistration {
     perAddress: 100,
     message: 'Too many registrations: try again later',
   });
-  return (address) => limits.begin('registration', address);
+  return (address) => limits.begin('registration', { address });
 }

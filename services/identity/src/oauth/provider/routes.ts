@@ -1,7 +1,7 @@
 import { type App, AppError, createErrorHandler, type ErrorFormat } from '@platform/service-kit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type Provider from 'oidc-provider';
-import { adaptAuthorizationRequest } from './authorization-request.js';
+import { adaptAuthorizationRequest, assertParameterLimits } from './authorization-request.js';
 import { OAuthError } from '../../credentials/service-credentials/oauth-errors.js';
 import { ISSUER_PATH } from './issuer.js';
 import type { CountRegistration } from './registration-limit.js';
@@ -99,6 +99,10 @@ export function oauthRoutes(
     count(request.ip);
     done();
   };
+  const limitParameters = (request: FastifyRequest, _reply: FastifyReply, done: () => void): void => {
+    assertParameterLimits(request.raw.url ?? '');
+    done();
+  };
   app.register((scope: App, _options, done) => {
     scope.setErrorHandler(createErrorHandler(oauthErrors));
     const pass = { schema, handler, onRequest: [limit, mount(withoutPrefix)] };
@@ -108,7 +112,7 @@ export function oauthRoutes(
         url: `${base}/authorize`,
         schema,
         handler,
-        onRequest: [limit, mount((url) => adaptAuthorizationRequest(withoutPrefix(url)))],
+        onRequest: [limit, limitParameters, mount((url) => adaptAuthorizationRequest(withoutPrefix(url)))],
       });
       scope.route({ method: ['POST', 'OPTIONS'], url: `${base}/token`, ...pass });
       rejectOtherMethods(scope, `${base}/authorize`, 'GET');

@@ -4,7 +4,7 @@ import type { AttemptLimits } from '../../base/rate-limits/attempt-limits.js';
 import { allowMail, clearMailCooldowns } from '../../base/rate-limits/mail-limits.js';
 import { insertAuditEntry } from '../../audit/queries.js';
 import { type ClientAddress, describeRequest } from '../../base/caller/client.js';
-import { isKnownDevice } from '../known-devices/service.js';
+import { findPlace, isKnownDevice } from '../known-devices/service.js';
 import type { LinkPurpose } from '../../mails/one-time-secrets/secret.js';
 import type { OneTimeSecrets } from '../../mails/one-time-secrets/service.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
@@ -39,15 +39,20 @@ export function createAccountFlows(deps: AccountFlowDeps) {
     limit: AttemptLimits,
     typed: string,
     client: ClientAddress,
+    browser: string | undefined,
   ): Promise<void> {
     const email = normaliseEmail(typed);
-    await limit.begin(email, client.address);
+    const { address } = client;
+    const place = await findPlace(prisma, email, browser);
+    await limit.begin(email, { address, place });
     const at = new Date(clock());
     const detail = kind === 'password_reset' ? describeRequest(client, at) : {};
     await prisma.$transaction(async (tx) => {
       if (
-        await allowMail(tx, { kind, email, address: client.address, at }, () =>
-          isKnownDevice(tx, email, client),
+        await allowMail(
+          tx,
+          { kind, email, address, at },
+          async () => place !== undefined || isKnownDevice(tx, email, client),
         )
       )
         await outbox.add(tx, { kind, to: { email }, detail, requestId: client.requestId }, at);
@@ -62,7 +67,7 @@ export function createAccountFlows(deps: AccountFlowDeps) {
     address: string,
     run: (tx: Transaction, userId: string, passwordHash: string, at: Date) => Promise<T | undefined>,
   ): Promise<T> {
-    await limits.link.begin(token, address);
+    await limits.link.begin(token, { address });
     // Hashing is expensive: an invalid token must not cause it.
     if (!(await secrets.isValid(purpose, token))) throw linkInvalid();
     const passwordHash = await passwords.hash(password);
@@ -73,14 +78,19 @@ export function createAccountFlows(deps: AccountFlowDeps) {
       return result;
     });
     outbox.wake();
-    await limits.link.succeed(token, address);
+    await limits.link.succeed(token, { address });
     return done;
   }
 
   return {
-    /** Mails a code if the account exists, without revealing whether it does. @throws AppError 429. */
-    requestCode: (email: string, client: ClientAddress): Promise<void> =>
-      request('login_code', limits.code, email, client),
+    /**
+     * Mails a code if the account exists, without revealing whether it does.
+     *
+     * @param browser - the secret of the browser that asks.
+     * @throws AppError 429.
+     */
+    requestCode: (email: string, client: ClientAddress, browser?: string): Promise<void> =>
+      request('login_code', limits.code, email, client, browser),
 
     /**
      * Mails a link to choose a new password if the account exists, without revealing whether it does. A member who hasn't
@@ -88,15 +98,15 @@ export function createAccountFlows(deps: AccountFlowDeps) {
      *
      * @throws AppError 429.
      */
-    requestReset: (email: string, client: ClientAddress): Promise<void> =>
-      request('password_reset', limits.reset, email, client),
+    requestReset: (email: string, client: ClientAddress, browser?: string): Promise<void> =>
+      request('password_reset', limits.reset, email, client, browser),
 
     /** Returns the account that the link belongs to. @throws AppError 400 LINK_INVALID; 429. */
     async describeLink(token: string, address: string): Promise<LinkResponse['link']> {
-      await limits.link.begin(token, address);
+      await limits.link.begin(token, { address });
       const link = await secrets.findLink(token);
       if (!link) throw linkInvalid();
-      await limits.link.succeed(token, address);
+      await limits.link.succeed(token, { address });
       return link;
     },
 

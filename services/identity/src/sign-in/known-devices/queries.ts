@@ -6,7 +6,7 @@ import type { Prisma, Transaction } from '../../resources.js';
  * @returns `isNew` when the account hasn't signed in from it before; `isFirst` when it hasn't from any device.
  */
 export async function recordDevice(
-  db: Transaction,
+  db: Prisma | Transaction,
   userId: string,
   deviceId: string,
   at: Date,
@@ -36,7 +36,7 @@ export async function hasDevice(db: Prisma | Transaction, email: string, deviceI
 }
 
 /** Deletes the devices that were seen longest ago, beyond the number to keep. */
-export const pruneDevices = (db: Transaction, userId: string, keep: number): Promise<unknown> =>
+export const pruneDevices = (db: Prisma | Transaction, userId: string, keep: number): Promise<unknown> =>
   db.$executeRaw`
     delete from known_clients where user_id = ${userId}::uuid and client in (
       select client from known_clients where user_id = ${userId}::uuid order by seen_at desc offset ${keep}

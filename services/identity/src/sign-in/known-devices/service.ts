@@ -1,3 +1,4 @@
+import { toDigest } from '@platform/auth';
 import type { Prisma, Transaction } from '../../resources.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
 import { type ClientAddress, toDeviceId, describeRequest } from '../../base/caller/client.js';
@@ -39,3 +40,38 @@ export const isKnownDevice = (
   email: string,
   client: ClientAddress,
 ): Promise<boolean> => hasDevice(db, email, toDeviceId(client));
+
+const toBrowserId = (secret: string): string => toDigest(`browser ${secret}`);
+
+/** Records that the account has signed in with the browser that has the secret, and mails nothing. */
+export async function recordBrowser(
+  prisma: Prisma,
+  userId: string,
+  {
+    secret,
+    client,
+    at,
+  }: {
+    readonly secret: string;
+    readonly client: ClientAddress;
+    readonly at: Date;
+  },
+): Promise<void> {
+  if (client.isLocal) return;
+  const { isNew } = await recordDevice(prisma, userId, toBrowserId(secret), at);
+  if (isNew) await pruneDevices(prisma, userId, MAX_DEVICES);
+}
+
+/**
+ * Returns the place of an attempt: the browser with the secret, if the account of the address has signed in with it. Unlike
+ * a network and the name of a program, nobody else can claim it.
+ */
+export async function findPlace(
+  prisma: Prisma,
+  email: string,
+  secret: string | undefined,
+): Promise<string | undefined> {
+  if (secret === undefined) return undefined;
+  const id = toBrowserId(secret);
+  return (await hasDevice(prisma, email, id)) ? id : undefined;
+}

@@ -1,6 +1,8 @@
 import { AppError } from '@platform/service-kit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { toCaller } from '../../base/caller/actor.js';
+import { getClient } from '../../base/caller/client.js';
+import { keepBrowserSecret } from '../known-devices/browser-cookie.js';
 import { createFormToken, toClosedForms } from '../page-kit/form-token.js';
 import { type Page, sendPage } from '../page-kit/page.js';
 import type { LoginResponse } from '../sessions/schemas.js';
@@ -25,7 +27,7 @@ export async function setBrowserSession(
   opened: LoginResponse,
 ): Promise<void> {
   const { sessionCookies } = request.server;
-  await sessions.bindToBrowser(opened);
+  await sessions.bindToBrowser(opened, keepBrowserSecret(request, reply), getClient(request));
   const previous = await request.server.findBrowserSession(request);
   if (previous) await sessions.logout(toCaller(previous, request));
   reply

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { AccountFlows } from '../account-flows/service.js';
 import { getClient } from '../../base/caller/client.js';
+import { readBrowserSecret } from '../known-devices/browser-cookie.js';
 import { requireFormToken } from '../page-kit/form-token.js';
 import { type Page, sendPage } from '../page-kit/page.js';
 import type { SignInSteps } from '../second-factor/sign-in.js';
@@ -55,7 +56,7 @@ async function signIn(
 ): Promise<FastifyReply> {
   let outcome: SignInOutcome;
   try {
-    outcome = await sessions.login(attempt.credentials, getClient(request));
+    outcome = await sessions.login(attempt.credentials, getClient(request), readBrowserSecret(request));
   } catch (error) {
     return showAgain(reply, error, attempt.toPage);
   }
@@ -102,7 +103,7 @@ export function codeRoutes(app: App, deps: SignInPageDeps): void {
           toPage: (fault) => enterCodePage({ ...state, fault }),
         });
       try {
-        await deps.flows.requestCode(email, getClient(request));
+        await deps.flows.requestCode(email, getClient(request), readBrowserSecret(request));
       } catch (error) {
         return showAgain(reply, error, (fault) => requestCodePage({ ...state, fault }));
       }
@@ -121,7 +122,7 @@ export function forgotPasswordRoutes(app: App, { flows }: SignInPageDeps): void 
     async (request, reply) => {
       const state = getFormState(request, reply, request.body);
       try {
-        await flows.requestReset(request.body.email, getClient(request));
+        await flows.requestReset(request.body.email, getClient(request), readBrowserSecret(request));
       } catch (error) {
         return showAgain(reply, error, (fault) => forgotPasswordPage({ ...state, fault }));
       }

@@ -2,7 +2,6 @@ import { AppError } from '@platform/service-kit';
 import type { Prisma } from '../../resources.js';
 import type { AttemptLimits } from '../../base/rate-limits/attempt-limits.js';
 import type { Caller } from '../../base/caller/actor.js';
-import { isKnownDevice } from '../known-devices/service.js';
 import type { FailedSignIns } from '../sessions/failed-sign-ins.js';
 import type { Passwords } from '../../base/passwords.js';
 import { findMember } from '../../members/members/queries.js';
@@ -21,20 +20,21 @@ export type ConfirmPassword = (caller: Caller, password: string) => Promise<stri
 export function createConfirmPassword(deps: {
   readonly prisma: Prisma;
   readonly passwords: Passwords;
-  /** The limits of sign-ins: a guess here counts like a guess there. */
+  /** The limits of sign-ins. Guesses are counted at the session: nobody without it can use them up. */
   readonly limits: AttemptLimits;
   readonly failures: Pick<FailedSignIns, 'record'>;
 }): ConfirmPassword {
   const { prisma, passwords, limits, failures } = deps;
   return async (caller, password) => {
-    const { orgId, userId, email, client } = caller;
-    await limits.begin(email, client.address, () => isKnownDevice(prisma, email, client));
+    const { orgId, userId, email, client, credentialId } = caller;
+    const origin = { address: client.address, place: credentialId };
+    await limits.begin(email, origin);
     const passwordHash = (await findMember(prisma, orgId, userId))?.passwordHash ?? null;
     if (!(await passwords.verify(passwordHash, password)) || passwordHash === null) {
       failures.record({ email, method: 'password', client });
       throw wrongPassword();
     }
-    await limits.succeed(email, client.address);
+    await limits.succeed(email, origin);
     return passwordHash;
   };
 }

@@ -33,7 +33,7 @@ export function createConfirmations(deps: {
     /** @returns the address of the provider. @throws AppError 409 NOT_LINKED; 429; 503. */
     async begin(caller: Caller, browser: string, returnTo: string): Promise<URL> {
       const { orgId, email, credentialId: sessionId, client } = caller;
-      await limits.begin(getDomain(email), client.address);
+      await limits.begin(getDomain(email), client);
       const provider = await findProvider(prisma, orgId);
       if (!provider || !(await findLink(prisma, caller))) throw noConnection();
       return begin(provider, browser, { email, returnTo, sessionId });
@@ -65,7 +65,7 @@ export function createConfirmations(deps: {
           at,
         });
       });
-      await limits.succeed(getDomain(caller.email), caller.client.address);
+      await limits.succeed(getDomain(caller.email), caller.client);
     },
   };
 }

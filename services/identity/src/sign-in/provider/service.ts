@@ -1,7 +1,8 @@
 import { toDigest } from '@platform/auth';
-import { AppError, type Clock } from '@platform/service-kit';
+import { AppError, type Clock, tooManyRequests } from '@platform/service-kit';
 import type { Prisma } from '../../resources.js';
-import type { AttemptLimits } from '../../base/rate-limits/attempt-limits.js';
+import { ATTEMPT_WINDOW_MS, type AttemptLimits } from '../../base/rate-limits/attempt-limits.js';
+import { incrementCount, toKey } from '../../base/rate-limits/queries.js';
 import type { Caller } from '../../base/caller/actor.js';
 import { insertAuditEntry } from '../../audit/queries.js';
 import { getDomain } from '../identity-provider/domain.js';
@@ -29,6 +30,9 @@ import { consumeSignIn, isUniqueViolation, type StoredSignIn } from './queries.j
  * The data of the callback is stored under the digest of the state, so that any replica can complete it. It counts only in
  * the browser that began it: that one holds a secret in a cookie, from which nonce and PKCE verifier are derived.
  */
+
+/** The sign-ins of one person in fifteen minutes: each opens a session and stays in the audit for long. */
+const MAX_SIGN_INS = 100;
 
 /** The number of times that a sign-in is tried when another one changes the same account. */
 const TRIES = 3;
@@ -80,6 +84,14 @@ export function createProviderSignIns(deps: ProviderSignInDeps) {
       return outcome;
     });
 
+  /** @throws AppError 429. */
+  async function countSignIn(orgId: string, { subject }: Person): Promise<void> {
+    const key = `provider:person:${toKey(`${orgId} ${subject}`)}`;
+    const count = await incrementCount(prisma, key, new Date(clock()), ATTEMPT_WINDOW_MS);
+    if (count > MAX_SIGN_INS)
+      throw tooManyRequests(ATTEMPT_WINDOW_MS / 1_000, 'Too many sign-ins: try again later');
+  }
+
   async function signInPatiently(...attempt: Parameters<typeof signIn>): Promise<SignInOutcome> {
     for (let tries = 1; ; tries += 1)
       try {
@@ -105,9 +117,10 @@ export function createProviderSignIns(deps: ProviderSignInDeps) {
       return undefined;
     }
     const person = toPerson(provider.issuer, claims);
+    await countSignIn(orgId, person);
     const outcome = await signInPatiently(revision, orgId, person, claims, client);
     outbox.wake();
-    await limits.succeed(getDomain(person.email), client.address);
+    await limits.succeed(getDomain(person.email), client);
     return outcome;
   }
 
@@ -137,7 +150,7 @@ export function createProviderSignIns(deps: ProviderSignInDeps) {
     ): Promise<URL> {
       const email = normaliseEmail(typed);
       const domain = getDomain(email);
-      await limits.begin(domain, client.address);
+      await limits.begin(domain, client);
       const provider = await findProviderOfDomain(prisma, domain);
       if (!provider) throw noProvider();
       return begin(provider, browser, { email, returnTo });

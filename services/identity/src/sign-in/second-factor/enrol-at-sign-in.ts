@@ -89,13 +89,13 @@ export function createEnrolAtSignIn(deps: EnrolAtSignInDeps) {
       client: ClientAddress,
     ): Promise<EnrolledSession> {
       const found = await find(challenge);
-      await limits.begin(found.account.id, client.address);
+      await limits.begin(found.account.id, client);
       const confirmed = enrolments.confirm(toHolder(found), sent);
       const opened = await complete(challenge, client, () =>
         Promise.resolve({ factor: 'totp', ...confirmed }),
       );
       if (!opened) throw signInExpired();
-      await limits.succeed(found.account.id, client.address);
+      await limits.succeed(found.account.id, client);
       return opened;
     },
 
@@ -115,14 +115,14 @@ export function createEnrolAtSignIn(deps: EnrolAtSignInDeps) {
       client: ClientAddress,
     ): Promise<EnrolledSession> {
       const found = await find(challenge);
-      await limits.begin(found.account.id, client.address);
+      await limits.begin(found.account.id, client);
       const opened = await complete(challenge, client, async (tx, { account, tokenHash }, at) => {
         const request = { holder: tokenHash, at };
         const credential = await checkNewPasskey(tx, relyingParty, account.id, registration, request);
         return credential && { factor: 'passkey', credential, name: toName(name, client) };
       });
       if (!opened) throw passkeyInvalid();
-      await limits.succeed(found.account.id, client.address);
+      await limits.succeed(found.account.id, client);
       return opened;
     },
   };

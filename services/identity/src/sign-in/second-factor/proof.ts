@@ -52,7 +52,7 @@ export function createChangeWithProof(deps: ProofDeps): ChangeWithProof {
     const { userId, email, client, credentialId: holder } = caller;
     const presented = toPresented(proof);
     if (!(await isSessionConfirmed(prisma, caller, clock()))) throw new ConfirmationRequired();
-    if (presented) await limits.begin(userId, client.address);
+    if (presented) await limits.begin(userId, client);
     // A wrong code is counted in the transaction, so it is thrown only afterwards.
     const outcome = await prisma.$transaction(async (tx): Promise<Outcome<Changed>> => {
       if (!(await lockFactors(tx, caller))) throw userNotFound();
@@ -72,7 +72,7 @@ export function createChangeWithProof(deps: ProofDeps): ChangeWithProof {
         ? codesExhausted(outcome.retryAfterMs / 1_000)
         : wrongOwnFactor(outcome.fault);
     }
-    if (presented) await limits.succeed(userId, client.address);
+    if (presented) await limits.succeed(userId, client);
     return outcome.value;
   };
 }

@@ -2,6 +2,7 @@ import type { Clock } from '@platform/service-kit';
 import type { PublicKeyCredentialRequestOptionsJSON } from '@simplewebauthn/server';
 import type { Prisma } from '../../resources.js';
 import type { AttemptLimits } from '../../base/rate-limits/attempt-limits.js';
+import { insertAuditEntry } from '../../audit/queries.js';
 import type { ClientAddress } from '../../base/caller/client.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
 import { createUseOptions } from '../passkeys/ceremonies.js';
@@ -74,7 +75,17 @@ export function createSignInSteps(deps: SignInStepDeps) {
     if (!hasFactor && !(await holdSecondFactorRequired(tx, account.orgId)))
       return { session: await openSession(tx, toUser(account), client, { method }) };
     const begun = await pending.begin(tx, account, method);
-    return { pending: { step: hasFactor ? 'verify' : 'enrol', ...begun } };
+    const step = hasFactor ? 'verify' : 'enrol';
+    // Whoever gives up here knows the password, or reads the mails, of the account.
+    await insertAuditEntry(tx, {
+      orgId: account.orgId,
+      action: 'sign_in.first_factor',
+      actor: { actorId: account.id, credential: null, client },
+      subjectId: account.id,
+      detail: { method, step },
+      at: new Date(clock()),
+    });
+    return { pending: { step, ...begun } };
   };
 
   return {
@@ -111,7 +122,7 @@ export function createSignInSteps(deps: SignInStepDeps) {
       client: ClientAddress,
     ): Promise<LoginResponse> {
       const { account } = await pending.find(challenge);
-      await limits.begin(account.id, client.address);
+      await limits.begin(account.id, client);
       const { checked, session } = await passWith(challenge, presented, client);
       outbox.wake();
       if ('fault' in checked || session === undefined) {
@@ -121,7 +132,7 @@ export function createSignInSteps(deps: SignInStepDeps) {
           ? codesExhausted(fault.retryAfterMs / 1_000)
           : wrongSecondFactor(fault.fault);
       }
-      await limits.succeed(account.id, client.address);
+      await limits.succeed(account.id, client);
       return session;
     },
   };

@@ -13,6 +13,6 @@ export const unauthorised = (code: string, message: string): AppError =>
 export const wrongCredentials = (): AppError =>
   unauthorised('INVALID_CREDENTIALS', 'Invalid e-mail or password');
 
-/** The proof was right, but members of the domain have to sign in with the organisation's provider. */
+/** Members of the domain have to sign in with the organisation's provider. The error is the same for any account there. */
 export const providerRequired = (): AppError =>
   unauthorised('PROVIDER_REQUIRED', 'Your organisation requires you to sign in with its identity provider');

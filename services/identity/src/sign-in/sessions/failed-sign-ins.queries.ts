@@ -7,6 +7,8 @@ export interface FailedSignIn {
   readonly email: string;
   readonly method: 'password' | 'code' | 'second_factor';
   readonly client: ClientAddress;
+  /** Why it was refused although what was presented is right; undefined when that is wrong. */
+  readonly reason?: 'provider required';
 }
 
 /** A failure with the id of its audit entry, so that writing it twice adds one entry. */
@@ -20,11 +22,11 @@ export interface StoredFailure extends FailedSignIn {
  * belong to no organisation and are dropped. Repeating the statement adds nothing.
  */
 const insert = `
-  insert into audit_entries (id, org_id, action, subject_id, address, user_agent, detail, created_at)
-  select failed.id, users.org_id, 'sign_in.failed', users.id, failed.address, failed.user_agent,
+  insert into audit_entries (id, org_id, action, subject_id, address, user_agent, reason, detail, created_at)
+  select failed.id, users.org_id, 'sign_in.failed', users.id, failed.address, failed.user_agent, failed.reason,
          jsonb_build_object('method', failed.method), failed.at
-  from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[])
-         as failed (id, email, method, address, user_agent, at)
+  from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::text[])
+         as failed (id, email, method, address, user_agent, at, reason)
     join users on users.email = failed.email and users.removed_at is null
   order by failed.id
   on conflict do nothing`;
@@ -40,5 +42,6 @@ export const insertFailedSignIns = (db: pg.Pool, failures: readonly StoredFailur
       failures.map(({ client }) => client.address),
       failures.map(({ client }) => getUserAgent(client)),
       failures.map(({ at }) => at),
+      failures.map(({ reason }) => reason ?? null),
     ],
   });

@@ -5,9 +5,14 @@ import { createFailedSignIns, type FailedSignIns } from './failed-sign-ins.js';
 import { loginRoutes, logoutRoutes } from './routes.js';
 import { createSessionService, type SessionService } from './service.js';
 
-/** The limits that all forms with a password share: a guess at one counts like a guess at another. */
 export interface SignInAttempts {
+  /** The limits that all forms with a password share: a guess at one counts like a guess at another. */
   readonly limits: AttemptLimits;
+  /**
+   * The limits of mailed codes, so that guesses of passwords do not block them. Those of an account are counted with its
+   * code.
+   */
+  readonly codeLimits: AttemptLimits;
   readonly failures: FailedSignIns;
 }
 
@@ -18,17 +23,26 @@ export function startSignInAttempts(deps: {
   readonly log: Logger;
   readonly shutdown: Shutdown;
 }): SignInAttempts {
-  const limits = createAttemptLimits(deps.pool, {
-    name: 'login',
-    perSubject: 100,
+  // Each success opens a session and stays in the audit for long.
+  const limit = {
     perPair: 10,
     perAddress: 100,
-    message: 'Too many failed sign-ins: try again later',
+    successesPerSubject: 100,
+    message: 'Too many sign-ins: try again later',
+  };
+  const limits = createAttemptLimits(deps.pool, {
+    ...limit,
+    name: 'login',
+    perSubject: 100,
+  });
+  const codeLimits = createAttemptLimits(deps.pool, {
+    ...limit,
+    name: 'login-code',
   });
   const failures = createFailedSignIns(deps);
   failures.start();
   deps.shutdown.on('flush', 'failed sign-ins', failures.stop);
-  return { limits, failures };
+  return { limits, codeLimits, failures };
 }
 
 /** Registers login and logout. */

@@ -10,11 +10,13 @@ import type { RecordSignIn } from '../known-devices/service.js';
 import type { SigningKeys } from '../../credentials/signing-keys/service.js';
 import type { User } from '../../members/members/schemas.js';
 import { providerRequired } from './errors.js';
-import { insertSession } from './queries.js';
+import { endOldestSessions, insertSession } from './queries.js';
 import type { LoginResponse } from './schemas.js';
 import type { FirstFactor, SecondFactor } from './sign-in-outcome.js';
 
 const SESSION_SECONDS = 24 * 60 * 60;
+/** The open sessions of a member. One more ends the oldest of them. */
+const MAX_SESSIONS = 100;
 
 /** The factors with which the member authenticated. */
 export interface SignInProof {
@@ -53,13 +55,18 @@ export function createOpenSession(deps: {
     const session = { id, orgId: user.orgId, userId: user.id, tokenHash: toDigest(token) };
     const origin = { address: client.address, userAgent: getUserAgent(client) };
     await insertSession(tx, { ...session, ...origin, firstFactor: method, createdAt: at, expiresAt });
+    const endedCount = await endOldestSessions(tx, user.id, at, MAX_SESSIONS);
     await insertAuditEntry(tx, {
       orgId: user.orgId,
       action: 'session.created',
       // The factors of `method` and `secondFactor` authenticated the member.
       actor: { actorId: user.id, credential: null, client },
       subjectId: id,
-      detail: { method, ...(secondFactor !== undefined && { secondFactor }) },
+      detail: {
+        method,
+        ...(secondFactor !== undefined && { secondFactor }),
+        ...(endedCount > 0 && { sessionsEnded: String(endedCount) }),
+      },
       at,
     });
     await recordSignIn(tx, user.id, client, at);

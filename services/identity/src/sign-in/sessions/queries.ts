@@ -44,6 +44,24 @@ export async function endOwnSession(
 export const insertSession = (db: Transaction, session: NewSession): Promise<unknown> =>
   db.session.create({ data: session, select: { id: true } });
 
+/**
+ * Ends the oldest open sessions of the member, beyond the number to keep.
+ *
+ * @returns how many were ended.
+ */
+export const endOldestSessions = (
+  db: Transaction,
+  userId: string,
+  at: Date,
+  keep: number,
+): Promise<number> => db.$executeRaw`
+  update sessions set ended_at = ${at.toISOString()}::timestamptz
+  where ended_at is null and id in (
+    select id from sessions
+    where user_id = ${userId}::uuid and ended_at is null and expires_at > ${at.toISOString()}::timestamptz
+    order by id desc offset ${keep}
+  )`;
+
 /** Notes that a browser was given the session. */
 export const markBrowserSession = (
   db: Prisma,

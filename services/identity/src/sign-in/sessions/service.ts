@@ -5,13 +5,15 @@ import { clearMailCooldowns } from '../../base/rate-limits/mail-limits.js';
 import { toActor, type Caller } from '../../base/caller/actor.js';
 import { insertAuditEntry } from '../../audit/queries.js';
 import type { ClientAddress } from '../../base/caller/client.js';
-import { isKnownDevice } from '../known-devices/service.js';
+import { findPlace, isKnownDevice, recordBrowser } from '../known-devices/service.js';
+import { findRequiringOrganisation } from '../../members/organisation/provider-requirement.queries.js';
+import { getDomain } from '../identity-provider/domain.js';
 import { areCodesEnabled } from '../../members/organisation/queries.js';
 import type { OneTimeSecrets } from '../../mails/one-time-secrets/service.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
 import { type Account, findUserByEmail, lockUnchangedAccount } from '../../members/members/queries.js';
 import { normaliseEmail } from '../../members/members/service.js';
-import { wrongCredentials } from './errors.js';
+import { providerRequired, wrongCredentials } from './errors.js';
 import type { FailedSignIns } from './failed-sign-ins.js';
 import type { Passwords } from '../../base/passwords.js';
 import { endSession, markBrowserSession } from './queries.js';
@@ -23,12 +25,13 @@ export function createSessionService(deps: {
   readonly passwords: Passwords;
   readonly secrets: OneTimeSecrets;
   readonly limits: AttemptLimits;
+  readonly codeLimits: AttemptLimits;
   readonly outbox: Outbox;
   readonly passFirstFactor: PassFirstFactor;
   readonly failures: FailedSignIns;
   readonly clock: Clock;
 }) {
-  const { prisma, passwords, secrets, limits, outbox, passFirstFactor, failures, clock } = deps;
+  const { prisma, passwords, secrets, limits, codeLimits, outbox, passFirstFactor, failures, clock } = deps;
 
   async function findByPassword(email: string, password: string): Promise<Account | null> {
     const account = await findUserByEmail(prisma, email);
@@ -47,20 +50,38 @@ export function createSessionService(deps: {
     /**
      * Logs in with a password or a code.
      *
+     * @param browser - the secret of the browser that asks.
      * @returns the session, or the step that is missing.
-     * @throws AppError 400; 401 for wrong credentials; 429 after too many attempts.
+     * @throws AppError 400; 401 for wrong credentials; 429 after too many attempts; 503 while too many others sign in.
      */
-    async login({ email: typed, password, otp }: LoginBody, client: ClientAddress): Promise<SignInOutcome> {
+    async login(
+      { email: typed, password, otp }: LoginBody,
+      client: ClientAddress,
+      browser?: string,
+    ): Promise<SignInOutcome> {
       if ((password === undefined) === (otp === undefined))
         throw validationError([{ field: 'password', message: 'must be given, or otp in its place' }]);
       const email = normaliseEmail(typed);
-      await limits.begin(email, client.address, () => isKnownDevice(prisma, email, client));
-      const account =
-        password === undefined ? await findByCode(email, otp ?? '') : await findByPassword(email, password);
       const method = password === undefined ? 'code' : 'password';
-      if (!account) {
-        failures.record({ email, method, client });
-        throw wrongCredentials();
+      const attempts = password === undefined ? codeLimits : limits;
+      const origin = {
+        address: client.address,
+        place: await findPlace(prisma, email, browser),
+      };
+      await attempts.begin(email, origin, () => isKnownDevice(prisma, email, client));
+      const account = await (
+        password === undefined ? findByCode(email, otp ?? '') : findByPassword(email, password)
+      ).catch(async (error: unknown) => {
+        await attempts.withdraw(email, origin);
+        throw error;
+      });
+      // Where the organisation of a domain requires its provider, the answer does not tell whether the password was right, or
+      // whether there is an account. Another organisation's account at the domain keeps its password.
+      const requiredBy = await findRequiringOrganisation(prisma, getDomain(email));
+      const isRefused = account !== null && account.orgId === requiredBy;
+      if (!account || isRefused) {
+        failures.record({ email, method, client, ...(isRefused && { reason: 'provider required' }) });
+        throw requiredBy === undefined ? wrongCredentials() : providerRequired();
       }
       const outcome = await prisma.$transaction(async (tx) => {
         // A concurrent password reset ends all sessions, so it prevents this one too.
@@ -70,13 +91,22 @@ export function createSessionService(deps: {
       });
       if (!outcome) throw wrongCredentials();
       outbox.wake();
-      await limits.succeed(email, client.address);
+      await attempts.succeed(email, origin);
       return outcome;
     },
 
     /** Notes that a browser holds the session: whoever finds the browser open must not do dangerous acts with it (AUTH-41). */
-    async bindToBrowser({ accessToken, user }: LoginResponse): Promise<void> {
+    async bindToBrowser(
+      { accessToken, user }: LoginResponse,
+      secret: string,
+      client: ClientAddress,
+    ): Promise<void> {
       await markBrowserSession(prisma, { orgId: user.orgId, userId: user.id }, accessToken);
+      await recordBrowser(prisma, user.id, {
+        secret,
+        client,
+        at: new Date(clock()),
+      });
     },
 
     /** Ends the session immediately; tokens aren't affected. */

@@ -96,6 +96,18 @@ test('wrong guesses from one network do not lock out the owner in another', asyn
   expect((await login(email, code)).status).toBe(200);
 });
 
+test('guesses of the password from everywhere do not block a mailed code', async () => {
+  const { email } = await platform.createUser();
+  const code = await requestCode(email);
+  const guess = (network: number) =>
+    platform.post('login', { email, password: 'guess-guess' }, { 'x-forwarded-for': `192.0.2.${network}` });
+  for (let round = 0; round < 11; round += 1)
+    await Promise.all(Array.from({ length: 10 }, (_, index) => guess(10 * round + index)));
+  const headers = { 'x-forwarded-for': '203.0.113.50' };
+  expect((await platform.post('login', { email, password }, headers)).status).toBe(429);
+  expect((await platform.post('login', { email, otp: code }, headers)).status).toBe(200);
+});
+
 test('the count of thirty wrong guesses is reset after a day', async () => {
   const { email } = await platform.createUser();
   await guessWrongly(email, await requestCode(email), 30);

@@ -1,3 +1,4 @@
+import { waitFor } from '@platform/testing';
 import { liftRequirementByCommand } from '../../../src/sign-in/identity-provider/commands.js';
 import { makeAdministrator } from '../../../src/commands/administrators.js';
 import { createPasswords } from '../../../src/base/passwords.js';
@@ -61,12 +62,21 @@ test('IDP-9 the provider is required only when a domain is verified and an admin
 
   const refused = await login(boss);
   expect([refused.status, refused.body.error.code]).toEqual([401, 'PROVIDER_REQUIRED']);
-  // A wrong password is not told apart from one of an unknown account.
+  // Neither an account nor a right password is told apart.
   for (const wrong of [
     { ...boss, password: 'wrong-horse' },
-    { ...boss, email: `nobody@${boss.email}` },
-  ])
-    expect((await login(wrong)).body.error.code).toBe('INVALID_CREDENTIALS');
+    { ...boss, email: `nobody-${boss.email}` },
+  ]) {
+    const answer = await login(wrong);
+    expect([answer.status, answer.text]).toEqual([refused.status, refused.text]);
+  }
+  const failures = () =>
+    identity.db.query(
+      `select reason from audit_entries where action = 'sign_in.failed' and org_id = $1 order by reason`,
+      [orgId],
+    );
+  await waitFor(async () => (await failures()).rowCount === 2, { what: 'both failures of the account' });
+  expect((await failures()).rows).toEqual([{ reason: 'provider required' }, { reason: null }]);
   const browser = createHttpBrowser(identity.url);
   const page = await browser.signIn(boss);
   expect([page.status, page.text]).toEqual([

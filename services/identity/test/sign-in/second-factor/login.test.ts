@@ -121,6 +121,12 @@ test('AUTH-30 ten wrong codes from one network lead to 429, and are in the audit
   });
 });
 
+test('AUTH-28 a first factor is in the audit, although the second one never comes', async () => {
+  const { member } = await createEnrolled();
+  await beginChallenge(identity, member);
+  expect(await auditOf(member.id, 'sign_in.first_factor')).toHaveLength(1);
+});
+
 test('AUTH-28 logins of people without a second factor stay as they are', async () => {
   const member = await identity.createMember(session);
   const { status, body } = await beginLogin(identity, member);

@@ -1,4 +1,5 @@
 import type { Answer } from '@platform/testing';
+import { toKey } from '../../../src/base/rate-limits/queries.js';
 import { admin, type IdentityUnderTest, startIdentity } from '../../identity.js';
 
 let identity: IdentityUnderTest;
@@ -24,6 +25,15 @@ const getStatuses = (answers: readonly Answer[]) =>
   answers.map(({ status }) => status).toSorted((a, b) => a - b);
 const many = <T>(count: number, of: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => of(index));
+/** Makes so many attempts, fifty at a time: more passwords than that at once are too many to be hashed. */
+async function attemptMany(count: number, of: (index: number) => Promise<Answer>): Promise<Answer[]> {
+  const answers: Answer[] = [];
+  while (answers.length < count) {
+    const done = answers.length;
+    answers.push(...(await Promise.all(many(Math.min(50, count - done), (index) => of(done + index)))));
+  }
+  return answers;
+}
 
 function expectLimited({ status, headers, body }: Answer): void {
   expect(status).toBe(429);
@@ -47,16 +57,54 @@ test('limits an unknown account in the same way', async () => {
   expect(getStatuses(answers)).toEqual([...many(10, () => 401), 429, 429]);
 });
 
-test('limits an account to 100 failures over all networks, where an IPv6 network is a /64', async () => {
+const countGuesses = (answers: readonly Answer[]) => answers.filter(({ status }) => status === 401).length;
+
+test('limits an account to 100 failures over all networks', async () => {
   const { email } = await identity.createMember(await identity.login());
-  const inOneNetwork = await Promise.all(
-    many(12, (index) => attempt(email, 'guess-guess', `2001:db8::${index}`)),
+  const answers = await attemptMany(110, (index) =>
+    attempt(email, 'guess-guess', `2001:db8:${index + 1}::1`),
   );
-  expect(getStatuses(inOneNetwork)).toEqual([...many(10, () => 401), 429, 429]);
-  const elsewhere = await Promise.all(
-    many(95, (index) => attempt(email, 'guess-guess', `2001:db8:1:${index}::1`)),
+  expect(countGuesses(answers)).toBe(100);
+});
+
+test('limits the guesses at an account of an IPv6 host, of a home (/56) and of a site (/48)', async () => {
+  const { email } = await identity.createMember(await identity.login());
+  const guess = (count: number, toAddress: (index: number) => string) =>
+    Promise.all(many(count, (index) => attempt(email, 'guess-guess', toAddress(index)))).then(countGuesses);
+  expect(await guess(12, (index) => `2001:db8:a0:1::${index}`)).toBe(10);
+  expect(await guess(20, (index) => `2001:db8:a0:${index + 10}::1`)).toBe(10);
+  expect(await guess(30, (index) => `2001:db8:a0:1${index + 10}::1`)).toBe(20);
+  expect(await guess(10, (index) => `2001:db8:a0:${index + 10}00::1`)).toBe(0);
+  expect((await attempt(email, admin.password, '2001:db8:a1::1')).status).toBe(200);
+});
+
+test('limits the failures of an IPv6 home over all accounts', async () => {
+  const answers = await attemptMany(210, (index) =>
+    attempt(`nobody-${index}@example.com`, 'some-password', `2001:db8:b0:${index % 100}::1`),
   );
-  expect(getStatuses(elsewhere).filter((status) => status === 401)).toHaveLength(90);
+  expect(countGuesses(answers)).toBe(200);
+  expect((await attempt(admin.email, admin.password, '2001:db8:b0:99::2')).status).toBe(429);
+  expect((await attempt(admin.email, admin.password, '2001:db8:b0:100::2')).status).toBe(200);
+});
+
+test('limits the sign-ins of an account, and ends the oldest of more than 100 open sessions', async () => {
+  const { email, session } = await identity.createMember(await identity.login());
+  const sessionStatus = async (token: string) =>
+    (await identity.call('GET', '/api/v1/users/me', { token })).status;
+  for (let count = 1; count < 100; count += 1)
+    expect((await attempt(email, admin.password, `198.51.100.${count}`)).status).toBe(200);
+  expectLimited(await attempt(email, admin.password, '203.0.113.1'));
+  expect((await attempt(admin.email, admin.password)).status).toBe(200);
+  expect(await sessionStatus(session)).toBe(200);
+  await identity.db.query(`delete from rate_limits where key like 'login:success:%'`);
+  const { status, body } = await attempt(email, admin.password, '203.0.113.1');
+  expect([status, await sessionStatus(body.accessToken as string), await sessionStatus(session)]).toEqual([
+    200, 200, 401,
+  ]);
+  const { rows } = await identity.db.query(
+    `select detail->>'sessionsEnded' as ended from audit_entries where action = 'session.created' order by id desc limit 1`,
+  );
+  expect(rows).toEqual([{ ended: '1' }]);
 });
 
 test('resets the failures of an account after the right password', async () => {
@@ -64,16 +112,15 @@ test('resets the failures of an account after the right password', async () => {
     await Promise.all(many(9, () => attempt(admin.email, 'not-the-password')));
     expect((await attempt(admin.email, admin.password)).status).toBe(200);
   }
-  const { rows } = await identity.db.query(
-    `select key from rate_limits where key like '%account%' and points = 0`,
-  );
-  expect(rows).toEqual([]);
+  const { rows } = await identity.db.query('select points from rate_limits where key = $1', [
+    `login:account:${toKey(admin.email)}`,
+  ]);
+  // Those of all networks together go on counting.
+  expect(rows).toEqual([{ points: 18 }]);
 });
 
 test('limits an address to 100 failures over all accounts, without affecting other addresses', async () => {
-  const answers = await Promise.all(
-    many(110, (index) => attempt(`nobody-${index}@example.com`, 'some-password')),
-  );
+  const answers = await attemptMany(110, (index) => attempt(`nobody-${index}@example.com`, 'some-password'));
   expect(getStatuses(answers)).toEqual([...many(100, () => 401), ...many(10, () => 429)]);
   expectLimited(await attempt(admin.email, admin.password));
   expect((await attempt(admin.email, admin.password, '198.51.100.2')).status).toBe(200);

@@ -20,6 +20,7 @@ test('AUTH-19 the sign-in page opens a session of 24 hours in a cookie that scri
   expect(answer.headers.get('cache-control')).toBe('no-store');
   const session = browser.cookies.get('platform_session') ?? '';
   expect(answer.headers.getSetCookie()).toEqual([
+    expect.stringMatching(/^platform_browser=[\w-]{43}; Max-Age=15552000; Path=\/; SameSite=Lax; HttpOnly$/),
     `platform_session=${session}; Max-Age=${DAY_SECONDS}; Path=/; SameSite=Lax; HttpOnly`,
     `platform_csrf=${browser.cookies.get('platform_csrf')}; Max-Age=${DAY_SECONDS}; Path=/; SameSite=Lax`,
     'platform_form=; Max-Age=0; Path=/; SameSite=Lax; HttpOnly',
@@ -36,6 +37,7 @@ test('AUTH-19 over HTTPS the cookies are Secure and bound to the host', async ()
     const browser = createHttpBrowser(secure.url);
     const answer = await browser.signIn(admin);
     expect(answer.headers.getSetCookie()).toEqual([
+      expect.stringMatching(/^__Host-platform_browser=[^;]+; Max-Age=15552000; Path=\/; SameSite=Lax; Secure; HttpOnly$/),
       expect.stringMatching(/^__Host-platform_session=[^;]+; Max-Age=86400; Path=\/; SameSite=Lax; Secure; HttpOnly$/),
       expect.stringMatching(/^__Host-platform_csrf=[^;]+; Max-Age=86400; Path=\/; SameSite=Lax; Secure$/),
       expect.stringMatching(/^__Host-platform_form=;/),
@@ -87,13 +89,13 @@ test('AUTH-20 the sign-out page and the API end a session by cookie at once', as
   const page = await browser.open('/sign-out');
   expect(page.text).toContain(admin.email);
   expect((await browser.post('/sign-out', { csrf: fieldIn(page, 'csrf') })).status).toBe(303);
-  expect([...browser.cookies.keys()]).toEqual([]);
+  expect([...browser.cookies.keys()]).toEqual(['platform_browser']);
   expect((await identity.call('GET', ME, { token: session })).status).toBe(401);
   expect((await browser.open('/sign-out')).text).toContain('You are signed out');
 
   await browser.signIn(admin);
   expect((await browser.call('POST', '/api/v1/auth/logout')).status).toBe(204);
-  expect([...browser.cookies.keys()]).toEqual([]);
+  expect([...browser.cookies.keys()]).toEqual(['platform_browser']);
 });
 
 test('redirects a browser that is signed in, unless it has to sign in again', async () => {

@@ -1,0 +1,33 @@
+import { createPasswords } from '../../../src/base/passwords.js';
+import { AppError } from '@platform/service-kit';
+
+/* Passwords as in production: 19 MiB and some 20 ms each. */
+
+test('a flood of passwords waits in a bounded queue, and is refused beyond it', async () => {
+  const passwords = createPasswords();
+  const hash = await passwords.hash('correct-horse-battery');
+  const answers = await Promise.allSettled(
+    Array.from({ length: 200 }, () => passwords.verify(hash, 'correct-horse-battery')),
+  );
+  const refused = answers
+    .filter((answer) => answer.status === 'rejected')
+    .map(({ reason }) => reason as unknown);
+  expect(answers.filter((answer) => answer.status === 'fulfilled' && answer.value)).toHaveLength(66);
+  expect(refused).toHaveLength(134);
+  for (const error of refused) {
+    expect(error).toBeInstanceOf(AppError);
+    expect(error).toMatchObject({
+      statusCode: 503,
+      headers: { 'retry-after': '1' },
+    });
+  }
+  expect(await passwords.verify(hash, 'correct-horse-battery')).toBe(true);
+});
+
+test('two passwords are hashed at once at most, and a fault frees the place', async () => {
+  const passwords = createPasswords();
+  const hash = await passwords.hash('correct-horse-battery');
+  const broken = Array.from({ length: 10 }, () => passwords.verify('no hash', 'x'));
+  for (const answer of await Promise.allSettled(broken)) expect(answer.status).toBe('rejected');
+  expect(await passwords.verify(hash, 'correct-horse-battery')).toBe(true);
+});
