@@ -106,7 +106,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
   registerTokens(app, { ...tokens, refusedUses, scanningKeys: config.SECRET_SCANNING_KEYS });
   const { record: recordCall } = registerToolActivity(app, common);
   registerConnectedApps(app, common);
-  registerConnectionPolicy(app, common);
+  registerConnectionPolicy(app, { ...common, clientHosts: config.OAUTH_CLIENT_HOSTS });
   registerApplications(app, common);
   registerAudit(app, common);
   const oauth = registerOauth(app, {

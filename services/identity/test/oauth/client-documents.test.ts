@@ -1,4 +1,5 @@
-import { type IdentityUnderTest, startIdentity } from '../identity.js';
+import { callUrl } from '@platform/testing';
+import { type IdentityUnderTest, start, startIdentity } from '../identity.js';
 import { type Browser, consent, createAuthorization, createBrowser, exchangeCode } from './flow.js';
 
 const clientId = 'https://claude.ai/oauth/client.json';
@@ -18,10 +19,14 @@ beforeAll(async () => {
       return document ? Response.json(document) : new Response('', { status: 404 });
     },
   });
+});
+afterAll(() => identity.close());
+// Each test may have clients read that nobody has connected.
+beforeEach(async () => {
+  identity.advance(60_000);
   browser = createBrowser(identity);
   await browser.signIn();
 });
-afterAll(() => identity.close());
 
 const describeClient = (id: string, fields: object = {}) =>
   documents.set(id, {
@@ -90,6 +95,93 @@ test('a document that could not be fetched is not requested again for half a min
   identity.advance(31_000);
   describeClient(id);
   expect([await ask(), countFetches()]).toEqual([303, 2]);
+});
+
+/** Starts another replica, which has read no document yet, on a network of its own. */
+const startReplica = (fetchDocument: typeof fetch) =>
+  start(identity.databaseUrl, { OAUTH_CLIENT_HOSTS: 'claude.ai,agents.example' }, { fetchDocument });
+type Replica = Awaited<ReturnType<typeof startReplica>>;
+
+const refreshAt = ({ url }: Replica, client: string, token: string) =>
+  callUrl(`${url}/oauth2/token`, 'POST', {
+    raw: new URLSearchParams({
+      grant_type: 'refresh_token',
+      client_id: client,
+      refresh_token: token,
+    }).toString(),
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+  });
+
+async function connect(id: string): Promise<string> {
+  describeClient(id);
+  const authorization = createAuthorization(id);
+  const code = (await consent(browser, authorization)).searchParams.get('code') ?? '';
+  return (await exchangeCode(identity, authorization, code)).body.refresh_token as string;
+}
+
+test.each<[string, typeof fetch]>([
+  ['cannot be reached', () => Promise.reject(new Error('connect ECONNREFUSED'))],
+  ['answers 500', async () => new Response('', { status: 500 })],
+  ['answers with a page', async () => new Response('<h1>Maintenance</h1>')],
+])(
+  'OAUTH-7: a connected client refreshes while its host %s, and a new one is 503',
+  async (what, fetchDocument) => {
+    const id = `https://agents.example/known/${encodeURIComponent(what)}`;
+    const token = await connect(id);
+    const replica = await startReplica(fetchDocument);
+    try {
+      const refreshed = await refreshAt(replica, id, token);
+      expect([refreshed.status, refreshed.body.scope]).toEqual([200, 'user:read crawl:read']);
+      const unknown = 'https://agents.example/unknown';
+      for (const answer of [
+        await refreshAt(replica, unknown, token),
+        await refreshAt(replica, unknown, token),
+        await createBrowser(replica).get(createAuthorization(unknown).url),
+      ])
+        expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '30']);
+      expect((await refreshAt(replica, unknown, token)).body.error).toBe('temporarily_unavailable');
+    } finally {
+      await replica.shutdown.run('test done');
+    }
+  },
+);
+
+test('OAUTH-7: a connected client whose document is gone is refused', async () => {
+  const id = 'https://agents.example/withdrawn';
+  const token = await connect(id);
+  const replica = await startReplica(async () => new Response('', { status: 404 }));
+  try {
+    for (const _attempt of [1, 2]) {
+      const { status, body } = await refreshAt(replica, id, token);
+      expect([status, body.error]).toEqual([400, 'invalid_client']);
+    }
+  } finally {
+    await replica.shutdown.run('test done');
+  }
+});
+
+test('OAUTH-7: clients that nobody has connected cause ten requests a minute from one address; others are not held up', async () => {
+  const id = 'https://agents.example/busy';
+  const token = await connect(id);
+  const asked: string[] = [];
+  const replica = await startReplica(async (input) => {
+    const url = input instanceof Request ? input.url : String(input);
+    asked.push(url);
+    return Response.json(documents.get(url) ?? {});
+  });
+  try {
+    const stranger = createBrowser(replica);
+    const statuses: number[] = [];
+    for (let count = 0; count < 12; count += 1)
+      statuses.push(
+        (await stranger.get(createAuthorization(`https://agents.example/any/${count}`).url)).status,
+      );
+    expect(statuses).toEqual([...Array.from({ length: 10 }, () => 400), 429, 429]);
+    expect(asked).toHaveLength(10);
+    expect((await refreshAt(replica, id, token)).status).toBe(200);
+  } finally {
+    await replica.shutdown.run('test done');
+  }
 });
 
 test('a client whose document lists another response mode gets its code in the query', async () => {

@@ -9,6 +9,7 @@ const chatgpt = 'https://chatgpt.com/oauth/client.json';
 const open = {
   clientKinds: ['application', 'document', 'registered'],
   hosts: [],
+  additionalHosts: [],
   connectableBy: 'members',
   maxLifetimeDays: null,
 };
@@ -40,6 +41,27 @@ beforeAll(async () => {
 });
 afterAll(() => identity.close());
 afterEach(() => save({}));
+
+test('OAUTH-11: an organisation adds hosts for its own members, beside those of the operator', async () => {
+  const own = 'https://agent.own.example/client.json';
+  const authorize = async () => (await createBrowser(identity).get(createAuthorization(own).url)).status;
+  expect(await authorize()).toBe(400);
+  expect((await save({ additionalHosts: ['agent.own.example'] })).status).toBe(200);
+  expect([await openConsent(own), await openConsent(claude)]).toEqual([200, 200]);
+  const token = await connect(own);
+  const other = await identity.createOrganisation('admin@other.example');
+  const stranger = await identity.createMember(other.session);
+  expect(await openConsent(own, stranger)).toBe(403);
+  const { body } = await save({}, '?dryRun=true');
+  expect(body.ended.map(({ breaches }: { breaches: string[] }) => breaches)).toEqual([['host']]);
+  expect(
+    (await save({ hosts: ['chatgpt.com'], additionalHosts: ['agent.own.example'] })).body.endedCount,
+  ).toBe(0);
+  expect(await openConsent(claude)).toBe(403);
+  expect(token).toBeDefined();
+  await save({});
+  expect(await authorize()).toBe(400);
+});
 
 const save = (policy: object, query = '') =>
   identity.call('PUT', path + query, { token: session, body: { ...open, ...policy } });

@@ -18,6 +18,9 @@ const connectors = (['members', 'administrators'] as const).map((key) => ({
   hint: t.byHints[key],
 }));
 
+const readHosts = (fields: FormData, name: string): string[] =>
+  readRanges(readText(fields, name).toLowerCase());
+
 interface ChangeConnectionsProps {
   readonly policy: ConnectionPolicy;
   onClose(): void;
@@ -49,9 +52,9 @@ function PolicyForm({ policy, onCheck, ...form }: PolicyFormProps<ConnectionPoli
       onSubmit={(fields) =>
         onCheck({
           clientKinds: [...clientKinds],
-          hosts: clientKinds.includes('document')
-            ? readRanges(readText(fields, 'hosts').toLowerCase())
-            : policy.hosts,
+          ...(clientKinds.includes('document')
+            ? { hosts: readHosts(fields, 'hosts'), additionalHosts: readHosts(fields, 'additionalHosts') }
+            : { hosts: policy.hosts, additionalHosts: policy.additionalHosts }),
           connectableBy,
           maxLifetimeDays: days === MAX_DAYS ? null : days,
         })
@@ -72,13 +75,22 @@ function PolicyForm({ policy, onCheck, ...form }: PolicyFormProps<ConnectionPoli
         </div>
       </CheckboxGroup>
       {clientKinds.includes('document') && (
-        <TextInput
-          name="hosts"
-          label={connectionPolicy.hosts}
-          hint={t.hostsHint}
-          isLong
-          defaultValue={policy.hosts.join('\n')}
-        />
+        <>
+          <TextInput
+            name="hosts"
+            label={connectionPolicy.hosts}
+            hint={t.hostsHint}
+            isLong
+            defaultValue={policy.hosts.join('\n')}
+          />
+          <TextInput
+            name="additionalHosts"
+            label={connectionPolicy.additionalHosts}
+            hint={t.additionalHostsHint}
+            isLong
+            defaultValue={policy.additionalHosts.join('\n')}
+          />
+        </>
       )}
       <RadioCards<Connector>
         label={connectionPolicy.by}

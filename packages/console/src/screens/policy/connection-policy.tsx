@@ -33,14 +33,19 @@ const ClientKinds = ({ kinds }: { kinds: readonly ClientKind[] }) => (
 );
 
 const ConnectionFacts = ({
-  policy: { clientKinds, hosts, connectableBy, maxLifetimeDays },
+  policy: { clientKinds, hosts, additionalHosts, connectableBy, maxLifetimeDays },
 }: {
   policy: ConnectionPolicy;
 }) => (
   <Facts
     of={[
       [t.kinds, <ClientKinds key="kinds" kinds={clientKinds} />],
-      ...(clientKinds.includes('document') ? [[t.hosts, hosts.join(', ') || t.anyHost] as const] : []),
+      ...(clientKinds.includes('document')
+        ? [
+            [t.hosts, hosts.join(', ') || t.anyHost] as const,
+            [t.additionalHosts, additionalHosts.join(', ') || t.noHosts] as const,
+          ]
+        : []),
       [t.by, t.byNames[connectableBy]],
       [t.lifetime, t.days(maxLifetimeDays ?? MAX_DAYS)],
     ]}

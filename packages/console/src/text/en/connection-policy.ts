@@ -13,6 +13,8 @@ export const connectionPolicy = createTexts({
   noKinds: 'None',
   hosts: 'Hosts of such documents',
   anyHost: 'All that the platform allows',
+  additionalHosts: 'Further hosts',
+  noHosts: 'None',
   by: 'Who may connect them',
   byNames: { members: 'Every member', administrators: 'Administrators only' },
   lifetime: 'Longest connection',
@@ -24,7 +26,9 @@ export const connectionPolicy = createTexts({
       document: 'Such as desktop agents whose maker publishes who they are.',
       registered: 'Nobody has checked who they are.',
     },
-    hostsHint: 'One a line, such as agent.example.com. Empty: all that the platform allows.',
+    hostsHint: 'One a line, of those that the platform allows. Empty: all of them.',
+    additionalHostsHint:
+      'One a line, such as agent.example.com. Anybody who can publish there can describe a client.',
     byHints: {
       members: 'Each for what the member may do.',
       administrators: 'Connections of other members end.',

@@ -15,6 +15,11 @@ test.each([
   [{ hosts: ['claude.ai'] }, {}, []],
   [{ hosts: ['claude.ai'] }, { clientId: 'https://claude.ai.evil.example/x' }, ['host']],
   [{ hosts: ['claude.ai'] }, { clientId: 'https://claude.ai:8443/x' }, []],
+  [{}, { clientId: 'https://own.example/x' }, ['host']],
+  [{ hosts: ['own.example'] }, { clientId: 'https://own.example/x' }, ['host']],
+  [{ additionalHosts: ['own.example'] }, { clientId: 'https://own.example/x' }, []],
+  [{ hosts: ['chatgpt.com'], additionalHosts: ['own.example'] }, {}, ['host']],
+  [{ hosts: ['chatgpt.com'], additionalHosts: ['own.example'] }, { clientId: 'https://own.example/x' }, []],
   [{ hosts: ['claude.ai'] }, { kind: 'application', clientId: '019ab000-0000-7000-8000-000000000000' }, []],
   [{ connectableBy: 'administrators' }, {}, ['member']],
   [{ connectableBy: 'administrators' }, { role: 'admin' }, []],
@@ -24,7 +29,7 @@ test.each([
   const found = findConnectionBreaches(
     { ...DEFAULT_CONNECTION_POLICY, ...policy },
     { ...connection, ...fields },
-    now,
+    { now, clientHosts: ['claude.ai'] },
   );
   expect(found).toEqual(expected);
 });

@@ -9,8 +9,10 @@ export const connectableByOptions = ['members', 'administrators'] as const;
 export interface ConnectionPolicy {
   /** The kinds of clients that may connect. */
   readonly clientKinds: readonly string[];
-  /** The hosts whose documents describe clients that may connect; empty for all that the operator allows. */
+  /** The hosts, of those that the operator allows, whose documents describe clients that may connect; empty for all. */
   readonly hosts: readonly string[];
+  /** Further hosts whose documents describe clients that may connect. */
+  readonly additionalHosts: readonly string[];
   /** The members who may connect an application. */
   readonly connectableBy: string;
   /** The longest lifetime of a connection in days; null for that of the platform. */
@@ -20,6 +22,7 @@ export interface ConnectionPolicy {
 export const DEFAULT_CONNECTION_POLICY: ConnectionPolicy = {
   clientKinds,
   hosts: [],
+  additionalHosts: [],
   connectableBy: 'members',
   maxLifetimeDays: null,
 };
@@ -44,16 +47,28 @@ export interface Connection {
   readonly createdAt: Date;
 }
 
-/** Returns what the policy does not allow about the connection. */
+const isAllowedHost = (
+  { hosts, additionalHosts }: ConnectionPolicy,
+  host: string,
+  clientHosts: readonly string[],
+): boolean =>
+  additionalHosts.includes(host) ||
+  (clientHosts.includes(host) && (hosts.length === 0 || hosts.includes(host)));
+
+/**
+ * Returns what the policy does not allow about the connection.
+ *
+ * @param clientHosts - the hosts of documents that the operator allows.
+ */
 export function findConnectionBreaches(
   policy: ConnectionPolicy,
   { clientId, kind, role, createdAt }: Connection,
-  now: number,
+  { now, clientHosts }: { readonly now: number; readonly clientHosts: readonly string[] },
 ): ConnectionBreach[] {
   const host = getDocumentHost(kind, clientId);
   return [
     ...(policy.clientKinds.includes(kind) ? [] : (['client_kind'] as const)),
-    ...(host === null || policy.hosts.length === 0 || policy.hosts.includes(host) ? [] : (['host'] as const)),
+    ...(host === null || isAllowedHost(policy, host, clientHosts) ? [] : (['host'] as const)),
     ...(policy.connectableBy === 'members' || role === 'admin' ? [] : (['member'] as const)),
     ...(now < getLatestEnd(policy, createdAt.getTime()) ? [] : (['lifetime'] as const)),
   ];

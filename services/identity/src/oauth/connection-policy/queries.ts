@@ -2,7 +2,13 @@ import type pg from 'pg';
 import type { Prisma, Transaction } from '../../resources.js';
 import { type Connection, type ConnectionPolicy, DEFAULT_CONNECTION_POLICY } from './policy.js';
 
-const fields = { clientKinds: true, hosts: true, connectableBy: true, maxLifetimeDays: true } as const;
+const fields = {
+  clientKinds: true,
+  hosts: true,
+  additionalHosts: true,
+  connectableBy: true,
+  maxLifetimeDays: true,
+} as const;
 
 export const findConnectionPolicy = async (
   db: Prisma | Transaction,
@@ -13,10 +19,11 @@ export const findConnectionPolicy = async (
 export async function saveConnectionPolicy(
   db: Transaction,
   orgId: string,
-  { clientKinds, hosts, ...policy }: ConnectionPolicy,
+  { clientKinds, hosts, additionalHosts, ...policy }: ConnectionPolicy,
   updatedAt: Date,
 ): Promise<void> {
-  const data = { ...policy, clientKinds: [...clientKinds], hosts: [...hosts], updatedAt };
+  const lists = { clientKinds: [...clientKinds], hosts: [...hosts], additionalHosts: [...additionalHosts] };
+  const data = { ...policy, ...lists, updatedAt };
   await db.connectionPolicy.upsert({ where: { orgId }, create: { orgId, ...data }, update: data });
 }
 

@@ -2,6 +2,11 @@ import { Type } from 'typebox';
 import { clientKinds, connectionBreaches, connectableByOptions } from './policy.js';
 
 const Id = Type.String({ format: 'uuid' });
+const Hosts = (description: string) =>
+  Type.Array(Type.String({ minLength: 1, maxLength: 253, pattern: '^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$' }), {
+    maxItems: 100,
+    description,
+  });
 
 export const ConnectionPolicyBody = Type.Object(
   {
@@ -10,13 +15,11 @@ export const ConnectionPolicyBody = Type.Object(
       description:
         'Which clients may connect: an `application` that an administrator registered, one that a `document` at a host describes, or one that `registered` itself.',
     }),
-    hosts: Type.Array(
-      Type.String({ minLength: 1, maxLength: 253, pattern: '^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$' }),
-      {
-        maxItems: 100,
-        description:
-          'The hosts whose documents describe clients that may connect. Empty: all that the operator allows.',
-      },
+    hosts: Hosts(
+      'The hosts, of those that the operator allows, whose documents describe clients that may connect. Empty: all.',
+    ),
+    additionalHosts: Hosts(
+      'Further hosts whose documents describe clients that may connect, unless the operator allows no such clients.',
     ),
     connectableBy: Type.Enum([...connectableByOptions], {
       description: 'Who may connect an application. Connections of others end.',

@@ -33,18 +33,21 @@ const toAffected = ({ id, clientId, name, userId, email, breaches }: Affected): 
 const toAuditForm = (policy: ConnectionPolicy) => ({
   clientKinds: policy.clientKinds.join(' '),
   hosts: policy.hosts.join(' '),
+  additionalHosts: policy.additionalHosts.join(' '),
   connectableBy: policy.connectableBy,
   maxLifetimeDays: policy.maxLifetimeDays,
 });
-const auditFields = ['clientKinds', 'hosts', 'connectableBy', 'maxLifetimeDays'] as const;
+const auditFields = ['clientKinds', 'hosts', 'additionalHosts', 'connectableBy', 'maxLifetimeDays'] as const;
 
 /** Creates the service with which administrators say which applications their members may connect. */
 export function createConnectionPolicies(deps: {
   readonly pool: pg.Pool;
   readonly prisma: Prisma;
+  /** The hosts of documents that the operator allows. */
+  readonly clientHosts: readonly string[];
   readonly clock: Clock;
 }) {
-  const { pool, prisma, clock } = deps;
+  const { pool, prisma, clientHosts, clock } = deps;
 
   async function findAffected(orgId: string, policy: ConnectionPolicy, now: Date): Promise<Affected[]> {
     const affected: Affected[] = [];
@@ -52,7 +55,7 @@ export function createConnectionPolicies(deps: {
     for (;;) {
       const batch = await findActiveConnections(pool, { orgId, now, before, limit: BATCH });
       for (const connection of batch) {
-        const breaches = findConnectionBreaches(policy, connection, now.getTime());
+        const breaches = findConnectionBreaches(policy, connection, { now: now.getTime(), clientHosts });
         if (breaches.length > 0 && !connection.isOrphaned) affected.push({ ...connection, breaches });
       }
       if (batch.length < BATCH) return affected;
@@ -111,6 +114,7 @@ export function createConnectionPolicies(deps: {
         ...body,
         clientKinds: [...new Set(body.clientKinds)],
         hosts: [...new Set(body.hosts)],
+        additionalHosts: [...new Set(body.additionalHosts)],
       };
       const at = new Date(clock());
       if (!isDryRun) await store(caller, policy, at);

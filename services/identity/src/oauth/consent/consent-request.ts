@@ -2,6 +2,7 @@ import { canDelegateScope, type Scope, scopeCatalogue, type UserPrincipal } from
 import { AppError, type Clock, DAY_MS } from '@platform/service-kit';
 import type Provider from 'oidc-provider';
 import type pg from 'pg';
+import { findClientFault } from '../provider/client-documents.js';
 import type { Prisma } from '../../resources.js';
 import { type ConnectionBreach, findConnectionBreaches, getLatestEnd } from '../connection-policy/policy.js';
 import { findConnectionPolicy } from '../connection-policy/queries.js';
@@ -57,18 +58,29 @@ export interface ConsentRequestDeps {
   readonly pool: pg.Pool;
   readonly prisma: Prisma;
   readonly resources: ProtectedResources;
+  /** The hosts of documents that the operator allows. */
+  readonly clientHosts: readonly string[];
   readonly clock: Clock;
+}
+
+/** Finds a client. @throws AppError 400 when it is gone; 503 while the host of its document fails. */
+export async function findClient(provider: Provider, id: string) {
+  const client = await provider.Client.find(id).catch((error: unknown) => {
+    throw findClientFault(error) ?? error;
+  });
+  if (!client) throw unknownClient();
+  return client;
 }
 
 /**
  * Creates a function that reads what a client asks of a member, within what the organisation allows. It throws AppError 403
  * for a client that the organisation does not allow, and 400 for one that is gone.
  */
-export function createReadConsentRequest({ provider, pool, prisma, resources, clock }: ConsentRequestDeps) {
+export function createReadConsentRequest(deps: ConsentRequestDeps) {
+  const { provider, pool, prisma, resources, clientHosts, clock } = deps;
   return async ({ params }: Interaction, member: UserPrincipal): Promise<ConsentRequest> => {
     const clientId = readText(params, 'client_id');
-    const client = await provider.Client.find(clientId);
-    if (!client) throw unknownClient();
+    const client = await findClient(provider, clientId);
     const stored = await findStoredClient(pool, clientId);
     if (stored?.is_ended) throw unknownClient();
     const kind = stored?.kind === 'application' || stored?.kind === 'registered' ? stored.kind : 'document';
@@ -81,7 +93,7 @@ export function createReadConsentRequest({ provider, pool, prisma, resources, cl
     const [breach] = findConnectionBreaches(
       connections,
       { clientId, kind, role, createdAt: new Date(now) },
-      now,
+      { now, clientHosts },
     );
     if (breach !== undefined) throw notAllowed(refusals[breach]);
     const policy = await findTokenPolicy(prisma, member.orgId);

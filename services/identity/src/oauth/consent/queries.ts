@@ -59,14 +59,15 @@ export const upsertDocumentClient = (
     readonly id: string;
     readonly name: string;
     readonly redirectUris: readonly string[];
+    readonly document: object;
     readonly at: Date;
   },
 ): Promise<unknown> =>
   db.$executeRaw`
-    insert into oauth_clients (id, kind, name, redirect_uris, grant_types, scopes, auth_method, created_at)
+    insert into oauth_clients (id, kind, name, redirect_uris, grant_types, scopes, auth_method, document, created_at)
     values (${client.id}, 'document', ${client.name}, ${[...client.redirectUris]}, '{authorization_code,refresh_token}', '{}',
-      'none', ${client.at})
-    on conflict (id) do update set name = excluded.name, redirect_uris = excluded.redirect_uris
+      'none', ${JSON.stringify(client.document)}::jsonb, ${client.at})
+    on conflict (id) do update set name = excluded.name, redirect_uris = excluded.redirect_uris, document = excluded.document
       where oauth_clients.kind = 'document'`;
 
 /** Records that a member connects the client, which keeps it from being deleted. @returns false when it has ended. */

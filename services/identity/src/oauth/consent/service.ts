@@ -9,6 +9,7 @@ import { isSessionConfirmed } from '../../sign-in/confirmation/service.js';
 import {
   type ConsentRequestDeps,
   createReadConsentRequest,
+  findClient,
   type Interaction,
   readText,
   unknownClient,
@@ -53,7 +54,7 @@ export function createConsentService(deps: ConsentRequestDeps) {
       const { clientId, kind, scopes: offered, expiresAt, redirectUri } = await read(interaction, caller);
       const scopes = offered.map(({ name }) => name).filter((name) => chosen.includes(name));
       if (scopes.length === 0) return deny(interaction);
-      const client = await provider.Client.find(clientId);
+      const client = await findClient(provider, clientId);
       const { orgId, userId } = caller;
       const at = new Date(clock());
       const id = uuidv7();
@@ -73,8 +74,9 @@ export function createConsentService(deps: ConsentRequestDeps) {
         if (kind === 'document')
           await upsertDocumentClient(tx, {
             id: clientId,
-            name: client?.clientName ?? new URL(clientId).host,
-            redirectUris: client?.redirectUris ?? [redirectUri],
+            name: client.clientName ?? new URL(clientId).host,
+            redirectUris: client.redirectUris ?? [redirectUri],
+            document: client.metadata(),
             at,
           });
         if (!(await recordConnection(tx, clientId, at))) throw unknownClient();

@@ -42,6 +42,7 @@ interface GrantOwnerRow extends OwnerRow {
   /** Null, as all of the policy, when the organisation has none. */
   readonly client_kinds: string[] | null;
   readonly hosts: string[];
+  readonly additional_hosts: string[];
   readonly connectable_by: string;
   readonly max_lifetime_days: number | null;
 }
@@ -51,7 +52,7 @@ const liveClient = 'c.disabled_at is null and c.removed_at is null';
 
 const grantOwners = `
   select g.id as source_id, u.id, g.org_id, u.role, g.expires_at, ${clientScopes}, p.denied_scopes, g.client_id, c.kind, g.created_at,
-    connections.client_kinds, connections.hosts, connections.connectable_by, connections.max_lifetime_days
+    connections.client_kinds, connections.hosts, connections.additional_hosts, connections.connectable_by, connections.max_lifetime_days
   from oauth_grants g join oauth_clients c on c.id = g.client_id join users u on u.id = g.user_id
     left join token_policies p on p.org_id = g.org_id
     left join connection_policies connections on connections.org_id = g.org_id
@@ -74,6 +75,7 @@ const toConnectionPolicy = (row: GrantOwnerRow): ConnectionPolicy =>
     : {
         clientKinds: row.client_kinds,
         hosts: row.hosts,
+        additionalHosts: row.additional_hosts,
         connectableBy: row.connectable_by,
         maxLifetimeDays: row.max_lifetime_days,
       };

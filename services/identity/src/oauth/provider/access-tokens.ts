@@ -44,20 +44,25 @@ const canHold = (
   (isServiceAccount ? canServiceAccountHoldScope(scope, role) : canDelegateScope(scope, role));
 
 /** @returns when the owner's tokens end at the latest, in milliseconds since the epoch; undefined when it is over. */
-function findEnd({ connection, expiresAt }: AccessTokenOwner, now: number): number | undefined {
+function findEnd(
+  { connection, expiresAt }: AccessTokenOwner,
+  { now, clientHosts }: { readonly now: number; readonly clientHosts: readonly string[] },
+): number | undefined {
   const granted = expiresAt ?? Number.POSITIVE_INFINITY;
   if (!connection) return granted;
   const { policy, createdAt } = connection;
-  if (findConnectionBreaches(policy, connection, now).length > 0) return undefined;
+  if (findConnectionBreaches(policy, connection, { now, clientHosts }).length > 0) return undefined;
   return Math.min(granted, getLatestEnd(policy, createdAt.getTime()));
 }
 
 export function createAccessTokens(deps: {
   readonly pool: pg.Pool;
   readonly keys: SigningKeys;
+  /** The hosts of documents that the operator allows. */
+  readonly clientHosts: readonly string[];
   readonly clock: Clock;
 }) {
-  const { pool, keys, clock } = deps;
+  const { pool, keys, clientHosts, clock } = deps;
   const findOwner = createOwnerLookup(pool, clock);
   /** Tokens of the same moment are stored in one statement, so that they wait for one commit. */
   const store = createBatcher({
@@ -81,7 +86,7 @@ export function createAccessTokens(deps: {
       const { maxSeconds = ACCESS_TOKEN_SECONDS } = request;
       const now = clock();
       const owner = await findOwner(source);
-      const end = owner && findEnd(owner, now);
+      const end = owner && findEnd(owner, { now, clientHosts });
       if (!owner || end === undefined) return undefined;
       const granted = scopes.filter((scope) => canHold(owner, scope));
       const iat = Math.floor(now / 1_000);

@@ -7,16 +7,22 @@ import { MAX_ASSERTION_SECONDS } from './lifetimes.js';
 export interface ClientConfigurationDeps {
   /** The hosts whose documents describe clients. */
   readonly clientHosts: readonly string[];
+  /** Returns whether an organisation has added the host. */
+  readonly isAddedHost: (host: string) => Promise<boolean>;
   readonly fetchDocument: FetchDocument;
   /** Whether clients may register themselves (RFC 7591). */
   readonly isRegistrationOpen: boolean;
   readonly clock: Clock;
 }
 
-/** Returns whether the document is at a listed host, on the usual port. */
-function isAllowedHost(hosts: readonly string[], clientId: string): boolean {
+/** Returns whether the document is at a listed host, or one that an organisation has added, on the usual port. */
+async function isAllowedHost(
+  { clientHosts, isAddedHost }: Pick<ClientConfigurationDeps, 'clientHosts' | 'isAddedHost'>,
+  clientId: string,
+): Promise<boolean> {
   const url = URL.parse(clientId);
-  return url !== null && url.port === '' && hosts.includes(url.hostname);
+  if (url === null || url.port !== '') return false;
+  return clientHosts.includes(url.hostname) || isAddedHost(url.hostname);
 }
 
 /**
@@ -54,8 +60,8 @@ export function createClientConfiguration(deps: ClientConfigurationDeps, audienc
       clientIdMetadataDocument: {
         enabled: deps.clientHosts.length > 0,
         ack: 'draft-02',
-        allowFetch: async (_ctx, id) => isAllowedHost(deps.clientHosts, id),
-        allowClient: async (_ctx, client) => isAllowedHost(deps.clientHosts, client.clientId),
+        allowFetch: (_ctx, id) => isAllowedHost(deps, id),
+        allowClient: (_ctx, client) => isAllowedHost(deps, client.clientId),
       },
     },
   } satisfies Configuration;

@@ -28,6 +28,44 @@ export async function findClients(db: pg.Pool, ids: readonly string[]): Promise<
   return ids.map((id) => clients.get(id));
 }
 
+/** What is stored of a client that its document describes. */
+export interface KnownDocument {
+  readonly document: object | null;
+  readonly jwks: object | null;
+}
+
+/** Finds the last good document of a client that somebody has connected, and its keys. */
+export async function findKnownDocument(db: pg.Pool, id: string): Promise<KnownDocument | undefined> {
+  const { rows } = await db.query<KnownDocument>({
+    name: 'known_client_document',
+    text: `select document, jwks from oauth_clients where id = $1 and kind = 'document'`,
+    values: [id],
+  });
+  return rows[0];
+}
+
+export const saveKnownDocument = (
+  db: pg.Pool,
+  id: string,
+  { document = null, jwks = null }: Partial<KnownDocument>,
+): Promise<unknown> =>
+  db.query(
+    `update oauth_clients set document = coalesce($2::jsonb, document), jwks = coalesce($3::jsonb, jwks)
+     where id = $1 and kind = 'document'
+       and (document is distinct from coalesce($2::jsonb, document) or jwks is distinct from coalesce($3::jsonb, jwks))`,
+    [id, document && JSON.stringify(document), jwks && JSON.stringify(jwks)],
+  );
+
+/** Returns whether an organisation lets its members connect clients that documents at the host describe. */
+export async function isAddedHost(db: pg.Pool, host: string): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'is_added_client_host',
+    text: 'select 1 from connection_policies where additional_hosts @> array[$1] limit 1',
+    values: [host],
+  });
+  return rowCount === 1;
+}
+
 /** Records the use of a secret, at most once a minute. */
 export const recordSecretUse = (
   db: pg.Pool,

@@ -7,11 +7,11 @@ import type { SigningKeys } from '../../credentials/signing-keys/service.js';
 import type { SignedCredential } from '@platform/auth';
 import { createAccessTokens } from './access-tokens.js';
 import { createAdapters } from './adapter.js';
-import { recordSecretUse } from './clients.queries.js';
+import { createClientDocuments } from './client-documents.js';
+import { isAddedHost, recordSecretUse } from './clients.queries.js';
 import { createGrantStore } from './grants.js';
 import { isMember } from './grants.queries.js';
 import type { FetchDocument } from './document-fetch.js';
-import { rememberFailures } from './failed-fetches.js';
 import { correctMetadata } from './metadata.js';
 import { createProtectedResources } from './protected-resources.js';
 import { createProvider } from './provider.js';
@@ -62,7 +62,8 @@ export function createOauth(deps: OauthDeps) {
     },
     encryptionKeys,
     clientHosts: deps.clientHosts,
-    fetchDocument: rememberFailures(deps.fetchDocument, clock),
+    isAddedHost: (host) => isAddedHost(pool, host),
+    fetchDocument: createClientDocuments({ fetch: deps.fetchDocument, pool, clock }),
     isRegistrationOpen: deps.isRegistrationOpen,
     clock,
     log,
@@ -70,5 +71,10 @@ export function createOauth(deps: OauthDeps) {
   recordTokens(provider, { pool, accessTokens, resources, log });
   revokeTokens(provider, { pool, clock, grants, checkSignature: deps.checkSignature });
   correctMetadata(provider, publicUrl);
-  return { provider, resources, exchangeFor: createTokenExchange({ pool, accessTokens, clock }) };
+  return {
+    provider,
+    resources,
+    clientHosts: deps.clientHosts,
+    exchangeFor: createTokenExchange({ pool, accessTokens, clock }),
+  };
 }
