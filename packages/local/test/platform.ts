@@ -47,6 +47,9 @@ interface StartOptions {
   readonly port?: number;
   readonly inboxPort?: number;
   readonly args?: readonly string[];
+  /** Whether the demo runs, too. */
+  readonly hasDemo?: boolean;
+  readonly env?: NodeJS.ProcessEnv;
   /** Whether to start it through npm, which is then between the terminal and the launcher. */
   readonly isThroughNpm?: boolean;
 }
@@ -55,17 +58,22 @@ export async function startPlatform({
   dataDir,
   args = [],
   isThroughNpm,
+  hasDemo = false,
+  env = {},
   ...rest
 }: StartOptions): Promise<Platform> {
   const port = rest.port ?? (await findFreePort());
   const inboxPort = rest.inboxPort ?? (await findFreePort());
   const ports = { port, 'inbox-port': inboxPort, 'smtp-catcher-port': await findFreePort() };
   const flags = Object.entries(ports).flatMap(([name, value]) => [`--${name}`, String(value)]);
-  const options = [...flags, '--data-dir', dataDir, ...args];
+  const options = [...flags, '--data-dir', dataDir, ...(hasDemo ? [] : ['--no-demo']), ...args];
   const [command, ...before] = isThroughNpm
     ? ['npm', 'start', '--']
     : [process.execPath, 'packages/local/start.mjs'];
-  const child = spawn(command, [...before, ...options], { cwd: ROOT, env: cleanEnvironment() });
+  const child = spawn(command, [...before, ...options], {
+    cwd: ROOT,
+    env: { ...cleanEnvironment(), ...env },
+  });
   let output = '';
   const exited = once(child, 'close').then(([code]) => code as number | null);
   const ready = new Promise<void>((done) => {

@@ -19,6 +19,7 @@ export const REQUIREMENTS = [
   'curl',
   'chromium',
   'openapi-tools',
+  'python',
   'python-mcp',
   'inspector',
 ] as const;
@@ -59,6 +60,7 @@ export async function findMissing(): Promise<Missing> {
       ['openapi-python-client', 'schemathesis', 'oapi-codegen'],
       'run .ci/openapi-tools, which needs Python and Go',
     ),
+    python: lacking(['python3'], 'install Python 3.9'),
     'python-mcp': pythonMcp,
     inspector,
   });

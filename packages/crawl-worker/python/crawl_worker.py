@@ -1,0 +1,330 @@
+"""A worker that claims crawls of the workspace knowledge platform, reports them and finishes them.
+
+One file without dependencies, for Python 3.9 or newer: copy it next to your connector.
+
+    from crawl_worker import serve
+
+    def crawl(order, run):
+        for number, page in enumerate(pages_after(order["checkpoint"])):
+            store(page)
+            run.count(items=1)
+            run.checkpoint(page.id)
+            if run.is_time_up() or run.is_cancelled():
+                return "continue"
+
+    serve(url="http://localhost:8080", token="...", connectors=["files_1"], crawl=crawl)
+"""
+
+import email.utils
+import json
+import os
+import random
+import signal
+import socket
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from datetime import datetime
+
+__all__ = ["serve", "Run", "RequestError"]
+
+_WAIT_MS = 25_000
+_CLAIM_TIMEOUT_S = _WAIT_MS / 1_000 + 10
+_REQUEST_TIMEOUT_S = 10
+_REPORT_INTERVAL_S = 1.0
+# The end of a slice may be repeated, even when the lease has expired in the meantime.
+_FINISH_PATIENCE_S = 60
+_MAX_PAUSE_S = 30
+# The part of the slice's time after which the crawl should return.
+_SLICE_PART = 0.8
+# The Date header has whole seconds, and the response was under way for a while.
+_CLOCK_MARGIN_S = 1.5
+_MAX_CHECKPOINT_BYTES = 65_536
+_MAX_LINES = 1_000
+_MAX_LINES_PER_REPORT = 100
+_MAX_LINE_CHARACTERS = 1_024
+_MAX_REASON_CHARACTERS = 2_000
+
+
+class RequestError(Exception):
+    """A refusal of the platform."""
+
+    def __init__(self, status, message):
+        super().__init__(f"The platform answered {status}: {message}")
+        self.status = status
+
+
+class _LeaseLost(Exception):
+    """Why the platform must not be told how the crawl ended."""
+
+
+class _Stopped(BaseException):
+    """Raised by the signal handler to end a wait."""
+
+
+def _is_transient(error):
+    """Returns whether the same request may succeed later."""
+    if isinstance(error, RequestError):
+        return error.status in (408, 429) or error.status >= 500
+    return not isinstance(error, _LeaseLost)
+
+
+def _is_lost(error):
+    return isinstance(error, _LeaseLost) or (isinstance(error, RequestError) and error.status in (404, 409))
+
+
+def _pause_s(failures):
+    return min(_MAX_PAUSE_S, 0.5 * 2 ** (failures - 1)) * (0.5 + random.random() / 2)
+
+
+def _to_epoch_s(instant):
+    return datetime.fromisoformat(instant.replace("Z", "+00:00")).timestamp()
+
+
+class _Client:
+    """Sends requests of the protocol."""
+
+    def __init__(self, url, token):
+        self._base = url.rstrip("/") + "/api/v1/crawlingManager/work/"
+        self._token = token
+
+    def post(self, path, body, timeout_s):
+        """Returns the body, and a function that converts the platform's instants to `time.monotonic()`."""
+        request = urllib.request.Request(
+            self._base + path,
+            data=json.dumps(body).encode(),
+            headers={"authorization": f"Bearer {self._token}", "content-type": "application/json"},
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=timeout_s) as response:
+                received_at = time.monotonic()
+                text = response.read()
+                date = response.headers.get("date")
+        except urllib.error.HTTPError as error:
+            raise RequestError(error.code, _read_message(error)) from None
+        server_time = email.utils.parsedate_to_datetime(date).timestamp() if date else time.time()
+        return (
+            json.loads(text) if text else None,
+            lambda instant: received_at + _to_epoch_s(instant) - server_time - _CLOCK_MARGIN_S,
+        )
+
+
+def _read_message(error):
+    try:
+        return json.loads(error.read())["error"]["message"]
+    except (ValueError, KeyError, TypeError, OSError):
+        return "no reason"  # A proxy has answered.
+
+
+class Run:
+    """What a connector reports, and what it has to watch. All of it is sent within a second."""
+
+    def __init__(self, client, claimed, to_local, stopping, on_error):
+        self._client = client
+        self._id = claimed["order"]["runId"]
+        self._lease = claimed["lease"]
+        self._stopping = stopping
+        self._on_error = on_error
+        now = time.monotonic()
+        self._time_up_at = now + (to_local(claimed["deadline"]) - now) * _SLICE_PART
+        self._lease_end = to_local(claimed["leaseUntil"])
+        self._lease_s = self._lease_end - now
+        self._lock = threading.Lock()
+        self._counters = {"items": 0, "deleted": 0, "failed": 0, "bytes": 0}
+        self._progress = 0
+        self._checkpoint = None
+        self._lines = []
+        self._line_count = 0
+        self._is_changed = False
+        self._ended = None  # Why the claim is over.
+        self._crawled = threading.Event()
+
+    def is_cancelled(self):
+        """Returns whether the crawl has to stop. It may then return or raise: the platform is told what is true."""
+        return self._ended is not None or self._stopping.is_set()
+
+    def is_time_up(self):
+        """Returns whether most of the slice's time is over, so that the crawl should return "continue"."""
+        return time.monotonic() >= self._time_up_at
+
+    def progress(self, percent):
+        """Reports how much of the whole run is done, from 0 to 100."""
+        with self._lock:
+            self._progress = min(100, max(0, percent))
+            self._is_changed = True
+
+    def count(self, items=0, deleted=0, failed=0, bytes=0):
+        """Adds to the counters."""
+        more = {"items": items, "deleted": deleted, "failed": failed, "bytes": bytes}
+        with self._lock:
+            self._counters = {name: value + more[name] for name, value in self._counters.items()}
+            self._is_changed = True
+
+    def checkpoint(self, value):
+        """Says where to go on after a loss of this worker. Everything before it must be stored already.
+
+        The value is anything that JSON can express but None, of at most 64 KiB.
+        """
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        if len(text.encode()) > _MAX_CHECKPOINT_BYTES:
+            raise ValueError(f"A checkpoint must not be larger than {_MAX_CHECKPOINT_BYTES} bytes of JSON")
+        with self._lock:
+            # Copied, since the connector may change its object later.
+            self._checkpoint = json.loads(text)
+            self._is_changed = True
+
+    def log(self, line):
+        """Adds a line to the page of the run, which administrators see: it must not contain secrets."""
+        with self._lock:
+            self._line_count += 1
+            if self._line_count <= _MAX_LINES:
+                self._lines.append(str(line)[:_MAX_LINE_CHARACTERS])
+                self._is_changed = True
+
+    def _unsent(self):
+        unsent = {"counters": self._counters}
+        if self._checkpoint is not None:
+            unsent["checkpoint"] = self._checkpoint
+        return unsent
+
+    def _report(self):
+        with self._lock:
+            sent = {**self._unsent(), "progress": self._progress, "log": self._lines[:_MAX_LINES_PER_REPORT]}
+            checkpoint = self._checkpoint
+            self._is_changed = False
+        try:
+            body, to_local = self._client.post(
+                f"{self._id}/heartbeat",
+                {"lease": self._lease, **sent},
+                min(_REQUEST_TIMEOUT_S, self._lease_s / 2),
+            )
+            if body["cancelled"]:
+                raise _LeaseLost("The run was cancelled")
+            with self._lock:
+                self._lease_end = to_local(body["leaseUntil"])
+                # What is kept is sent again, so nothing is lost with a response.
+                if self._checkpoint is checkpoint:
+                    self._checkpoint = None
+                self._lines = self._lines[len(sent["log"]) :]
+                self._is_changed = self._is_changed or bool(self._lines)
+        except Exception as error:
+            self._is_changed = True
+            if not _is_transient(error):
+                self._ended = error
+            elif time.monotonic() > self._lease_end:
+                self._ended = _LeaseLost("The platform was out of reach until the lease expired")
+            else:
+                self._on_error(f"Failed to report the run {self._id}; will retry: {error}")
+
+    def _keep_reporting(self):
+        due_at = time.monotonic() + self._lease_s / 3
+        while self._ended is None and not self._crawled.wait(min(_REPORT_INTERVAL_S, self._lease_s / 4)):
+            if self._is_changed or time.monotonic() >= due_at:
+                self._report()
+                due_at = time.monotonic() + self._lease_s / 3
+
+    def _perform(self, crawl, order):
+        """Crawls the slice: keeps its lease while the connector works, and finishes it."""
+        reporting = threading.Thread(target=self._keep_reporting, daemon=True)
+        reporting.start()
+        value = failure = None
+        try:
+            value = crawl(order, self)
+        except Exception as error:
+            failure = str(error) or type(error).__name__
+        self._crawled.set()
+        reporting.join()
+        while self._lines and self._ended is None:
+            before = len(self._lines)
+            self._report()
+            if len(self._lines) == before:
+                break
+        if _is_lost(self._ended):
+            self._on_error(f"Stopped the run {self._id}: {self._ended}")
+        elif self._ended is not None:
+            # A refused checkpoint must not prevent that its refusal is reported.
+            self._checkpoint = None
+            self._finish("failed", str(self._ended))
+        elif self._stopping.is_set():
+            # The crawl may have returned because it was to stop, so it is not taken for complete.
+            self._finish("released")
+        elif failure is not None:
+            self._finish("failed", failure)
+        else:
+            self._finish("continue" if value == "continue" else "completed")
+
+    def _finish(self, state, reason=None):
+        body = {"lease": self._lease, "state": state, **self._unsent()}
+        if reason is not None:
+            body["reason"] = reason[:_MAX_REASON_CHARACTERS]
+        until = time.monotonic() + _FINISH_PATIENCE_S
+        failures = 0
+        while True:
+            try:
+                self._client.post(f"{self._id}/finish", body, _REQUEST_TIMEOUT_S)
+                return
+            except Exception as error:
+                if _is_lost(error):
+                    return
+                if not _is_transient(error) or time.monotonic() > until:
+                    self._on_error(f"Failed to finish the run {self._id}: {error}")
+                    return
+                failures += 1
+                time.sleep(_pause_s(failures))
+
+
+def serve(url, token, connectors, crawl, worker=None, on_error=None, instances=None):
+    """Claims runs and crawls them, one at a time, until SIGTERM or SIGINT: then the current run is released.
+
+    It is called in the main thread. `crawl(order, run)` crawls until all is crawled, or until `run.is_time_up()`, and
+    then returns "continue". An exception fails the attempt, and its message is shown; it is tried again from the last
+    checkpoint. With `instances`, runs of these instances of the connectors are claimed alone.
+
+    Raises RequestError when the platform refuses the token or the connectors.
+    """
+    on_error = on_error or (lambda message: print(message, file=sys.stderr, flush=True))
+    client = _Client(url, token)
+    stopping = threading.Event()
+    waiting = False
+
+    def stop(number, _frame):
+        # A second signal ends the process, as nothing handles it any more.
+        for one in previous:
+            signal.signal(one, signal.SIG_DFL)
+        stopping.set()
+        if waiting:
+            raise _Stopped
+
+    previous = {one: signal.signal(one, stop) for one in (signal.SIGTERM, signal.SIGINT)}
+    claim = {"connectors": list(connectors), **({"instances": list(instances)} if instances else {})}
+    name = (worker or f"{socket.gethostname()} ({os.getpid()})")[:100]
+    failures = 0
+    try:
+        while not stopping.is_set():
+            claimed = None
+            try:
+                waiting = True
+                claimed, to_local = client.post(
+                    "claim",
+                    {**claim, "worker": name, "waitMs": _WAIT_MS},
+                    _CLAIM_TIMEOUT_S,
+                )
+                waiting = False
+                failures = 0
+            except Exception as error:
+                if not _is_transient(error):
+                    raise
+                failures += 1
+                on_error(f"Failed to claim a run; will retry: {error}")
+                time.sleep(_pause_s(failures))
+            finally:
+                waiting = False
+            if claimed:
+                Run(client, claimed, to_local, stopping, on_error)._perform(crawl, claimed["order"])
+    except _Stopped:
+        pass
+    finally:
+        for one, handler in previous.items():
+            signal.signal(one, handler)

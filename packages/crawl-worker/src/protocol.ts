@@ -1,0 +1,111 @@
+/** What the platform wants to have crawled. */
+export interface CrawlOrder {
+  readonly runId: string;
+  readonly attempt: number;
+  readonly orgId: string;
+  readonly connector: string;
+  /** Which of the connectors of this type, and what people call it. */
+  readonly instance: string;
+  readonly displayName: string | null;
+  readonly userId: string;
+  readonly scheduleConfig: Readonly<Record<string, unknown>>;
+  readonly priority: number;
+  /** The `metadata` of the schedule. */
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly scheduledFor: string;
+  /** `full`: everything has to be seen again, since what was not seen is deleted afterwards. */
+  readonly mode: 'incremental' | 'full';
+  /** When the full crawl started that this is part of, or the last one. */
+  readonly fullStartedAt: string | null;
+  /** What the last slice has left; null when there is nothing to go on from. */
+  readonly checkpoint: unknown;
+}
+
+export interface Counters {
+  readonly items: number;
+  readonly deleted: number;
+  readonly failed: number;
+  readonly bytes: number;
+}
+
+export interface ClaimedRun {
+  readonly order: CrawlOrder;
+  /** Names the claim in all later requests. */
+  readonly lease: number;
+  readonly leaseUntil: string;
+  readonly deadline: string;
+}
+
+/** A refusal of the platform. */
+export class RequestError extends Error {
+  override readonly name = 'RequestError';
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** Whether the same request may succeed later: the platform was out of reach, busy or faulty. */
+export const isTransient = (error: unknown): boolean =>
+  !(error instanceof RequestError) || error.status === 408 || error.status === 429 || error.status >= 500;
+
+/** The `Date` header has whole seconds, and the response was under way for a while. */
+const CLOCK_MARGIN_MS = 1_500;
+const FIRST_PAUSE_MS = 500;
+const MAX_PAUSE_MS = 30_000;
+
+/** Returns the pause before another try. */
+export const toPauseMs = (failures: number): number =>
+  Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1)) * (0.5 + Math.random() / 2);
+
+export interface Reply<T> {
+  /** Undefined when nothing was answered (204). */
+  readonly body: T | undefined;
+  /** Converts an instant of the platform's clock to one of `performance.now()`, which the machine's clock does not move. */
+  toLocal(instant: string): number;
+}
+
+/** Creates the function that sends requests of the protocol. */
+export function createPost({ url, token }: { readonly url: string; readonly token: string }) {
+  const base = `${url.replace(/\/+$/, '')}/api/v1/crawlingManager/work`;
+  return async function post<T>(
+    path: string,
+    body: object,
+    { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal?: AbortSignal },
+  ): Promise<Reply<T>> {
+    const timeout = AbortSignal.timeout(Math.ceil(timeoutMs));
+    const response = await fetch(`${base}/${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      signal: signal ? AbortSignal.any([timeout, signal]) : timeout,
+    });
+    const receivedAt = performance.now();
+    const text = await response.text();
+    if (!response.ok) throw toRequestError(response.status, text);
+    const serverTime = Date.parse(response.headers.get('date') ?? '') || Date.now();
+    return {
+      body: text === '' ? undefined : (JSON.parse(text) as T),
+      toLocal: (instant) => receivedAt + Date.parse(instant) - serverTime - CLOCK_MARGIN_MS,
+    };
+  };
+}
+
+export type Post = ReturnType<typeof createPost>;
+
+function toRequestError(status: number, text: string): RequestError {
+  let error: { code?: string; message?: string } | undefined;
+  try {
+    ({ error } = JSON.parse(text) as { error?: typeof error });
+  } catch {
+    // A proxy has answered.
+  }
+  return new RequestError(
+    status,
+    error?.code ?? '',
+    `The platform answered ${status}: ${error?.message ?? ''}`,
+  );
+}

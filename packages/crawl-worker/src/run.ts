@@ -1,0 +1,216 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  type ClaimedRun,
+  type Counters,
+  type CrawlOrder,
+  isTransient,
+  type Post,
+  type Reply,
+  RequestError,
+  toPauseMs,
+} from './protocol.js';
+
+/** What a connector reports, and what it has to watch. All of it is sent within a second. */
+export interface CrawlRun {
+  /** Aborted when the crawl has to stop: it was cancelled, the lease is lost, or the worker stops. */
+  readonly signal: AbortSignal;
+  /** Returns whether the crawl has to stop. It may then return or throw: the platform is told what is true. */
+  isCancelled(): boolean;
+  /** Returns whether most of the slice's time is over, so that the crawl should return `continue`. */
+  isTimeUp(): boolean;
+  /** @param percent - of the whole run, from 0 to 100. */
+  progress(percent: number): void;
+  /** Adds to the counters. */
+  count(more: Partial<Counters>): void;
+  /**
+   * Says where to go on after a loss of this worker. Everything before it must be stored already.
+   *
+   * @param value - any JSON value but null, of at most 64 KiB.
+   * @throws RangeError for a larger one.
+   */
+  checkpoint(value: unknown): void;
+  /** Adds a line to the page of the run, which administrators see: it must not contain secrets. */
+  log(line: string): void;
+}
+
+/**
+ * Crawls a slice: until all is crawled, or until most of its time is over.
+ *
+ * @returns `continue` if more is left after the last checkpoint; otherwise all is crawled.
+ * @throws Error when the attempt has failed; its message is shown. It is tried again from the last checkpoint.
+ */
+export type Crawl = (order: CrawlOrder, run: CrawlRun) => Promise<'continue' | undefined | void>;
+
+const MAX_CHECKPOINT_BYTES = 65_536;
+const MAX_LINES = 1_000;
+const MAX_LINES_PER_REPORT = 100;
+const MAX_LINE_CHARACTERS = 1_024;
+const MAX_REASON_CHARACTERS = 2_000;
+const REPORT_INTERVAL_MS = 1_000;
+const MAX_REQUEST_MS = 10_000;
+/** The end of a slice may be repeated, even when the lease has expired in the meantime. */
+const FINISH_PATIENCE_MS = 60_000;
+/** The part of the slice's time after which the crawl should return. */
+const SLICE_PART = 0.8;
+
+/** Why the platform must not be told how the crawl ended. */
+class LeaseLost extends Error {}
+
+interface Context {
+  readonly post: Post;
+  readonly crawl: Crawl;
+  /** Aborted when the worker stops. */
+  readonly stopping: AbortSignal;
+  readonly onError: (message: string) => void;
+}
+
+/** Crawls a claimed run: keeps its lease while the connector works, and finishes it. */
+export async function performRun(
+  { post, crawl, stopping, onError }: Context,
+  claimed: ClaimedRun & Pick<Reply<ClaimedRun>, 'toLocal'>,
+): Promise<void> {
+  const { order, lease, toLocal } = claimed;
+  const path = (action: string) => `${order.runId}/${action}`;
+  const startedAt = performance.now();
+  const timeUpAt = startedAt + (toLocal(claimed.deadline) - startedAt) * SLICE_PART;
+  let leaseEnd = toLocal(claimed.leaseUntil);
+  const leaseMs = leaseEnd - startedAt;
+  /** Aborted when the claim is over, with the reason. */
+  const ended = new AbortController();
+  const signal = AbortSignal.any([ended.signal, stopping]);
+
+  let counters: Counters = { items: 0, deleted: 0, failed: 0, bytes: 0 };
+  let progress = 0;
+  let checkpoint: unknown;
+  let lines: string[] = [];
+  let lineCount = 0;
+  let isChanged = false;
+
+  const run: CrawlRun = {
+    signal,
+    isCancelled: () => signal.aborted,
+    isTimeUp: () => performance.now() >= timeUpAt,
+    progress(percent) {
+      progress = Math.min(100, Math.max(0, percent));
+      isChanged = true;
+    },
+    count({ items = 0, deleted = 0, failed = 0, bytes = 0 }) {
+      counters = {
+        items: counters.items + items,
+        deleted: counters.deleted + deleted,
+        failed: counters.failed + failed,
+        bytes: counters.bytes + bytes,
+      };
+      isChanged = true;
+    },
+    checkpoint(value) {
+      const json = JSON.stringify(value);
+      if (Buffer.byteLength(json) > MAX_CHECKPOINT_BYTES)
+        throw new RangeError(`A checkpoint must not be larger than ${MAX_CHECKPOINT_BYTES} bytes of JSON`);
+      // Copied, since the connector may change its object later.
+      checkpoint = JSON.parse(json);
+      isChanged = true;
+    },
+    log(line) {
+      lineCount += 1;
+      if (lineCount > MAX_LINES) return;
+      lines.push(line.slice(0, MAX_LINE_CHARACTERS));
+      isChanged = true;
+    },
+  };
+
+  const readUnsent = () => ({ counters, ...(checkpoint !== undefined && { checkpoint }) });
+
+  async function report(): Promise<void> {
+    const sent = { ...readUnsent(), progress, log: lines.slice(0, MAX_LINES_PER_REPORT) };
+    isChanged = false;
+    try {
+      const timeoutMs = Math.min(MAX_REQUEST_MS, leaseMs / 2);
+      const { body, toLocal: toLocalNow } = await post<{ leaseUntil: string; cancelled: boolean }>(
+        path('heartbeat'),
+        { lease, ...sent },
+        { timeoutMs },
+      );
+      if (!body || body.cancelled) throw new LeaseLost('The run was cancelled');
+      leaseEnd = toLocalNow(body.leaseUntil);
+      // What is kept is sent again, so nothing is lost with a response.
+      if (checkpoint === sent.checkpoint) checkpoint = undefined;
+      lines = lines.slice(sent.log.length);
+      if (lines.length > 0) isChanged = true;
+    } catch (error) {
+      isChanged = true;
+      if (!isTransient(error) || error instanceof LeaseLost) ended.abort(error);
+      else if (performance.now() > leaseEnd)
+        ended.abort(new LeaseLost('The platform was out of reach until the lease expired'));
+      else onError(`Failed to report the run ${order.runId}; will retry: ${(error as Error).message}`);
+    }
+  }
+
+  async function keepReporting(until: AbortSignal): Promise<void> {
+    const pause = Math.min(REPORT_INTERVAL_MS, leaseMs / 4);
+    let dueAt = performance.now() + leaseMs / 3;
+    for (;;) {
+      await delay(pause, undefined, { signal: until }).catch(() => undefined);
+      if (until.aborted || ended.signal.aborted) return;
+      if (!isChanged && performance.now() < dueAt) continue;
+      await report();
+      dueAt = performance.now() + leaseMs / 3;
+    }
+  }
+
+  /** @returns what is true of the slice, if the platform has to be told. */
+  function toState(outcome: { readonly value: unknown } | { readonly error: Error }) {
+    const reason: unknown = ended.signal.reason;
+    if (isLost(reason)) return undefined;
+    if (reason instanceof Error) return { state: 'failed', reason: reason.message };
+    // The crawl may have returned because it was to stop, so it is not taken for complete.
+    if (stopping.aborted) return { state: 'released' };
+    if ('error' in outcome) return { state: 'failed', reason: outcome.error.message || outcome.error.name };
+    return { state: outcome.value === 'continue' ? 'continue' : 'completed' };
+  }
+
+  async function finish(state: { readonly state: string; readonly reason?: string }): Promise<void> {
+    const reason = state.reason?.slice(0, MAX_REASON_CHARACTERS);
+    // A refused checkpoint must not prevent that its refusal is reported.
+    const unsent = ended.signal.aborted ? { counters } : readUnsent();
+    const body = { lease, ...unsent, state: state.state, ...(reason !== undefined && { reason }) };
+    const until = performance.now() + FINISH_PATIENCE_MS;
+    for (let failures = 1; ; failures += 1) {
+      try {
+        await post(path('finish'), body, { timeoutMs: MAX_REQUEST_MS });
+        return;
+      } catch (error) {
+        if (isLost(error)) return;
+        if (!isTransient(error) || performance.now() > until) {
+          onError(`Failed to finish the run ${order.runId}: ${(error as Error).message}`);
+          return;
+        }
+        await delay(toPauseMs(failures));
+      }
+    }
+  }
+
+  const crawled = new AbortController();
+  const reporting = keepReporting(crawled.signal);
+  const outcome = await Promise.resolve()
+    .then(() => crawl(order, run))
+    .then(
+      (value) => ({ value }),
+      (error: unknown) => ({ error: error instanceof Error ? error : new Error(String(error)) }),
+    );
+  crawled.abort();
+  await reporting;
+  while (lines.length > 0 && !ended.signal.aborted) {
+    const before = lines.length;
+    await report();
+    if (lines.length === before) break;
+  }
+  const state = toState(outcome);
+  if (state) await finish(state);
+  else onError(`Stopped the run ${order.runId}: ${(ended.signal.reason as Error).message}`);
+}
+
+/** Whether another worker has the run, or it has ended, or it is gone. */
+const isLost = (error: unknown): boolean =>
+  error instanceof LeaseLost ||
+  (error instanceof RequestError && (error.status === 409 || error.status === 404));

@@ -1,0 +1,80 @@
+import { hostname } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type ClaimedRun, createPost, isTransient, type Post, toPauseMs } from './protocol.js';
+import { type Crawl, performRun } from './run.js';
+
+export interface ServeOptions {
+  /** The base URL of the platform. */
+  readonly url: string;
+  /** A token with the scope `crawl:work`. */
+  readonly token: string;
+  /** The connectors whose runs are claimed, one run at a time. */
+  readonly connectors: readonly string[];
+  /** The instances of the connectors. Default: all of them. */
+  readonly instances?: readonly string[];
+  readonly crawl: Crawl;
+  /** The name of this worker that is shown. Default: the host's name and the process id. */
+  readonly worker?: string;
+  /** Ends the serving. Default: SIGTERM or SIGINT. */
+  readonly signal?: AbortSignal;
+  /** Receives what went wrong on the way. Default: standard error. */
+  readonly onError?: (message: string) => void;
+}
+
+const WAIT_MS = 25_000;
+const CLAIM_TIMEOUT_MS = WAIT_MS + 10_000;
+
+/**
+ * Claims runs and crawls them, until it is told to stop: then the current run is released for another worker.
+ *
+ * @throws RequestError when the platform refuses the token or the connectors.
+ */
+export async function serve(options: ServeOptions): Promise<void> {
+  const {
+    crawl,
+    signal = abortedBySignals(),
+    onError = (message) => process.stderr.write(`${message}\n`),
+  } = options;
+  const post = createPost(options);
+  let failures = 0;
+  while (!signal.aborted) {
+    try {
+      const claimed = await claim(post, options, signal);
+      failures = 0;
+      if (claimed) await performRun({ post, crawl, stopping: signal, onError }, claimed);
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!isTransient(error)) throw error;
+      failures += 1;
+      onError(`Failed to claim a run; will retry: ${describe(error)}`);
+      await delay(toPauseMs(failures), undefined, { signal }).catch(() => undefined);
+    }
+  }
+}
+
+async function claim(post: Post, { connectors, instances, worker }: ServeOptions, signal: AbortSignal) {
+  const name = (worker ?? `${hostname()} (${process.pid})`).slice(0, 100);
+  const reply = await post<ClaimedRun>(
+    'claim',
+    { connectors, ...(instances && { instances }), worker: name, waitMs: WAIT_MS },
+    { timeoutMs: CLAIM_TIMEOUT_MS, signal },
+  );
+  return reply.body && { ...reply.body, toLocal: reply.toLocal };
+}
+
+/** The first signal stops in order; a second one ends the process, as nothing handles it any more. */
+function abortedBySignals(): AbortSignal {
+  const controller = new AbortController();
+  const names = ['SIGTERM', 'SIGINT'] as const;
+  const stop = () => {
+    for (const name of names) process.off(name, stop);
+    controller.abort();
+  };
+  for (const name of names) process.on(name, stop);
+  return controller.signal;
+}
+
+const describe = (error: unknown): string => {
+  const { message, cause } = error as Error;
+  return cause instanceof Error ? `${message} (${cause.message})` : message;
+};

@@ -1,0 +1,212 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { callUrl, describeWith, waitFor } from '@platform/testing';
+import { makeDataDir, type Platform, printed, startPlatform } from '../platform.js';
+
+/* CRAWL-45: the worker kits of both languages, through the gateway. A lease lasts for 5 s. */
+
+const START_MS = 180_000;
+const CRAWL = '/api/v1/crawlingManager';
+const KIT = resolve(import.meta.dirname, '../../../crawl-worker/python');
+const fixture = (name: string) => join(import.meta.dirname, '../fixtures', name);
+
+interface Worker {
+  readonly child: ChildProcess;
+  readonly exited: Promise<number | null>;
+  logged(): string;
+}
+
+let dataDir: Awaited<ReturnType<typeof makeDataDir>>;
+let platform: Platform;
+let session: string;
+let token: string;
+let pagesFile: string;
+const workers: Worker[] = [];
+
+const call = (method: string, path: string, body?: object) =>
+  callUrl(`http://127.0.0.1:${platform.port}${path}`, method, { token: session, ...(body && { body }) });
+
+beforeAll(async () => {
+  dataDir = await makeDataDir();
+  platform = await startPlatform({
+    dataDir: dataDir.path,
+    env: { STALLED_INTERVAL_MS: '1000', OVERDUE_GRACE_MS: '1000', RETRY_DELAY_MS: '100' },
+  });
+  await platform.settled;
+  const admin = { email: printed(platform, 'Admin'), password: printed(platform, 'Password') };
+  session = (await call('POST', '/api/v1/auth/login', admin)).body.accessToken;
+  const body = { name: 'worker', scopes: ['crawl:work'] };
+  token = (await call('POST', '/api/v1/personal-access-tokens', body)).body.token.accessToken;
+  pagesFile = join(dirname(dataDir.path), 'pages');
+}, START_MS);
+afterAll(async () => {
+  platform.child.kill('SIGTERM');
+  await platform.exited;
+  await dataDir.remove();
+});
+
+type Language = 'TypeScript' | 'Python';
+
+function startWorker(language: Language, name: string, workerToken = token): Worker {
+  const command: [string, string] =
+    language === 'Python' ? ['python3', fixture('worker.py')] : [process.execPath, fixture('worker.mjs')];
+  const child = spawn(command[0], [command[1]], {
+    env: {
+      PATH: process.env['PATH'],
+      PYTHONPATH: KIT,
+      PYTHONDONTWRITEBYTECODE: '1',
+      PLATFORM_URL: `http://127.0.0.1:${platform.port}`,
+      PLATFORM_TOKEN: workerToken,
+      WORKER: name,
+      PAGES_FILE: pagesFile,
+    },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let logged = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    logged += text;
+  });
+  const exited = once(child, 'exit').then(([code]) => code as number | null);
+  const worker = { child, exited, logged: () => logged };
+  workers.push(worker);
+  return worker;
+}
+
+/** Schedules the connector, which forgets its state, and requests a run. */
+async function requestRun(metadata: object): Promise<string> {
+  await call('DELETE', `${CRAWL}/wiki_1/schedule`);
+  await writeFile(pagesFile, '');
+  const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 15 };
+  await call('POST', `${CRAWL}/wiki_1/schedule`, { scheduleConfig, worker: 'pull', metadata });
+  return (await call('POST', `${CRAWL}/wiki_1/run`)).body.data.runId as string;
+}
+const getRun = async (runId: string) => (await call('GET', `${CRAWL}/wiki_1/runs/${runId}`)).body.data;
+const waitForRun = (
+  runId: string,
+  what: string,
+  isMet: (run: Awaited<ReturnType<typeof getRun>>) => boolean,
+) =>
+  waitFor(
+    async () => {
+      const run = await getRun(runId);
+      return isMet(run) && run;
+    },
+    { what },
+  );
+const waitForOutcome = (runId: string, outcome: string) =>
+  waitForRun(runId, `the outcome ${outcome}`, (run) => run.outcome === outcome);
+const readPages = async () => (await readFile(pagesFile, 'utf8')).trim().split('\n').map(Number);
+const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
+
+function testKit(language: Language): void {
+  afterEach(async () => {
+    for (const { child, exited } of workers.splice(0)) {
+      child.kill('SIGKILL');
+      await exited;
+    }
+  });
+
+  test('crawls in slices, with counters, progress and log, and one event', async () => {
+    startWorker(language, 'one');
+    const runId = await requestRun({ pages: 30, pagesPerSlice: 10, pauseMs: 5 });
+    const run = await waitForOutcome(runId, 'completed');
+    expect(run).toMatchObject({ slices: 3, items: 30, bytes: 300, claimedBy: 'one', progress: 100 });
+    expect(run.log.map(({ message }: { message: string }) => message)).toEqual([
+      'Begins after page 0',
+      'Begins after page 10',
+      'Begins after page 20',
+    ]);
+    expect(run.event.payload).toMatchObject({ runId, items: '30' });
+    expect(await readPages()).toEqual(upTo(30));
+  });
+
+  test('reports while it crawls', async () => {
+    startWorker(language, 'one');
+    const runId = await requestRun({ pages: 10_000, pauseMs: 10 });
+    const run = await waitForRun(
+      runId,
+      'counters',
+      ({ items, outcome }) => items > 10 && outcome === 'active',
+    );
+    expect(run.claimedBy).toBe('one');
+  });
+
+  test('a failed attempt is shown with its message, and the next one goes on from the checkpoint', async () => {
+    startWorker(language, 'one');
+    const runId = await requestRun({ pages: 30, failAt: 15, pauseMs: 5 });
+    const run = await waitForOutcome(runId, 'completed');
+    expect(run.attemptLog[0].reason).toBe('The source is away');
+    expect(run.items).toBe(30);
+    expect(await readPages()).toEqual(upTo(30));
+  });
+
+  test('SIGTERM releases the run, which another worker goes on with at once', async () => {
+    const one = startWorker(language, 'one');
+    const runId = await requestRun({ pages: 200, pauseMs: 10 });
+    await waitForRun(runId, 'counters', ({ items }) => items > 0);
+    one.child.kill('SIGTERM');
+    expect(await one.exited).toBe(0);
+    expect((await getRun(runId)).outcome).toBe('waiting');
+    startWorker(language, 'two');
+    const run = await waitForOutcome(runId, 'completed');
+    expect(run).toMatchObject({ claimedBy: 'two', items: 200, attempts: 1 });
+    expect(await readPages()).toEqual(upTo(200));
+  });
+
+  test('SIGTERM ends a worker that waits, without an error', async () => {
+    const one = startWorker(language, 'one');
+    await waitForOutcome(await requestRun({ pages: 1, pauseMs: 0 }), 'completed');
+    one.child.kill('SIGTERM');
+    expect([await one.exited, one.logged()]).toEqual([0, '']);
+  });
+
+  test('after kill -9 another worker goes on from the last checkpoint', async () => {
+    const one = startWorker(language, 'one');
+    const runId = await requestRun({ pages: 300, pauseMs: 10 });
+    await waitForRun(runId, 'counters', ({ items }) => items > 0);
+    one.child.kill('SIGKILL');
+    startWorker(language, 'two');
+    const run = await waitForOutcome(runId, 'completed');
+    expect(run.claimedBy).toBe('two');
+    const pages = await readPages();
+    expect(new Set(pages)).toEqual(new Set(upTo(300)));
+    // What was crawled after the last report is crawled again, and no more.
+    expect(pages.length).toBeLessThan(300 + 299);
+  });
+
+  test('a worker that was suspended finds that it has lost its run, and changes nothing', async () => {
+    const one = startWorker(language, 'one');
+    const runId = await requestRun({ pages: 400, pauseMs: 20 });
+    await waitForRun(runId, 'counters', ({ items }) => items > 0);
+    one.child.kill('SIGSTOP');
+    startWorker(language, 'two');
+    await waitForRun(runId, 'the next claim', ({ claimedBy }) => claimedBy === 'two');
+    one.child.kill('SIGCONT');
+    await waitFor(() => one.logged().includes(`Stopped the run ${runId}`), { what: 'the end of the first' });
+    expect(await waitForOutcome(runId, 'completed')).toMatchObject({ claimedBy: 'two' });
+  });
+
+  test('a cancelled crawl stops, and the worker serves the next run', async () => {
+    startWorker(language, 'one');
+    const cancelled = await requestRun({ pages: 10_000, pauseMs: 10 });
+    await waitForRun(cancelled, 'counters', ({ items }) => items > 0);
+    expect((await call('POST', `${CRAWL}/wiki_1/runs/${cancelled}/cancel`)).status).toBe(200);
+    const next = await waitForOutcome(await requestRun({ pages: 3, pauseMs: 0 }), 'completed');
+    expect(next).toMatchObject({ claimedBy: 'one', items: 3 });
+  });
+
+  test('a token that is refused ends the worker with the reason', async () => {
+    const one = startWorker(language, 'one', 'none');
+    expect(await one.exited).toBe(1);
+    expect(one.logged()).toContain('The platform answered 401');
+  });
+}
+
+describe('the TypeScript kit', () => {
+  testKit('TypeScript');
+});
+describeWith('python', 'the Python kit', () => {
+  testKit('Python');
+});
