@@ -30,7 +30,7 @@ async function startPlatform(folder) {
     'admin-password': ADMIN.password,
   };
   const flags = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
-  const child = spawn(process.execPath, ['packages/local/start.mjs', ...flags], {
+  const child = spawn(process.execPath, ['packages/local/start.mjs', '--no-demo', ...flags], {
     cwd: ROOT,
     env: { ...process.env, MCP_SERVER_ALLOWED_TARGETS: '127.0.0.0/8' },
   });

@@ -88,7 +88,7 @@ const folder = await mkdtemp(join(tmpdir(), 'capture-mails-'));
 const flags = Object.entries(PORTS).flatMap(([name, value]) => [`--${name}`, String(value)]);
 const platform = spawn(
   process.execPath,
-  [join(import.meta.dirname, 'start.mjs'), ...flags, '--data-dir', join(folder, 'data')],
+  [join(import.meta.dirname, 'start.mjs'), '--no-demo', ...flags, '--data-dir', join(folder, 'data')],
   {
     env: {
       ...process.env,

@@ -45,7 +45,9 @@ Usage: npm start -- [options]
 
 ${rows.join('\n')}
   ${column('--redis')}keep the job queues in an embedded Redis (or Valkey)
-  ${column('--demo-knowledge [folder]')}let agents search a folder of Markdown files; by default docs/
+  ${column('--demo-folder <folder>')}crawl these Markdown, HTML and text files; by default docs/
+  ${column('--demo-repository <path or URL>')}crawl this Git repository; by default this clone
+  ${column('--no-demo')}crawl nothing, and mount no search
   ${column('--fresh')}delete the data folder first
   ${column('--help')}this text
 
@@ -59,19 +61,14 @@ export function readFlags(args) {
     ...Object.fromEntries(named),
     fresh: { type: 'boolean' },
     redis: { type: 'boolean' },
-    'demo-knowledge': { type: 'string' },
+    'demo-folder': { type: 'string' },
+    'demo-repository': { type: 'string' },
+    'no-demo': { type: 'boolean' },
     help: { type: 'boolean', short: 'h' },
   };
   try {
-    return parseArgs({ args: args.map(toOptionalValue), options, strict: true, allowPositionals: false })
-      .values;
+    return parseArgs({ args, options, strict: true, allowPositionals: false }).values;
   } catch (error) {
     throw new OptionsError(`${error.message.split('. ')[0]}; npm start -- --help lists the options`);
   }
-}
-
-/** The folder of --demo-knowledge is optional, which parseArgs does not support. */
-function toOptionalValue(arg, index, args) {
-  const next = args[index + 1];
-  return arg === '--demo-knowledge' && (next === undefined || next.startsWith('-')) ? `${arg}=` : arg;
 }

@@ -23,8 +23,8 @@ export interface Options {
   readonly redisUrl?: string;
   /** Comma-separated; without one, sync events stay in the feed. */
   readonly kafkaBrokers?: string;
-  /** A folder of Markdown files that a demo server makes searchable for agents. Absolute. */
-  readonly knowledgeFolder?: string;
+  /** What the demo crawls: a folder, absolute, and a Git repository by path or URL. Absent with --no-demo. */
+  readonly demo?: { readonly folder: string; readonly repository: string | undefined };
   /** Proxies in front of the gateway that end TLS; only these are believed about the client. */
   readonly trustedProxies: readonly string[];
   readonly logLevel: string;

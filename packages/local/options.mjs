@@ -1,6 +1,8 @@
 // The options of `npm start`. Plain JavaScript without dependencies: `--help` and invalid options are handled before
 // anything is installed or built.
-import { resolve } from 'node:path';
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { LOG_LEVELS, OptionsError, readFlags, VALUES } from './option-list.mjs';
 import { isDatabaseUrl, isFolder, isPort, isProxyRange } from './option-rules.mjs';
@@ -56,10 +58,12 @@ export function parseOptions(args, environment) {
   if (kafkaBrokers !== undefined && !/^[\w.-]+:\d+(\s*,\s*[\w.-]+:\d+)*$/.test(kafkaBrokers)) {
     faults.push(`--kafka-brokers (KAFKA_BROKERS) must be like host1:9092,host2:9092, not "${kafkaBrokers}"`);
   }
-  const knowledgeFolder =
-    flags['demo-knowledge'] === undefined ? undefined : resolve(ROOT, flags['demo-knowledge'] || 'docs');
-  if (knowledgeFolder !== undefined && !isFolder(knowledgeFolder)) {
-    faults.push(`--demo-knowledge must be followed by a folder of Markdown files, not "${knowledgeFolder}"`);
+  const demo = flags['no-demo'] ? undefined : readDemo(flags);
+  if (flags['no-demo'] && (flags['demo-folder'] ?? flags['demo-repository']) !== undefined) {
+    faults.push('--no-demo leaves out what --demo-folder and --demo-repository name: give one or the other');
+  }
+  if (demo && !isFolder(demo.folder)) {
+    faults.push(`--demo-folder must be a folder of Markdown, HTML or text files, not "${demo.folder}"`);
   }
   const trustedProxies = (given('trusted-proxies') ?? '').split(/[\s,]+/).filter(Boolean);
   if (!trustedProxies.every(isProxyRange)) {
@@ -83,7 +87,7 @@ export function parseOptions(args, environment) {
       flags['data-dir'] || environment.DATA_DIR ? resolve(read('data-dir').value) : resolve(ROOT, '.data'),
     isFresh: flags.fresh ?? false,
     isRedisEmbedded: flags.redis ?? false,
-    ...(knowledgeFolder !== undefined && { knowledgeFolder }),
+    ...(demo && { demo }),
     trustedProxies,
     ...(given('admin-email') && {
       adminEmail: check('admin-email', (value) => /^[^\s@]+@[^\s@]+$/.test(value), 'an e-mail address'),
@@ -98,3 +102,16 @@ export function parseOptions(args, environment) {
   if (faults.length > 0) throw new OptionsError(faults.join('; '));
   return options;
 }
+
+/** By default the demo crawls this repository: its documentation, and its code where it is a clone. */
+function readDemo(flags) {
+  const folder = resolve(ROOT, flags['demo-folder'] || 'docs');
+  const named = flags['demo-repository'] || undefined;
+  // Neither a URL nor the short form of SSH, as in git@example.com:team/project.git.
+  const isPath = named !== undefined && !/^[a-z][a-z\d+.-]*:\/\/|^[^/]+:/i.test(named);
+  if (named !== undefined) return { folder, repository: isPath ? resolve(ROOT, named) : named };
+  const isClone = existsSync(join(ROOT, '.git')) && flags['demo-folder'] === undefined;
+  return { folder, repository: isClone && hasGit() ? ROOT : undefined };
+}
+
+const hasGit = () => spawnSync('git', ['--version'], { stdio: 'ignore' }).status === 0;

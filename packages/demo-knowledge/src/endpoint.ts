@@ -1,9 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, type OAuthTokenVerifier, requireBearerAuth } from '@modelcontextprotocol/server';
-import type { IndexState } from './indexer.js';
 import type { Store } from './store.js';
-import { createKnowledgeServer } from './tools.js';
+import { createKnowledgeServer, type LinkToRun } from './tools.js';
 
 /**
  * Creates the HTTP server: `/mcp`, in both eras of the protocol and without state, for callers with a valid assertion,
@@ -12,15 +11,15 @@ import { createKnowledgeServer } from './tools.js';
 export function createEndpoint(deps: {
   readonly verifier: OAuthTokenVerifier;
   readonly store: Store;
-  readonly getState: () => IndexState;
+  readonly toLink: LinkToRun;
   readonly log: (line: string) => void;
 }): Server {
-  const { verifier, store, getState, log } = deps;
+  const { verifier, store, toLink, log } = deps;
   const requireAssertion = requireBearerAuth({ verifier });
   const mcp = createMcpHandler(
     ({ authInfo }) => {
       if (!authInfo) throw new TypeError('a request without a caller');
-      return createKnowledgeServer(store, authInfo);
+      return createKnowledgeServer({ store, toLink }, authInfo);
     },
     { onerror: (error) => log(error.message) },
   );
@@ -40,6 +39,6 @@ export function createEndpoint(deps: {
     }
     const isHealth = path === '/health/ready';
     response.writeHead(isHealth ? 200 : 404, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(isHealth ? { status: 'ready', files: getState().files } : { error: 'Not found' }));
+    response.end(JSON.stringify(isHealth ? { status: 'ready' } : { error: 'Not found' }));
   });
 }

@@ -1,88 +1,138 @@
-import { realpath } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { basename, extname } from 'node:path';
-import { type FoundFile, listMarkdown, MAX_FILE_BYTES, withFile } from './folder.js';
-import { parsePage } from './sections.js';
-import type { Store } from './store.js';
+import type { ChangedDocument, Documents } from './documents.js';
+import { toMarkdown } from './html.js';
+import { type Page, parsePage, parseText } from './sections.js';
+import { replacePages, type Store } from './store.js';
 
-const POLL_MS = 2_000;
+const POLL_MS = 1_000;
+const REQUEST_TIMEOUT_MS = 10_000;
+const EVENTS_PER_REQUEST = 100;
+const DOCUMENTS_PER_TRANSACTION = 100;
 
-export interface IndexState {
-  readonly files: number;
-  /** Files that are not indexed, because they are too large, unreadable or too many. */
-  readonly skipped: readonly string[];
+/** The fields of a sync event that matter here. */
+interface SyncEvent {
+  readonly payload: {
+    readonly connector: string;
+    /** Left out for the instance that demo-connector crawls. */
+    readonly connectorInstance?: string;
+    readonly runId?: string;
+    readonly mode?: string;
+    /** Milliseconds since the epoch, as text. */
+    readonly fullStartedAt?: string;
+  };
 }
 
-/** Keeps the index equal to the folder: reads what has changed since the last pass, and drops what is gone. */
+interface FeedPage {
+  readonly data: readonly SyncEvent[];
+  readonly nextCursor: string | null;
+  readonly hasMore: boolean;
+}
+
+/** The paths of files are theirs alone, and those of other connectors begin with its name. */
+const toPagePath = (connector: string, path: string): string =>
+  connector === 'files_1' ? path : `${connector}:${path}`;
+
+function toPage({ path, format, content }: ChangedDocument): Page {
+  const text = content ?? '';
+  if (format === 'text') return parseText(text, basename(path));
+  return parsePage(format === 'html' ? toMarkdown(text) : text, basename(path, extname(path)));
+}
+
+/**
+ * Keeps the index equal to what the connectors have brought. It follows the platform's sync events, by the feed; a
+ * consumer of Kafka would handle each message in the same way.
+ */
 export function createIndexer(deps: {
-  readonly folder: string;
-  readonly store: Pick<Store, 'listFingerprints' | 'removeFiles' | 'save'>;
+  readonly platform: { readonly url: string; readonly token: string };
+  readonly documents: Documents;
+  readonly store: Store;
   readonly log: (line: string) => void;
 }) {
-  const { folder, store, log } = deps;
-  let state: IndexState = { files: 0, skipped: [] };
-  let timer: NodeJS.Timeout | undefined;
-  let running: Promise<void> | undefined;
+  const { platform, documents, store, log } = deps;
+  const stopping = new AbortController();
   let lastFault = '';
 
-  /** @returns whether the file is in the index. */
-  async function indexFile(file: FoundFile, indexed: string | undefined): Promise<boolean> {
-    const isIndexed = await withFile(file, async ({ fingerprint, readText }) => {
-      if (fingerprint === indexed) return true;
-      const text = await readText();
-      if (text === undefined) return false;
-      const page = parsePage(text, basename(file.path, extname(file.path)));
-      await store.save(file.path, page, { fingerprint });
-      return true;
-    });
-    return isIndexed ?? false;
-  }
-
-  // prettier-ignore
-  async function run(): Promise<void> {
-    const { files, isCut } = await listMarkdown(await realpath(folder));
-    const fingerprints = await store.listFingerprints();
-    // Removed before anything is added, so that a renamed file is never found under both names.
-    const found = new Set(files.map(({ path }) => path));
-    const gone = [...fingerprints.keys()].filter((path) => !found.has(path));
-    if (gone.length > 0) await store.removeFiles(gone);
-    const skipped: string[] = [];
-    for (const file of files) {
-      if (!(await indexFile(file, fingerprints.get(file.path)))) skipped.push(file.path);
+  async function indexDocuments(connector: string): Promise<void> {
+    for (let hasMore = true; hasMore && !stopping.signal.aborted;) {
+      hasMore = await documents.indexChanges(
+        connector,
+        DOCUMENTS_PER_TRANSACTION,
+        async (client, changed) => {
+          const pages = changed
+            .filter(({ content }) => content !== null)
+            .map((document) => ({
+              path: toPagePath(connector, document.path),
+              page: toPage(document),
+              connector,
+              runId: document.runId,
+              author: null,
+            }));
+          await replacePages(
+            client,
+            changed.map(({ path }) => toPagePath(connector, path)),
+            pages,
+          );
+        },
+      );
     }
-    // They are no longer readable.
-    const unreadable = skipped.filter((path) => fingerprints.has(path));
-    if (unreadable.length > 0) await store.removeFiles(unreadable);
-    if (isCut) skipped.push('… and all files after the first 5,000');
-    if (skipped.join() !== state.skipped.join() && skipped.length > 0)
-      log(`not indexed, as larger than ${MAX_FILE_BYTES} bytes, unreadable or too many: ${skipped.slice(0, 10).join(', ')}`);
-    state = { files: files.length - skipped.length, skipped };
   }
 
-  async function tick(): Promise<void> {
-    await run().then(
-      () => {
-        lastFault = '';
-      },
-      (error: Error) => {
+  /** Repeating it changes nothing, so an event may come twice. */
+  async function handle({ payload }: SyncEvent): Promise<void> {
+    const { connector, connectorInstance, runId = '', mode, fullStartedAt } = payload;
+    if (connectorInstance !== undefined) return;
+    if (mode === 'full' && fullStartedAt !== undefined)
+      await documents.markUnseen({ connector, runId, fullStartedAt: new Date(Number(fullStartedAt)) });
+    await indexDocuments(connector);
+  }
+
+  async function readFeed(after: string | undefined): Promise<FeedPage> {
+    const url = new URL('/api/v1/crawlingManager/events', platform.url);
+    url.searchParams.set('limit', String(EVENTS_PER_REQUEST));
+    if (after !== undefined) url.searchParams.set('after', after);
+    const response = await fetch(url, {
+      headers: { authorization: `Bearer ${platform.token}` },
+      signal: AbortSignal.any([stopping.signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]),
+    });
+    // Retention has deleted what follows the cursor. The documents are still there, so nothing is missed.
+    if (response.status === 410 && after !== undefined) return readFeed(undefined);
+    if (!response.ok) throw new Error(`the platform answered ${response.status}: ${await response.text()}`);
+    return (await response.json()) as FeedPage;
+  }
+
+  async function follow(): Promise<void> {
+    let cursor = await store.readCursor();
+    for (let hasMore = true; hasMore && !stopping.signal.aborted;) {
+      const page = await readFeed(cursor);
+      for (const event of page.data) await handle(event);
+      if (stopping.signal.aborted) return;
+      if (page.nextCursor !== null && page.nextCursor !== cursor) await store.saveCursor(page.nextCursor);
+      cursor = page.nextCursor ?? undefined;
+      ({ hasMore } = page);
+    }
+    lastFault = '';
+  }
+
+  async function keepFollowing(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      await follow().catch((error: Error) => {
         // The index stays as it is, and searches continue.
-        if (error.message !== lastFault) log(`the folder can't be indexed; retrying: ${error.message}`);
+        if (!stopping.signal.aborted && error.message !== lastFault)
+          log(`the sync events can't be followed; retrying: ${error.message}`);
         lastFault = error.message;
-      },
-    );
+      });
+      await delay(POLL_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
+    }
   }
 
+  let running: Promise<void> | undefined;
   return {
-    run,
-    getState: () => state,
     start() {
-      timer = setInterval(() => {
-        running ??= tick().finally(() => {
-          running = undefined;
-        });
-      }, POLL_MS);
+      running = keepFollowing();
     },
     async stop() {
-      clearInterval(timer);
+      stopping.abort();
       await running;
     },
   };

@@ -52,3 +52,9 @@ export function parsePage(markdown: string, fallbackTitle: string): Page {
   const title = sections.find(({ heading }) => heading !== '')?.heading ?? fallbackTitle;
   return { title: title.slice(0, MAX_TITLE_CHARACTERS), sections: sections.flatMap(splitLong) };
 }
+
+/** Text has no headings, even where a line begins with `#`. */
+export const parseText = (text: string, title: string): Page => ({
+  title: title.slice(0, MAX_TITLE_CHARACTERS),
+  sections: splitLong({ heading: title.slice(0, MAX_TITLE_CHARACTERS), text: text.trim() }),
+});

@@ -1,13 +1,14 @@
-import { isAbsolute } from 'node:path';
-
 /** The server's configuration, read from the environment. */
 export interface Settings {
   readonly host: string;
   readonly port: number;
   /** A PostgreSQL database of its own. */
   readonly databaseUrl: string;
-  /** The folder of Markdown files. Absolute. */
-  readonly folder: string;
+  /** The base URL of the platform, and a token with the scope `crawl:read`, for its sync events. */
+  readonly platformUrl: string;
+  readonly platformToken: string;
+  /** The base URL in the links of answers. */
+  readonly publicUrl: string;
   /** The URL at which the platform publishes its public keys. */
   readonly jwksUrl: URL;
   readonly issuer: string;
@@ -30,7 +31,9 @@ export function readSettings(environment: NodeJS.ProcessEnv): Settings {
     host: environment['HOST'] || '127.0.0.1',
     port: Number(read('PORT', (value) => /^\d{1,5}$/.test(value), 'a port')),
     databaseUrl: read('DATABASE_URL', (value) => URL.canParse(value), 'the URL of a PostgreSQL database'),
-    folder: read('KNOWLEDGE_FOLDER', isAbsolute, 'an absolute path'),
+    platformUrl: read('PLATFORM_URL', (value) => URL.canParse(value), "the platform's URL"),
+    platformToken: read('PLATFORM_TOKEN', isText, 'a token with the scope crawl:read'),
+    publicUrl: read('PUBLIC_URL', (value) => URL.canParse(value), "the platform's URL in links"),
     jwksUrl: read('JWKS_URL', (value) => URL.canParse(value), 'a URL'),
     issuer: read('TOKEN_ISSUER', isText, 'the issuer of the assertions'),
     audience: read('AUDIENCE', (value) => URL.canParse(value), 'the URL that the server is mounted with'),

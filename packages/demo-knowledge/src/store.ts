@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
-import type { Pool } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import type { Page } from './sections.js';
 
 const schema = `
   create table if not exists pages (
     path text primary key,
     title text not null,
-    fingerprint text not null,
-    author text -- the user who added a note; null for a file
+    connector text, -- and the run that has brought the page; null for a note
+    run_id text,
+    author text -- the user who added a note; null for what was crawled
   );
   create table if not exists sections (
     path text not null references pages on delete cascade,
@@ -18,7 +19,11 @@ const schema = `
       (setweight(to_tsvector('english', heading), 'A') || to_tsvector('english', text)) stored,
     primary key (path, position)
   );
-  create index if not exists sections_words on sections using gin (words)`;
+  create index if not exists sections_words on sections using gin (words);
+  create table if not exists feed_position (
+    is_only boolean primary key default true check (is_only),
+    cursor text not null
+  )`;
 
 /*
  * Sections with all words come first, then those with some: an agent asks whole questions. A query that excludes words
@@ -36,12 +41,18 @@ const search = `
       from sections, query where words @@ loose
       order by has_all desc, rank desc, path, position limit $2
     )
-  select path, pages.title, sections.heading,
+  select path, pages.title, sections.heading, pages.connector, pages.run_id as "runId",
     ts_headline('english', regexp_replace(sections.text, '^ {0,3}#[^\\n]*', ''), found.loose, 'StartSel="", StopSel="", MaxFragments=2, MinWords=15, MaxWords=40') as snippet
   from found join sections using (path, position) join pages using (path)
   order by has_all desc, rank desc, path, position`;
 
-export interface Hit {
+/** Where a page comes from; both are null for a note. */
+export interface Origin {
+  readonly connector: string | null;
+  readonly runId: string | null;
+}
+
+export interface Hit extends Origin {
   readonly path: string;
   readonly title: string;
   readonly heading: string;
@@ -49,7 +60,7 @@ export interface Hit {
 }
 
 /** A part of a page's text. */
-export interface Excerpt {
+export interface Excerpt extends Origin {
   readonly title: string;
   readonly text: string;
   readonly totalCharacters: number;
@@ -57,25 +68,35 @@ export interface Excerpt {
 
 const MAX_NOTES = 1_000;
 
+/** A page with its path and where it comes from. */
+export interface StoredPage extends Origin {
+  readonly path: string;
+  readonly page: Page;
+  readonly author: string | null;
+}
+
+/** Removes pages, and adds what they are now. */
+// prettier-ignore
+export async function replacePages(client: PoolClient, paths: readonly string[], pages: readonly StoredPage[]): Promise<void> {
+  await client.query('delete from pages where path = any($1)', [paths]);
+  await client.query(
+    'insert into pages (path, title, connector, run_id, author) select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])',
+    [pages.map(({ path }) => path), pages.map(({ page }) => page.title), pages.map(({ connector }) => connector), pages.map(({ runId }) => runId), pages.map(({ author }) => author)],
+  );
+  const sections = pages.flatMap(({ path, page }) => page.sections.map((section, position) => ({ path, position, ...section })));
+  await client.query(
+    'insert into sections (path, position, heading, text) select * from unnest($1::text[], $2::int[], $3::text[], $4::text[])',
+    [sections.map(({ path }) => path), sections.map(({ position }) => position), sections.map(({ heading }) => heading), sections.map(({ text }) => text)],
+  );
+}
+
 /** The pages and their sections in PostgreSQL. */
 export function createStore(pool: Pool) {
-  /** Replaces a page with what it is now: searches see the old one or the new one. */
-  async function save(
-    path: string,
-    { title, sections }: Page,
-    { fingerprint, author = null }: { readonly fingerprint: string; readonly author?: string | null },
-  ): Promise<void> {
+  async function saveNote(path: string, author: string, page: Page): Promise<void> {
     const client = await pool.connect();
     try {
       await client.query('begin');
-      await client.query('delete from pages where path = $1', [path]);
-      await client.query('insert into pages values ($1, $2, $3, $4)', [path, title, fingerprint, author]);
-      await client.query(
-        `insert into sections (path, position, heading, text)
-         select $1, position, heading, text
-         from unnest($2::text[], $3::text[]) with ordinality as listed (heading, text, position)`,
-        [path, sections.map(({ heading }) => heading), sections.map(({ text }) => text)],
-      );
+      await replacePages(client, [path], [{ path, page, author, connector: null, runId: null }]);
       await client.query('commit');
     } catch (error) {
       await client.query('rollback').catch(() => undefined);
@@ -86,22 +107,28 @@ export function createStore(pool: Pool) {
   }
 
   return {
-    save,
-
     async createTables(): Promise<void> {
       await pool.query(schema);
     },
 
-    /** Returns the fingerprints of the files by path. */
-    async listFingerprints(): Promise<Map<string, string>> {
-      const { rows } = await pool.query<{ path: string; fingerprint: string }>(
-        'select path, fingerprint from pages where author is null',
+    async countPages(): Promise<number> {
+      const { rows } = await pool.query<{ count: number }>(
+        'select count(*)::int as count from pages where author is null',
       );
-      return new Map(rows.map(({ path, fingerprint }) => [path, fingerprint]));
+      return rows[0]?.count ?? 0;
     },
 
-    async removeFiles(paths: readonly string[]): Promise<void> {
-      await pool.query('delete from pages where author is null and path = any($1)', [paths]);
+    /** Returns up to where the events were handled. */
+    async readCursor(): Promise<string | undefined> {
+      const { rows } = await pool.query<{ cursor: string }>('select cursor from feed_position');
+      return rows[0]?.cursor;
+    },
+
+    async saveCursor(cursor: string): Promise<void> {
+      await pool.query(
+        'insert into feed_position (cursor) values ($1) on conflict (is_only) do update set cursor = excluded.cursor',
+        [cursor],
+      );
     },
 
     async search(query: string, limit: number): Promise<Hit[]> {
@@ -112,10 +139,11 @@ export function createStore(pool: Pool) {
     async read(path: string, offset: number, length: number): Promise<Excerpt | undefined> {
       const { rows } = await pool.query<Excerpt>(
         `with page as (
-           select title, (select coalesce(string_agg(text, E'\\n\\n' order by position), '') from sections where path = $1) as text
+           select title, connector, run_id, (select coalesce(string_agg(text, E'\\n\\n' order by position), '') from sections where path = $1) as text
            from pages where path = $1
          )
-         select title, substr(text, $2::int + 1, $3::int) as text, length(text) as "totalCharacters" from page`,
+         select title, substr(text, $2::int + 1, $3::int) as text, length(text) as "totalCharacters",
+           connector, run_id as "runId" from page`,
         [path.replaceAll('\0', ''), offset, length],
       );
       return rows[0];
@@ -135,9 +163,8 @@ export function createStore(pool: Pool) {
         .update(JSON.stringify([author, page]))
         .digest('hex')
         .slice(0, 16);
-      // No file has such a path.
       const path = `note:${id}`;
-      await save(path, page, { fingerprint: id, author });
+      await saveNote(path, author, page);
       return path;
     },
   };

@@ -1,7 +1,7 @@
 import { type AuthInfo, type CallToolResult, McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { parsePage } from './sections.js';
-import type { Hit, Store } from './store.js';
+import type { Hit, Origin, Store } from './store.js';
 
 const MAX_HITS = 20;
 const MAX_EXCERPT_CHARACTERS = 8_000;
@@ -13,11 +13,23 @@ const toError = (text: string): CallToolResult => ({ ...toText(text), isError: t
 const toEntry = ({ path, title, heading, snippet }: Hit): string =>
   `- ${heading === '' || heading === title ? title : `${title} › ${heading}`} (${path})\n  ${snippet.replaceAll(/\s+/g, ' ')}`;
 
+/** Returns the URL of the run that has brought a page; undefined for a note. */
+export type LinkToRun = (origin: Origin) => string | undefined;
+
+/** Names the crawls that results come from, so that whoever doubts an answer can look at its origin. */
+function toSources(origins: readonly Origin[], toLink: LinkToRun): string {
+  const links = [...new Set(origins.map(toLink))].filter((link) => link !== undefined);
+  return links.length === 0 ? '' : `\n\nCrawled by ${links.join(' and ')}`;
+}
+
 /**
  * Creates the server of one request. Every tool checks the scope in the assertion as well: the platform has checked
  * it, but a server should not rely on that alone.
  */
-export function createKnowledgeServer(store: Store, caller: AuthInfo): McpServer {
+export function createKnowledgeServer(
+  { store, toLink }: { readonly store: Store; readonly toLink: LinkToRun },
+  caller: AuthInfo,
+): McpServer {
   const server = new McpServer({ name: 'demo-knowledge', version: '0.1.0' });
   const requireScope = (scope: string, run: () => Promise<CallToolResult>) =>
     caller.scopes.includes(scope) ? run() : Promise.resolve(toError(`This needs the scope ${scope}.`));
@@ -27,7 +39,7 @@ export function createKnowledgeServer(store: Store, caller: AuthInfo): McpServer
     {
       title: 'Search the pages',
       description:
-        'Full-text search in Markdown pages and notes. Returns the best sections with path, heading and a snippet. Words in "quotes" are a phrase; -word excludes.',
+        'Full-text search in crawled pages and notes. Returns the best sections with path, heading and a snippet. Words in "quotes" are a phrase; -word excludes.',
       inputSchema: z.object({
         query: z.string().min(1).max(500),
         limit: z.number().int().min(1).max(MAX_HITS).default(8),
@@ -37,7 +49,8 @@ export function createKnowledgeServer(store: Store, caller: AuthInfo): McpServer
     ({ query, limit }) =>
       requireScope('kb:read', async () => {
         const hits = await store.search(query, limit);
-        return toText(hits.length === 0 ? 'Nothing was found.' : hits.map(toEntry).join('\n'));
+        if (hits.length === 0) return toText('Nothing was found.');
+        return toText(hits.map(toEntry).join('\n') + toSources(hits, toLink));
       }),
   );
 
@@ -59,7 +72,7 @@ export function createKnowledgeServer(store: Store, caller: AuthInfo): McpServer
         const end = offset + MAX_EXCERPT_CHARACTERS;
         const isCut = end < page.totalCharacters;
         const more = isCut ? `\n\n[${page.totalCharacters - end} more characters: offset ${end}]` : '';
-        return toText(page.text + more);
+        return toText(page.text + more + toSources([page], toLink));
       }),
   );
 
@@ -67,7 +80,7 @@ export function createKnowledgeServer(store: Store, caller: AuthInfo): McpServer
     'add_note',
     {
       title: 'Add a note',
-      description: 'Adds a note in Markdown, which search finds from now on. The files are not changed.',
+      description: 'Adds a note in Markdown, which search finds from now on. The sources are not changed.',
       inputSchema: z.object({
         title: z.string().min(1).max(200),
         text: z.string().min(1).max(MAX_NOTE_CHARACTERS),

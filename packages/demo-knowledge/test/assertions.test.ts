@@ -1,12 +1,10 @@
-import { mkdir } from 'node:fs/promises';
 import { ALL_SCOPES, callText, ORG, startKnowledge } from './knowledge.js';
 
 /* MCP-16, MCP-19: what a server that is mounted has to check of the platform's assertions. */
 
 let knowledge: Awaited<ReturnType<typeof startKnowledge>>;
 beforeAll(async () => {
-  knowledge = await startKnowledge();
-  await mkdir(knowledge.folder);
+  knowledge = await startKnowledge({ hasCrawls: false });
   await knowledge.start();
 });
 afterAll(() => knowledge.close());

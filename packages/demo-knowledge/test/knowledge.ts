@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { findFreePort } from '@platform/embedded';
-import { createTestDatabase } from '@platform/testing';
+import { callUrl, createTestDatabase, testPlatform } from '@platform/testing';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { Pool } from 'pg';
+import { createDocuments, type SourceDocument } from '../src/documents.js';
 import { startKnowledgeServer } from '../src/knowledge-server.js';
 
 const ISSUER = 'workspace-platform';
@@ -48,28 +48,70 @@ async function startIssuer() {
   };
 }
 
-/** Starts the server over a folder of the test's own. */
-export async function startKnowledge() {
+/** An organisation of the platform whose connector `files_1` is crawled by the test itself. */
+async function startCrawls() {
+  const platform = await testPlatform();
+  const { admin } = await platform.organisation();
+  const login = await callUrl(`${platform.url}/api/v1/auth/login`, 'POST', { body: admin });
+  const token = login.body.accessToken as string;
+  const call = async (path: string, body: object) => {
+    const answer = await callUrl(`${platform.url}/api/v1/crawlingManager${path}`, 'POST', { token, body });
+    if (answer.status >= 300) throw new Error(answer.text);
+    return answer.body;
+  };
+  const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 15 };
+  await call('/files_1/schedule', { scheduleConfig, worker: 'pull' });
+  return {
+    url: platform.url,
+    token,
+    /** Claims a run, has it crawled, and completes it. @returns its id. */
+    async crawl(
+      mode: 'full' | 'incremental',
+      crawl: (sighting: { connector: string; runId: string; fullStartedAt: Date }) => Promise<void>,
+    ): Promise<string> {
+      await call('/files_1/run', { mode });
+      const { order, lease } = await call('/work/claim', { connectors: ['files_1'], worker: 'test' });
+      const { runId, connector } = order;
+      await crawl({ connector, runId, fullStartedAt: new Date(order.fullStartedAt as string) });
+      await call(`/work/${runId}/finish`, { lease, state: 'completed' });
+      return runId as string;
+    },
+  };
+}
+
+/** A connector that nobody crawls, for tests without documents. */
+const noCrawls = {
+  url: 'http://127.0.0.1:1',
+  token: 'none',
+  crawl: () => Promise.reject(new Error('this test has no connector')),
+} satisfies Awaited<ReturnType<typeof startCrawls>>;
+
+/** Starts the server over a database of the test's own. */
+export async function startKnowledge({ hasCrawls = true } = {}) {
   const issuer = await startIssuer();
   const database = await createTestDatabase({
     template: 'demo_knowledge',
     migrationsDir: join(import.meta.dirname, '../src'),
     migrate: () => Promise.resolve(),
   });
-  const parent = await realpath(await mkdtemp(join(tmpdir(), 'platform-knowledge-')));
+  const crawls = hasCrawls ? await startCrawls() : noCrawls;
+  const pool = new Pool({ connectionString: database.url, max: 2 });
+  const documents = createDocuments(pool);
+  await documents.createTable();
   const port = await findFreePort();
   const url = `http://127.0.0.1:${port}/mcp`;
   const settings = {
     host: '127.0.0.1',
     port,
     databaseUrl: database.url,
-    folder: join(parent, 'pages'),
+    platformUrl: crawls.url,
+    platformToken: crawls.token,
+    publicUrl: 'https://platform.example.com',
     jwksUrl: issuer.jwksUrl,
     issuer: ISSUER,
     audience: url,
     org: ORG,
   };
-  const logged: string[] = [];
   let server: Awaited<ReturnType<typeof startKnowledgeServer>> | undefined;
   const clients: Client[] = [];
 
@@ -93,14 +135,16 @@ export async function startKnowledge() {
 
   return {
     url,
-    parent,
-    folder: settings.folder,
-    logged,
+    documents,
+    crawl: crawls.crawl,
+    /** Crawls these documents, whose format is that of their names. */
+    bring: (contents: Readonly<Record<string, string>>, mode: 'full' | 'incremental' = 'incremental') =>
+      crawls.crawl(mode, (sighting) => documents.save(sighting, toDocuments(contents))),
     sign: (claims?: Readonly<Record<string, unknown>>, isForeignKey?: boolean) =>
       issuer.sign(url, claims, isForeignKey),
     connect,
     async start() {
-      server = await startKnowledgeServer(settings, (line) => logged.push(line));
+      server = await startKnowledgeServer(settings, () => undefined);
     },
     async stop() {
       for (const client of clients.splice(0)) await client.close();
@@ -109,12 +153,20 @@ export async function startKnowledge() {
     },
     async close() {
       await this.stop();
+      await pool.end();
       await database.drop();
       await issuer.close();
-      await rm(parent, { recursive: true });
     },
   };
 }
+
+const toDocuments = (contents: Readonly<Record<string, string>>): SourceDocument[] =>
+  Object.entries(contents).map(([path, content]) => ({
+    path,
+    content,
+    fingerprint: String(Math.random()),
+    format: path.endsWith('.md') ? 'markdown' : path.endsWith('.html') ? 'html' : 'text',
+  }));
 
 /** Calls a tool, and returns its text. */
 export async function callText(client: Client, name: string, args: Record<string, unknown>): Promise<string> {

@@ -1,3 +1,5 @@
+const CRAWL = '/api/v1/crawlingManager';
+
 /** A session of the first admin, which the launcher uses to set up the first organisation. */
 export interface AdminSession {
   readonly orgId: string;
@@ -16,12 +18,12 @@ interface LoginResponse {
  * factor.
  */
 export async function withAdminSession<T>(
-  identityUrl: string,
+  { identityUrl, crawlUrl }: { readonly identityUrl: string; readonly crawlUrl: string },
   admin: { readonly email: string; readonly password: string },
   use: (session: AdminSession) => Promise<T>,
 ): Promise<T | undefined> {
   const send = (method: string, path: string, body: object | undefined, session?: string) =>
-    fetch(`${identityUrl}${path}`, {
+    fetch(`${path.startsWith(CRAWL) ? crawlUrl : identityUrl}${path}`, {
       method,
       headers: {
         ...(session !== undefined && { authorization: `Bearer ${session}` }),

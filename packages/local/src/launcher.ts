@@ -55,7 +55,7 @@ export async function launch(context: LaunchContext): Promise<Omit<ReadyFacts, '
   await writeSecrets(dataDir, { ...keys, admin: admin.kept });
 
   const planned = await planServices(services);
-  const demoUrl = options.knowledgeFolder === undefined ? undefined : await planDemoUrl();
+  const demoUrl = options.demo ? await planDemoUrl() : undefined;
   // Both are awaited even when one fails, because everything that was opened must be known before it is closed.
   const [stores, inbox] = await Promise.allSettled([
     startStores(context, logsDir),
@@ -72,8 +72,10 @@ export async function launch(context: LaunchContext): Promise<Omit<ReadyFacts, '
   await writeSecrets(dataDir, { ...keys, admin: { ...admin.kept, isCreated: true } });
   signal.throwIfAborted();
 
+  const getUrl = (service: string) => planned.find(({ name }) => name === service)?.url ?? '';
   const setUp = await setUpOrganisation(context, {
-    identityUrl: planned.find(({ name }) => name === 'identity')?.url ?? '',
+    identityUrl: getUrl('identity'),
+    crawlUrl: getUrl('crawl'),
     databaseServerUrl: stores.value.databaseServerUrl,
     logsDir,
     admin,
@@ -91,7 +93,7 @@ export async function launch(context: LaunchContext): Promise<Omit<ReadyFacts, '
     dataDir,
     logsDir,
     notes,
-    ...(setUp.knowledge && { knowledge: setUp.knowledge }),
+    ...(setUp.demo && { demo: setUp.demo }),
   };
 }
 

@@ -1,8 +1,7 @@
 import type { Options } from '../options.mjs';
 import type { AdminChoice } from './admin.js';
 import { type AdminSession, withAdminSession } from './admin-session.js';
-import { disableDemoMount, MOUNT_NAME, mountDemoServer } from './demo-knowledge/mount.js';
-import { startDemoServer } from './demo-knowledge/server.js';
+import { setUpDemo } from './demo/demo.js';
 import type { LaunchError } from './launch-error.js';
 import type { ReadyFacts } from './ready-message.js';
 import { setSmtpDefault } from './smtp-default.js';
@@ -17,65 +16,48 @@ interface Context {
 
 interface Setup {
   readonly identityUrl: string;
+  readonly crawlUrl: string;
   readonly databaseServerUrl: string;
   readonly logsDir: string;
   readonly admin: AdminChoice;
-  /** Undefined without --demo-knowledge. */
+  /** Undefined without the demo. */
   readonly demoUrl: URL | undefined;
 }
 
-type Result = Pick<ReadyFacts, 'notes' | 'knowledge'>;
+type Result = Pick<ReadyFacts, 'notes' | 'demo'>;
 
-const DEFAULT_ISSUER = 'workspace-platform';
-
-/** Sets up, as the first organisation's admin, what only this machine needs: the inbox, and the demo server. */
+/** Sets up, as the first organisation's admin, what only this machine needs: the inbox, and the demo. */
 export async function setUpOrganisation(context: Context, setup: Setup): Promise<Result> {
-  const { dataDir, knowledgeFolder, smtpCatcherPort: smtpPort } = context.options;
+  const { dataDir, demo, smtpCatcherPort: smtpPort } = context.options;
   const { email, password } = setup.admin;
-  const explain = (reason: string): Result => ({
-    notes: [
-      `${reason}, so the organisation's SMTP server was not looked at.`,
-      ...(knowledgeFolder === undefined ? [] : [`${reason}, so that --demo-knowledge has no effect.`]),
-    ],
-  });
   // An earlier start, which knew the password, has configured the SMTP server already.
   if (password === undefined)
-    return knowledgeFolder === undefined
-      ? { notes: [] }
-      : { notes: ['--demo-knowledge has no effect without --admin-password, which is not kept.'] };
-  const done = await withAdminSession(setup.identityUrl, { email, password }, async (session) => {
-    const smtpNote = await setSmtpDefault(session, { dataDir, smtpPort });
-    const { notes, knowledge } = await setUpKnowledge(session, context, setup);
     return {
-      notes: [...(smtpNote === undefined ? [] : [smtpNote]), ...notes],
-      ...(knowledge && { knowledge }),
+      notes: demo ? ['the demo needs --admin-password, which is not kept; --no-demo leaves it out.'] : [],
     };
+  const done = await withAdminSession(setup, { email, password }, async (session) => {
+    const smtpNote = await setSmtpDefault(session, { dataDir, smtpPort });
+    const { notes, ...result } = await tryDemo(session, context, setup);
+    return { notes: [...(smtpNote === undefined ? [] : [smtpNote]), ...notes], ...result };
   });
-  return done ?? explain(`the password kept for ${email} doesn't log in any more`);
+  const reason = `the password kept for ${email} doesn't log in any more`;
+  return (
+    done ?? {
+      notes: [
+        `${reason}, so the organisation's SMTP server was not looked at.`,
+        ...(demo ? [`${reason}, so the demo does not run.`] : []),
+      ],
+    }
+  );
 }
 
-async function setUpKnowledge(session: AdminSession, context: Context, setup: Setup): Promise<Result> {
-  const { options } = context;
-  const { dataDir, knowledgeFolder: folder } = options;
-  const { demoUrl: url, identityUrl, databaseServerUrl, logsDir } = setup;
-  if (folder === undefined || url === undefined) {
-    await disableDemoMount(session, dataDir);
-    return { notes: [] };
-  }
-  const issuer = options.environment['TOKEN_ISSUER'] || DEFAULT_ISSUER;
-  const { orgId } = session;
-  const files = await startDemoServer(
-    { folder, url, identityUrl, issuer, orgId, databaseServerUrl, logsDir },
-    context,
-  );
+/** The platform is ready without the demo, too. */
+async function tryDemo(session: AdminSession, context: Context, setup: Setup): Promise<Result> {
   try {
-    await mountDemoServer(session, dataDir, url.href);
+    const demo = await setUpDemo(session, context, setup);
+    return { notes: [], ...(demo && { demo }) };
   } catch (error) {
-    return {
-      notes: [`the demo server can't be mounted as ${MOUNT_NAME}: ${(error as Error).message}.`],
-    };
+    context.signal.throwIfAborted();
+    return { notes: [`the demo does not run: ${(error as Error).message}`] };
   }
-  const notes =
-    files === 0 ? [`${folder} has no Markdown files yet; new ones are found within seconds.`] : [];
-  return { notes, knowledge: { folder, files } };
 }

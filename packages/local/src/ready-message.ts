@@ -1,4 +1,5 @@
-import { MOUNT_NAME } from './demo-knowledge/mount.js';
+import type { DemoFacts } from './demo/demo.js';
+import { MOUNT_NAME } from './demo/mount.js';
 
 /** The data that is printed once everything runs. */
 export interface ReadyFacts {
@@ -10,8 +11,8 @@ export interface ReadyFacts {
   readonly dataDir: string;
   readonly logsDir: string;
   readonly notes: readonly string[];
-  /** The folder that agents can search; absent without --demo-knowledge. */
-  readonly knowledge?: { readonly folder: string; readonly files: number };
+  /** What is crawled for agents to search; absent without the demo. */
+  readonly demo?: DemoFacts;
   readonly seconds: string;
 }
 
@@ -37,12 +38,13 @@ echo "Revoking it:"; curl -s -X DELETE $BASE/api/v1/personal-access-tokens/$ID -
 echo "Refused from now on:"; curl -s -w ' %{http_code}\\n' $BASE/api/v1/users/me -H "authorization: Bearer $TOKEN"`;
 }
 
-/** Returns the commands with which an agent, here curl, searches the folder. */
+/** Returns the commands with which an agent, here curl, searches what was crawled. */
 function searchLines(facts: ReadyFacts): string {
   const params = { name: `${MOUNT_NAME}__search`, arguments: { query: 'how do I revoke a token' } };
   const call = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
   return `
-An agent's search, to paste into a shell; any MCP client does the same with $BASE/mcp and the token.
+An agent's search, to paste into a shell; any MCP client does the same with $BASE/mcp and the token. The answer names
+the crawl that it comes from.
 
 ${tokenLines(facts, { name: 'agent', scopes: ['kb:read', 'semantic:write'], expiryDays: 30 })}
 curl -s $BASE/mcp -H "authorization: Bearer $TOKEN" ${JSON_HEADER} -d ${quote(call)}; echo
@@ -62,19 +64,20 @@ The platform is ready (${facts.seconds} s).
   Inbox      ${facts.inboxUrl}
   Data       ${facts.dataDir}
   Logs       ${facts.logsDir}
-${describeKnowledge(facts)}${notes}
+${describeDemo(facts)}${notes}
 The main job, to paste into a shell: log in, create a token, call with it, revoke it, be refused.
 
 ${curlLines(facts)}
-${facts.knowledge ? searchLines(facts) : ''}
+${facts.demo ? searchLines(facts) : ''}
 Stop with Ctrl-C; the data stays.
 `;
 }
 
-const describeKnowledge = ({ knowledge }: ReadyFacts): string =>
-  knowledge
-    ? `  Knowledge  ${knowledge.files} files of ${knowledge.folder}, as the tools ${MOUNT_NAME}__…\n`
-    : '';
+const describeDemo = ({ demo, baseUrl }: ReadyFacts): string => {
+  if (!demo) return '';
+  const code = demo.repository === undefined ? '' : `, and ${demo.repository} as code_1`;
+  return `  Crawling   ${demo.folder} as files_1${code}: watch ${baseUrl}/crawls, search within a minute\n`;
+};
 
 /** Quotes any text for a shell, in single quotes. */
 const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

@@ -10,7 +10,8 @@ const DEATHS_WITHIN_MS = 60 * SECOND;
 
 interface Supervised {
   readonly name: string;
-  readonly url: string;
+  /** Where its readiness can be asked, if it can. */
+  readonly url: string | undefined;
   readonly log: LogFile;
   /** Starts the process again. */
   spawn(): ServiceProcess;
@@ -35,7 +36,7 @@ export async function supervise(
 ): Promise<void> {
   let deaths: number[] = [];
   for (let child = started; ; child = spawn()) {
-    if (child !== started) void reportReady(child, url, signal);
+    if (child !== started && url !== undefined) void reportReady(child, url, signal);
     const how = await child.exited;
     if (signal.aborted) return;
     const now = performance.now();

@@ -44,8 +44,9 @@ test.each([
     '--redis starts a server, and --redis-url (REDIS_URL) names one',
   ],
   [['--kafka-brokers', 'kafka'], '--kafka-brokers (KAFKA_BROKERS) must be like host1:9092'],
-  [['--demo-knowledge', '/no/such/folder'], 'a folder of Markdown files, not "/no/such/folder"'],
-  [['--demo-knowledge', 'README.md'], '--demo-knowledge must be followed by a folder'],
+  [['--demo-folder', '/no/such/folder'], '--demo-folder must be a folder of Markdown, HTML or text files'],
+  [['--demo-folder', 'README.md'], '--demo-folder must be a folder'],
+  [['--no-demo', '--demo-folder', 'docs'], 'give one or the other'],
   [['--database-url', 'mysql://x/y'], '--database-url (DATABASE_URL) must be like postgresql://'],
 ])('rejects %s with one line and exit code 2', async (args, line) => {
   const failure = await run(process.execPath, ['packages/local/start.mjs', ...args]).catch(

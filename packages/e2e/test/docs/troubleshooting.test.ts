@@ -33,7 +33,7 @@ const responding = listFiles(
   '.',
   (path) =>
     /^(?:services|packages)\/[^/]+\/src\/.*\.ts$/.test(path) &&
-    !/\.test\.ts$|\/commands|^packages\/(?:testing|e2e|bench|embedded|clients|demo-knowledge)\/|\/inbox\//.test(
+    !/\.test\.ts$|\/commands|^packages\/(?:testing|e2e|bench|embedded|clients|demo-knowledge|demo-connector|crawl-worker)\/|\/inbox\//.test(
       path,
     ),
 );

@@ -52,6 +52,7 @@ export async function startSharedPlatform(): Promise<SharedPlatform> {
     command: [
       process.execPath,
       join(ROOT, 'packages/local/start.mjs'),
+      '--no-demo',
       ...Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]),
     ],
     env: extendEnvironment({

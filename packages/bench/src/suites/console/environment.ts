@@ -29,7 +29,7 @@ async function startPlatform({ folder, keep }: Fixture): Promise<string> {
     'admin-password': PASSWORD,
   };
   const flags = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
-  const command = [process.execPath, START, ...flags];
+  const command = [process.execPath, START, '--no-demo', ...flags];
   const [ready, fault] = [/Stop with Ctrl-C/, /Error/];
   const given = {
     name: 'The platform',

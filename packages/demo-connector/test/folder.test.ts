@@ -22,7 +22,7 @@ afterEach(async () => {
   await rm(parent, { recursive: true });
 });
 
-const read = () => withFile({ path: 'a.md', absolutePath }, ({ readText }) => readText());
+const read = () => withFile(absolutePath, ({ readText }) => readText());
 
 async function swapForLink(): Promise<void> {
   await rename(join(parent, 'pages'), join(parent, 'moved'));
@@ -46,13 +46,13 @@ function aroundOpening(before: () => Promise<void>, after?: () => Promise<void>)
   syncBuiltinESMExports();
 }
 
-test('MCP-19: reads a file, but not when its folder becomes a symbolic link while it is opened', async () => {
+test('CRAWL-46: reads a file, but not when its folder becomes a symbolic link while it is opened', async () => {
   expect(await read()).toBe('pages');
   aroundOpening(swapForLink);
   expect(await read()).toBeUndefined();
 });
 
-test('MCP-19: reads no file of another folder, even if the link is removed once the file is open', async () => {
+test('CRAWL-46: reads no file of another folder, even if the link is removed once the file is open', async () => {
   aroundOpening(swapForLink, swapBack);
   expect(await read()).toBeUndefined();
   expect(await read()).toBe('pages');

@@ -1,11 +1,8 @@
-import { readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { AdminSession } from '../admin-session.js';
+import { assertOk, changeState, readState } from './state.js';
 
 /** The mount's name, which is the first part of its tools' names. */
 export const MOUNT_NAME = 'knowledge';
-/** The file that stores the id of the mount, so that a server that a user has mounted is never touched. */
-const ID_FILE = 'demo-knowledge-mount';
 const SERVERS = '/api/v1/mcp-servers';
 const SCOPES: Readonly<Record<string, string>> = {
   search: 'kb:read',
@@ -19,21 +16,10 @@ interface ListedTool {
   readonly hash: string | null;
 }
 
-const readMountId = (dataDir: string): Promise<string | undefined> =>
-  readFile(join(dataDir, ID_FILE), 'utf8').then(
-    (id) => id.trim(),
-    () => undefined,
-  );
-
-async function assertOk(response: Response): Promise<Response> {
-  if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
-  return response;
-}
-
 /** Creates the mount, or points the existing one to `url`. @returns its id. @throws Error. */
 async function createOrMove({ call }: AdminSession, dataDir: string, url: string): Promise<string> {
   const fields = { url, credential: { kind: 'assertion' }, isEnabled: true };
-  const known = await readMountId(dataDir);
+  const { mountId: known } = await readState(dataDir);
   if (known !== undefined) {
     const moved = await call('PATCH', `${SERVERS}/${known}`, fields);
     if (moved.status !== 404) {
@@ -43,7 +29,7 @@ async function createOrMove({ call }: AdminSession, dataDir: string, url: string
   }
   const created = await assertOk(await call('POST', SERVERS, { name: MOUNT_NAME, ...fields }));
   const { server } = (await created.json()) as { server: { id: string } };
-  await writeFile(join(dataDir, ID_FILE), server.id);
+  await changeState(dataDir, { mountId: server.id });
   return server.id;
 }
 
@@ -69,10 +55,9 @@ export async function mountDemoServer(session: AdminSession, dataDir: string, ur
 
 /** Disables the mount of an earlier start, whose server is not running now. */
 export async function disableDemoMount({ call }: AdminSession, dataDir: string): Promise<void> {
-  const id = await readMountId(dataDir);
+  const { mountId: id } = await readState(dataDir);
   if (id === undefined) return;
   const found = await call('GET', `${SERVERS}/${id}`);
-  if (found.status === 404) await rm(join(dataDir, ID_FILE), { force: true });
   if (!found.ok) return;
   const { server } = (await found.json()) as { server: { isEnabled: boolean } };
   if (server.isEnabled) await call('PATCH', `${SERVERS}/${id}`, { isEnabled: false });

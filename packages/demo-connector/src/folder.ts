@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto';
+import { constants } from 'node:fs';
+import { type FileHandle, lstat, open, readdir, realpath, stat } from 'node:fs/promises';
+import { join, relative, sep } from 'node:path';
+import type { SourceDocument } from '@platform/demo-knowledge/documents';
+import { byPath, type Entry, type Listing, MAX_DOCUMENT_BYTES, type Source, toFormat } from './source.js';
+
+/** Returns whether a folder belongs to tools rather than users. */
+const isIgnored = (name: string): boolean => name.startsWith('.') || name === 'node_modules';
+const isDocument = (name: string): boolean => /\.(?:md|markdown|html?|txt)$/i.test(name);
+
+/** Changes with every change of the file, also one that keeps its size and its time of modification. */
+const toFingerprint = ({ ino, size, mtimeMs, ctimeMs }: Awaited<ReturnType<typeof lstat>>): string =>
+  [ino, size, mtimeMs, ctimeMs].join(' ');
+
+/**
+ * A folder of Markdown, HTML and text files. Symbolic links are not followed, neither to files nor to folders, so that
+ * nothing outside the folder is ever read.
+ */
+export function createFolder(folder: string): Source {
+  return {
+    async list() {
+      return list(await realpath(folder));
+    },
+    async read(entries) {
+      const root = await realpath(folder);
+      const documents: SourceDocument[] = [];
+      for (const { path } of entries) {
+        const document = await withFile(join(root, path), async ({ fingerprint, readText }) => {
+          const content = await readText();
+          return content === undefined ? undefined : { path, fingerprint, format: toFormat(path), content };
+        });
+        if (document) documents.push(document);
+      }
+      return documents;
+    },
+  };
+}
+
+/** @param root - a real path. @throws Error when the folder itself can't be read. */
+async function list(root: string): Promise<Listing> {
+  const entries: Entry[] = [];
+  const tooLarge: string[] = [];
+  const folders = [root];
+  for (let folder = folders.shift(); folder !== undefined; folder = folders.shift()) {
+    const found = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
+      if (folder === root) throw error;
+      return [];
+    });
+    for (const entry of found) {
+      const absolutePath = join(folder, entry.name);
+      if (entry.isDirectory() && !isIgnored(entry.name)) folders.push(absolutePath);
+      if (!entry.isFile() || !isDocument(entry.name)) continue;
+      const path = relative(root, absolutePath).split(sep).join('/');
+      const stats = await lstat(absolutePath).catch(() => undefined);
+      if (!stats) continue;
+      if (stats.size > MAX_DOCUMENT_BYTES) tooLarge.push(path);
+      else entries.push({ path, fingerprint: toFingerprint(stats), bytes: stats.size });
+    }
+  }
+  entries.sort(byPath);
+  const hash = createHash('sha256');
+  for (const { path, fingerprint } of entries) hash.update(`${path}\0${fingerprint}\0`);
+  return { version: hash.digest('hex'), entries, tooLarge };
+}
+
+/** A file as it was when it was opened. */
+export interface ReadFile {
+  /** Changes with every change of the file. */
+  readonly fingerprint: string;
+  /** @returns undefined for a file that is too large. */
+  readText(): Promise<string | undefined>;
+}
+
+/**
+ * Returns whether the handle is that of a regular file, and of the one that the path names without a symbolic link. It is
+ * asked once the file is open: a folder can become a link between a check of its path and the opening.
+ */
+async function isFileAt(handle: FileHandle, path: string): Promise<boolean> {
+  const [opened, named] = await Promise.all([handle.stat(), stat(path)]);
+  const isSame = opened.ino === named.ino && opened.dev === named.dev;
+  return opened.isFile() && isSame && (await realpath(path)) === path;
+}
+
+/**
+ * Opens a file and hands it to `use`.
+ *
+ * @returns undefined for a file that is gone, that can't be read, that is no regular file any more, or that has become a
+ *   symbolic link since it was listed, or lies below one.
+ */
+export async function withFile<T>(
+  absolutePath: string,
+  use: (file: ReadFile) => Promise<T>,
+): Promise<T | undefined> {
+  // Opening a named pipe would wait for a writer.
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+  const handle = await open(absolutePath, flags).catch(() => undefined);
+  if (!handle) return undefined;
+  try {
+    if (!(await isFileAt(handle, absolutePath).catch(() => false))) return undefined;
+    const stats = await handle.stat();
+    const { size } = stats;
+    return await use({
+      fingerprint: toFingerprint(stats),
+      readText: async () => {
+        if (size > MAX_DOCUMENT_BYTES) return undefined;
+        // Text that is appended in the meantime is read in the next run.
+        const { bytesRead, buffer } = await handle.read(Buffer.alloc(size), 0, size, 0);
+        return buffer.toString('utf8', 0, bytesRead);
+      },
+    });
+  } finally {
+    await handle.close();
+  }
+}

@@ -1,0 +1,82 @@
+import { isAbsolute, relative, sep } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { serve } from '@platform/crawl-worker';
+import { createDocuments } from '@platform/demo-knowledge/documents';
+import { Pool } from 'pg';
+import { crawlSource } from './crawl.js';
+import { createFolder } from './folder.js';
+import { createRepository } from './git.js';
+import { readSettings } from './settings.js';
+import type { Source } from './source.js';
+
+const REFUSED_PAUSE_MS = 60_000;
+const log = (line: string) => process.stdout.write(`${new Date().toISOString()} ${line}\n`);
+
+/** Returns where the folder is in the repository, so that nothing is brought twice; undefined if it is elsewhere. */
+function toCrawledPath(repository: string, folder: string | undefined): string | undefined {
+  if (folder === undefined || !isAbsolute(repository)) return undefined;
+  const path = relative(repository, folder);
+  return path === '' || path.startsWith('..') ? undefined : `${path.split(sep).join('/')}/`;
+}
+
+/** Crawls until SIGTERM, or until its launcher is gone. */
+async function run(): Promise<void> {
+  const {
+    platformUrl: url,
+    platformToken: token,
+    databaseUrl,
+    folder,
+    repository,
+    cacheDir,
+  } = readSettings(process.env);
+  const sources = new Map<string, Source>();
+  if (folder !== undefined) sources.set('files_1', createFolder(folder));
+  if (repository !== undefined)
+    sources.set(
+      'code_1',
+      createRepository({
+        repository,
+        cacheDir,
+        without: toCrawledPath(repository, folder),
+        environment: process.env,
+      }),
+    );
+  const pool = new Pool({ connectionString: databaseUrl, max: 2 });
+  pool.on('error', (error) => log(`a connection to PostgreSQL broke: ${error.message}`));
+  const documents = createDocuments(pool);
+  await documents.createTable();
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const stop = () => stopping.abort();
+  for (const event of ['SIGTERM', 'SIGINT', 'disconnect']) process.once(event, stop);
+  const connectors = [...sources.keys()];
+  while (!signal.aborted) {
+    await serve({
+      url,
+      token,
+      connectors,
+      // There is one folder, and one repository.
+      instances: ['default'],
+      worker: 'demo-connector',
+      signal,
+      onError: log,
+      async crawl(order, crawlRun) {
+        const source = sources.get(order.connector);
+        if (!source) throw new Error(`${order.connector} is not configured`);
+        return crawlSource(source, documents, order, crawlRun);
+      },
+    }).catch(async (error: Error) => {
+      // An administrator may have revoked the token. Ending would only have the process started again at once.
+      log(`${error.message}; trying again in ${REFUSED_PAUSE_MS / 1_000} s`);
+      await delay(REFUSED_PAUSE_MS, undefined, { signal }).catch(() => undefined);
+    });
+  }
+  await pool.end();
+}
+
+await run().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+});
+// The channel of the launcher would keep the process.
+process.exit();

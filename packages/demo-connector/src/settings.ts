@@ -1,0 +1,40 @@
+import { isAbsolute } from 'node:path';
+
+/** The configuration, read from the environment. */
+export interface Settings {
+  /** The base URL of the platform, and a token with the scope `crawl:work`. */
+  readonly platformUrl: string;
+  readonly platformToken: string;
+  /** The database of demo-knowledge. */
+  readonly databaseUrl: string;
+  /** The folder that is crawled as `files_1`. Absolute. */
+  readonly folder: string | undefined;
+  /** The Git repository that is crawled as `code_1`, by path or URL, and where its mirror is kept. */
+  readonly repository: string | undefined;
+  readonly cacheDir: string;
+}
+
+/** @throws Error that names every variable that is missing or wrong. */
+export function readSettings(environment: NodeJS.ProcessEnv): Settings {
+  const faults: string[] = [];
+  const read = (name: string, isValid: (value: string) => boolean, rule: string): string => {
+    const value = environment[name] ?? '';
+    if (!isValid(value)) faults.push(`${name} must be ${rule}`);
+    return value;
+  };
+  const folder = environment['FOLDER'] || undefined;
+  const repository = environment['REPOSITORY'] || undefined;
+  if (folder !== undefined && !isAbsolute(folder)) faults.push('FOLDER must be an absolute path');
+  if (folder === undefined && repository === undefined) faults.push('FOLDER or REPOSITORY must be set');
+  const settings = {
+    platformUrl: read('PLATFORM_URL', (value) => URL.canParse(value), "the platform's URL"),
+    platformToken: read('PLATFORM_TOKEN', (value) => value !== '', 'a token with the scope crawl:work'),
+    databaseUrl: read('DATABASE_URL', (value) => URL.canParse(value), 'the URL of a PostgreSQL database'),
+    cacheDir:
+      repository === undefined
+        ? ''
+        : read('CACHE_DIR', isAbsolute, 'an absolute path: where the repository is mirrored'),
+  };
+  if (faults.length > 0) throw new Error(faults.join('; '));
+  return { ...settings, folder, repository };
+}

@@ -1,0 +1,42 @@
+import type { DocumentFormat, SourceDocument } from '@platform/demo-knowledge/documents';
+
+export const MAX_DOCUMENT_BYTES = 1_048_576;
+
+/** A document that a source has listed, and not read yet. */
+export interface Entry {
+  readonly path: string;
+  /** Changes with every change of the document. */
+  readonly fingerprint: string;
+  readonly bytes: number;
+}
+
+export interface Listing {
+  /** Changes with every change of the source: a hash of the list, or a commit. */
+  readonly version: string;
+  /** Sorted by path. */
+  readonly entries: readonly Entry[];
+  /** What is too large to be read. */
+  readonly tooLarge: readonly string[];
+}
+
+/** Where a connector reads from. */
+export interface Source {
+  /** @throws Error when the source is out of reach; nothing is deleted then. */
+  list(): Promise<Listing>;
+  /** @returns the documents that could be read, and those that are no text, whose content is undefined. */
+  read(entries: readonly Entry[]): Promise<readonly (SourceDocument | Binary)[]>;
+}
+
+export interface Binary {
+  readonly path: string;
+  readonly content: undefined;
+}
+
+/** Orders paths in the same way everywhere, whatever the locale is. */
+export const byPath = (one: { readonly path: string }, other: { readonly path: string }): number =>
+  one.path < other.path ? -1 : one.path > other.path ? 1 : 0;
+
+export function toFormat(path: string): DocumentFormat {
+  if (/\.(?:md|markdown)$/i.test(path)) return 'markdown';
+  return /\.html?$/i.test(path) ? 'html' : 'text';
+}

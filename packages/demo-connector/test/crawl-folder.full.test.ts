@@ -1,0 +1,70 @@
+import { mkdir, rename, rm, symlink, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createFolder } from '../src/folder.js';
+import { startCrawls } from './crawls.js';
+
+let crawls: Awaited<ReturnType<typeof startCrawls>>;
+beforeAll(async () => {
+  crawls = await startCrawls((parent) => createFolder(join(parent, 'pages')));
+});
+afterAll(() => crawls.close());
+
+test('brings the documents of a folder, and nothing else, follows no symbolic link, and counts', async () => {
+  await crawls.write('pages/cats.md', 'Cats purr.');
+  await crawls.write('pages/deep/er/dogs.html', '<p>Dogs bark.');
+  await crawls.write('pages/notes.txt', 'notes');
+  for (const path of ['image.png', '.git/config.md', 'node_modules/a/README.md'])
+    await crawls.write(`pages/${path}`, 'no');
+  await crawls.write('pages/large.md', 'a'.repeat(1_100_000));
+  await crawls.write('outside/secret.md', 'password');
+  await symlink(join(crawls.parent, 'outside/secret.md'), join(crawls.parent, 'pages/link.md'));
+  await symlink(join(crawls.parent, 'outside'), join(crawls.parent, 'pages/linked'));
+  const run = await crawls.run();
+  expect(run).toMatchObject({ outcome: 'completed', mode: 'full', items: 3, failed: 1, bytes: 28 });
+  expect(run.log[0].message).toBe('Larger than 1048576 bytes: large.md');
+  expect(await crawls.read()).toEqual({
+    'cats.md': 'Cats purr.',
+    'deep/er/dogs.html': '<p>Dogs bark.',
+    'notes.txt': 'notes',
+  });
+});
+
+test('an incremental crawl brings what is new, changed or gone', async () => {
+  await crawls.write('pages/birds.md', 'Birds sing.');
+  // A change that keeps size and modification time.
+  await crawls.write('pages/cats.md', 'Cats meow.');
+  await utimes(join(crawls.parent, 'pages/cats.md'), 0, 0);
+  await rename(join(crawls.parent, 'pages/notes.txt'), join(crawls.parent, 'pages/renamed.txt'));
+  expect(await crawls.run()).toMatchObject({ mode: 'incremental', items: 3, deleted: 1, failed: 1 });
+  expect(await crawls.read()).toEqual({
+    'birds.md': 'Birds sing.',
+    'cats.md': 'Cats meow.',
+    'deep/er/dogs.html': '<p>Dogs bark.',
+    'notes.txt': null,
+    'renamed.txt': 'notes',
+  });
+  const unchanged = await crawls.run();
+  expect(unchanged).toMatchObject({ outcome: 'completed', items: 0, deleted: 0 });
+  expect(unchanged.log[0].message).toBe('Nothing has changed since the last run.');
+});
+
+test('a file that becomes a symbolic link is gone', async () => {
+  await rm(join(crawls.parent, 'pages/birds.md'));
+  await symlink(join(crawls.parent, 'outside/secret.md'), join(crawls.parent, 'pages/birds.md'));
+  expect(await crawls.run()).toMatchObject({ items: 0, deleted: 1 });
+  expect(await crawls.read()).toMatchObject({ 'birds.md': null });
+});
+
+test('a full crawl sees everything again', async () => {
+  await crawls.write('pages/fish.md', 'Fish swim.');
+  expect(await crawls.run('full')).toMatchObject({ mode: 'full', items: 4 });
+});
+
+test('a folder that is away fails the run, and deletes nothing', async () => {
+  const before = await crawls.read();
+  await rename(join(crawls.parent, 'pages'), join(crawls.parent, 'away'));
+  const run = await crawls.run();
+  expect([run.outcome, run.attemptLog.at(-1).reason]).toEqual(['failed', expect.stringContaining('ENOENT')]);
+  expect(await crawls.read()).toEqual(before);
+  await mkdir(join(crawls.parent, 'pages'));
+});

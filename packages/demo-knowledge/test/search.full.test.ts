@@ -1,0 +1,123 @@
+import type { Client } from '@modelcontextprotocol/client';
+import { waitFor } from '@platform/testing';
+import { callText, startKnowledge } from './knowledge.js';
+
+/* The index follows the sync events of real runs, which the tests crawl themselves. */
+
+let knowledge: Awaited<ReturnType<typeof startKnowledge>>;
+let client: Client;
+let firstRun: string;
+
+const search = (query: string, limit?: number) =>
+  callText(client, 'search', { query, ...(limit && { limit }) });
+const waitUntilFound = (query: string, expected: string) =>
+  waitFor(async () => (await search(query)).includes(expected), { what: `${expected} for ${query}` });
+const NOTHING = 'Nothing was found.';
+const toLink = (runId: string) =>
+  `Crawled by https://platform.example.com/crawls/connectors/files_1/runs/${runId}`;
+
+beforeAll(async () => {
+  knowledge = await startKnowledge();
+  await knowledge.start();
+  client = await knowledge.connect();
+  firstRun = await knowledge.bring(
+    {
+      'cats.md': '# Cats\nCats purr.\n\n## Food\nThey eat mackerel on Fridays.',
+      'deep/er/dogs.md': '# Dogs\nDogs bark, and chase cats.',
+      'birds.html': '<title>Birds</title><h1>Birds</h1><p>They <b>sing</b>.<script>unsearchable</script>',
+      'fish.txt': '# no heading\nFish swim\0.',
+    },
+    'full',
+  );
+  await waitUntilFound('bark', 'dogs.md');
+});
+beforeEach(async () => {
+  client = await knowledge.connect();
+});
+afterAll(() => knowledge.close());
+
+test('finds sections by their words, whole matches first, headings before text, and names the run', async () => {
+  expect(await search('mackerels')).toBe(
+    `- Cats › Food (cats.md)\n  They eat mackerel on Fridays\n\n${toLink(firstRun)}`,
+  );
+  expect((await search('cat')).split('\n').filter((line) => line.startsWith('-'))).toEqual([
+    '- Cats (cats.md)',
+    '- Dogs (deep/er/dogs.md)',
+  ]);
+  // A question with words that no page has still finds the best sections.
+  expect(await search('why do dogs bark at the moon')).toMatch(/^- Dogs \(deep\/er\/dogs\.md\)/);
+  expect(await search('"chase cats"')).toMatch(/^- Dogs/);
+  expect(await search('cats -bark')).not.toContain('Dogs');
+  expect(await search('cat', 1)).not.toContain('Dogs');
+});
+
+test('reads HTML as it is shown, and text as it is written', async () => {
+  expect(await search('sing')).toContain('- Birds (birds.html)\n  They sing');
+  expect(await search('unsearchable')).toBe(NOTHING);
+  expect(await search('swim')).toContain('- fish.txt (fish.txt)');
+});
+
+test.each([' ', '"', '-', '!|&()<->:*', "'", '\\', '%', 'the', '\u{1F600}'])(
+  'answers the query %j without an error',
+  async (query) => {
+    const result = await client.callTool({ name: 'search', arguments: { query } });
+    expect(result.isError).toBeFalsy();
+  },
+);
+
+test('reads a page in parts', async () => {
+  await knowledge.bring({ 'long.md': `# Long\n${'word '.repeat(3_000)}omega` });
+  await waitUntilFound('omega', 'Long');
+  const first = await callText(client, 'read_page', { path: 'long.md' });
+  const [, offset] = /\[\d+ more characters: offset (\d+)\]/.exec(first) ?? [];
+  expect(offset).toBe('8000');
+  const rest = await callText(client, 'read_page', { path: 'long.md', offset: 8_000 });
+  expect(rest).toMatch(/omega\n\nCrawled by \S+$/);
+  expect(await callText(client, 'read_page', { path: 'long.md', offset: 90_000 })).toMatch(/^\n\nCrawled/);
+  expect(await callText(client, 'read_page', { path: '../secret.md' })).toContain('There is no such page');
+});
+
+test('what is brought is found after the event of its run, and what is gone is not', async () => {
+  const run = await knowledge.crawl('incremental', async (sighting) => {
+    await knowledge.documents.save(sighting, [
+      { path: 'new.md', content: 'The zebra is new.', fingerprint: '1', format: 'markdown' },
+    ]);
+    expect(await search('zebra')).toBe(NOTHING);
+  });
+  await waitUntilFound('zebra', 'new.md');
+  expect(await search('zebra')).toContain(toLink(run));
+  await knowledge.bring({ 'new.md': 'The okapi is new.' });
+  await waitUntilFound('okapi', 'new.md');
+  expect(await search('zebra')).toBe(NOTHING);
+  await knowledge.crawl('incremental', (sighting) => knowledge.documents.markGone(sighting, ['new.md']));
+  await waitFor(async () => (await search('okapi')) === NOTHING, { what: 'the page to be gone' });
+  expect(await knowledge.documents.listFingerprints('files_1')).not.toContain('new.md');
+});
+
+test('a full crawl drops what it has not seen, and keeps what has not changed', async () => {
+  await knowledge.bring({ 'old.md': 'The dodo is old.' });
+  await waitUntilFound('dodo', 'old.md');
+  const paths = ['cats.md', 'deep/er/dogs.md', 'birds.html', 'fish.txt'];
+  await knowledge.crawl('full', (sighting) => knowledge.documents.markSeen(sighting, paths));
+  await waitFor(async () => (await search('dodo')) === NOTHING, { what: 'the page to be gone' });
+  expect(await search('mackerel')).toContain(toLink(firstRun));
+});
+
+test('a note is found at once, added once, and kept apart from the pages', async () => {
+  const note = { title: 'Lunch', text: 'The canteen serves zucchini.' };
+  const added = await callText(client, 'add_note', note);
+  expect(added).toMatch(/^Added as note:[0-9a-f]{16}\.$/);
+  expect(await callText(client, 'add_note', note)).toBe(added);
+  expect(await search('zucchini')).toMatch(/^- Lunch \(note:[0-9a-f]{16}\)\n {2}canteen serves zucchini$/);
+});
+
+test('goes on after a restart where it was', async () => {
+  await knowledge.stop();
+  await knowledge.bring({ 'cats.md': '# Cats\nCats meow now.' });
+  await knowledge.start();
+  client = await knowledge.connect();
+  await waitUntilFound('meow', 'cats.md');
+  expect(await search('mackerel')).toBe(NOTHING);
+  expect(await search('bark')).toContain('dogs.md');
+  expect(await search('zucchini')).toContain('note:');
+});

@@ -1,0 +1,35 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/**
+ * What the demo has made in the organisation, so that nothing that a user has made is ever touched. The file is for its
+ * owner only: it holds the tokens of the demo's programs.
+ */
+export interface DemoState {
+  readonly mountId?: string;
+  /** The tokens of the service account: for the events, and for the worker. */
+  readonly readToken?: string;
+  readonly workToken?: string;
+  /** The connectors that the demo has scheduled, and those of them that it has paused, as no worker claims them. */
+  readonly scheduled?: readonly string[];
+  readonly paused?: readonly string[];
+}
+
+const FILE = 'demo.json';
+
+export const readState = async (dataDir: string): Promise<DemoState> =>
+  readFile(join(dataDir, FILE), 'utf8').then(
+    (text) => JSON.parse(text) as DemoState,
+    () => ({}),
+  );
+
+export async function changeState(dataDir: string, change: DemoState): Promise<void> {
+  const state = { ...(await readState(dataDir)), ...change };
+  await writeFile(join(dataDir, FILE), `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 });
+}
+
+/** @throws Error with the platform's response. */
+export async function assertOk(response: Response): Promise<Response> {
+  if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
+  return response;
+}

@@ -1,0 +1,188 @@
+import { execFile } from 'node:child_process';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describeWith } from '@platform/testing';
+import { START_MS } from './agent-platform.js';
+import { living, makeDataDir, type Platform, printed, startPlatform, until } from './platform.js';
+import { connectors, type ToolClient as Agent } from './tool-client.js';
+
+/* MCP-19, CRAWL-46: the demo of `npm start`, on one data folder through several starts. */
+
+const run = promisify(execFile);
+
+let dataDir: Awaited<ReturnType<typeof makeDataDir>>;
+let platform: Platform;
+let session: string;
+
+async function call(method: string, path: string, body?: object) {
+  const response = await fetch(`http://127.0.0.1:${platform.port}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${session}`, ...(body && { 'content-type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  // The tests examine responses of every shape.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  return (await response.json()) as any;
+}
+
+async function start(hasDemo: boolean, ...args: string[]): Promise<void> {
+  platform = await startPlatform({ dataDir: dataDir.path, hasDemo, args });
+  await platform.settled;
+  expect(platform.output()).toContain('The platform is ready');
+  const [email, password] = [printed(platform, 'Admin'), printed(platform, 'Password')];
+  session = (await call('POST', '/api/v1/auth/login', { email, password })).accessToken;
+}
+
+async function stop(): Promise<void> {
+  const pids = await platform.descendants();
+  platform.child.kill('SIGTERM');
+  expect(await platform.exited).toBe(0);
+  await until(() => living(pids).length === 0);
+}
+
+async function connect(version: string, scopes: readonly string[]) {
+  const { token } = await call('POST', '/api/v1/personal-access-tokens', { name: 'agent', scopes });
+  const connector = connectors.find(([name]) => name === version)?.[1];
+  if (!connector) throw new Error(version);
+  return connector(`http://127.0.0.1:${platform.port}/mcp`, { authorization: `Bearer ${token.accessToken}` });
+}
+
+beforeAll(async () => {
+  dataDir = await makeDataDir();
+});
+afterAll(async () => {
+  platform.child.kill('SIGTERM');
+  await platform.exited;
+  await dataDir.remove();
+});
+
+const CRAWL = '/api/v1/crawlingManager';
+/** Words that the code of this repository does not have. */
+const [PURR, BARK] = ['pur'.repeat(3), 'bar'.repeat(3)];
+
+async function search(agent: Agent, query: string): Promise<string> {
+  const result = await agent.call('knowledge__search', { query });
+  return result.content[0]?.text ?? '';
+}
+
+async function findNewestRun(connector: string) {
+  const { data } = await call('GET', `${CRAWL}/${connector}/runs`);
+  return data[0];
+}
+
+describe('a start', () => {
+  let readyAt: number;
+  beforeAll(async () => {
+    await start(true);
+    readyAt = performance.now();
+  }, START_MS);
+
+  test('shows within a minute how a schedule becomes an answer, and the answer leads back to its run', async () => {
+    const agent = await connect('v2', ['kb:read']);
+    await until(async () => (await search(agent, 'mount an MCP server')).includes('connect/mcp-servers.md'));
+    expect(performance.now() - readyAt).toBeLessThan(60_000);
+    const found = await search(agent, 'mount an MCP server');
+    const [, link = ''] = /Crawled by \S+(\/crawls\/connectors\/files_1\/runs\/\S+)$/m.exec(found) ?? [];
+    const runId = link.split('/').at(-1);
+    const { data: crawled } = await call('GET', `${CRAWL}/files_1/runs/${runId}`);
+    expect(crawled).toMatchObject({
+      outcome: 'completed',
+      mode: 'full',
+      worker: 'pull',
+      claimedBy: 'demo-connector',
+    });
+    expect(crawled.items).toBeGreaterThan(10);
+    expect(crawled.bytes).toBeGreaterThan(10_000);
+    expect(crawled.event.payload).toMatchObject({ runId, mode: 'full', items: String(crawled.items) });
+    const page = await agent.call('knowledge__read_page', { path: 'connect/mcp-servers.md' });
+    expect(page.content[0]?.text).toMatch(/^# Mounting MCP servers[^]*Crawled by/);
+    await agent.close();
+  });
+
+  test.each(connectors)('an agent on the %s client has the tools of the demo', async (version) => {
+    const agent = await connect(version, ['kb:read', 'semantic:write']);
+    expect(await agent.listNames()).toEqual([
+      'knowledge__add_note',
+      'knowledge__read_page',
+      'knowledge__search',
+    ]);
+    await agent.close();
+  });
+
+  test('a token can add a note only with semantic:write', async () => {
+    const note = { title: 'Lunch', text: 'The canteen serves zucchini.' };
+    const reader = await connect('v2', ['kb:read']);
+    expect((await reader.call('knowledge__add_note', note)).isError).toBe(true);
+    const writer = await connect('v2', ['semantic:write']);
+    expect((await writer.call('knowledge__add_note', note)).isError).toBeFalsy();
+    expect(await search(reader, 'zucchini')).toContain('note:');
+    await Promise.all([reader.close(), writer.close()]);
+  });
+
+  describeWith('curl', 'the lines that it prints', () => {
+    test('search in a POSIX shell', async () => {
+      const lines =
+        /^the crawl that it comes from\.\n\n([^]*)\nStop with/m.exec(platform.output())?.[1] ?? '';
+      const { stdout } = await run('sh', ['-euc', lines]);
+      expect(JSON.parse(stdout).result.content[0].text).toContain('(');
+    });
+  });
+});
+
+describe('a later start without it', () => {
+  beforeAll(async () => {
+    await stop();
+    await start(false);
+  }, START_MS);
+
+  test('disables the mount, and pauses what nobody crawls now', async () => {
+    const { data } = await call('GET', '/api/v1/mcp-servers');
+    expect(data).toMatchObject([{ name: 'knowledge', isEnabled: false }]);
+    const agent = await connect('v2', ['kb:read', 'user:read']);
+    expect(await agent.listNames()).toEqual(['whoami']);
+    await agent.close();
+    for (const connector of ['files_1', 'code_1']) {
+      const { data: schedule } = await call('GET', `${CRAWL}/${connector}/schedule`);
+      expect([connector, schedule.state]).toEqual([connector, 'paused']);
+    }
+  });
+});
+
+describe('a later start with another folder', () => {
+  let folder: string;
+  beforeAll(async () => {
+    const { data } = await call('GET', '/api/v1/mcp-servers');
+    // The administrator's decisions are kept.
+    const body = { tools: [{ name: 'add_note', scope: 'none' }] };
+    await call('PATCH', `/api/v1/mcp-servers/${data[0].id}/tools`, body);
+    await stop();
+    folder = join(dataDir.path, '../pages');
+    await mkdir(folder);
+    await writeFile(join(folder, 'cats.md'), `# Cats\nThey ${PURR}.`);
+    await writeFile(join(folder, 'dogs.html'), `<title>Dogs</title><p>They <b>${BARK}</b>.`);
+    await start(true, '--demo-folder', folder);
+  }, START_MS);
+
+  test('crawls it, drops what is gone, and keeps the decisions of the administrator', async () => {
+    const agent = await connect('v2', ['kb:read', 'semantic:write']);
+    expect(await agent.listNames()).toEqual(['knowledge__read_page', 'knowledge__search']);
+    await until(async () => (await search(agent, PURR)).includes('cats.md'));
+    expect(await search(agent, BARK)).toContain('Dogs (dogs.html)');
+    expect(await search(agent, 'mount an MCP server')).not.toContain('(connect/mcp-servers.md)');
+    expect(await findNewestRun('files_1')).toMatchObject({ mode: 'incremental', items: 2 });
+    await agent.close();
+  });
+
+  test('a full crawl drops from the index what it has not seen', async () => {
+    const agent = await connect('v2', ['kb:read']);
+    await rm(join(folder, 'cats.md'));
+    const { data } = await call('POST', `${CRAWL}/files_1/run`, { mode: 'full' });
+    expect(data).toHaveProperty('runId');
+    await until(async () => !(await search(agent, PURR)).includes('cats.md'));
+    expect(await search(agent, BARK)).toContain('dogs.html');
+    const { data: full } = await call('GET', `${CRAWL}/files_1/runs/${data.runId}`);
+    expect(full).toMatchObject({ mode: 'full', items: 1, deleted: 0 });
+    await agent.close();
+  });
+});
