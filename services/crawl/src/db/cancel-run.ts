@@ -1,13 +1,9 @@
 import type pg from 'pg';
-import type { InstanceKey } from '../domain/instance-key.js';
+import type { RunKey } from '../domain/instance-key.js';
 import { cancelTasksOf, taskColumns } from './claimed-runs.js';
 import { inProgress, instanceValues, ofInstance } from './runs.js';
 import { finishOneOff, lockScheduleRow } from './schedules.js';
 import { inTransaction } from './transaction.js';
-
-export interface RunKey extends InstanceKey {
-  readonly runId: string;
-}
 
 /**
  * Aborts one run in progress (CRAWL-33); its schedule continues. The run's worker notices at its next heartbeat, as

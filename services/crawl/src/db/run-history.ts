@@ -1,7 +1,6 @@
 import type { ListWindow } from '@platform/service-kit';
-import type { InstanceKey } from '../domain/instance-key.js';
+import type { InstanceKey, RunKey } from '../domain/instance-key.js';
 import type { RunState } from '../domain/run-state.js';
-import type { RunKey } from './cancel-run.js';
 import type { Prisma } from './prisma.js';
 
 export interface RunFilter extends InstanceKey {

@@ -4,6 +4,7 @@ import type { RunState, RunTrigger } from '../domain/run-state.js';
 import type { Schedule } from '../domain/schedule.js';
 import { instanceValues, isSameInstance } from './runs.js';
 import { scheduleColumns } from './schedules.js';
+import { ALL_INSTANCES } from './worker-sightings.js';
 
 /** The run that a status item describes: the one in progress, or the one that a finished one-off schedule had. */
 export interface ShownRun {
@@ -38,7 +39,10 @@ const statuses = (filter: string) => `
         select from runs ahead where ahead.state in ('waiting', 'active', 'retrying') and ahead.connector = current.connector
           and ahead.worker <> 'pull' and ahead.id < current.id limit 100) as ahead) end as runs_ahead
   from schedules s
-    left join worker_sightings w on w.org_id = s.org_id and w.connector = s.connector
+    left join lateral (
+      select max(seen_at) as seen_at from worker_sightings
+      where org_id = s.org_id and connector = s.connector and instance in ('${ALL_INSTANCES}', s.instance)
+    ) w on true
     left join connector_instances i on ${isSameInstance('i', 's')}
     left join connector_states c on ${isSameInstance('c', 's')}
     left join runs current on ${isSameInstance('current', 's')}

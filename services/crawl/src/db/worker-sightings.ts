@@ -1,19 +1,28 @@
 import type { Connector } from '@platform/events';
 import type pg from 'pg';
 
-/** Stores that a worker of the organisation has asked for runs of the connectors. */
-export const recordSighting = (
+/** What workers that name no instance ask for. */
+export const ALL_INSTANCES = '*';
+
+/** What a worker of the organisation has asked for runs of. */
+export interface Sighting {
+  readonly connector: Connector;
+  /** {@link ALL_INSTANCES}, or one, which counts if it has a schedule. */
+  readonly instance: string;
+}
+
+export const recordSightings = (
   db: pg.Pool,
-  {
-    orgId,
-    connectors,
-    at,
-  }: { readonly orgId: string; readonly connectors: readonly Connector[]; readonly at: Date },
+  { orgId, seen, at }: { readonly orgId: string; readonly seen: readonly Sighting[]; readonly at: Date },
 ): Promise<unknown> =>
   db.query({
-    name: 'record_sighting',
-    text: `insert into worker_sightings (org_id, connector, seen_at)
-           select distinct $1::uuid, connector, $3::timestamptz from unnest($2::text[]) as connector order by connector
-           on conflict (org_id, connector) do update set seen_at = excluded.seen_at`,
-    values: [orgId, connectors, at],
+    name: 'record_sightings',
+    text: `insert into worker_sightings (org_id, connector, instance, seen_at)
+           select distinct $1::uuid, connector, instance, $4::timestamptz
+           from unnest($2::text[], $3::text[]) as seen (connector, instance)
+           where instance = '${ALL_INSTANCES}' or (connector, instance) in (
+             select connector, instance from schedules where org_id = $1)
+           order by connector, instance
+           on conflict (org_id, connector, instance) do update set seen_at = excluded.seen_at`,
+    values: [orgId, seen.map(({ connector }) => connector), seen.map(({ instance }) => instance), at],
   });

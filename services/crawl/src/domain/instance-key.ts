@@ -7,3 +7,7 @@ export interface InstanceKey {
   /** A slug; `default` for the paths that name none. */
   readonly instance: string;
 }
+
+export interface RunKey extends InstanceKey {
+  readonly runId: string;
+}

@@ -106,12 +106,17 @@ describe('instances of a connector', () => {
       await schedule(path, { worker: 'pull' });
       await platform.call('POST', `${path}/run`);
     }
+    const getStandstill = async (path: string) =>
+      (await platform.call('GET', `${path}/schedule`)).body.data.standstill?.code;
+    const standstills = [await getStandstill('/wiki_1')];
     for (const instances of [['hr'], ['default']]) {
       const { order, lease } = (await claim({ instances })).body;
+      standstills.push(await getStandstill('/wiki_1'));
       orders[order.instance] = order;
       const body = { lease, state: 'completed', checkpoint: { of: order.instance } };
       await platform.call('POST', `/work/${order.runId}/finish`, { body });
     }
+    expect(standstills.slice(0, 2)).toEqual(['no_worker', 'no_worker']);
     expect(orders).toMatchObject({
       hr: { connector: 'wiki_1', displayName: 'HR wiki', checkpoint: null },
       default: { displayName: null, checkpoint: null },
@@ -175,5 +180,19 @@ describe('instances of a connector', () => {
       expect([method, path, await asMember(method, path)]).toEqual([method, path, 403]);
     const { data } = (await platform.call('GET', '/instances', { token: member.token })).body;
     expect(data).toMatchObject([{ instance: 'hr' }]);
+    await save('/wiki_1/instances/default', { displayName: 'Wiki', ownerId: member.userId });
+    expect(await asMember('POST', '/wiki_1/schedule', { scheduleConfig: daily })).toBe(201);
+  });
+
+  it('are limited in number', async () => {
+    await platform.db.query(
+      `insert into connector_instances (org_id, connector, instance, display_name)
+       select $1, 'files_5', 'i' || n, 'x' from generate_series(1, 1000) n`,
+      [platform.admin.orgId],
+    );
+    const refused = await save();
+    expect([refused.status, refused.body.error.code]).toEqual([409, 'TOO_MANY_INSTANCES']);
+    expect((await save('/files_5/instances/i1')).status).toBe(200);
+    await platform.db.query('truncate connector_instances');
   });
 });

@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { renewLeases, saveProgress } from '../../src/db/claimed-runs.js';
-import { removeSchedules } from '../../src/db/schedules.js';
-import { expectClaimed, times, useRunRows } from '../support/run-rows.js';
+import { saveInstance } from '../../src/db/instances.js';
+import { findSchedule, removeSchedules, upsertSchedule } from '../../src/db/schedules.js';
+import { at, expectClaimed, filesOf, times, useRunRows } from '../support/run-rows.js';
 
 /* Runs whose claims, writes and pauses are concurrent or late. */
 
@@ -69,6 +71,42 @@ describe('races of a run', () => {
     expect((await renewed).size).toBe(2);
     await removed;
     expect(await rows.getRuns(first.scheduleId)).toMatchObject([{ state: 'aborted' }]);
+  });
+
+  it('a schedule is not saved for an instance that is being removed', async () => {
+    const key = { ...filesOf(randomUUID()), instance: 'second' };
+    await saveInstance(rows.pool, key, { displayName: 'Second', ownerId: null });
+    const holder = await rows.pool.connect();
+    await holder.query('begin');
+    await holder.query('delete from connector_instances where org_id = $1', [key.orgId]);
+    const saved = upsertSchedule(rows.pool, {
+      ...key,
+      id: randomUUID(),
+      userId: randomUUID(),
+      config: {
+        scheduleType: 'daily',
+        hour: 0,
+        minute: 0,
+        timezone: 'UTC',
+        isEnabled: true,
+        jitterMs: 0,
+        missedRunPolicy: 'run_once',
+      },
+      priority: 5,
+      maxRetries: 0,
+      timeoutMs: 60_000,
+      metadata: null,
+      worker: 'event',
+      fullEveryDays: null,
+      scheduledAt: new Date(at),
+      anchorAt: new Date(at),
+      nextRunAt: new Date(at),
+    });
+    await rows.waitForLock();
+    await holder.query('commit');
+    holder.release();
+    expect(await saved).toBeUndefined();
+    expect(await findSchedule(rows.pool, key)).toBeUndefined();
   });
 
   it('a run whose lease is held is not claimed by another worker when its job is delivered again', async () => {

@@ -167,8 +167,10 @@ create index failure_notices_due on failure_notices (due_at);
 create table worker_sightings (
   org_id uuid not null,
   connector text not null,
+  -- `*`: of all instances.
+  instance text not null,
   seen_at timestamptz(3) not null,
-  primary key (org_id, connector)
+  primary key (org_id, connector, instance)
 );
 
 -- One schedule per instance of a connector.

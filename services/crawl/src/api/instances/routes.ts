@@ -1,21 +1,11 @@
 import { getAccount } from '@platform/auth';
-import { connectors, type Connector } from '@platform/events';
-import { type App, type Clock, validationError } from '@platform/service-kit';
-import type pg from 'pg';
+import type { App } from '@platform/service-kit';
 import { Type } from 'typebox';
-import { findInstances, saveInstance } from '../../db/instances.js';
-import { removeSchedules } from '../../db/schedules.js';
-import type { InstanceKey } from '../../domain/instance-key.js';
 import type { ScheduleState } from '../../domain/schedule.js';
-import { accounts, administrators, type IsOwner, managers } from '../authority.js';
+import { accounts, administrators, managers } from '../authority.js';
 import { base, InstancePath, InstanceSlug, toConnector, toInstanceKey } from '../params.js';
-import { instanceNotFound, tooManyInstances } from './errors.js';
 import { bearer, errorResponses, Success, successResponse } from '../responses.js';
-
-/*
- * An instance is created by saving its properties; then it can have a schedule. `default` needs none, and is listed once
- * it has properties or a schedule.
- */
+import type { InstanceService } from './service.js';
 
 const tags = ['Connectors'];
 const security = bearer;
@@ -56,27 +46,8 @@ const InstancesQuery = Type.Object(
   { additionalProperties: false },
 );
 
-type Position = Pick<InstanceKey, 'connector' | 'instance'>;
-const toCursor = ({ connector, instance }: Position): string =>
-  Buffer.from(`${connector} ${instance}`).toString('base64url');
-
-/** @throws AppError 400. */
-function readCursor(cursor: string): Position {
-  const [connector = '', instance] = Buffer.from(cursor, 'base64url').toString('latin1').split(' ');
-  if (
-    !(connectors as readonly string[]).includes(connector) ||
-    instance === undefined ||
-    instance.includes('\0')
-  )
-    throw validationError([{ field: 'cursor', message: 'is not a cursor of this endpoint' }]);
-  return { connector: connector as Connector, instance };
-}
-
 /** The routes are for administrators; a member sees the instances that the member owns. */
-export function connectorInstanceRoutes(
-  app: App,
-  { pool, clock, isOwner }: { readonly pool: pg.Pool; readonly clock: Clock; readonly isOwner: IsOwner },
-): void {
+export function connectorInstanceRoutes(app: App, service: InstanceService): void {
   app.get(
     `${base}/instances`,
     {
@@ -98,30 +69,22 @@ export function connectorInstanceRoutes(
     },
     async (request) => {
       const { role, orgId, userId } = getAccount(request);
-      const { connector, cursor, limit } = request.query;
-      const found = await findInstances(pool, {
+      const { connector, ...page } = request.query;
+      const found = await service.list({
         orgId,
-        connector: connector === undefined ? undefined : toConnector({ connector }),
         ownerId: role === 'admin' ? undefined : userId,
-        after: cursor === undefined ? undefined : readCursor(cursor),
-        limit: limit + 1,
+        connector: connector === undefined ? undefined : toConnector({ connector }),
+        cursor: page.cursor,
+        limit: page.limit,
       });
-      const data = found.slice(0, limit);
-      const last = data.at(-1);
-      const nextCursor = found.length > limit && last ? toCursor(last) : null;
-      return { success: true as const, message: 'Instances retrieved', data, nextCursor };
+      return { success: true as const, message: 'Instances retrieved', ...found };
     },
   );
   const path = `${base}/:connector/instances/:instance`;
-  const find = async (key: InstanceKey) => {
-    const [row] = await findInstances(pool, { ...key, limit: 1 });
-    if (!row) throw instanceNotFound();
-    return row;
-  };
   app.get(
     path,
     {
-      onRequest: managers(app, 'crawl:read', isOwner),
+      onRequest: managers(app, 'crawl:read', service.isOwner),
       schema: {
         operationId: 'getInstance',
         tags,
@@ -134,7 +97,7 @@ export function connectorInstanceRoutes(
     async (request) => ({
       success: true as const,
       message: 'Instance retrieved',
-      data: await find(toInstanceKey(request)),
+      data: await service.get(toInstanceKey(request)),
     }),
   );
   app.put(
@@ -152,11 +115,10 @@ export function connectorInstanceRoutes(
       },
     },
     async (request) => {
-      const key = toInstanceKey(request);
       const { displayName, ownerId = null } = request.body;
-      if (!(await saveInstance(pool, key, { displayName: displayName.trim(), ownerId })))
-        throw tooManyInstances();
-      return { success: true as const, message: 'Instance saved', data: await find(key) };
+      const properties = { displayName: displayName.trim(), ownerId };
+      const data = await service.save(toInstanceKey(request), properties);
+      return { success: true as const, message: 'Instance saved', data };
     },
   );
   app.delete(
@@ -173,7 +135,7 @@ export function connectorInstanceRoutes(
       },
     },
     async (request) => {
-      await removeSchedules(pool, { ...toInstanceKey(request), at: new Date(clock()) }, 'with instances');
+      await service.remove(toInstanceKey(request));
       return { success: true as const, message: 'Instance removed' };
     },
   );

@@ -1,7 +1,5 @@
 import { type AppError, conflict, notFound } from '@platform/service-kit';
 
-export const runInProgress = (): AppError =>
-  conflict('RUN_IN_PROGRESS', 'A run of this connector is in progress already');
 export const runNotFound = (): AppError => notFound('Run not found');
 export const runEnded = (): AppError => conflict('RUN_ENDED', 'The run has ended already');
 export const schedulePaused = (): AppError => conflict('JOB_PAUSED', 'Job is paused: resume it first');

@@ -2,7 +2,7 @@ import { getAccount } from '@platform/auth';
 import { type App, ListPageOf } from '@platform/service-kit';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import type { RunKey } from '../../db/cancel-run.js';
+import type { RunKey } from '../../domain/instance-key.js';
 import { type IsOwner, managers } from '../authority.js';
 import {
   type ConnectorParams,

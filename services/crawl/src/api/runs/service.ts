@@ -2,7 +2,7 @@ import { type Connector, findEvent } from '@platform/events';
 import { type Clock, type ListPage, readListPage } from '@platform/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import { cancelRun, type RunKey } from '../../db/cancel-run.js';
+import { cancelRun } from '../../db/cancel-run.js';
 import type { Prisma } from '../../db/prisma.js';
 import { maybePruneRuns } from '../../db/prune-runs.js';
 import { countRuns, findRun, findRunLog, findRuns, type RunHistoryRow } from '../../db/run-history.js';
@@ -15,9 +15,10 @@ import {
 } from '../../db/runs.js';
 import { findSchedule } from '../../db/schedules.js';
 import { addCounters, type Counters } from '../../domain/counters.js';
-import type { InstanceKey } from '../../domain/instance-key.js';
+import type { InstanceKey, RunKey } from '../../domain/instance-key.js';
 import type { CrawlQueues } from '../../queue/queues.js';
-import { runEnded, runInProgress, runNotFound, schedulePaused } from './errors.js';
+import { runInProgress } from '../schedules/errors.js';
+import { runEnded, runNotFound, schedulePaused } from './errors.js';
 import type { Attempt, RequestedRun, RunDetail, RunItem, RunsQuery } from './schemas.js';
 
 const toRunItem = (run: RunHistoryRow, hasEndpoint: HasEndpoint): RunItem => ({

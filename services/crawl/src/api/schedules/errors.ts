@@ -1,4 +1,4 @@
-import { AppError, type FaultDetail, validationError } from '@platform/service-kit';
+import { AppError, conflict, type FaultDetail, validationError } from '@platform/service-kit';
 
 /* CRAWL-9, CRAWL-10 and CRAWL-18 fix these messages. */
 
@@ -14,3 +14,5 @@ export const untilNotInFuture = (): AppError =>
 export const nothingToPause = (): AppError => refused('NO_ACTIVE_JOB', 'No active job found to pause');
 export const alreadyPaused = (): AppError => refused('ALREADY_PAUSED', 'Job is already paused');
 export const nothingToResume = (): AppError => refused('NO_PAUSED_JOB', 'No paused job found to resume');
+export const runInProgress = (): AppError =>
+  conflict('RUN_IN_PROGRESS', 'A run of this connector is in progress already');

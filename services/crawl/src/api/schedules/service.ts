@@ -9,8 +9,7 @@ import { resetConnectorState } from '../../db/work.js';
 import { toQueueName } from '../../domain/connectors.js';
 import type { InstanceKey } from '../../domain/instance-key.js';
 import type { ScheduleConfig } from '../../domain/schedule-config.js';
-import { runInProgress } from '../runs/errors.js';
-import { alreadyPaused, nothingToPause, nothingToResume, untilNotInFuture } from './errors.js';
+import { alreadyPaused, nothingToPause, nothingToResume, runInProgress, untilNotInFuture } from './errors.js';
 import { saveSchedule, toNewSchedule } from './save-schedule.js';
 import { type StatusItem, toStatusItem } from './status-item.js';
 

@@ -82,7 +82,11 @@ export function createWorkService(deps: {
   readonly leaseMs: number;
   readonly waiting: WaitingWorkers;
   /** Stores which connectors workers ask for. */
-  readonly recordSighting: (orgId: string, connectors: readonly Connector[]) => Promise<void>;
+  readonly recordSighting: (
+    orgId: string,
+    connectors: readonly Connector[],
+    instances: readonly string[] | undefined,
+  ) => Promise<void>;
   /** Called when another worker can claim a run of the organisation. */
   readonly onClaimable: (run: Pick<WorkRun, 'orgId'>) => void;
 }) {
@@ -161,7 +165,7 @@ export function createWorkService(deps: {
       signal: AbortSignal,
     ): Promise<ClaimedWork | undefined> {
       const until = performance.now() + given.waitMs;
-      await recordSighting(orgId, given.connectors);
+      await recordSighting(orgId, given.connectors, given.instances);
       for (;;) {
         // The waiting begins before the look, so that no run is made in between.
         if (given.waitMs > 0 && !waiting.hasRoom(orgId)) throw tooManyWaiting();
