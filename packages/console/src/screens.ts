@@ -192,6 +192,12 @@ export const placeGroups: readonly PlaceGroup[] = [
             load: () => import('./screens/mails/templates.tsx'),
           },
           {
+            path: '/mails/brand',
+            label: text.views.brand,
+            isForAdmins: true,
+            load: () => import('./screens/mails/brand.tsx'),
+          },
+          {
             path: '/mails/smtp',
             label: text.views.smtp,
             isForAdmins: true,

@@ -86,6 +86,33 @@ describeWith('chromium', 'the screens of mails', () => {
     await platform.call('POST', path, smtp);
   });
 
+  test('saves a brand, which the templates show', async () => {
+    const { platform } = using;
+    const page = await using.open('/mails/brand');
+    await page.getByRole('textbox', { name: 'Name' }).fill('Bücher & Co');
+    await page.getByRole('textbox', { name: 'Colour of buttons' }).fill('#0a7d33');
+    await page.getByRole('textbox', { name: 'Address in the foot' }).fill('Hauptstraße 1, Berlin');
+    await page.locator('input[type=file]').setInputFiles({
+      name: 'logo.png',
+      mimeType: 'image/png',
+      buffer: Buffer.from(
+        'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+        'base64',
+      ),
+    });
+    await page.getByText('A logo of 1 kB.').waitFor();
+    expect(await findBarriers(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('The brand is saved').waitFor();
+    await page.getByRole('link', { name: 'Templates' }).click();
+    const frame = page.frameLocator('iframe');
+    await frame.getByText('Hauptstraße 1, Berlin').waitFor();
+    const image = frame.getByRole('img', { name: 'Bücher & Co' });
+    await image.waitFor();
+    expect(await image.evaluate((element) => (element as HTMLImageElement).naturalWidth)).toBe(1);
+    await platform.call('PUT', '/api/v1/mail/brand', {});
+  });
+
   test('shows a mail as it went out, without the link that lets the recipient in', async () => {
     const { platform } = using;
     await platform.call('POST', '/api/v1/users', { email: 'emmy@example.com', fullName: 'Emmy Noether' });

@@ -11,6 +11,7 @@ export const SCREENS = [
   ['/mails', 'Mails'],
   ['/mails/suppressions', 'Suppressions'],
   ['/mails/templates', 'Templates'],
+  ['/mails/brand', 'Brand'],
   ['/mails/smtp', 'SMTP server'],
   ['/organisation/members', 'Members'],
   ['/organisation/sign-in', 'Sign-in'],

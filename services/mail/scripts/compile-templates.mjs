@@ -31,10 +31,13 @@ const MAX_LINE = 76;
 const SLOT_WIDTH = 28;
 const LINK_WIDTH = 60;
 
+/** Colours of the templates, in whose place a brand may have others. MJML accepts colours only. */
+const COLORS = { '#2f5bd7': '{{accent}}', '#fefefe': '{{onAccent}}' };
+
 const wrap = (html) =>
   html
-    // The templates' formatter puts spaces into tags.
-    .replace(/\{\{\s*([^}]+?)\s*\}\}/g, '{{$1}}')
+    // The templates' formatter puts spaces and line breaks into tags.
+    .replace(/\{\{\s*([^}]+?)\s*\}\}/g, (_tag, words) => `{{${words.replace(/\s+/g, ' ')}}}`)
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '')
@@ -110,9 +113,10 @@ async function compile(name) {
     keepComments: false,
   });
   if (errors.length > 0) throw new Error(errors.map((error) => error.formattedMessage).join('\n'));
+  const colored = Object.entries(COLORS).reduce((all, [color, slot]) => all.replaceAll(color, slot), html);
   if (/[^\n\r\t\x20-\x7e]/.test(html)) throw new Error(`${name}.mjml must be ASCII: write entities`);
   const text = await readFile(file(`templates/${name}.txt`), 'utf8');
-  return `  ${name}: {\n    html: (v) => ${toExpression(wrap(html))},\n    text: (v) => ${toExpression(text)},\n  },\n`;
+  return `  ${name}: {\n    html: (v) => ${toExpression(wrap(colored))},\n    text: (v) => ${toExpression(text)},\n  },\n`;
 }
 
 const compiled = [];

@@ -11,13 +11,15 @@ import {
   createFairLimiter,
 } from '@platform/service-kit';
 import type { MailConfig } from './config.js';
+import { createBrands } from './features/brand/brand.js';
+import { brandRoutes } from './features/brand/routes.js';
 import { createConnectionTestLimiter } from './features/connection-test/limiter.js';
 import { connectionTestRoute } from './features/connection-test/routes.js';
 import { createTestConnection } from './features/connection-test/service.js';
 import { defaultClientName } from './features/delivery/client-name.js';
 import { createDeliver } from './features/delivery/deliver.js';
 import type { TransportLimits } from './features/delivery/transport-options.js';
-import { preview } from './features/emails/preview.js';
+import { createPreview } from './features/emails/preview.js';
 import { previewRoute } from './features/emails/preview.routes.js';
 import { sendRoutes } from './features/emails/routes.js';
 import { createResend } from './features/emails/resend.js';
@@ -114,7 +116,9 @@ async function registerRoutes({ app, metrics }: ServiceApp, deps: MailDeps, part
   });
   const cipher = createRequestCipher(config.SERVICE_CLIENT_SECRET, 'request');
   const contentCipher = createRequestCipher(config.SERVICE_CLIENT_SECRET, 'content');
+  const brands = createBrands({ pool, clock });
   const emails = createEmailService({
+    brands,
     journal,
     dispatcher,
     deliver,
@@ -130,7 +134,7 @@ async function registerRoutes({ app, metrics }: ServiceApp, deps: MailDeps, part
     contentCipher,
     onOutcome,
   });
-  dispatcher.start(createAttemptMail({ pool, configurations, deliver, cipher, clock, onOutcome }));
+  dispatcher.start(createAttemptMail({ pool, configurations, brands, deliver, cipher, clock, onOutcome }));
   const runtime = {
     get isUp() {
       return pools.isUp && upkeep.isUp;
@@ -140,11 +144,12 @@ async function registerRoutes({ app, metrics }: ServiceApp, deps: MailDeps, part
   await sendRoutes(app, { emails, configurations, deadlineMs });
   smtpConfigurationRoutes(app, { configurations, runtime });
   // These routes are for administrators.
-  recordRoutes(app, createRecordService({ ...resources, contentCipher }));
+  recordRoutes(app, createRecordService({ ...resources, contentCipher, brands }));
   suppressionRoutes(app, createSuppressionService({ pool, clock }));
   const resend = createResend({ pool, cipher, emails });
   resendRoute(app, { resend, configurations, deadlineMs });
-  previewRoute(app, preview);
+  previewRoute(app, createPreview(brands));
+  brandRoutes(app, brands);
   connectionTestRoute(app, {
     configurations,
     testConnection: createTestConnection(limits, parts.tokens, clock),

@@ -127,6 +127,8 @@ const RULES: readonly (readonly [Demand, readonly string[]])[] = [
       'decideOnMcpTools',
       'getMcpTool',
       'getMailContent',
+      'getMailBrand',
+      'saveMailBrand',
     ],
   ],
   [asPerson(), ['listGrantableScopes']],

@@ -30,12 +30,13 @@ const CONTENT_POLICY = [
 ].join('; ');
 
 /**
- * What the frame may do in which the console shows a mail: have the styles that mails have, and nothing else. It runs no script,
+ * What the frame may do in which the console shows a mail: have the styles that mails have, and a logo that is in the mail itself. It runs no script,
  * asks for nothing, and only the console may frame it.
  */
 const FRAME_POLICY = [
   `default-src 'none'`,
   `style-src 'unsafe-inline'`,
+  `img-src data:`,
   `base-uri 'none'`,
   `form-action 'none'`,
   `frame-ancestors 'self'`,

@@ -70,7 +70,7 @@ beforeAll(async () => {
   const identityUrl = `http://127.0.0.1:${(identity.address() as AddressInfo).port}`;
   const { app, config, resources, shutdown } = await buildApp(database.url, identityUrl);
   const contentCipher = createRequestCipher(config.SERVICE_CLIENT_SECRET, 'content');
-  records = createRecordService({ ...resources, contentCipher });
+  records = createRecordService({ ...resources, contentCipher, brands: { get: async () => ({}) } });
   await waitForRuntime(app);
   send = async (token, body) => {
     const response = await app.inject({

@@ -72,6 +72,18 @@ create table mail_attachments (
 -- Encrypted data cannot be compressed.
 alter table mail_attachments alter column sealed set storage external;
 
+-- What the mails of an organisation look like.
+create table brands (
+  org_id uuid primary key,
+  name text,
+  logo bytea,
+  accent_color text,
+  footer text,
+  reply_to text,
+  updated_at timestamptz(3) not null,
+  constraint logo_is_small check (length(logo) <= 65536)
+);
+
 -- Access tokens of SMTP servers that want OAuth, each requested by one replica for all.
 create table smtp_tokens (
   org_id uuid not null,

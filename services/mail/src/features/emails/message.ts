@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { domainToASCII } from 'node:url';
 import type { Delivery } from '../delivery/deliver.js';
 import type { DecodedAttachment } from './attachments.js';
+import { LOGO_ID } from '../templates/view.js';
 import type { RenderedEmail, StoredAttachment } from './rendered-email.js';
 
 /** A slice is a whole number of base64 lines (57 bytes make 76 characters), and small enough to encode in one turn. */
@@ -40,6 +41,20 @@ export const toMessageId = (mailId: string, from: string): string =>
 
 const toAddress = (address: string) => ({ name: '', address });
 
+/** The HTML part refers to the logo, so that reading a mail loads nothing from elsewhere. */
+const toLogo = ({ logo }: RenderedEmail) =>
+  logo
+    ? [
+        {
+          filename: 'logo.png',
+          contentType: 'image/png',
+          content: logo,
+          cid: LOGO_ID,
+          contentDisposition: 'inline' as const,
+        },
+      ]
+    : [];
+
 const toFields = (
   email: RenderedEmail,
   messageId: string,
@@ -56,7 +71,9 @@ const toFields = (
   subject: email.subject,
   html: email.html,
   text: email.text,
+  ...(email.replyTo === undefined ? {} : { replyTo: toAddress(email.replyTo) }),
   attachments: [
+    ...toLogo(email),
     ...email.attachments.map((attachment) => ({
       filename: attachment.filename,
       contentType: attachment.contentType,

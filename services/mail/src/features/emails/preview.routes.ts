@@ -1,13 +1,13 @@
-import { requireAdmin, requireScopes } from '@platform/auth';
+import { getAccount, requireAdmin, requireScopes } from '@platform/auth';
 import { type App, bearer, errorResponses } from '@platform/service-kit';
-import type { preview } from './preview.js';
+import type { createPreview } from './preview.js';
 import { PreviewResponse, PreviewBody } from './schemas.js';
 import { refuseUnknownTemplate } from './routes.js';
 
 const tags = ['Mail'];
 
 /** Registers the preview. It requires an administrator's session, or a token with `SEND_MAIL`. */
-export function previewRoute(app: App, render: typeof preview): void {
+export function previewRoute(app: App, render: ReturnType<typeof createPreview>): void {
   app.post(
     '/api/v1/mail/preview',
     {
@@ -22,6 +22,6 @@ export function previewRoute(app: App, render: typeof preview): void {
         response: { 200: PreviewResponse, ...errorResponses(400, 401, 403) },
       },
     },
-    (request) => render(request.body),
+    (request) => render(getAccount(request).orgId, request.body),
   );
 }

@@ -1,5 +1,6 @@
 import { AppError, type Clock } from '@platform/service-kit';
 import type pg from 'pg';
+import type { Brands } from '../brand/brand.js';
 import type { Deliver } from '../delivery/deliver.js';
 import type { Outcome } from '../delivery/outcome.js';
 import { toAttemptEnd } from '../queue/attempt-end.js';
@@ -20,12 +21,13 @@ const fail = (code: string): Outcome => ({ state: 'failed', problem: { code }, r
 export function createAttemptMail(deps: {
   readonly pool: pg.Pool;
   readonly configurations: SmtpConfigurations;
+  readonly brands: Pick<Brands, 'get'>;
   readonly deliver: Deliver;
   readonly cipher: RequestCipher;
   readonly clock: Clock;
   readonly onOutcome: (state: Outcome['state']) => void;
 }): AttemptMail {
-  const { pool, configurations, deliver, cipher, clock, onOutcome } = deps;
+  const { pool, configurations, brands, deliver, cipher, clock, onOutcome } = deps;
 
   async function findConfiguration(
     { orgId }: ClaimedMail,
@@ -40,11 +42,11 @@ export function createAttemptMail(deps: {
 
   /** Renders the mail again, with the files that are stored apart. */
   async function render(
-    { id }: ClaimedMail,
+    { id, orgId }: ClaimedMail,
     { body, files = [] }: StoredRequest,
     { fromEmail }: SmtpConfiguration,
   ): Promise<RenderedEmail | undefined> {
-    const read = await renderEmail(body, fromEmail);
+    const read = await renderEmail(body, fromEmail, await brands.get(orgId));
     if ('faults' in read) return undefined;
     const stored = files.map(({ filename, contentType, bytes }, index) => ({
       filename,

@@ -1,4 +1,5 @@
 import { type FaultDetail, readDomain, readEmailAddress } from '@platform/service-kit';
+import type { Brand } from '../brand/brand.js';
 import { type RenderedTemplate, renderTemplate } from '../templates/render.js';
 import type { InternalTemplateType } from '../templates/template-types.js';
 import { createView } from '../templates/view.js';
@@ -23,14 +24,18 @@ export interface RenderedEmail extends RenderedTemplate {
   readonly attachments: readonly DecodedAttachment[];
   readonly files?: readonly StoredAttachment[];
   readonly isAutomatic: boolean;
+  /** A PNG that the HTML part refers to. */
+  readonly logo?: Buffer | undefined;
+  readonly replyTo?: string | undefined;
 }
 
 /** Returns the approximate size of the e-mail, before the attachments are encoded. */
-export const estimateBytes = ({ html, text, attachments, files = [] }: RenderedEmail): number =>
-  [...attachments.map(({ content }) => content.length), ...files.map(({ bytes }) => bytes)].reduce(
-    (sum, bytes) => sum + bytes,
-    html.length + text.length,
-  );
+export const estimateBytes = ({ html, text, attachments, files = [], logo }: RenderedEmail): number =>
+  [
+    logo?.length ?? 0,
+    ...attachments.map(({ content }) => content.length),
+    ...files.map(({ bytes }) => bytes),
+  ].reduce((sum, bytes) => sum + bytes, html.length + text.length);
 
 /** Matches every character that some software along the way may read as the end of a header line. */
 const controlCharacter = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
@@ -61,11 +66,13 @@ export function readHeaderText(text: string | undefined, field: string, faults: 
  * Validates and renders a body that matches the schema.
  *
  * @param fromEmail - the configured sender.
+ * @param brand - of the organisation.
  * @returns the e-mail, or all faults of the body.
  */
 export async function renderEmail(
   body: EmailContent,
   fromEmail: string,
+  brand: Brand,
 ): Promise<{ readonly email: RenderedEmail } | { readonly faults: readonly FaultDetail[] }> {
   const faults: FaultDetail[] = [];
   const to = readAddresses(body.sendEmailTo, 'sendEmailTo', faults);
@@ -73,7 +80,7 @@ export async function renderEmail(
   const from = readSender(fromEmail, body.fromEmailDomain, faults);
   readHeaderText(body.subject, 'subject', faults);
   readHeaderText(body.productName, 'productName', faults);
-  const viewed = createView(body.emailTemplateType, body.templateData, body.productName);
+  const viewed = createView(body.emailTemplateType, body.templateData, body.productName, brand);
   if ('faults' in viewed) faults.push(...viewed.faults);
   const attached = await readAttachments(body.attachments ?? []);
   if ('faults' in attached) faults.push(...attached.faults);
@@ -88,6 +95,8 @@ export async function renderEmail(
       cc,
       attachments: attached.decoded,
       isAutomatic: body.isAutoEmail ?? false,
+      logo: brand.logo?.png,
+      replyTo: brand.replyTo,
     },
   };
 }

@@ -1,5 +1,6 @@
 import { type Clock, type FairLimiter, notApplied, validationError } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
+import type { Brands } from '../brand/brand.js';
 import type { Deliver } from '../delivery/deliver.js';
 import type { Outcome } from '../delivery/outcome.js';
 import { toAttemptEnd } from '../queue/attempt-end.js';
@@ -25,6 +26,7 @@ export function createEmailService(deps: {
   readonly journal: Journal;
   readonly dispatcher: Dispatcher;
   readonly deliver: Deliver;
+  readonly brands: Pick<Brands, 'get'>;
   readonly clock: Clock;
   /** Limits the mails whose callers wait. */
   readonly sendLimiter: FairLimiter;
@@ -33,8 +35,8 @@ export function createEmailService(deps: {
   readonly contentCipher: RequestCipher;
   readonly onOutcome: (state: Outcome['state']) => void;
 }) {
-  const { journal, dispatcher, deliver, clock, sendLimiter, checkQueue, cipher, contentCipher, onOutcome } =
-    deps;
+  const { journal, dispatcher, deliver, brands, clock, sendLimiter, checkQueue, onOutcome } = deps;
+  const { cipher, contentCipher } = deps;
   const { slots } = dispatcher;
 
   const replay = createReplay(journal);
@@ -187,7 +189,13 @@ export function createEmailService(deps: {
      */
     async send(request: SendRequest): Promise<Submission> {
       const { orgId, idempotency, deadlines } = request;
-      const read = await renderEmail(request.body, request.configuration.fromEmail);
+      const read = await renderEmail(
+        request.body,
+        request.configuration.fromEmail,
+        await brands.get(orgId).catch((error: unknown) => {
+          throw notApplied(error);
+        }),
+      );
       if ('faults' in read) throw validationError(read.faults);
       const submission =
         deadlines.acceptAt === undefined

@@ -1,11 +1,12 @@
 import { type ListPage, notFound, readEmailAddress, toPagination } from '@platform/service-kit';
+import type { Brand, Brands } from '../brand/brand.js';
 import type { SmtpProblem } from '../delivery/outcome.js';
 import { toFailure } from './failure.js';
 import { mailStates } from '../queue/mail.js';
 import { firstIdAt } from '../queue/first-id.js';
 import type { RequestCipher } from '../queue/request-cipher.js';
 import type { KeptContent } from '../templates/kept-content.js';
-import { renderTemplate } from '../templates/render.js';
+import { inlineLogo, renderTemplate } from '../templates/render.js';
 import { internalTemplateTypes, isInternalTemplateType } from '../templates/template-types.js';
 import { createView } from '../templates/view.js';
 import { type Erased, eraseRecipient } from '../queue/erasure.queries.js';
@@ -84,19 +85,23 @@ const toFilter = (orgId: string, query: RecordQuery): RecordFilter => {
   };
 };
 
-function renderContent(type: string, kept: unknown): MailContent {
+function renderContent(type: string, kept: unknown, brand: Brand): MailContent {
   if (!isInternalTemplateType(type) || kept === undefined) return null;
   const { templateData, productName } = kept as KeptContent;
-  const viewed = createView(type, templateData, productName);
+  const viewed = createView(type, templateData, productName, brand);
   // An earlier version may have kept less than the template needs now.
-  return 'faults' in viewed ? null : renderTemplate(type, viewed.view);
+  return 'faults' in viewed ? null : inlineLogo(renderTemplate(type, viewed.view), brand);
 }
 
 export function createRecordService({
   prisma,
   pool,
   contentCipher,
-}: Pick<Resources, 'prisma' | 'pool'> & { readonly contentCipher: RequestCipher }) {
+  brands,
+}: Pick<Resources, 'prisma' | 'pool'> & {
+  readonly contentCipher: RequestCipher;
+  readonly brands: Pick<Brands, 'get'>;
+}) {
   async function findMatches(filter: RecordFilter, query: RecordQuery, total: number): Promise<FoundIds> {
     const { page, limit, cursor } = query;
     if (cursor !== undefined) return findIdsBefore(prisma, filter, cursor.toLowerCase(), limit);
@@ -140,7 +145,11 @@ export function createRecordService({
       if (!found) throw notFound('Mail record not found');
       return found.encrypted === null
         ? null
-        : renderContent(found.templateType, contentCipher.decrypt(found.encrypted, id));
+        : renderContent(
+            found.templateType,
+            contentCipher.decrypt(found.encrypted, id),
+            await brands.get(orgId),
+          );
     },
 
     /** Erases a recipient from all mails of the organisation. Mails in progress follow when their outcome is stored. */

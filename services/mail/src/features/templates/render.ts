@@ -1,6 +1,7 @@
 import { compiledTemplates } from '../../generated/templates.js';
 import type { InternalTemplateType } from './template-types.js';
-import type { View } from './view.js';
+import type { Brand } from '../brand/brand.js';
+import { LOGO_ID, type View } from './view.js';
 
 const needsEscape = /[&<>"'`]|[^\x20-\x7e]/u;
 const escapable = /[&<>"'`]|[^\x20-\x7e]/gu;
@@ -31,3 +32,9 @@ export function renderTemplate(type: InternalTemplateType, view: View): Rendered
   const escaped = { ...escapeValues(view), items: view.items.map(escapeValues) };
   return { html: template.html(escaped), text: template.text(view) };
 }
+
+/** Puts the logo into the HTML itself, for a browser that shows the mail and has no attachments. */
+export const inlineLogo = ({ html, text }: RenderedTemplate, { logo }: Brand): RenderedTemplate => ({
+  html: logo ? html.replace(`cid:${LOGO_ID}`, `data:image/png;base64,${logo.png.toString('base64')}`) : html,
+  text,
+});

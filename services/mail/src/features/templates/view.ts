@@ -1,5 +1,6 @@
 import type { FaultDetail } from '@platform/service-kit';
 import type { ItemSlot, TemplateValues } from '../../generated/templates.js';
+import type { Brand } from '../brand/brand.js';
 import { hasItems, type InternalTemplateType } from './template-types.js';
 import { type Source, text, listSources, findKey, sources } from './sources.js';
 
@@ -64,16 +65,47 @@ function readItems(given: unknown): { readonly items: Item[]; readonly faults: F
 }
 
 const DEFAULT_BRAND = 'Workspace';
+const DEFAULT_ACCENT = '#2f5bd7';
+const MAX_LOGO_WIDTH = 240;
+const MAX_LOGO_HEIGHT = 48;
+
+/** The id by which the HTML part refers to the logo (RFC 2392). */
+export const LOGO_ID = 'logo@brand';
+
+/** Returns the colour, white or near-black, that is easier to read on the accent (WCAG 2.2, relative luminance). */
+function chooseTextColor(accent: string): string {
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
+    const channel = Number.parseInt(accent.slice(at, at + 2), 16) / 255;
+    return channel <= 0.040_45 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 ? '#111827' : '#ffffff';
+}
+
+function toLook({ logo, accentColor = DEFAULT_ACCENT, footer = '' }: Brand, product: string) {
+  const scale = logo ? Math.min(1, MAX_LOGO_WIDTH / logo.width, MAX_LOGO_HEIGHT / logo.height) : 1;
+  const toPixels = (side = 0) => String(Math.max(1, Math.round(side * scale)));
+  return {
+    logo: logo ? `cid:${LOGO_ID}` : '',
+    logoWidth: toPixels(logo?.width),
+    logoHeight: toPixels(logo?.height),
+    wordmark: logo ? '' : product,
+    accent: accentColor,
+    onAccent: chooseTextColor(accentColor),
+    address: footer,
+  };
+}
 
 function toView(
   values: Readonly<Record<string, string>>,
   items: readonly Item[],
   productName: string | undefined,
+  brand: Brand,
 ): View {
   const { userName = '', companyName = '', time = '', device = '', location = '', ipAddress = '' } = values;
-  const product = productName?.trim() || companyName || DEFAULT_BRAND;
+  const product = productName?.trim() || brand.name || companyName || DEFAULT_BRAND;
   const isForCompany = companyName !== '' && companyName !== product;
   return {
+    ...toLook(brand, product),
     product,
     place: isForCompany ? `${companyName} on ${product}` : product,
     footer: isForCompany ? `Sent by ${product} for ${companyName}.` : `Sent by ${product}.`,
@@ -107,6 +139,7 @@ export function createView(
   type: InternalTemplateType,
   data: Readonly<Record<string, unknown>>,
   productName?: string,
+  brand: Brand = {},
 ): { readonly view: View } | { readonly faults: readonly FaultDetail[] } {
   const faults: FaultDetail[] = [];
   const values: Record<string, string> = {};
@@ -120,5 +153,5 @@ export function createView(
   }
   const list = hasItems(type) ? readItems(data['items']) : { items: [], faults: [] };
   faults.push(...list.faults);
-  return faults.length > 0 ? { faults } : { view: toView(values, list.items, productName) };
+  return faults.length > 0 ? { faults } : { view: toView(values, list.items, productName, brand) };
 }

@@ -1,0 +1,29 @@
+import { Type } from 'typebox';
+
+export const MAX_LOGO_BYTES = 65_536;
+/** The logo in base64, and the rest of the brand. */
+export const MAX_BODY_BYTES = 131_072;
+
+/** Without control characters, and not blank. */
+const Line = (maxLength: number, description: string) =>
+  Type.Optional(Type.String({ maxLength, pattern: '^\\P{Cc}*[^\\p{Cc}\\s]\\P{Cc}*$', description }));
+
+export const BrandBody = Type.Object(
+  {
+    name: Line(100, 'Instead of the name of the organisation, above and below each mail.'),
+    logo: Type.Optional(
+      Type.String({
+        maxLength: Math.ceil(MAX_LOGO_BYTES / 3) * 4,
+        description:
+          'A PNG of at most 64 KiB, in base64. It is sent with each mail, and nothing is loaded from elsewhere.',
+      }),
+    ),
+    accentColor: Type.Optional(Type.String({ pattern: '^#[0-9A-Fa-f]{6}$', description: 'Of buttons.' })),
+    footer: Line(300, 'A line in the foot, such as the postal address.'),
+    replyTo: Type.Optional(Type.String({ maxLength: 254, description: 'Where replies go.' })),
+  },
+  { additionalProperties: false, title: 'Brand' },
+);
+export type BrandBody = Type.Static<typeof BrandBody>;
+
+export const BrandResponse = Type.Object({ data: BrandBody });
