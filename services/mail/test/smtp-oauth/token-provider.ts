@@ -9,7 +9,7 @@ import { exportJWK, jwtVerify } from 'jose';
 import { type Configuration, Provider } from 'oidc-provider';
 import { SMTPServer, type SMTPServerAuthentication } from 'smtp-server';
 
-export const MAILBOX = 'noreply@corp.example';
+const MAILBOX = 'noreply@corp.example';
 const CLIENT_SECRET = 'a-secret-of-the-client-0123456789';
 const SCOPE = 'https://outlook.office365.com/.default';
 

@@ -1,15 +1,7 @@
 import { isCertificateFault, type SmtpProblem } from '../delivery/outcome.js';
 import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
 import { explainLogin, explainToken } from './oauth-advice.js';
-import type { TestStep } from './schemas.js';
-
-/** Says in one sentence what is wrong, and what an administrator can do about it. */
-export interface Explanation {
-  /** The step that failed: by default the connection. */
-  readonly step?: TestStep;
-  readonly message: string;
-  readonly advice: string;
-}
+import type { Explanation } from './schemas.js';
 
 /** Is the same for an unknown host and for a denied one, so that nobody can explore a network with connection tests. */
 const noAddress = (server: string): Explanation => ({

@@ -1,7 +1,7 @@
 import type { SmtpProblem } from '../delivery/outcome.js';
 import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
-import type { SmtpOauth } from '../smtp-oauth/oauth.js';
-import type { Explanation } from './advice.js';
+import type { SmtpOauth } from '../smtp-configuration/oauth.js';
+import type { Explanation } from './schemas.js';
 
 type Provider = SmtpOauth['provider'];
 

@@ -4,7 +4,14 @@ const NullableString = Type.Union([Type.String(), Type.Null()]);
 
 /** The steps of a test. */
 const steps = ['token', 'connection', 'login', 'permission', 'smtp_auth'] as const;
-export type TestStep = (typeof steps)[number];
+
+/** Says in one sentence what is wrong, and what an administrator can do about it. */
+export interface Explanation {
+  /** The step that failed: by default the connection. */
+  readonly step?: (typeof steps)[number];
+  readonly message: string;
+  readonly advice: string;
+}
 
 export const ConnectionReport = Type.Object(
   {

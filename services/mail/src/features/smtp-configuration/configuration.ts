@@ -1,5 +1,5 @@
 import { readEmailAddress } from '@platform/service-kit';
-import { readSmtpOauth, type SmtpOauth } from '../smtp-oauth/oauth.js';
+import { readSmtpOauth, type SmtpOauth } from './oauth.js';
 
 /** The modes are documented in identity's configuration manager. */
 export const tlsModes = ['auto', 'starttls', 'implicit', 'none'] as const;

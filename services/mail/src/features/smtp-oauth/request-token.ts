@@ -10,7 +10,7 @@ import {
   None,
 } from 'oauth4webapi';
 import { fetch } from 'undici';
-import type { SmtpOauth } from './oauth.js';
+import type { SmtpOauth } from '../smtp-configuration/oauth.js';
 
 const TIMEOUT_MS = 10_000;
 /** RFC 7523 §3 wants assertions to be short-lived. */

@@ -3,9 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '@platform/service-kit';
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
-import type { RequestCipher } from '../queue/request-cipher.js';
 import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
-import type { SmtpOauth } from './oauth.js';
+import type { SmtpOauth } from '../smtp-configuration/oauth.js';
 import {
   claimTokenRequest,
   endToken,
@@ -48,10 +47,16 @@ type OauthConfiguration = SmtpConfiguration & { readonly username: string; reado
 export const usesOauth = (configuration: SmtpConfiguration): configuration is OauthConfiguration =>
   configuration.oauth !== undefined;
 
+interface TokenCipher {
+  encrypt(value: object, context: string): string;
+  /** @returns undefined for what was encrypted with another key or context. */
+  decrypt(encrypted: string, context: string): unknown;
+}
+
 /** @param secret - this service's secret. With another one, tokens are requested anew with what is configured. */
 export function createSmtpTokens(deps: {
   readonly pool: pg.Pool;
-  readonly cipher: RequestCipher;
+  readonly cipher: TokenCipher;
   readonly secret: string;
   readonly requestToken: RequestToken;
   readonly clock: Clock;
