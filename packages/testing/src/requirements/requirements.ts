@@ -22,6 +22,7 @@ export const REQUIREMENTS = [
   'python',
   'python-mcp',
   'inspector',
+  'mail-servers',
 ] as const;
 export type Requirement = (typeof REQUIREMENTS)[number];
 
@@ -63,6 +64,7 @@ export async function findMissing(): Promise<Missing> {
     python: lacking(['python3'], 'install Python 3.9'),
     'python-mcp': pythonMcp,
     inspector,
+    'mail-servers': lacking(['postfix', 'exim4'], 'run .ci/mail-servers as root, on Debian'),
   });
 }
 
