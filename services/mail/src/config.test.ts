@@ -15,6 +15,11 @@ test('SENDS_PER_ORG_MAX must not exceed SENDS_MAX', () => {
   );
 });
 
+test('addresses are kept for 400 days, unless the operator keeps them for ever', () => {
+  expect(loadMailConfig(env).RECORDS_KEPT_DAYS).toBe(400);
+  expect(loadMailConfig({ ...env, RECORDS_KEPT_DAYS: '0' }).RECORDS_KEPT_DAYS).toBe(0);
+});
+
 test('CONFIG_MANAGER_URL defaults to IDENTITY_URL', () => {
   expect(loadMailConfig(env).CONFIG_MANAGER_URL).toBe(env.IDENTITY_URL);
   expect(loadMailConfig({ ...env, CONFIG_MANAGER_URL: 'http://manager' }).CONFIG_MANAGER_URL).toBe(

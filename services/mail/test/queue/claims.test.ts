@@ -181,6 +181,26 @@ test('the end of an earlier claim leaves the lease of the next one', async () =>
   }
 });
 
+test('an outcome that cannot be stored does not hold up the others of its batch', async () => {
+  const log = createLogger('mail', 'silent');
+  const journal = createJournal({ pool: db, clock: Date.now, log, leaseMs: 30_000 });
+  await queue(uuidv7(), [2, 2]);
+  const [first, second] = await claim();
+  if (!first || !second) throw new Error('nothing was claimed');
+  try {
+    await Promise.all([
+      journal.end({ id: first.id, claim: 1, state: 'no such state' as 'sent' }),
+      journal.end({ id: second.id, claim: 1, state: 'sent' }),
+    ]);
+    const isSent = async () =>
+      (await db.query(`select from mails where id = $1 and state = 'sent'`, [second.id])).rowCount === 1;
+    await waitFor(isSent, { what: 'the other outcome' });
+    expect(journal.backlog).toBe(1);
+  } finally {
+    await journal.stop();
+  }
+});
+
 test('mails that are not due, or have expired, are not claimed', async () => {
   const future = new Date(Date.now() + 60_000);
   await insertMailRow(db, { state: 'queued', columns: { next_attempt_at: future } });

@@ -23,6 +23,8 @@ interface InFlight {
 const POLL_MS = 1_000;
 /** The part of the mails in flight that may be anything; only codes get the rest, so that slow servers do not delay them. */
 const SHARED_PART = 0.8;
+/** A claim reads the requests of its mails, each of up to 350 kB. The next claim, which may find a code, waits for it. */
+const MAX_CLAIMED = 50;
 
 /** Claims queued mails and sends them, as long as there are free connections. */
 export function createDispatcher(deps: {
@@ -70,11 +72,13 @@ export function createDispatcher(deps: {
 
   /** @param perOrganisation - the most mails of one organisation in progress, besides codes. */
   async function claimUpTo(max: number, perOrganisation: number): Promise<void> {
-    const limit = max - inFlight.size;
+    const limit = Math.min(max - inFlight.size, MAX_CLAIMED);
     if (limit <= 0 || isStopping || !attempt) return;
     const { perOrganisationWithCodes } = slots;
     const limits = { limit, held: slots.held(), perOrganisation, perOrganisationWithCodes };
-    for (const mail of await claimMails(pool, new Date(clock()), leaseMs, limits)) {
+    const claimed = await claimMails(pool, new Date(clock()), leaseMs, limits);
+    if (claimed.length === MAX_CLAIMED) claiming.wake();
+    for (const mail of claimed) {
       slots.take(mail.orgId, mail.lane);
       journal.hold(mail);
       const state: InFlight = { abort: new AbortController(), isBegun: false, ended: Promise.resolve() };

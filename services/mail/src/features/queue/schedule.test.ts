@@ -10,10 +10,11 @@ test('a mail is tried again after 1, 5 and 15 minutes, then every hour, until it
   expect(toNextAttempt({ ...mail, attempts: 4 }, 23.5 * 60 * MINUTE)).toBeUndefined();
 });
 
-test('a code that is valid for ten minutes is tried again after half a minute', () => {
+test('a code that is valid for ten minutes is tried again after 2.5, 10 and then every 30 seconds', () => {
   const mail = { createdAt: new Date(0), expiresAt: new Date(10 * MINUTE) };
-  expect(toNextAttempt({ ...mail, attempts: 1 }, 0)).toEqual(new Date(30_000));
-  expect(toNextAttempt({ ...mail, attempts: 1 }, 9.8 * MINUTE)).toBeUndefined();
+  const delays = [1, 2, 3, 9].map((attempts) => toNextAttempt({ ...mail, attempts }, 0)?.getTime());
+  expect(delays).toEqual([2_500, 10_000, 30_000, 30_000]);
+  expect(toNextAttempt({ ...mail, attempts: 3 }, 9.8 * MINUTE)).toBeUndefined();
 });
 
 test('only the platform uses the lanes of codes and notices', () => {

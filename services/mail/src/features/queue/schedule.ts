@@ -31,7 +31,7 @@ const RETRY_DELAYS_MS = [MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR] as const;
 
 /**
  * Returns the time of the next attempt, or undefined when the mail expires before. A mail that is valid for minutes is
- * tried sooner: after a twentieth of its lifetime.
+ * tried sooner, as somebody waits for it: a code after 2.5, 10 and then every 30 s.
  *
  * @param attempts - how many attempts were made, at least 1.
  */
@@ -41,6 +41,6 @@ export function toNextAttempt(
 ): Date | undefined {
   const delayMs = RETRY_DELAYS_MS[attempts - 1] ?? HOUR;
   const lifetimeMs = expiresAt.getTime() - createdAt.getTime();
-  const next = at + Math.min(delayMs, lifetimeMs / 20);
+  const next = at + Math.min(delayMs, (lifetimeMs / 240) * 4 ** (attempts - 1), lifetimeMs / 20);
   return next < expiresAt.getTime() ? new Date(next) : undefined;
 }
