@@ -46,7 +46,8 @@ export async function startMail(fixture: Fixture, database: string, identityUrl:
     SMTP_ALLOWED_TARGETS: '127.0.0.0/8,::1',
   });
   const mail = fixture.keep(await service.start());
-  return { ...mail, sendUrl: `${mail.url}/api/v1/mail/emails/sendEmail` };
+  const { databaseUrl } = service;
+  return { ...mail, databaseUrl, sendUrl: `${mail.url}/api/v1/mail/emails/sendEmail` };
 }
 
 /** All servers on a mail's way, and a token with `SEND_MAIL`. */

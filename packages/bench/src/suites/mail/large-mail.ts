@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
 import { time } from '../../load/load.js';
 import { defineMeasurement, median, percentile } from '../../runner/measurement.js';
+import { execute } from '../../servers/service.js';
 import { here, startSystem } from './environment.js';
 import { letter } from './submission.js';
 
@@ -17,12 +19,19 @@ function startProbing(url: string): () => Promise<number[]> {
   };
 }
 
+/** Waits until the queue is empty. */
+async function waitUntilSent(databaseUrl: string): Promise<void> {
+  const findQueued = () =>
+    execute(databaseUrl, [`select from mails where state in ('queued', 'sending') limit 1`]);
+  while ((await findQueued())?.rowCount !== 0) await delay(50);
+}
+
 export const largeMail = defineMeasurement({
   title: 'mails with 25 MiB of attachments, and other requests meanwhile',
   limitSeconds: 90,
   values: {
     large_mail_stall_ms: {
-      bar: { max: 100 },
+      bar: { max: 60 },
       unit: 'ms',
       note: 'the slowest other request beside large mails',
     },
@@ -36,15 +45,18 @@ export const largeMail = defineMeasurement({
     const attachments = [{ filename: 'large.bin', content, contentType: 'application/octet-stream' }];
     const body = Buffer.from(JSON.stringify({ ...letter, attachments }));
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-    const send = async () => {
-      const response = await fetch(mail.sendUrl, { method: 'POST', headers, body });
+    const send = async (prefer = 'wait=60') => {
+      const response = await fetch(mail.sendUrl, { method: 'POST', headers: { ...headers, prefer }, body });
       const answer = await response.text();
       if (!response.ok) throw new Error(`a large mail failed with ${response.status}: ${answer}`);
     };
     await send();
     const stopProbing = startProbing(`${mail.url}/health/live`);
     const tookMs: number[] = [];
-    for (let count = 0; count < MAILS; count += 1) await time(tookMs, send);
+    for (let count = 0; count < MAILS; count += 1) await time(tookMs, () => send());
+    // Queued mails are stored and read again in pieces.
+    for (let count = 0; count < MAILS; count += 1) await send('respond-async');
+    await waitUntilSent(mail.databaseUrl);
     const latencies = await stopProbing();
     return {
       large_mail_stall_ms: Math.max(...latencies),
