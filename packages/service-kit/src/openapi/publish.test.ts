@@ -130,3 +130,12 @@ it('lists the operations of services only in their own document, with their sche
   ]);
   expect(Object.keys(publish(paths, 'services').paths)).toEqual(['/b']);
 });
+
+it('publishes the rules that the service checks by itself', () => {
+  const schema = { type: 'string', 'x-documented': { enum: ['a', 'b'] } };
+  const { paths } = publish(post(schema));
+  expect(paths['/a'].post.requestBody.content['application/json'].schema).toEqual({
+    type: 'string',
+    enum: ['a', 'b'],
+  });
+});

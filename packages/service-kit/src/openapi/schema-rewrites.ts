@@ -23,9 +23,18 @@ function dropUnicodePattern(schema: JsonObject): JsonObject {
   return typeof pattern === 'string' && /\\p\{/i.test(pattern) ? rest : schema;
 }
 
+/**
+ * Adds the keywords of `x-documented` to the schema that has them: rules that the service checks by itself, in its own
+ * words, or a stricter form than it accepts. What the document allows is then accepted.
+ */
+function addDocumented(schema: JsonObject): JsonObject {
+  const { 'x-documented': rules, ...rest } = schema;
+  return isObject(rules) ? { ...rest, ...rules } : schema;
+}
+
 /** Rewrites what the tools of other languages cannot read. */
 export const toPortable = (value: Json): Json =>
-  mapObjects(value, (object) => dropUnicodePattern(typeEnum(object)));
+  mapObjects(value, (object) => dropUnicodePattern(typeEnum(addDocumented(object))));
 
 const hasDefault = (property: Json | undefined): boolean => isObject(property) && 'default' in property;
 

@@ -8,9 +8,13 @@ import type { InstanceKey } from '../domain/instance-key.js';
 
 export const base = '/api/v1/crawlingManager';
 
+/** A pattern rather than an enum, so that clients in typed languages can pass any text. */
+export const documentedConnector = { pattern: `^(${connectors.join('|')})$` };
+
 const connectorProperties = {
   connector: Type.String({
     description: `One of ${connectors.join(', ')}. Case does not count, spaces are dropped.`,
+    'x-documented': documentedConnector,
   }),
 };
 

@@ -1,3 +1,4 @@
+import { scopeCatalogue } from '@platform/auth';
 import { Type } from 'typebox';
 import { AllowList } from '../credentials/allow-lists/ranges.js';
 import { type ExpiryDays, expiryChoices } from './grant.js';
@@ -18,9 +19,16 @@ const TokenName = Type.String({
 const TokenDescription = Type.String({
   maxLength: 500,
   format: 'display-name',
+  'x-documented': { minLength: 1 },
   description: 'What the token is for.',
 });
-export const RequestedScopes = Type.Array(Type.String({ maxLength: 64 }), { minItems: 1, maxItems: 50 });
+const scopeNames = scopeCatalogue.flatMap(({ scopes }) => scopes.map(({ name }) => name));
+/** An unknown name is refused together with those that the caller can't grant, with the reason for each. */
+export const ScopeName = Type.String({
+  maxLength: 64,
+  'x-documented': { pattern: `^(${scopeNames.join('|')})$` },
+});
+export const RequestedScopes = Type.Array(ScopeName, { minItems: 1, maxItems: 50 });
 
 export const CreateTokenBody = Type.Object(
   {
@@ -28,7 +36,7 @@ export const CreateTokenBody = Type.Object(
     description: Type.Optional(TokenDescription),
     allowList: Type.Optional(AllowList),
     scopes: Type.Optional(
-      Type.Array(Type.String({ maxLength: 64 }), {
+      Type.Array(ScopeName, {
         minItems: 1,
         maxItems: 50,
         description: 'Default: MCP_SCOPES.',

@@ -8,7 +8,7 @@ import {
 import { type App, AppError, validationError } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { administrators } from '../authority.js';
-import { base, InstanceSlug, toConnector } from '../params.js';
+import { base, documentedConnector, InstanceSlug, toConnector } from '../params.js';
 import { errorResponses, bearer, successResponse } from '../responses.js';
 import { SyncEvent } from './schemas.js';
 
@@ -22,6 +22,7 @@ const EventsQuery = Type.Object(
       Type.String({
         maxLength: 100,
         description: 'Events of this connector alone. A page may then be empty and yet have `hasMore`.',
+        'x-documented': documentedConnector,
       }),
     ),
     instance: Type.Optional(InstanceSlug),

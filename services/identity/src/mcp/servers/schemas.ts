@@ -16,7 +16,12 @@ const Name = Type.String({
   description:
     'The first part of the names of its tools, `<name>__<tool>`: small letters, digits, - and _, without `__`.',
 });
-const Url = Type.String({ minLength: 1, maxLength: 2_048, description: 'Its endpoint for Streamable HTTP.' });
+const Url = Type.String({
+  minLength: 1,
+  maxLength: 2_048,
+  description: 'Its endpoint for Streamable HTTP.',
+  'x-documented': { format: 'uri', pattern: '^https?://[^@#]+$' },
+});
 /** The largest answer of a call that a mount can allow, and the one that it allows without saying so. */
 export const MAX_ANSWER_BYTES = 4 * 1_048_576;
 export const DEFAULT_ANSWER_BYTES = 1_048_576;

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 
+const DOMAIN = '^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?[.])+[a-z]{2,63}$';
 const VISIBLE = '^[\\x21-\\x7e]+$';
 const ScopeName = Type.String({ minLength: 1, maxLength: 128, pattern: '^[\\x21\\x23-\\x5b\\x5d-\\x7e]+$' });
 
@@ -8,9 +9,15 @@ const fields = {
     minLength: 1,
     maxLength: 2_048,
     description: 'The URL below which `/.well-known/openid-configuration` is found. https.',
+    'x-documented': { format: 'uri', pattern: '^https?://[^@#?]+$' },
   }),
   clientId: Type.String({ minLength: 1, maxLength: 512, pattern: VISIBLE }),
-  scopes: Type.Array(ScopeName, { minItems: 1, maxItems: 20, uniqueItems: true }),
+  scopes: Type.Array(ScopeName, {
+    minItems: 1,
+    maxItems: 20,
+    uniqueItems: true,
+    'x-documented': { contains: { const: 'openid' } },
+  }),
   secondFactorValues: Type.Array(Type.String({ minLength: 1, maxLength: 256, pattern: VISIBLE }), {
     maxItems: 20,
     uniqueItems: true,
@@ -112,7 +119,7 @@ export const ProviderTest = Type.Object(
 export type ProviderTest = Type.Static<typeof ProviderTest>;
 
 export const AddDomainBody = Type.Object(
-  { domain: Type.String({ minLength: 1, maxLength: 253 }) },
+  { domain: Type.String({ minLength: 1, maxLength: 253, 'x-documented': { pattern: DOMAIN } }) },
   { additionalProperties: false },
 );
 export const DomainPath = Type.Object({ domain: Type.String({ minLength: 1, maxLength: 253 }) });

@@ -17,6 +17,8 @@ const TotpCode = Type.String({
 const codeLength = { minLength: 6, maxLength: 64 };
 
 const strict = { additionalProperties: false };
+/** One second factor at a time. */
+const oneFactor = { ...strict, 'x-documented': { not: { required: ['code', 'passkey'] } } };
 
 export const SecondFactorBody = Type.Object(
   {
@@ -29,7 +31,7 @@ export const SecondFactorBody = Type.Object(
     ),
     passkey: Type.Optional(PasskeyAssertion),
   },
-  strict,
+  oneFactor,
 );
 export const ChallengeBody = Type.Object({ challenge: Challenge }, strict);
 export const ConfirmAtSignInBody = Type.Object(
@@ -47,7 +49,7 @@ export const ProofBody = Type.Object(
     ),
     passkey: Type.Optional(PasskeyAssertion),
   },
-  strict,
+  oneFactor,
 );
 const PasskeyName = Type.String({ minLength: 1, maxLength: 60, format: 'display-name' });
 const newPasskey = {

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { AllowList } from '../../credentials/allow-lists/ranges.js';
+import { ScopeName } from '../schemas.js';
 import { WARNING_DAYS } from '../unused.js';
 import { breaches, MIN_UNUSED_DAYS } from './policy.js';
 
@@ -11,7 +12,7 @@ const policyFields = {
     description: 'The longest lifetime of a token, from its creation. Null: any.',
   }),
   allowsNever: Type.Boolean({ description: 'Whether a token may never expire.' }),
-  deniedScopes: Type.Array(Type.String({ maxLength: 64 }), {
+  deniedScopes: Type.Array(ScopeName, {
     maxItems: 50,
     description: 'Scopes that no token has, whatever it was created with.',
   }),

@@ -57,6 +57,7 @@ const headers = {
   properties: {
     'idempotency-key': {
       type: 'string',
+      'x-documented': { pattern: '^[!-~]{1,255}$' },
       description:
         'Repeating the key with the same body within 24 hours returns the first result and sends nothing.',
     },
