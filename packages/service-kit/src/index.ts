@@ -95,6 +95,7 @@ export {
   type PublishSpan,
   type SpanOptions,
   startPublishSpan,
+  withOperationSpan,
   withSpan,
 } from './telemetry/tracing/spans.js';
 export { startTracing } from './telemetry/tracing/start.js';

@@ -78,6 +78,7 @@ describeWith('nginx', 'traces', () => {
           ofTrace().find((span) => span.service === service && isIt(span));
         const expected = {
           request: () => find('identity', ({ name }) => name === 'POST /mcp'),
+          'tool call': () => find('identity', ({ name }) => name === 'tools/call schedule_crawl'),
           'question to PostgreSQL': () => find('identity', ({ attributes }) => isPostgres(attributes)),
           'request of crawl': () => find('crawl', ({ name }) => name.includes('/schedule')),
           'statement of crawl': () => find('crawl', ({ attributes }) => isPostgres(attributes)),
@@ -95,6 +96,15 @@ describeWith('nginx', 'traces', () => {
         // Each span is a child of the previous one.
         expect(expected['handled event']()?.parentSpanId).toBe(expected.publication()?.spanId);
         expect(expected.publication()?.parentSpanId).toBe(expected.run()?.spanId);
+        expect(expected['tool call']()).toMatchObject({
+          parentSpanId: expected.request()?.spanId,
+          attributes: {
+            'mcp.method.name': 'tools/call',
+            'gen_ai.operation.name': 'execute_tool',
+            'gen_ai.tool.name': 'schedule_crawl',
+            'network.transport': 'tcp',
+          },
+        });
         expect(receiver.keys).toContain('key 1');
       });
 

@@ -72,6 +72,28 @@ export function startPublishSpan(destination: string, parent: string | null): Pu
   };
 }
 
+/**
+ * Runs an operation of the current request in a span of its own.
+ *
+ * @param work - gets a function that marks the operation as failed, with its `error.type`.
+ */
+export async function withOperationSpan<T>(
+  { name, attributes }: Pick<SpanOptions, 'name' | 'attributes'>,
+  work: (fail: (errorType: string) => void) => Promise<T>,
+): Promise<T> {
+  if (!isOn) return work(() => undefined);
+  return tracer().startActiveSpan(name, { kind: SpanKind.SERVER, attributes }, async (span) => {
+    try {
+      return await work((errorType) => {
+        span.setAttribute('error.type', errorType);
+        span.setStatus({ code: SpanStatusCode.ERROR });
+      });
+    } finally {
+      span.end();
+    }
+  });
+}
+
 /** Runs the work for a message as a part of the message's trace. */
 export async function withSpan<T>(options: SpanOptions, work: () => Promise<T>): Promise<T> {
   if (!isOn) return work();

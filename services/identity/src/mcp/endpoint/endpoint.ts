@@ -4,6 +4,7 @@ import type { ToolCallRecorder } from '../activity/recorder.js';
 import { type Catalogue, createCatalogue, extendCatalogue, type ToolEntry } from './catalogue.js';
 import { createMethods } from './methods.js';
 import type { Tool } from './tool.js';
+import type { ObserveCall } from './telemetry.js';
 import { createToolCalls } from './tool-calls.js';
 
 /**
@@ -19,6 +20,7 @@ export type FindCatalogue = (
 export function createToolEndpoint(deps: {
   readonly tools: readonly Tool[];
   readonly recordCall: ToolCallRecorder['record'];
+  readonly observeCall: ObserveCall;
   readonly log: Logger;
   /** Finds the catalogue of an organisation that has mounted tools. */
   readonly findCatalogue?: FindCatalogue;

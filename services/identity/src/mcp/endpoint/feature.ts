@@ -1,10 +1,12 @@
 import type { App, Clock, Logger, Shutdown } from '@platform/service-kit';
+import type { Registry } from 'prom-client';
 import type { ExchangeFor } from '../../oauth/provider/token-exchange.js';
 import type { ToolCallRecorder } from '../activity/recorder.js';
 import { createToolEndpoint, type FindCatalogue } from './endpoint.js';
 import { createTools, type ToolDeps } from './registry.js';
 import { createRequestLimit } from '../../base/rate-limits/request-limit.js';
 import { mcpRoutes } from './routes.js';
+import { createObserveCall } from './telemetry.js';
 import { openServiceClients, type ServiceClientSettings } from './service-clients.js';
 import { createWaits, type WaitLimits, type Waits } from './waits.js';
 
@@ -37,6 +39,7 @@ export function registerMcp(
     /** Finds the catalogue of an organisation that has mounted tools. */
     readonly findCatalogue: FindCatalogue;
     readonly clock: Clock;
+    readonly metrics: Registry;
     readonly log: Logger;
     readonly shutdown: Shutdown;
   },
@@ -49,7 +52,8 @@ export function registerMcp(
     mailTimeoutMs: services.mailTimeoutMs,
     waits: openWaits(settings.waits, shutdown),
   });
-  const endpoint = createToolEndpoint({ ...deps, tools, version });
+  const observeCall = createObserveCall(deps.metrics, new Set(tools.map(({ name }) => name)));
+  const endpoint = createToolEndpoint({ ...deps, tools, observeCall, version });
   const countRequest = createRequestLimit(settings.requestsPerMinute, clock);
   mcpRoutes(app, { endpoint, countRequest, publicUrl, log });
 }

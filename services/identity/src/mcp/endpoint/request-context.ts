@@ -53,6 +53,11 @@ export class RequestContext implements ToolContext {
     this.report = report ? async (progress) => report(progress) : ignore;
   }
 
+  get protocolVersion(): string | undefined {
+    const version = this.#request.headers['mcp-protocol-version'];
+    return typeof version === 'string' ? version : undefined;
+  }
+
   get client(): string | undefined {
     return getClientName(this.#request);
   }

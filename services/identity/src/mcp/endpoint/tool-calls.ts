@@ -5,6 +5,7 @@ import type { ToolCallOutcome } from '../activity/schemas.js';
 import type { Catalogue, ToolEntry, ToolView } from './catalogue.js';
 import { createFailures, type DescribeFailure } from './failures.js';
 import { isPassedError, toolError, type ToolResult } from './tool-result.js';
+import type { ObserveCall } from './telemetry.js';
 import type { ToolContext } from './tool.js';
 
 /** The context of a caller, and the tools that it can find and see. */
@@ -61,19 +62,23 @@ async function callEntry(
 export function createToolCalls({
   log,
   recordCall,
+  observeCall,
 }: {
   readonly log: Logger;
+  readonly observeCall: ObserveCall;
   readonly recordCall: ToolCallRecorder['record'];
 }): CallTool {
   const describeFailure = createFailures(log);
-  return async (caller, entry, args) => {
-    const startedAt = performance.now();
-    const { result, outcome } = await callEntry(entry, caller, args, describeFailure);
-    const { principal, requestId, client } = caller.context;
-    const durationMs = performance.now() - startedAt;
+  return (caller, entry, args) => {
     const { name: tool } = entry.tool;
-    const written = recordCall({ principal, tool, outcome, durationMs, requestId, client });
-    if (written) await written;
-    return result;
+    return observeCall(tool, caller.context, async () => {
+      const startedAt = performance.now();
+      const { result, outcome } = await callEntry(entry, caller, args, describeFailure);
+      const { principal, requestId, client } = caller.context;
+      const durationMs = performance.now() - startedAt;
+      const written = recordCall({ principal, tool, outcome, durationMs, requestId, client });
+      if (written) await written;
+      return result;
+    });
   };
 }

@@ -39,6 +39,10 @@ export const passedResult = ({ content, structuredContent, isError }: CallToolRe
 export const isPassedError = (result: ToolResult): boolean =>
   'passed' in result && result.passed.isError === true;
 
+/** Whether a result tells the model that the call failed. */
+export const isErrorResult = (result: ToolResult): boolean =>
+  'passed' in result ? isPassedError(result) : result.structured === undefined;
+
 /** Converts a result to JSON. @param more - further members as JSON, each preceded by a comma. */
 export function toResultJson(result: ToolResult, more: string): string {
   if ('passed' in result) return `${JSON.stringify(result.passed).slice(0, -1)}${more}}`;

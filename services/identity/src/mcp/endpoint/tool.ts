@@ -21,6 +21,8 @@ export interface Progress {
 export interface ToolContext {
   readonly principal: AccountPrincipal;
   readonly requestId: string;
+  /** The revision of the protocol that the request names; undefined when it names none. */
+  readonly protocolVersion: string | undefined;
   /** The name that the client gives itself. */
   readonly client: string | undefined;
   /** The client that sent the request. */

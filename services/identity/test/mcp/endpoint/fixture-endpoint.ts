@@ -149,6 +149,7 @@ export async function startFixtureEndpoint(identityUrl: string, token: string) {
   const endpoint = createToolEndpoint({
     tools: registered,
     recordCall: () => undefined,
+    observeCall: (_tool, _context, call) => call(),
     log,
     version: '0',
   });

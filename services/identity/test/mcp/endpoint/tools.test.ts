@@ -135,3 +135,25 @@ test('lists only the tools of identity when there are no other services', async 
   await alone.close();
   expect(body.result.tools).toHaveLength(3);
 });
+
+test('MCP-22 measures calls by the conventions of OpenTelemetry, and the name of an unknown tool makes no series', async () => {
+  await callTool('whoami', {});
+  await callTool('whoami', { a: 1 });
+  await callTool('no_such_tool', {}).catch(() => undefined);
+  const { text } = await identity.call('GET', '/metrics');
+  const series = text
+    .split('\n')
+    .filter((line) => line.startsWith('mcp_server_operation_duration_seconds_count{'))
+    .map((line) =>
+      Object.fromEntries([...line.matchAll(/(\w+)="([^"]*)"/g)].map(([, key, value]) => [key, value])),
+    );
+  const common = {
+    mcp_method_name: 'tools/call',
+    gen_ai_operation_name: 'execute_tool',
+    gen_ai_tool_name: 'whoami',
+    network_transport: 'tcp',
+  };
+  expect(series).toContainEqual(expect.objectContaining({ ...common, error_type: '' }));
+  expect(series).toContainEqual(expect.objectContaining({ ...common, error_type: 'tool_error' }));
+  expect(text).not.toContain('no_such_tool');
+});
