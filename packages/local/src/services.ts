@@ -74,6 +74,7 @@ const identity: ServiceDefinition = {
     '/token',
     '/register',
     '/mcp',
+    '/v0.1/servers',
     '/.well-known',
     '/sign-in',
     '/sign-out',

@@ -41,9 +41,11 @@ type Verdict = 'passes' | 'is unknown' | 'is refused' | 'has to confirm';
 function judge(caller: Caller, demand: Demand, operation: string): Verdict {
   const { credential, scope, isForAdmins, isForPeople } = demand;
   if (credential === 'none') return 'passes';
-  const isForOthers = caller.isForTools === true && operation !== 'callTools';
+  if (credential === 'optional' && caller.kind === 'none') return 'passes';
+  const isOfTools = operation === 'callTools' || credential === 'optional';
+  const isForOthers = caller.isForTools === true && !isOfTools;
   // An application's token is for the REST endpoints, unless it asks for the tools.
-  const isForRest = caller.kind === 'oauth' && caller.isForTools !== true && operation === 'callTools';
+  const isForRest = caller.kind === 'oauth' && caller.isForTools !== true && isOfTools;
   if (!caller.isActive || isForOthers || isForRest) return 'is unknown';
   const isSession = caller.kind === 'session';
   if (credential === 'session' && !isSession) return 'is refused';

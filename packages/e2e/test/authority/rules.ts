@@ -1,7 +1,7 @@
 /** What an operation demands of its caller. A session is not subject to scopes. */
 export interface Demand {
-  /** `any`: sessions and tokens, of which `pat` are the personal access tokens; a route without one is public. */
-  readonly credential: 'none' | 'any' | 'session' | 'token' | 'pat';
+  /** `optional`: without one, the answer says less, and one for the tools is taken. `any`: sessions and tokens, of which `pat` are the personal access tokens; a route without one is public. */
+  readonly credential: 'none' | 'optional' | 'any' | 'session' | 'token' | 'pat';
   /** The scope that a token needs. */
   readonly scope?: string;
   /** Whether the caller must be an administrator. */
@@ -45,8 +45,11 @@ const RULES: readonly (readonly [Demand, readonly string[]])[] = [
       'reportLeakedTokens',
       'getSigningKeys',
       'getToolEndpointMetadata',
+      'getServerCard',
+      'getAiCatalog',
     ],
   ],
+  [{ credential: 'optional' }, ['listRegistryServers', 'getRegistryServer']],
   [anyAccount, ['callTools']],
   [
     withSession,

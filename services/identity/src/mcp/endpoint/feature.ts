@@ -2,6 +2,7 @@ import type { App, Clock, Logger, Shutdown } from '@platform/service-kit';
 import type { Registry } from 'prom-client';
 import type { ExchangeFor } from '../../oauth/provider/token-exchange.js';
 import type { ToolCallRecorder } from '../activity/recorder.js';
+import { discoveryRoutes } from '../discovery/routes.js';
 import { createToolEndpoint, type FindCatalogue } from './endpoint.js';
 import { createTools, type ToolDeps } from './registry.js';
 import { createRequestLimit } from '../../base/rate-limits/request-limit.js';
@@ -56,4 +57,5 @@ export function registerMcp(
   const endpoint = createToolEndpoint({ ...deps, tools, observeCall, version });
   const countRequest = createRequestLimit(settings.requestsPerMinute, clock);
   mcpRoutes(app, { endpoint, countRequest, publicUrl, log });
+  discoveryRoutes(app, { publicUrl, version }, endpoint);
 }
