@@ -37,6 +37,7 @@ export async function crawlSource(
   documents: Documents,
   order: CrawlOrder,
   run: CrawlRun,
+  documentsPerSlice = Infinity,
 ): Promise<'continue' | undefined> {
   const { connector, runId, mode } = order;
   const checkpoint = (order.checkpoint ?? {}) as Checkpoint;
@@ -55,7 +56,8 @@ export async function crawlSource(
   const sighting = { connector, runId, fullStartedAt: new Date(order.fullStartedAt ?? 0) };
   const stored = await documents.listFingerprints(connector);
   const left = entries.filter(({ path }) => path > after);
-  let done = entries.length - left.length;
+  const before = entries.length - left.length;
+  let done = before;
   for (const batch of toBatches(left)) {
     if (run.isCancelled()) return 'continue';
     const changed = batch.filter(({ path, fingerprint }) => stored.get(path) !== fingerprint);
@@ -71,7 +73,8 @@ export async function crawlSource(
     run.checkpoint({ version: began, after: batch.at(-1)?.path });
     done += batch.length;
     run.progress((100 * done) / entries.length);
-    if (run.isTimeUp() && done < entries.length) return 'continue';
+    const isSliceDone = run.isTimeUp() || done - before >= documentsPerSlice;
+    if (isSliceDone && done < entries.length) return 'continue';
   }
   if (mode === 'incremental') {
     const present = new Set(entries.map(({ path }) => path));

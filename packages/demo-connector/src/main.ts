@@ -28,6 +28,7 @@ async function run(): Promise<void> {
     folder,
     repository,
     cacheDir,
+    documentsPerSlice,
   } = readSettings(process.env);
   const sources = new Map<string, Source>();
   if (folder !== undefined) sources.set('files_1', createFolder(folder));
@@ -63,7 +64,7 @@ async function run(): Promise<void> {
       async crawl(order, crawlRun) {
         const source = sources.get(order.connector);
         if (!source) throw new Error(`${order.connector} is not configured`);
-        return crawlSource(source, documents, order, crawlRun);
+        return crawlSource(source, documents, order, crawlRun, documentsPerSlice);
       },
     }).catch(async (error: Error) => {
       // An administrator may have revoked the token. Ending would only have the process started again at once.

@@ -12,6 +12,8 @@ export interface Settings {
   /** The Git repository that is crawled as `code_1`, by path or URL, and where its mirror is kept. */
   readonly repository: string | undefined;
   readonly cacheDir: string;
+  /** How many documents are looked at before another slice follows. */
+  readonly documentsPerSlice: number;
 }
 
 /** @throws Error that names every variable that is missing or wrong. */
@@ -26,6 +28,9 @@ export function readSettings(environment: NodeJS.ProcessEnv): Settings {
   const repository = environment['REPOSITORY'] || undefined;
   if (folder !== undefined && !isAbsolute(folder)) faults.push('FOLDER must be an absolute path');
   if (folder === undefined && repository === undefined) faults.push('FOLDER or REPOSITORY must be set');
+  const perSlice = environment['DOCUMENTS_PER_SLICE'] || undefined;
+  if (perSlice !== undefined && !/^[1-9]\d{0,8}$/.test(perSlice))
+    faults.push('DOCUMENTS_PER_SLICE must be a positive number');
   const settings = {
     platformUrl: read('PLATFORM_URL', (value) => URL.canParse(value), "the platform's URL"),
     platformToken: read('PLATFORM_TOKEN', (value) => value !== '', 'a token with the scope crawl:work'),
@@ -36,5 +41,5 @@ export function readSettings(environment: NodeJS.ProcessEnv): Settings {
         : read('CACHE_DIR', isAbsolute, 'an absolute path: where the repository is mirrored'),
   };
   if (faults.length > 0) throw new Error(faults.join('; '));
-  return { ...settings, folder, repository };
+  return { ...settings, folder, repository, documentsPerSlice: Number(perSlice ?? Infinity) };
 }

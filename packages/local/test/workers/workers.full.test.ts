@@ -209,4 +209,44 @@ describe('the TypeScript kit', () => {
 });
 describeWith('python', 'the Python kit', () => {
   testKit('Python');
+
+  test('runs the first connector of the documentation', async () => {
+    const guide = await readFile(
+      resolve(import.meta.dirname, '../../../../docs/connect/your-first-connector.md'),
+      'utf8',
+    );
+    const [, source = ''] = /```python\n([^]*?)```/.exec(guide) ?? [];
+    const folder = dirname(dataDir.path);
+    await writeFile(join(folder, 'inbox.py'), source);
+    const inboxUrl = `http://localhost:${platform.inboxPort}`;
+    const hasMail = async () => (await callUrl(`${inboxUrl}/api/mails`, 'GET')).body.mails.length > 0;
+    await call('POST', '/api/v1/auth/password/forgot', { email: printed(platform, 'Admin') });
+    await waitFor(hasMail, { what: 'the mail' });
+    const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 15 };
+    await call('POST', `${CRAWL}/mail_1/schedule`, { scheduleConfig, worker: 'pull' });
+    const { body } = await call('POST', `${CRAWL}/mail_1/run`);
+    const child = spawn('python3', ['inbox.py'], {
+      cwd: folder,
+      env: {
+        PATH: process.env['PATH'],
+        PYTHONPATH: KIT,
+        PYTHONDONTWRITEBYTECODE: '1',
+        PLATFORM_URL: `http://127.0.0.1:${platform.port}`,
+        PLATFORM_TOKEN: token,
+        INBOX_URL: inboxUrl,
+      },
+      stdio: 'ignore',
+    });
+    const exited = once(child, 'exit');
+    const run = await waitFor(
+      async () => {
+        const { data } = (await call('GET', `${CRAWL}/mail_1/runs/${body.data.runId}`)).body;
+        return data.outcome === 'completed' && data;
+      },
+      { what: 'the end of the run' },
+    );
+    child.kill('SIGTERM');
+    expect(await exited).toEqual([0, null]);
+    expect(run.items).toBeGreaterThan(0);
+  });
 });
