@@ -23,7 +23,11 @@ test('IDP-5 a member signs in with the provider, and goes on where they were goi
   const { browser, answer } = await signIn(provider.identity.url, provider.foreign, member, '/tokens?page=2');
   expect([answer.status, answer.headers.get('location')]).toEqual([303, '/tokens?page=2']);
   expect(await whoIs(browser)).toMatchObject({ id: member.id, role: 'member' });
-  expect([...browser.cookies.keys()].toSorted()).toEqual(['platform_csrf', 'platform_session']);
+  expect([...browser.cookies.keys()].toSorted()).toEqual([
+    'platform_browser',
+    'platform_csrf',
+    'platform_session',
+  ]);
   const [linked] = await audited('identity_provider.linked', member.id);
   expect(linked?.detail).toMatchObject({ issuer: provider.foreign.issuer, subject: member.subject });
   const opened = await provider.identity.db.query<{ detail: object; first_factor: string }>(
