@@ -3,23 +3,24 @@ import { text } from '#text/shared';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { mail, unwrap } from '../../api/client.ts';
-import { ActionDialog } from '../../ui/action-dialog.tsx';
 import { announce } from '../../ui/announcements.tsx';
 import { Button } from '../../ui/button.tsx';
 import type { DataColumn } from '../../ui/data-table.tsx';
 import { DialogButton, EmptyButton } from '../../ui/dialog-button.tsx';
-import { TextInput } from '../../ui/fields.tsx';
 import { SearchBox } from '../../ui/filters.tsx';
+import { lazyPart } from '../../ui/lazy-part.tsx';
 import { ListPage } from '../../ui/list-page.tsx';
 import { createMenuColumn } from '../../ui/menu.tsx';
 import { Empty } from '../../ui/page.tsx';
-import { readText } from '../../ui/read-form.ts';
 import { reportProblem } from '../../ui/reported-problem.tsx';
 import { saveFile } from '../../ui/save-file.ts';
 import { Time } from '../../ui/time.tsx';
 import { useFilters } from '../../ui/use-filters.ts';
 import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
 import type { Suppression } from './api.ts';
+
+const AddSuppression = lazyPart(async () => (await import('./change-suppressions.tsx')).AddSuppression);
+const RemoveSuppression = lazyPart(async () => (await import('./change-suppressions.tsx')).RemoveSuppression);
 
 const KEY = ['suppressions'];
 
@@ -110,31 +111,3 @@ function Export() {
     </Button>
   );
 }
-
-const AddSuppression = ({ onClose }: { onClose: () => void }) => (
-  <ActionDialog
-    title={t.add}
-    action={t.addSubmit}
-    changes={KEY}
-    act={(form) =>
-      unwrap(mail.POST('/api/v1/mail/suppressions', { body: { address: readText(form, 'address') } }))
-    }
-    describe={({ data }) => t.added(data.address)}
-    onClose={onClose}
-  >
-    <TextInput name="address" type="email" label={t.address} isRequired autoFocus />
-  </ActionDialog>
-);
-
-const RemoveSuppression = ({ id, address, onClose }: Suppression & { onClose: () => void }) => (
-  <ActionDialog
-    title={t.removeTitle(address)}
-    action={t.removeSubmit}
-    changes={KEY}
-    act={() => unwrap(mail.DELETE('/api/v1/mail/suppressions/{id}', { params: { path: { id } } }))}
-    describe={() => t.removed(address)}
-    onClose={onClose}
-  >
-    <p>{t.removeWarning}</p>
-  </ActionDialog>
-);
