@@ -1,5 +1,4 @@
-import { createServer } from 'node:http';
-import { describeWith, ENDPOINT_CONNECTORS, type Page, waitFor } from '@platform/testing';
+import { describeWith, type Page, waitFor } from '@platform/testing';
 import { useConsole } from './console.js';
 
 describeWith('chromium', 'the getting-started page', () => {
@@ -75,35 +74,25 @@ describeWith('chromium', 'the getting-started page', () => {
 
     await platform.call('POST', '/api/v1/users', { email: 'katherine@example.com', fullName: 'Katherine J' });
     const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 30, timezone: 'UTC' };
-    await platform.call('POST', `/api/v1/crawlingManager/${ENDPOINT_CONNECTORS[0]}/schedule`, {
-      scheduleConfig,
-      maxRetries: 0,
+    const path = '/api/v1/crawlingManager';
+    const schedule = { scheduleConfig, worker: 'pull', maxRetries: 0 };
+    await platform.call('POST', `${path}/support_2/schedule`, schedule);
+    const { data } = await platform.call<{ data: { runId: string } }>('POST', `${path}/support_2/run`);
+    const { lease } = await platform.call<{ lease: number }>('POST', `${path}/work/claim`, {
+      connectors: ['support_2'],
+      worker: 'desk worker',
+      waitMs: 0,
     });
-    const server = createServer((_request, response) => void response.writeHead(500).end());
-    server.listen(platform.endpointPort, '127.0.0.1');
-    try {
-      await platform.call('POST', `/api/v1/crawlingManager/${ENDPOINT_CONNECTORS[0]}/run`);
-      const home = await using.open('/');
-      await skipFirstSteps(home);
-      const concerns = home
-        .getByRole('listitem')
-        .filter({ has: home.getByRole('link', { name: /^Open: / }) });
-      await concerns.filter({ hasText: 'Katherine J has not accepted the invitation' }).waitFor();
-      await waitFor(
-        async () => {
-          await home.reload();
-          await concerns.first().waitFor();
-          return (await concerns.filter({ hasText: /The crawl of .* fails/ }).count()) === 1;
-        },
-        { what: 'the failed crawl' },
-      );
-      // Who has joined needs nobody.
-      expect(await concerns.filter({ hasText: 'Nobody Needed' }).count()).toBe(0);
-      await concerns.filter({ hasText: 'Katherine J' }).getByRole('link').click();
-      await home.getByRole('row', { name: /Katherine J/ }).waitFor();
-    } finally {
-      server.closeAllConnections();
-      server.close();
-    }
+    const failure = { lease, state: 'failed', reason: 'The desk refused the password' };
+    await platform.call('POST', `${path}/work/${data.runId}/finish`, failure);
+    const home = await using.open('/');
+    await skipFirstSteps(home);
+    const concerns = home.getByRole('listitem').filter({ has: home.getByRole('link', { name: /^Open: / }) });
+    await concerns.filter({ hasText: 'The crawl of Support desk 2 fails' }).waitFor();
+    await concerns.filter({ hasText: 'The desk refused the password' }).waitFor();
+    // Who has joined needs nobody.
+    expect(await concerns.filter({ hasText: 'Nobody Needed' }).count()).toBe(0);
+    await concerns.filter({ hasText: 'Katherine J has not accepted' }).getByRole('link').click();
+    await home.getByRole('row', { name: /Katherine J/ }).waitFor();
   });
 });
