@@ -175,4 +175,34 @@ describeWith('chromium', 'the screens of crawls', () => {
       .getByText('Scheduled')
       .waitFor();
   });
+
+  test('schedules another one of a connector under a name, runs it, and removes it', async () => {
+    const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 30, timezone: 'UTC' };
+    await using.platform.call('POST', '/api/v1/crawlingManager/cloud_1/schedule', { scheduleConfig });
+    const page = await using.open('/crawls?do=new');
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: /Connector$/ }).click();
+    await page.getByRole('option', { name: 'Cloud account: another one' }).click();
+    await dialog.getByRole('textbox', { name: 'Name' }).fill('Sales account');
+    expect(await findBarriers(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Save schedule' }).click();
+    await page.getByText('The schedule of Sales account is saved.').waitFor();
+    const row = page.getByRole('row', { name: /Sales account/ });
+    await page.getByRole('row', { name: /Cloud account/ }).waitFor();
+    await page.getByRole('button', { name: 'Actions for Sales account' }).click();
+    await page.getByRole('menuitem', { name: 'Run now' }).click();
+    await row.getByText('Completed').waitFor();
+    await row.getByRole('link').click();
+    await page.getByRole('heading', { level: 1, name: 'Sales account' }).waitFor();
+    expect(new URL(page.url()).pathname).toMatch(/cloud_1(:|%3A)sales-account$/);
+    await page.getByRole('row').filter({ hasText: 'Completed' }).click();
+    await page.getByRole('heading', { name: 'Run of Sales account' }).waitFor();
+    await page.getByText('"connectorInstance": "sales-account"').waitFor();
+    await page.getByRole('link', { name: 'Crawls', exact: true }).click();
+    await page.getByRole('button', { name: 'Actions for Sales account' }).click();
+    await page.getByRole('menuitem', { name: 'Remove…' }).click();
+    await page.getByRole('button', { name: 'Remove schedule' }).click();
+    await row.waitFor({ state: 'detached' });
+    await page.getByRole('row', { name: /Cloud account/ }).waitFor();
+  });
 });

@@ -30,19 +30,45 @@ const icons: Readonly<Record<string, () => ReactNode>> = {
   support: DeskIcon,
 };
 
-/** Returns what a connector is called; its identifier if the catalogue lacks it. */
-export const getConnectorName = (connector: string): string => connectorNames[connector] ?? connector;
+const DEFAULT_INSTANCE = 'default';
 
-export const getConnectorIcon = (connector: string): (() => ReactNode) =>
-  icons[connector.replace(/_\d+$/, '')] ?? CrawlIcon;
+interface Instance {
+  readonly connector: string;
+  readonly instance: string;
+}
 
-/** The icon and the name of a connector. */
-export function ConnectorName({ connector }: { connector: string }) {
-  const Icon = getConnectorIcon(connector);
+/** Names an instance of a connector in addresses: by the connector, and by the instance where it is another than the first. */
+export const toConnectorKey = ({ connector, instance }: Instance): string =>
+  instance === DEFAULT_INSTANCE ? connector : `${connector}:${instance}`;
+
+/** Returns the path parameters of the API for a key. */
+export function readConnectorKey(key: string): Instance {
+  const [connector = '', instance = DEFAULT_INSTANCE] = key.split(':');
+  return { connector, instance };
+}
+
+/** Returns what an instance of a connector is called, by its key; the identifiers if the catalogue lacks it. */
+export function getConnectorName(key: string, displayName?: string | null): string {
+  const { connector, instance } = readConnectorKey(key);
+  const name = connectorNames[connector] ?? connector;
+  return displayName ?? (instance === DEFAULT_INSTANCE ? name : `${name} (${instance})`);
+}
+
+export const getConnectorIcon = (key: string): (() => ReactNode) =>
+  icons[readConnectorKey(key).connector.replace(/_\d+$/, '')] ?? CrawlIcon;
+
+interface ConnectorNameProps extends Instance {
+  readonly displayName?: string | null;
+}
+
+/** The icon and the name of an instance of a connector. */
+export function ConnectorName({ displayName, ...instance }: ConnectorNameProps) {
+  const key = toConnectorKey(instance);
+  const Icon = getConnectorIcon(key);
   return (
-    <span className="connector" title={connector}>
+    <span className="connector" title={key}>
       <Icon />
-      <span className="strong">{getConnectorName(connector)}</span>
+      <span className="strong">{getConnectorName(key, displayName)}</span>
     </span>
   );
 }

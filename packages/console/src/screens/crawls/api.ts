@@ -3,7 +3,7 @@ import type { CrawlSchemas } from '@platform/clients/types';
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import { crawl, unwrap } from '../../api/client.ts';
 import { announce } from '../../ui/announcements.tsx';
-import { getConnectorName } from '../../ui/connector.tsx';
+import { getConnectorName, readConnectorKey, toConnectorKey } from '../../ui/connector.tsx';
 import { explainProblem } from '../../ui/problem-note.tsx';
 import { reportProblem } from '../../ui/reported-problem.tsx';
 
@@ -14,7 +14,9 @@ export type Run = CrawlSchemas['schemas']['CrawlRun'];
 export type RunDetail = CrawlSchemas['schemas']['CrawlRunDetail'];
 export type Queue = CrawlSchemas['schemas']['CrawlQueue'];
 
-const BASE = '/api/v1/crawlingManager';
+const BASE = '/api/v1/crawlingManager' as const;
+/** The paths without an instance are those of `default`. */
+const INSTANCE = `${BASE}/{connector}/instances/{instance}` as const;
 const REFRESH_MS = 5_000;
 
 export const schedulesQuery = queryOptions({
@@ -29,24 +31,32 @@ export const connectorsQuery = queryOptions({
   staleTime: Infinity,
 });
 
+/** The key of the instance of a connector that a schedule is of. */
+export const toKey = ({ instance, data: { connector } }: Pick<Schedule, 'instance' | 'data'>): string =>
+  toConnectorKey({ connector, instance });
+
 /** The newest runs of a connector, for the marks of its row. */
 export const recentRunsQuery = (connector: string) =>
   queryOptions({
     queryKey: ['crawls', 'recent-runs', connector],
     queryFn: async ({ signal }) => {
-      const params = { path: { connector }, query: { limit: 10 } };
-      return (await unwrap(crawl.GET(`${BASE}/{connector}/runs`, { params, signal }))).data;
+      const params = { path: readConnectorKey(connector), query: { limit: 10 } };
+      return (await unwrap(crawl.GET(`${INSTANCE}/runs`, { params, signal }))).data;
     },
     refetchInterval: REFRESH_MS,
   });
 
+const toParams = (key: string) => ({ params: { path: readConnectorKey(key) } });
+
 const acts = {
-  run: (connector: string) => crawl.POST(`${BASE}/{connector}/run`, { params: { path: { connector } } }),
-  pause: (connector: string) => crawl.POST(`${BASE}/{connector}/pause`, { params: { path: { connector } } }),
-  resume: (connector: string) =>
-    crawl.POST(`${BASE}/{connector}/resume`, { params: { path: { connector } } }),
-  remove: (connector: string) =>
-    crawl.DELETE(`${BASE}/{connector}/schedule`, { params: { path: { connector } } }),
+  run: (key: string) => crawl.POST(`${INSTANCE}/run`, toParams(key)),
+  pause: (key: string) => crawl.POST(`${INSTANCE}/pause`, toParams(key)),
+  resume: (key: string) => crawl.POST(`${INSTANCE}/resume`, toParams(key)),
+  // The first of a connector is always there; another one is nothing without its schedule.
+  remove: (key: string) =>
+    key.includes(':')
+      ? crawl.DELETE(INSTANCE, toParams(key))
+      : crawl.DELETE(`${INSTANCE}/schedule`, toParams(key)),
 } as const;
 
 export type Act = keyof typeof acts;
@@ -65,7 +75,7 @@ export function useAct() {
     },
     onSuccess(failed, { act, connectors }) {
       if (failed.length > 0) reportProblem(failed.join(' '));
-      else announce(crawls.done[act](connectors.map(getConnectorName).join(', ')));
+      else announce(crawls.done[act](connectors.map((key) => getConnectorName(key)).join(', ')));
     },
     onSettled: () => client.invalidateQueries({ queryKey: ['crawls'] }),
   });

@@ -2,29 +2,30 @@ import { run as t } from '#text/run';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { crawl, unwrap } from '../../api/client.ts';
 import { announce } from '../../ui/announcements.tsx';
-import { getConnectorName } from '../../ui/connector.tsx';
+import { getConnectorName, toConnectorKey } from '../../ui/connector.tsx';
 import { FormDialog } from '../../ui/dialogs.tsx';
 import type { RunDetail } from './api.ts';
 
 export function CancelRun({ run, onClose }: { run: RunDetail; onClose: () => void }) {
   const client = useQueryClient();
-  const { connector, runId } = run;
+  const { connector, instance, runId } = run;
+  const name = getConnectorName(toConnectorKey(run));
   const cancel = useMutation({
     mutationFn: () =>
       unwrap(
-        crawl.POST('/api/v1/crawlingManager/{connector}/runs/{runId}/cancel', {
-          params: { path: { connector, runId } },
+        crawl.POST('/api/v1/crawlingManager/{connector}/instances/{instance}/runs/{runId}/cancel', {
+          params: { path: { connector, instance, runId } },
         }),
       ),
     onSuccess: () => {
-      announce(t.cancelled(getConnectorName(connector)));
+      announce(t.cancelled(name));
       onClose();
     },
     onSettled: () => client.invalidateQueries({ queryKey: ['crawls'] }),
   });
   return (
     <FormDialog
-      title={t.cancelTitle(getConnectorName(connector))}
+      title={t.cancelTitle(name)}
       action={t.cancelSubmit}
       isDangerous
       isPending={cancel.isPending}

@@ -13,7 +13,7 @@ export function ConfirmRemoval({
   const act = useAct();
   return (
     <FormDialog
-      title={t.removeTitle(connectors.map(getConnectorName).join(', '))}
+      title={t.removeTitle(connectors.map((key) => getConnectorName(key)).join(', '))}
       action={t.removeSubmit}
       isDangerous
       isPending={act.isPending}

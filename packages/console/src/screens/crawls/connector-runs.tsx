@@ -1,6 +1,7 @@
 import { crawls as t } from '#text/crawls';
 import { text } from '#text/shared';
 import { crawl, unwrap } from '../../api/client.ts';
+import { readConnectorKey } from '../../ui/connector.tsx';
 import { FilterBar, FilterToggle } from '../../ui/filters.tsx';
 import { ListView, Total } from '../../ui/list-page.tsx';
 import { Empty } from '../../ui/page.tsx';
@@ -19,9 +20,11 @@ export function useRuns(connector: string) {
     key: ['crawls', 'runs', connector, outcome],
     async load(cursor, signal) {
       const query = { ...toPageQuery(cursor, PAGE_SIZE), ...(outcome !== 'any' && { outcome }) };
-      const params = { path: { connector }, query };
+      const params = { path: readConnectorKey(connector), query };
       return toListPage(
-        await unwrap(crawl.GET('/api/v1/crawlingManager/{connector}/runs', { params, signal })),
+        await unwrap(
+          crawl.GET('/api/v1/crawlingManager/{connector}/instances/{instance}/runs', { params, signal }),
+        ),
       );
     },
     refresh: { everyMs: 5_000, getId: ({ runId }) => runId },

@@ -6,7 +6,7 @@ import { Badge } from '../../ui/badge.tsx';
 import type { DataColumn } from '../../ui/data-table.tsx';
 import { createMenuColumn, type MenuAction } from '../../ui/menu.tsx';
 import { Time } from '../../ui/time.tsx';
-import { type Act, recentRunsQuery, type Schedule } from './api.ts';
+import { type Act, recentRunsQuery, type Schedule, toKey } from './api.ts';
 import { ScheduleWords } from './schedule-words.tsx';
 import { describeWorker, Outcome, RunMarks, ScheduleState } from './states.tsx';
 
@@ -33,7 +33,7 @@ const Marks = ({ connector }: { connector: string }) => (
 );
 
 function listScheduleActions(schedule: Schedule, { edit, perform }: RowActions): readonly MenuAction[] {
-  const connectors = [schedule.data.connector];
+  const connectors = [toKey(schedule)];
   const isPaused = schedule.state === 'paused';
   const pauseOrResume = isPaused ? 'resume' : 'pause';
   return [
@@ -45,12 +45,12 @@ function listScheduleActions(schedule: Schedule, { edit, perform }: RowActions):
 }
 
 /** What a phone says of a schedule below its connector. */
-export const foldSchedule = ({ nextRunAt, data }: Schedule) => (
+export const foldSchedule = (schedule: Schedule) => (
   <>
-    <LastRun connector={data.connector} />
-    {nextRunAt !== null && (
+    <LastRun connector={toKey(schedule)} />
+    {schedule.nextRunAt !== null && (
       <span>
-        {t.nextIn} <Time at={nextRunAt} />
+        {t.nextIn} <Time at={schedule.nextRunAt} />
       </span>
     )}
   </>
@@ -60,9 +60,9 @@ export const createCrawlColumns = (actions: RowActions): readonly DataColumn<Sch
   {
     id: 'connector',
     label: t.columns.connector,
-    render: ({ data }) => (
+    render: ({ instance, displayName, data }) => (
       <span className="stack">
-        <ConnectorName connector={data.connector} />
+        <ConnectorName connector={data.connector} instance={instance} displayName={displayName} />
         <small>
           <ScheduleWords config={data.scheduleConfig} />
         </small>
@@ -93,17 +93,17 @@ export const createCrawlColumns = (actions: RowActions): readonly DataColumn<Sch
     id: 'last',
     label: t.columns.last,
     isSecondary: true,
-    render: ({ data }) => <LastRun connector={data.connector} />,
+    render: (schedule) => <LastRun connector={toKey(schedule)} />,
   },
   {
     id: 'marks',
     label: t.columns.marks,
     isNarrow: true,
     isSecondary: true,
-    render: ({ data }) => <Marks connector={data.connector} />,
+    render: (schedule) => <Marks connector={toKey(schedule)} />,
   },
   createMenuColumn({
-    getName: ({ data }) => getConnectorName(data.connector),
+    getName: (schedule) => getConnectorName(toKey(schedule), schedule.displayName),
     listActions: (schedule) => listScheduleActions(schedule, actions),
   }),
 ];

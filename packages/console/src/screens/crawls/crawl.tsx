@@ -11,7 +11,7 @@ import { lazyPart } from '../../ui/lazy-part.tsx';
 import { DangerZone, Facts, Section } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { isOtherZone, ownZone, Time, ZonedTime } from '../../ui/time.tsx';
-import { type Schedule, schedulesQuery, useAct } from './api.ts';
+import { type Schedule, schedulesQuery, toKey, useAct } from './api.ts';
 import { ConnectorRuns, useRuns } from './connector-runs.tsx';
 import { describeDuration } from './duration.ts';
 import { ScheduleProblems } from './schedule-problems.tsx';
@@ -26,7 +26,7 @@ const EditSchedule = lazyPart(async () => (await import('./edit-schedule.tsx')).
 export function Screen() {
   const { connector = '' }: { connector?: string } = useParams({ strict: false });
   const query = useQuery(schedulesQuery);
-  const schedule = query.data?.find(({ data }) => data.connector === connector);
+  const schedule = query.data?.find((known) => toKey(known) === connector);
   const runs = useRuns(connector);
   const [open, setOpen] = useState<'edit' | 'pause' | 'remove'>();
   const act = useAct();
@@ -37,7 +37,7 @@ export function Screen() {
     <DetailPage
       // A schedule outlives its connector; the runs of a connector that the platform doesn't have are refused.
       query={{ data: schedule ?? runs.list.data, error: runs.list.error }}
-      title={getConnectorName(connector)}
+      title={getConnectorName(connector, schedule?.displayName)}
       intro={schedule && <ScheduleWords config={schedule.data.scheduleConfig} />}
       actions={
         schedule && (
@@ -108,7 +108,7 @@ const ScheduleFacts = ({ schedule }: { schedule: Schedule }) => (
       [t.missedRuns, schedule.missedRuns],
       [t.retries, schedule.maxRetries],
       [t.attemptTimeout, describeDuration(schedule.timeout)],
-      [t.id, <CopyId key="id" value={schedule.data.connector} label={t.id} />],
+      [t.id, <CopyId key="id" value={toKey(schedule)} label={t.id} />],
     ]}
   />
 );

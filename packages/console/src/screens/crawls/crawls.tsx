@@ -11,7 +11,7 @@ import { PlusIcon } from '../../ui/icons.tsx';
 import { Empty, Page } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { useFilters } from '../../ui/use-filters.ts';
-import { type Act, type Schedule, schedulesQuery, useAct } from './api.ts';
+import { type Act, type Schedule, schedulesQuery, toKey, useAct } from './api.ts';
 import { createCrawlColumns, foldSchedule } from './crawl-columns.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 
@@ -51,12 +51,10 @@ export function Screen() {
             <DataTable
               label={text.screens.crawls}
               columns={createCrawlColumns({ edit: setEditing, perform })}
-              items={schedules
-                .filter(({ data }) => matches(data.connector, filters['q'] ?? ''))
-                .toSorted(byNeed)}
-              getId={({ data }) => data.connector}
+              items={schedules.filter((schedule) => matches(schedule, filters['q'] ?? '')).toSorted(byNeed)}
+              getId={toKey}
               folded={foldSchedule}
-              getHref={({ data }) => `/crawls/connectors/${data.connector}`}
+              getHref={(schedule) => `/crawls/connectors/${toKey(schedule)}`}
               selection={{ keys: selected, onChange: setSelected }}
               empty={
                 schedules.length === 0 ? (
@@ -72,24 +70,25 @@ export function Screen() {
         )}
       </QueryView>
       {editing && <EditSchedule schedule={editing} scheduled={[]} onClose={() => setEditing(undefined)} />}
-      {isAdding && query.data && (
-        <EditSchedule scheduled={query.data.map(({ data }) => data.connector)} onClose={closeNew} />
-      )}
+      {isAdding && query.data && <EditSchedule scheduled={query.data.map(toKey)} onClose={closeNew} />}
       {removing && <ConfirmRemoval connectors={removing} onClose={() => setRemoving(undefined)} />}
     </Page>
   );
 }
 
-const matches = (connector: string, q: string): boolean =>
-  `${getConnectorName(connector)} ${connector}`.toLowerCase().includes(q.trim().toLowerCase());
+const getName = (schedule: Schedule): string => getConnectorName(toKey(schedule), schedule.displayName);
+
+const matches = (schedule: Schedule, q: string): boolean =>
+  `${getName(schedule)} ${getConnectorName(schedule.data.connector)} ${toKey(schedule)}`
+    .toLowerCase()
+    .includes(q.trim().toLowerCase());
 
 const isFailing = ({ consecutiveFailures, overdueSince }: Schedule): boolean =>
   consecutiveFailures > 0 || overdueSince !== null;
 
 /** Those that fail first, then by name. */
 const byNeed = (one: Schedule, other: Schedule): number =>
-  Number(isFailing(other)) - Number(isFailing(one)) ||
-  getConnectorName(one.data.connector).localeCompare(getConnectorName(other.data.connector));
+  Number(isFailing(other)) - Number(isFailing(one)) || getName(one).localeCompare(getName(other));
 
 interface BulkActionsProps {
   readonly connectors: readonly string[];

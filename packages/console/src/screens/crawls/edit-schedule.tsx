@@ -3,9 +3,9 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { crawl, unwrap } from '../../api/client.ts';
 import { announce } from '../../ui/announcements.tsx';
-import { getConnectorName } from '../../ui/connector.tsx';
+import { getConnectorName, toConnectorKey } from '../../ui/connector.tsx';
 import { FormDialog } from '../../ui/dialogs.tsx';
-import { NumberInput, SelectInput } from '../../ui/fields.tsx';
+import { NumberInput, SelectInput, TextInput } from '../../ui/fields.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { connectorsQuery, type Schedule } from './api.ts';
 import { type Draft, toConfig, toDraft } from './draft.ts';
@@ -21,21 +21,49 @@ interface EditScheduleProps {
   onClose(): void;
 }
 
+const MAX_SLUG = 50;
+
+/** Returns the identifier of an instance with this name. */
+const toSlug = (name: string): string =>
+  name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .slice(0, MAX_SLUG)
+    .replaceAll(/^-|-$/g, '') || 'another';
+
 export function EditSchedule({ schedule, scheduled, onClose }: EditScheduleProps) {
   const client = useQueryClient();
   const connectors = useQuery({ ...connectorsQuery, enabled: !schedule });
-  const free = (connectors.data ?? []).filter((known) => !scheduled.includes(known.connector));
+  // Those without a schedule first.
+  const offered = (connectors.data ?? [])
+    .map((known) => known.connector)
+    .toSorted((one, other) => Number(scheduled.includes(one)) - Number(scheduled.includes(other)));
   const [chosen, setChosen] = useState(schedule?.data.connector);
-  const connector = chosen ?? free[0]?.connector ?? '';
+  const connector = chosen ?? offered[0] ?? '';
+  const isAnother = !schedule && scheduled.includes(connector);
+  const [displayName, setDisplayName] = useState('');
+  const instance = schedule?.instance ?? (isAnother ? toSlug(displayName) : 'default');
+  const path = { connector, instance };
+  const name =
+    schedule || !isAnother ? getConnectorName(toConnectorKey(path), schedule?.displayName) : displayName;
   const [worker, setWorker] = useState(schedule?.worker ?? 'event');
   const [draft, setDraft] = useState<Draft>(() => toDraft(schedule));
   const change = (fields: Partial<Draft>): void => setDraft((previous) => ({ ...previous, ...fields }));
   const config = toConfig(draft);
   const save = useMutation({
-    mutationFn: () =>
-      unwrap(
-        crawl.POST('/api/v1/crawlingManager/{connector}/schedule', {
-          params: { path: { connector } },
+    async mutationFn() {
+      // It exists by its name; then it can have a schedule.
+      if (isAnother)
+        await unwrap(
+          crawl.PUT('/api/v1/crawlingManager/{connector}/instances/{instance}', {
+            params: { path },
+            body: { displayName },
+          }),
+        );
+      return unwrap(
+        crawl.POST('/api/v1/crawlingManager/{connector}/instances/{instance}/schedule', {
+          params: { path },
           body: {
             scheduleConfig: config as NonNullable<typeof config>,
             worker,
@@ -48,16 +76,17 @@ export function EditSchedule({ schedule, scheduled, onClose }: EditScheduleProps
             }),
           },
         }),
-      ),
+      );
+    },
     onSuccess: () => {
-      announce(t.saved(getConnectorName(connector)));
+      announce(t.saved(name));
       onClose();
     },
     onSettled: () => client.invalidateQueries({ queryKey: ['crawls'] }),
   });
   return (
     <FormDialog
-      title={schedule ? t.change(getConnectorName(connector)) : t.add}
+      title={schedule ? t.change(name) : t.add}
       action={t.submit}
       isWide
       isPending={save.isPending}
@@ -67,18 +96,30 @@ export function EditSchedule({ schedule, scheduled, onClose }: EditScheduleProps
     >
       {!schedule && (
         <QueryView query={connectors}>
-          {() =>
-            free.length === 0 ? (
-              <p className="hint">{t.allScheduled}</p>
-            ) : (
+          {() => (
+            <>
               <SelectInput
                 label={t.connector}
                 value={connector}
-                options={free.map(({ connector: id }) => [id, getConnectorName(id)])}
+                options={offered.map((id) => [
+                  id,
+                  scheduled.includes(id) ? t.another(getConnectorName(id)) : getConnectorName(id),
+                ])}
                 onChange={setChosen}
               />
-            )
-          }
+              {isAnother && (
+                <TextInput
+                  label={t.name}
+                  hint={t.nameHint}
+                  value={displayName}
+                  onChange={setDisplayName}
+                  validate={() => (scheduled.includes(toConnectorKey(path)) ? t.nameTaken : null)}
+                  isRequired
+                  maxLength={100}
+                />
+              )}
+            </>
+          )}
         </QueryView>
       )}
       <SelectInput<Schedule['worker']>

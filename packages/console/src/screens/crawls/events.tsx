@@ -28,7 +28,10 @@ const columns: readonly DataColumn<SyncEvent>[] = [
     label: t.columns.type,
     render: ({ eventType, payload }) => (
       <span className="stack">
-        <ConnectorName connector={payload['connector'] ?? ''} />
+        <ConnectorName
+          connector={payload['connector'] ?? ''}
+          instance={payload['connectorInstance'] ?? 'default'}
+        />
         <small>{eventType}</small>
       </span>
     ),

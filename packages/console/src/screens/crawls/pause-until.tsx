@@ -1,7 +1,7 @@
 import { crawls as t } from '#text/crawls';
 import { crawl, unwrap } from '../../api/client.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
-import { getConnectorName } from '../../ui/connector.tsx';
+import { getConnectorName, readConnectorKey } from '../../ui/connector.tsx';
 import { TextInput } from '../../ui/fields.tsx';
 import { readText } from '../../ui/read-form.ts';
 
@@ -15,8 +15,8 @@ export function PauseUntil({ connector, onClose }: { connector: string; onClose:
       changes={['crawls']}
       act={(form) =>
         unwrap(
-          crawl.POST('/api/v1/crawlingManager/{connector}/pause', {
-            params: { path: { connector } },
+          crawl.POST('/api/v1/crawlingManager/{connector}/instances/{instance}/pause', {
+            params: { path: readConnectorKey(connector) },
             body: { until: new Date(readText(form, 'until')).toISOString() },
           }),
         )

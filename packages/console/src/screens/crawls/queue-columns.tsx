@@ -13,7 +13,9 @@ export const queueColumns: readonly DataColumn<Queue['connectors'][number]>[] = 
   {
     id: 'connector',
     label: t.connector,
-    render: ({ connector }) => <ConnectorName connector={connector} />,
+    render: ({ connector, instance, displayName }) => (
+      <ConnectorName connector={connector} instance={instance} displayName={displayName} />
+    ),
   },
   {
     id: 'state',

@@ -2,6 +2,7 @@ import { queue as t } from '#text/queue';
 import { text } from '#text/shared';
 import { useQuery } from '@tanstack/react-query';
 import { crawl, unwrap } from '../../api/client.ts';
+import { toConnectorKey } from '../../ui/connector.tsx';
 import { DataTable } from '../../ui/data-table.tsx';
 import { Empty, Page, Section } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
@@ -57,8 +58,8 @@ const QueueView = ({ queue }: { queue: Queue }) => (
         label={t.byConnector}
         columns={queueColumns}
         items={queue.connectors.toSorted(byWait)}
-        getId={({ connector }) => connector}
-        getHref={({ connector }) => `/crawls/connectors/${connector}`}
+        getId={toConnectorKey}
+        getHref={(one) => `/crawls/connectors/${toConnectorKey(one)}`}
         empty={<Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>}
       />
     </Section>

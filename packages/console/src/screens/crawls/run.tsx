@@ -6,14 +6,14 @@ import { Link, useParams } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
 import { crawl, unwrap } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
-import { getConnectorName } from '../../ui/connector.tsx';
+import { getConnectorName, readConnectorKey } from '../../ui/connector.tsx';
 import { Copyable } from '../../ui/copy.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 import { DetailPage } from '../../ui/detail-page.tsx';
 import { Facts, Section } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { Age, Time, ZonedTime } from '../../ui/time.tsx';
-import { type RunDetail, schedulesQuery } from './api.ts';
+import { type RunDetail, schedulesQuery, toKey } from './api.ts';
 import { Attempts } from './attempts.tsx';
 import { describeDuration, formatDuration } from './duration.ts';
 import { RunTimeline } from './run-timeline.tsx';
@@ -29,8 +29,8 @@ const runQuery = (path: { readonly connector: string; readonly runId: string }) 
   queryOptions({
     queryKey: ['crawls', 'run', path.runId],
     queryFn: async ({ signal }) => {
-      const call = crawl.GET('/api/v1/crawlingManager/{connector}/runs/{runId}', {
-        params: { path },
+      const call = crawl.GET('/api/v1/crawlingManager/{connector}/instances/{instance}/runs/{runId}', {
+        params: { path: { ...readConnectorKey(path.connector), runId: path.runId } },
         signal,
       });
       return (await unwrap(call)).data;
@@ -44,13 +44,14 @@ export function Screen() {
   const query = useQuery(runQuery({ connector, runId }));
   const [isCancelling, setCancelling] = useState(false);
   const run = query.data;
-  const zone = useQuery(schedulesQuery).data?.find(({ data }) => data.connector === connector)?.data
-    .scheduleConfig.timezone;
+  const schedule = useQuery(schedulesQuery).data?.find((known) => toKey(known) === connector);
+  const zone = schedule?.data.scheduleConfig.timezone;
+  const name = getConnectorName(connector, schedule?.displayName);
   return (
     <DetailPage
       query={query}
-      title={t.title(getConnectorName(connector))}
-      trail={[[`/crawls/connectors/${connector}`, getConnectorName(connector)]]}
+      title={t.title(name)}
+      trail={[[`/crawls/connectors/${connector}`, name]]}
       actions={run && isInProgress(run) && <Button onPress={() => setCancelling(true)}>{t.cancel}</Button>}
     >
       <QueryView query={query}>{(found) => <Run run={found} zone={zone} />}</QueryView>

@@ -2,9 +2,10 @@ import { scheduleProblems as t } from '#text/schedule-problems';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { crawl, unwrap } from '../../api/client.ts';
+import { readConnectorKey } from '../../ui/connector.tsx';
 import { Section } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
-import type { Run, Schedule } from './api.ts';
+import { type Run, type Schedule, toKey } from './api.ts';
 
 const SHOWN = 5;
 
@@ -13,14 +14,21 @@ const useSkippedRuns = (connector: string): readonly Run[] =>
   useQuery({
     queryKey: ['crawls', 'skipped-runs', connector],
     queryFn: async ({ signal }) => {
-      const params = { path: { connector }, query: { limit: SHOWN, outcome: 'skipped' as const } };
-      return (await unwrap(crawl.GET('/api/v1/crawlingManager/{connector}/runs', { params, signal }))).data;
+      const params = {
+        path: readConnectorKey(connector),
+        query: { limit: SHOWN, outcome: 'skipped' as const },
+      };
+      return (
+        await unwrap(
+          crawl.GET('/api/v1/crawlingManager/{connector}/instances/{instance}/runs', { params, signal }),
+        )
+      ).data;
     },
   }).data ?? [];
 
 /** Explains what keeps, or kept, a schedule from running at its times; shows nothing when nothing does. */
 export function ScheduleProblems({ schedule }: { schedule: Schedule }) {
-  const skipped = useSkippedRuns(schedule.data.connector);
+  const skipped = useSkippedRuns(toKey(schedule));
   const reasons = listReasons(schedule);
   if (reasons.length === 0 && skipped.length === 0) return null;
   return (

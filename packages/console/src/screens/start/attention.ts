@@ -1,6 +1,6 @@
 import { start } from '#text/start';
 import { crawl, identity, mail, unwrap } from '../../api/client.ts';
-import { getConnectorName } from '../../ui/connector.tsx';
+import { getConnectorName, toConnectorKey } from '../../ui/connector.tsx';
 
 const t = start.attention;
 const DAY_MS = 86_400_000;
@@ -34,12 +34,14 @@ export const sources: readonly Source[] = [
       const { data } = await unwrap(crawl.GET('/api/v1/crawlingManager/schedule/all', { signal }));
       return data
         .filter(({ consecutiveFailures, overdueSince }) => consecutiveFailures > 0 || overdueSince !== null)
-        .map(({ data: { connector }, lastFailure, overdueSince }) => ({
-          id: connector,
+        .map(({ data: { connector }, instance, displayName, lastFailure, overdueSince }) => ({
+          id: toConnectorKey({ connector, instance }),
           tone: 'bad' as const,
-          title: (overdueSince === null ? t.crawlFails : t.crawlOverdue)(getConnectorName(connector)),
+          title: (overdueSince === null ? t.crawlFails : t.crawlOverdue)(
+            getConnectorName(toConnectorKey({ connector, instance }), displayName),
+          ),
           detail: (overdueSince === null && lastFailure) || '',
-          to: `/crawls/connectors/${connector}`,
+          to: `/crawls/connectors/${toConnectorKey({ connector, instance })}`,
         }));
     },
   },

@@ -7,7 +7,10 @@ export const scheduleEditor = createTexts({
   submit: 'Save schedule',
   saved: (connector: string) => `The schedule of ${connector} is saved.`,
   connector: 'Connector',
-  allScheduled: 'Every connector has a schedule already.',
+  another: (name: string) => `${name}: another one`,
+  name: 'Name',
+  nameHint: 'This connector has a schedule already: what is the other one called?',
+  nameTaken: 'Another one has this name.',
   worker: 'Who crawls',
   workers: {
     event: 'Whoever consumes its event, or the operator’s endpoint',
