@@ -8,7 +8,7 @@ describeWith('chromium', 'the screens of crawls', () => {
     const page = await using.open('/crawls');
     await page.getByText('Nothing is scheduled').waitFor();
     await page.getByRole('button', { name: 'Schedule a connector' }).click();
-    await page.getByRole('button', { name: /^Runs/ }).or(page.getByLabel('Runs')).first().click();
+    await page.getByRole('button', { name: /Runs$/ }).click();
     await page.getByRole('option', { name: 'By a cron expression' }).click();
     await page.getByRole('textbox', { name: 'Cron expression' }).fill('30 2 * * *');
     await page.getByText('At 02:30').waitFor();
@@ -38,7 +38,7 @@ describeWith('chromium', 'the screens of crawls', () => {
   test('marks where the clocks change', async () => {
     const page = await using.open('/crawls');
     await page.getByRole('button', { name: 'Schedule a connector' }).click();
-    await page.getByLabel('Runs').first().click();
+    await page.getByRole('button', { name: /Runs$/ }).click();
     await page.getByRole('option', { name: 'On a day of the month' }).click();
     await page.getByRole('combobox', { name: 'Time zone' }).fill('New_York');
     await page.getByRole('option', { name: 'America/New_York' }).click();
@@ -49,7 +49,7 @@ describeWith('chromium', 'the screens of crawls', () => {
     using.allowFaults(/400/);
     const page = await using.open('/crawls');
     await page.getByRole('button', { name: 'Schedule a connector' }).click();
-    await page.getByLabel('Runs').first().click();
+    await page.getByRole('button', { name: /Runs$/ }).click();
     await page.getByRole('option', { name: 'By a cron expression' }).click();
     await page.getByRole('textbox', { name: 'Cron expression' }).fill('99 * * * *');
     await page

@@ -19,7 +19,8 @@ import {
 import { crawl, identity, unwrap } from '../api/client.ts';
 import { useMe } from '../api/me.ts';
 import { listViews, places } from '../screens.ts';
-import { getConnectorIcon, getConnectorName } from '../ui/connector.tsx';
+import { getConnectorName } from '../ui/connector-name.ts';
+import { getConnectorIcon } from '../ui/connector.tsx';
 import { KeyIcon, PeopleIcon, PlusIcon, SearchIcon } from '../ui/icons.tsx';
 import { useSettled } from '../ui/use-settled.ts';
 

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-const icon = (path: ReactNode) =>
+export const icon = (path: ReactNode) =>
   function Icon() {
     return (
       <svg className="icon" viewBox="0 0 16 16" aria-hidden="true">
@@ -35,26 +35,3 @@ export const PeopleIcon = icon(
 export const LockIcon = icon(<path d="M4 7h8v6.5H4zM5.5 7V5a2.5 2.5 0 0 1 5 0v2M8 9.7v1.2" />);
 export const ShieldIcon = icon(<path d="m8 2 5 2v3.6c0 3-2 5.2-5 6.4-3-1.2-5-3.4-5-6.400V4l5-2Z" />);
 export const LogIcon = icon(<path d="M6 4h8M6 8h8M6 12h8M2.5 4h.01M2.5 8h.01M2.5 12h.01" />);
-export const FolderIcon = icon(
-  <path d="M2 4.5V12a1 1 0 0 0 1 1h10a1 1 0 0 0 1-1V6a1 1 0 0 0-1-1H8L6.5 3H3a1 1 0 0 0-1 1v.5Z" />,
-);
-export const BookIcon = icon(
-  <path d="M3 3.500A1.5 1.5 0 0 1 4.5 2H13v9.500H4.500A1.5 1.5 0 0 0 3 13m0-9.500V13m0 0a1 1 0 0 0 1 1h9v-2.5" />,
-);
-export const ChatIcon = icon(
-  <path d="M2.5 3.500h11v7.500H7.500L4.5 13.500V11h-2zM5.5 6.200h5M5.5 8.400h3" />,
-);
-export const IssueIcon = icon(
-  <path d="M8 13.500a5.5 5.5 0 1 0 0-11 5.5 5.5 0 0 0 0 11ZM8 5.200v3.300M8 10.800h.01" />,
-);
-export const CodeIcon = icon(<path d="m5 4.5-3.5 3.500L5 11.500m6-7 3.5 3.500L11 11.500M9.2 3 6.8 13" />);
-export const BoxIcon = icon(
-  <path d="m8 2 5.5 2.800v6.400L8 14l-5.5-2.800V4.800L8 2Zm0 5.7 5.5-2.900M8 7.7 2.5 4.800M8 7.700V14" />,
-);
-export const CloudIcon = icon(
-  <path d="M4.5 12.500h7a2.7 2.7 0 0 0 .4-5.4 4 4 0 0 0-7.7-.6 3 3 0 0 0 .3 6Z" />,
-);
-export const TableIcon = icon(<path d="M2.5 3h11v10h-11zM2.5 6.300h11M2.5 9.600h11M6.5 3v10" />);
-export const DeskIcon = icon(
-  <path d="M8 13.500a5.5 5.5 0 1 0 0-11 5.5 5.5 0 0 0 0 11Zm0-3.300a2.2 2.2 0 1 0 0-4.4 2.2 2.2 0 0 0 0 4.400ZM4.1 4.100l2.3 2.300m3.2 3.2 2.3 2.300m0-7.800L9.6 6.400M6.4 9.600l-2.3 2.3" />,
-);

@@ -3,7 +3,7 @@ import type { CrawlSchemas } from '@platform/clients/types';
 import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import { crawl, unwrap } from '../../api/client.ts';
 import { announce } from '../../ui/announcements.tsx';
-import { getConnectorName, readConnectorKey, toConnectorKey } from '../../ui/connector.tsx';
+import { getConnectorName, readConnectorKey, toConnectorKey } from '../../ui/connector-name.ts';
 import { explainProblem } from '../../ui/problem-note.tsx';
 import { reportProblem } from '../../ui/reported-problem.tsx';
 

@@ -2,7 +2,7 @@ import { run as t } from '#text/run';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { crawl, unwrap } from '../../api/client.ts';
 import { announce } from '../../ui/announcements.tsx';
-import { getConnectorName, toConnectorKey } from '../../ui/connector.tsx';
+import { getConnectorName, toConnectorKey } from '../../ui/connector-name.ts';
 import { FormDialog } from '../../ui/dialogs.tsx';
 import type { RunDetail } from './api.ts';
 

@@ -1,5 +1,5 @@
 import { crawls as t } from '#text/crawls';
-import { getConnectorName } from '../../ui/connector.tsx';
+import { getConnectorName } from '../../ui/connector-name.ts';
 import { FormDialog } from '../../ui/dialogs.tsx';
 import { useAct } from './api.ts';
 

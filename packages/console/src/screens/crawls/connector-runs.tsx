@@ -1,7 +1,7 @@
 import { crawls as t } from '#text/crawls';
 import { text } from '#text/shared';
 import { crawl, unwrap } from '../../api/client.ts';
-import { readConnectorKey } from '../../ui/connector.tsx';
+import { readConnectorKey } from '../../ui/connector-name.ts';
 import { FilterBar, FilterToggle } from '../../ui/filters.tsx';
 import { ListView, Total } from '../../ui/list-page.tsx';
 import { Empty } from '../../ui/page.tsx';

@@ -1,7 +1,8 @@
 import { crawls as t } from '#text/crawls';
 import { text } from '#text/shared';
 import { useQuery } from '@tanstack/react-query';
-import { ConnectorName, getConnectorName } from '../../ui/connector.tsx';
+import { getConnectorName } from '../../ui/connector-name.ts';
+import { ConnectorName } from '../../ui/connector.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import type { DataColumn } from '../../ui/data-table.tsx';
 import { createMenuColumn, type MenuAction } from '../../ui/menu.tsx';

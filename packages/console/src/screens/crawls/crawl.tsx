@@ -4,7 +4,7 @@ import { useParams } from '@tanstack/react-router';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Button } from '../../ui/button.tsx';
-import { getConnectorName } from '../../ui/connector.tsx';
+import { getConnectorName } from '../../ui/connector-name.ts';
 import { CopyId } from '../../ui/copy.tsx';
 import { DetailPage } from '../../ui/detail-page.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';

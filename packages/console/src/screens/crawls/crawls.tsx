@@ -3,7 +3,7 @@ import { text } from '#text/shared';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Button } from '../../ui/button.tsx';
-import { getConnectorName } from '../../ui/connector.tsx';
+import { getConnectorName } from '../../ui/connector-name.ts';
 import { DataTable } from '../../ui/data-table.tsx';
 import { EmptyButton, useMainDialog } from '../../ui/dialog-button.tsx';
 import { FilterBar, SearchBox } from '../../ui/filters.tsx';

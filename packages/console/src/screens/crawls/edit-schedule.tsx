@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { crawl, unwrap } from '../../api/client.ts';
 import { announce } from '../../ui/announcements.tsx';
-import { getConnectorName, toConnectorKey } from '../../ui/connector.tsx';
+import { getConnectorName, toConnectorKey } from '../../ui/connector-name.ts';
 import { FormDialog } from '../../ui/dialogs.tsx';
 import { NumberInput, SelectInput, TextInput } from '../../ui/fields.tsx';
 import { QueryView } from '../../ui/query-view.tsx';

@@ -1,7 +1,7 @@
 import { crawls as t } from '#text/crawls';
 import { crawl, unwrap } from '../../api/client.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
-import { getConnectorName, readConnectorKey } from '../../ui/connector.tsx';
+import { getConnectorName, readConnectorKey } from '../../ui/connector-name.ts';
 import { TextInput } from '../../ui/fields.tsx';
 import { readText } from '../../ui/read-form.ts';
 

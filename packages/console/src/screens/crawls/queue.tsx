@@ -2,7 +2,7 @@ import { queue as t } from '#text/queue';
 import { text } from '#text/shared';
 import { useQuery } from '@tanstack/react-query';
 import { crawl, unwrap } from '../../api/client.ts';
-import { toConnectorKey } from '../../ui/connector.tsx';
+import { toConnectorKey } from '../../ui/connector-name.ts';
 import { DataTable } from '../../ui/data-table.tsx';
 import { Empty, Page, Section } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';

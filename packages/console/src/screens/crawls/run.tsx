@@ -6,7 +6,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
 import { crawl, unwrap } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
-import { getConnectorName, readConnectorKey } from '../../ui/connector.tsx';
+import { getConnectorName, readConnectorKey } from '../../ui/connector-name.ts';
 import { Copyable } from '../../ui/copy.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 import { DetailPage } from '../../ui/detail-page.tsx';

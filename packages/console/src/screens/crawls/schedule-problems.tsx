@@ -2,7 +2,7 @@ import { scheduleProblems as t } from '#text/schedule-problems';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { crawl, unwrap } from '../../api/client.ts';
-import { readConnectorKey } from '../../ui/connector.tsx';
+import { readConnectorKey } from '../../ui/connector-name.ts';
 import { Section } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { type Run, type Schedule, toKey } from './api.ts';

@@ -1,6 +1,6 @@
 import { start } from '#text/start';
 import { crawl, identity, mail, unwrap } from '../../api/client.ts';
-import { getConnectorName, toConnectorKey } from '../../ui/connector.tsx';
+import { getConnectorName, toConnectorKey } from '../../ui/connector-name.ts';
 
 const t = start.attention;
 const DAY_MS = 86_400_000;
