@@ -44,7 +44,7 @@ export const SHOTS = [
     isOnPhone: true,
     act: async (page) => {
       await page.getByRole('row', { name: /202/ }).first().click();
-      await page.getByRole('heading', { name: 'Run of files_1' }).waitFor();
+      await page.getByRole('heading', { name: 'Run of Cloud files' }).waitFor();
       await page.getByText('eventId').waitFor();
     },
   },
@@ -53,7 +53,7 @@ export const SHOTS = [
   { name: 'mails', path: '/mails', act: (page) => page.getByRole('table').waitFor() },
   {
     name: 'mail',
-    path: '/mails?recipient=grace@example.com',
+    path: '/mails?q=grace@',
     isOnPhone: true,
     act: async (page) => {
       await page.getByRole('row', { name: /Your weekly report/ }).click();

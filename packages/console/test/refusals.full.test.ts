@@ -70,7 +70,7 @@ describeWith('chromium', 'what the console refuses', () => {
   test('a session that ends in the schedule of a crawl loses nothing', async () => {
     const page = await using.open('/crawls');
     await page.getByRole('button', { name: 'Schedule a connector' }).click();
-    await page.getByLabel('Runs').first().click();
+    await page.getByRole('button', { name: /Runs$/ }).click();
     await page.getByRole('option', { name: 'By a cron expression' }).click();
     const cron = page.getByRole('textbox', { name: 'Cron expression' });
     await cron.fill('15 3 * * *');
