@@ -114,6 +114,8 @@ const identity: ServiceDefinition = {
   }),
 };
 
+const LOCAL_NETWORKS = '127.0.0.0/8,::1,10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,fc00::/7';
+
 const mail: ServiceDefinition = {
   name: 'mail',
   directory: getDirectory('mail'),
@@ -126,7 +128,7 @@ const mail: ServiceDefinition = {
     // Less than the time that the launcher allows a service to stop.
     SEND_DEADLINE_MS: '15000',
     // The catcher, and any SMTP server on this machine or its local network.
-    SMTP_ALLOWED_TARGETS: '127.0.0.0/8,::1,10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,fc00::/7',
+    SMTP_ALLOWED_TARGETS: LOCAL_NETWORKS,
   },
   env: (context) => getClient('mail', context),
 };
@@ -138,8 +140,13 @@ const crawl: ServiceDefinition = {
   internal: [],
   errorShape: 'crawl',
   heapMb: 256,
+  defaults: {
+    // Endpoints on this machine or its local network.
+    ENDPOINT_ALLOWED_TARGETS: LOCAL_NETWORKS,
+  },
   env: (context) => ({
     ...getClient('crawl', context),
+    ENCRYPTION_KEYS: context.encryptionKeys,
     ...(context.redisUrl !== undefined && { REDIS_URL: context.redisUrl }),
     ...(context.kafkaBrokers !== undefined && { KAFKA_BROKERS: context.kafkaBrokers }),
   }),

@@ -3,6 +3,8 @@ import { type Connector, readEvents } from '@platform/events';
 import { type App, createApp, type ServiceApp, type ServiceDeps } from '@platform/service-kit';
 import { crawlAuthErrors } from './api/authority.js';
 import { connectorRoutes } from './api/connectors/routes.js';
+import { endpointRoutes } from './api/endpoints/routes.js';
+import { createEndpointService } from './api/endpoints/service.js';
 import { crawlErrors } from './api/error-format.js';
 import { eventRoutes } from './api/events/routes.js';
 import { connectorInstanceRoutes } from './api/instances/routes.js';
@@ -27,6 +29,7 @@ import { notifyWork } from './db/work.js';
 import { createFailureNotices } from './engine/failure-notices.job.js';
 import { registerQueueUp } from './engine/metrics.js';
 import { createRunLifecycle } from './engine/run-lifecycle.js';
+import { createOrganisationEndpoints, type OrganisationEndpoints } from './engine/organisation-endpoints.js';
 import { ANY_CONNECTOR } from './engine/tasks/endpoint-config.js';
 import type { CrawlQueues } from './queue/queues.js';
 import { openQueueing } from './queueing.js';
@@ -42,7 +45,17 @@ type Deps = ServiceDeps<CrawlConfig, Resources>;
 function registerApi(
   app: App,
   deps: Deps,
-  { queues, onChange, onEvent }: { queues: CrawlQueues; onChange: () => void; onEvent: () => void },
+  {
+    queues,
+    endpoints,
+    onChange,
+    onEvent,
+  }: {
+    queues: CrawlQueues;
+    endpoints: OrganisationEndpoints;
+    onChange: () => void;
+    onEvent: () => void;
+  },
 ): void {
   const { config, resources, clock, shutdown } = deps;
   const { pool, prisma, log } = resources;
@@ -60,6 +73,7 @@ function registerApi(
   scheduleRoutes(app, schedules, isOwner);
   nextRunRoutes(app, createNextRunsService({ pool, clock }), isOwner);
   runRoutes(app, createRunService({ pool, prisma, queues, clock, hasEndpoint, onClaimable }), isOwner);
+  endpointRoutes(app, createEndpointService({ pool, clock, log, endpoints }));
   connectorInstanceRoutes(app, instances);
   const waiting = createWaitingWorkers();
   const listener = createWorkListener({ databaseUrl: config.DATABASE_URL, onWork: waiting.wake, log });
@@ -106,7 +120,7 @@ function startFailureNotices(
 
 /** Builds the API, the worker or both, depending on the role. `main.ts` adds the listener. */
 export async function buildCrawl(deps: Deps): Promise<ServiceApp> {
-  const { config, resources, clock } = deps;
+  const { config, resources, clock, shutdown } = deps;
   const service = await createApp({
     service: 'crawl',
     title: 'Crawl',
@@ -120,7 +134,15 @@ export async function buildCrawl(deps: Deps): Promise<ServiceApp> {
   const { queues } = queueing;
   health.checks.set('database', () => resources.pool.query('select 1'));
   registerQueueUp(metrics, () => queues.ping());
-  const work = config.ROLE === 'api' ? undefined : startWorkers({ ...deps, ...queueing, registry: metrics });
+  const endpoints = createOrganisationEndpoints({
+    pool: resources.pool,
+    clock,
+    keys: config.ENCRYPTION_KEYS,
+    allowedTargets: config.ENDPOINT_ALLOWED_TARGETS,
+  });
+  shutdown.on('close', 'endpoints', endpoints.close);
+  const work =
+    config.ROLE === 'api' ? undefined : startWorkers({ ...deps, ...queueing, registry: metrics, endpoints });
   // Of the API, only "run now" needs the queue, and it fails with 503 by itself. A worker does nothing without the
   // queue, and verifies no request.
   if (config.ROLE === 'worker') {
@@ -137,6 +159,7 @@ export async function buildCrawl(deps: Deps): Promise<ServiceApp> {
   });
   registerApi(app, deps, {
     queues,
+    endpoints,
     onChange: () => work?.dispatcher.wake(),
     onEvent: () => work?.onEvent(),
   });

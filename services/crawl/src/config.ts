@@ -1,8 +1,11 @@
 import { identityClientVariables } from '@platform/auth';
 import {
+  encryptionKeys,
   integer,
   loadConfig,
   oneOf,
+  parsedList,
+  parseTarget,
   serviceVariables,
   text,
   url,
@@ -29,6 +32,13 @@ export const crawlVariables = {
   ...identityClientVariables('crawl'),
   TASKS: withDefault(taskEndpoints, new Map<string, string>()),
   TASK_SECRETS: withDefault(taskSecrets, new Map<string, readonly Buffer[]>()),
+  /** What seals the secrets of endpoints that organisations register; without it they can register none. */
+  ENCRYPTION_KEYS: withDefault(encryptionKeys, []),
+  /** Targets of these endpoints that are allowed in addition to public addresses with TLS. */
+  ENDPOINT_ALLOWED_TARGETS: withDefault(
+    parsedList('addresses, CIDR ranges and host names, each with :port or without', parseTarget),
+    [],
+  ),
   /** The time for which an endpoint may be unavailable, in each attempt of a run, before the attempt fails. */
   ENDPOINT_GRACE_MS: withDefault(integer(0, 3_600_000), 300_000),
   /** Whether this process serves the API, runs the crawls, or both. */

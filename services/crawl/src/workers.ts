@@ -12,7 +12,8 @@ import { createDispatcher, type Dispatcher } from './engine/dispatcher.job.js';
 import { createCrawlMetrics, registerBacklog } from './engine/metrics.js';
 import { createRunLifecycle } from './engine/run-lifecycle.js';
 import { createTaskCancellations } from './engine/task-cancellations.job.js';
-import { createTasks } from './engine/tasks/tasks.js';
+import type { OrganisationEndpoints } from './engine/organisation-endpoints.js';
+import { createTasks } from './engine/tasks.js';
 import { startOutbox } from './outbox.js';
 import type { Queueing } from './queueing.js';
 import type { Resources } from './resources.js';
@@ -25,6 +26,7 @@ const STOP_MS = 8_000;
 
 interface WorkerDeps extends ServiceDeps<CrawlConfig, Resources>, Queueing {
   readonly registry: Registry;
+  readonly endpoints: OrganisationEndpoints;
 }
 
 /**
@@ -65,6 +67,7 @@ export function startWorkers(deps: WorkerDeps): { dispatcher: Dispatcher; onEven
     endpoints: config.TASKS,
     secrets: config.TASK_SECRETS,
     clock,
+    organisationEndpoints: deps.endpoints,
   });
   const { cancel: cancelTask } = tasks;
   const cancellations = createTaskCancellations({ pool, cancelTask, clock, metrics, log });

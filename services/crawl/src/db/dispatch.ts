@@ -58,7 +58,7 @@ const insert = `
     select * from jsonb_to_recordset($1::jsonb) as t("runId" uuid, "scheduleId" uuid, "nextRunAt" timestamptz,
       "skipReason" text, "isMissed" boolean)
   ), given as (
-    select t.*, s.id, s.revision, s.org_id, s.connector, s.instance, s.worker, s.max_retries, s.is_recurring, s.next_run_at,
+    select t.*, s.id, s.revision, s.org_id, s.connector, s.instance, s.worker, s.endpoint_id, s.max_retries, s.is_recurring, s.next_run_at,
       ${toParameters('s')} as parameters, ${toMode('$2::timestamptz')} as mode,
       case when t."skipReason" is not null then t."skipReason"
         when exists (select from runs r where ${isSameInstance('r', 's')}
@@ -76,10 +76,10 @@ const insert = `
       state = case when not s.is_recurring and made.reason is not null then 'finished' else s.state end
     from made where s.id = made.id
   )
-  insert into runs (id, schedule_id, revision, org_id, connector, instance, trigger, tick, worker, mode, parameters, state,
+  insert into runs (id, schedule_id, revision, org_id, connector, instance, trigger, tick, worker, endpoint_id, mode, parameters, state,
     scheduled_for, created_at, finished_at, attempts_max, reason, due_at, is_queued)
   select "runId", id, revision, org_id, connector, instance, (case when missed then 'missed' else 'schedule' end)::run_trigger,
-    revision || ':' || (extract(epoch from next_run_at) * 1000)::bigint, worker, mode,
+    revision || ':' || (extract(epoch from next_run_at) * 1000)::bigint, worker, endpoint_id, mode,
     case when reason is null then parameters end,
     (case when reason is null then 'waiting' else 'skipped' end)::run_state, next_run_at, $2,
     case when reason is not null then $2::timestamptz end, max_retries + 1, reason,

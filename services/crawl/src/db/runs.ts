@@ -22,6 +22,8 @@ export interface Run extends InstanceKey {
   readonly revision: number;
   readonly trigger: RunTrigger;
   readonly worker: RunWorker;
+  /** The endpoint that crawls; null unless `worker` is `endpoint`. */
+  readonly endpointId: string | null;
   readonly mode: RunMode;
   readonly state: RunState;
   readonly parameters: RunParameters;
@@ -42,7 +44,7 @@ export interface Run extends InstanceKey {
 
 export const runColumns = (table: string) =>
   `${table}.id, ${table}.schedule_id as "scheduleId", ${table}.revision::float8 as revision, ${table}.org_id as "orgId",
-   ${table}.connector, ${table}.instance, ${table}.trigger, ${table}.worker, ${table}.mode, ${table}.state, ${table}.parameters,
+   ${table}.connector, ${table}.instance, ${table}.trigger, ${table}.worker, ${table}.endpoint_id as "endpointId", ${table}.mode, ${table}.state, ${table}.parameters,
    ${table}.scheduled_for as "scheduledFor", ${table}.created_at as "createdAt", ${table}.attempts,
    ${table}.attempts_max as "maxAttempts", ${table}.recoveries, ${table}.claim_count as "claimCount",
    ${table}.deadline_at as "deadlineAt",
@@ -105,9 +107,9 @@ const insertRequested = `
   with schedule as (
     select * from schedules where id = $2 and state <> 'paused' for no key update
   )
-  insert into runs (id, schedule_id, revision, org_id, connector, instance, trigger, tick, worker, mode, parameters, state,
+  insert into runs (id, schedule_id, revision, org_id, connector, instance, trigger, tick, worker, endpoint_id, mode, parameters, state,
     scheduled_for, created_at, attempts_max, due_at, is_queued, request_id, requested_by, requested_by_name)
-  select $1::uuid, s.id, s.revision, s.org_id, s.connector, s.instance, 'manual', 'm' || $1::text, s.worker,
+  select $1::uuid, s.id, s.revision, s.org_id, s.connector, s.instance, 'manual', 'm' || $1::text, s.worker, s.endpoint_id,
     ${toMode('$3', '$5::run_mode')},
     ${toParameters('s')} || jsonb_build_object('isRestart', $5::run_mode is not distinct from 'full'),
     'waiting', $3, $3, s.max_retries + 1, $6, true, $4, $7, $8

@@ -9,7 +9,7 @@ import { inOneMessage, type Transaction, type Db } from './transaction.js';
 export const scheduleColumns = (table: string) =>
   `${table}.id, ${table}.org_id as "orgId", ${table}.connector, ${table}.instance, ${table}.user_id as "userId", ${table}.config,
    ${table}.priority, ${table}.max_retries as "maxRetries", ${table}.timeout_ms as "timeoutMs", ${table}.metadata,
-   ${table}.worker, ${table}.full_every_days as "fullEveryDays",
+   ${table}.worker, ${table}.endpoint_id as "endpointId", ${table}.full_every_days as "fullEveryDays",
    ${table}.state, ${table}.revision::float8 as revision, ${table}.scheduled_at as "scheduledAt",
    ${table}.anchor_at as "anchorAt",
    ${table}.paused_at as "pausedAt", ${table}.paused_until as "pausedUntil", ${table}.next_run_at as "nextRunAt", ${table}.missed_runs as "missedRuns"`;
@@ -18,7 +18,7 @@ const columns = scheduleColumns('schedules');
 export interface NewSchedule extends Pick<
   Schedule,
   | keyof InstanceKey | 'id' | 'userId' | 'config' | 'priority' | 'maxRetries' | 'timeoutMs' | 'metadata'
-  | 'worker' | 'fullEveryDays'
+  | 'worker' | 'endpointId' | 'fullEveryDays'
 > {
   readonly scheduledAt: Date;
   readonly anchorAt: Date;
@@ -31,15 +31,16 @@ const upsert = `
     select from connector_instances where org_id = $2 and connector = $3 and instance = $16 for key share
   )
   insert into schedules as s (id, org_id, connector, user_id, config, priority, max_retries, timeout_ms, metadata,
-    state, revision, scheduled_at, next_run_at, anchor_at, worker, full_every_days, instance)
+    state, revision, scheduled_at, next_run_at, anchor_at, worker, full_every_days, instance, endpoint_id)
   select $1, $2::uuid, $3, $4::uuid, $5::jsonb, $6::smallint, $7::smallint, $8::integer, $9::jsonb, 'active', nextval('schedule_revisions'),
-    $10::timestamptz, $11::timestamptz, $12::timestamptz, $14::run_worker, $15::smallint, $16
+    $10::timestamptz, $11::timestamptz, $12::timestamptz, $14::run_worker, $15::smallint, $16, $17::uuid
   where $16 = '${DEFAULT_INSTANCE}' or exists (select from instance)
   on conflict (org_id, connector, instance) do update set
     user_id = excluded.user_id, config = excluded.config, priority = excluded.priority,
     max_retries = excluded.max_retries, timeout_ms = excluded.timeout_ms, metadata = excluded.metadata,
     state = 'active', scheduled_at = excluded.scheduled_at, next_run_at = excluded.next_run_at,
     anchor_at = excluded.anchor_at, paused_at = null, paused_until = null, missed_runs = 0, worker = excluded.worker,
+    endpoint_id = excluded.endpoint_id,
     full_every_days = excluded.full_every_days, revision = nextval('schedule_revisions')
   where $13::bigint is null or s.revision = $13
   returning revision::float8 as revision`;
@@ -75,6 +76,7 @@ export async function upsertSchedule(
       schedule.worker,
       schedule.fullEveryDays,
       schedule.instance,
+      schedule.endpointId,
     ],
   });
   return rows[0]?.revision;

@@ -6,6 +6,8 @@ export interface TaskToCancel {
   readonly runId: string;
   readonly orgId: string;
   readonly connector: Connector;
+  /** The organisation's endpoint that has it; null when it is the operator's. */
+  readonly endpointId: string | null;
   readonly location: string;
   readonly requestId: string;
   readonly createdAt: Date;
@@ -25,7 +27,7 @@ export async function takeTasksToCancel(
              order by due_at limit $3 for no key update skip locked) due
            where t.run_id = due.run_id and t.location = due.location
            returning t.run_id as "runId", t.org_id as "orgId", t.connector, t.location, t.request_id as "requestId",
-             t.created_at as "createdAt"`,
+             t.created_at as "createdAt", (select r.endpoint_id from runs r where r.id = t.run_id) as "endpointId"`,
     values: [now, until, limit],
   });
   return rows;

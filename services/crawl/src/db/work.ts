@@ -14,13 +14,16 @@ import {
 import { inProgress, instanceValues, isSameInstance, ofInstance, runColumns } from './runs.js';
 import type { Db } from './transaction.js';
 
-/* What workers that claim runs through the API read and write. Every statement names the organisation. */
+/*
+ * What workers that claim runs through the API read and write, and endpoints that report there. Every statement names the
+ * organisation.
+ */
 
 /** A claim of a run, as the worker names it. */
 export interface WorkClaim extends RunClaim {
   readonly orgId: string;
 }
-const isHeld = `id = $1 and org_id = $2 and claim_count = $3 and worker = 'pull' and state = 'active'`;
+const isHeld = `id = $1 and org_id = $2 and claim_count = $3 and state = 'active'`;
 
 /*
  * Runs are claimed in the order in which they were made; one that has had a slice comes behind those that were made
@@ -142,7 +145,7 @@ export type WorkRun = Pick<
   readonly isCheckpointNew: boolean;
 }; // prettier-ignore
 
-/** Returns a run of workers, in any state. */
+/** Returns a run, in any state. */
 export async function findWork(
   db: pg.Pool,
   key: Pick<WorkClaim, 'id' | 'orgId'>,
@@ -153,7 +156,7 @@ export async function findWork(
              r.finished_claim as "finishedClaim", r.is_checkpoint_new as "isCheckpointNew",
              coalesce(c.full_started_at, c.last_full_at) as "fullStartedAt"
            from runs r left join connector_states c on ${isSameInstance('c', 'r')}
-           where r.id = $1 and r.org_id = $2 and r.worker = 'pull'`,
+           where r.id = $1 and r.org_id = $2`,
     values: [key.id, key.orgId],
   });
   return rows[0];

@@ -113,8 +113,11 @@ export const optionProperties = {
     enum: [...runWorkers],
     default: 'event',
     description:
-      '`event`: the run publishes its event, and whoever consumes it does the work. `pull`: a worker claims the run.',
+      '`event`: the run publishes its event, and whoever consumes it does the work. `pull`: a worker claims the run. `endpoint`: the endpoint `endpointId` crawls.',
   }),
+  endpointId: Type.Optional(
+    Type.String({ format: 'uuid', description: 'With `worker: endpoint`: an endpoint of the organisation.' }),
+  ),
   fullEvery: Type.Optional(
     Type.String({
       pattern: '^P[1-9][0-9]{0,2}D$',

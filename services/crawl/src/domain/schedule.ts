@@ -13,6 +13,8 @@ export interface Schedule extends InstanceKey {
   readonly timeoutMs: number;
   readonly metadata: Record<string, unknown> | null;
   readonly worker: RunWorker;
+  /** The endpoint that crawls; null unless `worker` is `endpoint`. */
+  readonly endpointId: string | null;
   readonly fullEveryDays: number | null;
   readonly state: ScheduleState;
   /** Increases with every change by a user. */

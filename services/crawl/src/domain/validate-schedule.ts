@@ -134,6 +134,14 @@ const metadataFaults = (metadata: unknown): FaultDetail[] =>
     ? [{ field: 'metadata', message: `must not nest deeper than ${MAX_METADATA_DEPTH} levels` }]
     : [];
 
+function findEndpointFaults({ worker, endpointId }: Readonly<Record<string, unknown>>): FaultDetail[] {
+  if (worker === 'endpoint' && endpointId === undefined)
+    return [{ field: 'endpointId', message: 'is required with worker: endpoint' }];
+  if (worker !== 'endpoint' && endpointId !== undefined)
+    return [{ field: 'endpointId', message: 'is for worker: endpoint alone' }];
+  return [];
+}
+
 /** @returns the body with its defaults, or all of its faults. `now` in epoch ms. */
 export function readScheduleBody(
   given: unknown,
@@ -144,6 +152,7 @@ export function readScheduleBody(
   const faults = [
     ...runCheck(checkOptions, body, 'body').filter(({ field }) => field !== 'scheduleConfig'),
     ...metadataFaults(body['metadata']),
+    ...findEndpointFaults(body),
   ];
   const read = readScheduleConfig(body['scheduleConfig'], now);
   if ('faults' in read || faults.length > 0)

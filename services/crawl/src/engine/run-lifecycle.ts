@@ -80,7 +80,7 @@ export function createRunLifecycle(deps: {
   ): Promise<boolean> {
     const now = clock();
     // If only the event asks for the crawl, nothing has been crawled yet, so nothing that was not seen is gone.
-    const isCrawled = run.worker === 'pull' || hasEndpoint(run.connector);
+    const isCrawled = run.worker !== 'event' || hasEndpoint(run.connector);
     const event = createSyncEvent({
       orgId: run.orgId,
       connector: run.connector,

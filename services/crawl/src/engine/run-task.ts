@@ -14,7 +14,7 @@ const MIN_WORK_MS = 2_000;
 
 export interface RunTaskDeps {
   readonly activeRuns: ActiveRuns;
-  readonly getTask: (connector: ClaimedRun['run']['connector']) => Task;
+  readonly getTask: (run: ClaimedRun['run']) => Task;
   readonly saveProgress: (run: RunClaim, progress: number) => Promise<unknown>;
   readonly saveEndpointState: (
     run: RunClaim,
@@ -98,9 +98,10 @@ export async function runTask(deps: RunTaskDeps, claimed: ClaimedRun): Promise<v
         reject(abort.signal.reason as RunStopped);
       });
     });
-    const task = deps.getTask(run.connector)(toOrder(claimed), {
+    const task = deps.getTask(run)(toOrder(claimed), {
       signal: abort.signal,
       deadline: deadline.toISOString(),
+      lease: run.claimCount,
       requestId: getRequestId(run),
       accepted: (location) => {
         progress.report(ACCEPTED_PROGRESS);

@@ -2,7 +2,7 @@ import { type Clock, createPeriodicTask, type Logger } from '@platform/service-k
 import type pg from 'pg';
 import { deleteTaskToCancel, takeTasksToCancel, type TaskToCancel } from '../db/task-cancellations.js';
 import type { CrawlMetrics } from './metrics.js';
-import type { Tasks } from './tasks/tasks.js';
+import type { Tasks } from './tasks.js';
 
 /** After this time the task of an unavailable endpoint is given up. */
 const GIVE_UP_AFTER_MS = 3_600_000;
@@ -25,9 +25,9 @@ export function createTaskCancellations(deps: {
   const { pool, cancelTask, clock, metrics, log } = deps;
 
   async function cancel(task: TaskToCancel): Promise<void> {
-    const { runId, connector, location, requestId, createdAt } = task;
+    const { runId, connector, createdAt } = task;
     try {
-      await cancelTask(connector, location, requestId);
+      await cancelTask(task);
       metrics.repairs.inc({ kind: 'cancelled_task' });
     } catch (error) {
       const isGivenUp = clock() - createdAt.getTime() > GIVE_UP_AFTER_MS;

@@ -27,6 +27,7 @@ describe('the anchor of an interval', () => {
       metadata: null,
       worker: 'event',
       fullEveryDays: null,
+      endpointId: null,
       scheduledAt: new Date(scheduledAt),
       anchorAt: new Date(anchorAt),
       nextRunAt: new Date(scheduledAt + HOUR_MS),

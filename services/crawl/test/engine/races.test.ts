@@ -98,6 +98,7 @@ describe('races of a run', () => {
       metadata: null,
       worker: 'event',
       fullEveryDays: null,
+      endpointId: null,
       scheduledAt: new Date(at),
       anchorAt: new Date(at),
       nextRunAt: new Date(at),

@@ -6,7 +6,7 @@ import { type ClaimedRow, saveTaskLocation } from '../../src/db/claimed-runs.js'
 import { pauseSchedule, removeSchedules } from '../../src/db/schedules.js';
 import { createCrawlMetrics } from '../../src/engine/metrics.js';
 import { createTaskCancellations } from '../../src/engine/task-cancellations.job.js';
-import { createTasks, type Tasks } from '../../src/engine/tasks/tasks.js';
+import { createTasks, type Tasks } from '../../src/engine/tasks.js';
 import { type Endpoint, startEndpoint } from '../support/endpoint.js';
 import { times, useRunRows } from '../support/run-rows.js';
 
@@ -17,7 +17,12 @@ describe('the remote task of an attempt that ended without a word from its endpo
   beforeAll(async () => {
     endpoint = await startEndpoint();
     const secrets = new Map([['files_1', [Buffer.alloc(32)]]]);
-    tasks = createTasks({ endpoints: new Map([['files_1', endpoint.url]]), secrets, clock: () => rows.now });
+    tasks = createTasks({
+      endpoints: new Map([['files_1', endpoint.url]]),
+      secrets,
+      clock: () => rows.now,
+      organisationEndpoints: { find: async () => undefined },
+    });
   });
   beforeEach(async () => {
     endpoint.asked.length = 0;

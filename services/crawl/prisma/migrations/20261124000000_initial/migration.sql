@@ -4,8 +4,8 @@ create type run_trigger as enum ('schedule', 'manual', 'missed');
 
 create type schedule_state as enum ('active', 'paused', 'finished');
 
--- Who does the work of a run: whoever consumes its event, or a worker that claims it.
-create type run_worker as enum ('event', 'pull');
+-- Who does the work of a run: whoever consumes its event, a worker that claims it, or an endpoint of the organisation.
+create type run_worker as enum ('event', 'pull', 'endpoint');
 
 create type run_mode as enum ('incremental', 'full');
 
@@ -31,6 +31,20 @@ create table connector_instances (
   primary key (org_id, connector, instance)
 );
 
+-- Endpoints that organisations have registered, which crawl.
+create table endpoints (
+  id uuid primary key,
+  org_id uuid not null,
+  url text not null,
+  description text not null,
+  -- A JSON array, sealed: the secret that signs requests, and the one before it.
+  secrets_sealed text not null,
+  created_by uuid not null,
+  created_at timestamptz(3) not null,
+  rotated_at timestamptz(3),
+  unique (org_id, id)
+);
+
 create table runs (
   id uuid primary key,
   schedule_id uuid not null,
@@ -43,6 +57,7 @@ create table runs (
   -- Identifies the occasion of the run: `<revision>:<epoch ms>` of its time, or `m<id>` of a request.
   tick text not null,
   worker run_worker default 'event' not null,
+  endpoint_id uuid,
   mode run_mode default 'full' not null,
   -- What the run was ordered to do, as the schedule said when the run was made; null once it has ended. A schedule that
   -- is replaced meanwhile changes nothing about it.
@@ -187,6 +202,7 @@ create table schedules (
   timeout_ms integer not null,
   metadata jsonb,
   worker run_worker default 'event' not null,
+  endpoint_id uuid,
   -- A full crawl is due this long after the last one; null: only the first one is full.
   full_every_days smallint,
   state schedule_state not null,
@@ -200,12 +216,15 @@ create table schedules (
   missed_runs integer default 0 not null,
   -- What an hourly interval that does not divide 24 is counted from. It outlives a replacement that changes no time.
   anchor_at timestamptz(3) not null,
+  constraint schedules_endpoint foreign key (org_id, endpoint_id) references endpoints (org_id, id),
+  constraint schedules_worker check ((worker = 'endpoint') = (endpoint_id is not null)),
   constraint schedules_next_run check (
     case when state = 'active' then next_run_at is not null or not is_recurring else next_run_at is null end)
 ) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=1000);
 -- What the dispatcher reads: its length is the number of schedules that are due.
 create index schedules_due on schedules (next_run_at) where state = 'active';
 create index schedules_paused_until on schedules (paused_until) where paused_until is not null;
+create index schedules_of_endpoint on schedules (org_id, endpoint_id) where endpoint_id is not null;
 create unique index schedules_instance on schedules (org_id, connector, instance);
 
 -- The outbox of packages/events, word for word: a test compares them.

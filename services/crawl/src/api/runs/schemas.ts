@@ -32,7 +32,7 @@ export const RunItem = Type.Object(
     worker: Type.Unsafe<RunWorker>({
       enum: [...runWorkers],
       description:
-        'Who does the work. `event`: nobody in this platform, unless the operator has set an endpoint.',
+        'Who does the work. `event`: nobody in this platform, unless the operator has set an endpoint. `pull`: a worker that claims it. `endpoint`: an endpoint of the organisation.',
     }),
     isWorkerSet: Type.Boolean({ description: NO_WORKER }),
     mode: Type.Unsafe<RunMode>({ enum: [...runModes] }),

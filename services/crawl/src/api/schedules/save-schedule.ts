@@ -2,6 +2,7 @@ import type { AccountPrincipal } from '@platform/auth';
 import { DEFAULT_INSTANCE } from '@platform/events';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
+import { isEndpointViolation } from '../../db/endpoints.js';
 import { hasInstance } from '../../db/instances.js';
 import { findSchedule, type NewSchedule, upsertSchedule } from '../../db/schedules.js';
 import type { InstanceKey } from '../../domain/instance-key.js';
@@ -20,7 +21,16 @@ export function toNewSchedule(
 ): NewSchedule {
   const read = readScheduleBody(body, now);
   if ('faults' in read) throw invalidSchedule(read.faults);
-  const { scheduleConfig: config, priority, maxRetries, timeout, metadata, worker, fullEvery } = read.body;
+  const {
+    scheduleConfig: config,
+    priority,
+    maxRetries,
+    timeout,
+    metadata,
+    worker,
+    endpointId,
+    fullEvery,
+  } = read.body;
   if (!config.isEnabled) throw disabledJob();
   if (config.scheduleType === 'once' && Date.parse(config.scheduledTime) <= now) throw timeNotInFuture();
   const scheduledAt = new Date(now);
@@ -37,6 +47,7 @@ export function toNewSchedule(
     timeoutMs: timeout,
     metadata: metadata ?? null,
     worker,
+    endpointId: endpointId ?? null,
     fullEveryDays: fullEvery === undefined ? null : Number(fullEvery.slice(1, -1)),
     scheduledAt,
     anchorAt: scheduledAt,
@@ -52,13 +63,16 @@ function keepAnchor(wanted: NewSchedule, current: Schedule, now: number): NewSch
   return { ...kept, nextRunAt: new Date(nextRunAfter(plan, now) ?? wanted.nextRunAt) };
 }
 
+const unknownEndpoint = { field: 'endpointId', message: 'is not an endpoint of the organisation' };
+
 /** Creates or replaces the schedule. @returns the revision of the saved schedule. @throws AppError 404 without the instance. */
 export async function saveSchedule(pool: pg.Pool, wanted: NewSchedule, now: number): Promise<number> {
   for (;;) {
     const current = isAnchored(wanted.config) ? await findSchedule(pool, wanted) : undefined;
-    const saved = current
-      ? await upsertSchedule(pool, keepAnchor(wanted, current, now), current.revision)
-      : await upsertSchedule(pool, wanted);
+    const schedule = current ? keepAnchor(wanted, current, now) : wanted;
+    const saved = await upsertSchedule(pool, schedule, current?.revision).catch((error: unknown) => {
+      throw isEndpointViolation(error) ? invalidSchedule([unknownEndpoint]) : error;
+    });
     if (wanted.instance !== DEFAULT_INSTANCE && !(await hasInstance(pool, wanted))) throw instanceNotFound();
     // Another change was committed first: read again what this one replaces.
     if (saved !== undefined) return saved;

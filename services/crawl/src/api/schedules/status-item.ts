@@ -52,6 +52,7 @@ export const StatusItem = Type.Object(
       Type.String({ format: 'date-time', description: 'Set while an expected run has not started in time.' }),
     ),
     worker: Type.Unsafe<RunWorker>({ enum: [...runWorkers] }),
+    endpointId: Nullable(Type.String({ format: 'uuid', description: 'The endpoint that crawls.' })),
     isWorkerSet: Type.Boolean({ description: NO_WORKER }),
     fullEvery: Nullable(
       Type.String({ description: 'How often everything is crawled instead of the changes, such as `P7D`.' }),
@@ -155,6 +156,7 @@ export function toStatusItem(status: ScheduleStatus, shownAt: ShownAt): StatusIt
     standstill: explainStandstill(status, now),
     overdueSince: iso(findOverdue(schedule, run, shownAt)),
     worker: schedule.worker,
+    endpointId: schedule.endpointId,
     isWorkerSet: schedule.worker !== 'event' || shownAt.hasEndpoint(connector),
     fullEvery: schedule.fullEveryDays === null ? null : `P${schedule.fullEveryDays}D`,
     consecutiveFailures: health.consecutiveFailures,

@@ -9,5 +9,7 @@ export const tooManyWaiting = (): AppError =>
     code: 'TOO_MANY_WAITING',
     message: 'Too many workers of the organisation wait for a run already',
   });
+export const continueRefused = (): AppError =>
+  validationError([{ field: 'state', message: 'must not be continue: an endpoint has no slices' }]);
 export const invalidCheckpoint = (message: string): AppError =>
   validationError([{ field: 'checkpoint', message }]);

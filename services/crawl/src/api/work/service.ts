@@ -4,7 +4,7 @@ import type pg from 'pg';
 import type { ClaimedRow, RunClaim, SliceResult } from '../../db/claimed-runs.js';
 import { claimWork, continueRun, findWork, renewWork, type WorkRun } from '../../db/work.js';
 import { toRunProgress } from '../../domain/run-progress.js';
-import { invalidCheckpoint, leaseLost, tooManyWaiting, workNotFound } from './errors.js';
+import { continueRefused, invalidCheckpoint, leaseLost, tooManyWaiting, workNotFound } from './errors.js';
 import type {
   ClaimedWork,
   FinishBody,
@@ -16,6 +16,8 @@ import type {
 import type { WaitingWorkers } from './waiting-workers.js';
 
 /*
+ * Endpoints may report here, too, with the lease of their order, but have no slices.
+ *
  * Workers that pull: they claim runs of their organisation's connectors, report with heartbeats, and finish slices. The
  * lease is the number of the claim, so a worker that has lost its run changes nothing.
  */
@@ -212,6 +214,7 @@ export function createWorkService(deps: {
       const before = await findWork(pool, { id, orgId });
       if (!before) throw workNotFound();
       if (before.finishedClaim !== body.lease) {
+        if (body.state === 'continue' && before.worker !== 'pull') throw continueRefused();
         const { lease, checkpoint, counters } = body;
         // The checkpoint is kept whatever the state, as a failed attempt goes on from it.
         if (checkpoint !== undefined || counters !== undefined)

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '@platform/service-kit';
+import { type Clock, TargetDenied } from '@platform/service-kit';
 import type { Dispatcher } from 'undici';
 import { readRetryAfter } from './retry-after.js';
 import { signatureHeaders } from './signature.js';
@@ -38,7 +38,11 @@ const CONNECTION_ERRORS: Readonly<Record<string, string>> = {
   ENETUNREACH: 'there is no route to it',
   EHOSTDOWN: 'there is no route to it',
   ENOTFOUND: 'its name is unknown',
+  ENODATA: 'its name has no address',
   EAI_AGAIN: 'its name cannot be looked up',
+  ESERVFAIL: 'its name cannot be looked up',
+  ETIMEOUT: 'its name cannot be looked up',
+  ECANCELLED: 'its name cannot be looked up',
 };
 
 async function readBody(body: Dispatcher.ResponseData['body']): Promise<unknown> {
@@ -64,7 +68,12 @@ export interface EndpointRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly url: URL;
   readonly requestId: string;
-  readonly order?: { readonly body: string; readonly idempotencyKey: string; readonly deadline: string };
+  readonly order?: {
+    readonly body: string;
+    readonly idempotencyKey: string;
+    readonly deadline: string;
+    readonly lease: number;
+  };
   readonly signal: AbortSignal;
 }
 
@@ -88,12 +97,15 @@ function toHeaders({ method, url, requestId, order }: EndpointRequest, { secrets
       'content-type': 'application/json',
       'idempotency-key': order.idempotencyKey,
       'x-run-deadline': order.deadline,
+      'x-run-lease': String(order.lease),
     }),
   };
 }
 
 function toEndpointError(error: unknown): Error {
   if (error instanceof EndpointUnavailable) return error;
+  if (error instanceof TargetDenied)
+    return new Error("The operator of the platform does not allow the endpoint's address", { cause: error });
   const { code, message, name } = error as { code?: unknown; message: string; name?: string };
   const connectionError = typeof code === 'string' ? CONNECTION_ERRORS[code] : undefined;
   const isLate = name === 'TimeoutError';
@@ -129,7 +141,7 @@ export async function callEndpoint(
     if (UNAVAILABLE_STATUSES.has(status)) {
       const given = AbortSignal.timeout(DISCARD_TIMEOUT_MS);
       await body.dump({ limit: MAX_BODY_BYTES, signal: given }).catch(() => undefined);
-      throw new EndpointUnavailable(`The endpoint answered ${status}`, retryAfterMs);
+      throw new EndpointUnavailable(`The endpoint answered ${status}`, retryAfterMs, undefined, status);
     }
     return { status, location: toText(headers['location']), retryAfterMs, body: await readBody(body) };
   } catch (error) {

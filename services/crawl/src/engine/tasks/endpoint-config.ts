@@ -36,7 +36,8 @@ const SECRET = /^whsec_((?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]
 const MIN_SECRET_BYTES = 24;
 const MAX_SECRET_BYTES = 64;
 
-function parseSecret(value: string): Buffer | undefined {
+/** @returns undefined when it is none. */
+export function parseSecret(value: string): Buffer | undefined {
   const key = Buffer.from(SECRET.exec(value)?.[1] ?? '', 'base64');
   return key.length >= MIN_SECRET_BYTES && key.length <= MAX_SECRET_BYTES ? key : undefined;
 }

@@ -13,9 +13,11 @@ import { type Task, type TaskContext, type TaskOrder, EndpointUnavailable } from
  *
  *   POST <endpoint>            the order as JSON. `Idempotency-Key` names run and attempt: a worker that
  *                              takes over the run posts the same order again, byte for byte (its deadline,
- *                              which moves, is in `X-Run-Deadline`); a retry is a new order
+ *                              which moves, is in `X-Run-Deadline`, its lease, which is that of the claim, in
+ *                              `X-Run-Lease`); a retry is a new order
  *     200, 204                 done
  *     202 + Location           accepted; the location, of the same origin, reports the progress
+ *     202                      accepted; the endpoint reports through the API, with the lease of the order
  *     429, 502, 503, 504       unavailable, as when the connection fails: the same order is posted again later
  *     anything else            failed
  *   GET <location>             polled until done, as often as `Retry-After` says, within limits
@@ -63,9 +65,8 @@ function readProgress({ status, body }: EndpointResponse): Progress {
   };
 }
 
-/** @throws Error when the location is missing, no URL, or of another origin than the endpoint. */
-export function toStatusUrl(endpoint: URL, location: string | undefined): URL {
-  if (location === undefined) throw new Error('The endpoint answered 202 without a Location to follow');
+/** @throws Error when the location is no URL, or of another origin than the endpoint. */
+export function toStatusUrl(endpoint: URL, location: string): URL {
   if (!URL.canParse(location, endpoint.href))
     throw new Error('The endpoint answered with a Location that is no URL');
   const url = new URL(location, endpoint);
@@ -132,17 +133,31 @@ export function createHttpTask(endpoint: URL, deps: EndpointAccess): Task {
       body: JSON.stringify(order),
       idempotencyKey: `${order.runId}-${order.attempt}`,
       deadline: context.deadline,
+      lease: context.lease,
     });
     if (response.status === 200 || response.status === 204) {
       context.accepted();
       return;
     }
     if (response.status !== 202) throw new Error(`The endpoint answered ${response.status}`);
+    if (response.location === undefined) {
+      context.accepted();
+      // The endpoint finishes the run, which stops this; otherwise the attempt times out.
+      await waitForAbort(context.signal);
+      return;
+    }
     const statusUrl = toStatusUrl(endpoint, response.location);
     context.accepted(statusUrl.href);
     await follow(statusUrl, context, response.retryAfterMs);
   };
 }
+
+const waitForAbort = (signal: AbortSignal): Promise<never> =>
+  new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => {
+      reject(signal.reason as Error);
+    });
+  });
 
 /** The endpoint reported that the task failed, so there is nothing to cancel. */
 class TaskFailed extends Error {

@@ -4,12 +4,12 @@ import { type Platform, startPlatform } from '../../support/platform.js';
 
 const daily = { scheduleType: 'daily', hour: 2, minute: 15 };
 
-/* Workers that pull, through HTTP. The retry delay is 100 ms, and a lease lasts for 5 s. */
+/* Workers that pull, through HTTP. The retry delay is 100 ms, and a lease for 30 s, which no test outlasts. */
 
 describe('workers that pull', () => {
   let platform: Platform;
   beforeAll(async () => {
-    platform = await startPlatform({ backend: 'postgres' });
+    platform = await startPlatform({ backend: 'postgres', env: { STALLED_INTERVAL_MS: '30000' } });
   });
   afterAll(() => platform.close());
   afterEach(() => platform.call('DELETE', '/schedule/all'));

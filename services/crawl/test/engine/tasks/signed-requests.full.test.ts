@@ -52,6 +52,29 @@ describe('signed requests to endpoints', () => {
     expect(await crawls.outcome('files_2', 'completed')).toMatchObject({ attempts: 1 });
   });
 
+  it('replace an earlier order in the example, unless they are older', async () => {
+    const secret = Buffer.from(TASK_SECRET.replace('whsec_', ''), 'base64');
+    const order = async (runId: string, attempt: number) => {
+      const body = JSON.stringify({ runId, attempt, orgId: 'o', connector: 'wiki_1', instance: 'default' });
+      const headers = signatureHeaders([secret], {
+        id: `${runId}-${attempt}`,
+        at: Date.now(),
+        content: body,
+      });
+      return (await fetch(`${sampleUrl}/crawl`, { method: 'POST', headers, body })).status;
+    };
+    const answers: number[] = [];
+    for (const [runId, attempt] of [
+      ['2', 1],
+      ['2', 2],
+      ['1', 9],
+      ['3', 1],
+      ['2', 3],
+    ] as const)
+      answers.push(await order(runId, attempt));
+    expect(answers).toEqual([202, 202, 409, 202, 409]);
+  });
+
   describe('that are forged are refused by the endpoint of the README:', () => {
     const secret = Buffer.from(TASK_SECRET.replace('whsec_', ''), 'base64');
     const body = '{"runId":"1"}';
@@ -92,7 +115,7 @@ describe('signed requests to endpoints', () => {
       'webhook-timestamp',
       'x-request-id',
     ];
-    const ofOrder = ['content-length', 'content-type', 'idempotency-key', 'x-run-deadline'];
+    const ofOrder = ['content-length', 'content-type', 'idempotency-key', 'x-run-deadline', 'x-run-lease'];
     expect(order?.body).toMatchObject({ attempt: 1, mode: 'full' });
     expect(Object.keys(order?.headers ?? {}).toSorted()).toEqual([...always, ...ofOrder].toSorted());
     expect(Object.keys(question?.headers ?? {}).toSorted()).toEqual(always.toSorted());

@@ -1,0 +1,46 @@
+import { Type } from 'typebox';
+
+const Instant = Type.String({ format: 'date-time' });
+const Url = Type.String({ minLength: 1, maxLength: 2_048, description: 'Where orders are posted.' });
+const Description = Type.String({ maxLength: 500, pattern: '^[^\\u0000]*$' });
+
+export const EndpointItem = Type.Object(
+  {
+    endpointId: Type.String({ format: 'uuid' }),
+    url: Url,
+    description: Description,
+    createdBy: Type.String({ format: 'uuid' }),
+    createdAt: Instant,
+    rotatedAt: Type.Union([Instant, Type.Null()], { description: 'When its secret was last rotated.' }),
+    connectors: Type.Array(Type.String(), { description: 'The connectors whose schedules use it.' }),
+  },
+  { title: 'CrawlEndpoint' },
+);
+export type EndpointItem = Type.Static<typeof EndpointItem>;
+
+export const EndpointWithSecret = Type.Object(
+  {
+    ...EndpointItem.properties,
+    secret: Type.String({ description: 'It signs requests to the endpoint, and is shown this once.' }),
+  },
+  { title: 'CrawlEndpointWithSecret' },
+);
+export type EndpointWithSecret = Type.Static<typeof EndpointWithSecret>;
+
+export const EndpointBody = Type.Object(
+  { url: Url, description: Type.Optional(Description) },
+  { additionalProperties: false },
+);
+
+export const TestResult = Type.Object(
+  {
+    isOk: Type.Boolean({ description: 'Whether it answered, and accepted the signature.' }),
+    status: Type.Union([Type.Integer(), Type.Null()], { description: 'Null when it did not answer.' }),
+    message: Type.String(),
+  },
+  { title: 'CrawlEndpointTest' },
+);
+export type TestResult = Type.Static<typeof TestResult>;
+
+export const EndpointPath = Type.Object({ endpointId: Type.String({ format: 'uuid' }) });
+export type EndpointPath = Type.Static<typeof EndpointPath>;

@@ -1,0 +1,163 @@
+import { createHmac } from 'node:crypto';
+import { waitFor } from '@platform/testing';
+import { type Asked, type Endpoint, json, startEndpoint } from '../support/endpoint.js';
+import { type Organisation, type Platform, startPlatform } from '../support/platform.js';
+
+const daily = { scheduleType: 'daily', hour: 2, minute: 15 };
+const none = '01900000-0000-7000-8000-000000000000';
+
+/* Endpoints that an organisation registers: its secrets, what may be called, and both ways to report. */
+
+describe('endpoints of an organisation', () => {
+  let platform: Platform;
+  let endpoint: Endpoint;
+  let other: Organisation;
+  beforeAll(async () => {
+    endpoint = await startEndpoint();
+    platform = await startPlatform({
+      backend: 'postgres',
+      env: {
+        ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
+        ENDPOINT_ALLOWED_TARGETS: new URL(endpoint.url).host,
+      },
+    });
+    other = await platform.createOrganisation();
+  });
+  afterAll(async () => {
+    await platform.close();
+    await endpoint.close();
+  });
+  beforeEach(() => {
+    endpoint.asked.length = 0;
+    endpoint.answer = (_asked, response) => {
+      json(response, 200);
+    };
+  });
+  afterEach(() => platform.call('DELETE', '/schedule/all'));
+
+  const register = async (body: object = { url: endpoint.url, description: 'The wiki' }) =>
+    (await platform.call('POST', '/endpoints', { body })).body.data;
+  const schedule = (endpointId: string, token = platform.admin.token) =>
+    platform.call('POST', '/files_1/schedule', {
+      token,
+      body: { scheduleConfig: daily, worker: 'endpoint', endpointId, maxRetries: 0 },
+    });
+  const run = async (): Promise<string> => (await platform.call('POST', '/files_1/run')).body.data.runId;
+  const waitForRun = (runId: string, outcome: string) =>
+    waitFor(
+      async () => {
+        const { data } = (await platform.call('GET', `/files_1/runs/${runId}`)).body;
+        return data.outcome === outcome && data;
+      },
+      { what: outcome },
+    );
+  const sign = (secret: string, { headers, text, method, path }: Asked) =>
+    `v1,${createHmac('sha256', Buffer.from(secret.replace('whsec_', ''), 'base64'))
+      .update([headers['webhook-id'], headers['webhook-timestamp'], text || `${method} ${path}`].join('.'))
+      .digest('base64')}`;
+
+  it('crawl for its schedules alone, and cannot be removed while one uses them', async () => {
+    const { secret, endpointId, ...item } = await register();
+    expect(item).toMatchObject({ url: endpoint.url, description: 'The wiki', connectors: [] });
+    const { rows } = await platform.db.query<{ row: string }>('select endpoints::text as row from endpoints');
+    expect(rows.map(({ row }) => row).join()).not.toContain(secret.replace('whsec_', ''));
+    expect((await schedule(endpointId)).status).toBe(201);
+    const listed = (await platform.call('GET', '/endpoints')).body.data;
+    expect(listed).toContainEqual({ endpointId, ...item, connectors: ['files_1'] });
+    expect((await platform.call('GET', '/endpoints', { token: other.token })).body.data).toEqual([]);
+    const runId = await run();
+    expect(await waitForRun(runId, 'completed')).toMatchObject({ worker: 'endpoint', isWorkerSet: true });
+    const [order] = endpoint.asked;
+    expect(order?.body).toMatchObject({ runId, attempt: 1, connector: 'files_1' });
+    expect(order?.headers).toMatchObject({
+      'webhook-signature': sign(secret, order as Asked),
+      'x-run-lease': '1',
+    });
+
+    const refused = await platform.call('DELETE', `/endpoints/${endpointId}`);
+    expect([refused.status, refused.body.error.code]).toEqual([409, 'ENDPOINT_IN_USE']);
+    const foreign = { token: other.token };
+    expect((await platform.call('DELETE', `/endpoints/${endpointId}`, foreign)).status).toBe(404);
+    for (const [id, token] of [
+      [endpointId, other.token],
+      [none, platform.admin.token],
+    ]) {
+      const answer = await schedule(id as string, token);
+      expect([answer.status, answer.body.error.details]).toEqual([
+        400,
+        'endpointId: is not an endpoint of the organisation',
+      ]);
+    }
+    await platform.call('DELETE', '/files_1/schedule');
+    expect((await platform.call('DELETE', `/endpoints/${endpointId}`)).status).toBe(200);
+    expect(platform.crawl.logged()).not.toContain(secret);
+  });
+
+  it('may report through the API with the lease of the order, instead of being polled', async () => {
+    endpoint.answer = (_asked, response) => {
+      json(response, 202);
+    };
+    await schedule((await register()).endpointId);
+    const runId = await run();
+    const order = await waitFor(() => endpoint.asked[0], { what: 'the order' });
+    const lease = Number(order.headers['x-run-lease']);
+    const report = (path: string, body: object) => platform.call('POST', `/work/${runId}/${path}`, { body });
+    expect((await report('heartbeat', { lease, progress: 50, log: ['half'] })).body.cancelled).toBe(false);
+    expect((await report('finish', { lease, state: 'continue', checkpoint: { page: 1 } })).status).toBe(400);
+    expect((await report('finish', { lease: lease + 1, state: 'completed' })).status).toBe(409);
+    const counters = { items: 3, deleted: 0, failed: 0, bytes: 7 };
+    expect((await report('finish', { lease, state: 'completed', counters })).body).toEqual({
+      state: 'completed',
+    });
+    expect(await waitForRun(runId, 'completed')).toMatchObject({ ...counters, log: [{ message: 'half' }] });
+    expect(endpoint.asked).toHaveLength(1);
+
+    const failing = await run();
+    await waitFor(() => endpoint.asked[1], { what: 'the next order' });
+    await platform.call('POST', `/work/${failing}/finish`, {
+      body: { lease: 1, state: 'failed', reason: 'no' },
+    });
+    expect(await waitForRun(failing, 'failed')).toMatchObject({ reason: 'no' });
+  });
+
+  it('sign with both secrets for a day after a rotation', async () => {
+    const { secret, endpointId } = await register();
+    const rotated = (await platform.call('POST', `/endpoints/${endpointId}/rotate`)).body.data;
+    expect(rotated.secret).not.toBe(secret);
+    const test = () => platform.call('POST', `/endpoints/${endpointId}/test`);
+    endpoint.answer = (_asked, response) => {
+      json(response, 404);
+    };
+    expect((await test()).body.data).toEqual({ isOk: true, status: 404, message: 'It answered 404' });
+    const [asked] = endpoint.asked as [Asked];
+    expect(asked.method).toBe('GET');
+    expect(asked.headers['webhook-signature']).toBe(`${sign(rotated.secret, asked)} ${sign(secret, asked)}`);
+    await platform.db.query("update endpoints set rotated_at = rotated_at - interval '1 day'");
+    endpoint.answer = (_asked, response) => {
+      json(response, 401);
+    };
+    expect((await test()).body.data).toMatchObject({ isOk: false, status: 401 });
+    const later = endpoint.asked[1] as Asked;
+    expect(later.headers['webhook-signature']).toBe(sign(rotated.secret, later));
+  });
+
+  it('are called at the addresses alone that the operator allows', async () => {
+    for (const url of [
+      'ftp://a.example/',
+      'https://10.0.0.1/',
+      'http://127.0.0.1:9/',
+      'https://u:p@a.example/',
+      'x',
+    ]) {
+      const answer = await platform.call('POST', '/endpoints', { body: { url } });
+      expect([answer.status, answer.body.error.details]).toEqual([400, expect.stringMatching(/^url: /)]);
+    }
+    // The name is judged when it is resolved.
+    const { endpointId } = await register({ url: 'https://localhost:9/crawl' });
+    const { body } = await platform.call('POST', `/endpoints/${endpointId}/test`);
+    const message = "The operator of the platform does not allow the endpoint's address";
+    expect(body.data).toEqual({ isOk: false, status: null, message });
+    await schedule(endpointId);
+    expect(await waitForRun(await run(), 'failed')).toMatchObject({ reason: message });
+  });
+});
