@@ -20,6 +20,7 @@ import { createIntrospect } from './credentials/introspection/service.js';
 import { startLiveness } from './credentials/liveness/feature.js';
 import { startExpiry } from './jobs/expiry.job.js';
 import { registerMcpServers } from './mcp/servers/feature.js';
+import { discoveryRoutes } from './mcp/discovery/routes.js';
 import { registerMcp } from './mcp/endpoint/feature.js';
 import { registerApplications } from './oauth/applications/routes.js';
 import { registerConsent } from './oauth/consent/routes.js';
@@ -122,15 +123,17 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
     settings: toMcpServerSettings(config),
     signClaims: keys.signClaims,
   });
-  registerMcp(app, {
+  const mcpSettings = toMcpSettings(config);
+  const endpoint = registerMcp(app, {
     ...common,
     tokens,
-    settings: toMcpSettings(config),
+    settings: mcpSettings,
     findOrganisationName: createFindOrganisationName(pool),
     exchangeFor: oauth.exchangeFor,
     recordCall,
     findCatalogue,
   });
+  discoveryRoutes(app, mcpSettings, endpoint);
   registerServiceRoutes(app, {
     ...common,
     keys,

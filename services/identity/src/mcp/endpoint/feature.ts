@@ -2,8 +2,7 @@ import type { App, Clock, Logger, Shutdown } from '@platform/service-kit';
 import type { Registry } from 'prom-client';
 import type { ExchangeFor } from '../../oauth/provider/token-exchange.js';
 import type { ToolCallRecorder } from '../activity/recorder.js';
-import { discoveryRoutes } from '../discovery/routes.js';
-import { createToolEndpoint, type FindCatalogue } from './endpoint.js';
+import { createToolEndpoint, type FindCatalogue, type ToolEndpoint } from './endpoint.js';
 import { createTools, type ToolDeps } from './registry.js';
 import { createRequestLimit } from '../../base/rate-limits/request-limit.js';
 import { mcpRoutes } from './routes.js';
@@ -29,7 +28,7 @@ function openWaits(limits: WaitLimits, shutdown: Shutdown): Waits {
   return waits;
 }
 
-/** Registers `/mcp` with the platform's own tools. */
+/** Registers `/mcp` with the platform's own tools. @returns the endpoint behind it. */
 export function registerMcp(
   app: App,
   deps: Pick<ToolDeps, 'findOrganisationName' | 'tokens'> & {
@@ -44,7 +43,7 @@ export function registerMcp(
     readonly log: Logger;
     readonly shutdown: Shutdown;
   },
-): void {
+): ToolEndpoint {
   const { settings, clock, log, shutdown } = deps;
   const { services, publicUrl, version } = settings;
   const tools = createTools({
@@ -57,5 +56,5 @@ export function registerMcp(
   const endpoint = createToolEndpoint({ ...deps, tools, observeCall, version });
   const countRequest = createRequestLimit(settings.requestsPerMinute, clock);
   mcpRoutes(app, { endpoint, countRequest, publicUrl, log });
-  discoveryRoutes(app, { publicUrl, version }, endpoint);
+  return endpoint;
 }
