@@ -154,7 +154,7 @@ describeEachBackend('runs on %s', (backend) => {
       (await runs.platform.call('GET', '/files_1/schedule')).body.data.progress as number;
     await waitFor(async () => (await shown()) === 20, { what: '20 when the task is accepted' });
     progress = 50;
-    await waitFor(async () => (await shown()) === 60, { what: 'progress' });
+    await waitFor(async () => (await shown()) === 50, { what: 'progress' });
     expect((await runs.platform.call('POST', '/files_1/pause')).status).toBe(200);
     await waitFor(
       () => runs.endpoint.asked.some(({ method, path }) => method === 'DELETE' && path === '/tasks/7'),

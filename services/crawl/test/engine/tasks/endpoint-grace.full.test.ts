@@ -51,7 +51,7 @@ describe('the grace of an endpoint', () => {
     };
     await schedule();
     await crawls.run('files_1');
-    await waitFor(async () => (await item()).progress === 60, { what: 'progress' });
+    await waitFor(async () => (await item()).progress === 50, { what: 'progress' });
     state = 'away';
     await waitFor(async () => (await item()).failedReason !== null, { what: 'the reason' });
     expect(await item()).toMatchObject({
