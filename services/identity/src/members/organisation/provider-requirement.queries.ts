@@ -7,15 +7,15 @@ const isRequired = Prisma.sql`exists (
     join identity_domains domain on domain.org_id = provider.org_id and domain.verified_at is not null
   where provider.org_id = users.org_id and provider.is_required and domain.domain = split_part(users.email, '@', -1))`;
 
-/** Returns the organisation that has verified the domain, if it requires its provider for accounts of the domain. */
+/** Returns the organisation that has verified the domain of the address, if it requires its provider for accounts there. */
 export async function findRequiringOrganisation(
   db: Client | Transaction,
-  domain: string,
+  email: string,
 ): Promise<string | undefined> {
   const rows = await db.$queryRaw<{ orgId: string }[]>`
     select provider.org_id::text as "orgId"
     from identity_domains domain join identity_providers provider on provider.org_id = domain.org_id
-    where domain.domain = ${domain} and domain.verified_at is not null and provider.is_required`;
+    where domain.domain = split_part(${email}, '@', -1) and domain.verified_at is not null and provider.is_required`;
   return rows[0]?.orgId;
 }
 

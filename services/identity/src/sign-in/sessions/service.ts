@@ -7,7 +7,6 @@ import { insertAuditEntry } from '../../audit/queries.js';
 import type { ClientAddress } from '../../base/caller/client.js';
 import { findPlace, isKnownDevice, recordBrowser } from '../known-devices/service.js';
 import { findRequiringOrganisation } from '../../members/organisation/provider-requirement.queries.js';
-import { getDomain } from '../identity-provider/domain.js';
 import { areCodesEnabled } from '../../members/organisation/queries.js';
 import type { OneTimeSecrets } from '../../mails/one-time-secrets/service.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
@@ -77,7 +76,7 @@ export function createSessionService(deps: {
       });
       // Where the organisation of a domain requires its provider, the answer does not tell whether the password was right, or
       // whether there is an account. Another organisation's account at the domain keeps its password.
-      const requiredBy = await findRequiringOrganisation(prisma, getDomain(email));
+      const requiredBy = await findRequiringOrganisation(prisma, email);
       const isRefused = account !== null && account.orgId === requiredBy;
       if (!account || isRefused) {
         failures.record({ email, method, client, ...(isRefused && { reason: 'provider required' }) });
