@@ -16,6 +16,7 @@ const DIALOGS: Readonly<Record<string, number>> = {
   '/account/tokens': 2,
   '/crawls': 2,
   '/crawls/connectors/wiki_1': 3,
+  '/mails/suppressions': 1,
   '/organisation/members': 7,
   '/organisation/sign-in': 5,
   '/organisation/tokens': 2,
