@@ -1,20 +1,14 @@
 import { CRAWL_NOTICE_PATH, CrawlNotice, NOTICE_SCOPE, requireService } from '@platform/auth';
-import type { App, Clock } from '@platform/service-kit';
+import type { App } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { bearer, errorResponses } from '../../base/openapi.js';
-import { describeCrawls } from '../../mails/outbox/crawl-emails.js';
-import type { Outbox } from '../../mails/outbox/outbox.js';
-import type { Prisma } from '../../resources.js';
-import { findAdministrators } from '../smtp/queries.js';
+import { type CrawlNoticeContext, notifyOfCrawls } from './service.js';
 
 /**
  * Registers the route of the crawl service. The mails are stored when it answers, so crawl can forget the notice: it
  * requires a service credential with `admins:notify`.
  */
-export function registerCrawlNotices(
-  app: App,
-  { prisma, outbox, clock }: { readonly prisma: Prisma; readonly outbox: Outbox; readonly clock: Clock },
-): void {
+export function registerCrawlNotices(app: App, ctx: CrawlNoticeContext): void {
   app.post(
     CRAWL_NOTICE_PATH,
     {
@@ -31,18 +25,7 @@ export function registerCrawlNotices(
         },
       },
     },
-    async (request, reply) => {
-      const { orgId, crawls } = request.body;
-      const at = new Date(clock());
-      const detail = describeCrawls(crawls);
-      const recipients = await prisma.$transaction(async (tx) => {
-        const administrators = await findAdministrators(tx, orgId);
-        for (const { id: userId } of administrators)
-          await outbox.add(tx, { kind: 'crawl_notice', to: { userId }, detail, requestId: request.id }, at);
-        return administrators.length;
-      });
-      outbox.wake();
-      return reply.code(202).send({ recipients });
-    },
+    async (request, reply) =>
+      reply.code(202).send({ recipients: await notifyOfCrawls(ctx, request.body, request.id) }),
   );
 }

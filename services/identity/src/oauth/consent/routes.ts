@@ -7,12 +7,11 @@ import { toCaller } from '../../base/caller/actor.js';
 import { consentPage, nothingAllowedPage } from './page.js';
 import { type ConsentService, createConsentService } from './service.js';
 import { CONSENT_PATH } from '../provider/issuer.js';
-import { ConfirmationRequired } from '../../sign-in/confirmation/errors.js';
-import { toConfirmPath } from '../../sign-in/confirmation/page.js';
+import { ConfirmationRequired } from '../../sign-in/sessions/confirmed.js';
 import { createFormToken, requireFormToken } from '../../sign-in/page-kit/form-token.js';
 import { sendPage } from '../../sign-in/page-kit/page.js';
 import { registerPages } from '../../sign-in/page-kit/scope.js';
-import { toSignInPath } from '../../sign-in/pages/paths.js';
+import { toConfirmPath, toSignInPath } from '../../sign-in/pages/paths.js';
 
 const schema = { hide: true } as const;
 /** What was ticked, for a page that is opened again: names of scopes with spaces between them. */

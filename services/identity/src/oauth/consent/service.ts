@@ -3,9 +3,7 @@ import { AppError } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import { type Caller, toActor } from '../../base/caller/actor.js';
 import { insertAuditEntry } from '../../audit/queries.js';
-import { ConfirmationRequired } from '../../sign-in/confirmation/errors.js';
-import { isRecent } from '../../sign-in/sessions/recent.js';
-import { isSessionConfirmed } from '../../sign-in/confirmation/service.js';
+import { ConfirmationRequired, isRecent, isSessionConfirmed } from '../../sign-in/sessions/confirmed.js';
 import {
   type ConsentRequestDeps,
   createReadConsentRequest,

@@ -3,9 +3,7 @@ import type { App, Clock } from '@platform/service-kit';
 import type { FastifyRequest, preValidationAsyncHookHandler, RouteOptions } from 'fastify';
 import type { Prisma } from '../../resources.js';
 import type { NeedsConfirmation } from '../../base/confirmation.js';
-import { ConfirmationRequired } from './errors.js';
-import { findAuthentication } from './queries.js';
-import { isRecent } from '../sessions/recent.js';
+import { ConfirmationRequired, findAuthentication, isRecent } from '../sessions/confirmed.js';
 
 /** A cookie says that a browser sent the request, also for sessions that an older replica opened. */
 const isFromBrowser = ({ headers }: FastifyRequest): boolean => headers.authorization === undefined;

@@ -6,8 +6,8 @@ import { requireFormToken } from '../page-kit/form-token.js';
 import { sendPage } from '../page-kit/page.js';
 import { registerPages } from '../page-kit/scope.js';
 import { getFormState, showAgain } from '../pages/browser-session.js';
-import { readReturnTo, toSignInPath } from '../pages/paths.js';
-import { CONFIRM_SESSION_PATH, confirmSessionPage, sessionConfirmedPage } from './page.js';
+import { CONFIRM_SESSION_PATH, readReturnTo, toSignInPath } from '../pages/paths.js';
+import { confirmSessionPage, sessionConfirmedPage } from './page.js';
 import type { SessionConfirmation } from './service.js';
 
 const hide = true;

@@ -1,9 +1,7 @@
 import { type Html, html } from '../page-kit/html.js';
 import type { Page } from '../page-kit/page.js';
 import { CONFIRM_WITH_PROVIDER_PATH, type FormState } from '../pages/pages.js';
-import { SIGN_IN_PATH, toSignInPath } from '../pages/paths.js';
-
-export const CONFIRM_SESSION_PATH = `${SIGN_IN_PATH}/confirm`;
+import { CONFIRM_SESSION_PATH, toSignInPath } from '../pages/paths.js';
 
 const title = 'Confirm that it is you';
 
@@ -11,10 +9,6 @@ interface ConfirmState extends FormState {
   /** The path of the request that needs it, for those who want to see it first, or to refuse it. */
   readonly requestPage: string | undefined;
 }
-
-/** Returns the path of the page, which comes back to `returnTo` with the confirmation, and to `requestPage` without. */
-export const toConfirmPath = (returnTo: string, requestPage?: string): string =>
-  `${CONFIRM_SESSION_PATH}?${new URLSearchParams({ returnTo, ...(requestPage && { requestPage }) }).toString()}`;
 
 const passwordField = html`<label for="password">Your password</label>
   <input

@@ -5,15 +5,7 @@ import { type Caller, toActor } from '../../base/caller/actor.js';
 import { insertAuditEntry } from '../../audit/queries.js';
 import type { ConfirmPassword } from '../password/confirm-password.js';
 import { isProviderConnected } from '../../members/organisation/provider-requirement.queries.js';
-import { findAuthentication, setAuthenticated } from './queries.js';
-import { CONFIRMED_FOR_MS, isRecent } from '../sessions/recent.js';
-
-/** Returns whether the session allows dangerous acts at this time. */
-export const isSessionConfirmed = async (
-  prisma: Prisma,
-  session: UserPrincipal,
-  now: number,
-): Promise<boolean> => isRecent(await findAuthentication(prisma, session), now);
+import { CONFIRMED_FOR_MS, isSessionConfirmed, setAuthenticated } from '../sessions/confirmed.js';
 
 export function createSessionConfirmation(deps: {
   readonly prisma: Prisma;

@@ -1,6 +1,8 @@
 /** The folder of the pages below `PUBLIC_URL`. Mailed links lead here when there is no web app. */
 export const SIGN_IN_PATH = '/sign-in';
 export const SIGN_OUT_PATH = '/sign-out';
+/** The page on which a session is confirmed. */
+export const CONFIRM_SESSION_PATH = `${SIGN_IN_PATH}/confirm`;
 
 /** The path that a sign-in continues at by default. */
 const HOME = '/';
@@ -23,3 +25,7 @@ export function readReturnTo(value: unknown): string {
 /** Returns the address that asks a person to sign in and brings them back to the path. */
 export const toSignInPath = (returnTo: string, page = SIGN_IN_PATH): string =>
   `${page}?${new URLSearchParams({ returnTo }).toString()}`;
+
+/** Returns the path of the page that confirms a session, which comes back to `returnTo` with the confirmation, and to `requestPage` without. */
+export const toConfirmPath = (returnTo: string, requestPage?: string): string =>
+  `${CONFIRM_SESSION_PATH}?${new URLSearchParams({ returnTo, ...(requestPage && { requestPage }) }).toString()}`;

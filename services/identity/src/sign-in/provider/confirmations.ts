@@ -5,7 +5,7 @@ import { type Caller, toActor } from '../../base/caller/actor.js';
 import { insertAuditEntry } from '../../audit/queries.js';
 import { getDomain } from '../identity-provider/domain.js';
 import { findLink, findProvider, holdProvider, type StoredProvider } from '../identity-provider/queries.js';
-import { setAuthenticated } from '../confirmation/queries.js';
+import { setAuthenticated } from '../sessions/confirmed.js';
 import type { Begin } from './begin.js';
 import { type Claims, readAuthenticationTime } from './claims.js';
 import { noConnection, Refused, signInExpired } from './errors.js';

@@ -5,7 +5,7 @@ import { insertAuditEntry } from '../../audit/queries.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
 import { MAX_PASSKEYS } from '../passkeys/queries.js';
 import type { RelyingParty } from '../passkeys/relying-party.js';
-import { isSessionConfirmed } from '../confirmation/service.js';
+import { isSessionConfirmed } from '../sessions/confirmed.js';
 import { userNotFound } from '../../members/members/errors.js';
 import type { AddFactor } from './add-factor.js';
 import type { Enrolment, Enrolments } from './enrolment.js';
