@@ -210,7 +210,7 @@ test("an administrator's search by an owner of another organisation finds nothin
     [id],
   );
   const answer = await searchAll(`owner=${rows[0]?.owner_id}`);
-  expect([answer.status, answer.body]).toEqual([200, { data: [], nextCursor: null }]);
+  expect([answer.status, answer.body]).toMatchObject([200, { data: [], nextCursor: null }]);
 });
 
 test('rejects invalid filters', async () => {
