@@ -29,7 +29,7 @@ async function issueServiceToken(): Promise<string> {
 const credentialFor = ({ path }: Route): string =>
   path.endsWith('/oauth2/token')
     ? basic
-    : `Bearer ${path.startsWith('/api/v1/oauth2') ? serviceToken : session}`;
+    : `Bearer ${/^\/api\/v1\/(?:oauth2|internal)\//.test(path) ? serviceToken : session}`;
 
 const send = (route: Route, raw: string, headers: Record<string, string> = {}): Promise<Answer> =>
   callWith(identity, route, { raw, headers: { authorization: credentialFor(route), ...headers } });

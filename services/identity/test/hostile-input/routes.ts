@@ -7,12 +7,15 @@ export interface Route {
   readonly path: string;
   readonly hasBody: boolean;
   readonly isJson: boolean;
+  /** Whether it answers without a credential. */
   readonly isOpen: boolean;
+  /** Whether pages of other origins may read it, so that it answers their preflights. */
+  readonly isPublic: boolean;
 }
 
 interface Operation {
   readonly requestBody?: { readonly content?: Record<string, unknown> };
-  readonly security: unknown[];
+  readonly security: object[];
 }
 
 /** Every documented route, the internal ones too: the list grows with the service. */
@@ -32,7 +35,10 @@ export async function listRoutes(identity: IdentityUnderTest): Promise<Route[]> 
         hasBody: content !== undefined,
         // What is JSON at `/mcp` has rules and faults of its own.
         isJson: content?.['application/json'] !== undefined && path !== '/mcp',
-        isOpen: operation.security.length === 0,
+        isOpen:
+          operation.security.length === 0 ||
+          operation.security.some((scheme) => Object.keys(scheme).length === 0),
+        isPublic: /^\/(?:mcp\/server-card|\.well-known\/ai-catalog|v0\.1\/)/.test(path),
       };
     }),
   );

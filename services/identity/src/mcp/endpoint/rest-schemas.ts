@@ -10,6 +10,9 @@ const asSegment = (schema: JsonSchema): JsonSchema => ({
   maxLength: MAX_SEGMENT_LENGTH,
 });
 
+/** The services are more lenient than their documents, and say what is wrong in better words than a pattern. */
+const asCheckedSegment = ({ pattern: _pattern, ...schema }: JsonSchema): JsonSchema => asSegment(schema);
+
 const mapValues = <A, B>(record: Readonly<Record<string, A>>, map: (value: A) => B): Record<string, B> =>
   Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value)]));
 
@@ -25,18 +28,24 @@ export function toInputSchemas(
 ): Pick<Tool, 'inputSchema'> & { checkedSchema: ToolSchema } {
   const { pathParameters } = operation;
   const body = operation.body as ObjectSchema | undefined;
-  const parameters = mapValues(pathParameters?.properties ?? {}, asSegment);
   const required = pathParameters?.required ?? [];
-  const toSchema = (fields: Readonly<Record<string, JsonSchema>>, names: readonly string[]): ToolSchema => ({
+  const parameters = pathParameters?.properties ?? {};
+  const toSchema = (
+    properties: Readonly<Record<string, JsonSchema>>,
+    names: readonly string[],
+  ): ToolSchema => ({
     type: 'object',
-    properties: { ...parameters, ...fields },
+    properties,
     ...(names.length > 0 && { required: names }),
     additionalProperties: false,
   });
   return {
-    inputSchema: toSchema(body?.properties ?? {}, [...required, ...(body?.required ?? [])]),
+    inputSchema: toSchema({ ...mapValues(parameters, asSegment), ...body?.properties }, [
+      ...required,
+      ...(body?.required ?? []),
+    ]),
     checkedSchema: toSchema(
-      mapValues(body?.properties ?? {}, () => ({})),
+      { ...mapValues(parameters, asCheckedSegment), ...mapValues(body?.properties ?? {}, () => ({})) },
       required,
     ),
   };

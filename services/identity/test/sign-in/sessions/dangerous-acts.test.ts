@@ -13,7 +13,7 @@ const harmless: Readonly<Record<string, readonly string[]>> = {
   'asks for the password every time': ['changeOwnPassword', 'confirmSession'],
   'needs a confirmed session, of whatever client, and any second factor': ['enrolTotp', 'disableTotp', 'renewRecoveryCodes', 'enrolPasskey', 'removePasskey'],
   'completes what was asked for in a confirmed session': ['confirmTotp', 'confirmPasskey', 'getPasskeyOptions'],
-  'takes from nobody else, and gives nobody power': ['renamePasskey', 'logout', 'endSession', 'endOtherSessions', 'revokeOwnToken', 'editOwnToken', 'revokeConnectedApp', 'addIdentityDomain'],
+  'takes from nobody else, and gives nobody power': ['changeMe', 'renamePasskey', 'logout', 'endSession', 'endOtherSessions', 'revokeOwnToken', 'editOwnToken', 'revokeConnectedApp', 'addIdentityDomain'],
   'ends what a member can begin again by signing in': ['endUserSessions'],
   'looks, and changes nothing': ['testIdentityProvider', 'testMcpServer', 'refreshMcpServer'],
   'takes no session, or no cookie': ['rotateOwnCredential', 'revokeOwnCredential', 'callTools'],
