@@ -82,7 +82,7 @@ describeWith('nginx', 'rotation', () => {
       }
       expect(await first('identity').command('re-encrypt')).toMatchObject({
         code: 0,
-        stdout: expect.stringMatching(/^SMTP passwords: 1 re-encrypted\nsigning keys: 2 re-encrypted$/m),
+        stdout: expect.stringMatching(/^SMTP secrets: 1 re-encrypted\nsigning keys: 2 re-encrypted$/m),
       });
       await restart('identity', { ENCRYPTION_KEYS: encryptionKey(2) });
       expect(await statusesFor(token)).toEqual(works);
@@ -151,7 +151,7 @@ describeWith('nginx', 'rotation', () => {
       });
       // Only what users know has to be entered again.
       const reencrypt = () => first('identity').command('re-encrypt');
-      expect((await reencrypt()).stderr).toContain('the key that sealed the SMTP passwords');
+      expect((await reencrypt()).stderr).toContain('the key that sealed the SMTP secrets');
       await platform.query('identity', 'delete from smtp_configurations');
       // Mails that were queued are lost, too; they expire after a day.
       await platform.query('identity', 'delete from outgoing_mails where sealed_message is not null');

@@ -49,7 +49,8 @@ describeEachBackend('a clock that is set on %s', (backend) => {
       what: 'its end',
     });
     await crawls.expectWhole();
-    expect(endpoint.asked).toHaveLength(1);
+    // The lease ended with the jump, so the same order may be sent again; its key says that it is the same.
+    expect(new Set(endpoint.asked.map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
     for (const connector of [...regular, 'code_1'] as const)
       expect(await crawls.runs(connector)).toHaveLength(1);
     expect(await crawls.runs('mail_1')).toEqual([]);
