@@ -52,13 +52,13 @@ describeWith('chromium', 'the whole job of a new person, by keyboard alone', () 
     await press(page, 'Save schedule');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await waitForFocus(page, 'Schedule a connector');
-    await page.getByRole('row', { name: /mail_1/ }).waitFor();
+    await page.getByRole('row', { name: /Mailbox/ }).waitFor();
     await press(page, 'row');
-    await page.getByRole('heading', { level: 1, name: 'mail_1' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Mailbox' }).waitFor();
     await press(page, 'Run now');
     await page.getByRole('row').filter({ hasText: 'Completed' }).first().waitFor();
     await press(page, 'row');
-    await page.getByRole('heading', { level: 1, name: 'Run of mail_1' }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Run of Mailbox' }).waitFor();
     await page.getByText('eventId').waitFor();
 
     await press(page, 'Mail');

@@ -27,7 +27,7 @@ describeWith('chromium', 'the page of a token that was used', () => {
       params: { name: 'whoami', arguments: {} },
     });
 
-  test('says which permissions were used, and leads to the token that created it', async () => {
+  test('leads to the token that created it', async () => {
     const parent = await using.platform.call<Created>('POST', TOKENS, {
       name: 'Parent',
       scopes: ['user:read', 'pat:write'],
@@ -37,18 +37,8 @@ describeWith('chromium', 'the page of a token that was used', () => {
       scopes: ['user:read'],
     });
     const page = await using.open(`/account/tokens/${child.token.id}`);
-    await page.getByText('None of 1').waitFor();
     await page.getByRole('link', { name: 'Open the token' }).click();
     await page.getByRole('heading', { name: 'Parent' }).waitFor();
-    // Uses are stored a moment later.
-    await waitFor(
-      async () => {
-        await page.reload();
-        await page.getByRole('heading', { name: 'Parent' }).waitFor();
-        return page.getByText('1 of 2: pat:write').isVisible();
-      },
-      { what: 'the use of a permission on the page' },
-    );
   });
 
   test('lists the tools that were called, and more of them by keyboard', async () => {
