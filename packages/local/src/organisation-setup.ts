@@ -1,33 +1,15 @@
-import type { Options } from '../options.mjs';
 import type { AdminChoice } from './admin.js';
 import { type AdminSession, withAdminSession } from './admin-session.js';
-import { setUpDemo } from './demo/demo.js';
-import type { LaunchError } from './launch-error.js';
+import { type DemoContext, type DemoSetup, setUpDemo } from './demo/demo.js';
 import type { ReadyFacts } from './ready-message.js';
 import { setSmtpDefault } from './smtp-default.js';
-import type { Teardown } from './teardown.js';
 
-interface Context {
-  readonly options: Options;
-  readonly teardown: Teardown;
-  readonly signal: AbortSignal;
-  onCrash(error: LaunchError): void;
-}
-
-interface Setup {
-  readonly identityUrl: string;
-  readonly crawlUrl: string;
-  readonly databaseServerUrl: string;
-  readonly logsDir: string;
-  readonly admin: AdminChoice;
-  /** Undefined without the demo. */
-  readonly demoUrl: URL | undefined;
-}
+type Setup = DemoSetup & { readonly admin: AdminChoice };
 
 type Result = Pick<ReadyFacts, 'notes' | 'demo'>;
 
 /** Sets up, as the first organisation's admin, what only this machine needs: the inbox, and the demo. */
-export async function setUpOrganisation(context: Context, setup: Setup): Promise<Result> {
+export async function setUpOrganisation(context: DemoContext, setup: Setup): Promise<Result> {
   const { dataDir, demo, smtpCatcherPort: smtpPort } = context.options;
   const { email, password } = setup.admin;
   // An earlier start, which knew the password, has configured the SMTP server already.
@@ -52,7 +34,7 @@ export async function setUpOrganisation(context: Context, setup: Setup): Promise
 }
 
 /** The platform is ready without the demo, too. */
-async function tryDemo(session: AdminSession, context: Context, setup: Setup): Promise<Result> {
+async function tryDemo(session: AdminSession, context: DemoContext, setup: Setup): Promise<Result> {
   try {
     const demo = await setUpDemo(session, context, setup);
     return { notes: [], ...(demo && { demo }) };

@@ -2,6 +2,7 @@ import { text } from '#text/shared';
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
 import { Form } from 'react-aria-components';
 import { Problem } from '../api/problem.ts';
+import { Button } from './button.tsx';
 import { describeFaultAtField, getFieldName } from './describe-fault.ts';
 import { ProblemNote } from './problem-note.tsx';
 
@@ -72,5 +73,14 @@ export function GuardedForm({ isPending, error, children, footer, onSubmit }: Gu
     </Form>
   );
 }
+
+/** The footer of a form that stands on a page. */
+export const SaveButton = ({ isPending }: { isPending: boolean }) => (
+  <div className="actions">
+    <Button type="submit" kind="primary" isPending={isPending}>
+      {text.save}
+    </Button>
+  </div>
+);
 
 const NO_FAULTS = {};

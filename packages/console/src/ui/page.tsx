@@ -116,6 +116,24 @@ export const Facts = ({ of }: { of: readonly (readonly [name: string, value: Rea
   </dl>
 );
 
+/** Numbers with their names, side by side. */
+export const Figures = ({
+  of,
+  className = '',
+}: {
+  of: readonly (readonly [name: string, value: ReactNode])[];
+  className?: string;
+}) => (
+  <dl className={`figures ${className}`.trim()}>
+    {of.map(([name, value]) => (
+      <div key={name}>
+        <dt>{name}</dt>
+        <dd>{value}</dd>
+      </div>
+    ))}
+  </dl>
+);
+
 /** A list of settings, a row each. */
 export const Settings = ({ children }: { children: ReactNode }) => <ul className="settings">{children}</ul>;
 

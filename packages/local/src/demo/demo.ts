@@ -9,14 +9,14 @@ import { KNOWLEDGE_DATABASE, startConnector, startKnowledge } from './processes.
 import { scheduleDemo } from './schedules.js';
 import { ensureTokens } from './tokens.js';
 
-interface Context {
+export interface DemoContext {
   readonly options: Options;
   readonly teardown: Teardown;
   readonly signal: AbortSignal;
   onCrash(error: LaunchError): void;
 }
 
-interface Setup {
+export interface DemoSetup {
   readonly identityUrl: string;
   readonly crawlUrl: string;
   readonly databaseServerUrl: string;
@@ -41,8 +41,8 @@ const DEFAULT_ISSUER = 'workspace-platform';
  */
 export async function setUpDemo(
   session: AdminSession,
-  context: Context,
-  setup: Setup,
+  context: DemoContext,
+  setup: DemoSetup,
 ): Promise<DemoFacts | undefined> {
   const { options } = context;
   const { dataDir, publicUrl } = options;

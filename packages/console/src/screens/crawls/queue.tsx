@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { crawl, unwrap } from '../../api/client.ts';
 import { toConnectorKey } from '../../ui/connector-name.ts';
 import { DataTable } from '../../ui/data-table.tsx';
-import { Empty, Page, Section } from '../../ui/page.tsx';
+import { Empty, Figures, Page, Section } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import type { Queue } from './api.ts';
 import { queueColumns } from './queue-columns.tsx';
@@ -28,16 +28,7 @@ export function Screen() {
   return (
     <Page title={text.screens.queue} intro={t.intro}>
       <QueryView query={stats}>
-        {(counts) => (
-          <dl className="figures">
-            {SHOWN.map((name) => (
-              <div key={name}>
-                <dt>{t.counts[name]}</dt>
-                <dd>{counts[name]}</dd>
-              </div>
-            ))}
-          </dl>
-        )}
+        {(counts) => <Figures of={SHOWN.map((name) => [t.counts[name], counts[name]] as const)} />}
       </QueryView>
       <QueryView query={queue}>{(found) => <QueueView queue={found} />}</QueryView>
     </Page>

@@ -10,7 +10,7 @@ import { getConnectorName, readConnectorKey } from '../../ui/connector-name.ts';
 import { Copyable } from '../../ui/copy.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 import { DetailPage } from '../../ui/detail-page.tsx';
-import { Facts, Section } from '../../ui/page.tsx';
+import { Facts, Figures, Section } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { Age, Time, ZonedTime } from '../../ui/time.tsx';
 import { type RunDetail, schedulesQuery, toKey } from './api.ts';
@@ -62,7 +62,7 @@ export function Screen() {
 
 const Run = ({ run, zone }: { run: RunDetail; zone: string | undefined }) => (
   <>
-    <Figures run={run} />
+    <RunFigures run={run} />
     {run.outcome === 'active' && <Progress percent={run.progress} />}
     {run.reason !== null && (
       <p className={run.outcome === 'failed' ? 'problem' : 'warning'} role="note">
@@ -125,7 +125,7 @@ const bytes = new Intl.NumberFormat(LOCALE, {
 });
 
 /** What it has done so far. A run without a worker that counts has only a state and a time. */
-function Figures({ run }: { run: RunDetail }) {
+function RunFigures({ run }: { run: RunDetail }) {
   const { items, deleted, failed } = run;
   const isCounted = run.worker === 'pull' || items + deleted + failed + run.bytes > 0;
   const figures: readonly (readonly [name: string, value: ReactNode])[] = [
@@ -140,16 +140,7 @@ function Figures({ run }: { run: RunDetail }) {
         ] as const)
       : []),
   ];
-  return (
-    <dl className="figures run">
-      {figures.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
-  );
+  return <Figures of={figures} className="run" />;
 }
 
 /** How long it took, or has taken by now: counted here, whether or not anything else changes. */

@@ -1,4 +1,3 @@
-import { text } from '#text/shared';
 import { brand as t } from '#text/brand';
 import type { MailSchemas } from '@platform/clients/types';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
@@ -8,7 +7,7 @@ import { mail, unwrap } from '../../api/client.ts';
 import { announce } from '../../ui/announcements.tsx';
 import { Button } from '../../ui/button.tsx';
 import { TextInput } from '../../ui/fields.tsx';
-import { GuardedForm } from '../../ui/guarded-form.tsx';
+import { GuardedForm, SaveButton } from '../../ui/guarded-form.tsx';
 import { readText } from '../../ui/read-form.ts';
 
 type Brand = MailSchemas['schemas']['Brand'];
@@ -43,13 +42,7 @@ export function BrandForm({ brand }: { brand: Brand }) {
       isPending={save.isPending}
       error={save.error}
       onSubmit={(form) => save.mutate(form)}
-      footer={
-        <div className="actions">
-          <Button type="submit" kind="primary" isPending={save.isPending}>
-            {text.save}
-          </Button>
-        </div>
-      }
+      footer={<SaveButton isPending={save.isPending} />}
     >
       <TextInput
         name="name"

@@ -1,12 +1,10 @@
-import { text } from '#text/shared';
 import { smtp as t } from '#text/smtp';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import { announce } from '../../ui/announcements.tsx';
-import { Button } from '../../ui/button.tsx';
 import { NumberInput, SelectInput, TextInput } from '../../ui/fields.tsx';
-import { GuardedForm } from '../../ui/guarded-form.tsx';
+import { GuardedForm, SaveButton } from '../../ui/guarded-form.tsx';
 import { readText } from '../../ui/read-form.ts';
 import { ConnectionTest } from './connection-test.tsx';
 import type { Smtp } from './api.ts';
@@ -52,13 +50,7 @@ function SmtpForm({ smtp }: { smtp: Smtp | null }) {
       isPending={save.isPending}
       error={save.error}
       onSubmit={(form) => save.mutate(form)}
-      footer={
-        <div className="actions">
-          <Button type="submit" kind="primary" isPending={save.isPending}>
-            {text.save}
-          </Button>
-        </div>
-      }
+      footer={<SaveButton isPending={save.isPending} />}
     >
       <TextInput name="host" label={t.host} value={host} onChange={setHost} isRequired maxLength={253} />
       <div className="row">

@@ -3,7 +3,7 @@ import { useQueries, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { crawl, unwrap } from '../../api/client.ts';
 import { Badge } from '../../ui/badge.tsx';
-import { Section } from '../../ui/page.tsx';
+import { Figures, Section } from '../../ui/page.tsx';
 import { Loading } from '../../ui/query-view.tsx';
 import { sources } from './attention.ts';
 
@@ -44,13 +44,13 @@ export function Home({ isAdmin }: { isAdmin: boolean }) {
         </Section>
       )}
       {concerns.length === 0 && <p className="all-well">{t.allWell}</p>}
-      {isAdmin && <Figures />}
+      {isAdmin && <Today />}
     </>
   );
 }
 
 /** The last hour of the crawls, and what is planned. */
-function Figures() {
+function Today() {
   const { data: queue } = useQuery({
     queryKey: ['attention', 'queue'],
     queryFn: async ({ signal }) =>
@@ -74,14 +74,7 @@ function Figures() {
   ] as const;
   return (
     <Section title={t.figures.title}>
-      <dl className="figures">
-        {figures.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <Figures of={figures} />
     </Section>
   );
 }
