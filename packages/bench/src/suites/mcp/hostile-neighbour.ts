@@ -29,9 +29,15 @@ export const hostileNeighbour = defineMeasurement({
     const mount = { name: 'hostile', url: `${upstream.url}/mcp`, credential: { kind: 'none' } };
     const { server } = await identity.call<{ server: { id: string } }>('POST', '/api/v1/mcp-servers', mount);
     const test = async () => {
-      const path = `/api/v1/mcp-servers/${server.id}/test`;
-      const { isUsable } = await identity.call<{ isUsable: boolean }>('POST', path);
-      if (isUsable) throw new Error('a list that never ends was read');
+      const url = `${identity.url}/api/v1/mcp-servers/${server.id}/test`;
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${identity.session}` },
+      });
+      const body = (await response.json()) as { isUsable?: boolean };
+      // A script is told how long to wait, and asks again sooner.
+      if (response.status === 429) await delay(PAUSE_MS);
+      else if (body.isUsable !== false) throw new Error('a list that never ends was read');
     };
 
     async function work(seconds: number): Promise<number> {

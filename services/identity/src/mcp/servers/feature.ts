@@ -91,7 +91,7 @@ export function registerMcpServers(app: App, deps: McpServerDeps): FindCatalogue
   job.start();
   shutdown.on('workers', 'MCP servers', job.stop);
   serverRoutes(app, createServerService({ prisma, box, egress, clock }));
-  serverCheckRoutes(app, createServerChecks({ prisma, listings, refresher }));
+  serverCheckRoutes(app, createServerChecks({ prisma, listings, refresher, clock }));
   mountedToolRoutes(app, createToolDecisions({ prisma, clock }));
   const callUpstream = createUpstreamCalls({
     connections,
