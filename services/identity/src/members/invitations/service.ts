@@ -6,13 +6,11 @@ import { type LinkBase, toInviteLink } from '../../mails/outbox/emails.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
 import { findAddressee } from '../../mails/outbox/queries.js';
 import type { RepeatedInvitation } from './schemas.js';
-import { userNotFound } from '../members/errors.js';
+import { invitationAccepted, userNotFound } from '../members/errors.js';
 import { lockAdministration } from '../organisation/administration.js';
 import { findSmtpConfiguration } from '../smtp/queries.js';
 import type { Prisma } from '../../resources.js';
 
-const invitationAccepted = (): AppError =>
-  conflict('INVITATION_ACCEPTED', 'The member has accepted the invitation already');
 const invitationLapsed = (): AppError =>
   conflict('INVITATION_LAPSED', 'The invitation has lapsed: invite the address anew');
 

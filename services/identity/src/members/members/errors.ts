@@ -10,6 +10,8 @@ export const mailUnavailable = (): AppError =>
   });
 /** The error is the same whichever organisation the address is taken in, so that it doesn't reveal which. */
 export const emailTaken = (): AppError => conflict('EMAIL_TAKEN', 'This e-mail address cannot be used');
+export const invitationAccepted = (): AppError =>
+  conflict('INVITATION_ACCEPTED', 'The member has accepted the invitation already');
 export const lastAdmin = (): AppError =>
   conflict(
     'LAST_ADMIN',

@@ -137,9 +137,21 @@ export const updateUser = (
   change: { readonly fullName?: string; readonly role?: Role },
 ): Promise<User> => db.user.update({ where: { id }, data: change, select: userFields });
 
-/** Marks the member removed. The row stays, because the administrators' list of tokens shows the owner. */
-export const markRemoved = (db: Transaction, id: string, at: Date): Promise<unknown> =>
-  db.user.update({ where: { id }, data: { removedAt: at }, select: { id: true } });
+/**
+ * Marks the member removed. The row stays, because the administrators' list of tokens shows the owner.
+ *
+ * @param state - `invited` leaves a member who has joined as they are.
+ * @returns false for such a member.
+ */
+export async function markRemoved(
+  db: Transaction,
+  id: string,
+  at: Date,
+  state?: 'invited',
+): Promise<boolean> {
+  const where = { id, ...(state === 'invited' && { passwordHash: null }) };
+  return (await db.user.updateMany({ where, data: { removedAt: at } })).count > 0;
+}
 
 export async function countMembers(db: Client, orgId: string): Promise<number> {
   const counters = await db.organisationCounters.findUnique({ where: { orgId }, select: { members: true } });

@@ -12,6 +12,7 @@ import {
   CreateUserBody,
   Member,
   MemberQuery,
+  RemoveUserQuery,
   toCallerFields,
   UserPath,
   UserResponse,
@@ -124,6 +125,7 @@ function userRoutes(app: App, service: UserService): void {
         summary: 'Remove a member, with the sessions and tokens',
         security: bearer,
         params: UserPath,
+        querystring: RemoveUserQuery,
         response: {
           200: Type.Object({ message: Type.String() }),
           ...errorResponses(400, 401, 403, 404, 409),
@@ -131,7 +133,7 @@ function userRoutes(app: App, service: UserService): void {
       },
     },
     async (request) => {
-      await service.remove(getCaller(request), request.params.id);
+      await service.remove(getCaller(request), request.params.id, request.query);
       return { message: 'User removed' };
     },
   );

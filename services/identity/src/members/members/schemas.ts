@@ -120,4 +120,17 @@ export type ChangeUserBody = Type.Static<typeof ChangeUserBody>;
 
 export const ChangeMeBody = Type.Object({ fullName: FullName }, { additionalProperties: false });
 
+export const RemoveUserQuery = Type.Object(
+  {
+    state: Type.Optional(
+      Type.Enum(['invited'], {
+        description:
+          '`invited` withdraws an invitation: it is 409 `INVITATION_ACCEPTED` when the member has joined meanwhile.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type RemoveUserQuery = Type.Static<typeof RemoveUserQuery>;
+
 export const UserPath = Type.Object({ id: Type.String({ format: 'uuid' }) });

@@ -16,7 +16,14 @@ import type { Outbox } from '../../mails/outbox/outbox.js';
 import type { Passwords } from '../../base/passwords.js';
 import { lockAdministration } from '../organisation/administration.js';
 import { isOfOtherOrganisation } from '../organisation/domains.queries.js';
-import { emailTaken, lastAdmin, mailUnavailable, sessionRequiredForAdmins, userNotFound } from './errors.js';
+import {
+  emailTaken,
+  invitationAccepted,
+  lastAdmin,
+  mailUnavailable,
+  sessionRequiredForAdmins,
+  userNotFound,
+} from './errors.js';
 import {
   countMembers,
   findMembers,
@@ -28,7 +35,14 @@ import {
   searchMembers,
   updateUser,
 } from './queries.js';
-import type { ChangeUserBody, CreateUserBody, Member, MemberQuery, User } from './schemas.js';
+import type {
+  ChangeUserBody,
+  CreateUserBody,
+  Member,
+  MemberQuery,
+  RemoveUserQuery,
+  User,
+} from './schemas.js';
 
 /** Converts all spellings of an address to one: lower case, NFC, the domain in ASCII. */
 export function normaliseEmail(email: string): string {
@@ -176,9 +190,10 @@ export function createUserService(deps: {
     /**
      * Removes a member, whose sessions and tokens are rejected from then on.
      *
-     * @throws AppError 404; 409 LAST_ADMIN; 403 SESSION_REQUIRED when a token would remove an administrator.
+     * @throws AppError 404; 409 LAST_ADMIN, or INVITATION_ACCEPTED when only an invitee is to be removed; 403
+     *   SESSION_REQUIRED when a token would remove an administrator.
      */
-    async remove(caller: Caller, userId: string): Promise<void> {
+    async remove(caller: Caller, userId: string, { state }: RemoveUserQuery): Promise<void> {
       const { orgId, kind } = caller;
       const at = new Date(clock());
       await prisma.$transaction(async (tx) => {
@@ -187,7 +202,7 @@ export function createUserService(deps: {
         if (!user) throw userNotFound();
         if (user.role === 'admin' && kind !== 'session') throw sessionRequiredForAdmins();
         if (await isLastAdmin(tx, user)) throw lastAdmin();
-        await markRemoved(tx, userId, at);
+        if (!(await markRemoved(tx, userId, at, state))) throw invitationAccepted();
         await insertAuditEntry(tx, {
           orgId,
           action: 'user.removed',

@@ -54,6 +54,28 @@ test('an invited member gets a link, accepts it, is logged in, and gets a mail t
   expect(await getAudit(id)).toEqual(['user.invited', 'invitation.accepted']);
 });
 
+test('withdrawing an invitation never removes a member who has joined, also when both happen at once', async () => {
+  const { identity, session } = platform;
+  const withdraw = (id: string, state = 'invited') =>
+    identity.call('DELETE', `/api/v1/users/${id}?state=${state}`, { token: session });
+  const joined = await invite();
+  const invitee = await invite();
+  expect((await accept(joined.token)).status).toBe(200);
+  expect((await withdraw(joined.id, 'joined')).status).toBe(400);
+  const refused = await withdraw(joined.id);
+  expect([refused.status, refused.body.error.code]).toEqual([409, 'INVITATION_ACCEPTED']);
+  expect((await platform.post('login', { email: joined.email, password })).status).toBe(200);
+  expect((await withdraw(invitee.id)).body).toEqual({ message: 'User removed' });
+  expect((await accept(invitee.token)).body).toEqual(linkInvalid);
+  for (const { id, token } of await Promise.all(Array.from({ length: 4 }, invite))) {
+    const [accepted, withdrawn] = await Promise.all([accept(token), withdraw(id)]);
+    expect([
+      [200, 409],
+      [400, 200],
+    ]).toContainEqual([accepted.status, withdrawn.status]);
+  }
+});
+
 test('the link leads to an existing page whose policy allows only its own script', async () => {
   const { email } = await platform.createUser({});
   const link = linkIn(await platform.mailTo(email, invited));
