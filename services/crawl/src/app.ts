@@ -48,12 +48,12 @@ function registerApi(
   {
     queues,
     endpoints,
-    onChange,
+    onDueAt,
     onEvent,
   }: {
     queues: CrawlQueues;
     endpoints: OrganisationEndpoints;
-    onChange: () => void;
+    onDueAt: (at: number) => void;
     onEvent: () => void;
   },
 ): void {
@@ -69,7 +69,7 @@ function registerApi(
   };
   const instances = createInstanceService({ pool, clock });
   const { isOwner } = instances;
-  const schedules = createScheduleService({ pool, onChange, clock, overdueGraceMs, hasEndpoint });
+  const schedules = createScheduleService({ pool, onDueAt, clock, overdueGraceMs, hasEndpoint });
   scheduleRoutes(app, schedules, isOwner);
   nextRunRoutes(app, createNextRunsService({ pool, clock }), isOwner);
   runRoutes(app, createRunService({ pool, prisma, queues, clock, hasEndpoint, onClaimable }), isOwner);
@@ -160,7 +160,7 @@ export async function buildCrawl(deps: Deps): Promise<ServiceApp> {
   registerApi(app, deps, {
     queues,
     endpoints,
-    onChange: () => work?.dispatcher.wake(),
+    onDueAt: (at) => work?.dispatcher.wakeAt(at),
     onEvent: () => work?.onEvent(),
   });
   startFailureNotices(deps, identity);

@@ -62,6 +62,8 @@ export function createDispatcher(deps: {
     deps;
   const report = createErrorReporter(log, 'Failed to dispatch runs: trying again');
   let timer: NodeJS.Timeout | undefined;
+  /** When the timer wakes the dispatcher, epoch ms. */
+  let timerAt = Infinity;
   let checkedAt = -Infinity;
   let isLimited = false;
   let clockOffset = clock() - performance.now();
@@ -188,7 +190,6 @@ export function createDispatcher(deps: {
 
   async function round(stopping: AbortSignal): Promise<void> {
     const startedAt = clock();
-    clearTimeout(timer);
     await followClock(startedAt);
     await endPauses();
     try {
@@ -200,9 +201,19 @@ export function createDispatcher(deps: {
     }
     await dispatch(stopping, 'all');
     const next = await findNextDue(pool, new Date(startedAt));
-    if (next === undefined || stopping.aborted) return;
-    const sleepMs = next - clock();
-    if (sleepMs < MAX_SLEEP_MS) timer = setTimeout(rounds.wake, Math.max(0, sleepMs));
+    if (next !== undefined && !stopping.aborted) wakeAt(next);
+  }
+
+  /** A later time needs no timer: the round before it finds it. */
+  function wakeAt(at: number): void {
+    const sleepMs = Math.max(0, at - clock());
+    if (sleepMs >= MAX_SLEEP_MS || at >= timerAt) return;
+    clearTimeout(timer);
+    timerAt = at;
+    timer = setTimeout(() => {
+      timerAt = Infinity;
+      rounds.wake();
+    }, sleepMs).unref();
   }
 
   const rounds = createPeriodicTask({
@@ -220,8 +231,10 @@ export function createDispatcher(deps: {
     },
     /** Dispatches what is due now. */
     run: rounds.run,
-    /** Call this when something may be due earlier. */
+    /** Call this when something may be due now. */
     wake: rounds.wake,
+    /** Call this when something is due at `at`, epoch ms. */
+    wakeAt,
     async stop(): Promise<void> {
       clearTimeout(timer);
       await rounds.stop();

@@ -65,16 +65,22 @@ function keepAnchor(wanted: NewSchedule, current: Schedule, now: number): NewSch
 
 const unknownEndpoint = { field: 'endpointId', message: 'is not an endpoint of the organisation' };
 
-/** Creates or replaces the schedule. @returns the revision of the saved schedule. @throws AppError 404 without the instance. */
-export async function saveSchedule(pool: pg.Pool, wanted: NewSchedule, now: number): Promise<number> {
+/** A schedule as it was saved. */
+interface SavedSchedule {
+  readonly revision: number;
+  readonly nextRunAt: Date;
+}
+
+/** Creates or replaces the schedule. @throws AppError 404 without the instance. */
+export async function saveSchedule(pool: pg.Pool, wanted: NewSchedule, now: number): Promise<SavedSchedule> {
   for (;;) {
     const current = isAnchored(wanted.config) ? await findSchedule(pool, wanted) : undefined;
     const schedule = current ? keepAnchor(wanted, current, now) : wanted;
-    const saved = await upsertSchedule(pool, schedule, current?.revision).catch((error: unknown) => {
+    const revision = await upsertSchedule(pool, schedule, current?.revision).catch((error: unknown) => {
       throw isEndpointViolation(error) ? invalidSchedule([unknownEndpoint]) : error;
     });
     if (wanted.instance !== DEFAULT_INSTANCE && !(await hasInstance(pool, wanted))) throw instanceNotFound();
     // Another change was committed first: read again what this one replaces.
-    if (saved !== undefined) return saved;
+    if (revision !== undefined) return { revision, nextRunAt: schedule.nextRunAt };
   }
 }

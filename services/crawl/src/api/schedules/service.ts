@@ -35,8 +35,8 @@ export interface Scheduled {
 
 interface Deps {
   readonly pool: pg.Pool;
-  /** Called after each committed change. */
-  readonly onChange: () => void;
+  /** Called after a committed change with the time at which the schedule becomes due, or its pause ends; epoch ms. */
+  readonly onDueAt: (at: number) => void;
   readonly clock: Clock;
   /** How late a run may be before it counts as overdue. */
   readonly overdueGraceMs: number;
@@ -44,15 +44,15 @@ interface Deps {
   readonly hasEndpoint: (connector: Connector) => boolean;
 }
 
-export function createScheduleService({ pool, onChange, clock, overdueGraceMs, hasEndpoint }: Deps) {
+export function createScheduleService({ pool, onDueAt, clock, overdueGraceMs, hasEndpoint }: Deps) {
   const getShownAt = () => ({ at: clock(), overdueGraceMs, hasEndpoint });
   return {
     /** Creates or replaces a schedule. @throws AppError 400 (CRAWL-9, CRAWL-10); 404 without the instance. */
     async schedule(principal: AccountPrincipal, key: InstanceKey, given: unknown): Promise<Scheduled> {
       const now = clock();
       const wanted = toNewSchedule(principal, key, given, now);
-      const revision = await saveSchedule(pool, wanted, now);
-      onChange();
+      const { revision, nextRunAt } = await saveSchedule(pool, wanted, now);
+      onDueAt(nextRunAt.getTime());
       return {
         jobId: `${toQueueName(wanted.connector)}:${revision}`,
         connector: wanted.connector,
@@ -82,19 +82,19 @@ export function createScheduleService({ pool, onChange, clock, overdueGraceMs, h
         const schedule = await findSchedule(pool, key);
         throw schedule?.state === 'paused' ? alreadyPaused() : nothingToPause();
       }
-      onChange();
+      if (until) onDueAt(until.getTime());
       return at;
     },
 
     /** @returns when it was resumed. @throws AppError 400 when it is not paused. */
     async resume(key: InstanceKey): Promise<Date> {
       const now = clock();
-      for (let isResumed = false; !isResumed;) {
+      for (let nextRunAt: Date | undefined; !nextRunAt;) {
         const paused = await findSchedule(pool, key);
         if (paused?.state !== 'paused') throw nothingToResume();
-        isResumed = await resumePaused(pool, paused, { after: now, now });
+        nextRunAt = await resumePaused(pool, paused, { after: now, now });
+        if (nextRunAt) onDueAt(nextRunAt.getTime());
       }
-      onChange();
       return new Date(now);
     },
 
