@@ -40,10 +40,11 @@ export async function startInbox(): Promise<Inbox> {
         callback(Object.assign(new Error('5.1.1 no such user'), { responseCode: 550 }));
       else callback();
     },
-    onData(stream, _session, callback) {
+    onData(stream, { remotePort }, callback) {
       callbackify(async () => {
         mails.push(await PostalMime.parse(Buffer.concat((await stream.toArray()) as Buffer[])));
-        if (inbox.isForgetful) for (const socket of sockets) socket.destroy();
+        // Only its own connection: another one may be in the middle of a mail, which has not been accepted yet.
+        if (inbox.isForgetful) for (const socket of sockets) if (socket.remotePort === remotePort) socket.destroy();
       })(callback);
     },
   });

@@ -92,11 +92,14 @@ export async function startPlatform(environment: NodeJS.ProcessEnv = {}): Promis
     releaseHeld,
     async drained() {
       await releaseHeld();
-      const isHandedOver = async () =>
-        (await identity.db.query('select 1 from outgoing_mails')).rowCount === 0;
-      await waitFor(async () => (await mail.hurry()).length === 0 && isHandedOver(), {
-        what: 'the end of the outgoing mails',
-      });
+      await waitFor(
+        async () => {
+          // First the outbox: a mail that is handed over between the two questions must be seen by one of them.
+          const { rowCount } = await identity.db.query('select 1 from outgoing_mails');
+          return (await mail.hurry()).length === 0 && rowCount === 0;
+        },
+        { what: 'the end of the outgoing mails' },
+      );
     },
     async minutePassed() {
       await identity.db.query(`delete from rate_limits where key like 'mail:minute:%'`);
