@@ -14,10 +14,18 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Which requests need a confirmed session; none when it is left out. */
     needsConfirmation?: NeedsConfirmation;
+    /** Whether sessions that no browser holds need it, too. */
+    confirmsAnySession?: boolean;
   }
 }
 
 export const always: NeedsConfirmation = () => true;
+
+/**
+ * The configuration of routes that need a confirmed session, whatever client holds it: they decide who can sign in, so that a
+ * stolen session could become any account for good.
+ */
+export const inAnySession = { needsConfirmation: always, confirmsAnySession: true } as const;
 
 /** Anything but a request that names the dry run once. */
 export const unlessDryRun: NeedsConfirmation = ({ query }) =>

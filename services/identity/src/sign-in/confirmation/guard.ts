@@ -1,4 +1,4 @@
-import { getPrincipal, invalidCredential, type Principal, standardAuthErrors } from '@platform/auth';
+import { getPrincipal, invalidCredential, standardAuthErrors } from '@platform/auth';
 import type { App, Clock } from '@platform/service-kit';
 import type { FastifyRequest, preValidationAsyncHookHandler, RouteOptions } from 'fastify';
 import type { Prisma } from '../../resources.js';
@@ -8,22 +8,6 @@ import { ConfirmationRequired, findAuthentication, isRecent } from '../sessions/
 /** A cookie says that a browser sent the request, also for sessions that an older replica opened. */
 const isFromBrowser = ({ headers }: FastifyRequest): boolean => headers.authorization === undefined;
 
-/** @throws AppError 403 CONFIRMATION_REQUIRED for a session of a browser that was neither opened nor confirmed recently; 401 for one that has ended. */
-async function requireRecent(
-  prisma: Prisma,
-  principal: Principal,
-  isCookie: boolean,
-  now: number,
-): Promise<void> {
-  // Tokens are not what an open browser gives away; their scopes decide.
-  if (principal.kind !== 'session') return;
-  const session = await findAuthentication(prisma, principal);
-  // It has ended since the credential was verified.
-  if (session === null) throw invalidCredential(standardAuthErrors);
-  if (!session.isBrowser && !isCookie) return;
-  if (!isRecent(session, now)) throw new ConfirmationRequired();
-}
-
 /**
  * Guards the routes that say `needsConfirmation`. It runs once the body was read, after the credential was verified for the
  * last time.
@@ -32,23 +16,33 @@ export function guardDangerousRoutes(
   app: App,
   { prisma, clock }: { readonly prisma: Prisma; readonly clock: Clock },
 ): void {
+  /** @throws AppError 403 CONFIRMATION_REQUIRED for a session that was neither opened nor confirmed recently; 401 for one that has ended. */
   const createGuard =
-    (needsConfirmation: NeedsConfirmation): preValidationAsyncHookHandler =>
+    (needsConfirmation: NeedsConfirmation, confirmsAnySession: boolean): preValidationAsyncHookHandler =>
     async (request) => {
-      if (needsConfirmation(request))
-        await requireRecent(prisma, getPrincipal(request), isFromBrowser(request), clock());
+      const principal = getPrincipal(request);
+      // Tokens are not what an open browser gives away; their scopes decide.
+      if (principal.kind !== 'session' || !needsConfirmation(request)) return;
+      const session = await findAuthentication(prisma, principal);
+      // It has ended since the credential was verified.
+      if (session === null) throw invalidCredential(standardAuthErrors);
+      const isConcerned = confirmsAnySession || session.isBrowser || isFromBrowser(request);
+      if (isConcerned && !isRecent(session, clock())) throw new ConfirmationRequired();
     };
 
   app.addHook('onRoute', (route: RouteOptions) => {
-    const needsConfirmation = route.config?.needsConfirmation;
+    const { needsConfirmation, confirmsAnySession = false } = route.config ?? {};
     if (!needsConfirmation) return;
     if (route.schema)
       route.schema.description = [
         route.schema.description,
-        'In the session of a browser: 403 `CONFIRMATION_REQUIRED` unless it was opened or confirmed within ten minutes (`confirmSession`).',
+        `In ${confirmsAnySession ? 'any session' : 'the session of a browser'}: 403 \`CONFIRMATION_REQUIRED\` unless it was opened or confirmed within ten minutes (\`confirmSession\`).`,
       ]
         .filter(Boolean)
         .join('\n\n');
-    route.preValidation = [...[route.preValidation ?? []].flat(), createGuard(needsConfirmation)];
+    route.preValidation = [
+      ...[route.preValidation ?? []].flat(),
+      createGuard(needsConfirmation, confirmsAnySession),
+    ];
   });
 }

@@ -6,7 +6,7 @@ import { getCaller } from '../../base/caller/actor.js';
 import { UserPath } from '../../members/members/schemas.js';
 import type { Connections } from './connections.js';
 import { Message, OwnConnection } from './schemas.js';
-import { always } from '../../base/confirmation.js';
+import { inAnySession } from '../../base/confirmation.js';
 
 /** For administrators, with a session. */
 export function memberConnectionRoutes(app: App, connections: Connections): void {
@@ -14,7 +14,7 @@ export function memberConnectionRoutes(app: App, connections: Connections): void
     '/api/v1/users/:id/identity-provider',
     {
       onRequest: [app.authenticate, requireSession, requireAdminRole],
-      config: { needsConfirmation: always },
+      config: inAnySession,
       schema: {
         operationId: 'unlinkIdentityProvider',
         tags: ['Users'],
@@ -54,7 +54,7 @@ export function ownConnectionRoutes(app: App, connections: Connections): void {
     path,
     {
       onRequest,
-      config: { needsConfirmation: always },
+      config: inAnySession,
       schema: {
         operationId: 'disconnectProvider',
         tags,

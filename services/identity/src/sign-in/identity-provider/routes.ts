@@ -17,7 +17,7 @@ import {
 } from './schemas.js';
 import type { ProviderSettings } from './settings.js';
 import type { TestProvider } from './test-provider.js';
-import { always } from '../../base/confirmation.js';
+import { inAnySession } from '../../base/confirmation.js';
 
 const path = '/api/v1/organisation/identity-provider';
 const tags = ['Configuration'];
@@ -43,7 +43,7 @@ export function providerRoutes(app: App, settings: ProviderSettings, testProvide
     path,
     {
       onRequest,
-      config: { needsConfirmation: always },
+      config: inAnySession,
       schema: {
         operationId: 'saveIdentityProvider',
         tags,
@@ -62,7 +62,7 @@ export function providerRoutes(app: App, settings: ProviderSettings, testProvide
     path,
     {
       onRequest,
-      config: { needsConfirmation: always },
+      config: inAnySession,
       schema: {
         operationId: 'removeIdentityProvider',
         tags,
@@ -114,7 +114,7 @@ export function domainRoutes(app: App, domains: Domains): void {
     `${path}/domains/:domain/verify`,
     {
       onRequest,
-      config: { needsConfirmation: always },
+      config: inAnySession,
       schema: {
         operationId: 'verifyIdentityDomain',
         tags,
@@ -130,7 +130,7 @@ export function domainRoutes(app: App, domains: Domains): void {
     `${path}/domains/:domain`,
     {
       onRequest,
-      config: { needsConfirmation: always },
+      config: inAnySession,
       schema: {
         operationId: 'removeIdentityDomain',
         tags,

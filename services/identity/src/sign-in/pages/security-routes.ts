@@ -40,17 +40,17 @@ const toProof = ({ code, passkey }: ProofForm): Proof => ({
 /** For a browser that is signed in: the pages of the own second factor. */
 export function securityRoutes(app: App, deps: SecurityDeps): void {
   const { ownSecondFactor: factor } = deps;
-  const { show, prove } = createSecurityVisits(deps);
+  const { show, prove, requireConfirmed } = createSecurityVisits(deps);
 
   /** Registers the page that asks for the proof of a change, and what follows it. */
   function change(name: Change, run: (visit: Visit, proof: Proof) => Promise<FastifyReply>): void {
     const { path } = changes[name];
-    getPage(app, path, (visit) => prove(visit, name));
+    getPage(app, path, (visit) => requireConfirmed(visit, name, () => prove(visit, name)));
     postForm<ProofForm>(
       app,
       path,
       ProofForm,
-      (visit, form) => run(visit, toProof(form)),
+      (visit, form) => requireConfirmed(visit, name, () => run(visit, toProof(form))),
       (visit, error) => prove(visit, name, error),
     );
   }

@@ -121,13 +121,20 @@ export function createSecurityVisits({ ownSecondFactor, ownPasskeys }: SecurityD
       return error === undefined ? sendPage(reply, toPage()) : showAgain(reply, error, toPage);
     },
 
-    /** Asks for the proof of a change; first for a confirmation of the session where it needs one. */
+    /** Runs a part of a change; first asks for a confirmation of the session where it needs one. */
+    async requireConfirmed(
+      { reply, caller, id, returnTo }: Visit,
+      change: Change,
+      run: () => Promise<FastifyReply>,
+    ): Promise<FastifyReply> {
+      if (await ownSecondFactor.isConfirmed(caller)) return run();
+      const path = toSignInPath(returnTo, changes[change].path);
+      return reply.redirect(toConfirmPath(id === undefined ? path : `${path}&id=${id}`), 303);
+    },
+
+    /** Asks for the proof of a change. */
     async prove(visited: Visit, change: Change, error?: unknown): Promise<FastifyReply> {
-      const { reply, caller, id, returnTo } = visited;
-      if (!(await ownSecondFactor.isConfirmed(caller))) {
-        const path = toSignInPath(returnTo, changes[change].path);
-        return reply.redirect(toConfirmPath(id === undefined ? path : `${path}&id=${id}`), 303);
-      }
+      const { reply, caller, id } = visited;
       const state = await ownSecondFactor.get(caller);
       const passkey = change === 'removePasskey' ? findPasskey(state, id) : undefined;
       const options = await askPasskey(caller, state);

@@ -1,5 +1,6 @@
 import { requireSession } from '@platform/auth';
 import type { App } from '@platform/service-kit';
+import { inAnySession } from '../../base/confirmation.js';
 import { bearer, errorResponses } from '../../base/openapi.js';
 import { getCaller } from '../../base/caller/actor.js';
 import { CreationOptions, RequestOptions } from '../passkeys/schemas.js';
@@ -29,6 +30,7 @@ export function ownPasskeyRoutes(app: App, passkeys: OwnPasskeys): void {
     `${OWN}/passkey-creation-options`,
     {
       onRequest,
+      config: inAnySession,
       schema: {
         ...route,
         operationId: 'enrolPasskey',
@@ -79,6 +81,7 @@ export function ownPasskeyRoutes(app: App, passkeys: OwnPasskeys): void {
     `${OWN}/passkeys/:id/remove`,
     {
       onRequest,
+      config: inAnySession,
       schema: {
         ...route,
         operationId: 'removePasskey',

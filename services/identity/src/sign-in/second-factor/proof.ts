@@ -3,7 +3,6 @@ import type { Prisma, Transaction } from '../../resources.js';
 import type { AttemptLimits } from '../../base/rate-limits/attempt-limits.js';
 import type { Caller } from '../../base/caller/actor.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
-import { ConfirmationRequired, isSessionConfirmed } from '../sessions/confirmed.js';
 import type { FailedSignIns } from '../sessions/failed-sign-ins.js';
 import { userNotFound } from '../../members/members/errors.js';
 import type { PasskeyAssertion } from '../passkeys/schemas.js';
@@ -21,10 +20,10 @@ export interface Proof {
 }
 
 /**
- * Runs a change of the caller's own second factor in a session that was opened or confirmed recently, for whoever proves a
- * factor that the account has: the password alone, or a sign-in with the provider, must not be able to replace it.
+ * Runs a change of the caller's own second factor for whoever proves a factor that the account has: the password alone, or a
+ * sign-in with the provider, must not be able to replace it. The routes and pages demand a confirmed session.
  *
- * @throws AppError 400 SECOND_FACTOR_REQUIRED, SECOND_FACTOR_INVALID; 403 CONFIRMATION_REQUIRED; 429.
+ * @throws AppError 400 SECOND_FACTOR_REQUIRED, SECOND_FACTOR_INVALID; 429.
  */
 export type ChangeWithProof = <T>(
   caller: Caller,
@@ -50,7 +49,6 @@ export function createChangeWithProof(deps: ProofDeps): ChangeWithProof {
     type Changed = Awaited<ReturnType<typeof run>>;
     const { userId, email, client, credentialId: holder } = caller;
     const presented = toPresented(proof);
-    if (!(await isSessionConfirmed(prisma, caller, clock()))) throw new ConfirmationRequired();
     if (presented) await limits.begin(userId, client);
     // A wrong code is counted in the transaction, so it is thrown only afterwards.
     const outcome = await prisma.$transaction(async (tx): Promise<Outcome<Changed>> => {

@@ -15,7 +15,7 @@ import {
   SecondFactorResponse,
 } from './schemas.js';
 import type { OwnSecondFactor } from './service.js';
-import { always } from '../../base/confirmation.js';
+import { always, inAnySession } from '../../base/confirmation.js';
 
 export const OWN = '/api/v1/auth/second-factor';
 export const noStore = { 'cache-control': 'no-store' };
@@ -42,6 +42,7 @@ export function ownSecondFactorRoutes(app: App, service: OwnSecondFactor): void 
     `${OWN}/totp`,
     {
       onRequest,
+      config: inAnySession,
       schema: {
         operationId: 'enrolTotp',
         tags,
@@ -76,6 +77,7 @@ export function ownSecondFactorRoutes(app: App, service: OwnSecondFactor): void 
     `${OWN}/totp/disable`,
     {
       onRequest,
+      config: inAnySession,
       schema: {
         operationId: 'disableTotp',
         tags,
@@ -94,6 +96,7 @@ export function ownSecondFactorRoutes(app: App, service: OwnSecondFactor): void 
     `${OWN}/recovery-codes`,
     {
       onRequest,
+      config: inAnySession,
       schema: {
         operationId: 'renewRecoveryCodes',
         tags,

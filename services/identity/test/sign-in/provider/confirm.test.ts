@@ -51,8 +51,11 @@ async function confirmAs(browser: HttpBrowser, subject: string, path = SET_UP) {
 
 /** Signs a new member in at a provider whose ID tokens have these claims. `answer` is its answer to a later request. */
 async function signInWithClaims(sub: string, claims: object) {
-  const { identity, session } = provider;
-  await saveProvider(identity, session, { issuer: hostile.issuer, justInTimeMembership: true });
+  const { identity } = provider;
+  await saveProvider(identity, await identity.login(), {
+    issuer: hostile.issuer,
+    justInTimeMembership: true,
+  });
   const person = { sub, email: `${sub}@example.com`, email_verified: true };
   const browser = createHttpBrowser(identity.url);
   const answer = async (url: URL, more: object) => {

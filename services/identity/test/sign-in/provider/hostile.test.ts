@@ -221,6 +221,7 @@ test('IDP-5 the address in userinfo is of the same person, and verified there', 
     const path = '/.well-known/openid-configuration';
     const answer = await fetch(thin.issuer + path).then((response) => response.json() as Promise<object>);
     thin.answers.set(path, sendJson({ ...answer, userinfo_endpoint: `${thin.issuer}/userinfo` }));
+    session = await identity.login();
     await saveProvider(identity, session, { issuer: thin.issuer });
     const signIn = async (claims: object, info: object) => {
       const browser = createHttpBrowser(identity.url);

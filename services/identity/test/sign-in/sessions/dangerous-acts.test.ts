@@ -11,7 +11,6 @@ const required = [403, 'CONFIRMATION_REQUIRED'];
 const harmless: Readonly<Record<string, readonly string[]>> = {
   'open to everyone, with a secret of its own': ['login', 'requestCode', 'forgotPassword', 'describeLink', 'resetPassword', 'acceptInvitation', 'reportLeakedTokens', 'loginSecondFactor', 'enrolAtLogin', 'confirmEnrolmentAtLogin', 'getPasskeyOptionsAtLogin', 'enrolPasskeyAtLogin', 'confirmPasskeyAtLogin'],
   'asks for the password every time': ['changeOwnPassword', 'confirmSession'],
-  'needs a confirmed session, of whatever client, and any second factor': ['enrolTotp', 'disableTotp', 'renewRecoveryCodes', 'enrolPasskey', 'removePasskey'],
   'completes what was asked for in a confirmed session': ['confirmTotp', 'confirmPasskey', 'getPasskeyOptions'],
   'takes from nobody else, and gives nobody power': ['changeMe', 'renamePasskey', 'logout', 'endSession', 'endOtherSessions', 'revokeOwnToken', 'editOwnToken', 'revokeConnectedApp', 'addIdentityDomain'],
   'ends what a member can begin again by signing in': ['endUserSessions'],
@@ -114,6 +113,27 @@ test('AUTH-41 a session of the API, and a token, work as before', async () => {
   for (const token of [member.session, accessToken])
     expect((await identity.call('POST', '/api/v1/personal-access-tokens', { token, body: { name: 'x', scopes: ['pat:read'] } })).status).toBe(201);
 }); // prettier-ignore
+
+test('AUTH-41 a session of the API changes nothing about who can sign in without a confirmation', async () => {
+  const member = await identity.createMember(session, 'admin');
+  identity.advance(TEN_MINUTES);
+  const own = '/api/v1/auth/second-factor';
+  for (const [method, path] of [
+    ['PUT', '/api/v1/organisation/identity-provider'],
+    ['DELETE', '/api/v1/organisation/identity-provider'],
+    ['POST', '/api/v1/organisation/identity-provider/domains/corp.example/verify'],
+    ['DELETE', `/api/v1/users/${member.id}/identity-provider`],
+    ['DELETE', '/api/v1/auth/identity-provider'],
+    ['POST', `${own}/totp`],
+    ['POST', `${own}/passkey-creation-options`],
+  ] as const) {
+    const answer = await identity.call(method, path, { token: member.session, body: {} });
+    expect([path, ...toOutcome(answer)]).toEqual([path, ...required]);
+  }
+  const body = { currentPassword: member.password };
+  expect((await identity.call('POST', CONFIRM, { token: member.session, body })).status).toBe(200);
+  expect((await identity.call('POST', `${own}/totp`, { token: member.session, body: {} })).status).toBe(200);
+});
 
 test('AUTH-41 renaming a member and a dry run are not dangerous, a role and what cannot be read are', async () => {
   const { browser } = await openStaleBrowser();
