@@ -184,6 +184,25 @@ test('OAUTH-7: clients that nobody has connected cause ten requests a minute fro
   }
 });
 
+test('OAUTH-7: a site that has many IPv6 networks causes twenty such requests a minute', async () => {
+  const replica = await start(
+    identity.databaseUrl,
+    { OAUTH_CLIENT_HOSTS: 'agents.example', TRUST_PROXY: '127.0.0.1' },
+    { fetchDocument: async () => Response.json({}) },
+  );
+  try {
+    const statuses: number[] = [];
+    for (let count = 0; count < 24; count += 1) {
+      const url = `${replica.url}/oauth2/authorize?${new URL(createAuthorization(`https://agents.example/of-site/${count}`).url, replica.url).search.slice(1)}`;
+      const headers = { 'x-forwarded-for': `2001:db8:5:${(count % 12) + 1}::1` };
+      statuses.push((await callUrl(url, 'GET', { headers })).status);
+    }
+    expect(statuses).toEqual([...Array.from({ length: 20 }, () => 400), ...Array.from({ length: 4 }, () => 429)]);
+  } finally {
+    await replica.shutdown.run('test done');
+  }
+}); // prettier-ignore
+
 test('a client whose document lists another response mode gets its code in the query', async () => {
   const id = 'https://agents.example/modes';
   describeClient(id, { response_modes: ['form_post'] });

@@ -23,6 +23,8 @@ const MAX_REMEMBERED = 1_000;
 /** The requests for clients that nobody has connected, at each replica. */
 const UNKNOWN_PER_MINUTE = 60;
 const UNKNOWN_PER_MINUTE_OF_NETWORK = 10;
+/** Whoever has one IPv6 network can have thousands of them: those of a site share twice as many. */
+const UNKNOWN_PER_MINUTE_OF_SITE = 20;
 
 /** The answers with which a host says that there is no such client, rather than that it fails. */
 const GONE: ReadonlySet<number> = new Set([404, 410]);
@@ -87,6 +89,7 @@ export function createClientDocuments(deps: {
   const message = 'Too many requests for clients that nobody has connected: try again later';
   const countUnknown = createRequestLimit(UNKNOWN_PER_MINUTE, clock, message);
   const countUnknownOfNetwork = createRequestLimit(UNKNOWN_PER_MINUTE_OF_NETWORK, clock, message);
+  const countUnknownOfSite = createRequestLimit(UNKNOWN_PER_MINUTE_OF_SITE, clock, message);
 
   async function findKnown(id: string): Promise<KnownDocument | undefined> {
     try {
@@ -108,7 +111,10 @@ export function createClientDocuments(deps: {
       if (failure.isGone) return new Response(null, { status: 404 });
     } else {
       if (!known) {
-        countUnknownOfNetwork(toNetwork(OidcProvider.ctx?.ip ?? '', { ipv4: 32, ipv6: 64 }));
+        // Without a request of the provider, the address is unknown; all such requests are of one network.
+        const address = OidcProvider.ctx?.ip ?? '';
+        countUnknownOfNetwork(toNetwork(address, { ipv4: 32, ipv6: 64 }));
+        countUnknownOfSite(toNetwork(address, { ipv4: 32, ipv6: 48 }));
         countUnknown('all');
       }
       try {
