@@ -1,5 +1,8 @@
 import type { Prisma, Transaction } from '../../resources.js';
 
+/** What the ids of browsers begin with; those of devices are digests alone. */
+export const BROWSER_PREFIX = 'browser:';
+
 /**
  * Records that the account signed in from the device.
  *
@@ -35,9 +38,14 @@ export async function hasDevice(db: Prisma | Transaction, email: string, deviceI
   return row.isKnown;
 }
 
-/** Deletes the devices that were seen longest ago, beyond the number to keep. */
-export const pruneDevices = (db: Prisma | Transaction, userId: string, keep: number): Promise<unknown> =>
-  db.$executeRaw`
+/** Deletes the devices, or browsers, that were seen longest ago, beyond the number to keep. */
+export const pruneDevices = (
+  db: Prisma | Transaction,
+  userId: string,
+  { areBrowsers, keep }: { readonly areBrowsers: boolean; readonly keep: number },
+): Promise<unknown> => db.$executeRaw`
     delete from known_clients where user_id = ${userId}::uuid and client in (
-      select client from known_clients where user_id = ${userId}::uuid order by seen_at desc offset ${keep}
+      select client from known_clients
+      where user_id = ${userId}::uuid and starts_with(client, ${BROWSER_PREFIX}) = ${areBrowsers}
+      order by seen_at desc offset ${keep}
     )`;

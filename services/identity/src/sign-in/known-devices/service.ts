@@ -2,9 +2,12 @@ import { toDigest } from '@platform/auth';
 import type { Prisma, Transaction } from '../../resources.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
 import { type ClientAddress, toDeviceId, describeRequest } from '../../base/caller/client.js';
-import { hasDevice, recordDevice, pruneDevices } from './queries.js';
+import { BROWSER_PREFIX, hasDevice, recordDevice, pruneDevices } from './queries.js';
 
-/** The number of devices kept per account. A device that was dropped causes a notice again. */
+/**
+ * The number of devices kept per account, and of browsers beside them: a browser that forgets its cookies must not make
+ * devices unknown. A device that was dropped causes a notice again.
+ */
 const MAX_DEVICES = 50;
 
 /** Records the device of a sign-in, and mails a notice when the device is new, unless it is the account's first one. */
@@ -22,7 +25,7 @@ export const createRecordSignIn =
     if (client.isLocal) return;
     const { isNew, isFirst } = await recordDevice(tx, userId, toDeviceId(client), at);
     if (!isNew || isFirst) return;
-    await pruneDevices(tx, userId, MAX_DEVICES);
+    await pruneDevices(tx, userId, { areBrowsers: false, keep: MAX_DEVICES });
     const detail = describeRequest(client, at);
     await outbox.add(
       tx,
@@ -41,7 +44,7 @@ export const isKnownDevice = (
   client: ClientAddress,
 ): Promise<boolean> => hasDevice(db, email, toDeviceId(client));
 
-const toBrowserId = (secret: string): string => toDigest(`browser ${secret}`);
+const toBrowserId = (secret: string): string => BROWSER_PREFIX + toDigest(secret);
 
 /** Records that the account has signed in with the browser that has the secret, and mails nothing. */
 export async function recordBrowser(
@@ -59,7 +62,7 @@ export async function recordBrowser(
 ): Promise<void> {
   if (client.isLocal) return;
   const { isNew } = await recordDevice(prisma, userId, toBrowserId(secret), at);
-  if (isNew) await pruneDevices(prisma, userId, MAX_DEVICES);
+  if (isNew) await pruneDevices(prisma, userId, { areBrowsers: true, keep: MAX_DEVICES });
 }
 
 /**

@@ -1,6 +1,6 @@
 import { createLogger, createShutdown } from '@platform/service-kit';
 import { toDeviceId } from '../../../src/base/caller/client.js';
-import { isKnownDevice } from '../../../src/sign-in/known-devices/service.js';
+import { findPlace, isKnownDevice, recordBrowser } from '../../../src/sign-in/known-devices/service.js';
 import { openResources } from '../../../src/resources.js';
 import { admin, type IdentityUnderTest, startIdentity } from '../../identity.js';
 
@@ -9,6 +9,25 @@ beforeAll(async () => {
   identity = await startIdentity();
 });
 afterAll(() => identity.close());
+
+test('many browsers make no device unknown, and the browsers that were used last are kept', async () => {
+  const log = createLogger('identity', 'silent');
+  const shutdown = createShutdown(log);
+  const options = { databaseUrl: identity.databaseUrl, maxConnections: 1, timeoutMs: 5_000, log, shutdown };
+  const { prisma } = openResources(options);
+  const member = await identity.createMember(await identity.login());
+  const client = { address: '192.0.2.7', userAgent: 'curl/8', isLocal: false, requestId: 'r' };
+  await identity.db.query(
+    'insert into known_clients (user_id, client, seen_at) values ($1, $2, $3)',
+    [member.id, toDeviceId(client), new Date(0)],
+  );
+  for (let count = 0; count < 51; count += 1)
+    await recordBrowser(prisma, member.id, { secret: `browser-${count}`, client, at: new Date(count + 1) });
+  expect(await isKnownDevice(prisma, member.email, client)).toBe(true);
+  const places = [0, 1, 50].map((count) => findPlace(prisma, member.email, `browser-${count}`));
+  expect((await Promise.all(places)).map((place) => place !== undefined)).toEqual([false, true, true]);
+  await shutdown.run('test done');
+}); // prettier-ignore
 
 test('looking for a known device takes one statement, whether or not the account exists', async () => {
   const log = createLogger('identity', 'silent');
