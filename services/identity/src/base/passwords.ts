@@ -11,6 +11,12 @@ const options: Options = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
  */
 const MAX_RUNNING = 2;
 const MAX_WAITING = 64;
+/** Beyond those, so many of people at known places, so that strangers who fill the queue keep nobody else out. */
+const MAX_KNOWN_WAITING = 64;
+
+/** Whether a password comes from a place that its owner has been at. It is asked when the queue is full for strangers. */
+type IsKnown = () => Promise<boolean>;
+const isStranger: IsKnown = () => Promise.resolve(false);
 
 /** @param cost of a hash; only tests, which hash thousands of passwords, give a lower one. */
 export function createPasswords(cost: Options = options) {
@@ -19,10 +25,12 @@ export function createPasswords(cost: Options = options) {
   const waiting: (() => void)[] = [];
 
   /** @throws AppError 503 when too many wait. */
-  async function run<T>(compute: () => Promise<T>): Promise<T> {
+  async function run<T>(compute: () => Promise<T>, isKnown: IsKnown): Promise<T> {
+    const limit =
+      waiting.length >= MAX_WAITING && (await isKnown()) ? MAX_WAITING + MAX_KNOWN_WAITING : MAX_WAITING;
     if (running < MAX_RUNNING) running += 1;
-    else if (waiting.length >= MAX_WAITING)
-      throw dependencyUnavailable('password hashing', new Error(`${MAX_WAITING} wait for it`));
+    else if (waiting.length >= limit)
+      throw dependencyUnavailable('password hashing', new Error(`${waiting.length} wait for it`));
     // Whoever has finished leaves its turn to the one that waits.
     else await new Promise<void>((resolve) => waiting.push(resolve));
     try {
@@ -36,20 +44,28 @@ export function createPasswords(cost: Options = options) {
 
   return {
     /** @throws AppError 503 when too many passwords wait to be hashed. */
-    hash: (password: string): Promise<string> => run(() => hash(password, cost)),
+    hash: (password: string, isKnown = isStranger): Promise<string> =>
+      run(() => hash(password, cost), isKnown),
 
     /**
      * Takes as long for an unknown account, or one without a password, as for a wrong password.
      *
      * @throws AppError 503 when too many passwords wait to be hashed.
      */
-    async verify(passwordHash: string | null | undefined, password: string): Promise<boolean> {
+    async verify(
+      passwordHash: string | null | undefined,
+      password: string,
+      isKnown = isStranger,
+    ): Promise<boolean> {
       decoy ??= hash(randomBytes(32), cost);
       const expected = passwordHash ?? (await decoy);
-      const isCorrect = await run(() => verify(expected, password));
+      const isCorrect = await run(() => verify(expected, password), isKnown);
       return isCorrect && passwordHash !== null && passwordHash !== undefined;
     },
   };
 }
+
+/** For those who have proven who they are: with a session, or a mailed link. */
+export const isProven: IsKnown = () => Promise.resolve(true);
 
 export type Passwords = ReturnType<typeof createPasswords>;

@@ -27,7 +27,10 @@ export interface AttemptLimitOptions {
   /** The limit of one network at one subject. */
   readonly perPair: number;
   readonly perAddress: number;
-  /** The limit of successes of one subject, where each of them costs something. */
+  /**
+   * The limit of successes of one subject, where each of them costs something. Those that still lack a second factor are
+   * counted for each network, or place: whoever knows the password alone must not use up the owner's.
+   */
   readonly successesPerSubject?: number;
   /** The public message of the 429. */
   readonly message: string;
@@ -165,14 +168,14 @@ export function createAttemptLimits(pool: pg.Pool, options: AttemptLimitOptions)
   function toLimits(subject: string, { address, place }: AttemptOrigin) {
     const key = toKey(subject);
     const isAccountLimited = perSubject !== undefined && place === undefined;
+    const from = toKey(`${subject} ${place ?? toNetwork(address, NETWORKS[0].prefix)}`);
     return {
-      client:
-        place === undefined
-          ? toNetworkLimits(subject, address)
-          : [toLimit(`place:${toKey(`${subject} ${place}`)}`, perPair)],
+      client: place === undefined ? toNetworkLimits(subject, address) : [toLimit(`place:${from}`, perPair)],
       account: isAccountLimited ? [toLimit(`account:${key}`, perSubject)] : [],
       successes:
-        successesPerSubject === undefined ? [] : [toLimit(`success:${key}`, successesPerSubject, false)],
+        successesPerSubject === undefined
+          ? []
+          : [`success:${key}`, `pending:${from}`].map((of) => toLimit(of, successesPerSubject, false)),
     };
   }
 
@@ -204,20 +207,29 @@ export function createAttemptLimits(pool: pg.Pool, options: AttemptLimitOptions)
       else assertNoneRefused(refusals);
     },
 
-    /** Records a success: takes the attempt back and resets the failures of this network, or place, at this subject. */
-    async succeed(subject: string, origin: AttemptOrigin): Promise<void> {
+    /**
+     * Records a success: takes the attempt back and resets the failures of this network, or place, at this subject.
+     *
+     * @param isPending - whether a second factor is still missing.
+     */
+    async succeed(subject: string, origin: AttemptOrigin, isPending = false): Promise<void> {
       const { client, account, successes } = toLimits(subject, origin);
       const reset = client.slice(0, 1).map(({ key }) => key);
       await uncount(pool, [...client, ...account], {
         reset,
-        success: successes[0]?.key ?? null,
+        success: successes[isPending ? 1 : 0]?.key ?? null,
       });
     },
 
-    /** Takes an attempt back that was not made, because the platform could not. */
-    async withdraw(subject: string, origin: AttemptOrigin): Promise<void> {
-      const { client, account } = toLimits(subject, origin);
-      await uncount(pool, [...client, ...account]);
+    /** Awaits the check of an attempt, and takes the attempt back when the platform could not make it. */
+    async check<T>(subject: string, origin: AttemptOrigin, checking: Promise<T>): Promise<T> {
+      try {
+        return await checking;
+      } catch (error) {
+        const { client, account } = toLimits(subject, origin);
+        await uncount(pool, [...client, ...account]);
+        throw error;
+      }
     },
   };
 }

@@ -8,7 +8,7 @@ import { findPlace, isKnownDevice } from '../known-devices/service.js';
 import type { LinkPurpose } from '../../mails/one-time-secrets/secret.js';
 import type { OneTimeSecrets } from '../../mails/one-time-secrets/service.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
-import type { Passwords } from '../../base/passwords.js';
+import { isProven, type Passwords } from '../../base/passwords.js';
 import { endSessions } from '../sessions/queries.js';
 import type { PassFirstFactor, SignInOutcome } from '../sessions/sign-in-outcome.js';
 import { changePassword, setFirstPassword } from '../../members/members/queries.js';
@@ -70,7 +70,8 @@ export function createAccountFlows(deps: AccountFlowDeps) {
     await limits.link.begin(token, { address });
     // Hashing is expensive: an invalid token must not cause it.
     if (!(await secrets.isValid(purpose, token))) throw linkInvalid();
-    const passwordHash = await passwords.hash(password);
+    const hashing = passwords.hash(password, isProven);
+    const passwordHash = await limits.link.check(token, { address }, hashing);
     const done = await prisma.$transaction(async (tx) => {
       const userId = await secrets.consume(tx, purpose, token);
       const result = userId && (await run(tx, userId, passwordHash, new Date(clock())));

@@ -3,7 +3,7 @@ import type { Prisma } from '../../resources.js';
 import type { AttemptLimits } from '../../base/rate-limits/attempt-limits.js';
 import type { Caller } from '../../base/caller/actor.js';
 import type { FailedSignIns } from '../sessions/failed-sign-ins.js';
-import type { Passwords } from '../../base/passwords.js';
+import { isProven, type Passwords } from '../../base/passwords.js';
 import { findMember } from '../../members/members/queries.js';
 
 export const wrongPassword = (): AppError =>
@@ -30,7 +30,8 @@ export function createConfirmPassword(deps: {
     const origin = { address: client.address, place: credentialId };
     await limits.begin(email, origin);
     const passwordHash = (await findMember(prisma, orgId, userId))?.passwordHash ?? null;
-    if (!(await passwords.verify(passwordHash, password)) || passwordHash === null) {
+    const verifying = passwords.verify(passwordHash, password, isProven);
+    if (!(await limits.check(email, origin, verifying)) || passwordHash === null) {
       failures.record({ email, method: 'password', client });
       throw wrongPassword();
     }

@@ -5,7 +5,7 @@ import { insertAuditEntry } from '../../audit/queries.js';
 import { describeRequest } from '../../base/caller/client.js';
 import type { OneTimeSecrets } from '../../mails/one-time-secrets/service.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
-import type { Passwords } from '../../base/passwords.js';
+import { isProven, type Passwords } from '../../base/passwords.js';
 import { endSessions } from '../sessions/queries.js';
 import { replacePassword } from '../../members/members/queries.js';
 import { type ConfirmPassword, wrongPassword } from './confirm-password.js';
@@ -31,7 +31,7 @@ export function createChangeOwnPassword(deps: {
   return async (caller, { currentPassword, newPassword }) => {
     const { orgId, userId, credentialId, client } = caller;
     const currentHash = await confirmPassword(caller, currentPassword);
-    const newHash = await passwords.hash(newPassword);
+    const newHash = await passwords.hash(newPassword, isProven);
     const at = new Date(clock());
     const ended = await prisma.$transaction(async (tx) => {
       // Of two changes at the same time, the second one no longer knows the password.

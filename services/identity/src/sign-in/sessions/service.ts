@@ -32,9 +32,13 @@ export function createSessionService(deps: {
 }) {
   const { prisma, passwords, secrets, limits, codeLimits, outbox, passFirstFactor, failures, clock } = deps;
 
-  async function findByPassword(email: string, password: string): Promise<Account | null> {
+  async function findByPassword(
+    email: string,
+    password: string,
+    isKnown: () => Promise<boolean>,
+  ): Promise<Account | null> {
     const account = await findUserByEmail(prisma, email);
-    return (await passwords.verify(account?.passwordHash, password)) ? account : null;
+    return (await passwords.verify(account?.passwordHash, password, isKnown)) ? account : null;
   }
 
   async function findByCode(email: string, code: string): Promise<Account | null> {
@@ -63,17 +67,15 @@ export function createSessionService(deps: {
       const email = normaliseEmail(typed);
       const method = password === undefined ? 'code' : 'password';
       const attempts = password === undefined ? codeLimits : limits;
-      const origin = {
-        address: client.address,
-        place: await findPlace(prisma, email, browser),
-      };
-      await attempts.begin(email, origin, () => isKnownDevice(prisma, email, client));
-      const account = await (
-        password === undefined ? findByCode(email, otp ?? '') : findByPassword(email, password)
-      ).catch(async (error: unknown) => {
-        await attempts.withdraw(email, origin);
-        throw error;
-      });
+      const place = await findPlace(prisma, email, browser);
+      const origin = { address: client.address, place };
+      const isKnown = async () => place !== undefined || isKnownDevice(prisma, email, client);
+      await attempts.begin(email, origin, isKnown);
+      const account = await attempts.check(
+        email,
+        origin,
+        password === undefined ? findByCode(email, otp ?? '') : findByPassword(email, password, isKnown),
+      );
       // Where the organisation of a domain requires its provider, the answer does not tell whether the password was right, or
       // whether there is an account. Another organisation's account at the domain keeps its password.
       const requiredBy = await findRequiringOrganisation(prisma, email);
@@ -90,7 +92,7 @@ export function createSessionService(deps: {
       });
       if (!outcome) throw wrongCredentials();
       outbox.wake();
-      await attempts.succeed(email, origin);
+      await attempts.succeed(email, origin, 'pending' in outcome);
       return outcome;
     },
 

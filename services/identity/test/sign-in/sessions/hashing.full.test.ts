@@ -24,6 +24,22 @@ test('a flood of passwords waits in a bounded queue, and is refused beyond it', 
   expect(await passwords.verify(hash, 'correct-horse-battery')).toBe(true);
 });
 
+test('AUTH-12 a flood of strangers keeps nobody out who signs in at a known place, and asks about nobody before', async () => {
+  const passwords = createPasswords();
+  const hash = await passwords.hash('correct-horse-battery');
+  let asked = 0;
+  const verify = (isKnown: boolean) =>
+    passwords.verify(hash, 'correct-horse-battery', async () => {
+      asked += 1;
+      return isKnown;
+    });
+  const first = Array.from({ length: 66 }, () => verify(false));
+  expect(asked).toBe(0);
+  const later = await Promise.allSettled([false, ...Array.from({ length: 65 }, () => true)].map(verify));
+  expect(later.map(({ status }) => status)).toEqual(['rejected', ...Array.from({ length: 64 }, () => 'fulfilled'), 'rejected']);
+  expect(await Promise.all(first)).toHaveLength(66);
+}); // prettier-ignore
+
 test('two passwords are hashed at once at most, and a fault frees the place', async () => {
   const passwords = createPasswords();
   const hash = await passwords.hash('correct-horse-battery');

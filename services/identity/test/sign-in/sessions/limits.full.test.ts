@@ -1,6 +1,7 @@
 import type { Answer } from '@platform/testing';
 import { toKey } from '../../../src/base/rate-limits/queries.js';
 import { admin, type IdentityUnderTest, startIdentity } from '../../identity.js';
+import { createPhone, enrol } from '../second-factor/authenticator.js';
 
 let identity: IdentityUnderTest;
 let addressCount = 0;
@@ -105,6 +106,18 @@ test('limits the sign-ins of an account, and ends the oldest of more than 100 op
     `select detail->>'sessionsEnded' as ended from audit_entries where action = 'session.created' order by id desc limit 1`,
   );
   expect(rows).toEqual([{ ended: '1' }]);
+});
+
+test('whoever knows the password, but lacks the second factor, does not use up the sign-ins of the owner', async () => {
+  const member = await identity.createMember(await identity.login());
+  await enrol(identity, createPhone(identity), member.session);
+  const statuses = new Set<number>();
+  for (let count = 0; count < 100; count += 1)
+    statuses.add((await attempt(member.email, member.password)).status);
+  expect([...statuses]).toEqual([401]);
+  expectLimited(await attempt(member.email, member.password));
+  const { status, body } = await attempt(member.email, member.password, '203.0.113.9');
+  expect([status, body.error.code]).toEqual([401, 'SECOND_FACTOR_REQUIRED']);
 });
 
 test('resets the failures of an account after the right password', async () => {
