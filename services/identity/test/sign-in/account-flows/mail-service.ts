@@ -44,7 +44,8 @@ export async function startInbox(): Promise<Inbox> {
       callbackify(async () => {
         mails.push(await PostalMime.parse(Buffer.concat((await stream.toArray()) as Buffer[])));
         // Only its own connection: another one may be in the middle of a mail, which has not been accepted yet.
-        if (inbox.isForgetful) for (const socket of sockets) if (socket.remotePort === remotePort) socket.destroy();
+        if (inbox.isForgetful)
+          for (const socket of sockets) if (socket.remotePort === remotePort) socket.destroy();
       })(callback);
     },
   });
