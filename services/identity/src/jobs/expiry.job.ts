@@ -69,7 +69,7 @@ export function createExpiryJob(deps: {
         // A batch leaves out the tokens of locked owners.
         while ((await expireTokens(pool, now, BATCH)) > 0);
       },
-      'ended tokens': inBatches(() => deleteEndedTokens(pool, endedBefore, BATCH)),
+      'ended tokens': () => deleteEndedTokens(pool, endedBefore, BATCH),
       'lapsed invitations': inBatches(() => expireInvitations(pool, now, BATCH)),
       sessions: inBatches(() => deleteSessions(pool, now, BATCH)),
       'pending sign-ins': inBatches(() => deletePendingSignIns(pool, now, BATCH)),

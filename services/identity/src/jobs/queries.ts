@@ -108,6 +108,45 @@ export async function deleteSecrets(db: pg.Pool, expiredBefore: Date, limit: num
   return rowCount ?? 0;
 }
 
+/*
+ * A token that rotated itself is kept as long as a token that came of it is active, so that a report of its leaked value
+ * still ends that one.
+ */
+const purgeEndedTokens = `
+  with due as materialized (
+    select id, coalesce(lineage_id, id) as lineage_id, coalesce(revoked_at, expires_at) as ended_at
+    from personal_access_tokens
+    where status <> 'active' and coalesce(revoked_at, expires_at) between $3 and $1
+    order by coalesce(revoked_at, expires_at) limit $2 for update skip locked
+  ), deleted as (
+    delete from personal_access_tokens where id in (
+      select id from due where not exists (
+        select from personal_access_tokens heir where heir.lineage_id = due.lineage_id and heir.status = 'active'))
+    returning id
+  )
+  select count(*)::int as "dueCount", max(ended_at) as "lastEndedAt", (select count(*)::int from deleted) as "deletedCount"
+  from due`;
+
+interface DueTokens {
+  readonly dueCount: number;
+  readonly deletedCount: number;
+  readonly lastEndedAt: Date;
+}
+
+/**
+ * Deletes tokens that ended before then, with their last use and where it came from. Each batch begins where the one before
+ * it ended, so that no number of tokens that are kept keeps later ones from being deleted.
+ */
+export async function deleteEndedTokens(db: pg.Pool, endedBefore: Date, limit: number): Promise<void> {
+  for (let from = new Date(0); ;) {
+    const { rows } = await db.query<DueTokens>(purgeEndedTokens, [endedBefore, limit, from]);
+    const [batch] = rows;
+    if (!batch || batch.dueCount < limit) return;
+    if (batch.deletedCount === 0 && batch.lastEndedAt.getTime() === from.getTime()) return;
+    from = batch.lastEndedAt;
+  }
+}
+
 /** Deletes a batch of rows. @returns how many. */
 type DeleteBatch<T> = (db: pg.Pool, before: T, limit: number) => Promise<number>;
 
@@ -149,12 +188,6 @@ export const deletePasskeyChallenges = createDeletion<Date>('passkey_challenges'
 export const deleteRateLimits = createDeletion<number>('rate_limits', 'key', {
   column: 'expire',
   operator: '<=',
-});
-/** Deletes tokens that ended before then, with their last use and where it came from. */
-export const deleteEndedTokens = createDeletion<Date>('personal_access_tokens', 'id', {
-  column: 'coalesce(revoked_at, expires_at)',
-  operator: '<=',
-  only: "status <> 'active'",
 });
 export const deleteServiceCredentials = createDeletion<Date>('service_credentials', 'id', expired);
 export const deleteToolCalls = createDeletion<string>('tool_calls', 'id', olderId);

@@ -1,4 +1,5 @@
 import { DAY_MS } from '@platform/service-kit';
+import { waitFor } from '@platform/testing';
 import { type CreatedToken, type IdentityUnderTest, startIdentity } from '../identity.js';
 
 const path = '/api/v1/personal-access-tokens';
@@ -56,4 +57,31 @@ test('a token that outlives those that created it is revoked with the ones above
   await identity.sweep();
   expect(await details(marked.outliving)).toMatchObject({ parentId: marked.root.id });
   expect([await revoke(marked.root), await isAlive(marked.outliving)]).toEqual([2, false]);
+});
+
+test('PAT-31 a leaked value that rotated itself is known as long as the last of its successors is active', async () => {
+  const first = await make(session, { expiryDays: 'never' });
+  const rotateItself = async ({ id, accessToken: token }: CreatedToken) =>
+    (await identity.call('POST', `${path}/${id}/rotate`, { token, body: { graceSeconds: 0 } })).body
+      .token as CreatedToken;
+  const second = await rotateItself(first);
+  const third = await rotateItself(second);
+  const revoked = await make(session);
+  await identity.call('DELETE', `${path}/${revoked.id}`, { token: session });
+  const findRows = async () => {
+    const made = [first, second, third, revoked].map(({ id }) => id);
+    const query = 'select id from personal_access_tokens where id = any($1) order by id';
+    return (await identity.db.query<{ id: string }>(query, [made])).rows.map(({ id }) => id);
+  };
+  identity.advance(731 * DAY_MS);
+  await identity.sweep();
+  expect(await findRows()).toEqual([first.id, second.id, third.id]);
+
+  await identity.call('POST', `${path}/leaked`, { body: { tokens: [{ token: first.accessToken }] } });
+  await waitFor(async () => !(await isAlive(third)), { what: 'the revocation' });
+  await identity.sweep();
+  expect(await findRows()).toEqual([third.id]);
+  identity.advance(731 * DAY_MS);
+  await identity.sweep();
+  expect(await findRows()).toEqual([]);
 });
