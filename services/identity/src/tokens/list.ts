@@ -95,8 +95,10 @@ interface TokenSearch {
   readonly scope: string | undefined;
   readonly unusedSince: Date | undefined;
   readonly expiresBefore: Date | undefined;
-  /** The id after which the page begins; of the first page the matches are counted, too. */
+  /** The id after which the page begins. */
   readonly after: string | undefined;
+  /** Whether all matches are counted. */
+  readonly isCounted: boolean;
   readonly limit: number;
   readonly now: Date;
   /** Tokens that ended earlier are left out. */
@@ -172,7 +174,7 @@ const searches = {
 
 interface FoundTokens {
   readonly rows: OwnedTokenRow[];
-  /** Of a page after a cursor only as many as were read. */
+  /** Unless they are counted, only as many as were read. */
   readonly total: number;
   /** Whether there may be more matches than `total`. */
   readonly totalIsMinimum: boolean;
@@ -203,7 +205,7 @@ export async function searchTokens(db: pg.Pool, query: TokenSearch): Promise<Fou
       query.expiresBefore ?? null,
       query.endedAfter,
       limit + 1,
-      query.after === undefined,
+      query.isCounted,
     ],
   });
   const [{ searched, total, oldest_id: oldestId } = { searched: 0, total: 0, oldest_id: null }] = found;
@@ -219,7 +221,7 @@ const DEFAULT_LIMIT = 20;
 interface Found<T> {
   readonly items: T[];
   readonly nextCursor: string | null;
-  /** Undefined after a cursor. */
+  /** Undefined where nobody reads it, such as after a cursor. */
   readonly pagination: Pagination | undefined;
 }
 
@@ -233,17 +235,19 @@ function readInstant(field: string, text: string | undefined): Date | undefined 
 const hasFilter = ({ q, scope, unusedSince, expiresBefore, state = 'active' }: OwnTokenQuery): boolean =>
   state !== 'active' || [q, scope, unusedSince, expiresBefore].some((filter) => filter !== undefined);
 
+/** Where the total of a list comes from: its matches are counted, the counter knows it, or nobody reads it. */
+type TotalOf = 'matches' | 'counter' | 'none';
+
 async function search<T>(
   ctx: TokenContext,
-  orgId: string,
-  ownerId: string | undefined,
+  from: { readonly orgId: string; readonly ownerId: string | undefined; readonly totalOf: TotalOf },
   query: OwnTokenQuery,
   toItem: (row: OwnedTokenRow, now: number) => T,
 ): Promise<Found<T>> {
+  const { orgId, ownerId } = from;
   const now = ctx.clock();
   const { limit = DEFAULT_LIMIT, cursor } = query;
-  // The counter knows how many active tokens there are.
-  const isCounted = ownerId === undefined && !hasFilter(query);
+  const totalOf = cursor === undefined ? from.totalOf : 'none';
   const [{ rows, nextCursor, total, totalIsMinimum }, active] = await Promise.all([
     searchTokens(ctx.pool, {
       orgId,
@@ -254,11 +258,12 @@ async function search<T>(
       unusedSince: readInstant('unusedSince', query.unusedSince),
       expiresBefore: readInstant('expiresBefore', query.expiresBefore),
       after: cursor,
+      isCounted: totalOf === 'matches',
       limit,
       now: new Date(now),
       endedAfter: new Date(now - ctx.historyDays * DAY_MS),
     }),
-    isCounted && cursor === undefined ? countActiveTokens(ctx.pool, orgId, new Date(now)) : undefined,
+    totalOf === 'counter' ? countActiveTokens(ctx.pool, orgId, new Date(now)) : undefined,
   ]);
   const pagination =
     active === undefined
@@ -267,24 +272,26 @@ async function search<T>(
   return {
     items: rows.map((row) => toItem(row, now)),
     nextCursor,
-    pagination: cursor === undefined ? pagination : undefined,
+    pagination: totalOf === 'none' ? undefined : pagination,
   };
 }
 
 /** Finds own tokens, newest first. @throws AppError 400 for a time that isn't an instant. */
 export const findOwnTokens = (
   ctx: TokenContext,
-  { orgId, userId }: UserPrincipal,
+  { orgId, userId: ownerId }: UserPrincipal,
   query: OwnTokenQuery,
-): Promise<Found<TokenDetails>> => search(ctx, orgId, userId, query, toDetails);
+  totalOf: TotalOf = 'matches',
+): Promise<Found<TokenDetails>> => search(ctx, { orgId, ownerId, totalOf }, query, toDetails);
 
-/** Does the same for the tokens of the organisation. */
+/** Finds tokens of the organisation, as `findOwnTokens` does. */
 export async function findOrganisationTokens(
   ctx: TokenContext,
   { orgId }: UserPrincipal,
-  { owner, page = 1, ...query }: OrgTokenQuery,
+  { owner: ownerId, page = 1, ...query }: OrgTokenQuery,
 ): Promise<Found<OwnedToken>> {
   if (page > 1)
     throw validationError([{ field: 'page', message: 'goes without filters: page a search by cursor' }]);
-  return search(ctx, orgId, owner, query, toOwnedToken);
+  const totalOf = ownerId === undefined && !hasFilter(query) ? 'counter' : 'matches';
+  return search(ctx, { orgId, ownerId, totalOf }, query, toOwnedToken);
 }

@@ -105,13 +105,11 @@ export function ownTokenRoutes(app: App, ctx: TokenContext): void {
     },
     async (request) => {
       const { query } = request;
-      const isSearch = Object.keys(query).length > 0;
-      const { items: tokens, ...found } = await findOwnTokens(
-        ctx,
-        getMember(request),
-        isSearch ? query : { limit: MAX_OWN_LIST },
-      );
-      return isSearch ? { tokens, ...found } : { tokens };
+      const member = getMember(request);
+      if (Object.keys(query).length === 0)
+        return { tokens: (await findOwnTokens(ctx, member, { limit: MAX_OWN_LIST }, 'none')).items };
+      const { items: tokens, ...found } = await findOwnTokens(ctx, member, query);
+      return { tokens, ...found };
     },
   );
   app.get(

@@ -84,6 +84,20 @@ test('members are sorted by name and paged by cursor, in any case', async () => 
     cursor = nextCursor;
   }
   expect(names).toEqual(['Ada Lovelace', 'Grace Hopper', 'grace Jones', 'Zoë 100%_sure']);
+  const counted = await get('/api/v1/users', { sort: 'name', q: 'person', limit: '1' });
+  expect(counted.pagination).toMatchObject({ total: 4 });
+  expect(counted.pagination).not.toHaveProperty('totalIsMinimum');
+  // After a cursor nothing is counted beyond the page.
+  const second = { sort: 'name', q: 'person', limit: '1', cursor: counted.nextCursor ?? '' };
+  expect((await get('/api/v1/users', second)).pagination).toMatchObject({ total: 2, totalIsMinimum: true });
+});
+
+test('a cursor of the members by name is one of the organisation', async () => {
+  const other = await identity.createOrganisation('aaa@foreign.example');
+  const foreign = (await identity.call('GET', '/api/v1/users/me', { token: other.session })).body.user
+    .id as string;
+  const { data, nextCursor } = await get('/api/v1/users', { sort: 'name', cursor: foreign });
+  expect([data, nextCursor]).toEqual([[], null]);
 });
 
 test('the total of a page of active tokens comes from the counter, and of a search from its matches', async () => {

@@ -166,6 +166,7 @@ test('each search reads one index in its order, and no more than a bounded part 
       now: new Date(),
       endedAfter: new Date(0),
       after: undefined,
+      isCounted: true,
     };
     const none = { text: 'no such text', scope: undefined, unusedSince: undefined, expiresBefore: undefined };
     for (const ownerId of [member.id, undefined])
@@ -193,6 +194,9 @@ test('each search reads one index in its order, and no more than a bounded part 
       total: 0,
       totalIsMinimum: true,
     });
+    const uncounted = { ...query, ...none, text: 'filler', ownerId: member.id, state: 'active' as const };
+    const page = await searchTokens(client as never, { ...uncounted, isCounted: false });
+    expect([page.rows.length, page.total]).toEqual([20, 21]);
   } finally {
     await client.query('rollback');
     client.release();

@@ -212,15 +212,16 @@ const MAX_SEARCHED = 10_000;
 
 export interface MemberSearch {
   readonly rows: MemberRow[];
-  /** Of the page and the members after it. */
+  /** After a cursor only as many as were read. */
   readonly total: number;
-  readonly isComplete: boolean;
+  readonly totalIsMinimum: boolean;
   readonly nextCursor: string | null;
 }
 
 /**
  * Reads members in the order of an index, `users_org_members` or `users_org_names`, and applies the conditions to at most
- * MAX_SEARCHED of them. The cursor is the last member of the page, or the last one that was read.
+ * MAX_SEARCHED of them. The cursor is the last member of the page, or the last one that was read. After a cursor nothing is
+ * counted, and the page ends the reading.
  */
 export async function searchMembers(
   db: Client,
@@ -234,30 +235,32 @@ export async function searchMembers(
     afterId === undefined
       ? Prisma.sql`true`
       : isByName
-        ? Prisma.sql`(lower(full_name), id) > (select lower(full_name), id from users where id = ${afterId}::uuid)`
+        ? Prisma.sql`(lower(full_name), id) > (
+            select lower(full_name), id from users where id = ${afterId}::uuid and org_id = ${orgId}::uuid)`
         : Prisma.sql`id < ${afterId}::uuid`;
-  const [found] = await db.$queryRaw<
-    [{ total: number; searched: number; last: string | null; ids: string[] }]
-  >`
+  const isCounted = afterId === undefined;
+  const [found] = await db.$queryRaw<[{ total: number; last: string | null; ids: string[] }]>`
     with searched as materialized (
       select id, email, full_name, role, password_hash is null as is_invited from users
       where org_id = ${orgId}::uuid and removed_at is null and ${after}
       order by ${order} limit ${MAX_SEARCHED}
     ), matching as materialized (
-      select id, row_number() over (order by ${order}) as place from searched
+      select id, row_number() over () as place from searched
       where (${q}::text is null or strpos(lower(full_name || ' ' || email), lower(${q})) > 0)
         and (${state}::text is null or is_invited = (${state} = 'invited'))
         and (${role}::text is null or role::text = ${role})
+      limit ${isCounted ? MAX_SEARCHED : limit + 1}
     )
     select (select count(*)::int from matching) as total,
-           (select count(*)::int from searched) as searched,
-           (select id::text from searched offset ${MAX_SEARCHED - 1} limit 1) as last,
+           case when ${isCounted} or (select count(*) from matching) <= ${limit}
+             then (select id::text from searched offset ${MAX_SEARCHED - 1} limit 1) end as last,
            array(select id::text from matching order by place limit ${limit} offset ${offset}) as ids`;
+  const nextCursor = found.total > offset + limit ? (found.ids.at(-1) ?? null) : found.last;
   const byId = new Map((await findByIds(db, orgId, found.ids)).map((row) => [row.id, row]));
   return {
     rows: found.ids.flatMap((id) => byId.get(id) ?? []),
     total: found.total,
-    isComplete: found.searched < MAX_SEARCHED,
-    nextCursor: found.total > offset + limit ? (found.ids.at(-1) ?? null) : found.last,
+    totalIsMinimum: (isCounted ? found.last : nextCursor) !== null,
+    nextCursor,
   };
 }

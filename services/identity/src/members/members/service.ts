@@ -101,7 +101,7 @@ export function createUserService(deps: {
       const found = await searchMembers(prisma, orgId, filter, { ...place, limit });
       return {
         data: found.rows.map(toMember),
-        pagination: toPagination(query, found.total, { isMinimum: !found.isComplete }),
+        pagination: toPagination(query, found.total, { isMinimum: found.totalIsMinimum }),
         nextCursor: found.nextCursor,
       };
     },

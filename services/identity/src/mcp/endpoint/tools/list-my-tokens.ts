@@ -36,7 +36,7 @@ export const listMyTokens = (tokens: TokenContext): Tool<Arguments> => ({
   scopes: ['pat:read'],
   isAdminOnly: false,
   async call(query, { principal }) {
-    const { items, nextCursor } = await findOwnTokens(tokens, toMember(principal), query);
+    const { items, nextCursor } = await findOwnTokens(tokens, toMember(principal), query, 'none');
     return { tokens: items, nextCursor };
   },
 });
