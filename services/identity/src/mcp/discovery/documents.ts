@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { LEGACY_VERSIONS, MODERN_VERSION } from '../endpoint/protocol-era.js';
+import { toServerPattern } from '../endpoint/tool-filter.js';
 
 /*
  * What the platform says of its tool endpoint before anyone connects:
@@ -18,8 +19,6 @@ const ENTRY_SCHEMA = 'https://static.modelcontextprotocol.io/schemas/2025-12-11/
 const NAME = 'workspace-knowledge-platform';
 const TITLE = 'Workspace Knowledge Platform';
 const DESCRIPTION = 'Tools of a workspace: its knowledge, crawls, mails and access tokens.';
-/** Proxies bound the headers of a request: a longer list of tools is left out, and the entry then offers all tools. */
-const MAX_HEADER_LENGTH = 4_000;
 
 /** Where the platform is reached, and its version. */
 export interface Site {
@@ -66,12 +65,9 @@ interface RegistryServer {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  /** The tools that a client of this entry is offered; undefined for all. */
-  readonly tools: readonly string[] | undefined;
+  /** The value of `X-MCP-Tools` with which a client is offered its tools alone; undefined for all tools. */
+  readonly tools: string | undefined;
 }
-
-/** Mounted tools have the name of their server in front. */
-const SEPARATOR = '__';
 
 /**
  * Returns the servers that a caller sees: the tool endpoint itself, and each mounted server of which the caller has a tool.
@@ -80,29 +76,24 @@ const SEPARATOR = '__';
  */
 export function listRegistryServers({ publicUrl }: Site, toolNames: readonly string[]): RegistryServer[] {
   const namespace = toNamespace(publicUrl);
-  const mounted = new Map<string, string[]>();
-  for (const name of toolNames) {
-    const [server = '', tool] = name.split(SEPARATOR, 2);
-    if (tool !== undefined) mounted.set(server, [...(mounted.get(server) ?? []), name]);
-  }
+  const mounted = new Set(toolNames.flatMap((name) => toServerPattern(name) ?? []));
   const own = { name: `${namespace}/${NAME}`, title: TITLE, description: DESCRIPTION, tools: undefined };
-  const others = [...mounted].map(([server, tools]) => ({
-    // An organisation may have mounted a server under any name, also that of the endpoint.
-    name: `${namespace}/${NAME}.${server}`,
-    title: server,
-    description: `The tools of ${server} that your organisation has approved.`,
-    tools,
-  }));
+  const others = [...mounted].map((tools) => {
+    const server = tools.slice(0, -'__*'.length);
+    return {
+      // An organisation may have mounted a server under any name, also that of the endpoint.
+      name: `${namespace}/${NAME}.${server}`,
+      title: server,
+      description: `The tools of ${server} that your organisation has approved.`,
+      tools,
+    };
+  });
   return [own, ...others].toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /** Returns the entry of a server, whose tools are all reached at the platform's endpoint, never at the server itself. */
 export function toRegistryEntry({ publicUrl, version }: Site, server: RegistryServer) {
-  const tools = server.tools?.join(',');
-  const headers =
-    tools === undefined || tools.length > MAX_HEADER_LENGTH
-      ? undefined
-      : [{ name: 'X-MCP-Tools', value: tools }];
+  const headers = server.tools === undefined ? undefined : [{ name: 'X-MCP-Tools', value: server.tools }];
   return {
     server: {
       $schema: ENTRY_SCHEMA,

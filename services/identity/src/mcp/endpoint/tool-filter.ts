@@ -6,7 +6,7 @@ import type { Tool } from './tool.js';
  * its owner intends:
  *
  *   X-MCP-Readonly: true, or /mcp?readonly=1   only tools that change nothing
- *   X-MCP-Tools: whoami, get_crawl             only these tools; unknown names are ignored
+ *   X-MCP-Tools: whoami, wiki__*               only these tools, and all of the mounted server `wiki`; unknown names are ignored
  *
  * Filters never add tools. An invalid flag, an unknown query parameter and a repeated list are rejected, because taking
  * them for "all tools" would be unsafe.
@@ -14,7 +14,7 @@ import type { Tool } from './tool.js';
 
 export interface ToolFilter {
   readonly isReadOnly: boolean;
-  /** Undefined allows any name. */
+  /** Names of tools, and what `toServerPattern` returns for all tools of a server; undefined allows any. */
   readonly names: ReadonlySet<string> | undefined;
 }
 
@@ -55,7 +55,19 @@ export function parseToolFilter({ headers, query, raw }: Source): ToolFilter | u
   return { isReadOnly, names: new Set(String(tools).split(',').map((name) => name.trim())) };
 }
 
-export const matchesFilter = (
+/**
+ * Returns what stands for all tools of the mounted server that the tool belongs to: `wiki__*` for `wiki__search`; undefined
+ * for a tool of the platform.
+ */
+export function toServerPattern(toolName: string): string | undefined {
+  const end = toolName.indexOf('__');
+  return end === -1 ? undefined : `${toolName.slice(0, end)}__*`;
+}
+
+export function matchesFilter(
   { isReadOnly, names }: ToolFilter,
-  tool: Pick<Tool, 'name' | 'annotations'>,
-): boolean => (!isReadOnly || tool.annotations.readOnlyHint) && (!names || names.has(tool.name));
+  { name, annotations }: Pick<Tool, 'name' | 'annotations'>,
+): boolean {
+  if (isReadOnly && !annotations.readOnlyHint) return false;
+  return !names || names.has(name) || names.has(toServerPattern(name) ?? name);
+}

@@ -69,7 +69,7 @@ test('MCP-21 the registry lists the endpoint to everybody, and mounted servers t
         {
           type: 'streamable-http',
           url: expect.stringMatching(/\/mcp$/),
-          headers: [{ name: 'X-MCP-Tools', value: 'wiki__search' }],
+          headers: [{ name: 'X-MCP-Tools', value: 'wiki__*' }],
         },
       ],
     },

@@ -56,6 +56,10 @@ test('rules map tools by name, an explicit mapping wins, and read-only filters f
   expect(await agent.listNames()).toEqual(['wiki__mail_search', 'wiki__wiki_search']);
   expect(await agent.listNames({ 'x-mcp-readonly': 'true' })).toEqual(['wiki__wiki_search']);
   expect(await agent.listNames({ 'x-mcp-tools': 'wiki__mail_search' })).toEqual(['wiki__mail_search']);
+  expect(await agent.listNames({ 'x-mcp-tools': 'wiki__*' })).toEqual(await agent.listNames());
+  expect(await agent.listNames({ 'x-mcp-tools': 'wiki__mail*, wik*, *, mail__*' })).toEqual([]);
+  const narrowed = { 'x-mcp-readonly': '1', 'x-mcp-tools': 'wiki__*' };
+  expect(await agent.listNames(narrowed)).toEqual(['wiki__wiki_search']);
   await site.mounts.call('PATCH', `/${id}`, { rules: [{ pattern: 'o*', scope: 'kb:read' }] });
   expect(await agent.listNames()).toEqual(['wiki__mail_search', 'wiki__other']);
   await site.mounts.call('PATCH', `/${id}`, { isEnabled: false });
