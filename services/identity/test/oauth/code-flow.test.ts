@@ -1,3 +1,4 @@
+import { settleSuccessor } from '../../src/oauth/provider/refresh-rotation.js';
 import { createDecoder } from 'fast-jwt';
 import { createCaller } from '../mcp/endpoint/endpoint.js';
 import { PUBLIC_URL } from './applications.js';
@@ -139,6 +140,8 @@ test('OAUTH-6: a refresh token whose successor was used is stored without its pa
   );
   expect(rows.filter(({ payload }) => payload === null)).toHaveLength(1);
   expect(rows).toHaveLength(3);
+  // A request that presented it before that, and took longer, opens no second branch.
+  expect(await settleSuccessor(identity.db, old, 'the refresh token of the late one')).toBeNull();
   const form = { grant_type: 'refresh_token', client_id: clientId, refresh_token: old, scope: 'user:read' };
   expect((await postForm(identity, 'token', form)).body.error).toBe('invalid_grant');
   expect((await refresh(identity, clientId, newest)).body.error).toBe('invalid_grant');

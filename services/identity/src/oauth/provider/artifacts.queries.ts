@@ -125,25 +125,24 @@ export async function consumeRefreshToken(
  * Stores the sealed successor of a refresh token, unless it has one.
  *
  * @param successorHash - the hash of the id of the successor, which is told whose successor it is.
- * @returns the one that is stored.
+ * @returns the one that is stored; undefined when the token was superseded meanwhile: a new successor would be a second
+ *   branch beside the one that is in use.
  */
 export async function saveSuccessor(
   db: pg.Pool,
   idHash: string,
   { sealed, successorHash }: { readonly sealed: string; readonly successorHash: string },
-): Promise<string> {
+): Promise<string | undefined> {
   const { rows } = await db.query<{ successor_sealed: string }>({
     name: 'save_refresh_successor',
     text: `with successor as (
              update oauth_artifacts set predecessor_hash = $1 where model = 'RefreshToken' and id_hash = $3
            )
            update oauth_artifacts set successor_sealed = coalesce(successor_sealed, $2)
-           where model = 'RefreshToken' and id_hash = $1 returning successor_sealed`,
+           where model = 'RefreshToken' and id_hash = $1 and payload is not null returning successor_sealed`,
     values: [idHash, sealed, successorHash],
   });
-  const [row] = rows;
-  if (!row) throw new Error('the refresh token was deleted while it was used');
-  return row.successor_sealed;
+  return rows[0]?.successor_sealed;
 }
 
 /** @returns false when there is none: of two that delete it at once, one gets false. */

@@ -41,7 +41,7 @@ function toRefusal(
   if (token || scopes?.length === 0) return [400, 'invalid_scope', 'none of the scopes can be granted'];
   return issued?.source.grantId === undefined
     ? [401, 'invalid_client', 'the application is disabled or was removed']
-    : [400, 'invalid_grant', 'the grant has ended'];
+    : [400, 'invalid_grant', 'the grant has ended, or the refresh token was used'];
 }
 
 const isTokenResponse = (ctx: KoaContextWithOIDC): boolean =>
@@ -59,7 +59,10 @@ async function releaseCode(pool: pg.Pool, { oidc, body }: KoaContextWithOIDC): P
   await releaseArtifact(pool, 'AuthorizationCode', hashArtifactId(code));
 }
 
-/** Returns the refresh token of the response, which is the same for each use of the one that was presented. */
+/**
+ * Returns the refresh token of the response, which is the same for each use of the one that was presented; null when that one
+ * was superseded meanwhile.
+ */
 async function findRefreshToken(pool: pg.Pool, { oidc, body }: KoaContextWithOIDC) {
   const { refresh_token: issued } = body as { readonly refresh_token?: string };
   const presented = oidc.params?.['refresh_token'];
@@ -92,6 +95,7 @@ export function recordTokens(
     if (!isTokenResponse(ctx)) return;
     const issue = async (request: AccessTokenRequest) => {
       const refreshToken = await findRefreshToken(pool, ctx);
+      if (refreshToken === null) return undefined;
       const token = await accessTokens.issue(request);
       return token && { ...token, refreshToken };
     };

@@ -42,16 +42,21 @@ const createBox = (token: string) =>
  * Makes a new refresh token the successor of the one that was presented, unless that has a successor; then the new one is
  * deleted.
  *
- * @returns the successor to respond with.
+ * @returns the successor to respond with; null when that of the presented token has been used meanwhile.
  */
-export async function settleSuccessor(pool: pg.Pool, presented: string, issued: string): Promise<string> {
+export async function settleSuccessor(
+  pool: pg.Pool,
+  presented: string,
+  issued: string,
+): Promise<string | null> {
   const box = createBox(presented);
   const idHash = hashArtifactId(presented);
   const link = {
     sealed: box.seal(issued, idHash),
     successorHash: hashArtifactId(issued),
   };
-  const successor = box.open(await saveSuccessor(pool, idHash, link), idHash);
+  const stored = await saveSuccessor(pool, idHash, link);
+  const successor = stored === undefined ? null : box.open(stored, idHash);
   if (successor !== issued) await deleteArtifact(pool, 'RefreshToken', hashArtifactId(issued));
   return successor;
 }
