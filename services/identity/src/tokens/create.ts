@@ -12,6 +12,7 @@ import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { insertAuditEntry } from '../audit/queries.js';
 import { type Caller, toActor } from '../base/caller/actor.js';
+import { isSessionOpen } from '../base/open-session.js';
 import { runInTransaction } from '../base/transaction.js';
 import { isNarrower, readAllowList } from '../credentials/allow-lists/ranges.js';
 import { describeCreation, describeManyCreations } from '../mails/alerts/alerts.js';
@@ -95,7 +96,8 @@ const lockOwner = (owners: 'users' | 'service_accounts', lock: 'share' | 'no key
   `select from ${owners} where id = $1 and org_id = $2 and removed_at is null for ${lock}`;
 
 const activeSession = `
-  select from sessions where id = $1 and user_id = $2 and ended_at is null and expires_at > $3 for share`;
+  select from sessions s join organisations o on o.id = s.org_id
+  where s.id = $1 and s.user_id = $2 and ${isSessionOpen('s', 'o')} and s.expires_at > $3 for share of s`;
 
 const creatingToken = `
   select allow_list, successor_id, ${isActive} as "isActive" from personal_access_tokens

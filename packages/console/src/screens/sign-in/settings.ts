@@ -11,7 +11,7 @@ export const signInQuery = queryOptions({
   queryFn: async ({ signal }) => (await unwrap(identity.GET(PATH, { signal }))).signIn,
 });
 
-/** @param changes - `endSessions` ends the sessions of members without a second factor. */
+/** @param changes - `endSessions` ends the sessions that were opened without a second factor. */
 export const saveSettings = (changes: {
   codesEnabled: boolean;
   secondFactorRequired?: boolean;

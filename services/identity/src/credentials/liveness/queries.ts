@@ -1,5 +1,6 @@
 import type { CredentialKind, Role } from '@platform/auth';
 import type pg from 'pg';
+import { isSessionOpen } from '../../base/open-session.js';
 
 /** A row as an array rather than an object, because this is the most frequent query of the service. */
 export type LivenessRow = [
@@ -53,8 +54,8 @@ const liveTokens = (ids: string, now: string): string => `
 
 const liveSessions = (ids: string): string => `
   select s.token_hash, u.role, u.email, u.full_name, null, null, null, false
-  from sessions s join users u on u.id = s.user_id
-  where s.id = any(${ids}::uuid[]) and s.ended_at is null and u.removed_at is null`;
+  from sessions s join users u on u.id = s.user_id join organisations o on o.id = s.org_id
+  where s.id = any(${ids}::uuid[]) and ${isSessionOpen('s', 'o')} and u.removed_at is null`;
 
 const liveServices = (ids: string): string => `
   select c.token_hash, 'member'::role, '', '', null, null, null, false

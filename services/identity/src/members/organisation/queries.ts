@@ -64,6 +64,27 @@ export const lockSignInSettings = (db: Transaction, id: string): Promise<unknown
 export const setSignInSettings = (db: Transaction, id: string, settings: SignInSettings): Promise<unknown> =>
   db.organisation.update({ where: { id }, data: settings, select: { id: true } });
 
+/** The generations in which sessions are opened now: see `isSessionOpen`. */
+export const getSessionGenerations = (db: Transaction, id: string) =>
+  db.organisation.findUniqueOrThrow({
+    where: { id },
+    select: { providerGeneration: true, singleFactorGeneration: true },
+  });
+
+/** Ends all sessions of the kind, as of the commit. @returns the new generation. */
+export async function advanceSessionGeneration(
+  db: Transaction,
+  id: string,
+  kind: 'providerGeneration' | 'singleFactorGeneration',
+): Promise<number> {
+  const updated = await db.organisation.update({
+    where: { id },
+    data: { [kind]: { increment: 1 } },
+    select: { providerGeneration: true, singleFactorGeneration: true },
+  });
+  return updated[kind];
+}
+
 export async function findOrganisationName(db: pg.Pool, id: string): Promise<string | undefined> {
   const { rows } = await db.query<{ name: string }>({
     name: 'organisation_name',

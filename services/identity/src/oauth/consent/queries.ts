@@ -1,5 +1,7 @@
 import type { InteractionResults } from 'oidc-provider';
 import type pg from 'pg';
+import { isSessionOpen } from '../../base/open-session.js';
+import { Prisma as Sql } from '../../generated/prisma/client.js';
 import type { Transaction } from '../../resources.js';
 import { hashArtifactId } from '../provider/artifacts.queries.js';
 
@@ -40,6 +42,8 @@ export async function lockMember(db: Transaction, id: string): Promise<boolean> 
   return rows.length > 0;
 }
 
+const open = Sql.raw(isSessionOpen('s', 'o'));
+
 /** Locks the session. @returns when its member authenticated; undefined when it has ended. */
 export async function lockSession(
   db: Transaction,
@@ -47,8 +51,9 @@ export async function lockSession(
   now: Date,
 ): Promise<{ readonly createdAt: Date; readonly authenticatedAt: Date | null } | undefined> {
   const rows = await db.$queryRaw<{ createdAt: Date; authenticatedAt: Date | null }[]>`
-    select created_at as "createdAt", authenticated_at as "authenticatedAt"
-    from sessions where id = ${id}::uuid and ended_at is null and expires_at > ${now} for share`;
+    select s.created_at as "createdAt", s.authenticated_at as "authenticatedAt"
+    from sessions s join organisations o on o.id = s.org_id
+    where s.id = ${id}::uuid and ${open} and s.expires_at > ${now} for share of s`;
   return rows[0];
 }
 

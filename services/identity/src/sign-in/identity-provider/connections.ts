@@ -13,7 +13,8 @@ import { lockAdministration } from '../../members/organisation/administration.js
 import { userNotFound } from '../../members/members/errors.js';
 import { noAdministratorLeft, providerIsRequired } from './errors.js';
 import type { NotifyMember } from './notices.js';
-import { endProviderSignIns, findLink } from './queries.js';
+import { endSessions } from '../sessions/queries.js';
+import { deleteProviderSignIns, findLink } from './queries.js';
 import type { OwnConnection } from './schemas.js';
 
 export function createConnections(deps: {
@@ -36,7 +37,10 @@ export function createConnections(deps: {
     if (!(await lockFactors(tx, { orgId, userId }))) throw userNotFound();
     if (!(await findLink(tx, { orgId, userId })))
       throw conflict('NOT_LINKED', 'The account is not connected with an identity at the provider');
-    const sessionsEnded = String(await endProviderSignIns(tx, orgId, at, { userId, keptId }));
+    const sessionsEnded = String(
+      await endSessions(tx, userId, at, { ...(keptId !== undefined && { keptId }), isOfProvider: true }),
+    );
+    await deleteProviderSignIns(tx, { orgId, userId });
     const entry = { orgId, actor: toActor(caller), subjectId: userId, detail: { sessionsEnded }, at };
     await insertAuditEntry(tx, { ...entry, action: 'identity_provider.unlinked' });
     await notifyMember(tx, userId, kind, { client, at });

@@ -55,30 +55,15 @@ export const deleteProvider = async (db: Transaction, orgId: string): Promise<bo
   (await db.identityProvider.deleteMany({ where: { orgId } })).count > 0;
 
 /**
- * Ends what the organisation's provider has proven: the sessions that it opened, the sign-ins that are under way, and
- * which subject is which member.
- *
- * @param one - ends that of one member only, but for the session to keep.
- * @returns how many sessions were ended.
+ * Deletes what the organisation's provider has proven, of all members or one: the sign-ins that are under way, and which
+ * subject is which member. The caller ends the sessions.
  */
-export async function endProviderSignIns(
+export async function deleteProviderSignIns(
   db: Transaction,
-  orgId: string,
-  at: Date,
-  { userId, keptId }: { readonly userId?: string; readonly keptId?: string | undefined } = {},
-): Promise<number> {
-  const only = userId ?? null;
-  const ended = await db.$executeRaw`
-    update sessions set ended_at = ${at.toISOString()}::timestamptz
-    from provider_links link
-    where link.org_id = ${orgId}::uuid and (${only}::uuid is null or link.user_id = ${only}::uuid)
-      and sessions.user_id = link.user_id and sessions.first_factor = 'provider' and sessions.ended_at is null
-      and sessions.expires_at > ${at.toISOString()}::timestamptz
-      and sessions.id is distinct from ${keptId ?? null}::uuid`;
-  const where = { orgId, ...(userId !== undefined && { userId }) };
-  await db.pendingSignIn.deleteMany({ where: { ...where, method: 'provider' } });
-  await db.providerLink.deleteMany({ where });
-  return ended;
+  member: { readonly orgId: string; readonly userId?: string },
+): Promise<void> {
+  await db.pendingSignIn.deleteMany({ where: { ...member, method: 'provider' } });
+  await db.providerLink.deleteMany({ where: member });
 }
 
 /** Finds the subject of the provider that an account belongs to. */

@@ -19,13 +19,14 @@ import type { NotifyAdministrators } from './notices.js';
 import { audited, isOther, toAudited, toProvider, toRow } from './provider-fields.js';
 import {
   deleteProvider,
-  endProviderSignIns,
+  deleteProviderSignIns,
   findDomains,
   findProvider,
   hasVerifiedDomain,
   lockProvider,
   saveProvider,
 } from './queries.js';
+import { endProviderSessions } from '../sessions/queries.js';
 import type { IdentityProviderResponse, SaveIdentityProviderBody } from './schemas.js';
 
 /** Checks the URL of a provider. @throws AppError 400. */
@@ -62,12 +63,18 @@ export interface ProviderSettingsDeps {
 export function createProviderSettings(deps: ProviderSettingsDeps) {
   const { prisma, box, egress, outbox, notifyAdministrators, toRedirectUri, clock } = deps;
 
+  async function endSignIns(tx: Transaction, orgId: string, at: Date): Promise<number> {
+    const endedCount = await endProviderSessions(tx, orgId, at);
+    await deleteProviderSignIns(tx, { orgId });
+    return endedCount;
+  }
+
   async function saveIn(tx: Transaction, caller: Caller, body: SaveIdentityProviderBody) {
     const { orgId } = caller;
     await lockAdministration(tx, caller);
     const before = await lockProvider(tx, orgId);
     const row = toRow({ box, at: new Date(clock()) }, orgId, body, before);
-    const endedCount = isOther(before, row) ? await endProviderSignIns(tx, orgId, row.updatedAt) : 0;
+    const endedCount = isOther(before, row) ? await endSignIns(tx, orgId, row.updatedAt) : 0;
     await saveProvider(tx, row);
     if (row.isRequired && !(await hasVerifiedDomain(tx, orgId))) throw verifiedDomainRequired();
     if (!(await hasAdministrator(tx, orgId))) throw noAdministratorLeft();
@@ -125,7 +132,7 @@ export function createProviderSettings(deps: ProviderSettingsDeps) {
         const before = await lockProvider(tx, orgId);
         if (!before) throw providerNotFound();
         const at = new Date(clock());
-        const count = await endProviderSignIns(tx, orgId, at);
+        const count = await endSignIns(tx, orgId, at);
         await deleteProvider(tx, orgId);
         await insertAuditEntry(tx, {
           orgId,

@@ -63,7 +63,7 @@ export function createOpenSessions(deps: { readonly prisma: Prisma; readonly clo
       const { userId, credentialId } = caller;
       const at = new Date(clock());
       return prisma.$transaction(async (tx) => {
-        const count = await endSessions(tx, userId, at, credentialId);
+        const count = await endSessions(tx, userId, at, { keptId: credentialId });
         await recordEnded(tx, caller, { userId, count, at });
         return count;
       });

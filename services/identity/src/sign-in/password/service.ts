@@ -37,7 +37,7 @@ export function createChangeOwnPassword(deps: {
       // Of two changes at the same time, the second one no longer knows the password.
       if (!(await replacePassword(tx, userId, currentHash, newHash))) throw wrongPassword();
       await secrets.revokeAll(tx, userId);
-      const count = await endSessions(tx, userId, at, credentialId);
+      const count = await endSessions(tx, userId, at, { keptId: credentialId });
       await insertAuditEntry(tx, {
         orgId,
         action: 'password.changed',

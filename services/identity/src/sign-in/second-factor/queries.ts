@@ -111,18 +111,3 @@ export async function holdSecondFactorRequired(db: Transaction, orgId: string): 
   await holdSignInSettings(db, orgId);
   return isSecondFactorRequired(db, orgId);
 }
-
-/** Ends the sessions of all members without a second factor, but for the one to keep. @returns how many were ended. */
-export const endSessionsWithoutSecondFactor = (
-  db: Transaction,
-  orgId: string,
-  at: Date,
-  keptId: string,
-): Promise<number> => db.$executeRaw`
-  update sessions set ended_at = ${at.toISOString()}::timestamptz
-  from users
-  where users.org_id = ${orgId}::uuid and users.removed_at is null and sessions.user_id = users.id
-    and sessions.ended_at is null and sessions.expires_at > ${at.toISOString()}::timestamptz
-    and sessions.id <> ${keptId}::uuid
-    and not exists (select from totp_factors where totp_factors.user_id = users.id)
-    and not exists (select from passkeys where passkeys.user_id = users.id)`;

@@ -4,6 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Transaction } from '../../resources.js';
 import { getUserAgent } from '../../base/caller/actor.js';
 import { insertAuditEntry } from '../../audit/queries.js';
+import { getSessionGenerations } from '../../members/organisation/queries.js';
 import { isProviderRequired } from '../../members/organisation/provider-requirement.queries.js';
 import type { ClientAddress } from '../../base/caller/client.js';
 import type { RecordSignIn } from '../known-devices/service.js';
@@ -54,7 +55,16 @@ export function createOpenSession(deps: {
     const { token } = await keys.mint({ ...claims, exp: issuedAt + SESSION_SECONDS });
     const session = { id, orgId: user.orgId, userId: user.id, tokenHash: toDigest(token) };
     const origin = { address: client.address, userAgent: getUserAgent(client) };
-    await insertSession(tx, { ...session, ...origin, firstFactor: method, createdAt: at, expiresAt });
+    const { providerGeneration, singleFactorGeneration } = await getSessionGenerations(tx, user.orgId);
+    await insertSession(tx, {
+      ...session,
+      ...origin,
+      firstFactor: method,
+      providerGeneration: method === 'provider' ? providerGeneration : null,
+      singleFactorGeneration: secondFactor === undefined ? singleFactorGeneration : null,
+      createdAt: at,
+      expiresAt,
+    });
     const endedCount = await endOldestSessions(tx, user.id, at, MAX_SESSIONS);
     await insertAuditEntry(tx, {
       orgId: user.orgId,

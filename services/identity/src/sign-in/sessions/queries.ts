@@ -1,4 +1,7 @@
 import { toDigest } from '@platform/auth';
+import { isSessionOpen } from '../../base/open-session.js';
+import { Prisma as Sql } from '../../generated/prisma/client.js';
+import { advanceSessionGeneration } from '../../members/organisation/queries.js';
 import type { Transaction, Prisma } from '../../resources.js';
 import type { FirstFactor } from './sign-in-outcome.js';
 
@@ -12,9 +15,13 @@ export interface NewSession {
   readonly address: string;
   readonly userAgent: string | null;
   readonly firstFactor: FirstFactor;
+  /** Null for a session that no provider opened. */
+  readonly providerGeneration: number | null;
+  /** Null for a session with a second factor. */
+  readonly singleFactorGeneration: number | null;
 }
 
-const originFields = { id: true, createdAt: true, expiresAt: true, address: true, userAgent: true } as const;
+const open = Sql.raw(isSessionOpen('s', 'o'));
 
 /** Finds the newest open sessions of the member, newest first. */
 export const findOpenSessions = (
@@ -22,13 +29,12 @@ export const findOpenSessions = (
   { orgId, userId }: { readonly orgId: string; readonly userId: string },
   now: Date,
   limit: number,
-) =>
-  db.session.findMany({
-    where: { orgId, userId, endedAt: null, expiresAt: { gt: now } },
-    orderBy: { id: 'desc' },
-    take: limit,
-    select: originFields,
-  });
+): Promise<Pick<NewSession, 'id' | 'createdAt' | 'expiresAt' | 'address' | 'userAgent'>[]> => db.$queryRaw`
+  select s.id::text, s.created_at as "createdAt", s.expires_at as "expiresAt", s.address, s.user_agent as "userAgent"
+  from sessions s join organisations o on o.id = s.org_id
+  where s.org_id = ${orgId}::uuid and s.user_id = ${userId}::uuid and ${open}
+    and s.expires_at > ${now.toISOString()}::timestamptz
+  order by s.id desc limit ${limit}`;
 
 /** Ends an open session of the member. @returns false when the member has no such session. */
 export async function endOwnSession(
@@ -37,8 +43,11 @@ export async function endOwnSession(
   id: string,
   at: Date,
 ): Promise<boolean> {
-  const where = { id, orgId, userId, endedAt: null, expiresAt: { gt: at } };
-  return (await db.session.updateMany({ where, data: { endedAt: at } })).count > 0;
+  const count = await db.$executeRaw`
+    update sessions s set ended_at = ${at.toISOString()}::timestamptz from organisations o
+    where s.id = ${id}::uuid and s.org_id = ${orgId}::uuid and s.user_id = ${userId}::uuid and o.id = s.org_id and ${open}
+      and s.expires_at > ${at.toISOString()}::timestamptz`;
+  return count > 0;
 }
 
 export const insertSession = (db: Transaction, session: NewSession): Promise<unknown> =>
@@ -99,21 +108,63 @@ export async function endSession(
   return count;
 }
 
-/** Ends all open sessions of the user, but for the one to keep. @returns how many were ended. */
-export async function endSessions(
+/**
+ * Ends the open sessions of the user, but for the one to keep; or only those that the provider opened.
+ *
+ * @returns how many were ended.
+ */
+export const endSessions = (
   db: Transaction,
   userId: string,
   at: Date,
-  keptId?: string,
+  { keptId, isOfProvider = false }: { readonly keptId?: string; readonly isOfProvider?: boolean } = {},
+): Promise<number> =>
+  db.$executeRaw`
+    update sessions s set ended_at = ${at.toISOString()}::timestamptz from organisations o
+    where s.user_id = ${userId}::uuid and o.id = s.org_id and ${open}
+      and (s.provider_generation is not null or not ${isOfProvider})
+      and s.expires_at > ${at.toISOString()}::timestamptz and s.id is distinct from ${keptId ?? null}::uuid`;
+
+/**
+ * Ends the sessions of an organisation that were opened without a second factor, but for the one to keep.
+ *
+ * @returns how many were ended.
+ */
+export async function endSingleFactorSessions(
+  db: Transaction,
+  orgId: string,
+  at: Date,
+  keptId: string,
 ): Promise<number> {
-  const { count } = await db.session.updateMany({
-    where: {
-      userId,
-      endedAt: null,
-      expiresAt: { gt: at },
-      ...(keptId !== undefined && { id: { not: keptId } }),
-    },
-    data: { endedAt: at },
+  const count = await countOpenSessions(db, orgId, at, { column: 'single_factor_generation', keptId });
+  const generation = await advanceSessionGeneration(db, orgId, 'singleFactorGeneration');
+  await db.session.updateMany({
+    where: { id: keptId, orgId, singleFactorGeneration: generation - 1 },
+    data: { singleFactorGeneration: generation },
   });
   return count;
+}
+
+/** Ends the sessions that the provider of an organisation opened. @returns how many were ended. */
+export async function endProviderSessions(db: Transaction, orgId: string, at: Date): Promise<number> {
+  const count = await countOpenSessions(db, orgId, at, { column: 'provider_generation' });
+  await advanceSessionGeneration(db, orgId, 'providerGeneration');
+  return count;
+}
+
+async function countOpenSessions(
+  db: Transaction,
+  orgId: string,
+  at: Date,
+  {
+    column,
+    keptId,
+  }: { readonly column: `${'provider' | 'single_factor'}_generation`; readonly keptId?: string },
+): Promise<number> {
+  const [row] = await db.$queryRaw<[{ count: number }]>`
+    select count(*)::int as count
+    from organisations o join users u on u.org_id = o.id join sessions s on s.user_id = u.id
+    where o.id = ${orgId}::uuid and u.removed_at is null and ${open} and s.${Sql.raw(column)} is not null
+      and s.expires_at > ${at.toISOString()}::timestamptz and s.id is distinct from ${keptId ?? null}::uuid`;
+  return row.count;
 }

@@ -18,7 +18,7 @@ export const SaveSignInSettingsBody = Type.Object(
     endSessions: Type.Optional(
       Type.Boolean({
         description:
-          'With `secondFactorRequired`: whether the sessions of all members without a second factor end now. Otherwise they go on until they expire, after 24 hours at most.',
+          'With `secondFactorRequired`: whether all sessions that were opened without a second factor end now, but for the caller’s. Otherwise they go on until they expire, after 24 hours at most.',
       }),
     ),
   },

@@ -7,7 +7,7 @@ import {
   lockSignInSettings,
   setSignInSettings,
 } from '../../members/organisation/queries.js';
-import { endSessionsWithoutSecondFactor } from '../second-factor/queries.js';
+import { endSingleFactorSessions } from '../sessions/queries.js';
 import { lockAdministration } from '../../members/organisation/administration.js';
 import type { SaveSignInSettingsBody, SignInSettings } from './schemas.js';
 
@@ -33,7 +33,7 @@ export function createSignInSettings({ prisma, clock }: { readonly prisma: Prism
     const changes = findChanges(before, signIn);
     const isChanged = Object.keys(changes).length > 0;
     if (isChanged) await setSignInSettings(tx, orgId, signIn);
-    const endedCount = endSessions ? await endSessionsWithoutSecondFactor(tx, orgId, at, credentialId) : 0;
+    const endedCount = endSessions ? await endSingleFactorSessions(tx, orgId, at, credentialId) : 0;
     if (isChanged || endedCount > 0)
       await insertAuditEntry(tx, {
         orgId,
