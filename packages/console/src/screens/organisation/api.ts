@@ -8,6 +8,13 @@ export type Member = IdentitySchemas['schemas']['Member'];
 export const repeatInvitation = (id: string) =>
   unwrap(identity.POST('/api/v1/users/{id}/invitation', { params: { path: { id } } }));
 
+/** Withdraws an invitation; whoever has joined meanwhile stays a member. @throws Problem 409 INVITATION_ACCEPTED. */
+export const cancelInvitation = (id: string) =>
+  unwrap(identity.DELETE('/api/v1/users/{id}', { params: { path: { id }, query: { state: 'invited' } } }));
+
+export const removeMember = (id: string) =>
+  unwrap(identity.DELETE('/api/v1/users/{id}', { params: { path: { id } } }));
+
 /** Tells whether invitations can be mailed at all. */
 export async function hasSmtpServer(): Promise<boolean> {
   try {

@@ -1,7 +1,6 @@
 import { members as t } from '#text/members';
-import { identity, unwrap } from '../../api/client.ts';
 import { BulkDialog } from '../../ui/bulk-dialog.tsx';
-import { type Member, repeatInvitation } from './api.ts';
+import { cancelInvitation, type Member, repeatInvitation } from './api.ts';
 
 interface InvitationsProps {
   readonly members: readonly Member[];
@@ -33,7 +32,7 @@ export const CancelInvitations = ({ members, onClose }: InvitationsProps) => (
     items={members}
     changes={['members']}
     getName={({ email }) => email}
-    act={({ id }) => unwrap(identity.DELETE('/api/v1/users/{id}', { params: { path: { id } } }))}
+    act={({ id }) => cancelInvitation(id)}
     describe={t.cancelledSeveral}
     onClose={onClose}
   >

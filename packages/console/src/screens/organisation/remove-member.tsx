@@ -3,12 +3,12 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { identity, unwrap } from '../../api/client.ts';
 import { announce } from '../../ui/announcements.tsx';
 import { FormDialog } from '../../ui/dialogs.tsx';
-import { type Member, memberSessionsQuery } from './api.ts';
+import { cancelInvitation, type Member, memberSessionsQuery, removeMember } from './api.ts';
 
 export function RemoveMember({ member, onClose }: { member: Member; onClose: () => void }) {
   const client = useQueryClient();
   const remove = useMutation({
-    mutationFn: () => unwrap(identity.DELETE('/api/v1/users/{id}', { params: { path: { id: member.id } } })),
+    mutationFn: () => (member.invitation ? cancelInvitation(member.id) : removeMember(member.id)),
     onSuccess: () => {
       announce(t.removed(member.fullName));
       onClose();
