@@ -60,6 +60,7 @@ describeWith('chromium', 'searching lists, and acting on several rows', () => {
     await waitFor(async () => (await rowNames(page)).length === 2, { what: 'the invited' });
     expect((await rowNames(page)).map((text) => text.slice(0, 10))).toEqual(['Ida Rhodes', 'Mary Kelle']);
     await page.getByRole('radio', { name: 'All', exact: true }).click();
+    await page.getByRole('row', { name: /Hedy Lamarr/ }).waitFor();
     await page.getByRole('checkbox', { name: 'Select all' }).press('Space');
     // Those who have joined have no invitation to cancel.
     await page.getByRole('button', { name: 'Cancel the invitation… (2)' }).click();

@@ -64,7 +64,7 @@ export function BulkDialog<Item>({
       return left.length - refused.length;
     },
     onSuccess(count) {
-      announce(describe(count));
+      if (count > 0) announce(describe(count));
       if (count === left.length) onClose();
     },
     onSettled: () => client.invalidateQueries({ queryKey: changes }),

@@ -41,7 +41,8 @@ export function useList<Page extends ListPage<unknown>>({ key, refresh, load }: 
   const pages = query.data?.pages;
   const items: readonly Page['items'][number][] | undefined = pages?.flatMap((page) => page.items);
   const error = query.error ?? first.error;
-  const total = pages?.[0]?.total;
+  // Of the previous filter, until the rows of this one are there.
+  const total = query.isPlaceholderData ? undefined : pages?.[0]?.total;
   return { data: items, pages, total, error, isPending: query.isPending, refetch: query.refetch, more };
 }
 
