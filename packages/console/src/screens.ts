@@ -161,6 +161,12 @@ export const placeGroups: readonly PlaceGroup[] = [
             load: () => import('./screens/crawls/queue.tsx'),
           },
           {
+            path: '/crawls/endpoints',
+            label: text.views.endpoints,
+            isForAdmins: true,
+            load: () => import('./screens/crawls/endpoints.tsx'),
+          },
+          {
             path: '/crawls/events',
             label: text.views.events,
             isForAdmins: true,

@@ -205,4 +205,54 @@ describeWith('chromium', 'the screens of crawls', () => {
     await row.waitFor({ state: 'detached' });
     await page.getByRole('row', { name: /Cloud account/ }).waitFor();
   });
+
+  test('registers an endpoint, which a schedule keeps when it is changed', async () => {
+    const page = await using.open('/crawls/endpoints');
+    await page.getByRole('button', { name: 'Register the first endpoint' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('textbox', { name: 'Address' }).fill('https://crawler.example.com/orders');
+    await dialog.getByRole('textbox', { name: 'Description' }).fill('Crawler in the office');
+    expect(await findBarriers(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Register', exact: true }).click();
+    await page.getByRole('heading', { name: 'Secret of the endpoint' }).waitFor();
+    await dialog.getByText('it is not shown again').waitFor();
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    const row = page.getByRole('row', { name: /Crawler in the office/ });
+    await row.getByText('No schedule uses it').waitFor();
+
+    await page.goto(new URL('/crawls?do=new', page.url()).href);
+    await dialog.getByRole('button', { name: /Connector$/ }).click();
+    await page.getByRole('option', { name: 'Support desk', exact: true }).click();
+    await dialog.getByRole('button', { name: /Who crawls$/ }).click();
+    await page.getByRole('option', { name: 'An endpoint of the organisation' }).click();
+    await dialog.getByRole('button', { name: /Crawler in the office Endpoint$/ }).waitFor();
+    await dialog.getByRole('button', { name: 'Save schedule' }).click();
+    await page.getByText('The schedule of Support desk is saved.').waitFor();
+    const findUsed = async () => {
+      const { data } = await using.platform.call<{ data: { endpointId: string | null } }>(
+        'GET',
+        '/api/v1/crawlingManager/support_1/schedule',
+      );
+      return data.endpointId;
+    };
+    const used = await findUsed();
+    expect(used).toEqual(expect.any(String));
+    await page.getByRole('button', { name: 'Actions for Support desk' }).click();
+    await page.getByRole('menuitem', { name: 'Edit schedule' }).click();
+    await dialog.getByRole('button', { name: 'Save schedule' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect(await findUsed()).toBe(used);
+
+    using.allowFaults(/409/);
+    await page.goto(new URL('/crawls/endpoints', page.url()).href);
+    await page.getByRole('button', { name: 'Actions for Crawler in the office' }).click();
+    await page.getByRole('menuitem', { name: 'Test…' }).click();
+    await dialog.getByRole('button', { name: 'Test', exact: true }).click();
+    await dialog.getByText('Fails').waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name: 'Actions for Crawler in the office' }).click();
+    await page.getByRole('menuitem', { name: 'Remove…' }).click();
+    await dialog.getByRole('button', { name: 'Remove the endpoint' }).click();
+    await dialog.getByRole('alert').waitFor();
+  });
 });

@@ -7,6 +7,7 @@ export const SCREENS = [
   ['/crawls', 'Crawls'],
   ['/crawls/connectors/wiki_1', 'Wiki'],
   ['/crawls/queue', 'Queue'],
+  ['/crawls/endpoints', 'Crawl endpoints'],
   ['/crawls/events', 'Events'],
   ['/mails', 'Mails'],
   ['/mails/suppressions', 'Suppressions'],

@@ -1,6 +1,7 @@
 import { crawls } from '#text/crawls';
 import type { CrawlSchemas } from '@platform/clients/types';
-import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useCallback } from 'react';
 import { crawl, unwrap } from '../../api/client.ts';
 import { announce } from '../../ui/announcements.tsx';
 import { getConnectorName, readConnectorKey, toConnectorKey } from '../../ui/connector-name.ts';
@@ -12,6 +13,7 @@ export type ScheduleConfig = CrawlSchemas['schemas']['ScheduleConfig'];
 export type ScheduleConfigInput = CrawlSchemas['schemas']['ScheduleConfigInput'];
 export type Run = CrawlSchemas['schemas']['CrawlRun'];
 export type RunDetail = CrawlSchemas['schemas']['CrawlRunDetail'];
+export type Endpoint = CrawlSchemas['schemas']['CrawlEndpoint'];
 export type Queue = CrawlSchemas['schemas']['CrawlQueue'];
 
 const BASE = '/api/v1/crawlingManager' as const;
@@ -34,6 +36,20 @@ export const connectorsQuery = queryOptions({
 /** The key of the instance of a connector that a schedule is of. */
 export const toKey = ({ instance, data: { connector } }: Pick<Schedule, 'instance' | 'data'>): string =>
   toConnectorKey({ connector, instance });
+
+/** Returns a function that names an instance by its key, the same one until the names change. */
+export function useInstanceNames(): (key: string) => string {
+  const { data } = useQuery(schedulesQuery);
+  return useCallback(
+    (key) => getConnectorName(key, data?.find((schedule) => toKey(schedule) === key)?.displayName),
+    [data],
+  );
+}
+
+export const endpointsQuery = queryOptions({
+  queryKey: ['crawl-endpoints'],
+  queryFn: async ({ signal }) => (await unwrap(crawl.GET(`${BASE}/endpoints`, { signal }))).data,
+});
 
 /** The newest runs of a connector, for the marks of its row. */
 export const recentRunsQuery = (connector: string) =>
@@ -64,18 +80,19 @@ export type Act = keyof typeof acts;
 /** Does one thing to several connectors, one after the other, and says what became of each. */
 export function useAct() {
   const client = useQueryClient();
+  const getName = useInstanceNames();
   return useMutation({
     async mutationFn({ act, connectors }: { act: Act; connectors: readonly string[] }) {
       const failed: string[] = [];
       for (const connector of connectors)
         await acts[act](connector).catch((error: unknown) => {
-          failed.push(`${getConnectorName(connector)}: ${explainProblem(error)}`);
+          failed.push(`${getName(connector)}: ${explainProblem(error)}`);
         });
       return failed;
     },
     onSuccess(failed, { act, connectors }) {
       if (failed.length > 0) reportProblem(failed.join(' '));
-      else announce(crawls.done[act](connectors.map((key) => getConnectorName(key)).join(', ')));
+      else announce(crawls.done[act](connectors.map(getName).join(', ')));
     },
     onSettled: () => client.invalidateQueries({ queryKey: ['crawls'] }),
   });

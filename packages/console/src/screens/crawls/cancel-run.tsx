@@ -2,14 +2,14 @@ import { run as t } from '#text/run';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { crawl, unwrap } from '../../api/client.ts';
 import { announce } from '../../ui/announcements.tsx';
-import { getConnectorName, toConnectorKey } from '../../ui/connector-name.ts';
+import { toConnectorKey } from '../../ui/connector-name.ts';
 import { FormDialog } from '../../ui/dialogs.tsx';
-import type { RunDetail } from './api.ts';
+import { type RunDetail, useInstanceNames } from './api.ts';
 
 export function CancelRun({ run, onClose }: { run: RunDetail; onClose: () => void }) {
   const client = useQueryClient();
   const { connector, instance, runId } = run;
-  const name = getConnectorName(toConnectorKey(run));
+  const name = useInstanceNames()(toConnectorKey(run));
   const cancel = useMutation({
     mutationFn: () =>
       unwrap(

@@ -1,7 +1,6 @@
 import { crawls as t } from '#text/crawls';
-import { getConnectorName } from '../../ui/connector-name.ts';
 import { FormDialog } from '../../ui/dialogs.tsx';
-import { useAct } from './api.ts';
+import { useAct, useInstanceNames } from './api.ts';
 
 export function ConfirmRemoval({
   connectors,
@@ -11,9 +10,10 @@ export function ConfirmRemoval({
   onClose: () => void;
 }) {
   const act = useAct();
+  const getName = useInstanceNames();
   return (
     <FormDialog
-      title={t.removeTitle(connectors.map((key) => getConnectorName(key)).join(', '))}
+      title={t.removeTitle(connectors.map(getName).join(', '))}
       action={t.removeSubmit}
       isDangerous
       isPending={act.isPending}

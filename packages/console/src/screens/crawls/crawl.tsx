@@ -78,7 +78,7 @@ export function Screen() {
       {schedule && (
         <DangerZone acts={[{ label: t.acts.remove, hint: t.removeWarning, run: () => setOpen('remove') }]} />
       )}
-      {open === 'edit' && schedule && <EditSchedule schedule={schedule} scheduled={[]} onClose={close} />}
+      {open === 'edit' && schedule && <EditSchedule schedule={schedule} others={[]} onClose={close} />}
       {open === 'pause' && <PauseUntil connector={connector} onClose={close} />}
       {open === 'remove' && <ConfirmRemoval connectors={[connector]} onClose={close} />}
     </DetailPage>

@@ -69,8 +69,8 @@ export function Screen() {
           </>
         )}
       </QueryView>
-      {editing && <EditSchedule schedule={editing} scheduled={[]} onClose={() => setEditing(undefined)} />}
-      {isAdding && query.data && <EditSchedule scheduled={query.data.map(toKey)} onClose={closeNew} />}
+      {editing && <EditSchedule schedule={editing} others={[]} onClose={() => setEditing(undefined)} />}
+      {isAdding && query.data && <EditSchedule others={query.data} onClose={closeNew} />}
       {removing && <ConfirmRemoval connectors={removing} onClose={() => setRemoving(undefined)} />}
     </Page>
   );

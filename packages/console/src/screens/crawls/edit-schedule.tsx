@@ -1,5 +1,7 @@
 import { scheduleEditor as t } from '#text/schedule-editor';
+import { text } from '#text/shared';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { crawl, unwrap } from '../../api/client.ts';
 import { announce } from '../../ui/announcements.tsx';
@@ -7,7 +9,7 @@ import { getConnectorName, toConnectorKey } from '../../ui/connector-name.ts';
 import { FormDialog } from '../../ui/dialogs.tsx';
 import { NumberInput, SelectInput, TextInput } from '../../ui/fields.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
-import { connectorsQuery, type Schedule } from './api.ts';
+import { connectorsQuery, endpointsQuery, type Schedule, toKey } from './api.ts';
 import { type Draft, toConfig, toDraft } from './draft.ts';
 import { Recurrence } from './recurrence.tsx';
 import { RunPreview } from './run-preview.tsx';
@@ -16,24 +18,33 @@ import { ZonePicker } from './zone-picker.tsx';
 interface EditScheduleProps {
   /** Undefined: a connector that has none yet. */
   readonly schedule?: Schedule;
-  /** Connectors that have a schedule already. */
-  readonly scheduled: readonly string[];
+  /** The schedules that exist already. */
+  readonly others: readonly Schedule[];
   onClose(): void;
 }
 
 const MAX_SLUG = 50;
 
-/** Returns the identifier of an instance with this name. */
-const toSlug = (name: string): string =>
-  name
-    .normalize('NFKD')
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-')
-    .slice(0, MAX_SLUG)
-    .replaceAll(/^-|-$/g, '') || 'another';
+/** Returns an identifier that no other instance of the connector has, from the name where that has letters of an identifier. */
+function toSlug(name: string, isTaken: (slug: string) => boolean): string {
+  const slug =
+    name
+      .normalize('NFKD')
+      .toLowerCase()
+      .replaceAll(/\p{M}+/gu, '')
+      .replaceAll(/[^a-z0-9]+/g, '-')
+      .slice(0, MAX_SLUG)
+      .replaceAll(/^-|-$/g, '') || 'another';
+  let free = slug;
+  for (let number = 2; isTaken(free); number += 1) free = `${slug}-${number}`;
+  return free;
+}
 
-export function EditSchedule({ schedule, scheduled, onClose }: EditScheduleProps) {
+type Worker = Schedule['worker'];
+
+export function EditSchedule({ schedule, others, onClose }: EditScheduleProps) {
   const client = useQueryClient();
+  const scheduled = others.map(toKey);
   const connectors = useQuery({ ...connectorsQuery, enabled: !schedule });
   // Those without a schedule first.
   const offered = (connectors.data ?? [])
@@ -43,11 +54,19 @@ export function EditSchedule({ schedule, scheduled, onClose }: EditScheduleProps
   const connector = chosen ?? offered[0] ?? '';
   const isAnother = !schedule && scheduled.includes(connector);
   const [displayName, setDisplayName] = useState('');
-  const instance = schedule?.instance ?? (isAnother ? toSlug(displayName) : 'default');
+  const instance =
+    schedule?.instance ??
+    (isAnother
+      ? toSlug(displayName, (slug) => scheduled.includes(toConnectorKey({ connector, instance: slug })))
+      : 'default');
   const path = { connector, instance };
   const name =
     schedule || !isAnother ? getConnectorName(toConnectorKey(path), schedule?.displayName) : displayName;
-  const [worker, setWorker] = useState(schedule?.worker ?? 'event');
+  const [worker, setWorker] = useState<Worker>(schedule?.worker ?? 'event');
+  const [endpointId, setEndpointId] = useState(schedule?.endpointId ?? '');
+  const endpoints = useQuery({ ...endpointsQuery, enabled: worker === 'endpoint' });
+  const chosenEndpoint = endpointId || (endpoints.data?.[0]?.endpointId ?? '');
+  const isComplete = connector !== '' && (worker !== 'endpoint' || chosenEndpoint !== '');
   const [draft, setDraft] = useState<Draft>(() => toDraft(schedule));
   const change = (fields: Partial<Draft>): void => setDraft((previous) => ({ ...previous, ...fields }));
   const config = toConfig(draft);
@@ -67,6 +86,7 @@ export function EditSchedule({ schedule, scheduled, onClose }: EditScheduleProps
           body: {
             scheduleConfig: config as NonNullable<typeof config>,
             worker,
+            ...(worker === 'endpoint' && { endpointId: chosenEndpoint }),
             ...(schedule && {
               priority: schedule.priority,
               maxRetries: schedule.maxRetries,
@@ -92,7 +112,7 @@ export function EditSchedule({ schedule, scheduled, onClose }: EditScheduleProps
       isPending={save.isPending}
       error={save.error}
       onClose={onClose}
-      onSubmit={() => config && connector !== '' && save.mutate()}
+      onSubmit={() => config && isComplete && save.mutate()}
     >
       {!schedule && (
         <QueryView query={connectors}>
@@ -113,7 +133,11 @@ export function EditSchedule({ schedule, scheduled, onClose }: EditScheduleProps
                   hint={t.nameHint}
                   value={displayName}
                   onChange={setDisplayName}
-                  validate={() => (scheduled.includes(toConnectorKey(path)) ? t.nameTaken : null)}
+                  validate={(value) =>
+                    others.some((one) => one.data.connector === connector && one.displayName === value)
+                      ? t.nameTaken
+                      : null
+                  }
                   isRequired
                   maxLength={100}
                 />
@@ -122,7 +146,7 @@ export function EditSchedule({ schedule, scheduled, onClose }: EditScheduleProps
           )}
         </QueryView>
       )}
-      <SelectInput<Schedule['worker']>
+      <SelectInput<Worker>
         label={t.worker}
         hint={
           worker === 'event' && !(schedule?.isWorkerSet && schedule.worker === 'event')
@@ -133,9 +157,28 @@ export function EditSchedule({ schedule, scheduled, onClose }: EditScheduleProps
         options={[
           ['event', t.workers.event],
           ['pull', t.workers.pull],
+          ['endpoint', t.workers.endpoint],
         ]}
         onChange={setWorker}
       />
+      {worker === 'endpoint' && (
+        <QueryView query={endpoints}>
+          {(known) =>
+            known.length === 0 ? (
+              <p className="warning">
+                {t.noEndpoint} <Link to="/crawls/endpoints">{text.views.endpoints}</Link>
+              </p>
+            ) : (
+              <SelectInput
+                label={t.endpoint}
+                value={chosenEndpoint}
+                options={known.map((one) => [one.endpointId, one.description || one.url])}
+                onChange={setEndpointId}
+              />
+            )
+          }
+        </QueryView>
+      )}
       <Recurrence draft={draft} onChange={change} />
       <ZonePicker value={draft.timezone} onChange={(timezone) => change({ timezone })} />
       <RunPreview connector={connector} config={config} />

@@ -3,11 +3,11 @@ import { events as t } from '#text/events';
 import { text } from '#text/shared';
 import type { CrawlSchemas } from '@platform/clients/types';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { crawl, unwrap } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { Copyable } from '../../ui/copy.tsx';
-import { getConnectorName } from '../../ui/connector-name.ts';
+import { getConnectorName, toConnectorKey } from '../../ui/connector-name.ts';
 import { ConnectorName } from '../../ui/connector.tsx';
 import type { DataColumn } from '../../ui/data-table.tsx';
 import { ModalDialog } from '../../ui/dialogs.tsx';
@@ -17,25 +17,28 @@ import { SelectFilter } from '../../ui/select-filter.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useFilters } from '../../ui/use-filters.ts';
 import { useList } from '../../ui/use-list.ts';
-import { connectorsQuery } from './api.ts';
+import { connectorsQuery, useInstanceNames } from './api.ts';
 
 const PAGE_SIZE = 100;
 
 type SyncEvent = CrawlSchemas['schemas']['SyncEvent'];
 
-const columns: readonly DataColumn<SyncEvent>[] = [
+const createColumns = (getName: (key: string) => string): readonly DataColumn<SyncEvent>[] => [
   {
     id: 'type',
     label: t.columns.type,
-    render: ({ eventType, payload }) => (
-      <span className="stack">
-        <ConnectorName
-          connector={payload['connector'] ?? ''}
-          instance={payload['connectorInstance'] ?? 'default'}
-        />
-        <small>{eventType}</small>
-      </span>
-    ),
+    render: ({ eventType, payload }) => {
+      const of = {
+        connector: payload['connector'] ?? '',
+        instance: payload['connectorInstance'] ?? 'default',
+      };
+      return (
+        <span className="stack">
+          <ConnectorName {...of} displayName={getName(toConnectorKey(of))} />
+          <small>{eventType}</small>
+        </span>
+      );
+    },
   },
   { id: 'id', label: t.columns.id, isSecondary: true, render: ({ eventId }) => <code>{eventId}</code> },
   { id: 'at', label: t.columns.at, render: ({ timestamp }) => <Time at={timestamp} as="full" /> },
@@ -46,6 +49,8 @@ export function Screen() {
   const connector = filters['connector'];
   const connectors = useQuery(connectorsQuery).data ?? [];
   const [shown, setShown] = useState<SyncEvent>();
+  const getName = useInstanceNames();
+  const columns = useMemo(() => createColumns(getName), [getName]);
   const list = useList({
     key: ['events', connector],
     async load(after, signal) {

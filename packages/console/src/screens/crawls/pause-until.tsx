@@ -1,13 +1,14 @@
 import { crawls as t } from '#text/crawls';
 import { crawl, unwrap } from '../../api/client.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
-import { getConnectorName, readConnectorKey } from '../../ui/connector-name.ts';
+import { readConnectorKey } from '../../ui/connector-name.ts';
 import { TextInput } from '../../ui/fields.tsx';
 import { readText } from '../../ui/read-form.ts';
+import { useInstanceNames } from './api.ts';
 
 /** Pauses a schedule, which resumes by itself. */
 export function PauseUntil({ connector, onClose }: { connector: string; onClose: () => void }) {
-  const name = getConnectorName(connector);
+  const name = useInstanceNames()(connector);
   return (
     <ActionDialog
       title={t.pauseUntilTitle(name)}

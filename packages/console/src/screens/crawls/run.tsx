@@ -16,6 +16,7 @@ import { Age, Time, ZonedTime } from '../../ui/time.tsx';
 import { type RunDetail, schedulesQuery, toKey } from './api.ts';
 import { Attempts } from './attempts.tsx';
 import { describeDuration, formatDuration } from './duration.ts';
+import { ACCEPTED_PERCENT } from './run-columns.tsx';
 import { RunTimeline } from './run-timeline.tsx';
 import { describeWorker, Outcome } from './states.tsx';
 
@@ -157,9 +158,7 @@ function Elapsed({ run: { startedAt, finishedAt } }: { run: RunDetail }) {
   return describeDuration(Math.max(0, Math.floor((now - Date.parse(startedAt)) / 1_000) * 1_000));
 }
 
-/** Up to here the platform counts by itself; beyond it is the worker’s own percentage. */
-const ACCEPTED_PERCENT = 20;
-
+/** Beyond what the platform counts, it is the worker’s own percentage. */
 const Progress = ({ percent }: { percent: number }) => {
   const isKnown = percent > ACCEPTED_PERCENT;
   return (
@@ -196,7 +195,7 @@ const RunFacts = ({ run, zone }: { run: RunDetail; zone: string | undefined }) =
 
 function WorkerOf({ run }: { run: RunDetail }) {
   const { worker, claimedBy, claimedAt } = run;
-  if (worker === 'event') return describeWorker(run);
+  if (worker !== 'pull') return describeWorker(run);
   if (claimedBy === null || claimedAt === null) return t.unclaimed;
   return (
     <>

@@ -26,8 +26,10 @@ export const stateTones: Record<Schedule['state'], Tone> = {
 };
 
 /** Says who does the work of a run, or that nobody does. */
-export const describeWorker = ({ worker, isWorkerSet }: Pick<Schedule, 'worker' | 'isWorkerSet'>): string =>
-  worker === 'pull' ? t.workers.pull : isWorkerSet ? t.workers.endpoint : t.workers.none;
+export function describeWorker({ worker, isWorkerSet }: Pick<Schedule, 'worker' | 'isWorkerSet'>): string {
+  if (worker !== 'event') return t.workers[worker];
+  return isWorkerSet ? t.workers.operator : t.workers.none;
+}
 
 /** Shows the current state of a schedule; a recurring one that waits for its time is "scheduled". */
 export function ScheduleState({ schedule }: { schedule: Schedule }) {

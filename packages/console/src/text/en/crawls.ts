@@ -72,7 +72,8 @@ export const crawls = createTexts({
   },
   workers: {
     none: 'No worker is set: a run only publishes its event',
-    endpoint: 'The endpoint that the operator has set',
+    operator: 'The endpoint that the operator has set',
+    endpoint: 'An endpoint of the organisation',
     pull: 'Workers that claim its runs',
   },
   noWorker: 'No worker',

@@ -15,8 +15,11 @@ export const scheduleEditor = createTexts({
   workers: {
     event: 'Whoever consumes its event, or the operator’s endpoint',
     pull: 'A worker that claims its runs',
+    endpoint: 'An endpoint of the organisation',
   },
   noWorker: 'Unless the operator has set an endpoint, no worker is set: a run only publishes its event.',
+  endpoint: 'Endpoint',
+  noEndpoint: 'The organisation has no endpoint yet: register one first.',
   type: 'Runs',
   types: {
     hourly: 'Every few hours',
