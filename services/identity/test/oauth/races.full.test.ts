@@ -201,3 +201,31 @@ test('the signing key rotates between the authorization and the token without a 
   expect(status).toBe(200);
   expect(await listStatus(body.access_token as string)).toBe(200);
 });
+
+test('OAUTH-11 a policy ends 10,000 connections in one request, each with its audit entry', async () => {
+  const boss = await identity.createOrganisation('boss@many.example');
+  const { db } = identity;
+  const { application } = await createApplication(identity, boss.session, {
+    grantTypes: ['authorization_code', 'refresh_token'],
+    redirectUris: ['http://127.0.0.1/callback'],
+    authMethod: 'none',
+  });
+  await db.query(
+    `insert into oauth_grants (id, org_id, user_id, client_id, resource, scopes, created_at, expires_at)
+     select gen_random_uuid(), org_id, id, $2, 'x', '{}', now(), now() + interval '1 day'
+     from users, generate_series(1, 10000) where org_id = $1`,
+    [boss.orgId, application.clientId],
+  );
+  // As autovacuum does; without it, each batch reads all connections.
+  await db.query('analyze oauth_grants');
+  const policy = { clientKinds: ['document'], hosts: [], additionalHosts: [], connectableBy: 'members', maxLifetimeDays: null };
+  const path = '/api/v1/organisation/connection-policy';
+  const { status, body } = await identity.call('PUT', path, { token: boss.session, body: policy });
+  expect([status, body.endedCount, body.ended.length]).toEqual([200, 10_000, 1_000]);
+  const { rows } = await db.query(
+    `select (select count(*)::int from oauth_grants where org_id = $1 and revoked_at is null) as open,
+       (select count(*)::int from audit_entries where org_id = $1 and action = 'connected_app.revoked' and reason = 'policy') as audited`,
+    [boss.orgId],
+  );
+  expect(rows).toEqual([{ open: 0, audited: 10_000 }]);
+}); // prettier-ignore

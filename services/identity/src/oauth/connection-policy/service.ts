@@ -1,10 +1,10 @@
 import type { Clock } from '@platform/service-kit';
 import type pg from 'pg';
-import type { Prisma, Transaction } from '../../resources.js';
+import type { Prisma } from '../../resources.js';
 import { type Caller, toActor } from '../../base/caller/actor.js';
 import { findChanges } from '../../audit/changes.js';
-import { insertAuditEntry } from '../../audit/queries.js';
-import { revokeGrant } from '../connections/revoke.queries.js';
+import { insertAuditEntries, insertAuditEntry } from '../../audit/queries.js';
+import { revokeGrants } from '../connections/revoke.queries.js';
 import { lockAdministration } from '../../members/organisation/administration.js';
 import { type ConnectionBreach, type ConnectionPolicy, findConnectionBreaches } from './policy.js';
 import {
@@ -79,21 +79,23 @@ export function createConnectionPolicies(deps: {
       });
     });
 
-  const end = (caller: Caller, { id, userId, clientId }: Affected, at: Date): Promise<void> =>
-    prisma.$transaction(async (tx: Transaction) => {
+  /** Ends connections in one transaction of a few statements. */
+  const endBatch = (caller: Caller, ids: readonly string[], at: Date): Promise<unknown> =>
+    prisma.$transaction(async (tx) => {
       const { orgId } = caller;
-      const reason = 'policy';
-      const revocation = { id, orgId, userId: undefined, by: caller.userId, reason, at };
-      if (!(await revokeGrant(tx, revocation))) return;
-      await insertAuditEntry(tx, {
+      const revocation = { orgId, userId: undefined, by: caller.userId, reason: 'policy', at };
+      const ended = await revokeGrants(tx, { ids, ...revocation });
+      const entry = {
         orgId,
         action: 'connected_app.revoked',
         actor: toActor(caller),
-        subjectId: id,
-        reason,
-        detail: { clientId, userId },
+        reason: 'policy',
         at,
-      });
+      } as const;
+      await insertAuditEntries(
+        tx,
+        ended.map(({ id, clientId, userId }) => ({ ...entry, subjectId: id, detail: { clientId, userId } })),
+      );
     });
 
   return {
@@ -101,7 +103,8 @@ export function createConnectionPolicies(deps: {
       findConnectionPolicy(prisma, orgId),
 
     /**
-     * Saves the policy, then ends the connections that it does not allow. Those that are made meanwhile get no tokens.
+     * Saves the policy, then ends the connections that it does not allow. Those that are made meanwhile get no tokens, and
+     * neither do those that are left when this fails: saving the policy again ends them.
      *
      * @param isDryRun - changes nothing, and returns the same.
      */
@@ -119,7 +122,9 @@ export function createConnectionPolicies(deps: {
       const at = new Date(clock());
       if (!isDryRun) await store(caller, policy, at);
       const affected = await findAffected(caller.orgId, policy, at);
-      if (!isDryRun) for (const connection of affected) await end(caller, connection, at);
+      const ids = isDryRun ? [] : affected.map(({ id }) => id);
+      for (let ended = 0; ended < ids.length; ended += BATCH)
+        await endBatch(caller, ids.slice(ended, ended + BATCH), at);
       return {
         policy,
         endedCount: affected.length,

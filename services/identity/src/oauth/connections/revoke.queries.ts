@@ -7,11 +7,18 @@ export interface EndedGrant {
   readonly clientId: string;
 }
 
-/** Revokes a grant, which ends all of its tokens at once. @returns null when it had ended already. */
-export async function revokeGrant(
+/** Revokes grants, which ends all of their tokens at once. @returns those that had not ended already. */
+export const revokeGrants = (
   db: Transaction,
-  revocation: {
-    readonly id: string;
+  {
+    ids,
+    orgId,
+    userId,
+    by,
+    reason,
+    at,
+  }: {
+    readonly ids: readonly string[];
     /** Undefined matches any organisation; only the protocol itself revokes without one. */
     readonly orgId: string | undefined;
     /** Undefined matches any member. */
@@ -20,17 +27,12 @@ export async function revokeGrant(
     readonly reason: string | null;
     readonly at: Date;
   },
-): Promise<EndedGrant | null> {
-  const { id, orgId, userId, by: revokedBy, reason: revokedReason, at: revokedAt } = revocation;
-  const [ended] = await db.oauthGrant.updateManyAndReturn({
-    where: {
-      id,
-      revokedAt: null,
-      ...(orgId === undefined ? {} : { orgId }),
-      ...(userId === undefined ? {} : { userId }),
-    },
-    data: { revokedAt, revokedBy, revokedReason },
-    select: { id: true, orgId: true, userId: true, clientId: true },
-  });
-  return ended ?? null;
-}
+): Promise<EndedGrant[]> =>
+  // Joined with the list, since the planner may otherwise compare each connection of the organisation with all of it.
+  db.$queryRaw`
+    update oauth_grants g
+    set revoked_at = ${at.toISOString()}::timestamptz, revoked_by = ${by}::uuid, revoked_reason = ${reason}
+    from unnest(${[...ids]}::uuid[]) as wanted (id)
+    where g.id = wanted.id and g.revoked_at is null and g.org_id = coalesce(${orgId ?? null}::uuid, g.org_id)
+      and g.user_id = coalesce(${userId ?? null}::uuid, g.user_id)
+    returning g.id::text, g.org_id::text as "orgId", g.user_id::text as "userId", g.client_id as "clientId"`;

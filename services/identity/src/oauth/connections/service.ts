@@ -4,7 +4,7 @@ import type { Prisma } from '../../resources.js';
 import { type Caller, toActor } from '../../base/caller/actor.js';
 import { insertAuditEntry } from '../../audit/queries.js';
 import { countApps, type ConnectedAppRow, findApps, findOwnApps, MAX_COUNTED_APPS } from './queries.js';
-import { revokeGrant } from './revoke.queries.js';
+import { revokeGrants } from './revoke.queries.js';
 import type { ConnectedApp, OwnedConnectedApp } from './schemas.js';
 
 const toApp = (row: ConnectedAppRow): ConnectedApp => ({
@@ -39,7 +39,7 @@ export function createConnectedAppService(deps: {
     const at = new Date(clock());
     const { orgId } = caller;
     await prisma.$transaction(async (tx) => {
-      const ended = await revokeGrant(tx, { id, orgId, userId, by: caller.userId, reason, at });
+      const [ended] = await revokeGrants(tx, { ids: [id], orgId, userId, by: caller.userId, reason, at });
       if (!ended) throw notFound('Connected app not found');
       await insertAuditEntry(tx, {
         orgId,

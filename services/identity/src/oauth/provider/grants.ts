@@ -4,7 +4,7 @@ import type pg from 'pg';
 import type { Prisma } from '../../resources.js';
 import { platformActor } from '../../base/caller/actor.js';
 import { insertAuditEntry } from '../../audit/queries.js';
-import { revokeGrant } from '../connections/revoke.queries.js';
+import { revokeGrants } from '../connections/revoke.queries.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
 import { describeGrantReuse } from '../../mails/alerts/alerts.js';
 import { limitAlert } from '../../mails/alerts/limited-alerts.js';
@@ -35,8 +35,8 @@ export function createGrantStore(deps: {
       const isReuse = !isByClient;
       const reason = isReuse ? getReuseReason() : 'revoked by the client';
       await prisma.$transaction(async (tx) => {
-        const revocation = { id, orgId: undefined, userId: undefined, by: null, reason, at };
-        const ended = await revokeGrant(tx, revocation);
+        const revocation = { ids: [id], orgId: undefined, userId: undefined, by: null, reason, at };
+        const [ended] = await revokeGrants(tx, revocation);
         if (!ended) return;
         const { orgId, userId, clientId } = ended;
         await insertAuditEntry(tx, {
