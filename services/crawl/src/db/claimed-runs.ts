@@ -63,14 +63,21 @@ export const stateOfClaimed = (runs: string, now: string) => `
       else coalesce(c.full_started_at, excluded.full_started_at) end
   returning c.org_id, c.connector, c.checkpoint, c.full_started_at`;
 
-/* The runs of workers that take them from the queue, which have no slices: a full one is a full crawl of its own. */
+/**
+ * When the full crawl started that the run `r` is part of, or the last one before it, by the state `c`. Without slices, as
+ * of endpoints, a full run is a full crawl of its own.
+ */
+export const fullStartedAt = (r: string) => `
+  case when ${r}.mode = 'full' and ${r}.worker <> 'pull' then ${r}.started_at
+    else coalesce(c.full_started_at, c.last_full_at) end as "fullStartedAt"`;
+
 const claim = `
   with claimed as (
     update runs set ${claimColumns('$3::timestamptz', '$4::timestamptz')}
     where id = $1 and claim_count = $2 and state in ('waiting', 'retrying')
     returning ${runColumns('runs')}, counters, started_at
   )
-  select claimed.*, c.checkpoint, case when mode = 'full' then started_at else c.last_full_at end as "fullStartedAt"
+  select claimed.*, c.checkpoint, ${fullStartedAt('claimed')}
   from claimed left join connector_states c on c.org_id = claimed."orgId" and c.connector = claimed.connector
     and c.instance = claimed.instance`;
 

@@ -7,6 +7,7 @@ import {
   addSliceCounters,
   type ClaimedRow,
   claimColumns,
+  fullStartedAt,
   type RunClaim,
   type SliceResult,
   stateOfClaimed,
@@ -154,7 +155,7 @@ export async function findWork(
     name: 'find_work',
     text: `select ${runColumns('r')}, r.counters, r.slice_counters as "sliceCounters",
              r.finished_claim as "finishedClaim", r.is_checkpoint_new as "isCheckpointNew",
-             coalesce(c.full_started_at, c.last_full_at) as "fullStartedAt"
+             ${fullStartedAt('r')}
            from runs r left join connector_states c on ${isSameInstance('c', 'r')}
            where r.id = $1 and r.org_id = $2`,
     values: [key.id, key.orgId],

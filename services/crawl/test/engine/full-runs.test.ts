@@ -1,5 +1,6 @@
 import type { SyncEvent } from '@platform/events';
 import { DAY_MS } from '@platform/service-kit';
+import { findWork } from '../../src/db/work.js';
 import { at, useRunRows } from '../support/run-rows.js';
 
 /* Full runs of workers that take them from the queue. */
@@ -7,8 +8,8 @@ import { at, useRunRows } from '../support/run-rows.js';
 describe('the event of a full run', () => {
   const rows = useRunRows();
 
-  /** Completes the second full run of a connector, at its second attempt. */
-  async function complete(hasEndpoint: boolean): Promise<SyncEvent['payload'] | undefined> {
+  /** Completes the second full run of a connector, at its second attempt. @param reports - the endpoint says itself that it is done. */
+  async function complete(hasEndpoint: boolean, reports = false): Promise<SyncEvent['payload'] | undefined> {
     const { id, orgId, claim } = await rows.scheduleDaily();
     await rows.pool.query('update schedules set full_every_days = 1 where id = $1', [id]);
     const lastFullAt = new Date(at - DAY_MS);
@@ -19,7 +20,9 @@ describe('the event of a full run', () => {
     const lifecycle = rows.newLifecycle(hasEndpoint);
     await lifecycle.fail(await claim(), 'no');
     rows.now += 1_000;
-    expect(await lifecycle.complete(await claim())).toBe(true);
+    const second = await claim();
+    const run = reports ? await findWork(rows.pool, second) : second;
+    expect(run && (await lifecycle.complete(run))).toBe(true);
     const { rows: states } = await rows.pool.query(
       'select last_full_at, full_started_at from connector_states where org_id = $1',
       [orgId],
@@ -34,8 +37,11 @@ describe('the event of a full run', () => {
     return found.rows[0]?.event.payload;
   }
 
-  it('names its own start when its endpoint has crawled', async () => {
-    expect(await complete(true)).toMatchObject({ mode: 'full', fullStartedAt: String(at) });
+  it.each([
+    ['has crawled', false],
+    ['has crawled and reported it', true],
+  ])('names its own start when its endpoint %s', async (_title, reports) => {
+    expect(await complete(true, reports)).toMatchObject({ mode: 'full', fullStartedAt: String(at) });
   });
 
   it('says nothing of a full crawl when nobody has crawled', async () => {
