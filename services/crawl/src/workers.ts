@@ -106,6 +106,7 @@ export function startWorkers(deps: WorkerDeps): { dispatcher: Dispatcher; onEven
     onOutcome: (connector, outcome, seconds) => {
       metrics.runs.inc({ connector, outcome });
       metrics.duration.observe({ outcome }, seconds);
+      dispatcher.free();
     },
     onDue: () => {
       dispatcher.wake();

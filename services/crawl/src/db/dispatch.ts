@@ -3,6 +3,7 @@ import type { Schedule } from '../domain/schedule.js';
 import {
   type DueRun,
   dueRunColumns,
+  isLaneBusy,
   isSameInstance,
   REQUEUE_AFTER_MS,
   toMode,
@@ -70,7 +71,10 @@ const insert = `
       left join connector_states c on ${isSameInstance('c', 's')}
   ), made as (
     -- A one-off schedule keeps waiting for a run that began since it was read.
-    select * from given where is_recurring or reason is null or "skipReason" is not null
+    select *, reason is null and worker <> 'pull' and (
+        row_number() over (partition by org_id, connector, reason is null and worker <> 'pull' order by next_run_at, id) > 1
+        or ${isLaneBusy({ orgId: 'given.org_id', connector: 'given.connector', id: '"runId"' })}) as is_held_back
+    from given where is_recurring or reason is null or "skipReason" is not null
   ), moved as (
     update schedules s set next_run_at = made."nextRunAt", missed_runs = s.missed_runs + made.missed::int,
       state = case when not s.is_recurring and made.reason is not null then 'finished' else s.state end
@@ -83,7 +87,7 @@ const insert = `
     case when reason is null then parameters end,
     (case when reason is null then 'waiting' else 'skipped' end)::run_state, next_run_at, $2,
     case when reason is not null then $2::timestamptz end, max_retries + 1, reason,
-    case when reason is null then $3::timestamptz end, reason is null
+    case when reason is null and not is_held_back then $3::timestamptz end, reason is null and not is_held_back
   from made order by next_run_at, id
   on conflict do nothing
   returning ${dueRunColumns('runs')}, state, trigger`;
@@ -94,7 +98,7 @@ export type TickRun = DueRun & {
   readonly trigger: 'schedule' | 'missed';
 };
 
-/** Makes the runs of locked schedules, as if they were in the queue. @returns all of them, the skipped ones included. */
+/** Makes the runs of locked schedules, as if they were in the queue, unless they are held back. @returns all of them, the skipped ones included. */
 export async function insertTicks(tx: Transaction, ticks: readonly DueTick[], now: Date): Promise<TickRun[]> {
   const { rows } = await tx.query<TickRun>({
     name: 'insert_ticks',
@@ -120,23 +124,59 @@ const takeDue = `
   with due as (
     select id, case when state <> 'active' then case when is_queued then 'again' else 'due' end
         when heartbeat_until > $1 then 'alive' else 'lost' end as was,
-      worker = 'pull' and coalesce(heartbeat_until, due_at) >= deadline_at as is_late
+      worker = 'pull' and coalesce(heartbeat_until, due_at) >= deadline_at as is_late, org_id, connector, worker
     from runs where state in ('waiting', 'active', 'retrying') and due_at <= $1 and ($4 = 'all' or worker = 'pull')
     order by due_at limit $2 for no key update skip locked
+  ), placed as (
+    select *, was = 'due' and worker <> 'pull' and (
+        row_number() over (partition by org_id, connector, was = 'due' and worker <> 'pull' order by id) > 1
+        or ${isLaneBusy({ orgId: 'due.org_id', connector: 'due.connector', id: 'due.id' })}) as is_held_back
+    from due
   )
   update runs r set
-    due_at = case when was = 'alive' then heartbeat_until
+    due_at = case when is_held_back then null when was = 'alive' then heartbeat_until
       else $1::timestamptz + greatest(make_interval(secs => $3 / 1000.0), $1::timestamptz - r.created_at) end,
-    is_queued = was <> 'alive',
+    is_queued = was <> 'alive' and not is_held_back,
     state = case when was = 'lost' then 'waiting' else state end,
     recoveries = recoveries + (was = 'lost' and is_late is not true)::int,
-    deadline_at = case when was = 'lost' and worker = 'pull' and is_late is not true then null else deadline_at end,
+    deadline_at = case when was = 'lost' and r.worker = 'pull' and is_late is not true then null else deadline_at end,
     attempts = attempts - (was = 'lost')::int,
     unavailable_since = case when was = 'lost' then null else unavailable_since end
-  from due where r.id = due.id
-  returning ${dueRunColumns('r')}, due.was`;
+  from placed where r.id = placed.id
+  returning ${dueRunColumns('r')}, placed.was`;
 
-/** Returns runs that are due, oldest first, and marks them as enqueued. */
+/*
+ * Looks at the oldest run of each organisation and connector that holds some back: two reads of the index for each.
+ */
+const freeHeldBack = `
+  with recursive oldest as (
+    (select org_id, connector, id from runs where due_at is null and state in ('waiting', 'retrying')
+      order by org_id, connector, id limit 1)
+    union all
+    select next.* from oldest, lateral (
+      select org_id, connector, id from runs where due_at is null and state in ('waiting', 'retrying')
+        and (org_id, connector) > (oldest.org_id, oldest.connector)
+      order by org_id, connector, id limit 1) next
+  ), free as (
+    select id from runs where due_at is null and state in ('waiting', 'retrying') and id in (
+      select oldest.id from oldest
+      where not ${isLaneBusy({ orgId: 'oldest.org_id', connector: 'oldest.connector', id: 'oldest.id' })})
+    order by id for no key update skip locked
+  ), freed as (
+    update runs set due_at = $1 from free where runs.id = free.id
+  )
+  select from oldest`;
+
+/**
+ * Makes the next runs due of those that were held back because the queue had another one of the organisation's instances of
+ * the connector. @returns whether runs were held back.
+ */
+export async function freeHeldBackRuns(db: pg.Pool, now: Date): Promise<boolean> {
+  const { rowCount } = await db.query({ name: 'free_held_back_runs', text: freeHeldBack, values: [now] });
+  return (rowCount ?? 0) > 0;
+}
+
+/** Returns runs that are due, oldest first, and marks them as enqueued, unless they are held back. */
 export async function takeDueRuns(
   db: pg.Pool,
   now: Date,

@@ -61,9 +61,27 @@ export const ofInstance = 'org_id = $1 and connector = $2 and instance = $3';
 export const instanceValues = ({ orgId, connector, instance }: InstanceKey) => [orgId, connector, instance];
 
 /** A run that is to be delivered to a worker. */
-export type DueRun = Pick<Run, keyof InstanceKey | 'id' | 'worker' | 'claimCount'>;
+export type DueRun = Pick<Run, keyof InstanceKey | 'id' | 'worker' | 'claimCount'> & {
+  /** Whether it waits until another run of the organisation's instances of the connector has left the queue. */
+  readonly isHeldBack: boolean;
+};
 export const dueRunColumns = (table: string) =>
-  `${table}.id, ${table}.org_id as "orgId", ${table}.connector, ${table}.instance, ${table}.worker, ${table}.claim_count as "claimCount"`;
+  `${table}.id, ${table}.org_id as "orgId", ${table}.connector, ${table}.instance, ${table}.worker, ${table}.claim_count as "claimCount",
+   ${table}.due_at is null and ${table}.state in ('waiting', 'retrying') as "isHeldBack"`;
+
+/**
+ * Whether the queue, or one of its workers, has another run of the organisation's instances of the connector. There is one
+ * at a time, so that an organisation with many instances leaves the connector's places to others. Workers that pull claim
+ * the runs of their own organisation only, and need no such rule.
+ */
+export const isLaneBusy = (run: {
+  readonly orgId: string;
+  readonly connector: string;
+  readonly id: string;
+}) => `
+  exists (select from runs other where other.org_id = ${run.orgId} and other.connector = ${run.connector}
+    and other.state in ('waiting', 'active', 'retrying') and other.worker <> 'pull'
+    and (other.is_queued or other.state = 'active') and other.id <> ${run.id})`;
 
 /**
  * If a job is not claimed this long after it was added, it is added again, in case the queue has lost it; a job that the
@@ -105,14 +123,16 @@ export interface RequestedRun {
  */
 const insertRequested = `
   with schedule as (
-    select * from schedules where id = $2 and state <> 'paused' for no key update
+    select *, worker <> 'pull' and ${isLaneBusy({ orgId: 'schedules.org_id', connector: 'schedules.connector', id: '$1::uuid' })}
+      as is_held_back
+    from schedules where id = $2 and state <> 'paused' for no key update
   )
   insert into runs (id, schedule_id, revision, org_id, connector, instance, trigger, tick, worker, endpoint_id, mode, parameters, state,
     scheduled_for, created_at, attempts_max, due_at, is_queued, request_id, requested_by, requested_by_name)
   select $1::uuid, s.id, s.revision, s.org_id, s.connector, s.instance, 'manual', 'm' || $1::text, s.worker, s.endpoint_id,
     ${toMode('$3', '$5::run_mode')},
     ${toParameters('s')} || jsonb_build_object('isRestart', $5::run_mode is not distinct from 'full'),
-    'waiting', $3, $3, s.max_retries + 1, $6, true, $4, $7, $8
+    'waiting', $3, $3, s.max_retries + 1, case when not is_held_back then $6::timestamptz end, not is_held_back, $4, $7, $8
   from schedule s left join connector_states c on ${isSameInstance('c', 's')}
   on conflict do nothing
   returning ${dueRunColumns('runs')}`;

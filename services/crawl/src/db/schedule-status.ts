@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { InstanceKey } from '../domain/instance-key.js';
 import type { RunState, RunTrigger } from '../domain/run-state.js';
+import type { RunWorker } from '../domain/run-worker.js';
 import type { Schedule } from '../domain/schedule.js';
 import { instanceValues, isSameInstance } from './runs.js';
 import { scheduleColumns } from './schedules.js';
@@ -18,26 +19,48 @@ export interface ShownRun {
   readonly startedAt: Date | null;
   readonly finishedAt: Date | null;
   readonly unavailableSince: Date | null;
+  /** Who does its work, which a schedule that was replaced since may have done otherwise. */
+  readonly worker: RunWorker;
 }
 
 // prettier-ignore
 const shown = [
-  'state', 'trigger', 'scheduled_for', 'progress', 'attempts', 'reason', 'created_at', 'started_at', 'finished_at',
+  'state', 'trigger', 'worker', 'scheduled_for', 'progress', 'attempts', 'reason', 'created_at', 'started_at', 'finished_at',
   'unavailable_since',
 ] as const;
+
+/**
+ * How many runs are ahead of the run `current`, which waits for a place: at most so many are counted. They are those in
+ * the queue, of which a bounded part is read, and those that are held back with it.
+ */
+export const MAX_RUNS_AHEAD = 100;
+const MAX_QUEUED = 1_000;
+const runsAhead = `
+  case when current.state = 'waiting' and current.worker <> 'pull' then (
+    select count(*)::int from (
+      select from queued where queued.connector = current.connector and queued.id < current.id
+      union all
+      select from runs held where held.org_id = current.org_id and held.connector = current.connector
+        and held.due_at is null and held.state in ('waiting', 'retrying') and held.id < current.id
+      limit ${MAX_RUNS_AHEAD}) as ahead) end`;
 
 /*
  * Selects each schedule with its run in progress, using the index that allows only one. For a finished one-off
  * schedule it selects the run that it had, using the index of the history. A finished schedule whose run was pruned
  * is not shown.
+ *
+ * @param ahead - the runs that are ahead of the current one. A caller that does not show them spares the read.
  */
-const statuses = (filter: string) => `
+const statuses = (filter: string, ahead: string) => `
+  with queued as materialized (
+    select connector, id from (
+      select connector, id, worker from runs where state in ('waiting', 'active', 'retrying') and due_at is not null
+      order by due_at limit ${MAX_QUEUED}) as first
+    where worker <> 'pull'
+  )
   select ${scheduleColumns('s')}, ${shown.map((column) => `coalesce(current.${column}, last.${column}) as run_${column}`).join(', ')},
     i.display_name, coalesce(c.consecutive_failures, 0) as consecutive_failures, c.last_completed_at, c.last_failure, w.seen_at,
-    case when current.state = 'waiting' and current.worker <> 'pull' then (
-      select count(*)::int from (
-        select from runs ahead where ahead.state in ('waiting', 'active', 'retrying') and ahead.connector = current.connector
-          and ahead.worker <> 'pull' and ahead.id < current.id limit 100) as ahead) end as runs_ahead
+    ${ahead} as runs_ahead
   from schedules s
     left join lateral (
       select max(seen_at) as seen_at from worker_sightings
@@ -55,8 +78,9 @@ const statuses = (filter: string) => `
     ) last on true
   where s.org_id = $1 ${filter} and (s.state <> 'finished' or current.id is not null or last.id is not null)
   order by s.connector, s.instance`;
-const oneStatus = statuses('and s.connector = $2 and s.instance = $3');
-const allStatuses = statuses('');
+const oneStatus = statuses('and s.connector = $2 and s.instance = $3', runsAhead);
+const allStatuses = statuses('', runsAhead);
+const allUncounted = statuses('', 'null::int');
 
 type Row = Schedule & {
   display_name: string | null;
@@ -75,6 +99,7 @@ type Row = Schedule & {
   run_started_at: Date | null;
   run_finished_at: Date | null;
   run_unavailable_since: Date | null;
+  run_worker: RunWorker;
 };
 
 /** How the runs of an instance have ended. */
@@ -93,7 +118,7 @@ export interface ScheduleStatus {
   readonly run: ShownRun | undefined;
   /** When a worker last asked for runs of the connector. */
   readonly workerSeenAt: Date | null;
-  /** Of a run that waits for a place: how many of the connector's runs were made before it, up to 100. */
+  /** Of a run that waits for a place: how many of the connector's runs are ahead of it, up to {@link MAX_RUNS_AHEAD}. */
   readonly runsAhead: number;
 }
 
@@ -121,6 +146,7 @@ const getStatus = (row: Row): ScheduleStatus => ({
           startedAt: row.run_started_at,
           finishedAt: row.run_finished_at,
           unavailableSince: row.run_unavailable_since,
+          worker: row.run_worker,
         },
 });
 
@@ -133,8 +159,21 @@ export async function findStatus(db: pg.Pool, key: InstanceKey): Promise<Schedul
   return rows[0] && getStatus(rows[0]);
 }
 
-/** Returns all statuses of one organisation, one per instance; their number is limited. */
-export async function findStatuses(db: pg.Pool, orgId: string): Promise<ScheduleStatus[]> {
-  const { rows } = await db.query<Row>({ name: 'schedule_statuses', text: allStatuses, values: [orgId] });
+/**
+ * Returns all statuses of one organisation, one per instance; their number is limited.
+ *
+ * @param ahead - whether the runs ahead of each are counted.
+ */
+export async function findStatuses(
+  db: pg.Pool,
+  orgId: string,
+  ahead: 'with runs ahead' | 'without runs ahead' = 'without runs ahead',
+): Promise<ScheduleStatus[]> {
+  const isCounted = ahead === 'with runs ahead';
+  const { rows } = await db.query<Row>({
+    name: isCounted ? 'schedule_statuses' : 'schedule_statuses_alone',
+    text: isCounted ? allStatuses : allUncounted,
+    values: [orgId],
+  });
   return rows.map(getStatus);
 }

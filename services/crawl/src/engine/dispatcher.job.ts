@@ -5,6 +5,7 @@ import {
   type DispatchScope,
   type DueTick,
   findNextDue,
+  freeHeldBackRuns,
   insertTicks,
   lockDueSchedules,
   markUnqueued,
@@ -29,6 +30,7 @@ import type { CrawlMetrics } from './metrics.js';
  *   schedule due   its run is inserted under the tick, which is unique, and `next_run_at` moves, in one transaction
  *   pause over     its schedule becomes active, as if it had been resumed at that time
  *   run due        a retry, a postponed run, a run of a lost worker or one whose job the queue may have lost
+ *   run held back  due once no other run of the organisation's instances of the connector is in the queue
  *
  * Both are then added to the queue, under an id that is the run's and the claim's: adding a job twice is adding it once.
  * A run that could not be added is due again at once. Every replica dispatches; rows that one of them has are skipped by
@@ -66,6 +68,7 @@ export function createDispatcher(deps: {
   let timerAt = Infinity;
   let checkedAt = -Infinity;
   let isLimited = false;
+  let isHoldingBack = false;
   let clockOffset = clock() - performance.now();
 
   function toTick(schedule: Schedule, now: number): DueTick {
@@ -88,8 +91,10 @@ export function createDispatcher(deps: {
     };
   }
 
-  /** Delivers runs, oldest first. */
-  async function deliver(runs: readonly DueRun[]): Promise<void> {
+  /** Delivers runs, oldest first, but for those that are held back. */
+  async function deliver(given: readonly DueRun[]): Promise<void> {
+    const runs = given.filter(({ isHeldBack }) => !isHeldBack);
+    if (runs.length < given.length) isHoldingBack = true;
     const pulled = runs.filter(({ worker }) => worker === 'pull');
     if (pulled.length > 0) onClaimable(pulled);
     const queued = runs.filter(({ worker }) => worker !== 'pull');
@@ -176,6 +181,7 @@ export function createDispatcher(deps: {
   }
 
   async function dispatch(stopping: AbortSignal, scope: DispatchScope): Promise<void> {
+    if (scope === 'all') isHoldingBack = await freeHeldBackRuns(pool, new Date(clock()));
     while (!stopping.aborted && (await dispatchRuns(scope)));
     while (!stopping.aborted && (await dispatchSchedules(scope)));
   }
@@ -233,6 +239,10 @@ export function createDispatcher(deps: {
     run: rounds.run,
     /** Call this when something may be due now. */
     wake: rounds.wake,
+    /** Call this when a run has left the queue: one that was held back may be due. */
+    free(): void {
+      if (isHoldingBack) rounds.wake();
+    },
     /** Call this when something is due at `at`, epoch ms. */
     wakeAt,
     async stop(): Promise<void> {

@@ -1,6 +1,9 @@
 import pg from 'pg';
+import { v7 as uuidv7 } from 'uuid';
 import { readBacklog } from '../../src/db/dispatch.js';
-import { findStatus } from '../../src/db/schedule-status.js';
+import { type DueRun, insertRequestedRun } from '../../src/db/runs.js';
+import { findStatus, findStatuses } from '../../src/db/schedule-status.js';
+import { pauseSchedule } from '../../src/db/schedules.js';
 import { at, expectClaimed, filesOf, times, useRunRows } from '../support/run-rows.js';
 
 /* What the dispatcher makes of schedules that are due. */
@@ -55,6 +58,60 @@ describe('ticks', () => {
     rows.now += 60_000;
     expect(await getOrgs(true)).toEqual([pulled.orgId]);
     expect(await getOrgs(false)).toEqual([queued.orgId]);
+  });
+
+  it('the queue has one run of the instances of a connector at a time, and the next one when that has left it', async () => {
+    const schedules = [await rows.scheduleDaily(), await rows.scheduleDaily(), await rows.scheduleDaily()];
+    const other = await rows.scheduleDaily();
+    const orgId = other.id;
+    for (const [index, { id }] of schedules.entries())
+      await rows.pool.query('update schedules set org_id = $2, instance = $3, connector = $4 where id = $1', [
+        id,
+        orgId,
+        `wiki-${index}`,
+        'wiki_1',
+      ]);
+    const lifecycle = rows.newLifecycle();
+    const deliver = async () => (await rows.dispatch()).filter((run) => run.orgId === orgId);
+    const deliverOne = async () => {
+      const delivered = await deliver();
+      expect(delivered).toHaveLength(1);
+      return expectClaimed(await lifecycle.claim(delivered[0] as DueRun));
+    };
+    const round = await rows.dispatch();
+    expect(round.filter((run) => run.orgId === other.orgId)).toHaveLength(1);
+    const mine = round.filter((run) => run.orgId === orgId);
+    expect(mine).toHaveLength(1);
+    expect(await deliver()).toEqual([]);
+    const first = expectClaimed(await lifecycle.claim(mine[0] as DueRun));
+    expect(await deliver()).toEqual([]);
+    // The first one waits for its next attempt, which is due while the queue has another one.
+    expect(await lifecycle.fail(first, 'no')).toBe('retry');
+    const second = await deliverOne();
+    expect(second.id).not.toBe(first.id);
+    rows.now += times.retryDelayMs;
+    expect(await deliver()).toEqual([]);
+    await lifecycle.complete(second);
+    expect((await deliverOne()).id).toBe(first.id);
+    const again = await insertRequestedRun(rows.pool, {
+      id: uuidv7(),
+      scheduleId: second.scheduleId,
+      at: new Date(rows.now),
+      requestId: 'r',
+      mode: undefined,
+      requestedBy: { id: orgId, name: 'Ada' },
+    });
+    expect(again).toMatchObject({ isHeldBack: true });
+    expect(await findStatus(rows.pool, second)).toMatchObject({
+      run: { state: 'waiting' },
+      // The active one, and the third instance, which was held back before it.
+      runsAhead: 2,
+    });
+    expect((await findStatuses(rows.pool, orgId)).map(({ runsAhead }) => runsAhead)).toEqual([0, 0, 0]);
+    await pauseSchedule(rows.pool, { ...first, at: new Date(rows.now) });
+    const third = await deliverOne();
+    await lifecycle.complete(third);
+    expect((await deliverOne()).id).toBe(again?.id);
   });
 
   it('a skipped one-off run and the end of its schedule are written together', async () => {

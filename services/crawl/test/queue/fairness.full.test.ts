@@ -36,6 +36,32 @@ describeEachBackend('many organisations on %s', (backend) => {
     held.forEach((response) => json(response, 200));
   });
 
+  it('an organisation with many instances of a connector leaves its places to others', async () => {
+    const [loud, quiet] = [await platform.createOrganisation(), await platform.createOrganisation()];
+    const instances = Array.from({ length: 6 }, (_, index) => `files-${index}`);
+    const toInstance = (instance: string, method: string, path: string, body?: object) =>
+      platform.call(method, `/files_1/instances/${instance}${path}`, { token: loud.token, body });
+    for (const instance of instances) {
+      await toInstance(instance, 'PUT', '', { displayName: instance });
+      await toInstance(instance, 'POST', '/schedule', { scheduleConfig });
+    }
+    await platform.call('POST', '/files_1/schedule', { token: quiet.token, body: { scheduleConfig } });
+    endpoint.asked.length = 0;
+    const held: ServerResponse[] = [];
+    endpoint.answer = (_asked, response) => void held.push(response);
+    for (const instance of instances) expect((await toInstance(instance, 'POST', '/run')).status).toBe(202);
+    await waitFor(() => held[0], { what: 'the first order' });
+    await run(quiet);
+    await waitFor(() => held[1], { what: 'the order of the other organisation' });
+    expect(endpoint.asked.map(({ body }) => body.orgId)).toEqual([loud.orgId, quiet.orgId]);
+    // The others follow one another without a pause.
+    endpoint.answer = (_asked, response) => {
+      json(response, 200);
+    };
+    held.forEach((response) => json(response, 200));
+    await waitFor(() => endpoint.asked.length === 7, { what: 'the orders of all instances' });
+  });
+
   it('the run that was due first starts first whatever the priorities, which are sent to the endpoint', async () => {
     const organisations = await Promise.all(Array.from({ length: 7 }, () => platform.createOrganisation()));
     for (const [index, { token }] of organisations.entries())

@@ -41,7 +41,7 @@ describeEachBackend('the jobs of a queue on %s', (backend) => {
   };
   /** Returns the id of the run's job. */
   async function addRun(id: string = randomUUID()): Promise<string> {
-    const run = { id, claimCount: 0 };
+    const run = { id, claimCount: 0, isHeldBack: false };
     await queues.add([{ ...run, orgId: randomUUID(), connector, instance: 'default', worker: 'event' }]);
     return toJobId(run);
   }

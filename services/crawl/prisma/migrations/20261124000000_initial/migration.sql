@@ -75,7 +75,8 @@ create table runs (
   reason text,
   event_id uuid,
   -- When the dispatcher next looks at a run in progress. Waiting or retrying: it is due then or, once it is in the queue,
-  -- enqueued again in case its job was lost. Active: the lease of the claim expires, unless a heartbeat renewed it.
+  -- enqueued again in case its job was lost. Active: the lease of the claim expires, unless a heartbeat renewed it. Null in
+  -- progress: held back until the organisation's other run of the connector leaves the queue.
   due_at timestamptz(3),
   -- Whether a job of the run was added to the queue since it became due.
   is_queued boolean default false not null,
@@ -113,6 +114,8 @@ create index runs_history on runs (org_id, connector, instance, id desc);
 create unique index runs_in_progress on runs (org_id, connector, instance) where state in ('waiting', 'active', 'retrying');
 -- What the dispatcher reads.
 create index runs_due on runs (due_at) where state in ('waiting', 'active', 'retrying');
+-- Runs that are held back, by organisation and connector.
+create index runs_held_back on runs (org_id, connector, id) where due_at is null and state in ('waiting', 'retrying');
 -- What a worker that claims runs through the API reads.
 create index runs_claimable on runs (org_id, due_at) where state in ('waiting', 'retrying') and worker = 'pull';
 -- The same time never runs twice.

@@ -128,7 +128,7 @@ export function createRunService(deps: {
       // Another run, a pause or a removal was committed first.
       if (!run) return refuse(key);
       if (run.worker === 'pull') onClaimable(run);
-      else
+      else if (!run.isHeldBack)
         try {
           await queues.add([run]);
         } catch (error) {

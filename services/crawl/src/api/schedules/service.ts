@@ -67,7 +67,9 @@ export function createScheduleService({ pool, onDueAt, clock, overdueGraceMs, ha
     },
 
     async list(orgId: string): Promise<StatusItem[]> {
-      return (await findStatuses(pool, orgId)).map((status) => toStatusItem(status, getShownAt()));
+      return (await findStatuses(pool, orgId, 'with runs ahead')).map((status) =>
+        toStatusItem(status, getShownAt()),
+      );
     },
 
     /**

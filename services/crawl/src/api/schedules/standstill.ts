@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { ScheduleStatus, ShownRun } from '../../db/schedule-status.js';
+import { MAX_RUNS_AHEAD, type ScheduleStatus, type ShownRun } from '../../db/schedule-status.js';
 
 /** A worker that waits for a run asks again at least this often. */
 const WORKER_SEEN_MS = 120_000;
@@ -35,14 +35,15 @@ export const Standstill = Type.Union(
 );
 export type Standstill = Type.Static<typeof Standstill>;
 
-/** The most runs that are counted. */
-const MAX_RUNS_AHEAD = 100;
-
 const countRuns = (count: number): string =>
   `${count}${count >= MAX_RUNS_AHEAD ? ' or more' : ''} ${count === 1 ? 'run' : 'runs'}`;
 
-function explainWaiting({ schedule, workerSeenAt, runsAhead }: ScheduleStatus, now: number): Standstill {
-  if (schedule.worker !== 'pull')
+function explainWaiting(
+  { workerSeenAt, runsAhead }: ScheduleStatus,
+  { worker }: ShownRun,
+  now: number,
+): Standstill {
+  if (worker !== 'pull')
     return {
       code: 'waits_for_place',
       message: `It waits for one of the connector's places, behind ${countRuns(runsAhead)}.`,
@@ -62,7 +63,7 @@ function explainRun(status: ScheduleStatus, run: ShownRun, now: number): Standst
   const reason = run.reason ?? 'no reason';
   if (run.unavailableSince) return { code: 'worker_away', message: `${reason.replace(/\.$/, '')}.` };
   if (run.state === 'active') return null;
-  if (run.state === 'waiting') return explainWaiting(status, now);
+  if (run.state === 'waiting') return explainWaiting(status, run, now);
   if (run.state === 'retrying')
     return { code: 'retrying', message: `Attempt ${run.attempts} failed with: ${reason}` };
   return { code: 'finished', message: 'The one-off schedule has had its run.' };

@@ -22,7 +22,7 @@ export function createWorkerSightings({ pool, clock }: { readonly pool: pg.Pool;
       .filter((one) => now - (seenAt.get(toKey(orgId, one)) ?? -Infinity) >= PERIOD_MS);
     if (seen.length === 0) return;
     if (seenAt.size > MAX_REMEMBERED) seenAt.clear();
-    for (const one of seen) seenAt.set(toKey(orgId, one), now);
     await recordSightings(pool, { orgId, seen, at: new Date(now) });
+    for (const one of seen) seenAt.set(toKey(orgId, one), now);
   };
 }

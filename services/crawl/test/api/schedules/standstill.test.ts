@@ -34,6 +34,10 @@ describe('a crawl that stands still', () => {
     });
     await platform.call('POST', '/files_1/run');
     expect(await item()).toMatchObject({ isWorkerSet: true, standstill: { code: 'no_worker' } });
+    // The run keeps its worker when the schedule is replaced.
+    await schedule({ worker: 'event' });
+    expect((await item()).standstill).toMatchObject({ code: 'no_worker' });
+    await schedule();
     const { body } = await claim();
     expect((await item()).standstill).toBeNull();
     await platform.call('POST', `/work/${body.order.runId}/finish`, {
