@@ -26,7 +26,7 @@ import { createResend } from './features/emails/resend.js';
 import { resendRoute } from './features/emails/resend.routes.js';
 import { createEmailService } from './features/emails/service.js';
 import { createAttemptMail } from './features/emails/queued-mail.js';
-import { createRequestCipher } from './features/queue/request-cipher.js';
+import { createMailCipher } from './features/queue/mail-cipher.js';
 import type { QueueTimes } from './features/queue/upkeep.job.js';
 import { createCheckQueue } from './features/queue/queue-limit.js';
 import { recordRoutes } from './features/records/routes.js';
@@ -114,8 +114,8 @@ async function registerRoutes({ app, metrics }: ServiceApp, deps: MailDeps, part
     maxPerOwner: config.SENDS_PER_ORG_MAX,
     message: 'Too many mails are under way',
   });
-  const cipher = createRequestCipher(config.SERVICE_CLIENT_SECRET, 'request');
-  const contentCipher = createRequestCipher(config.SERVICE_CLIENT_SECRET, 'content');
+  const cipher = createMailCipher(config.SERVICE_CLIENT_SECRET, 'request');
+  const contentCipher = createMailCipher(config.SERVICE_CLIENT_SECRET, 'content');
   const brands = createBrands({ pool, clock });
   const emails = createEmailService({
     brands,

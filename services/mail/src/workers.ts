@@ -6,7 +6,7 @@ import type { TransportLimits } from './features/delivery/transport-options.js';
 import { createDispatcher, type Dispatcher } from './features/queue/dispatcher.job.js';
 import { createJournal, type Journal } from './features/queue/journal.js';
 import { createUpkeep, type QueueTimes, standardTimes, type Upkeep } from './features/queue/upkeep.job.js';
-import { createRequestCipher } from './features/queue/request-cipher.js';
+import { createMailCipher } from './features/queue/mail-cipher.js';
 import { createRequestToken, type TokenEndpoints } from './features/smtp-oauth/request-token.js';
 import { createSmtpTokens, type SmtpTokens } from './features/smtp-oauth/tokens.js';
 import type { Resources } from './resources.js';
@@ -36,10 +36,11 @@ function openTokens({ config, limits, resources, shutdown, clock, tokenEndpoints
   shutdown.on('close', 'token endpoints', () => egress.agent.destroy());
   return createSmtpTokens({
     pool: resources.pool,
-    cipher: createRequestCipher(config.SERVICE_CLIENT_SECRET, 'token'),
+    cipher: createMailCipher(config.SERVICE_CLIENT_SECRET, 'token'),
     secret: config.SERVICE_CLIENT_SECRET,
     requestToken: createRequestToken(egress, tokenEndpoints),
     clock,
+    log: resources.log,
   });
 }
 

@@ -20,7 +20,8 @@ const start = (maxPools: number, idleMs: number) =>
     clientName: 'mail.example',
     targets: { allows: () => true },
     resolveHost: createHostResolver(),
-    connectionsPerPool: 2,
+    connectionsPerPool: 5,
+    tokens: { get: async () => 'token', reject: async () => undefined },
     idleMs,
     timeoutMs: 5_000,
     maxPools,
@@ -33,10 +34,21 @@ const createConfiguration = (organisation: string): SmtpConfiguration => ({
   tls: 'none',
 });
 
-function send(pools: ReturnType<typeof start>, organisation: string, number: number) {
+function send(
+  pools: ReturnType<typeof start>,
+  organisation: string,
+  number: number,
+  choice: { readonly configuration?: SmtpConfiguration; readonly isCode?: boolean } = {},
+) {
   const id = `<${number}.${organisation}@corp.example>`;
   return pools.attempt(
-    { orgId: organisation, poolKey: organisation, configuration: createConfiguration(organisation) },
+    {
+      orgId: organisation,
+      poolKey: organisation,
+      isCode: false,
+      configuration: createConfiguration(organisation),
+      ...choice,
+    },
     {
       messageId: id,
       signal: new AbortController().signal,
@@ -90,6 +102,29 @@ test('an organisation that keeps sending keeps its connection while other pools 
   await pools.close();
 });
 
+test('a code has one of the three connections that Microsoft allows a mailbox, however busy the others are', async () => {
+  const pools = start(MAX_POOLS, 60_000);
+  const configuration = {
+    ...createConfiguration('org-1'),
+    username: 'noreply@org-1.example',
+    oauth: { provider: 'microsoft', tenant: 'corp.example', clientId: 'a', clientSecret: 'b' },
+  } as const;
+  smtp.behave((step) => {
+    if (step === 'EHLO') return '250-test\r\n250 AUTH XOAUTH2';
+    return step === 'MESSAGE' ? 'hang' : undefined;
+  });
+  const others = [1, 2, 3, 4, 5].map((number) => send(pools, 'org-1', number, { configuration }));
+  await waitFor(() => smtp.count('MESSAGE') === 2, { what: 'two mails in progress' });
+  const code = send(pools, 'org-1', 6, { configuration, isCode: true });
+  await waitFor(() => smtp.count('MESSAGE') === 3, { what: 'the code' });
+  expect(smtp.connections()).toBe(3);
+  smtp.behave(() => undefined);
+  smtp.say('250 queued');
+  const results = await Promise.all([...others, code]);
+  expect(results.map(({ outcome }) => outcome.state)).toEqual(Array(6).fill('sent'));
+  await pools.close();
+});
+
 test('idle connections are closed, and the next mail opens a new one', async () => {
   const pools = start(MAX_POOLS, 200);
   await forEachNumber(30, async (number) => {
@@ -109,7 +144,7 @@ test.each([
   const attach = async (): Promise<WeakRef<Buffer>> => {
     const content = Buffer.alloc(100_000, 'attachment');
     const { outcome } = await pools.attempt(
-      { orgId: 'org-1', poolKey: 'org-1', configuration: createConfiguration('org-1') },
+      { orgId: 'org-1', poolKey: 'org-1', isCode: false, configuration: createConfiguration('org-1') },
       {
         messageId: '<1@corp.example>',
         signal: new AbortController().signal,

@@ -36,6 +36,7 @@ const send = (deliver: Deliver, id: string, content: Buffer): Promise<Outcome> =
   deliver({
     orgId: 'one',
     poolKey: 'one',
+    isCode: false,
     onData: async () => undefined,
     signal: new AbortController().signal,
     configuration: { host: '127.0.0.1', port: smtp.port, fromEmail: 'noreply@corp.example', tls: 'none' },

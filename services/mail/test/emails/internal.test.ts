@@ -2,8 +2,9 @@ import { generateKeyPairSync, sign } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text as readBody } from 'node:stream/consumers';
-import { createRequestCipher } from '../../src/features/queue/request-cipher.js';
+import { createMailCipher } from '../../src/features/queue/mail-cipher.js';
 import { createRecordService, type RecordService } from '../../src/features/records/service.js';
+import { createSuppressionService } from '../../src/features/suppressions/service.js';
 import { buildApp, createMailDatabase, emailBody, waitForRuntime } from '../mail.js';
 import { type SmtpUnderTest, startSmtp, toConfiguration } from '../smtp-server.js';
 
@@ -42,6 +43,7 @@ let identity: Server;
 let close: () => Promise<void>;
 let records: RecordService;
 let send: (token: string, body: object) => Promise<{ status: number; body: unknown }>;
+let suppress: (address: string) => Promise<unknown>;
 
 beforeAll(async () => {
   smtp = await startSmtp();
@@ -69,9 +71,11 @@ beforeAll(async () => {
   const database = await createMailDatabase();
   const identityUrl = `http://127.0.0.1:${(identity.address() as AddressInfo).port}`;
   const { app, config, resources, shutdown } = await buildApp(database.url, identityUrl);
-  const contentCipher = createRequestCipher(config.SERVICE_CLIENT_SECRET, 'content');
+  const contentCipher = createMailCipher(config.SERVICE_CLIENT_SECRET, 'content');
   records = createRecordService({ ...resources, contentCipher, brands: { get: async () => ({}) } });
   await waitForRuntime(app);
+  const suppressions = createSuppressionService({ pool: resources.pool, clock: Date.now });
+  suppress = (address) => suppressions.add(orgId, address);
   send = async (token, body) => {
     const response = await app.inject({
       method: 'POST',
@@ -126,4 +130,18 @@ test('a request can name another SMTP server without changing that of the organi
     const { data } = await records.list(none, { page: 1, limit: 10, ...query });
     expect(data.map(({ emailTemplateType }) => emailTemplateType)).toEqual(['smtpServerChanged']);
   }
+});
+
+test('what the platform itself sends is never suppressed', async () => {
+  await suppress('gone@example.com');
+  const count = smtp.accepted.length;
+  for (const fields of [
+    { emailTemplateType: 'passwordChanged' },
+    { emailTemplateType: 'suspiciousLoginAttempt' },
+    { emailTemplateType: 'tokenAlert', templateData: { headline: 'A token', message: 'It was used.' } },
+  ]) {
+    const body = emailBody({ sendEmailTo: ['gone@example.com'], ...fields });
+    expect((await send(mint('SEND_MAIL'), { orgId, ...body })).status).toBe(200);
+  }
+  expect(smtp.accepted.slice(count).flatMap(({ to }) => to)).toEqual(Array(3).fill('gone@example.com'));
 });

@@ -9,7 +9,6 @@ import {
   type ClaimLimits,
   claimMails,
   endAttempts,
-  expireLeases,
   markDataBegun,
 } from '../../src/features/queue/queries.js';
 import { createMailDatabase } from '../mail.js';
@@ -119,15 +118,49 @@ test('a part of the mails in flight is kept for codes', async () => {
   }
 });
 
-test('the lease of a mail whose attempt throws is not renewed', async () => {
+test('a mail whose attempt throws before its message is begun is tried again soon, and the attempt is not counted', async () => {
   const { journal, dispatcher } = openDispatcher();
   await queue(uuidv7(), [2]);
-  dispatcher.start(() => Promise.reject(new Error('a fault of the attempt')));
+  await db.query(`update mails set sealed_request = 'x'`);
+  let attempts = 0;
+  dispatcher.start(async ({ id, claim: number }) => {
+    attempts += 1;
+    if (attempts === 1) throw new Error('the brand cannot be read');
+    return { id, claim: number, state: 'sent' };
+  });
   try {
-    const isQueued = async () => (await expireLeases(db)).queued === 1;
-    expect(await waitFor(isQueued, { what: 'the end of the lease' })).toBe(true);
+    // The test ends no leases.
+    const isSent = async () => (await db.query(`select from mails where state = 'sent'`)).rowCount === 1;
+    await waitFor(isSent, { what: 'the second attempt' });
+    expect((await db.query('select attempts from mails')).rows).toEqual([{ attempts: 1 }]);
   } finally {
     await dispatcher.stop();
+    await journal.stop();
+  }
+});
+
+test('the lease of a code is short, is renewed, and is that of other mails once its message is begun', async () => {
+  const measureLease = async () => {
+    const { rows } = await db.query(
+      `select extract(epoch from lease_until - clock_timestamp())::float as seconds from mails where lane = 0`,
+    );
+    return rows[0].seconds as number;
+  };
+  await queue(uuidv7(), [0, 2]);
+  const [code, other] = await claim();
+  if (!code || !other) throw new Error('nothing was claimed');
+  expect([code.lane, other.lane]).toEqual([0, 2]);
+  expect(await measureLease()).toBeLessThanOrEqual(1.5);
+  const log = createLogger('mail', 'silent');
+  const journal = createJournal({ pool: db, clock: Date.now, log, leaseMs: 30_000 });
+  try {
+    journal.hold(code);
+    await db.query('update mails set lease_until = now() where lane = 0');
+    await waitFor(async () => (await measureLease()) > 0.5, { what: 'the renewal' });
+    expect(await measureLease()).toBeLessThanOrEqual(1.5);
+    await journal.begin(code);
+    expect(await measureLease()).toBeGreaterThan(20);
+  } finally {
     await journal.stop();
   }
 });
@@ -139,9 +172,9 @@ test('a write of an earlier claim takes no effect', async () => {
   await db.query(`update mails set state = 'queued', lease_until = null`);
   const [second] = await claim();
   expect(second).toMatchObject({ id: first.id, claim: 2, attempts: 2 });
-  expect(await markDataBegun(db, [first])).toEqual(new Set());
+  expect(await markDataBegun(db, [first], 30_000)).toEqual(new Set());
   expect(await endAttempts(db, [{ ...first, state: 'sent' }], now())).toEqual(new Set());
-  expect(await markDataBegun(db, [{ id: first.id, claim: 2 }])).toEqual(new Set([first.id]));
+  expect(await markDataBegun(db, [{ id: first.id, claim: 2 }], 30_000)).toEqual(new Set([first.id]));
   const { rows } = await db.query('select state, data_begun from mails');
   expect(rows).toEqual([{ state: 'sending', data_begun: true }]);
 });

@@ -1,6 +1,8 @@
 import { HOUR_MS } from '@platform/service-kit';
-import { callUrl } from '@platform/testing';
+import { callUrl, waitFor } from '@platform/testing';
 import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { claimTokenRequest } from '../../src/features/smtp-oauth/queries.js';
 import { buildApp, emailBody, type MailUnderTest, startMail, waitForRuntime } from '../mail.js';
 import { startTokenProvider, startXoauthServer, type TokenProvider } from './token-provider.js';
 
@@ -91,16 +93,25 @@ test('uses the refresh token that the provider issued last, whatever the replica
 test('leaves a provider alone that has refused, and uses a token until it ends', async () => {
   await configure(provider.auth.microsoft({ tenant: 'failing.example' }));
   await mail.send();
+  let answer = (): void => undefined;
+  provider.state.fail = (response) => {
+    answer = () => response.writeHead(503).end();
+  };
+  const before = provider.state.requests;
+  mail.advance(HOUR_MS - 120_000);
+  // The provider has not answered yet: no mail waits for the next token while there is one.
+  expect((await mail.send()).status).toBe(200);
+  await waitFor(() => provider.state.requests === before + 1, { what: 'the request for the next token' });
+  answer();
+  await waitFor(() => mail.logged().includes('Failed to renew an access token'), { what: 'the refusal' });
+  expect((await mail.send()).status).toBe(200);
   provider.state.fail = (response) => {
     response.writeHead(503).end();
   };
-  mail.advance(HOUR_MS - 120_000);
-  expect((await mail.send()).status).toBe(200);
   mail.advance(120_000);
-  const requests = provider.state.requests;
   expect((await mail.send()).status).toBe(500);
   expect((await mail.send()).status).toBe(500);
-  expect(provider.state.requests - requests).toBe(1);
+  expect(provider.state.requests - before).toBe(2);
   const { body } = await mail.call('GET', '/api/v1/mail/records?state=failed&limit=1', {
     token: mail.session,
   });
@@ -108,6 +119,81 @@ test('leaves a provider alone that has refused, and uses a token until it ends',
   provider.state.fail = undefined;
   mail.advance(31_000);
   expect((await mail.send()).status).toBe(200);
+});
+
+test('renews a token before it ends, without a mail that waits for it', async () => {
+  await configure(provider.auth.microsoft({ tenant: 'renewing.example' }));
+  await mail.send();
+  mail.advance(HOUR_MS - 120_000);
+  await mail.send();
+  await waitFor(
+    async () =>
+      (await mail.db.query('select from smtp_tokens where refresh_at > $1', [new Date(Date.now() + HOUR_MS)]))
+        .rowCount === 1,
+    { what: 'the next token' },
+  );
+  mail.advance(120_000);
+  const requests = provider.state.requests;
+  expect((await mail.send()).status).toBe(200);
+  expect(provider.state.requests).toBe(requests);
+});
+
+test('stores a refresh token that replaces another one as soon as the database takes it', async () => {
+  await configure(provider.auth.custom(await provider.issueRefreshToken()));
+  provider.state.fail = (response) => {
+    // The database takes nothing from before the answer on.
+    void mail.db.query('alter table smtp_tokens rename to smtp_tokens_away').then(() => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(
+        JSON.stringify({
+          access_token: 'a',
+          refresh_token: 'the next one',
+          token_type: 'bearer',
+          expires_in: 3_600,
+        }),
+      );
+    });
+  };
+  const sending = mail.send();
+  await waitFor(() => mail.logged().includes('Failed to store an access token'), { what: 'the failure' });
+  await mail.db.query('alter table smtp_tokens_away rename to smtp_tokens');
+  await sending;
+  const { rows } = await mail.db.query('select sealed_refresh_token, fetching_until from smtp_tokens');
+  expect(rows).toEqual([{ sealed_refresh_token: expect.any(String), fetching_until: null }]);
+});
+
+test.each([
+  [
+    'is compressed',
+    { 'content-encoding': 'gzip' },
+    gzipSync(JSON.stringify({ access_token: 'a', token_type: 'bearer', padding: ' '.repeat(10_000_000) })),
+    'unreachable',
+  ],
+  [
+    'has a token that fits into no AUTH line',
+    {},
+    JSON.stringify({ access_token: 'a'.repeat(8_193), token_type: 'bearer' }),
+    'invalid_answer',
+  ],
+])('refuses an answer that %s', async (_name, headers, answer, detail) => {
+  await configure(provider.auth.microsoft());
+  provider.state.fail = (response) => {
+    response.writeHead(200, { 'content-type': 'application/json', ...headers }).end(answer);
+  };
+  expect((await testConnection()).problem).toMatchObject({ step: 'token', detail });
+});
+
+test('a replica whose clock is fast does not take over the request of another one', async () => {
+  const key = { orgId: mail.orgId, fingerprint: 'x' };
+  const claim = (now: number) =>
+    claimTokenRequest(mail.db, key, {
+      now: new Date(now),
+      leaseMs: 15_000,
+      issuedBefore: new Date(0),
+      failedBefore: new Date(now),
+    });
+  expect(await claim(Date.now())).toMatchObject({ isFetching: true });
+  expect(await claim(Date.now() + HOUR_MS)).toBeUndefined();
 });
 
 test('replaces a token that the server refuses, unless it is new', async () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { waitFor } from '@platform/testing';
 import { v7 as uuidv7 } from 'uuid';
+import { createSuppressionService } from '../../src/features/suppressions/service.js';
 import type { MailUnderTest } from '../mail.js';
 import { startMailWithServer } from '../mail-with-server.js';
 import type { SmtpUnderTest } from '../smtp-server.js';
@@ -95,7 +96,7 @@ test('a mail to suppressed addresses alone fails without a connection', async ()
   const sent = await mail.send(fields);
   expect([sent.status, sent.body.error]).toMatchObject([
     500,
-    { code: 'SMTP_REFUSED', details: [{ message: 'Every recipient is suppressed' }] },
+    { code: 'SMTP_REFUSED', details: [{ message: expect.stringContaining('remove its suppression') }] },
   ]);
   const id = await enqueue(fields);
   const { body } = await mail.call('GET', `/api/v1/mail/records/${id}`, { token: mail.session });
@@ -183,6 +184,24 @@ test('a suppression is not seen, removed or applied by another organisation', as
   expect((await mail.call('GET', `${PATH}/export`, { token: mail.session })).text).not.toContain('gone@');
   expect((await mail.call('DELETE', `${PATH}/${id}`, { token: mail.session })).status).toBe(404);
   expect((await mail.send(both)).body.data.data).toBe('Email sent');
+});
+
+test('changes of the suppressions are logged, without the addresses', async () => {
+  const { body } = await suppress('logged@example.com');
+  await report([{ address: 'logged-2@example.com', type: 'bounce' }]);
+  await mail.call('DELETE', `${PATH}/${body.data.id}`, { token: mail.session });
+  const written = mail.logged();
+  for (const message of ['suppression added', 'bounces reported', 'suppression removed'])
+    expect(written).toContain(`"msg":"${message}"`);
+  expect(written).toContain(`"suppression":"${body.data.id}"`);
+  expect(written).not.toContain('logged@example.com');
+});
+
+test('an organisation has a limited number of suppressions', async () => {
+  const service = createSuppressionService({ pool: mail.db, clock: Date.now, maxSuppressions: 2 });
+  for (const address of ['one@example.com', 'two@example.com']) await service.add(mail.orgId, address);
+  await expect(service.add(mail.orgId, 'three@example.com')).rejects.toMatchObject({ statusCode: 409 });
+  expect((await list()).data).toHaveLength(2);
 });
 
 test('a suppression ends by itself, and is deleted', async () => {

@@ -1,4 +1,4 @@
-import type { Egress, SecretBox } from '@platform/service-kit';
+import { createProviderFetch, type Egress, type SecretBox } from '@platform/service-kit';
 import { LRUCache } from 'lru-cache';
 import {
   allowInsecureRequests,
@@ -13,7 +13,6 @@ import {
   type ServerMetadata,
 } from 'openid-client';
 import { ProviderFault } from './faults.js';
-import { createProviderFetch } from './provider-fetch.js';
 import type { StoredProvider } from './queries.js';
 import { clientSecretContext } from './provider-fields.js';
 

@@ -1,7 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import type { LookupAddress } from 'node:dns';
-import { createEgress, parseTarget, type Target } from '@platform/service-kit';
-import { createProviderFetch } from '../../../src/sign-in/identity-provider/provider-fetch.js';
+import { createEgress, createProviderFetch, parseTarget, type Target } from '@platform/service-kit';
 import { createHttpBrowser } from '../../browser.js';
 import { type IdentityUnderTest, startIdentity } from '../../identity.js';
 import { startHttp } from '../../mcp/servers/upstream.js';

@@ -70,6 +70,9 @@ export function createBrands({ pool, clock }: { readonly pool: pg.Pool; readonly
     sizeCalculation: ({ brand }) => 1_024 + (brand.logo?.png.length ?? 0),
   });
 
+  /** The brands that are being read: a burst of mails reads one once. */
+  const inProgress = new Map<string, Promise<Brand>>();
+
   function remember(orgId: string, row: BrandRow | undefined): Brand {
     const brand = row ? toBrand(row) : {};
     known.set(orgId, { brand, readAt: clock() });
@@ -81,7 +84,13 @@ export function createBrands({ pool, clock }: { readonly pool: pg.Pool; readonly
     async get(orgId: string): Promise<Brand> {
       const present = known.get(orgId);
       if (present && clock() - present.readAt < MAX_AGE_MS) return present.brand;
-      return remember(orgId, await findBrand(pool, orgId));
+      const reading =
+        inProgress.get(orgId) ??
+        findBrand(pool, orgId)
+          .then((row) => remember(orgId, row))
+          .finally(() => inProgress.delete(orgId));
+      inProgress.set(orgId, reading);
+      return reading;
     },
 
     /** Returns the brand as it is stored. */

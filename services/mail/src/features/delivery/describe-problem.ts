@@ -34,7 +34,7 @@ const byCode: Readonly<Record<string, string>> = {
   EREQUEST: 'Its request cannot be read, because it was encrypted with another secret',
   EINVALID: 'Its request can no longer be rendered',
   ENORECIPIENT: 'No recipient is left to send it to',
-  ESUPPRESSED: 'Every recipient is suppressed',
+  ESUPPRESSED: 'Every recipient is suppressed: to send to one again, remove its suppression',
 };
 
 /** Describes a failure in one sentence without quoting the server, whose text may contain a password. */

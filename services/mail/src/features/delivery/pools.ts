@@ -96,17 +96,22 @@ async function waitForToken(tokens: Tokens, signal: AbortSignal): Promise<void> 
 /** Exchange Online refuses further connections of a mailbox (432 4.3.2). */
 const MAX_CONNECTIONS_MICROSOFT = 3;
 
-function createPool(configuration: SmtpConfiguration, limits: TransportLimits, tokens: Tokens | undefined) {
-  // One more than other mails use: a code never waits for them.
-  const maxConnections = limits.connectionsPerPool + 1;
+/** Whether so few connections are allowed that codes have a pool of their own, with one connection. */
+const isLimited = ({ oauth }: SmtpConfiguration): boolean => oauth?.provider === 'microsoft';
+
+/** A code never waits for a connection that other mails use. */
+function toMaxConnections({ configuration, isCode }: PoolChoice, { connectionsPerPool }: TransportLimits) {
+  if (!isLimited(configuration)) return connectionsPerPool + 1;
+  return isCode ? 1 : Math.min(connectionsPerPool, MAX_CONNECTIONS_MICROSOFT - 1);
+}
+
+function createPool(choice: PoolChoice, limits: TransportLimits, tokens: Tokens | undefined) {
+  const { configuration } = choice;
   const transporter = createTransport({
     ...toTransportOptions(configuration, limits),
     getSocket: connectWith(configuration, limits),
     pool: true,
-    maxConnections:
-      configuration.oauth?.provider === 'microsoft'
-        ? Math.min(maxConnections, MAX_CONNECTIONS_MICROSOFT)
-        : maxConnections,
+    maxConnections: toMaxConnections(choice, limits),
     maxMessages: Number.POSITIVE_INFINITY,
     idleTimeout: limits.idleMs,
     // Otherwise nodemailer would resend by itself after a broken connection. `classifyFailure` decides when that is safe.
@@ -197,6 +202,8 @@ export interface PoolChoice {
   readonly orgId: string;
   readonly poolKey: string;
   readonly configuration: SmtpConfiguration;
+  /** Whether the mail is in the lane of codes. */
+  readonly isCode: boolean;
 }
 
 /**
@@ -215,10 +222,12 @@ export function createTransportPools(limits: PoolLimits) {
     },
   });
 
-  function getPool({ orgId, poolKey, configuration }: PoolChoice): Pool {
+  function getPool(choice: PoolChoice): Pool {
+    const { orgId, configuration, isCode } = choice;
+    const poolKey = isCode && isLimited(configuration) ? `${choice.poolKey} codes` : choice.poolKey;
     const present = pools.get(poolKey);
     if (present?.fingerprint === JSON.stringify(configuration)) return present;
-    const pool = createPool(configuration, limits, bindTokens(limits.tokens, orgId, configuration));
+    const pool = createPool(choice, limits, bindTokens(limits.tokens, orgId, configuration));
     // Replacing an entry disposes of the previous pool.
     pools.set(poolKey, pool);
     return pool;

@@ -50,6 +50,7 @@ test('a message that cannot be composed fails its mail without an exception', as
   )({
     orgId: 'one',
     poolKey: 'one',
+    isCode: false,
     configuration: { host: '127.0.0.1', port: 9, fromEmail: 'noreply@corp.example', tls: 'none' },
     message: toSource(email),
     messageBytes: 1,

@@ -5,9 +5,9 @@ import type { Deliver } from '../delivery/deliver.js';
 import type { Outcome } from '../delivery/outcome.js';
 import { toAttemptEnd } from '../queue/attempt-end.js';
 import type { AttemptMail } from '../queue/dispatcher.job.js';
-import type { ClaimedMail } from '../queue/mail.js';
+import { type ClaimedMail, lanes } from '../queue/mail.js';
 import { findAttachmentPiece } from '../queue/queries.js';
-import type { RequestCipher } from '../queue/request-cipher.js';
+import type { MailCipher } from '../queue/mail-cipher.js';
 import { readSmtpConfiguration, type SmtpConfiguration } from '../smtp-configuration/configuration.js';
 import type { SmtpConfigurations } from '../smtp-configuration/service.js';
 import { createMessageSource, toMessageId } from './message.js';
@@ -23,7 +23,7 @@ export function createAttemptMail(deps: {
   readonly configurations: SmtpConfigurations;
   readonly brands: Pick<Brands, 'get'>;
   readonly deliver: Deliver;
-  readonly cipher: RequestCipher;
+  readonly cipher: MailCipher;
   readonly clock: Clock;
   readonly onOutcome: (state: Outcome['state']) => void;
 }): AttemptMail {
@@ -90,6 +90,7 @@ export function createAttemptMail(deps: {
     const outcome = await deliver({
       orgId: mail.orgId,
       poolKey: toPoolKey(mail.orgId, request.smtp),
+      isCode: mail.lane === lanes.code,
       configuration,
       message,
       messageBytes: estimateBytes(email),

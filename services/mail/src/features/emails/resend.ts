@@ -1,6 +1,6 @@
 import { readEmailAddress } from '@platform/service-kit';
 import type pg from 'pg';
-import type { RequestCipher } from '../queue/request-cipher.js';
+import type { MailCipher } from '../queue/mail-cipher.js';
 import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
 import { notResendable } from './errors.js';
 import { findResendable } from './resend.queries.js';
@@ -30,7 +30,7 @@ function leaveOut(content: EmailContent, accepted: ReadonlySet<string>): EmailCo
 
 export function createResend(deps: {
   readonly pool: pg.Pool;
-  readonly cipher: RequestCipher;
+  readonly cipher: MailCipher;
   readonly emails: Pick<EmailService, 'send'>;
 }): Resend {
   const { pool, cipher, emails } = deps;

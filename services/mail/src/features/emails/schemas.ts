@@ -30,7 +30,9 @@ const TemplateData = Type.Unsafe<Record<string, unknown>>({
   description:
     'Values of the template: `userName`, `companyName`, `otp`, `resetLink`, `inviteLink` and others; see the README.',
 });
-const productName = Type.Optional(Type.String({ maxLength: 200, description: 'The brand in the template.' }));
+const productName = Type.Optional(
+  Type.String({ maxLength: 200, description: "The name of the product, in place of the brand's name." }),
+);
 
 export const MailBody = Type.Object(
   {

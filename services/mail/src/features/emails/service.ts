@@ -6,9 +6,9 @@ import type { Outcome } from '../delivery/outcome.js';
 import { toAttemptEnd } from '../queue/attempt-end.js';
 import type { Dispatcher } from '../queue/dispatcher.job.js';
 import type { Journal } from '../queue/journal.js';
-import type { MailStatus, NewMail } from '../queue/mail.js';
+import { lanes, type MailStatus, type NewMail } from '../queue/mail.js';
 import type { CheckQueue } from '../queue/queue-limit.js';
-import type { RequestCipher } from '../queue/request-cipher.js';
+import type { MailCipher } from '../queue/mail-cipher.js';
 import { chooseLane, toExpiry } from '../queue/schedule.js';
 import { toKeptContent } from '../templates/kept-content.js';
 import { notResendable } from './errors.js';
@@ -31,8 +31,8 @@ export function createEmailService(deps: {
   /** Limits the mails whose callers wait. */
   readonly sendLimiter: FairLimiter;
   readonly checkQueue: CheckQueue;
-  readonly cipher: RequestCipher;
-  readonly contentCipher: RequestCipher;
+  readonly cipher: MailCipher;
+  readonly contentCipher: MailCipher;
   readonly onOutcome: (state: Outcome['state']) => void;
 }) {
   const { journal, dispatcher, deliver, brands, clock, sendLimiter, checkQueue, onOutcome } = deps;
@@ -105,6 +105,7 @@ export function createEmailService(deps: {
       return await deliver({
         orgId: mail.orgId,
         poolKey: toPoolKey(mail.orgId, request.smtp),
+        isCode: mail.lane === lanes.code,
         configuration: request.configuration,
         message: createMessageSource(email, toMessageId(mail.id, mail.from), mail.createdAt, addresses),
         messageBytes: estimateBytes(email),

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AttachmentPiece } from '../queue/queries.js';
-import type { RequestCipher } from '../queue/request-cipher.js';
+import type { MailCipher } from '../queue/mail-cipher.js';
 import type { DecodedAttachment } from './attachments.js';
 import type { EmailContent, SmtpSnapshot } from './schemas.js';
 
@@ -27,7 +27,7 @@ export const isStoredInline = ({ attachments = [] }: EmailContent): boolean =>
   attachments.reduce((sum, { content }) => sum + content.length, 0) <= MAX_INLINE_LENGTH;
 
 export function sealRequest(
-  cipher: RequestCipher,
+  cipher: MailCipher,
   id: string,
   request: Pick<StoredRequest, 'body' | 'smtp'>,
   attachments: readonly DecodedAttachment[],
@@ -48,7 +48,7 @@ const toContext = (id: string, attachment: number, piece: number): string => `${
 
 /** Encrypts attachments one piece at a time, each in a turn of the event loop of its own. */
 export async function* sealAttachments(
-  cipher: RequestCipher,
+  cipher: MailCipher,
   id: string,
   attachments: readonly DecodedAttachment[],
 ): AsyncGenerator<AttachmentPiece> {
@@ -62,7 +62,7 @@ export async function* sealAttachments(
 
 /** Reads a stored attachment piece by piece. @throws when a piece is missing or can't be decrypted. */
 export async function* openAttachment(
-  cipher: RequestCipher,
+  cipher: MailCipher,
   id: string,
   attachment: number,
   bytes: number,

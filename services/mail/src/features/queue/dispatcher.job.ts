@@ -25,6 +25,8 @@ const POLL_MS = 1_000;
 const SHARED_PART = 0.8;
 /** A claim reads the requests of its mails, each of up to 350 kB. The next claim, which may find a code, waits for it. */
 const MAX_CLAIMED = 50;
+/** The pause after an attempt for which something could not be read, such as the brand. */
+const RELEASED_MS = 1_000;
 
 /** Claims queued mails and sends them, as long as there are free connections. */
 export function createDispatcher(deps: {
@@ -51,6 +53,19 @@ export function createDispatcher(deps: {
     },
   });
 
+  /** Returns a mail to the queue whose attempt was given up before the message was begun. */
+  async function release({ id, claim: number }: ClaimedMail, { isBegun }: InFlight): Promise<void> {
+    if (isBegun) journal.release({ id, claim: number });
+    else
+      await journal.end({
+        id,
+        claim: number,
+        state: 'queued',
+        isCounted: false,
+        nextAttemptAt: new Date(clock() + RELEASED_MS),
+      });
+  }
+
   async function run(mail: ClaimedMail, state: InFlight, attemptMail: AttemptMail): Promise<void> {
     try {
       const end = await attemptMail(mail, {
@@ -62,8 +77,8 @@ export function createDispatcher(deps: {
       });
       await journal.end(end);
     } catch (error) {
-      journal.release(mail);
-      log.error({ err: error, mail: mail.id }, 'Failed to process a mail; its lease expires');
+      log.error({ err: error, mail: mail.id }, 'Failed to process a mail; will retry');
+      await release(mail, state);
     } finally {
       inFlight.delete(state);
       slots.release(mail.orgId, mail.lane);

@@ -7,9 +7,10 @@ import {
   type Logger,
 } from '@platform/service-kit';
 import type pg from 'pg';
-import { type AttemptEnd, lanes, type MailClaim, type MailStatus, type NewMail } from './mail.js';
+import { type AttemptEnd, type Lane, lanes, type MailClaim, type MailStatus, type NewMail } from './mail.js';
 import {
   type AttachmentPiece,
+  CODE_LEASE_MS,
   endAttempts,
   findByKeys,
   findStatus,
@@ -33,6 +34,10 @@ class ClaimLost extends Error {
 /** This replica may claim a mail again while the end of an earlier claim, whose lease expired, is not stored yet. */
 const toKey = ({ id, claim }: MailClaim): string => `${id} ${claim}`;
 
+interface HeldClaim extends MailClaim {
+  readonly lane: Lane;
+}
+
 /** Returns the last claim of each mail, by id: no earlier one can be valid. */
 function toLast<C extends MailClaim>(claims: Iterable<C>): ReadonlyMap<string, C> {
   const last = new Map<string, C>();
@@ -48,7 +53,7 @@ export function createJournal(deps: {
   readonly leaseMs: number;
 }) {
   const { pool, clock, log, leaseMs } = deps;
-  const held = new Map<string, MailClaim>();
+  const held = new Map<string, HeldClaim>();
   /** Ends that are not stored yet. */
   const unstored = new Map<string, AttemptEnd>();
   const stopping = new AbortController();
@@ -70,7 +75,7 @@ export function createJournal(deps: {
     toKey,
     async load(claims: readonly MailClaim[]) {
       const last = toLast(claims);
-      const valid = await markDataBegun(pool, [...last.values()]);
+      const valid = await markDataBegun(pool, [...last.values()], leaseMs);
       return claims.map((one) => last.get(one.id) === one && valid.has(one.id));
     },
   });
@@ -105,16 +110,20 @@ export function createJournal(deps: {
     }
   }
 
-  const renewal = createPeriodicTask({
-    intervalMs: leaseMs / 3,
-    run: async () => {
-      if (held.size > 0) await renewLeases(pool, [...toLast(held.values()).values()], leaseMs);
-    },
-    onError: (error) => {
-      log.warn({ err: error }, 'Failed to renew the leases of mails; will retry');
-    },
-  });
-  renewal.start();
+  const createRenewal = (ofCodes: boolean, intervalMs: number) =>
+    createPeriodicTask({
+      intervalMs,
+      run: async () => {
+        const claims = [...toLast(held.values()).values()];
+        const renewed = claims.filter(({ lane }) => (lane === lanes.code) === ofCodes);
+        if (renewed.length > 0) await renewLeases(pool, renewed, leaseMs);
+      },
+      onError: (error) => {
+        log.warn({ err: error }, 'Failed to renew the leases of mails; will retry');
+      },
+    });
+  const renewals = [createRenewal(true, CODE_LEASE_MS / 3), createRenewal(false, leaseMs / 3)];
+  for (const renewal of renewals) renewal.start();
 
   return {
     /**
@@ -125,7 +134,7 @@ export function createJournal(deps: {
      * @throws AppError 503 when it can't be stored.
      */
     async accept(mail: NewMail): Promise<readonly string[] | undefined> {
-      const first = { id: mail.id, claim: 1 };
+      const first = { id: mail.id, claim: 1, lane: mail.lane };
       if (mail.callerWaits) held.set(toKey(first), first);
       let suppressed: readonly string[] | undefined;
       try {
@@ -152,8 +161,8 @@ export function createJournal(deps: {
       }),
 
     /** Keeps the lease of a claimed mail from expiring until its end is stored. */
-    hold(claim: MailClaim): void {
-      held.set(toKey(claim), claim);
+    hold({ id, claim, lane }: HeldClaim): void {
+      held.set(toKey({ id, claim }), { id, claim, lane });
     },
 
     /** Lets the lease of a claimed mail expire, because its end will never be known. */
@@ -198,7 +207,7 @@ export function createJournal(deps: {
     /** Tries once more to store what is not stored yet. What still isn't becomes unknown when its lease expires. */
     async stop(): Promise<void> {
       stopping.abort();
-      await renewal.stop();
+      await Promise.all(renewals.map((renewal) => renewal.stop()));
       await Promise.allSettled(
         [...unstored.values()].map((end) => endAttempts(pool, [end], new Date(clock()))),
       );

@@ -1,8 +1,16 @@
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type { RecipientOutcome, SmtpProblem } from '../delivery/outcome.js';
-import { isSuppressingStatus, SUPPRESSED_DAYS } from '../suppressions/rules.js';
-import type { AttemptEnd, ClaimedMail, MailClaim, MailState, MailStatus, NewMail } from './mail.js';
+import { isSuppressingStatus, SUPPRESSED_DAYS, SUPPRESSIBLE_TEMPLATES } from '../suppressions/rules.js';
+import {
+  type AttemptEnd,
+  type ClaimedMail,
+  lanes,
+  type MailClaim,
+  type MailState,
+  type MailStatus,
+  type NewMail,
+} from './mail.js';
 
 /*
  * Statements that many requests share get their rows as one JSON text: at 1,000 mails a second, a commit for each would be
@@ -12,10 +20,24 @@ import type { AttemptEnd, ClaimedMail, MailClaim, MailState, MailStatus, NewMail
  * batch. The state is compared as text for the same reason.
  */
 
-/** The suppressed recipients of a mail that was written just now. Codes, resets and invitations are always tried. */
+/**
+ * A replica that dies holds up the codes that it has claimed this long. Until the message of a code is begun, its lease is
+ * renewed three times in that time: should the machine be too busy even for that, another replica claims the code, and the
+ * write of this one's beginning fails, so it is not sent twice. From the beginning of the message on, the lease is that of
+ * any other mail.
+ */
+export const CODE_LEASE_MS = 1_500;
+
+/** The end of a lease that begins now. @param parameter - of a statement: the duration in ms. */
+const leaseEnd = (parameter: string): string =>
+  `now() + case when lane = ${lanes.code} and not caller_waits then least(${parameter}::int, ${CODE_LEASE_MS})
+                else ${parameter}::int end * interval '1 ms'`;
+
+/** The suppressed recipients of a mail that is about to be sent. */
 const suppressedAddresses = `array(
     select lower(one) from unnest(mails.to_addresses || mails.cc_addresses) as one
-    where mails.template_type not in ('loginWithOTP', 'resetPassword', 'appuserInvite') and exists (
+    where mails.state = 'sending' and mails.lane = ${lanes.bulk}
+      and mails.template_type in (${SUPPRESSIBLE_TEMPLATES.map((type) => `'${type}'`).join(', ')}) and exists (
       select from suppressions
       where suppressions.org_id = mails.org_id and suppressions.address = lower(one)
         and suppressions.expires_at > mails.updated_at))`;
@@ -62,7 +84,7 @@ const toColumns = (mail: NewMail) => ({
 /** Replicas insert keys in the same order, so that they can't wait for each other. */
 const toOrder = ({ orgId, idempotency }: NewMail): string => `${orgId} ${idempotency?.key ?? ''}`;
 
-/** The mails that were written, by id, each with its suppressed recipients in lower case. */
+/** The mails that were written, by id, each with its suppressed recipients in lower case: none while it is queued. */
 type WrittenMails = ReadonlyMap<string, readonly string[]>;
 
 /** @returns the mails that were written. Those with a taken idempotency key are left out. */
@@ -213,7 +235,7 @@ const claimSql = `
     for update skip locked
   )
   update mails set state = 'sending', claim = claim + 1, attempts = attempts + 1, data_begun = false,
-    lease_until = now() + $6 * interval '1 ms', updated_at = $1
+    lease_until = ${leaseEnd('$6')}, updated_at = $1
   where id in (select id from locked)
   returning id::text, claim, org_id::text as "orgId", lane, attempts, unknown_attempts as "unknownAttempts",
     at_least_once as "atLeastOnce", from_address as "from", created_at as "createdAt", expires_at as "expiresAt",
@@ -253,12 +275,21 @@ const toClaims = (claims: readonly MailClaim[]): string =>
 
 const isHeld = `id = any($1::uuid[]) and claim = ($2::jsonb ->> id::text)::int and state::text = 'sending'`;
 
-/** Stores that the messages of these mails are being handed over. @returns the ids of those whose claims are valid. */
-export async function markDataBegun(db: pg.Pool, claims: readonly MailClaim[]): Promise<ReadonlySet<string>> {
+/**
+ * Stores that the messages of these mails are being handed over, and renews their leases: from now on, an expired one makes
+ * the outcome unknown.
+ *
+ * @returns the ids of those whose claims are valid.
+ */
+export async function markDataBegun(
+  db: pg.Pool,
+  claims: readonly MailClaim[],
+  leaseMs: number,
+): Promise<ReadonlySet<string>> {
   const { rows } = await db.query<[string]>({
     name: 'mark_data_begun',
-    text: `update mails set data_begun = true where ${isHeld} returning id`,
-    values: [claims.map(({ id }) => id), toClaims(claims)],
+    text: `update mails set data_begun = true, lease_until = now() + $3::int * interval '1 ms' where ${isHeld} returning id`,
+    values: [claims.map(({ id }) => id), toClaims(claims), leaseMs],
     rowMode: 'array',
   });
   return new Set(rows.map(([id]) => id));
@@ -267,7 +298,8 @@ export async function markDataBegun(db: pg.Pool, claims: readonly MailClaim[]): 
 export async function renewLeases(db: pg.Pool, claims: readonly MailClaim[], leaseMs: number): Promise<void> {
   await db.query({
     name: 'renew_leases',
-    text: `update mails set lease_until = now() + $3 * interval '1 ms' where ${isHeld}`,
+    text: `update mails set lease_until = case when data_begun then now() + $3::int * interval '1 ms' else ${leaseEnd('$3')} end
+           where ${isHeld}`,
     values: [claims.map(({ id }) => id), toClaims(claims), leaseMs],
   });
 }

@@ -8,9 +8,11 @@ import { expireSuppressions } from '../suppressions/queries.js';
 import { deleteOld, deleteUnsent, expireContents, expireKeys } from './retention.queries.js';
 
 const START_RETRY_MS = 500;
+/** How often the claims of lost replicas are ended: codes may be among them, whose leases are short. */
+const LOST_CLAIMS_MS = 500;
 
 export interface QueueTimes {
-  /** The claim of a replica that died ends after this time. */
+  /** The claim of a replica that died ends after this time; that of a code that was not begun ends sooner. */
   readonly leaseMs: number;
   readonly upkeepMs: number;
   readonly keyLifetimeMs: number;
@@ -45,11 +47,15 @@ export function createUpkeep(deps: {
   const onError = (error: unknown) => {
     log.warn({ err: error }, 'Upkeep of the queue failed; will retry');
   };
+  const lostClaims = createPeriodicTask({
+    intervalMs: Math.min(LOST_CLAIMS_MS, times.upkeepMs),
+    onError,
+    run: endLostClaims,
+  });
   const task = createPeriodicTask({
     intervalMs: times.upkeepMs,
     onError,
     async run() {
-      await endLostClaims();
       await expireQueued(pool, new Date(clock()));
       await eraseMarked(pool);
       await expireSuppressions(pool, new Date(clock()));
@@ -69,7 +75,7 @@ export function createUpkeep(deps: {
     /** Resolves after the first upkeep, which is retried while the database is unavailable. */
     async start(): Promise<void> {
       while (!stopping.signal.aborted) {
-        const isDone = await task.run().then(
+        const isDone = await Promise.all([task.run(), lostClaims.run()]).then(
           () => true,
           (error: unknown) => {
             onError(error);
@@ -82,6 +88,7 @@ export function createUpkeep(deps: {
       if (stopping.signal.aborted) return;
       isUp = true;
       task.start();
+      lostClaims.start();
     },
 
     async stop(): Promise<void> {
@@ -89,6 +96,7 @@ export function createUpkeep(deps: {
       stopping.abort();
       // The upkeep isn't waited for: it may take longer than the shutdown has.
       void task.stop();
+      void lostClaims.stop();
     },
   };
 }

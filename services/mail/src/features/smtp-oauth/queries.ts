@@ -16,11 +16,13 @@ export interface TokenRow {
   /** Why the last request failed, after the last one that did not. */
   readonly problem: string | null;
   readonly failedAt: Date | null;
+  /** Identifies a claim: it is given up only by the replica that has it. */
   readonly fetchingUntil: Date | null;
+  readonly isFetching: boolean;
 }
 
 const columns = `sealed_token "sealedToken", issued_at "issuedAt", refresh_at "refreshAt", expires_at "expiresAt",
-  sealed_refresh_token "sealedRefreshToken", problem, failed_at "failedAt", fetching_until "fetchingUntil"`;
+  sealed_refresh_token "sealedRefreshToken", problem, failed_at "failedAt", fetching_until "fetchingUntil", coalesce(fetching_until > now(), false) "isFetching"`;
 
 export async function findToken(
   db: pg.Pool,
@@ -45,20 +47,22 @@ export async function claimTokenRequest(
   { orgId, fingerprint }: TokenKey,
   options: {
     readonly now: Date;
-    readonly leasedUntil: Date;
+    /** By the clock of the database, which all replicas share. */
+    readonly leaseMs: number;
     readonly issuedBefore: Date;
     readonly failedBefore: Date;
   },
 ): Promise<TokenRow | undefined> {
-  const { now, leasedUntil, issuedBefore, failedBefore } = options;
+  const { now, leaseMs, issuedBefore, failedBefore } = options;
   const { rows } = await db.query<TokenRow>(
-    `insert into smtp_tokens as token (org_id, fingerprint, fetching_until, updated_at) values ($1, $2, $4, $3)
-     on conflict (org_id, fingerprint) do update set fetching_until = $4, updated_at = $3
-       where (token.fetching_until is null or token.fetching_until <= $3)
+    `insert into smtp_tokens as token (org_id, fingerprint, fetching_until, updated_at)
+     values ($1, $2, now() + $4::int * interval '1 ms', $3)
+     on conflict (org_id, fingerprint) do update set fetching_until = excluded.fetching_until, updated_at = $3
+       where (token.fetching_until is null or token.fetching_until <= now())
          and (token.issued_at is null or token.refresh_at <= $3 or token.issued_at < $5)
          and (token.failed_at is null or token.failed_at <= $6)
      returning ${columns}`,
-    [orgId, fingerprint, now, leasedUntil, issuedBefore, failedBefore],
+    [orgId, fingerprint, now, leaseMs, issuedBefore, failedBefore],
   );
   return rows[0];
 }
@@ -107,12 +111,12 @@ export async function storeToken(
 export async function storeTokenProblem(
   db: pg.Pool,
   { orgId, fingerprint }: TokenKey,
-  { problem, failedAt, leasedUntil }: { problem: string; failedAt: Date; leasedUntil: Date },
+  { problem, failedAt, claimed }: { problem: string; failedAt: Date; claimed: TokenRow },
 ): Promise<void> {
   await db.query(
     `update smtp_tokens set problem = $3, failed_at = $4, fetching_until = null, updated_at = $4
      where org_id = $1 and fingerprint = $2 and fetching_until = $5`,
-    [orgId, fingerprint, problem, failedAt, leasedUntil],
+    [orgId, fingerprint, problem, failedAt, claimed.fetchingUntil],
   );
 }
 

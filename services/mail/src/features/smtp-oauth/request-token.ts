@@ -1,5 +1,5 @@
 import { createHash, createPrivateKey, randomUUID, X509Certificate } from 'node:crypto';
-import { type Egress, TargetDenied } from '@platform/service-kit';
+import { createProviderFetch, type Egress, TargetDenied } from '@platform/service-kit';
 import { SignJWT } from 'jose';
 import {
   allowInsecureRequests,
@@ -9,7 +9,6 @@ import {
   genericTokenEndpointRequest,
   None,
 } from 'oauth4webapi';
-import { fetch } from 'undici';
 import type { SmtpOauth } from '../smtp-configuration/oauth.js';
 
 const TIMEOUT_MS = 10_000;
@@ -17,6 +16,8 @@ const TIMEOUT_MS = 10_000;
 const ASSERTION_SECONDS = 300;
 /** The lifetime of a token whose provider doesn't say it (RFC 6749 §5.1). */
 const DEFAULT_LIFETIME_SECONDS = 300;
+/** In base64 and with the user name, it has to fit into the 12,288 octets of an AUTH line (RFC 4954 §4). */
+const MAX_ACCESS_TOKEN_LENGTH = 8_192;
 
 export interface NewToken {
   readonly accessToken: string;
@@ -143,7 +144,11 @@ function toFault(status: number, body: Readonly<Record<string, unknown>>): Token
 
 function toToken(body: Readonly<Record<string, unknown>>): NewToken {
   const accessToken = getString(body.access_token);
-  if (accessToken === undefined || !/^[\x21-\x7e]+$/.test(accessToken))
+  if (
+    accessToken === undefined ||
+    accessToken.length > MAX_ACCESS_TOKEN_LENGTH ||
+    !/^[\x21-\x7e]+$/.test(accessToken)
+  )
     throw new TokenFault('invalid_answer');
   const seconds = Number(body.expires_in ?? DEFAULT_LIFETIME_SECONDS);
   return {
@@ -174,10 +179,10 @@ function toNetworkFault(error: unknown): TokenFault {
  *
  * @param egress - decides where a token URL may lead. Redirects are not followed.
  */
-export const createRequestToken =
-  (egress: Egress, endpoints: TokenEndpoints = {}) =>
+export function createRequestToken(egress: Egress, endpoints: TokenEndpoints = {}) {
+  const fetchFromProvider = createProviderFetch(egress);
   /** @throws TokenFault. */
-  async (auth: SmtpOauth, username: string, now: number): Promise<NewToken> => {
+  return async (auth: SmtpOauth, username: string, now: number): Promise<NewToken> => {
     try {
       const { tokenUrl, clientId, authenticate, type, parameters } = await toGrant(
         auth,
@@ -185,11 +190,8 @@ export const createRequestToken =
         endpoints,
         now,
       );
-      const url = new URL(tokenUrl);
-      egress.assertUrl(url);
-      const signal = AbortSignal.timeout(TIMEOUT_MS);
       const response = await genericTokenEndpointRequest(
-        { issuer: url.origin, token_endpoint: tokenUrl },
+        { issuer: new URL(tokenUrl).origin, token_endpoint: tokenUrl },
         { client_id: clientId },
         authenticate,
         type,
@@ -197,16 +199,8 @@ export const createRequestToken =
         {
           // oxlint-disable-next-line typescript/no-deprecated -- the egress rules decide which target may do without TLS
           [allowInsecureRequests]: true,
-          [customFetch]: (address, { method, headers, body }) =>
-            fetch(address, {
-              method,
-              // The size is limited as it is received, so nothing is inflated.
-              headers: { ...headers, 'accept-encoding': 'identity' },
-              body,
-              redirect: 'manual',
-              signal,
-              dispatcher: egress.agent,
-            }),
+          [customFetch]: fetchFromProvider,
+          signal: () => AbortSignal.timeout(TIMEOUT_MS),
         },
       );
       const body = (await response.json().catch(() => ({}))) as Readonly<Record<string, unknown>> | null;
@@ -216,5 +210,6 @@ export const createRequestToken =
       throw toNetworkFault(error);
     }
   };
+}
 
 export type RequestToken = ReturnType<typeof createRequestToken>;

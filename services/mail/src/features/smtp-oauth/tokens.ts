@@ -1,8 +1,9 @@
 import { createHmac, hkdfSync } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Clock } from '@platform/service-kit';
+import type { Clock, Logger } from '@platform/service-kit';
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
+import type { MailCipher } from '../queue/mail-cipher.js';
 import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
 import type { SmtpOauth } from '../smtp-configuration/oauth.js';
 import {
@@ -20,14 +21,15 @@ import { type RequestToken, TokenFault } from './request-token.js';
  * The life of a row of smtp_tokens:
  *
  *   claimed    a replica requests a token until fetching_until; the others wait for it
- *   issued     all replicas use the token until refresh_at; then one of them requests the next one, and should that fail,
- *              the token is used until it ends
+ *   issued     all replicas use the token until it ends; from refresh_at on, one of them requests the next one meanwhile
  *   failed     the provider is left alone for RETRY_MS
  */
 
 /** Exceeds the duration of any request. */
 const LEASE_MS = 15_000;
 const POLL_MS = 200;
+/** Between two attempts to store a token. */
+const STORE_RETRY_MS = 500;
 /** Between two requests, after the provider has refused one or the SMTP server the token. */
 const RETRY_MS = 30_000;
 /** The next token is requested this long before the end of the present one, or when a fifth of its time is left. */
@@ -47,21 +49,16 @@ type OauthConfiguration = SmtpConfiguration & { readonly username: string; reado
 export const usesOauth = (configuration: SmtpConfiguration): configuration is OauthConfiguration =>
   configuration.oauth !== undefined;
 
-interface TokenCipher {
-  encrypt(value: object, context: string): string;
-  /** @returns undefined for what was encrypted with another key or context. */
-  decrypt(encrypted: string, context: string): unknown;
-}
-
 /** @param secret - this service's secret. With another one, tokens are requested anew with what is configured. */
 export function createSmtpTokens(deps: {
   readonly pool: pg.Pool;
-  readonly cipher: TokenCipher;
+  readonly cipher: MailCipher;
   readonly secret: string;
   readonly requestToken: RequestToken;
   readonly clock: Clock;
+  readonly log: Logger;
 }) {
-  const { pool, cipher, requestToken, clock } = deps;
+  const { pool, cipher, requestToken, clock, log } = deps;
   const hmacKey = Buffer.from(hkdfSync('sha256', deps.secret, '', 'sign-ins of SMTP servers', 32));
   const known = new LRUCache<string, KnownToken>({ max: MAX_CACHED });
   const inProgress = new Map<string, Promise<KnownToken>>();
@@ -87,100 +84,120 @@ export function createSmtpTokens(deps: {
     return { accessToken, issuedAt, refreshAt, expiresAt } as KnownToken;
   }
 
+  /** Repeats it until the lease has ended: the provider may accept no earlier refresh token any more. */
+  async function store(key: TokenKey, token: Parameters<typeof storeToken>[2]): Promise<void> {
+    for (const end = performance.now() + LEASE_MS; ; await delay(STORE_RETRY_MS))
+      try {
+        await storeToken(pool, key, token);
+        return;
+      } catch (error) {
+        if (performance.now() > end) throw error;
+        log.warn({ err: error, orgId: key.orgId }, 'Failed to store an access token; will retry');
+      }
+  }
+
   /** Requests a token with the newest refresh token, and stores both. */
   async function request(
     key: TokenKey,
     { username, oauth }: OauthConfiguration,
-    row: TokenRow,
-    leasedUntil: Date,
+    claimed: TokenRow,
   ): Promise<KnownToken> {
-    const refreshToken = open(key, 'refresh', row.sealedRefreshToken);
+    const newest = open(key, 'refresh', claimed.sealedRefreshToken);
     const auth =
-      oauth.provider === 'custom' && refreshToken !== undefined ? { ...oauth, refreshToken } : oauth;
-    try {
-      const issuedAt = clock();
-      const token = await requestToken(auth, username, issuedAt);
-      const expiresAt = issuedAt + token.lifetimeMs;
-      const refreshAt = expiresAt - Math.min(MAX_MARGIN_MS, token.lifetimeMs / 5);
-      await storeToken(pool, key, {
-        sealedToken: seal(key, 'access', token.accessToken),
-        issuedAt: new Date(issuedAt),
-        refreshAt: new Date(refreshAt),
-        expiresAt: new Date(expiresAt),
-        sealedRefreshToken:
-          token.refreshToken === undefined ? null : seal(key, 'refresh', token.refreshToken),
-      });
-      return { accessToken: token.accessToken, issuedAt, refreshAt, expiresAt };
-    } catch (error) {
-      if (error instanceof TokenFault)
-        await storeTokenProblem(pool, key, {
-          problem: error.originalCode,
-          failedAt: new Date(clock()),
-          leasedUntil,
-        });
+      oauth.provider === 'custom' && newest !== undefined ? { ...oauth, refreshToken: newest } : oauth;
+    const issuedAt = clock();
+    const issued = await requestToken(auth, username, issuedAt).catch(async (error: unknown) => {
+      const problem = error instanceof TokenFault ? error.originalCode : 'unreachable';
+      await storeTokenProblem(pool, key, { problem, failedAt: new Date(clock()), claimed });
       throw error;
-    }
+    });
+    const { accessToken, lifetimeMs, refreshToken } = issued;
+    const expiresAt = issuedAt + lifetimeMs;
+    const refreshAt = expiresAt - Math.min(MAX_MARGIN_MS, lifetimeMs / 5);
+    await store(key, {
+      sealedToken: seal(key, 'access', accessToken),
+      issuedAt: new Date(issuedAt),
+      refreshAt: new Date(refreshAt),
+      expiresAt: new Date(expiresAt),
+      sealedRefreshToken: refreshToken === undefined ? null : seal(key, 'refresh', refreshToken),
+    });
+    return { accessToken, issuedAt, refreshAt, expiresAt };
   }
 
-  /** Finds the token that another replica has requested, or requests it here. */
+  /** Finds a token that is good enough, which another replica may be requesting now, or requests one here. */
   async function load(
     key: TokenKey,
     configuration: OauthConfiguration,
-    issuedAfter: number | undefined,
+    { isEnough, issuedBefore = 0 }: { isEnough: (token: KnownToken) => boolean; issuedBefore?: number },
   ): Promise<KnownToken> {
-    for (const end = clock() + 2 * LEASE_MS; clock() < end; await delay(POLL_MS)) {
-      const now = clock();
-      const leasedUntil = new Date(now + LEASE_MS);
-      const claimed = await claimTokenRequest(pool, key, {
-        now: new Date(now),
-        leasedUntil,
-        issuedBefore: new Date(issuedAfter ?? 0),
-        failedBefore: new Date(issuedAfter === undefined ? now - RETRY_MS : now),
-      });
-      const row = claimed ?? (await findToken(pool, key));
+    const failedBefore = issuedBefore || clock() - RETRY_MS;
+    for (const end = performance.now() + 2 * LEASE_MS; performance.now() < end; await delay(POLL_MS)) {
+      const row = await findToken(pool, key);
       const present = toKnown(key, row);
-      const usable = present && issuedAfter === undefined && present.expiresAt > now ? present : undefined;
-      if (row && claimed)
-        return await request(key, configuration, row, leasedUntil).catch((error: unknown) => {
-          if (usable && error instanceof TokenFault) return usable;
-          throw error;
-        });
-      if (present && present.refreshAt > now && present.issuedAt >= (issuedAfter ?? 0)) return present;
-      if (usable) return usable;
-      if (row && row.problem !== null && (row.fetchingUntil?.getTime() ?? 0) <= now)
-        throw new TokenFault(row.problem);
+      if (present && isEnough(present)) return present;
+      if (row?.failedAt && !row.isFetching && row.failedAt.getTime() > failedBefore)
+        throw new TokenFault(row.problem ?? 'unreachable');
+      const claimed = await claimTokenRequest(pool, key, {
+        now: new Date(clock()),
+        leaseMs: LEASE_MS,
+        issuedBefore: new Date(issuedBefore),
+        failedBefore: new Date(failedBefore),
+      });
+      if (claimed) return request(key, configuration, claimed);
     }
     throw new TokenFault('timeout');
   }
 
-  async function get(
-    orgId: string,
-    configuration: OauthConfiguration,
-    issuedAfter?: number,
-  ): Promise<KnownToken> {
-    const key = toKey(orgId, configuration);
-    const id = `${orgId} ${key.fingerprint}`;
-    const token = known.get(id);
-    if (token && issuedAfter === undefined && token.refreshAt > clock()) return token;
-    const present = issuedAfter === undefined ? inProgress.get(id) : undefined;
-    if (present) return present;
-    const loading = load(key, configuration, issuedAfter).then((loaded) => {
-      known.set(id, loaded);
-      return loaded;
-    });
-    if (issuedAfter !== undefined) return loading;
+  const toId = ({ orgId, fingerprint }: TokenKey): string => `${orgId} ${fingerprint}`;
+
+  /** Loads a token once, however many mails want it. */
+  function loadOnce(...[key, configuration, wanted]: Parameters<typeof load>): Promise<KnownToken> {
+    const id = toId(key);
+    const loading =
+      inProgress.get(id) ??
+      load(key, configuration, wanted)
+        .then((loaded) => {
+          known.set(id, loaded);
+          return loaded;
+        })
+        .finally(() => inProgress.delete(id));
     inProgress.set(id, loading);
-    return loading.finally(() => inProgress.delete(id));
+    return loading;
+  }
+
+  /** Replaces a token that is due, while mails use it. */
+  function renew(key: TokenKey, configuration: OauthConfiguration, token: KnownToken): void {
+    loadOnce(key, configuration, { isEnough: ({ refreshAt }) => refreshAt > clock() }).catch(
+      (error: unknown) => {
+        known.set(toId(key), { ...token, refreshAt: clock() + RETRY_MS });
+        log.warn({ err: error, orgId: key.orgId }, 'Failed to renew an access token; will retry');
+      },
+    );
+  }
+
+  async function get(orgId: string, configuration: OauthConfiguration): Promise<string> {
+    const key = toKey(orgId, configuration);
+    const isUsable = ({ expiresAt }: KnownToken): boolean => expiresAt > clock();
+    const present = known.get(toId(key));
+    const token =
+      present && isUsable(present) ? present : await loadOnce(key, configuration, { isEnough: isUsable });
+    if (token.refreshAt <= clock()) renew(key, configuration, token);
+    return token.accessToken;
   }
 
   return {
     /** Returns an access token that is valid for a while. @throws TokenFault when there is none. */
-    get: async (orgId: string, configuration: OauthConfiguration): Promise<string> =>
-      (await get(orgId, configuration)).accessToken,
+    get,
 
     /** Requests a new token, also when there is a valid one. @throws TokenFault. */
-    getNew: async (orgId: string, configuration: OauthConfiguration): Promise<string> =>
-      (await get(orgId, configuration, clock())).accessToken,
+    async getNew(orgId: string, configuration: OauthConfiguration): Promise<string> {
+      const key = toKey(orgId, configuration);
+      const now = clock();
+      const isEnough = ({ issuedAt }: KnownToken): boolean => issuedAt >= now;
+      const token = await load(key, configuration, { isEnough, issuedBefore: now });
+      known.set(toId(key), token);
+      return token.accessToken;
+    },
 
     /**
      * The SMTP server refused the token. It may lack a permission that has been granted meanwhile, so it is replaced,
@@ -188,7 +205,7 @@ export function createSmtpTokens(deps: {
      */
     async reject(orgId: string, configuration: OauthConfiguration): Promise<void> {
       const key = toKey(orgId, configuration);
-      const id = `${orgId} ${key.fingerprint}`;
+      const id = toId(key);
       const token = known.get(id);
       if (!token || clock() - token.issuedAt < RETRY_MS) return;
       known.delete(id);

@@ -28,10 +28,15 @@ function bouncesRoute(app: App, service: SuppressionService): void {
         description: 'The addresses get no mail for 90 days, apart from codes, resets and invitations.',
         security: bearer,
         body: BouncesBody,
-        response: { 200: BouncesResponse, ...errorResponses(400, 401, 403) },
+        response: { 200: BouncesResponse, ...errorResponses(400, 401, 403, 409) },
       },
     },
-    (request) => service.reportBounces(getAccount(request).orgId, request.body),
+    async (request) => {
+      const { orgId, userId } = getAccount(request);
+      const result = await service.reportBounces(orgId, request.body);
+      request.log.info({ orgId, userId, ...result }, 'bounces reported');
+      return result;
+    },
   );
 }
 
@@ -85,11 +90,15 @@ export function suppressionRoutes(app: App, service: SuppressionService): void {
         summary: 'Suppress an address for 90 days',
         security: bearer,
         body: SuppressionBody,
-        response: { 201: SuppressionResponse, ...errorResponses(400, 401, 403) },
+        response: { 201: SuppressionResponse, ...errorResponses(400, 401, 403, 409) },
       },
     },
-    async (request, reply) =>
-      reply.code(201).send({ data: await service.add(getAccount(request).orgId, request.body.address) }),
+    async (request, reply) => {
+      const { orgId, userId } = getAccount(request);
+      const data = await service.add(orgId, request.body.address);
+      request.log.info({ orgId, userId, suppression: data.id }, 'suppression added');
+      return reply.code(201).send({ data });
+    },
   );
   app.delete(
     '/api/v1/mail/suppressions/:id',
@@ -105,7 +114,9 @@ export function suppressionRoutes(app: App, service: SuppressionService): void {
       },
     },
     async (request) => {
-      await service.remove(getAccount(request).orgId, request.params.id);
+      const { orgId, userId } = getAccount(request);
+      await service.remove(orgId, request.params.id);
+      request.log.info({ orgId, userId, suppression: request.params.id }, 'suppression removed');
       return { message: 'Suppression removed' };
     },
   );

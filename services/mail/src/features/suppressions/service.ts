@@ -1,4 +1,5 @@
 import {
+  AppError,
   type Clock,
   type ListPage,
   notFound,
@@ -21,6 +22,15 @@ import type { BouncesBody, Suppression, SuppressionQuery } from './schemas.js';
 /** Limits how many matches are counted and can be paged through by number. */
 const MAX_COUNT = 1_000;
 const EXPORT_PAGE = 1_000;
+/** Bounds what a search reads, and what one token can store. */
+const MAX_SUPPRESSIONS = 100_000;
+
+const tooManySuppressions = (): AppError =>
+  new AppError({
+    status: 409,
+    code: 'TOO_MANY_SUPPRESSIONS',
+    message: 'The organisation has too many suppressions: remove some, or wait until they expire',
+  });
 
 const toItem = ({ createdAt, expiresAt, ...row }: SuppressionRow): Suppression => ({
   ...row,
@@ -46,9 +56,21 @@ function readAddress(text: string, field: string): string {
 }
 
 /** Manages the addresses that get no mail of an organisation, apart from codes, resets and invitations. */
-export function createSuppressionService({ pool, clock }: { readonly pool: pg.Pool; readonly clock: Clock }) {
-  const add = (orgId: string, added: readonly NewSuppression[]): Promise<SuppressionRow[]> =>
-    addSuppressions(pool, { orgId, at: new Date(clock()) }, added);
+export function createSuppressionService({
+  pool,
+  clock,
+  maxSuppressions = MAX_SUPPRESSIONS,
+}: {
+  readonly pool: pg.Pool;
+  readonly clock: Clock;
+  readonly maxSuppressions?: number;
+}) {
+  async function add(orgId: string, added: readonly NewSuppression[]): Promise<SuppressionRow[]> {
+    const at = new Date(clock());
+    const count = await countSuppressions(pool, { orgId, at, search: '' }, maxSuppressions);
+    if (count >= maxSuppressions) throw tooManySuppressions();
+    return addSuppressions(pool, { orgId, at }, added);
+  }
 
   return {
     list(orgId: string, { search = '', ...query }: SuppressionQuery): Promise<ListPage<Suppression>> {

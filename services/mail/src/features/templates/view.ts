@@ -64,7 +64,7 @@ function readItems(given: unknown): { readonly items: Item[]; readonly faults: F
   return { items, faults };
 }
 
-const DEFAULT_BRAND = 'Workspace';
+const DEFAULT_PRODUCT = 'Workspace';
 const DEFAULT_ACCENT = '#2f5bd7';
 const MAX_LOGO_WIDTH = 240;
 const MAX_LOGO_HEIGHT = 48;
@@ -102,7 +102,7 @@ function toView(
   brand: Brand,
 ): View {
   const { userName = '', companyName = '', time = '', device = '', location = '', ipAddress = '' } = values;
-  const product = productName?.trim() || brand.name || companyName || DEFAULT_BRAND;
+  const product = productName?.trim() || brand.name || companyName || DEFAULT_PRODUCT;
   const isForCompany = companyName !== '' && companyName !== product;
   return {
     ...toLook(brand, product),

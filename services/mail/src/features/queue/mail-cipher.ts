@@ -11,7 +11,7 @@ const purposes = {
 } as const;
 
 /** @param secret - this service's secret. What was encrypted with an earlier one can't be decrypted any more. */
-export function createRequestCipher(secret: string, purpose: keyof typeof purposes) {
+export function createMailCipher(secret: string, purpose: keyof typeof purposes) {
   const key = Buffer.from(hkdfSync('sha256', secret, '', purposes[purpose], 32));
 
   function encryptBytes(bytes: Buffer, context: string): Buffer {
@@ -39,19 +39,19 @@ export function createRequestCipher(secret: string, purpose: keyof typeof purpos
     /** @returns the bytes, or undefined when they were encrypted with another key or context, or were tampered with. */
     decryptBytes,
 
-    encrypt: (request: object, mailId: string): string =>
-      encryptBytes(Buffer.from(JSON.stringify(request)), mailId).toString('base64'),
+    encrypt: (value: object, context: string): string =>
+      encryptBytes(Buffer.from(JSON.stringify(value)), context).toString('base64'),
 
-    /** @returns the request, or undefined as `decryptBytes` does. */
-    decrypt(encrypted: string, mailId: string): unknown {
-      const bytes = decryptBytes(Buffer.from(encrypted, 'base64'), mailId);
+    /** @returns the value, or undefined as `decryptBytes` does. */
+    decrypt(encrypted: string, context: string): unknown {
+      const bytes = decryptBytes(Buffer.from(encrypted, 'base64'), context);
       return bytes && (JSON.parse(bytes.toString('utf8')) as unknown);
     },
   };
 }
 
 /**
- * Encrypts the requests of mails, because they contain codes and links, and the contents that are kept for
- * administrators (AES-256-GCM). The mail's id is authenticated with each, so that none can be moved to another mail.
+ * Encrypts what is stored of mails, because it contains codes and links, and access tokens (AES-256-GCM). The context,
+ * such as the mail's id, is authenticated with each value, so that none can be moved to another mail.
  */
-export type RequestCipher = ReturnType<typeof createRequestCipher>;
+export type MailCipher = ReturnType<typeof createMailCipher>;

@@ -1,14 +1,21 @@
-import type { Egress } from '@platform/service-kit';
-import type { CustomFetch } from 'openid-client';
 import { fetch } from 'undici';
+import type { Egress } from './egress.js';
+
+/** The part of a request that OAuth and OpenID Connect libraries hand to their `customFetch`. */
+interface ProviderRequest {
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  readonly signal?: AbortSignal | undefined;
+}
 
 /**
- * Creates the fetch with which a provider's metadata, keys, tokens and claims are read. Administrators of organisations
- * name the addresses, so all of it goes through the egress rules. Redirects are not followed.
+ * Creates the fetch with which providers are read: their metadata, keys, tokens and claims. Administrators of
+ * organisations name the addresses, so all of it goes through the egress rules. Redirects are not followed.
  */
 export const createProviderFetch =
-  ({ agent, assertUrl }: Egress): CustomFetch =>
-  async (address, { method, headers, body, signal }) => {
+  ({ agent, assertUrl }: Egress) =>
+  async (address: string, { method, headers, body, signal }: ProviderRequest): Promise<Response> => {
     const url = new URL(address);
     assertUrl(url);
     const response = await fetch(url, {
