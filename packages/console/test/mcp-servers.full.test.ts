@@ -46,9 +46,17 @@ describeWith('chromium', 'the screens of MCP servers', () => {
     await page.getByRole('button', { name: 'Add the server' }).click();
     await page.getByText('“*_search kb:write” is not a name and kb:read or semantic:write.').waitFor();
     await page.getByLabel('Scopes by name').fill('*_search kb:read');
+    await page.getByText('Advanced', { exact: true }).click();
+    await page.getByRole('button', { name: /Largest answer of a call$/ }).click();
+    await page.getByRole('option', { name: '2 MiB' }).click();
     expect(await findBarriers(page)).toEqual([]);
     await page.getByRole('button', { name: 'Add the server' }).click();
     await page.getByText('wiki is added.').waitFor();
+    const { data } = await using.platform.call<{ data: { maxAnswerBytes: number }[] }>(
+      'GET',
+      '/api/v1/mcp-servers',
+    );
+    expect(data.map(({ maxAnswerBytes }) => maxAnswerBytes)).toEqual([2 * 1_048_576]);
     await page.getByRole('row').filter({ hasText: wiki.url }).click();
     await page.getByRole('heading', { level: 1, name: 'wiki' }).waitFor();
 

@@ -3,12 +3,17 @@ import { text } from '#text/shared';
 import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
-import { SelectInput, TextInput } from '../../ui/fields.tsx';
+import { Advanced, SelectInput, TextInput } from '../../ui/fields.tsx';
 import { readExactText, readText } from '../../ui/read-form.ts';
 import { findInvalidLine, readRules, writeRules } from './rules.ts';
 import type { CredentialKind, Server } from './api.ts';
 
 const credentialOptions = Object.entries(t.credentials) as [CredentialKind, string][];
+
+const MIB = 1_048_576;
+/** The choices are in MiB, up to the limit of the platform. */
+const ANSWER_SIZES = ['1', '2', '3', '4'] as const;
+type AnswerSize = (typeof ANSWER_SIZES)[number];
 
 interface EditServerProps {
   readonly server: Server;
@@ -24,7 +29,11 @@ export const CreateServer = ({ onClose }: { onClose: () => void }) => (
     act={(form) =>
       unwrap(
         identity.POST('/api/v1/mcp-servers', {
-          body: { ...readFields(form), credential: readCredential(form) ?? { kind: 'none' } },
+          body: {
+            ...readFields(form),
+            ...readAnswerSize(form),
+            credential: readCredential(form) ?? { kind: 'none' },
+          },
         }),
       )
     }
@@ -46,7 +55,7 @@ export const EditServer = ({ server, onClose }: EditServerProps) => (
       return unwrap(
         identity.PATCH('/api/v1/mcp-servers/{id}', {
           params: { path: { id: server.id } },
-          body: { ...readFields(form), ...(credential && { credential }) },
+          body: { ...readFields(form), ...readAnswerSize(form, server), ...(credential && { credential }) },
         }),
       );
     }}
@@ -63,6 +72,14 @@ const readFields = (form: FormData) => ({
   rules: readRules(readText(form, 'rules')),
 });
 
+const toSize = (bytes: number): AnswerSize => ANSWER_SIZES.find((one) => Number(one) * MIB >= bytes) ?? '4';
+
+/** Returns nothing while the choice is unchanged: the API allows sizes between those that are offered. */
+function readAnswerSize(form: FormData, server?: Server) {
+  const size = readText(form, 'maxAnswerBytes');
+  return size === toSize(server?.maxAnswerBytes ?? MIB) ? {} : { maxAnswerBytes: Number(size) * MIB };
+}
+
 /** Returns undefined when the secret that is stored is kept. */
 function readCredential(form: FormData) {
   const kind = readText(form, 'credential');
@@ -76,6 +93,7 @@ function ServerFields({ server }: { server?: Server }) {
   const stored = server?.credential.kind ?? 'none';
   const [kind, setKind] = useState<CredentialKind>(stored);
   const isStored = stored === 'secret';
+  const [size, setSize] = useState(toSize(server?.maxAnswerBytes ?? MIB));
   return (
     <>
       <TextInput
@@ -135,6 +153,16 @@ function ServerFields({ server }: { server?: Server }) {
         }}
         defaultValue={writeRules(server?.rules ?? [])}
       />
+      <Advanced label={t.advanced}>
+        <SelectInput<AnswerSize>
+          name="maxAnswerBytes"
+          label={t.answerSize}
+          hint={t.answerSizeHint}
+          value={size}
+          options={ANSWER_SIZES.map((one) => [one, `${one} MiB`])}
+          onChange={setSize}
+        />
+      </Advanced>
     </>
   );
 }

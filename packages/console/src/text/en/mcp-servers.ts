@@ -44,6 +44,9 @@ export const mcpServers = createTexts({
   secretHint: 'Such as “Bearer …”. It is stored sealed and never shown.',
   secretKept: 'Leave it empty to keep the secret that is stored.',
   rules: 'Scopes by name',
+  advanced: 'Advanced',
+  answerSize: 'Largest answer of a call',
+  answerSizeHint: 'A larger answer is broken off, and the call fails.',
   rulesHint:
     'One a line: a tool’s name, in which * stands for any characters, then kb:read or semantic:write. The first that matches decides.',
   rulesInvalid: (line: string) => `“${line}” is not a name and kb:read or semantic:write.`,
