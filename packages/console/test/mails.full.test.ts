@@ -16,10 +16,16 @@ describeWith('chromium', 'the screens of mails', () => {
     await page.getByText('It works').waitFor();
 
     await page.getByRole('textbox', { name: 'Port' }).fill('1');
-    await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('The SMTP server is saved').waitFor();
     await page.getByRole('button', { name: 'Test', exact: true }).click();
     await page.getByText('It does not work').waitFor();
+    // What was typed was tested, and not saved.
+    const stored = await platform.call<{ smtp: { port: number } }>(
+      'GET',
+      '/api/v1/configurationManager/smtpConfig',
+    );
+    expect(stored.smtp.port).toBe(smtp.port);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('The SMTP server is saved').waitFor();
 
     const { token } = await platform.call<{ token: { accessToken: string } }>(
       'POST',

@@ -7,6 +7,8 @@ import { describeFaultAtField, getFieldName } from './describe-fault.ts';
 import { ProblemNote } from './problem-note.tsx';
 
 interface GuardedFormProps {
+  /** By which a button outside the form finds it. */
+  readonly id?: string;
   readonly isPending: boolean;
   readonly error: unknown;
   readonly children: ReactNode;
@@ -34,7 +36,7 @@ function toFieldFaults(error: unknown, sent: Sent | undefined): Record<string, s
 }
 
 /** A form that is sent once, however often it is submitted, and shows at each field what the platform finds wrong with it. */
-export function GuardedForm({ isPending, error, children, footer, onSubmit }: GuardedFormProps) {
+export function GuardedForm({ id, isPending, error, children, footer, onSubmit }: GuardedFormProps) {
   const element = useRef<HTMLFormElement>(null);
   // A double click submits twice before anything is rendered.
   const isBusy = useRef(false);
@@ -55,6 +57,7 @@ export function GuardedForm({ isPending, error, children, footer, onSubmit }: Gu
   return (
     <Form
       ref={element}
+      {...(id !== undefined && { id })}
       className="form"
       validationErrors={faults ?? NO_FAULTS}
       onSubmit={(event) => {

@@ -100,3 +100,24 @@ test('an organisation may run ten tests a minute', async () => {
   mail.advance(60_000);
   expect((await run()).status).toBe(200);
 });
+
+test('a configuration that is given with the request is tested, and not stored', async () => {
+  const port = await start({
+    disabledCommands: ['STARTTLS'],
+    onAuth: ({ password }, _session, done) => {
+      done(password === 'typed' ? null : new Error('no'), { user: 'u' });
+    },
+  });
+  const saved = await report({ port, username: 'u', password: 'saved' });
+  expect(saved).toMatchObject({ ok: false, problem: { code: 'EAUTH' } });
+  const smtp = { host: '127.0.0.1', port, fromEmail: 'noreply@corp.example', tls: 'auto', username: 'u' };
+  const test = (body?: object) =>
+    mail.call('POST', '/api/v1/mail/testConnection', { token: mail.session, ...(body && { body }) });
+  expect((await test({ smtp: { ...smtp, password: 'typed' } })).body).toMatchObject({
+    ok: true,
+    authenticated: true,
+  });
+  expect((await test()).body).toMatchObject({ ok: false, problem: { code: 'EAUTH' } });
+  const { status, body } = await test({ smtp: { ...smtp, host: 'no host' } });
+  expect([status, body.error.code]).toEqual([400, 'SMTP_INCOMPLETE']);
+});

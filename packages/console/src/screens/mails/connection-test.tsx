@@ -1,5 +1,6 @@
 import { text } from '#text/shared';
 import { smtp as t } from '#text/smtp';
+import type { MailSchemas } from '@platform/clients/types';
 import { useMutation } from '@tanstack/react-query';
 import { mail, unwrap } from '../../api/client.ts';
 import { Badge } from '../../ui/badge.tsx';
@@ -7,15 +8,36 @@ import { Button } from '../../ui/button.tsx';
 import { Facts } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
 
-/** Connects to the saved server as a mail would, and says what is wrong and what to do. */
-export function ConnectionTest({ isConfigured }: { isConfigured: boolean }) {
-  const test = useMutation({ mutationFn: () => unwrap(mail.POST('/api/v1/mail/testConnection')) });
+type TestBody = MailSchemas['schemas']['TestConnectionBody'];
+
+interface ConnectionTestProps {
+  readonly formId: string;
+  /** Returns the configuration that is typed; undefined if it is the saved one. */
+  read(form: FormData): NonNullable<TestBody>['smtp'] | undefined;
+}
+
+/** Connects to the server that is typed as a mail would, and says what is wrong and what to do. */
+export function ConnectionTest({ formId, read }: ConnectionTestProps) {
+  const test = useMutation({
+    mutationFn: (smtp: ReturnType<typeof read>) =>
+      unwrap(mail.POST('/api/v1/mail/testConnection', smtp ? { body: { smtp } } : {})),
+  });
+  const start = (form: HTMLFormElement): void => {
+    const typed = read(new FormData(form));
+    if (!typed || form.reportValidity()) test.mutate(typed);
+  };
   const report = test.data;
   return (
     <section className="panel" aria-label={t.test}>
       <h2>{t.test}</h2>
-      <p className="quiet-text">{isConfigured ? t.testIntro : t.testUnconfigured}</p>
-      <Button isDisabled={!isConfigured} isPending={test.isPending} onPress={() => test.mutate()}>
+      <p className="quiet-text">{t.testIntro}</p>
+      <Button
+        form={formId}
+        isPending={test.isPending}
+        onPress={({ target }) => {
+          if (target instanceof HTMLButtonElement && target.form) start(target.form);
+        }}
+      >
         {t.testSubmit}
       </Button>
       {test.isPending && (

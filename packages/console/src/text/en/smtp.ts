@@ -49,8 +49,8 @@ export const smtp = createTexts({
   passwordHint: 'It is never shown. Saving replaces everything: type it again, or the login is without one.',
   saved: 'The SMTP server is saved. Mails use it within a minute.',
   test: 'Test the connection',
-  testIntro: 'Connects to the saved server as a mail would, signs in, and hangs up. Nothing is sent.',
-  testUnconfigured: 'Save a server first.',
+  testIntro:
+    'Connects to the server as it is typed here, signs in, and hangs up. Nothing is saved, and no mail is sent.',
   testSubmit: 'Test',
   testing: 'Connecting. A server that does not answer takes up to half a minute.',
   result: 'Result',

@@ -1,9 +1,11 @@
 import { getAccount, requireAdmin, requireScopes } from '@platform/auth';
 import { type App, bearer, errorResponses } from '@platform/service-kit';
 import type { onRequestHookHandler } from 'fastify';
+import { readSmtpConfiguration } from '../smtp-configuration/configuration.js';
+import { configurationIncomplete } from '../smtp-configuration/errors.js';
 import type { SmtpConfigurations } from '../smtp-configuration/service.js';
 import type { ConnectionTestLimiter } from './limiter.js';
-import { ConnectionReport } from './schemas.js';
+import { ConnectionReport, TestConnectionBody } from './schemas.js';
 import type { TestConnection } from './service.js';
 
 /** Registers the connection test. It requires an administrator's session, or a token with `FETCH_CONFIG`. */
@@ -26,14 +28,22 @@ export function connectionTestRoute(
       schema: {
         operationId: 'testSmtpConnection',
         tags: ['SMTP configuration'],
-        summary: 'Test the connection to the configured SMTP server, and explain what is wrong',
+        summary: 'Test the connection to an SMTP server, and explain what is wrong',
+        description:
+          'Without a body, the configured server is tested. Nothing is stored, apart from tokens of a provider.',
         security: bearer,
+        body: TestConnectionBody,
         response: { 200: ConnectionReport, ...errorResponses(400, 401, 403, 404, 429) },
       },
     },
     async (request) => {
       const { orgId } = getAccount(request);
-      return deps.testConnection(orgId, await deps.configurations.reload(orgId, request.id));
+      const given = request.body?.smtp;
+      const configuration = given
+        ? readSmtpConfiguration(given)
+        : await deps.configurations.reload(orgId, request.id);
+      if (!configuration) throw configurationIncomplete();
+      return deps.testConnection(orgId, configuration);
     },
   );
 }

@@ -1,4 +1,19 @@
 import { Type } from 'typebox';
+import { SmtpSnapshot } from '../emails/schemas.js';
+
+/** The body may be left out. */
+export const TestConnectionBody = Type.Union([
+  Type.Object(
+    {
+      smtp: Type.Object(SmtpSnapshot.properties, {
+        additionalProperties: false,
+        description: 'A configuration as identity stores one, with its secrets.',
+      }),
+    },
+    { additionalProperties: false, title: 'TestConnectionBody' },
+  ),
+  Type.Null(),
+]);
 
 const NullableString = Type.Union([Type.String(), Type.Null()]);
 
