@@ -1,4 +1,4 @@
-import { isDisplayName } from './display-name.js';
+import { DISPLAY_NAME_PATTERN, isDisplayName } from './display-name.js';
 
 test.each([
   'Ada Lovelace',
@@ -34,4 +34,13 @@ test.each([
   'a\ud800',
 ])('rejects %j as a name', (text) => {
   expect(isDisplayName(text)).toBe(false);
+});
+
+test('what the documented pattern allows is a display name', () => {
+  const documented = new RegExp(DISPLAY_NAME_PATTERN);
+  for (const name of ['Ada', 'Zoë 1', '張偉', 'Дмитрий', 'राम', 'نور'])
+    expect([name, documented.test(name), isDisplayName(name)]).toEqual([name, true, true]);
+  for (let code = 0; code < 0xd800; code += 1)
+    for (const name of [`a${String.fromCharCode(code)}`, String.fromCharCode(code)])
+      if (documented.test(name) && !isDisplayName(name)) throw new Error(`U+${code.toString(16)}`);
 });

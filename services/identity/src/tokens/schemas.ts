@@ -22,11 +22,12 @@ const TokenDescription = Type.String({
   'x-documented': { minLength: 1 },
   description: 'What the token is for.',
 });
-const scopeNames = scopeCatalogue.flatMap(({ scopes }) => scopes.map(({ name }) => name));
+export const scopeNames = scopeCatalogue.flatMap(({ scopes }) => scopes.map(({ name }) => name));
 /** An unknown name is refused together with those that the caller can't grant, with the reason for each. */
+export const toScopePattern = (names: readonly string[]): string => `^(${names.join('|')})$`;
 export const ScopeName = Type.String({
   maxLength: 64,
-  'x-documented': { pattern: `^(${scopeNames.join('|')})$` },
+  'x-documented': { pattern: toScopePattern(scopeNames) },
 });
 export const RequestedScopes = Type.Array(ScopeName, { minItems: 1, maxItems: 50 });
 

@@ -11,10 +11,21 @@ import { Type } from 'typebox';
 const MAX_RANGES = 20;
 const MAX_RANGE_LENGTH = 64;
 
-export const AllowList = Type.Array(Type.String({ maxLength: MAX_RANGE_LENGTH }), {
-  maxItems: MAX_RANGES,
-  description: 'The CIDR ranges that requests may come from, such as `203.0.113.0/24`. Empty: any address.',
-});
+const OCTET = '(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])';
+const IPV4_RANGE = `(${OCTET}[.]){3}${OCTET}(/(3[0-2]|[12]?[0-9]))?`;
+const IPV6_RANGE = '(?=.*:.*:)[0-9a-fA-F:]+(/(12[0-8]|1[01][0-9]|[1-9]?[0-9]))?';
+
+export const AllowList = Type.Array(
+  Type.String({
+    maxLength: MAX_RANGE_LENGTH,
+    'x-documented': { pattern: `^(${IPV4_RANGE}|${IPV6_RANGE})$` },
+  }),
+  {
+    maxItems: MAX_RANGES,
+    description:
+      'The CIDR ranges that requests may come from, each by its first address, such as `203.0.113.0/24`. Empty: any address.',
+  },
+);
 
 type Range = readonly [address: ipaddr.IPv4 | ipaddr.IPv6, bits: number];
 

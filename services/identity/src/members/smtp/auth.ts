@@ -1,16 +1,17 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { type FaultDetail, validationError } from '@platform/service-kit';
-import type { SmtpAuth, SmtpAuthProvider, SmtpAuthWithSecrets } from './schemas.js';
+import {
+  fieldsOfProvider,
+  type SmtpAuth,
+  type SmtpAuthProvider,
+  type SmtpAuthWithSecrets,
+} from './schemas.js';
 
 type Field = Exclude<keyof SmtpAuthWithSecrets, 'type' | 'provider'>;
 
 const fieldsOf: Readonly<
   Record<SmtpAuthProvider, { readonly required: readonly Field[]; readonly optional: readonly Field[] }>
-> = {
-  microsoft: { required: ['tenant', 'clientId'], optional: ['clientSecret', 'certificate'] },
-  google: { required: ['serviceAccountKey'], optional: [] },
-  custom: { required: ['tokenUrl', 'clientId', 'refreshToken'], optional: ['clientSecret', 'scope'] },
-};
+> = fieldsOfProvider;
 
 const allFields = [...new Set(Object.values(fieldsOf).flatMap((of) => [...of.required, ...of.optional]))];
 

@@ -8,11 +8,22 @@ export const tlsModes = ['auto', 'starttls', 'implicit', 'none'] as const;
 export type TlsMode = (typeof tlsModes)[number];
 
 /** A host name or IP address without scheme, port, blanks or control characters. */
-const Host = Type.String({ minLength: 1, maxLength: 253, pattern: '^[\\p{L}\\p{N}._:-]+$' });
+const Host = Type.String({
+  minLength: 1,
+  maxLength: 253,
+  pattern: '^[\\p{L}\\p{N}._:-]+$',
+  'x-documented': { pattern: '^[A-Za-z0-9._:-]+$' },
+});
 const EmailAddress = Type.String({ maxLength: 254, format: 'email' });
 /** Control characters are rejected, because the value becomes part of a line-based protocol. */
 const Credential = (maxLength: number, description: string) =>
-  Type.String({ minLength: 1, maxLength, pattern: '^\\P{Cc}+$', description });
+  Type.String({
+    minLength: 1,
+    maxLength,
+    pattern: '^\\P{Cc}+$',
+    'x-documented': { pattern: '^[^\\x00-\\x1f\\x7f-\\x9f]+$' },
+    description,
+  });
 
 const providers = ['microsoft', 'google', 'custom'] as const;
 export type SmtpAuthProvider = (typeof providers)[number];
@@ -38,6 +49,7 @@ const authFields = {
       maxLength: 2_048,
       pattern: VISIBLE,
       description: '`custom`: the token endpoint. https.',
+      'x-documented': { format: 'uri', pattern: '^https?://[^@#\\s]+$' },
     }),
   ),
   scope: Type.Optional(
@@ -61,7 +73,27 @@ export const SmtpAuth = Type.Object(
 );
 export type SmtpAuth = Type.Static<typeof SmtpAuth>;
 
-/** Which fields belong to which provider is checked in `auth.ts`. */
+/** Which fields belong to which provider. `auth.ts` checks it, and names each field that is wrong. */
+export const fieldsOfProvider = {
+  microsoft: { required: ['tenant', 'clientId'], optional: ['clientSecret', 'certificate'] },
+  google: { required: ['serviceAccountKey'], optional: [] },
+  custom: { required: ['tokenUrl', 'clientId', 'refreshToken'], optional: ['clientSecret', 'scope'] },
+} as const;
+const documentedProviders = providers.map((provider) => {
+  const { required, optional } = fieldsOfProvider[provider];
+  return {
+    if: { properties: { provider: { const: provider } } },
+    // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
+    then: {
+      required: [...required],
+      propertyNames: { enum: ['type', 'provider', ...required, ...optional] },
+      ...(provider === 'microsoft' && {
+        oneOf: [{ required: ['clientSecret'] }, { required: ['certificate'] }],
+      }),
+    },
+  };
+});
+
 export const SmtpAuthWithSecrets = Type.Object(
   {
     ...authFields,
@@ -91,7 +123,11 @@ export const SmtpAuthWithSecrets = Type.Object(
       Type.String({ minLength: 1, maxLength: 8_192, pattern: VISIBLE, description: '`custom`.' }),
     ),
   },
-  { additionalProperties: false, title: 'SmtpAuthWithSecrets' },
+  {
+    additionalProperties: false,
+    title: 'SmtpAuthWithSecrets',
+    'x-documented': { allOf: documentedProviders },
+  },
 );
 export type SmtpAuthWithSecrets = Type.Static<typeof SmtpAuthWithSecrets>;
 
@@ -107,7 +143,13 @@ export const SaveSmtpConfigBody = Type.Object(
     auth: Type.Optional(SmtpAuthWithSecrets),
     tls: Type.Unsafe<TlsMode>({ enum: [...tlsModes], default: 'auto' }),
   },
-  { additionalProperties: false },
+  {
+    additionalProperties: false,
+    'x-documented': {
+      dependentRequired: { password: ['username'], auth: ['username'] },
+      not: { required: ['password', 'auth'] },
+    },
+  },
 );
 export type SaveSmtpConfigBody = Type.Static<typeof SaveSmtpConfigBody>;
 

@@ -2,6 +2,7 @@ import { createPublicKey } from 'node:crypto';
 import { canDelegateScope, canServiceAccountHoldScope, isScope, type Role } from '@platform/auth';
 import { type FaultDetail, validationError } from '@platform/service-kit';
 import { isSafeRedirect } from '../provider/client-metadata.js';
+import { privateMembers } from './schemas.js';
 
 /*
  * Pure rules for what an application may be. They follow OAuth 2.1: exact redirect URIs over TLS or to the own machine,
@@ -17,8 +18,6 @@ export interface ApplicationShape {
   /** The role of the service account. */
   readonly role: Role;
 }
-
-const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'];
 
 /** Returns whether it is a public key that signatures can be verified with (RFC 7517). */
 function isPublicKey(key: Record<string, unknown>): boolean {

@@ -1,11 +1,14 @@
-import { roles } from '@platform/auth';
+import { canDelegateScope, canServiceAccountHoldScope, type Role, roles } from '@platform/auth';
 import { Type } from 'typebox';
+import { ScopeName, scopeNames } from '../../tokens/schemas.js';
 
 const Id = Type.String({ format: 'uuid' });
 const Instant = Type.String({ format: 'date-time' });
 const NullableInstant = Type.Union([Instant, Type.Null()]);
 
 const grantTypes = ['authorization_code', 'refresh_token', 'client_credentials'] as const;
+/** The members of a JWK that nobody but its owner may have. */
+export const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'];
 const authMethods = ['none', 'client_secret_basic', 'private_key_jwt'] as const;
 
 const Name = Type.String({
@@ -14,11 +17,18 @@ const Name = Type.String({
   format: 'display-name',
   description: 'With a visible character, without control and bidirectional ones.',
 });
-const RedirectUris = Type.Array(Type.String({ minLength: 1, maxLength: 2_000 }), {
+const HOST = '([a-z]([a-z0-9-]*[a-z0-9])?[.])*[a-z][a-z0-9]*';
+const LOOPBACK = '(localhost|127[.]0[.]0[.]1|\\[::1\\])';
+const RedirectUri = Type.String({
+  minLength: 1,
+  maxLength: 2_000,
+  'x-documented': { pattern: `^(https://${HOST}|http://${LOOPBACK})(:[1-5]?[0-9]{1,4})?(/[!"$-~]*)?$` },
+});
+const RedirectUris = Type.Array(RedirectUri, {
   maxItems: 20,
   description: '`https:`, or `http:` of a loopback address, where any port is accepted. Compared exactly.',
 });
-const Scopes = Type.Array(Type.String({ maxLength: 64 }), {
+const Scopes = Type.Array(ScopeName, {
   minItems: 1,
   maxItems: 50,
   description: 'The most that the application can get. There is no default.',
@@ -27,16 +37,60 @@ const Role = Type.Enum([...roles], {
   description:
     'The role of the service account: `admin` is required for crawls and for administrators’ scopes.',
 });
+const PublicKey = Type.Unsafe<Record<string, unknown>>({
+  type: 'object',
+  additionalProperties: true,
+  'x-documented': {
+    required: ['kty'],
+    properties: { kty: { type: 'string', enum: ['EC', 'OKP', 'RSA'] } },
+    not: { anyOf: privateMembers.map((name) => ({ required: [name] })) },
+  },
+});
 /** A set of public keys (RFC 7517 §5). Private members are refused. */
 const Jwks = Type.Object(
   {
-    keys: Type.Array(Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true }), {
-      minItems: 1,
-      maxItems: 10,
-    }),
+    keys: Type.Array(PublicKey, { minItems: 1, maxItems: 10 }),
   },
   { additionalProperties: false },
 );
+
+const contains = (name: string) => ({ contains: { const: name } });
+const scopesOf = (isAllowed: (scope: string) => boolean) => ({
+  scopes: { items: { enum: scopeNames.filter(isAllowed) } },
+});
+const isAccountScope = (role: Role) => (scope: string) => canServiceAccountHoldScope(scope, role);
+/** The rules of `assertApplication`, which names each field that is wrong. */
+const documentedRules = [
+  {
+    if: { properties: { grantTypes: contains('authorization_code') } },
+    // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
+    then: {
+      required: ['redirectUris'],
+      properties: {
+        redirectUris: { minItems: 1 },
+        ...scopesOf((scope) => canDelegateScope(scope, 'admin')),
+      },
+    },
+    else: {
+      properties: { grantTypes: { not: contains('refresh_token') }, redirectUris: { maxItems: 0 } },
+      if: { properties: { role: { const: 'admin' } }, required: ['role'] },
+      // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
+      then: { properties: scopesOf(isAccountScope('admin')) },
+      else: { properties: scopesOf(isAccountScope('member')) },
+    },
+  },
+  {
+    if: { properties: { authMethod: { const: 'private_key_jwt' } }, required: ['authMethod'] },
+    // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
+    then: { required: ['jwks'] },
+    else: { not: { required: ['jwks'] } },
+  },
+  {
+    if: { properties: { authMethod: { const: 'none' } }, required: ['authMethod'] },
+    // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
+    then: { properties: { grantTypes: { not: contains('client_credentials') } } },
+  },
+];
 
 export const CreateApplicationBody = Type.Object(
   {
@@ -53,7 +107,7 @@ export const CreateApplicationBody = Type.Object(
     jwks: Type.Optional(Jwks),
     role: Type.Optional(Role),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, 'x-documented': { allOf: documentedRules } },
 );
 export type CreateApplicationBody = Type.Static<typeof CreateApplicationBody>;
 

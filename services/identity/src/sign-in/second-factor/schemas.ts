@@ -31,7 +31,7 @@ export const SecondFactorBody = Type.Object(
     ),
     passkey: Type.Optional(PasskeyAssertion),
   },
-  oneFactor,
+  { ...strict, 'x-documented': { oneOf: [{ required: ['code'] }, { required: ['passkey'] }] } },
 );
 export const ChallengeBody = Type.Object({ challenge: Challenge }, strict);
 export const ConfirmAtSignInBody = Type.Object(

@@ -9,7 +9,10 @@ export const LoginBody = Type.Object(
       Type.String({ pattern: '^[0-9]{6}$', description: 'The mailed code, in place of the password.' }),
     ),
   },
-  { additionalProperties: false },
+  {
+    additionalProperties: false,
+    'x-documented': { oneOf: [{ required: ['password'] }, { required: ['otp'] }] },
+  },
 );
 export type LoginBody = Type.Static<typeof LoginBody>;
 

@@ -1,6 +1,6 @@
-import { roles } from '@platform/auth';
+import { canServiceAccountHoldScope, roles } from '@platform/auth';
 import { Type } from 'typebox';
-import { CreateTokenBody, Id, Instant, RequestedScopes } from '../schemas.js';
+import { CreateTokenBody, Id, Instant, RequestedScopes, scopeNames, toScopePattern } from '../schemas.js';
 
 const Name = Type.String({
   minLength: 1,
@@ -42,9 +42,15 @@ export const Account = Type.Object(
 export type Account = Type.Static<typeof Account>;
 
 const { name, description, allowList, expiryDays } = CreateTokenBody.properties;
+/** What an account can hold depends on its role, too; the refusal says so for each scope. */
+const heldScopes = scopeNames.filter((scope) => canServiceAccountHoldScope(scope, 'admin'));
+const AccountScopes = Type.Unsafe<string[]>({
+  ...RequestedScopes,
+  items: Type.String({ maxLength: 64, 'x-documented': { pattern: toScopePattern(heldScopes) } }),
+});
 /** Unlike a member's own token, one for a service account has no default scopes. */
 export const CreateAccountTokenBody = Type.Object(
-  { name, description, allowList, expiryDays, scopes: RequestedScopes },
+  { name, description, allowList, expiryDays, scopes: AccountScopes },
   { additionalProperties: false },
 );
 export type CreateAccountTokenBody = Type.Static<typeof CreateAccountTokenBody>;
