@@ -3,7 +3,7 @@ import { type Platform, startPlatform } from '../sign-in/account-flows/platform.
 import type { Member } from '../identity.js';
 import { claimMails } from '../../src/mails/outbox/claim.queries.js';
 import { createOutbox } from '../../src/mails/outbox/outbox.js';
-import { createAddNotice } from '../../src/sign-in/second-factor/notices.js';
+import { addNotice } from '../../src/sign-in/second-factor/notices.js';
 import { killReplica, startReplica } from './notices.js';
 
 const path = '/api/v1/personal-access-tokens';
@@ -112,9 +112,8 @@ test('the mails about ten creations an hour are followed by one that says that t
 test('an account causes ten alerts of a kind an hour, then one that says so, and others of another kind', async () => {
   const { prisma, db } = platform.identity;
   const outbox = createOutbox(() => undefined, createSecretBox([{ id: 'k1', key: Buffer.alloc(32, 1) }]));
-  const addNotice = createAddNotice(outbox);
   const add = (kind: 'renewed' | 'removed') =>
-    prisma.$transaction((tx) => addNotice(tx, member.id, kind, { client: null, at: new Date() }));
+    prisma.$transaction((tx) => addNotice({ outbox }, tx, member.id, kind, { client: null, at: new Date() }));
   const read = async () =>
     (
       await db.query<{ headline: string; count: number }>(

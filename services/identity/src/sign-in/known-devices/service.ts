@@ -11,28 +11,21 @@ import { BROWSER_PREFIX, hasDevice, recordDevice, pruneDevices } from './queries
 const MAX_DEVICES = 50;
 
 /** Records the device of a sign-in, and mails a notice when the device is new, unless it is the account's first one. */
-export type RecordSignIn = (
+export async function recordSignIn(
+  outbox: Outbox,
   tx: Transaction,
   userId: string,
   client: ClientAddress,
   at: Date,
-) => Promise<void>;
-
-export const createRecordSignIn =
-  (outbox: Outbox): RecordSignIn =>
-  async (tx, userId, client, at) => {
-    // A client on this machine, such as the launcher of `npm start`, isn't a device of a person.
-    if (client.isLocal) return;
-    const { isNew, isFirst } = await recordDevice(tx, userId, toDeviceId(client), at);
-    if (!isNew || isFirst) return;
-    await pruneDevices(tx, userId, { areBrowsers: false, keep: MAX_DEVICES });
-    const detail = describeRequest(client, at);
-    await outbox.add(
-      tx,
-      { kind: 'suspicious_login', to: { userId }, detail, requestId: client.requestId },
-      at,
-    );
-  };
+): Promise<void> {
+  // A client on this machine, such as the launcher of `npm start`, isn't a device of a person.
+  if (client.isLocal) return;
+  const { isNew, isFirst } = await recordDevice(tx, userId, toDeviceId(client), at);
+  if (!isNew || isFirst) return;
+  await pruneDevices(tx, userId, { areBrowsers: false, keep: MAX_DEVICES });
+  const detail = describeRequest(client, at);
+  await outbox.add(tx, { kind: 'suspicious_login', to: { userId }, detail, requestId: client.requestId }, at);
+}
 
 /**
  * Returns whether the account of the address has signed in from this device before; false when there is no account. It does

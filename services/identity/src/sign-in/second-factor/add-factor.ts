@@ -1,4 +1,3 @@
-import type { SecretBox } from '@platform/service-kit';
 import type { Transaction } from '../../resources.js';
 import type { Actor } from '../../base/caller/actor.js';
 import { insertAuditEntry } from '../../audit/queries.js';
@@ -7,31 +6,14 @@ import { passkeyExists, passkeyLimit } from '../passkeys/errors.js';
 import { type Credential, findPasskeys, insertPasskey, MAX_PASSKEYS } from '../passkeys/queries.js';
 import { totpContext } from './check.js';
 import { renewRecoveryCodes } from './factors.js';
-import type { AddNotice } from './notices.js';
-import { countRecoveryCodes, saveTotp } from './queries.js';
-
-interface Member {
-  readonly orgId: string;
-  readonly userId: string;
-}
+import type { SecondFactorContext } from './context.js';
+import { addNotice } from './notices.js';
+import { countRecoveryCodes, type Member, saveTotp } from './queries.js';
 
 /** A factor that was confirmed. An authenticator app takes the place of an earlier one. */
 export type ConfirmedFactor =
   | { readonly factor: 'totp'; readonly secret: string; readonly step: number }
   | { readonly factor: 'passkey'; readonly credential: Credential; readonly name: string };
-
-/**
- * Stores a confirmed factor, audits it and mails the member, in one transaction. The caller holds the lock of the factors.
- *
- * @returns recovery codes when the account has none; null when it keeps those that it has.
- * @throws AppError 409 PASSKEY_EXISTS, PASSKEY_LIMIT.
- */
-export type AddFactor = (
-  tx: Transaction,
-  member: Member,
-  confirmed: ConfirmedFactor,
-  by: { readonly actor: Actor; readonly at: Date },
-) => Promise<string[] | null>;
 
 async function addPasskey(
   tx: Transaction,
@@ -43,21 +25,31 @@ async function addPasskey(
   if (!(await insertPasskey(tx, member, { ...credential, name, createdAt }))) throw passkeyExists();
 }
 
-export const createAddFactor =
-  ({ box, addNotice }: { readonly box: SecretBox; readonly addNotice: AddNotice }): AddFactor =>
-  async (tx, { orgId, userId }, confirmed, { actor, at }) => {
-    if (confirmed.factor === 'totp') {
-      const secretSealed = box.seal(confirmed.secret, totpContext(userId));
-      await saveTotp(tx, { orgId, userId }, { secretSealed, lastStep: confirmed.step, createdAt: at });
-    } else await addPasskey(tx, { orgId, userId }, confirmed, at);
-    await deleteChallenges(tx, userId);
-    const detail = {
-      factor: confirmed.factor,
-      ...(confirmed.factor === 'passkey' && { name: confirmed.name }),
-    };
-    const entry = { orgId, subjectId: userId, actor, at, detail };
-    await insertAuditEntry(tx, { ...entry, action: 'second_factor.enrolled' });
-    const notice = confirmed.factor === 'totp' ? 'enrolled' : 'passkeyEnrolled';
-    await addNotice(tx, userId, notice, { client: actor.client, at });
-    return (await countRecoveryCodes(tx, userId)) > 0 ? null : renewRecoveryCodes(tx, userId, at);
+/**
+ * Stores a confirmed factor, audits it and mails the member, in one transaction. The caller holds the lock of the factors.
+ *
+ * @returns recovery codes when the account has none; null when it keeps those that it has.
+ * @throws AppError 409 PASSKEY_EXISTS, PASSKEY_LIMIT.
+ */
+export async function addFactor(
+  ctx: Pick<SecondFactorContext, 'box' | 'outbox'>,
+  tx: Transaction,
+  { orgId, userId }: Member,
+  confirmed: ConfirmedFactor,
+  { actor, at }: { readonly actor: Actor; readonly at: Date },
+): Promise<string[] | null> {
+  if (confirmed.factor === 'totp') {
+    const secretSealed = ctx.box.seal(confirmed.secret, totpContext(userId));
+    await saveTotp(tx, { orgId, userId }, { secretSealed, lastStep: confirmed.step, createdAt: at });
+  } else await addPasskey(tx, { orgId, userId }, confirmed, at);
+  await deleteChallenges(tx, userId);
+  const detail = {
+    factor: confirmed.factor,
+    ...(confirmed.factor === 'passkey' && { name: confirmed.name }),
   };
+  const entry = { orgId, subjectId: userId, actor, at, detail };
+  await insertAuditEntry(tx, { ...entry, action: 'second_factor.enrolled' });
+  const notice = confirmed.factor === 'totp' ? 'enrolled' : 'passkeyEnrolled';
+  await addNotice(ctx, tx, userId, notice, { client: actor.client, at });
+  return (await countRecoveryCodes(tx, userId)) > 0 ? null : renewRecoveryCodes(tx, userId, at);
+}

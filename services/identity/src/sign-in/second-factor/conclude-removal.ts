@@ -2,9 +2,10 @@ import type { Transaction } from '../../resources.js';
 import { type Caller, toActor } from '../../base/caller/actor.js';
 import { insertAuditEntry } from '../../audit/queries.js';
 import { deleteChallenges } from '../passkeys/challenges.js';
+import type { SecondFactorContext } from './context.js';
 import { lastSecondFactor } from './errors.js';
 import { hasSecondFactor } from './factors.js';
-import type { AddNotice } from './notices.js';
+import { addNotice } from './notices.js';
 import { deleteRecoveryCodes, holdSecondFactorRequired } from './queries.js';
 
 /**
@@ -13,23 +14,20 @@ import { deleteRecoveryCodes, holdSecondFactorRequired } from './queries.js';
  *
  * @throws AppError 409 LAST_SECOND_FACTOR when the organisation requires one.
  */
-export type ConcludeRemoval = (
+export async function concludeRemoval(
+  ctx: Pick<SecondFactorContext, 'outbox'>,
   tx: Transaction,
   caller: Caller,
   removed: { readonly factor: 'totp' } | { readonly factor: 'passkey'; readonly name: string },
   at: Date,
-) => Promise<void>;
-
-export const createConcludeRemoval =
-  (addNotice: AddNotice): ConcludeRemoval =>
-  async (tx, caller, removed, at) => {
-    const { orgId, userId, client } = caller;
-    if (!(await hasSecondFactor(tx, caller))) {
-      if (await holdSecondFactorRequired(tx, orgId)) throw lastSecondFactor();
-      await deleteRecoveryCodes(tx, userId);
-    }
-    await deleteChallenges(tx, userId);
-    const entry = { orgId, actor: toActor(caller), subjectId: userId, at, detail: { ...removed } };
-    await insertAuditEntry(tx, { ...entry, action: 'second_factor.removed' });
-    await addNotice(tx, userId, removed.factor === 'totp' ? 'removed' : 'passkeyRemoved', { client, at });
-  };
+): Promise<void> {
+  const { orgId, userId, client } = caller;
+  if (!(await hasSecondFactor(tx, caller))) {
+    if (await holdSecondFactorRequired(tx, orgId)) throw lastSecondFactor();
+    await deleteRecoveryCodes(tx, userId);
+  }
+  await deleteChallenges(tx, userId);
+  const entry = { orgId, actor: toActor(caller), subjectId: userId, at, detail: { ...removed } };
+  await insertAuditEntry(tx, { ...entry, action: 'second_factor.removed' });
+  await addNotice(ctx, tx, userId, removed.factor === 'totp' ? 'removed' : 'passkeyRemoved', { client, at });
+}

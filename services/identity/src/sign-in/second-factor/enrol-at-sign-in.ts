@@ -1,49 +1,32 @@
-import type { Clock } from '@platform/service-kit';
 import type { PublicKeyCredentialCreationOptionsJSON } from '@simplewebauthn/server';
-import type { Prisma, Transaction } from '../../resources.js';
-import type { AttemptLimits } from '../../base/rate-limits/attempt-limits.js';
+import type { Transaction } from '../../resources.js';
 import type { ClientAddress } from '../../base/caller/client.js';
-import type { Outbox } from '../../mails/outbox/outbox.js';
 import { createSetUpOptions } from '../passkeys/ceremonies.js';
 import { issueChallenge } from '../passkeys/challenges.js';
 import { checkNewPasskey } from '../passkeys/check-passkey.js';
 import { passkeyInvalid, passkeysUnavailable } from '../passkeys/errors.js';
-import type { RelyingParty } from '../passkeys/relying-party.js';
-import type { OpenSession } from '../sessions/open-session.js';
+import { openSession } from '../sessions/open-session.js';
 import type { LoginResponse } from '../sessions/schemas.js';
-import type { AddFactor, ConfirmedFactor } from './add-factor.js';
-import type { Enrolment, Enrolments } from './enrolment.js';
+import { addFactor, type ConfirmedFactor } from './add-factor.js';
+import type { SecondFactorContext } from './context.js';
+import { confirmEnrolment, type Enrolment, showEnrolment } from './enrolment.js';
 import { signInExpired } from './errors.js';
 import { type NewPasskey, toName } from './own-passkeys.js';
-import { type Pending, type PendingSignIns, toMemberOf, toUser } from './pending.js';
+import { findPending, type Pending, toMemberOf, toUser } from './pending.js';
 import { consumePendingSignIn } from './queries.js';
 
 export interface EnrolledSession extends LoginResponse {
   readonly recoveryCodes: string[];
 }
 
-export interface EnrolAtSignInDeps {
-  readonly prisma: Prisma;
-  readonly pending: PendingSignIns;
-  readonly enrolments: Enrolments;
-  readonly addFactor: AddFactor;
-  readonly relyingParty: RelyingParty | undefined;
-  readonly limits: AttemptLimits;
-  readonly outbox: Outbox;
-  readonly openSession: OpenSession;
-  /** Returns the name of an organisation, which authenticator apps show. */
-  readonly findName: (orgId: string) => Promise<string>;
-  readonly clock: Clock;
-}
-
 const toHolder = ({ account, tokenHash }: Pending) => ({ userId: account.id, holder: tokenHash });
 
-export function createEnrolAtSignIn(deps: EnrolAtSignInDeps) {
-  const { prisma, pending, enrolments, addFactor, relyingParty } = deps;
-  const { limits, outbox, openSession, findName, clock } = deps;
+/** The set-up of a second factor during a sign-in of an organisation that requires one. */
+export function createEnrolAtSignIn(ctx: SecondFactorContext) {
+  const { prisma, relyingParty, limits, outbox, clock } = ctx;
 
   async function find(challenge: string): Promise<Pending> {
-    const found = await pending.find(challenge);
+    const found = await findPending(ctx, challenge);
     if (found.step !== 'enrol') throw signInExpired();
     return found;
   }
@@ -55,7 +38,7 @@ export function createEnrolAtSignIn(deps: EnrolAtSignInDeps) {
     confirm: (tx: Transaction, locked: Pending, at: Date) => Promise<ConfirmedFactor | undefined>,
   ): Promise<EnrolledSession | undefined> {
     const opened = await prisma.$transaction(async (tx) => {
-      const locked = await pending.lock(tx, challenge);
+      const locked = await findPending(ctx, challenge, tx);
       const { account, method, tokenHash, step } = locked;
       if (step !== 'enrol') throw signInExpired();
       const at = new Date(clock());
@@ -63,9 +46,9 @@ export function createEnrolAtSignIn(deps: EnrolAtSignInDeps) {
       if (!confirmed) return undefined;
       if (!(await consumePendingSignIn(tx, tokenHash, at))) throw signInExpired();
       const actor = { actorId: account.id, credential: null, client };
-      const recoveryCodes = (await addFactor(tx, toMemberOf(locked), confirmed, { actor, at })) ?? [];
+      const recoveryCodes = (await addFactor(ctx, tx, toMemberOf(locked), confirmed, { actor, at })) ?? [];
       const proof = { method, secondFactor: confirmed.factor };
-      return { ...(await openSession(tx, toUser(account), client, proof)), recoveryCodes };
+      return { ...(await openSession(ctx, tx, toUser(account), client, proof)), recoveryCodes };
     });
     outbox.wake();
     return opened;
@@ -76,10 +59,8 @@ export function createEnrolAtSignIn(deps: EnrolAtSignInDeps) {
     async enrol(challenge: string, enrolment?: string): Promise<Enrolment> {
       const found = await find(challenge);
       const { account } = found;
-      const label = { issuer: await findName(account.orgId), account: account.email };
-      return enrolment === undefined
-        ? enrolments.begin(toHolder(found), label)
-        : enrolments.reopen(toHolder(found), enrolment, label);
+      const label = { issuer: await ctx.findName(account.orgId), account: account.email };
+      return showEnrolment(ctx, toHolder(found), label, enrolment);
     },
 
     /** @throws AppError 401 SIGN_IN_EXPIRED; 400 ENROLMENT_EXPIRED, SECOND_FACTOR_INVALID; 429. */
@@ -90,7 +71,7 @@ export function createEnrolAtSignIn(deps: EnrolAtSignInDeps) {
     ): Promise<EnrolledSession> {
       const found = await find(challenge);
       await limits.begin(found.account.id, client);
-      const confirmed = enrolments.confirm(toHolder(found), sent);
+      const confirmed = confirmEnrolment(ctx, toHolder(found), sent);
       const opened = await complete(challenge, client, () =>
         Promise.resolve({ factor: 'totp', ...confirmed }),
       );
@@ -127,6 +108,3 @@ export function createEnrolAtSignIn(deps: EnrolAtSignInDeps) {
     },
   };
 }
-
-/** The set-up of a second factor during a sign-in of an organisation that requires one. */
-export type EnrolAtSignIn = ReturnType<typeof createEnrolAtSignIn>;

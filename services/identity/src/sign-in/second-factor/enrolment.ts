@@ -1,4 +1,4 @@
-import type { Clock, SecretBox } from '@platform/service-kit';
+import type { SecondFactorContext } from './context.js';
 import { enrolmentExpired, wrongFirstCode } from './errors.js';
 import { findStep, generateSecret, isTotpCode, toUri } from './totp.js';
 
@@ -28,48 +28,49 @@ interface Holder {
 
 const toContext = ({ userId, holder }: Holder): string => `totp-enrolment:${userId}:${holder}`;
 
-export function createEnrolments({ box, clock }: { readonly box: SecretBox; readonly clock: Clock }) {
-  function open(holder: Holder, enrolment: string): string {
-    let opened: string;
-    try {
-      opened = box.open(enrolment, toContext(holder));
-    } catch {
-      throw enrolmentExpired();
-    }
-    const [secret = '', expiresAt] = opened.split(' ');
-    if (Number(expiresAt) <= clock()) throw enrolmentExpired();
-    return secret;
+interface Label {
+  readonly issuer: string;
+  readonly account: string;
+}
+type EnrolmentContext = Pick<SecondFactorContext, 'box' | 'clock'>;
+
+function openEnrolment({ box, clock }: EnrolmentContext, holder: Holder, enrolment: string): string {
+  let opened: string;
+  try {
+    opened = box.open(enrolment, toContext(holder));
+  } catch {
+    throw enrolmentExpired();
   }
-
-  return {
-    begin(holder: Holder, label: { readonly issuer: string; readonly account: string }): Enrolment {
-      const secret = generateSecret();
-      const enrolment = box.seal(`${secret} ${clock() + LIFETIME_MS}`, toContext(holder));
-      return { secret, uri: toUri(secret, label), enrolment };
-    },
-
-    /** @returns the secret, and the time step of the code. @throws AppError 400 ENROLMENT_EXPIRED, SECOND_FACTOR_INVALID. */
-    confirm(
-      holder: Holder,
-      { enrolment, code }: { readonly enrolment: string; readonly code: string },
-    ): { readonly secret: string; readonly step: number } {
-      const secret = open(holder, enrolment);
-      const typed = code.replaceAll(/\s/g, '');
-      const step = isTotpCode(typed) ? findStep(secret, typed, clock()) : undefined;
-      if (step === undefined) throw wrongFirstCode();
-      return { secret, step };
-    },
-
-    /** Shows an enrolment again. @throws AppError 400 ENROLMENT_EXPIRED. */
-    reopen(
-      holder: Holder,
-      enrolment: string,
-      label: { readonly issuer: string; readonly account: string },
-    ): Enrolment {
-      const secret = open(holder, enrolment);
-      return { secret, uri: toUri(secret, label), enrolment };
-    },
-  };
+  const [secret = '', expiresAt] = opened.split(' ');
+  if (Number(expiresAt) <= clock()) throw enrolmentExpired();
+  return secret;
 }
 
-export type Enrolments = ReturnType<typeof createEnrolments>;
+/**
+ * Begins an enrolment, or shows one again.
+ *
+ * @throws AppError 400 ENROLMENT_EXPIRED for one that is shown again.
+ */
+export function showEnrolment(
+  ctx: EnrolmentContext,
+  holder: Holder,
+  label: Label,
+  begun?: string,
+): Enrolment {
+  const secret = begun === undefined ? generateSecret() : openEnrolment(ctx, holder, begun);
+  const enrolment = begun ?? ctx.box.seal(`${secret} ${ctx.clock() + LIFETIME_MS}`, toContext(holder));
+  return { secret, uri: toUri(secret, label), enrolment };
+}
+
+/** @returns the secret, and the time step of the code. @throws AppError 400 ENROLMENT_EXPIRED, SECOND_FACTOR_INVALID. */
+export function confirmEnrolment(
+  ctx: EnrolmentContext,
+  holder: Holder,
+  { enrolment, code }: { readonly enrolment: string; readonly code: string },
+): { readonly secret: string; readonly step: number } {
+  const secret = openEnrolment(ctx, holder, enrolment);
+  const typed = code.replaceAll(/\s/g, '');
+  const step = isTotpCode(typed) ? findStep(secret, typed, ctx.clock()) : undefined;
+  if (step === undefined) throw wrongFirstCode();
+  return { secret, step };
+}

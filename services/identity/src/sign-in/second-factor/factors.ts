@@ -1,12 +1,13 @@
 import type { Prisma, Transaction } from '../../resources.js';
 import { findPasskeys, type StoredPasskey } from '../passkeys/queries.js';
-import { deleteRecoveryCodes, findTotp, insertRecoveryCodes, type StoredTotp } from './queries.js';
+import {
+  deleteRecoveryCodes,
+  findTotp,
+  insertRecoveryCodes,
+  type Member,
+  type StoredTotp,
+} from './queries.js';
 import { generateRecoveryCodes, toRecoveryDigest } from './recovery-codes.js';
-
-interface Member {
-  readonly orgId: string;
-  readonly userId: string;
-}
 
 /** The second factors of a member, apart from recovery codes. */
 export interface Factors {

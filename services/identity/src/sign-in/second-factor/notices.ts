@@ -55,23 +55,20 @@ const describeNotice = (kind: NoticeKind): Alert => ({
 });
 
 /** Mails the member, in the transaction of what they are told. */
-export type AddNotice = (
+export function addNotice(
+  { outbox }: { readonly outbox: Outbox },
   tx: Transaction,
   userId: string,
   kind: NoticeKind,
-  request: { readonly client: ClientAddress | null; readonly at: Date },
-) => Promise<void>;
-
-export const createAddNotice =
-  (outbox: Outbox): AddNotice =>
-  (tx, userId, kind, { client, at }) => {
-    const alert = limitAlert(outbox, {
-      topic: `second-factor-${kind}`,
-      causedBy: userId,
-      recipients: [userId],
-      alert: describeNotice(kind),
-      client,
-      at,
-    });
-    return storeAlert(tx, alert, at);
-  };
+  { client, at }: { readonly client: ClientAddress | null; readonly at: Date },
+): Promise<void> {
+  const alert = limitAlert(outbox, {
+    topic: `second-factor-${kind}`,
+    causedBy: userId,
+    recipients: [userId],
+    alert: describeNotice(kind),
+    client,
+    at,
+  });
+  return storeAlert(tx, alert, at);
+}

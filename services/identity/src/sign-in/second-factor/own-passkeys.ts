@@ -2,12 +2,9 @@ import type {
   PublicKeyCredentialCreationOptionsJSON,
   PublicKeyCredentialRequestOptionsJSON,
 } from '@simplewebauthn/server';
-import type { Clock } from '@platform/service-kit';
-import type { Prisma } from '../../resources.js';
 import { type Caller, toActor } from '../../base/caller/actor.js';
 import { insertAuditEntry } from '../../audit/queries.js';
 import { toDeviceName } from '../../base/caller/client.js';
-import type { Outbox } from '../../mails/outbox/outbox.js';
 import { createSetUpOptions, createUseOptions } from '../passkeys/ceremonies.js';
 import { issueChallenge } from '../passkeys/challenges.js';
 import { checkNewPasskey } from '../passkeys/check-passkey.js';
@@ -19,12 +16,12 @@ import {
   passkeysUnavailable,
 } from '../passkeys/errors.js';
 import { deletePasskey, findPasskeys, MAX_PASSKEYS, renamePasskey } from '../passkeys/queries.js';
-import type { RelyingParty } from '../passkeys/relying-party.js';
 import type { PasskeyRegistration } from '../passkeys/schemas.js';
 import { userNotFound } from '../../members/members/errors.js';
-import type { AddFactor } from './add-factor.js';
-import type { ConcludeRemoval } from './conclude-removal.js';
-import type { ChangeWithProof, Proof } from './proof.js';
+import { addFactor } from './add-factor.js';
+import { concludeRemoval } from './conclude-removal.js';
+import type { SecondFactorContext } from './context.js';
+import { changeWithProof, type Proof } from './proof.js';
 import { lockFactors } from './queries.js';
 
 /** A passkey that a browser has created. Without a name, it is named after the browser. */
@@ -33,18 +30,8 @@ export interface NewPasskey {
   readonly registration: PasskeyRegistration;
 }
 
-export interface OwnPasskeysDeps {
-  readonly prisma: Prisma;
-  readonly relyingParty: RelyingParty | undefined;
-  readonly changeWithProof: ChangeWithProof;
-  readonly addFactor: AddFactor;
-  readonly concludeRemoval: ConcludeRemoval;
-  readonly outbox: Outbox;
-  readonly clock: Clock;
-}
-
-export function createOwnPasskeys(deps: OwnPasskeysDeps) {
-  const { prisma, relyingParty, changeWithProof, addFactor, concludeRemoval, outbox, clock } = deps;
+export function createOwnPasskeys(ctx: SecondFactorContext) {
+  const { prisma, relyingParty, outbox, clock } = ctx;
   return {
     /** Begins a proof by one of the passkeys. @throws AppError 409 NO_PASSKEY, PASSKEYS_UNAVAILABLE. */
     async prove(caller: Caller): Promise<PublicKeyCredentialRequestOptionsJSON> {
@@ -56,10 +43,10 @@ export function createOwnPasskeys(deps: OwnPasskeysDeps) {
       return createUseOptions(relyingParty, passkeys, challenge);
     },
 
-    /** @throws AppError as {@link ChangeWithProof} does; 409 PASSKEY_LIMIT, PASSKEYS_UNAVAILABLE. */
+    /** @throws AppError as {@link changeWithProof} does; 409 PASSKEY_LIMIT, PASSKEYS_UNAVAILABLE. */
     async begin(caller: Caller, proof: Proof): Promise<PublicKeyCredentialCreationOptionsJSON> {
       if (!relyingParty) throw passkeysUnavailable();
-      return changeWithProof(caller, proof, async (tx, at, { passkeys }) => {
+      return changeWithProof(ctx, caller, proof, async (tx, at, { passkeys }) => {
         if (passkeys.length >= MAX_PASSKEYS) throw passkeyLimit();
         const holder = { purpose: 'set_up', holder: caller.credentialId } as const;
         const challenge = await issueChallenge(tx, caller.userId, holder, at.getTime());
@@ -82,7 +69,7 @@ export function createOwnPasskeys(deps: OwnPasskeysDeps) {
         const credential = await checkNewPasskey(tx, relyingParty, caller.userId, registration, session);
         if (!credential) return undefined;
         const confirmed = { factor: 'passkey', credential, name: toName(name, caller.client) } as const;
-        return { codes: await addFactor(tx, caller, confirmed, { actor: toActor(caller), at }) };
+        return { codes: await addFactor(ctx, tx, caller, confirmed, { actor: toActor(caller), at }) };
       });
       if (!added) throw passkeyInvalid();
       outbox.wake();
@@ -104,17 +91,17 @@ export function createOwnPasskeys(deps: OwnPasskeysDeps) {
         });
       }),
 
-    /** @throws AppError as {@link ChangeWithProof} does; 404; 409 LAST_SECOND_FACTOR. */
+    /** @throws AppError as {@link changeWithProof} does; 404; 409 LAST_SECOND_FACTOR. */
     remove: (caller: Caller, id: string, proof: Proof): Promise<void> =>
-      changeWithProof(caller, proof, async (tx, at) => {
+      changeWithProof(ctx, caller, proof, async (tx, at) => {
         const name = await deletePasskey(tx, caller, id);
         if (name === undefined) throw passkeyNotFound();
-        await concludeRemoval(tx, caller, { factor: 'passkey', name }, at);
+        await concludeRemoval(ctx, tx, caller, { factor: 'passkey', name }, at);
       }),
   };
 }
 
-/** The caller's own passkeys. Adding and removing one needs the proof of {@link ChangeWithProof}. */
+/** The caller's own passkeys. Adding and removing one needs the proof of {@link changeWithProof}. */
 export type OwnPasskeys = ReturnType<typeof createOwnPasskeys>;
 
 /** Returns the name of a new passkey: the given one, or that of the browser that made it. */

@@ -1,11 +1,11 @@
 import { toDigest } from '@platform/auth';
-import type { Clock } from '@platform/service-kit';
-import type { Prisma, Transaction } from '../../resources.js';
+import type { Transaction } from '../../resources.js';
 import { generateToken } from '../../mails/one-time-secrets/secret.js';
 import type { FirstFactor, PendingSignIn } from '../sessions/sign-in-outcome.js';
 import { type Account, findMember } from '../../members/members/queries.js';
 import type { User } from '../../members/members/schemas.js';
 import { toPasswordDigest } from './check.js';
+import type { SecondFactorContext } from './context.js';
 import { signInExpired } from './errors.js';
 import { hasSecondFactor } from './factors.js';
 import { findPendingSignIn, insertPendingSignIn, lockFactors } from './queries.js';
@@ -24,42 +24,42 @@ export interface Pending {
   readonly step: PendingSignIn['step'];
 }
 
-export function createPendingSignIns({ prisma, clock }: { readonly prisma: Prisma; readonly clock: Clock }) {
-  async function find(db: Prisma | Transaction, challenge: string, tx?: Transaction): Promise<Pending> {
-    const tokenHash = toDigest(challenge);
-    const stored = await findPendingSignIn(db, tokenHash, new Date(clock()));
-    if (!stored || (tx && !(await lockFactors(tx, stored)))) throw signInExpired();
-    const { orgId, userId } = stored;
-    const account = await findMember(db, orgId, userId);
-    if (!account || toPasswordDigest(account.passwordHash) !== stored.passwordDigest) throw signInExpired();
-    const step = (await hasSecondFactor(db, { orgId, userId })) ? 'verify' : 'enrol';
-    return { account, method: stored.method as FirstFactor, tokenHash, step };
-  }
+type PendingContext = Pick<SecondFactorContext, 'prisma' | 'clock'>;
 
-  return {
-    async begin(
-      tx: Transaction,
-      { id: userId, orgId, passwordHash }: Account,
-      method: FirstFactor,
-    ): Promise<Omit<PendingSignIn, 'step'>> {
-      const challenge = generateToken();
-      const createdAt = new Date(clock());
-      const expiresAt = new Date(createdAt.getTime() + LIFETIME_MS);
-      const passwordDigest = toPasswordDigest(passwordHash);
-      const stored = { tokenHash: toDigest(challenge), orgId, userId, method, passwordDigest };
-      await insertPendingSignIn(tx, { ...stored, createdAt, expiresAt });
-      return { challenge, expiresAt: expiresAt.toISOString() };
-    },
-
-    /** @throws AppError 401 SIGN_IN_EXPIRED. */
-    find: (challenge: string): Promise<Pending> => find(prisma, challenge),
-
-    /** Finds a pending sign-in and locks the factors of its account. @throws AppError 401 SIGN_IN_EXPIRED. */
-    lock: (tx: Transaction, challenge: string): Promise<Pending> => find(tx, challenge, tx),
-  };
+export async function beginPendingSignIn(
+  { clock }: PendingContext,
+  tx: Transaction,
+  { id: userId, orgId, passwordHash }: Account,
+  method: FirstFactor,
+): Promise<Omit<PendingSignIn, 'step'>> {
+  const challenge = generateToken();
+  const createdAt = new Date(clock());
+  const expiresAt = new Date(createdAt.getTime() + LIFETIME_MS);
+  const passwordDigest = toPasswordDigest(passwordHash);
+  const stored = { tokenHash: toDigest(challenge), orgId, userId, method, passwordDigest };
+  await insertPendingSignIn(tx, { ...stored, createdAt, expiresAt });
+  return { challenge, expiresAt: expiresAt.toISOString() };
 }
 
-export type PendingSignIns = ReturnType<typeof createPendingSignIns>;
+/**
+ * @param tx - locks the factors of the account.
+ * @throws AppError 401 SIGN_IN_EXPIRED.
+ */
+export async function findPending(
+  ctx: PendingContext,
+  challenge: string,
+  tx?: Transaction,
+): Promise<Pending> {
+  const db = tx ?? ctx.prisma;
+  const tokenHash = toDigest(challenge);
+  const stored = await findPendingSignIn(db, tokenHash, new Date(ctx.clock()));
+  if (!stored || (tx && !(await lockFactors(tx, stored)))) throw signInExpired();
+  const { orgId, userId } = stored;
+  const account = await findMember(db, orgId, userId);
+  if (!account || toPasswordDigest(account.passwordHash) !== stored.passwordDigest) throw signInExpired();
+  const step = (await hasSecondFactor(db, { orgId, userId })) ? 'verify' : 'enrol';
+  return { account, method: stored.method as FirstFactor, tokenHash, step };
+}
 
 /** Returns the account without the hash of its password. */
 export const toUser = ({ id, orgId, email, fullName, role }: Account): User => ({

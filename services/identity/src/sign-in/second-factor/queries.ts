@@ -2,7 +2,7 @@ import type { Prisma, Transaction } from '../../resources.js';
 import { getSignInSettings, holdSignInSettings } from '../../members/organisation/queries.js';
 import type { FirstFactor } from '../sessions/sign-in-outcome.js';
 
-interface Member {
+export interface Member {
   readonly orgId: string;
   readonly userId: string;
 }

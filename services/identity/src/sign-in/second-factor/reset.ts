@@ -4,13 +4,13 @@ import type { Prisma, Transaction } from '../../resources.js';
 import { type Actor, type Caller, platformActor, toActor } from '../../base/caller/actor.js';
 import { insertAuditEntry } from '../../audit/queries.js';
 import { notifyOfCommand } from '../../members/operator-notices/notify.js';
-import type { Outbox } from '../../mails/outbox/outbox.js';
 import { endSessions } from '../sessions/queries.js';
 import { lockAdministration } from '../../members/organisation/administration.js';
 import { userNotFound } from '../../members/members/errors.js';
 import { findUserByEmail } from '../../members/members/queries.js';
 import { noSecondFactor, ownSecondFactor } from './errors.js';
-import type { AddNotice } from './notices.js';
+import type { SecondFactorContext } from './context.js';
+import { addNotice } from './notices.js';
 import { deleteChallenges } from '../passkeys/challenges.js';
 import { deletePasskeys } from '../passkeys/queries.js';
 import { deleteRecoveryCodes, deleteTotp, lockFactors } from './queries.js';
@@ -39,27 +39,21 @@ async function removeFactors(
  * @throws AppError 403 ADMIN_REQUIRED; 404; 409 NO_SECOND_FACTOR, and OWN_SECOND_FACTOR for the caller's own, which needs
  *   the password.
  */
-export type ResetSecondFactor = (caller: Caller, userId: string) => Promise<void>;
-
-export const createResetSecondFactor =
-  (deps: {
-    readonly prisma: Prisma;
-    readonly outbox: Outbox;
-    readonly addNotice: AddNotice;
-    readonly clock: Clock;
-  }): ResetSecondFactor =>
-  async (caller, userId) => {
-    const { prisma, outbox, addNotice, clock } = deps;
-    if (userId === caller.userId) throw ownSecondFactor();
-    const at = new Date(clock());
-    await prisma.$transaction(async (tx) => {
-      await lockAdministration(tx, caller);
-      const member = { orgId: caller.orgId, userId };
-      await removeFactors(tx, member, { actor: toActor(caller), reason: 'reset', at });
-      await addNotice(tx, userId, 'reset', { client: null, at });
-    });
-    outbox.wake();
-  };
+export async function resetSecondFactor(
+  ctx: Pick<SecondFactorContext, 'prisma' | 'outbox' | 'clock'>,
+  caller: Caller,
+  userId: string,
+): Promise<void> {
+  if (userId === caller.userId) throw ownSecondFactor();
+  const at = new Date(ctx.clock());
+  await ctx.prisma.$transaction(async (tx) => {
+    await lockAdministration(tx, caller);
+    const member = { orgId: caller.orgId, userId };
+    await removeFactors(tx, member, { actor: toActor(caller), reason: 'reset', at });
+    await addNotice(ctx, tx, userId, 'reset', { client: null, at });
+  });
+  ctx.outbox.wake();
+}
 
 /** Removes an account's second factor, for an operator. The account and its administrators are mailed. @throws AppError 404; 409 NO_SECOND_FACTOR. */
 export async function resetByCommand(

@@ -3,7 +3,8 @@ import type { App } from '@platform/service-kit';
 import { requireAdminRole } from '../../base/authority.js';
 import { bearer, errorResponses } from '../../base/openapi.js';
 import { getCaller } from '../../base/caller/actor.js';
-import type { ResetSecondFactor } from './reset.js';
+import type { SecondFactorContext } from './context.js';
+import { resetSecondFactor } from './reset.js';
 import {
   ConfirmBody,
   Confirmed,
@@ -114,7 +115,7 @@ export function ownSecondFactorRoutes(app: App, service: OwnSecondFactor): void 
 }
 
 /** For administrators with a session. */
-export function memberSecondFactorRoutes(app: App, reset: ResetSecondFactor): void {
+export function memberSecondFactorRoutes(app: App, ctx: SecondFactorContext): void {
   app.delete(
     '/api/v1/users/:id/second-factor',
     {
@@ -130,7 +131,7 @@ export function memberSecondFactorRoutes(app: App, reset: ResetSecondFactor): vo
       },
     },
     async (request) => {
-      await reset(getCaller(request), request.params.id);
+      await resetSecondFactor(ctx, getCaller(request), request.params.id);
       return { message: 'Second factor reset' };
     },
   );

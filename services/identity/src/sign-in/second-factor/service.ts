@@ -1,38 +1,21 @@
-import type { Clock } from '@platform/service-kit';
-import type { Prisma } from '../../resources.js';
 import { type Caller, toActor } from '../../base/caller/actor.js';
 import { insertAuditEntry } from '../../audit/queries.js';
-import type { Outbox } from '../../mails/outbox/outbox.js';
 import { MAX_PASSKEYS } from '../passkeys/queries.js';
-import type { RelyingParty } from '../passkeys/relying-party.js';
 import { isSessionConfirmed } from '../sessions/confirmed.js';
 import { userNotFound } from '../../members/members/errors.js';
-import type { AddFactor } from './add-factor.js';
-import type { Enrolment, Enrolments } from './enrolment.js';
-import type { ConcludeRemoval } from './conclude-removal.js';
+import { addFactor } from './add-factor.js';
+import { confirmEnrolment, type Enrolment, showEnrolment } from './enrolment.js';
+import { concludeRemoval } from './conclude-removal.js';
+import type { SecondFactorContext } from './context.js';
 import { noSecondFactor } from './errors.js';
 import { type Factors, findFactors, isEmpty, renewRecoveryCodes } from './factors.js';
-import type { AddNotice } from './notices.js';
-import type { ChangeWithProof, Proof } from './proof.js';
+import { addNotice } from './notices.js';
+import { changeWithProof, type Proof } from './proof.js';
 import { countRecoveryCodes, deleteTotp, isSecondFactorRequired, lockFactors } from './queries.js';
 import type { SecondFactorState } from './schemas.js';
 
-export interface OwnSecondFactorDeps {
-  readonly prisma: Prisma;
-  readonly enrolments: Enrolments;
-  readonly addFactor: AddFactor;
-  readonly changeWithProof: ChangeWithProof;
-  readonly concludeRemoval: ConcludeRemoval;
-  readonly relyingParty: RelyingParty | undefined;
-  readonly outbox: Outbox;
-  readonly addNotice: AddNotice;
-  readonly findName: (orgId: string) => Promise<string>;
-  readonly clock: Clock;
-}
-
-export function createOwnSecondFactor(deps: OwnSecondFactorDeps) {
-  const { prisma, enrolments, addFactor, changeWithProof, concludeRemoval } = deps;
-  const { outbox, addNotice, findName, relyingParty, clock } = deps;
+export function createOwnSecondFactor(ctx: SecondFactorContext) {
+  const { prisma, outbox, relyingParty, clock } = ctx;
 
   /** An enrolment belongs to the factors that the proof was given for: none that came later is gone round by it. */
   const toHolder = ({ userId, credentialId }: Caller, { totp, passkeys }: Factors) => ({
@@ -43,7 +26,10 @@ export function createOwnSecondFactor(deps: OwnSecondFactorDeps) {
       ...passkeys.map(({ id }) => id),
     ].join(':'),
   });
-  const getLabel = async ({ orgId, email }: Caller) => ({ issuer: await findName(orgId), account: email });
+  const getLabel = async ({ orgId, email }: Caller) => ({
+    issuer: await ctx.findName(orgId),
+    account: email,
+  });
 
   return {
     async get(caller: Caller): Promise<SecondFactorState> {
@@ -65,18 +51,18 @@ export function createOwnSecondFactor(deps: OwnSecondFactorDeps) {
     /** Returns whether the session allows a change now. */
     isConfirmed: (caller: Caller): Promise<boolean> => isSessionConfirmed(prisma, caller, clock()),
 
-    /** @throws AppError as {@link ChangeWithProof} does. */
+    /** @throws AppError as {@link changeWithProof} does. */
     async enrol(caller: Caller, proof: Proof): Promise<Enrolment> {
       const label = await getLabel(caller);
-      return changeWithProof(caller, proof, (_tx, _at, factors) =>
-        Promise.resolve(enrolments.begin(toHolder(caller, factors), label)),
+      return changeWithProof(ctx, caller, proof, (_tx, _at, factors) =>
+        Promise.resolve(showEnrolment(ctx, toHolder(caller, factors), label)),
       );
     },
 
     /** Shows an enrolment of this session again. @throws AppError 400 ENROLMENT_EXPIRED. */
     async showEnrolment(caller: Caller, enrolment: string): Promise<Enrolment> {
       const factors = await findFactors(prisma, caller);
-      return enrolments.reopen(toHolder(caller, factors), enrolment, await getLabel(caller));
+      return showEnrolment(ctx, toHolder(caller, factors), await getLabel(caller), enrolment);
     },
 
     /**
@@ -92,26 +78,26 @@ export function createOwnSecondFactor(deps: OwnSecondFactorDeps) {
       const recoveryCodes = await prisma.$transaction(async (tx) => {
         if (!(await lockFactors(tx, caller))) throw userNotFound();
         const at = new Date(clock());
-        const confirmed = enrolments.confirm(toHolder(caller, await findFactors(tx, caller)), sent);
-        return addFactor(tx, caller, { factor: 'totp', ...confirmed }, { actor: toActor(caller), at });
+        const confirmed = confirmEnrolment(ctx, toHolder(caller, await findFactors(tx, caller)), sent);
+        return addFactor(ctx, tx, caller, { factor: 'totp', ...confirmed }, { actor: toActor(caller), at });
       });
       outbox.wake();
       return recoveryCodes;
     },
 
-    /** @throws AppError as {@link ChangeWithProof} does; 409 NO_SECOND_FACTOR, LAST_SECOND_FACTOR. */
+    /** @throws AppError as {@link changeWithProof} does; 409 NO_SECOND_FACTOR, LAST_SECOND_FACTOR. */
     disable: (caller: Caller, proof: Proof): Promise<void> =>
-      changeWithProof(caller, proof, async (tx, at) => {
+      changeWithProof(ctx, caller, proof, async (tx, at) => {
         if (!(await deleteTotp(tx, caller))) throw noSecondFactor();
-        await concludeRemoval(tx, caller, { factor: 'totp' }, at);
+        await concludeRemoval(ctx, tx, caller, { factor: 'totp' }, at);
       }),
 
     /**
      * @returns new recovery codes; the earlier ones end.
-     * @throws AppError as {@link ChangeWithProof} does; 409 NO_SECOND_FACTOR.
+     * @throws AppError as {@link changeWithProof} does; 409 NO_SECOND_FACTOR.
      */
     renewCodes: (caller: Caller, proof: Proof): Promise<string[]> =>
-      changeWithProof(caller, proof, async (tx, at, factors) => {
+      changeWithProof(ctx, caller, proof, async (tx, at, factors) => {
         if (isEmpty(factors)) throw noSecondFactor();
         const codes = await renewRecoveryCodes(tx, caller.userId, at);
         await insertAuditEntry(tx, {
@@ -121,11 +107,11 @@ export function createOwnSecondFactor(deps: OwnSecondFactorDeps) {
           subjectId: caller.userId,
           at,
         });
-        await addNotice(tx, caller.userId, 'renewed', { client: caller.client, at });
+        await addNotice(ctx, tx, caller.userId, 'renewed', { client: caller.client, at });
         return codes;
       }),
   };
 }
 
-/** The caller's own second factor. Whatever changes it needs the proof of {@link ChangeWithProof}. */
+/** The caller's own second factor. Whatever changes it needs the proof of {@link changeWithProof}. */
 export type OwnSecondFactor = ReturnType<typeof createOwnSecondFactor>;

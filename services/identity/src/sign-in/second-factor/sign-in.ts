@@ -1,25 +1,20 @@
-import type { Clock } from '@platform/service-kit';
 import type { PublicKeyCredentialRequestOptionsJSON } from '@simplewebauthn/server';
-import type { Prisma } from '../../resources.js';
-import type { AttemptLimits } from '../../base/rate-limits/attempt-limits.js';
 import { insertAuditEntry } from '../../audit/queries.js';
 import type { ClientAddress } from '../../base/caller/client.js';
-import type { Outbox } from '../../mails/outbox/outbox.js';
 import { createUseOptions } from '../passkeys/ceremonies.js';
 import { issueChallenge } from '../passkeys/challenges.js';
 import { noPasskey, passkeysUnavailable } from '../passkeys/errors.js';
 import { findPasskeys } from '../passkeys/queries.js';
-import type { RelyingParty } from '../passkeys/relying-party.js';
-import type { FailedSignIns } from '../sessions/failed-sign-ins.js';
-import type { OpenSession } from '../sessions/open-session.js';
+import { openSession } from '../sessions/open-session.js';
 import type { LoginResponse } from '../sessions/schemas.js';
 import type { PassFirstFactor, PendingSignIn } from '../sessions/sign-in-outcome.js';
-import type { EnrolAtSignIn } from './enrol-at-sign-in.js';
+import type { SecondFactorContext } from './context.js';
+import { createEnrolAtSignIn } from './enrol-at-sign-in.js';
 import { codesExhausted, signInExpired, wrongSecondFactor } from './errors.js';
 import { findFactors, hasSecondFactor } from './factors.js';
-import { type PendingSignIns, toMemberOf, toUser } from './pending.js';
+import { beginPendingSignIn, findPending, toMemberOf, toUser } from './pending.js';
 import { consumePendingSignIn, holdSecondFactorRequired } from './queries.js';
-import type { FactorCheck, Presented, VerifyFactor } from './verify.js';
+import { type FactorCheck, type Presented, verifyFactor } from './verify.js';
 
 /*
  * A sign-in of an account with a second factor, or of an organisation that requires one:
@@ -35,46 +30,32 @@ export interface SignInState {
   readonly hasPasskey: boolean;
 }
 
-export interface SignInStepDeps {
-  readonly prisma: Prisma;
-  readonly pending: PendingSignIns;
-  readonly enrolAtSignIn: EnrolAtSignIn;
-  readonly limits: AttemptLimits;
-  readonly outbox: Outbox;
-  readonly relyingParty: RelyingParty | undefined;
-  readonly verifyFactor: VerifyFactor;
-  readonly openSession: OpenSession;
-  readonly failures: Pick<FailedSignIns, 'record'>;
-  readonly clock: Clock;
-}
-
-export function createSignInSteps(deps: SignInStepDeps) {
-  const { prisma, pending, enrolAtSignIn, limits, outbox, openSession, failures, clock } = deps;
-  const { relyingParty, verifyFactor } = deps;
+export function createSignInSteps(ctx: SecondFactorContext) {
+  const { prisma, limits, outbox, failures, relyingParty, clock } = ctx;
 
   async function passWith(challenge: string, presented: Presented, client: ClientAddress) {
     return prisma.$transaction(async (tx): Promise<{ checked: FactorCheck; session?: LoginResponse }> => {
-      const locked = await pending.lock(tx, challenge);
+      const locked = await findPending(ctx, challenge, tx);
       const { account, method, tokenHash, step } = locked;
       if (step !== 'verify') throw signInExpired();
       const at = new Date(clock());
       const request = { client, at, holder: tokenHash };
-      const checked = await verifyFactor(tx, toMemberOf(locked), presented, request);
+      const checked = await verifyFactor(ctx, tx, toMemberOf(locked), presented, request);
       if ('fault' in checked) return { checked };
       if (!(await consumePendingSignIn(tx, tokenHash, at))) throw signInExpired();
       const proof = { method, secondFactor: checked.factor };
-      return { checked, session: await openSession(tx, toUser(account), client, proof) };
+      return { checked, session: await openSession(ctx, tx, toUser(account), client, proof) };
     });
   }
 
   const passFirstFactor: PassFirstFactor = async (tx, account, client, method, secondFactor) => {
     if (secondFactor !== undefined)
-      return { session: await openSession(tx, toUser(account), client, { method, secondFactor }) };
+      return { session: await openSession(ctx, tx, toUser(account), client, { method, secondFactor }) };
     const member = { orgId: account.orgId, userId: account.id };
     const hasFactor = await hasSecondFactor(tx, member);
     if (!hasFactor && !(await holdSecondFactorRequired(tx, account.orgId)))
-      return { session: await openSession(tx, toUser(account), client, { method }) };
-    const begun = await pending.begin(tx, account, method);
+      return { session: await openSession(ctx, tx, toUser(account), client, { method }) };
+    const begun = await beginPendingSignIn(ctx, tx, account, method);
     const step = hasFactor ? 'verify' : 'enrol';
     // Whoever gives up here knows the password, or reads the mails, of the account.
     await insertAuditEntry(tx, {
@@ -89,12 +70,12 @@ export function createSignInSteps(deps: SignInStepDeps) {
   };
 
   return {
-    ...enrolAtSignIn,
+    ...createEnrolAtSignIn(ctx),
     passFirstFactor,
 
     /** Returns whose sign-in it is and what it lacks. @throws AppError 401 SIGN_IN_EXPIRED. */
     async describe(challenge: string): Promise<SignInState> {
-      const found = await pending.find(challenge);
+      const found = await findPending(ctx, challenge);
       const { totp, passkeys } = await findFactors(prisma, toMemberOf(found));
       const hasPasskey = relyingParty !== undefined && passkeys.length > 0;
       return { step: found.step, email: found.account.email, hasTotp: totp !== null, hasPasskey };
@@ -103,7 +84,7 @@ export function createSignInSteps(deps: SignInStepDeps) {
     /** Asks for one of the member's passkeys. @throws AppError 401 SIGN_IN_EXPIRED; 409 NO_PASSKEY, PASSKEYS_UNAVAILABLE. */
     async askPasskey(challenge: string): Promise<PublicKeyCredentialRequestOptionsJSON> {
       if (!relyingParty) throw passkeysUnavailable();
-      const found = await pending.find(challenge);
+      const found = await findPending(ctx, challenge);
       const member = toMemberOf(found);
       const passkeys = await findPasskeys(prisma, member);
       if (passkeys.length === 0) throw noPasskey();
@@ -121,7 +102,7 @@ export function createSignInSteps(deps: SignInStepDeps) {
       presented: Presented,
       client: ClientAddress,
     ): Promise<LoginResponse> {
-      const { account } = await pending.find(challenge);
+      const { account } = await findPending(ctx, challenge);
       await limits.begin(account.id, client);
       const { checked, session } = await passWith(challenge, presented, client);
       outbox.wake();

@@ -1,13 +1,14 @@
-import { type SecretBox, validationError } from '@platform/service-kit';
+import { validationError } from '@platform/service-kit';
 import type { Transaction } from '../../resources.js';
 import { insertAuditEntry } from '../../audit/queries.js';
 import type { ClientAddress } from '../../base/caller/client.js';
 import { checkPasskey } from '../passkeys/check-passkey.js';
-import type { RelyingParty } from '../passkeys/relying-party.js';
 import type { PasskeyAssertion } from '../passkeys/schemas.js';
 import type { SecondFactor } from '../sessions/sign-in-outcome.js';
 import { checkCode, type CheckResult } from './check.js';
-import type { AddNotice } from './notices.js';
+import type { SecondFactorContext } from './context.js';
+import { addNotice } from './notices.js';
+import type { Member } from './queries.js';
 
 /** The second factor that a person presents: a code of the app, a recovery code, or the assertion of a passkey. */
 export type Presented = { readonly code: string } | { readonly passkey: PasskeyAssertion };
@@ -30,58 +31,54 @@ export type FactorCheck =
   | Extract<CheckResult, { readonly fault: string }>
   | { readonly fault: 'refused' };
 
+interface VerifyRequest {
+  readonly client: ClientAddress;
+  readonly at: Date;
+  /** The session or pending sign-in that a passkey's challenge was given to. */
+  readonly holder: string;
+}
+type VerifyContext = Pick<SecondFactorContext, 'box' | 'outbox' | 'relyingParty'>;
+
+async function verifyPasskey(
+  ctx: VerifyContext,
+  tx: Transaction,
+  member: Member,
+  assertion: PasskeyAssertion,
+  request: VerifyRequest,
+): Promise<FactorCheck> {
+  const checked = await checkPasskey(tx, ctx.relyingParty, member, assertion, request);
+  if (!('fault' in checked)) return { factor: 'passkey' };
+  if (checked.fault === 'counterFell') {
+    const { client, at } = request;
+    await insertAuditEntry(tx, {
+      orgId: member.orgId,
+      action: 'second_factor.counter_fell',
+      actor: { actorId: null, credential: null, client },
+      subjectId: member.userId,
+      detail: { factor: 'passkey', name: checked.passkey.name },
+      at,
+    });
+    await addNotice(ctx, tx, member.userId, 'counterFell', request);
+  }
+  return { fault: 'refused' };
+}
+
 /**
  * Checks a second factor and uses up what was presented. Mails the member that a recovery code was used, that too many
  * codes were wrong, or that a passkey seems to be copied. The caller holds the lock of the factors and commits the
  * transaction in any case.
  */
-export type VerifyFactor = (
+export async function verifyFactor(
+  ctx: VerifyContext,
   tx: Transaction,
-  member: { readonly orgId: string; readonly userId: string },
+  member: Member,
   presented: Presented,
-  request: {
-    readonly client: ClientAddress;
-    readonly at: Date;
-    /** The session or pending sign-in that a passkey's challenge was given to. */
-    readonly holder: string;
-  },
-) => Promise<FactorCheck>;
-
-export function createVerifyFactor(deps: {
-  readonly box: SecretBox;
-  readonly relyingParty: RelyingParty | undefined;
-  readonly addNotice: AddNotice;
-}): VerifyFactor {
-  const { box, relyingParty, addNotice } = deps;
-
-  const verifyPasskey = async (
-    [tx, member]: [Transaction, Parameters<VerifyFactor>[1]],
-    assertion: PasskeyAssertion,
-    request: Parameters<VerifyFactor>[3],
-  ): Promise<FactorCheck> => {
-    const checked = await checkPasskey(tx, relyingParty, member, assertion, request);
-    if (!('fault' in checked)) return { factor: 'passkey' };
-    if (checked.fault === 'counterFell') {
-      const { client, at } = request;
-      await insertAuditEntry(tx, {
-        orgId: member.orgId,
-        action: 'second_factor.counter_fell',
-        actor: { actorId: null, credential: null, client },
-        subjectId: member.userId,
-        detail: { factor: 'passkey', name: checked.passkey.name },
-        at,
-      });
-      await addNotice(tx, member.userId, 'counterFell', request);
-    }
-    return { fault: 'refused' };
-  };
-
-  return async (tx, member, presented, request) => {
-    if ('passkey' in presented) return verifyPasskey([tx, member], presented.passkey, request);
-    const checked = await checkCode(tx, box, member, { code: presented.code, at: request.at });
-    if ('fault' in checked) {
-      if (checked.fault === 'lastWrong') await addNotice(tx, member.userId, 'exhausted', request);
-    } else if (checked.factor === 'recovery_code') await addNotice(tx, member.userId, 'used', request);
-    return checked;
-  };
+  request: VerifyRequest,
+): Promise<FactorCheck> {
+  if ('passkey' in presented) return verifyPasskey(ctx, tx, member, presented.passkey, request);
+  const checked = await checkCode(tx, ctx.box, member, { code: presented.code, at: request.at });
+  if ('fault' in checked) {
+    if (checked.fault === 'lastWrong') await addNotice(ctx, tx, member.userId, 'exhausted', request);
+  } else if (checked.factor === 'recovery_code') await addNotice(ctx, tx, member.userId, 'used', request);
+  return checked;
 }

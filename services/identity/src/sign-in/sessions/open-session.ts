@@ -7,7 +7,8 @@ import { insertAuditEntry } from '../../audit/queries.js';
 import { getSessionGenerations } from '../../members/organisation/queries.js';
 import { isProviderRequired } from '../../members/organisation/provider-requirement.queries.js';
 import type { ClientAddress } from '../../base/caller/client.js';
-import type { RecordSignIn } from '../known-devices/service.js';
+import { recordSignIn } from '../known-devices/service.js';
+import type { Outbox } from '../../mails/outbox/outbox.js';
 import type { SigningKeys } from '../../credentials/signing-keys/service.js';
 import type { User } from '../../members/members/schemas.js';
 import { providerRequired } from './errors.js';
@@ -31,61 +32,53 @@ export interface SignInProof {
  *
  * @throws AppError 401 PROVIDER_REQUIRED for another first factor, where the organisation requires its provider.
  */
-export type OpenSession = (
+export async function openSession(
+  { keys, outbox, clock }: { readonly keys: SigningKeys; readonly outbox: Outbox; readonly clock: Clock },
   tx: Transaction,
   user: User,
   client: ClientAddress,
-  proof: SignInProof,
-) => Promise<LoginResponse>;
-
-export function createOpenSession(deps: {
-  readonly keys: SigningKeys;
-  readonly clock: Clock;
-  readonly recordSignIn: RecordSignIn;
-}): OpenSession {
-  const { keys, clock, recordSignIn } = deps;
-  return async (tx, user, client, { method, secondFactor }) => {
-    if (method !== 'provider' && (await isProviderRequired(tx, user.id))) throw providerRequired();
-    const now = clock();
-    const at = new Date(now);
-    const issuedAt = Math.floor(now / 1_000);
-    const expiresAt = new Date((issuedAt + SESSION_SECONDS) * 1_000);
-    const id = uuidv7();
-    const claims = { sub: user.id, org: user.orgId, jti: id, kind: 'session' as const, iat: issuedAt };
-    const { token } = await keys.mint({ ...claims, exp: issuedAt + SESSION_SECONDS });
-    const session = { id, orgId: user.orgId, userId: user.id, tokenHash: toDigest(token) };
-    const origin = { address: client.address, userAgent: getUserAgent(client) };
-    const { providerGeneration, singleFactorGeneration } = await getSessionGenerations(tx, user.orgId);
-    await insertSession(tx, {
-      ...session,
-      ...origin,
-      firstFactor: method,
-      providerGeneration: method === 'provider' ? providerGeneration : null,
-      singleFactorGeneration: secondFactor === undefined ? singleFactorGeneration : null,
-      createdAt: at,
-      expiresAt,
-    });
-    const endedCount = await endOldestSessions(tx, user.id, at, MAX_SESSIONS);
-    await insertAuditEntry(tx, {
-      orgId: user.orgId,
-      action: 'session.created',
-      // The factors of `method` and `secondFactor` authenticated the member.
-      actor: { actorId: user.id, credential: null, client },
-      subjectId: id,
-      detail: {
-        method,
-        ...(secondFactor !== undefined && { secondFactor }),
-        ...(endedCount > 0 && { sessionsEnded: String(endedCount) }),
-      },
-      at,
-    });
-    await recordSignIn(tx, user.id, client, at);
-    return {
-      accessToken: token,
-      tokenType: 'Bearer',
-      expiresIn: SESSION_SECONDS,
-      expiresAt: expiresAt.toISOString(),
-      user,
-    };
+  { method, secondFactor }: SignInProof,
+): Promise<LoginResponse> {
+  if (method !== 'provider' && (await isProviderRequired(tx, user.id))) throw providerRequired();
+  const now = clock();
+  const at = new Date(now);
+  const issuedAt = Math.floor(now / 1_000);
+  const expiresAt = new Date((issuedAt + SESSION_SECONDS) * 1_000);
+  const id = uuidv7();
+  const claims = { sub: user.id, org: user.orgId, jti: id, kind: 'session' as const, iat: issuedAt };
+  const { token } = await keys.mint({ ...claims, exp: issuedAt + SESSION_SECONDS });
+  const session = { id, orgId: user.orgId, userId: user.id, tokenHash: toDigest(token) };
+  const origin = { address: client.address, userAgent: getUserAgent(client) };
+  const { providerGeneration, singleFactorGeneration } = await getSessionGenerations(tx, user.orgId);
+  await insertSession(tx, {
+    ...session,
+    ...origin,
+    firstFactor: method,
+    providerGeneration: method === 'provider' ? providerGeneration : null,
+    singleFactorGeneration: secondFactor === undefined ? singleFactorGeneration : null,
+    createdAt: at,
+    expiresAt,
+  });
+  const endedCount = await endOldestSessions(tx, user.id, at, MAX_SESSIONS);
+  await insertAuditEntry(tx, {
+    orgId: user.orgId,
+    action: 'session.created',
+    // The factors of `method` and `secondFactor` authenticated the member.
+    actor: { actorId: user.id, credential: null, client },
+    subjectId: id,
+    detail: {
+      method,
+      ...(secondFactor !== undefined && { secondFactor }),
+      ...(endedCount > 0 && { sessionsEnded: String(endedCount) }),
+    },
+    at,
+  });
+  await recordSignIn(outbox, tx, user.id, client, at);
+  return {
+    accessToken: token,
+    tokenType: 'Bearer',
+    expiresIn: SESSION_SECONDS,
+    expiresAt: expiresAt.toISOString(),
+    user,
   };
 }

@@ -1,0 +1,23 @@
+import type { Clock, SecretBox } from '@platform/service-kit';
+import type { AttemptLimits } from '../../base/rate-limits/attempt-limits.js';
+import type { SigningKeys } from '../../credentials/signing-keys/service.js';
+import type { Outbox } from '../../mails/outbox/outbox.js';
+import type { Prisma } from '../../resources.js';
+import type { RelyingParty } from '../passkeys/relying-party.js';
+import type { FailedSignIns } from '../sessions/failed-sign-ins.js';
+
+/** What the steps of a sign-in, and the changes of second factors, work with. */
+export interface SecondFactorContext {
+  readonly prisma: Prisma;
+  readonly box: SecretBox;
+  readonly keys: SigningKeys;
+  readonly outbox: Outbox;
+  /** Undefined where there can be no passkeys. */
+  readonly relyingParty: RelyingParty | undefined;
+  /** A guess at a change of the own second factor counts like one at a sign-in. */
+  readonly limits: AttemptLimits;
+  readonly failures: Pick<FailedSignIns, 'record'>;
+  /** Returns the name of an organisation, which authenticator apps show. */
+  readonly findName: (orgId: string) => Promise<string>;
+  readonly clock: Clock;
+}
