@@ -7,8 +7,8 @@ const BATCH_BYTES = 4 * MAX_DOCUMENT_BYTES;
 
 /** Where the next slice, or the next run, goes on from. */
 interface Checkpoint {
-  /** The version of the source when the run began. */
-  readonly version?: string;
+  /** The version of the source when the run began; absent when a part of it could not be read, and is to be tried again. */
+  readonly version?: string | undefined;
   /** The last path that the run has stored; absent between runs. */
   readonly after?: string;
 }
@@ -28,6 +28,8 @@ function* toBatches(entries: readonly Entry[]): Generator<Entry[]> {
   if (batch.length > 0) yield batch;
 }
 
+const toPaths = (documents: readonly { readonly path: string }[]) => documents.map(({ path }) => path);
+
 /**
  * Brings what a source has to the store: in a full crawl everything is seen, in an incremental one what is new, changed or
  * gone. Goes through the paths in order, so the last path is enough to go on from.
@@ -41,18 +43,24 @@ export async function crawlSource(
 ): Promise<'continue' | undefined> {
   const { connector, runId, mode } = order;
   const checkpoint = (order.checkpoint ?? {}) as Checkpoint;
-  const { version, entries, tooLarge } = await source.list();
+  const { version, entries, tooLarge, unreadable } = await source.list(run.signal);
   if (mode === 'incremental' && checkpoint.after === undefined && checkpoint.version === version) {
     run.log('Nothing has changed since the last run.');
     return undefined;
   }
   // What changes before `after` while slices follow one another is left to the next run, which sees another version.
-  const began = checkpoint.after === undefined ? version : checkpoint.version;
+  let began = checkpoint.after === undefined ? version : checkpoint.version;
   const { after = '' } = checkpoint;
-  if (checkpoint.after === undefined && tooLarge.length > 0) {
-    run.log(`Larger than ${MAX_DOCUMENT_BYTES} bytes: ${tooLarge.slice(0, 10).join(', ')}`);
-    run.count({ failed: tooLarge.length });
+  const fail = (reason: string, paths: readonly string[]) => {
+    if (paths.length === 0) return;
+    run.log(`${reason}: ${paths.slice(0, 10).join(', ')}`);
+    run.count({ failed: paths.length });
+  };
+  if (checkpoint.after === undefined) {
+    fail(`Larger than ${MAX_DOCUMENT_BYTES} bytes`, tooLarge);
+    fail('Could not be read', unreadable);
   }
+  if (unreadable.length > 0) began = undefined;
   const sighting = { connector, runId, fullStartedAt: new Date(order.fullStartedAt ?? 0) };
   const stored = await documents.listFingerprints(connector);
   const left = entries.filter(({ path }) => path > after);
@@ -61,28 +69,39 @@ export async function crawlSource(
   for (const batch of toBatches(left)) {
     if (run.isCancelled()) return 'continue';
     const changed = batch.filter(({ path, fingerprint }) => stored.get(path) !== fingerprint);
-    const read = changed.length === 0 ? [] : await source.read(changed);
+    const read = changed.length === 0 ? [] : await source.read(changed, run.signal);
     const texts = read.filter((document): document is SourceDocument => document.content !== undefined);
     if (texts.length > 0) await documents.save(sighting, texts);
-    const unchanged = batch.filter((entry) => !changed.includes(entry)).map(({ path }) => path);
-    if (mode === 'full' && unchanged.length > 0) await documents.markSeen(sighting, unchanged);
+    const unchanged = toPaths(batch.filter((entry) => !changed.includes(entry)));
+    const readPaths = new Set(toPaths(read));
+    const failed = toPaths(changed).filter((path) => !readPaths.has(path));
+    if (failed.length > 0) began = undefined;
+    fail('Could not be read', failed);
+    // What could not be read keeps its last text.
+    if (mode === 'full') await documents.markSeen(sighting, [...unchanged, ...failed]);
+    // What has become binary has no text any more.
+    const binary = toPaths(read.filter(({ path, content }) => content === undefined && stored.has(path)));
+    if (binary.length > 0) await documents.markGone(sighting, binary);
     const bytes = texts.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0);
-    const failed = changed.length - read.length;
-    if (failed > 0) run.log(`${failed} documents could not be read, up to ${batch.at(-1)?.path}`);
-    run.count({ items: texts.length + (mode === 'full' ? unchanged.length : 0), failed, bytes });
+    const items = texts.length + (mode === 'full' ? unchanged.length : 0);
+    run.count({ items, deleted: binary.length, bytes });
     run.checkpoint({ version: began, after: batch.at(-1)?.path });
     done += batch.length;
     run.progress((100 * done) / entries.length);
     const isSliceDone = run.isTimeUp() || done - before >= documentsPerSlice;
     if (isSliceDone && done < entries.length) return 'continue';
   }
-  if (mode === 'incremental') {
-    const present = new Set(entries.map(({ path }) => path));
-    const gone = [...stored.keys()].filter((path) => !present.has(path));
-    if (gone.length > 0) await documents.markGone(sighting, gone);
+  const present = new Set(toPaths(entries));
+  const absent = [...stored.keys()].filter((path) => !present.has(path));
+  const isUnknown = (path: string) => unreadable.some((one) => path === one || path.startsWith(`${one}/`));
+  if (mode === 'full') {
+    // After it, the index drops what was not seen.
+    await documents.markSeen(sighting, absent.filter(isUnknown));
+  } else {
+    const gone = absent.filter((path) => !isUnknown(path));
+    await documents.markGone(sighting, gone);
     run.count({ deleted: gone.length });
   }
-  // After a full crawl, the index drops what was not seen.
   run.checkpoint({ version: began });
   return undefined;
 }

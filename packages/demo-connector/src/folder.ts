@@ -26,33 +26,38 @@ export function createFolder(folder: string): Source {
       const root = await realpath(folder);
       const documents: SourceDocument[] = [];
       for (const { path } of entries) {
-        const document = await withFile(join(root, path), async ({ fingerprint, readText }) => {
-          const content = await readText();
-          return content === undefined ? undefined : { path, fingerprint, format: toFormat(path), content };
-        });
-        if (document) documents.push(document);
+        const file = await readFile(join(root, path));
+        if (file) documents.push({ path, format: toFormat(path), ...file });
       }
       return documents;
     },
   };
 }
 
+const isGone = (error: unknown): boolean =>
+  ['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '');
+
 /** @param root - a real path. @throws Error when the folder itself can't be read. */
 async function list(root: string): Promise<Listing> {
   const entries: Entry[] = [];
   const tooLarge: string[] = [];
+  const unreadable: string[] = [];
   const folders = [root];
+  const toPath = (absolutePath: string) => relative(root, absolutePath).split(sep).join('/');
+  /** Whatever is not known to be gone must not be taken for deleted. */
+  const onError = (absolutePath: string) => (error: unknown) => {
+    if (absolutePath === root) throw error;
+    if (!isGone(error)) unreadable.push(toPath(absolutePath));
+    return undefined;
+  };
   for (let folder = folders.shift(); folder !== undefined; folder = folders.shift()) {
-    const found = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
-      if (folder === root) throw error;
-      return [];
-    });
-    for (const entry of found) {
+    const found = await readdir(folder, { withFileTypes: true }).catch(onError(folder));
+    for (const entry of found ?? []) {
       const absolutePath = join(folder, entry.name);
       if (entry.isDirectory() && !isIgnored(entry.name)) folders.push(absolutePath);
       if (!entry.isFile() || !isDocument(entry.name)) continue;
-      const path = relative(root, absolutePath).split(sep).join('/');
-      const stats = await lstat(absolutePath).catch(() => undefined);
+      const path = toPath(absolutePath);
+      const stats = await lstat(absolutePath).catch(onError(absolutePath));
       if (!stats) continue;
       if (stats.size > MAX_DOCUMENT_BYTES) tooLarge.push(path);
       else entries.push({ path, fingerprint: toFingerprint(stats), bytes: stats.size });
@@ -61,15 +66,7 @@ async function list(root: string): Promise<Listing> {
   entries.sort(byPath);
   const hash = createHash('sha256');
   for (const { path, fingerprint } of entries) hash.update(`${path}\0${fingerprint}\0`);
-  return { version: hash.digest('hex'), entries, tooLarge };
-}
-
-/** A file as it was when it was opened. */
-export interface ReadFile {
-  /** Changes with every change of the file. */
-  readonly fingerprint: string;
-  /** @returns undefined for a file that is too large. */
-  readText(): Promise<string | undefined>;
+  return { version: hash.digest('hex'), entries, tooLarge, unreadable };
 }
 
 /**
@@ -83,32 +80,28 @@ async function isFileAt(handle: FileHandle, path: string): Promise<boolean> {
 }
 
 /**
- * Opens a file and hands it to `use`.
+ * Reads a file.
  *
- * @returns undefined for a file that is gone, that can't be read, that is no regular file any more, or that has become a
- *   symbolic link since it was listed, or lies below one.
+ * @returns undefined for a file that is gone, that can't be read, that is too large or no regular file any more, or that has
+ *   become a symbolic link since it was listed, or lies below one.
  */
-export async function withFile<T>(
+export async function readFile(
   absolutePath: string,
-  use: (file: ReadFile) => Promise<T>,
-): Promise<T | undefined> {
+): Promise<Pick<SourceDocument, 'fingerprint' | 'content'> | undefined> {
   // Opening a named pipe would wait for a writer.
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   const handle = await open(absolutePath, flags).catch(() => undefined);
   if (!handle) return undefined;
   try {
-    if (!(await isFileAt(handle, absolutePath).catch(() => false))) return undefined;
+    if (!(await isFileAt(handle, absolutePath))) return undefined;
     const stats = await handle.stat();
     const { size } = stats;
-    return await use({
-      fingerprint: toFingerprint(stats),
-      readText: async () => {
-        if (size > MAX_DOCUMENT_BYTES) return undefined;
-        // Text that is appended in the meantime is read in the next run.
-        const { bytesRead, buffer } = await handle.read(Buffer.alloc(size), 0, size, 0);
-        return buffer.toString('utf8', 0, bytesRead);
-      },
-    });
+    if (size > MAX_DOCUMENT_BYTES) return undefined;
+    // Text that is appended in the meantime is read in the next run.
+    const { bytesRead, buffer } = await handle.read(Buffer.alloc(size), 0, size, 0);
+    return { fingerprint: toFingerprint(stats), content: buffer.toString('utf8', 0, bytesRead) };
+  } catch {
+    return undefined;
   } finally {
     await handle.close();
   }

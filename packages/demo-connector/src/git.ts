@@ -1,14 +1,14 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import type { SourceDocument } from '@platform/demo-knowledge/documents';
 import { type Binary, byPath, type Entry, MAX_DOCUMENT_BYTES, type Source, toFormat } from './source.js';
 
 const run = promisify(execFile);
-const MAX_LIST_BYTES = 256 * MAX_DOCUMENT_BYTES;
+const MAX_OUTPUT_BYTES = 256 * MAX_DOCUMENT_BYTES;
+const GIT_TIMEOUT_MS = 600_000;
 const NEWLINE = 10;
 
 /**
@@ -38,39 +38,42 @@ export function createRepository({
     GIT_ALLOW_PROTOCOL: 'file:git:http:https:ssh',
   };
 
-  async function git(...args: string[]): Promise<string> {
+  async function git(args: readonly string[], signal: AbortSignal, input = ''): Promise<Buffer> {
     try {
-      const options = { env, encoding: 'utf8' as const, maxBuffer: MAX_LIST_BYTES };
-      return (await run('git', ['-C', mirror, ...args], options)).stdout;
+      const running = run('git', ['-C', mirror, ...args], {
+        env,
+        signal,
+        timeout: GIT_TIMEOUT_MS,
+        encoding: 'buffer',
+        maxBuffer: MAX_OUTPUT_BYTES,
+      });
+      // Git may end without having read everything, and then says why.
+      running.child.stdin?.on('error', () => undefined).end(input);
+      return (await running).stdout;
     } catch (error) {
-      const { stderr = '', message } = error as Error & { stderr?: string };
-      throw new Error(`git ${args[0]}: ${stderr.trim() || message}`, { cause: error });
+      signal.throwIfAborted();
+      const { stderr, killed, message } = error as Error & { stderr?: Buffer; killed?: boolean };
+      const reason = killed ? `did not end within ${GIT_TIMEOUT_MS / 1_000} s` : stderr?.toString().trim();
+      throw new Error(`git ${args[0]}: ${reason || message}`, { cause: error });
     }
   }
 
-  /** The mirror is made anew where that is needed, so a part of one that an interrupted crawl has left does no harm. */
-  async function fetchHead(): Promise<string> {
+  /** Creates the mirror if needed, so a partial one that an interrupted crawl has left does no harm. */
+  async function fetchHead(signal: AbortSignal): Promise<string> {
     await mkdir(mirror, { recursive: true });
-    await git('init', '--bare', '--quiet');
-    await git(
-      'fetch',
-      '--quiet',
-      '--no-tags',
-      '--depth=1',
-      '--force',
-      '--',
-      repository,
-      '+HEAD:refs/crawl/head',
-    );
-    return (await git('rev-parse', 'refs/crawl/head')).trim();
+    await git(['init', '--bare', '--quiet'], signal);
+    const options = ['--quiet', '--no-tags', '--depth=1', '--force'];
+    await git(['fetch', ...options, '--', repository, '+HEAD:refs/crawl/head'], signal);
+    return (await git(['rev-parse', 'refs/crawl/head'], signal)).toString().trim();
   }
 
   return {
-    async list() {
-      const commit = await fetchHead();
+    async list(signal) {
+      const commit = await fetchHead(signal);
       const entries: Entry[] = [];
       const tooLarge: string[] = [];
-      for (const line of (await git('ls-tree', '-r', '-z', '--long', commit)).split('\0')) {
+      const listed = await git(['ls-tree', '-r', '-z', '--long', commit], signal);
+      for (const line of listed.toString().split('\0')) {
         // Links and submodules have other modes.
         const [, id, size, path] = /^100\d{3} blob (\w+) +(\d+)\t([^]+)$/.exec(line) ?? [];
         if (id === undefined || path === undefined) continue;
@@ -78,16 +81,14 @@ export function createRepository({
         if (Number(size) > MAX_DOCUMENT_BYTES) tooLarge.push(path);
         else entries.push({ path, fingerprint: id, bytes: Number(size) });
       }
-      return { version: commit, entries: entries.toSorted(byPath), tooLarge };
+      // Another part of the same commit is another version.
+      const version = without === undefined ? commit : `${commit} without ${without}`;
+      return { version, entries: entries.toSorted(byPath), tooLarge, unreadable: [] };
     },
 
-    async read(entries) {
-      const child = spawn('git', ['-C', mirror, 'cat-file', '--batch'], {
-        env,
-        stdio: ['pipe', 'pipe', 'ignore'],
-      });
-      child.stdin.end(entries.map(({ fingerprint }) => `${fingerprint}\n`).join(''));
-      const output = await buffer(child.stdout);
+    async read(entries, signal) {
+      const ids = entries.map(({ fingerprint }) => `${fingerprint}\n`).join('');
+      const output = await git(['cat-file', '--batch'], signal, ids);
       const documents: (SourceDocument | Binary)[] = [];
       let offset = 0;
       for (const { path, fingerprint } of entries) {

@@ -17,14 +17,16 @@ export interface Listing {
   readonly entries: readonly Entry[];
   /** What is too large to be read. */
   readonly tooLarge: readonly string[];
+  /** Documents, and folders with all below them, of which nothing is known, since they could not be looked at. */
+  readonly unreadable: readonly string[];
 }
 
 /** Where a connector reads from. */
 export interface Source {
   /** @throws Error when the source is out of reach; nothing is deleted then. */
-  list(): Promise<Listing>;
+  list(signal: AbortSignal): Promise<Listing>;
   /** @returns the documents that could be read, and those that are no text, whose content is undefined. */
-  read(entries: readonly Entry[]): Promise<readonly (SourceDocument | Binary)[]>;
+  read(entries: readonly Entry[], signal: AbortSignal): Promise<readonly (SourceDocument | Binary)[]>;
 }
 
 export interface Binary {

@@ -1,4 +1,5 @@
-import { mkdir, rename, rm, symlink, utimes } from 'node:fs/promises';
+import fs, { mkdir, rename, rm, symlink, utimes } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { createFolder } from '../src/folder.js';
 import { startCrawls } from './crawls.js';
@@ -7,7 +8,23 @@ let crawls: Awaited<ReturnType<typeof startCrawls>>;
 beforeAll(async () => {
   crawls = await startCrawls((parent) => createFolder(join(parent, 'pages')));
 });
+afterEach(() => {
+  jest.restoreAllMocks();
+  syncBuiltinESMExports();
+});
 afterAll(() => crawls.close());
+
+/** Refuses access to a path, even to root. */
+function refuse(method: 'readdir' | 'open', path: string): void {
+  const original = fs[method] as (...args: unknown[]) => Promise<unknown>;
+  const refused = async (...args: unknown[]) => {
+    if (args[0] === join(crawls.parent, path)) throw Object.assign(new Error('refused'), { code: 'EACCES' });
+    return original(...args);
+  };
+  jest.spyOn(fs, method).mockImplementation(refused as never);
+  // So that modules that import it by its name get it too.
+  syncBuiltinESMExports();
+}
 
 test('brings the documents of a folder, and nothing else, follows no symbolic link, and counts', async () => {
   await crawls.write('pages/cats.md', 'Cats purr.');
@@ -60,7 +77,29 @@ test('a full crawl sees everything again', async () => {
   expect(await crawls.run('full')).toMatchObject({ mode: 'full', items: 4 });
 });
 
-test('a folder that is away fails the run, and deletes nothing', async () => {
+test.each(['full', undefined] as const)(
+  'what cannot be read keeps its text, counts as failed, and is tried again: mode %s',
+  async (mode) => {
+    const before = await crawls.read();
+    refuse('readdir', 'pages/deep/er');
+    await crawls.write('pages/cats.md', `Cats hiss, ${mode}.`);
+    refuse('open', 'pages/cats.md');
+    const run = await crawls.run(mode);
+    // With the one that is too large.
+    expect([run.outcome, run.failed]).toEqual(['completed', 3]);
+    expect(run.log.map(({ message }: { message: string }) => message).slice(1)).toEqual([
+      'Could not be read: deep/er',
+      'Could not be read: cats.md',
+    ]);
+    expect(await crawls.read()).toEqual(before);
+    jest.restoreAllMocks();
+    syncBuiltinESMExports();
+    expect(await crawls.run()).toMatchObject({ mode: 'incremental', items: 1, deleted: 0, failed: 1 });
+    expect(await crawls.read()).toEqual({ ...before, 'cats.md': `Cats hiss, ${mode}.` });
+  },
+);
+
+test('a folder that is unavailable fails the run, and deletes nothing', async () => {
   const before = await crawls.read();
   await rename(join(crawls.parent, 'pages'), join(crawls.parent, 'away'));
   const run = await crawls.run();

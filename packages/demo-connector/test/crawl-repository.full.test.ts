@@ -1,5 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir } from 'node:fs/promises';
+import { once } from 'node:events';
+import { mkdir, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { createRepository } from '../src/git.js';
 import { startCrawls } from './crawls.js';
@@ -23,15 +25,12 @@ const commit = (): void => {
   git('commit', '--quiet', '--message', 'change');
 };
 
+const openRepository = (parent: string, without?: string, repository = join(parent, 'project')) =>
+  createRepository({ repository, cacheDir: join(parent, 'mirrors'), without, environment: process.env });
+const { signal } = new AbortController();
+
 beforeAll(async () => {
-  crawls = await startCrawls((parent) =>
-    createRepository({
-      repository: join(parent, 'project'),
-      cacheDir: join(parent, 'mirrors'),
-      without: 'left/',
-      environment: process.env,
-    }),
-  );
+  crawls = await startCrawls((parent) => openRepository(parent, 'left/'));
   await mkdir(join(crawls.parent, 'project'));
   git('init', '--quiet', '--initial-branch', 'trunk');
 });
@@ -74,7 +73,42 @@ test('an incremental crawl follows commits, also when history was rewritten', as
   expect((await crawls.run()).log[0].message).toBe('Nothing has changed since the last run.');
 });
 
-test('a repository that is away fails the run with the words of Git', async () => {
+test('a file that becomes binary has no text any more', async () => {
+  await crawls.write('project/README.md', '# Birds');
+  commit();
+  await crawls.run();
+  expect(await crawls.read()).toMatchObject({ 'README.md': '# Birds' });
+  await crawls.write('project/README.md', Buffer.from([0, 1, 2]));
+  commit();
+  expect(await crawls.run()).toMatchObject({ outcome: 'completed', deleted: 1 });
+  expect(await crawls.read()).toMatchObject({ 'README.md': null });
+});
+
+test('another part of the same commit is another version', async () => {
+  const list = async (without?: string) =>
+    (await openRepository(crawls.parent, without).list(signal)).version;
+  expect(new Set([await list(), await list('left/'), await list('src/')]).size).toBe(3);
+  expect(await list('left/')).toBe(await list('left/'));
+});
+
+test('reading fails with the words of Git, rather than with nothing', async () => {
+  const repository = openRepository(crawls.parent);
+  const { entries } = await repository.list(signal);
+  await rm(join(crawls.parent, 'mirrors'), { recursive: true });
+  await expect(repository.read(entries, signal)).rejects.toThrow(/^git cat-file: .*No such file/);
+});
+
+test('a server that does not answer is given up when the run is over', async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `git://127.0.0.1:${(server.address() as AddressInfo).port}/project`;
+  const over = new AbortController();
+  server.on('connection', () => over.abort(new Error('over')));
+  await expect(openRepository(crawls.parent, undefined, url).list(over.signal)).rejects.toThrow('over');
+  server.close();
+});
+
+test('a repository that is unavailable fails the run with the words of Git', async () => {
   git('branch', '--move', 'new', 'elsewhere');
   git('symbolic-ref', 'HEAD', 'refs/heads/none');
   const run = await crawls.run();

@@ -43,17 +43,22 @@ export async function startCrawls(createSource: (parent: string) => Source) {
       await mkdir(join(parent, path, '..'), { recursive: true });
       await writeFile(join(parent, path), text);
     },
-    /** Runs the connector. @returns the run when it has ended. */
+    /** Runs the connector, and drops what a full crawl has not seen, as demo-knowledge does. @returns the run when it has ended. */
     async run(mode?: 'full') {
       const requested = await call('POST', '/files_1/run', mode && { mode });
       const path = `/files_1/runs/${requested.body.data.runId}`;
-      return waitFor(
+      const run = await waitFor(
         async () => {
           const { data } = (await call('GET', path)).body;
           return ['completed', 'failed'].includes(data.outcome) && data;
         },
         { what: 'the end of the run' },
       );
+      if (run.outcome === 'completed' && run.mode === 'full') {
+        const fullStartedAt = new Date(Number(run.event.payload.fullStartedAt));
+        await documents.markUnseen({ connector: 'files_1', runId: run.runId, fullStartedAt });
+      }
+      return run;
     },
     /** Returns the contents by path; null is gone. */
     async read(): Promise<Record<string, string | null>> {

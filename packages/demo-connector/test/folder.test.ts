@@ -3,7 +3,7 @@ import fs, { mkdir, mkdtemp, realpath, rename, rm, symlink, writeFile } from 'no
 import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { withFile } from '../src/folder.js';
+import { readFile } from '../src/folder.js';
 
 let parent: string;
 let absolutePath: string;
@@ -22,7 +22,7 @@ afterEach(async () => {
   await rm(parent, { recursive: true });
 });
 
-const read = () => withFile(absolutePath, ({ readText }) => readText());
+const read = async () => (await readFile(absolutePath))?.content;
 
 async function swapForLink(): Promise<void> {
   await rename(join(parent, 'pages'), join(parent, 'moved'));
