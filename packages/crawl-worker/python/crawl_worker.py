@@ -17,6 +17,7 @@ One file without dependencies, for Python 3.9 or newer: copy it next to your con
 
 import email.utils
 import json
+import math
 import os
 import random
 import signal
@@ -34,11 +35,11 @@ _WAIT_MS = 25_000
 _CLAIM_TIMEOUT_S = _WAIT_MS / 1_000 + 10
 _REQUEST_TIMEOUT_S = 10
 _REPORT_INTERVAL_S = 1.0
-# The end of a slice may be repeated, even when the lease has expired in the meantime.
-_FINISH_PATIENCE_S = 60
+# How long the end of a slice is retried, even when the lease has expired in the meantime.
+_FINISH_RETRY_S = 60
 _MAX_PAUSE_S = 30
-# The part of the slice's time after which the crawl should return.
-_SLICE_PART = 0.8
+# The fraction of the slice's time after which the crawl should return.
+_SLICE_FRACTION = 0.8
 # The Date header has whole seconds, and the response was under way for a while.
 _CLOCK_MARGIN_S = 1.5
 _MAX_CHECKPOINT_BYTES = 65_536
@@ -57,7 +58,7 @@ class RequestError(Exception):
 
 
 class _LeaseLost(Exception):
-    """Why the platform must not be told how the crawl ended."""
+    """Why the outcome of the crawl must not be reported."""
 
 
 class _Stopped(BaseException):
@@ -128,7 +129,7 @@ class Run:
         self._stopping = stopping
         self._on_error = on_error
         now = time.monotonic()
-        self._time_up_at = now + (to_local(claimed["deadline"]) - now) * _SLICE_PART
+        self._time_up_at = now + (to_local(claimed["deadline"]) - now) * _SLICE_FRACTION
         self._lease_end = to_local(claimed["leaseUntil"])
         self._lease_s = self._lease_end - now
         self._lock = threading.Lock()
@@ -142,7 +143,7 @@ class Run:
         self._crawled = threading.Event()
 
     def is_cancelled(self):
-        """Returns whether the crawl has to stop. It may then return or raise: the platform is told what is true."""
+        """Returns whether the crawl has to stop. It may then return or raise; the kit reports the right outcome."""
         return self._ended is not None or self._stopping.is_set()
 
     def is_time_up(self):
@@ -150,7 +151,9 @@ class Run:
         return time.monotonic() >= self._time_up_at
 
     def progress(self, percent):
-        """Reports how much of the whole run is done, from 0 to 100."""
+        """Reports how much of the whole run is done, from 0 to 100. NaN changes nothing."""
+        if math.isnan(percent):
+            return
         with self._lock:
             self._progress = min(100, max(0, percent))
             self._is_changed = True
@@ -259,15 +262,13 @@ class Run:
         body = {"lease": self._lease, "state": state, **self._unsent()}
         if reason is not None:
             body["reason"] = reason[:_MAX_REASON_CHARACTERS]
-        until = time.monotonic() + _FINISH_PATIENCE_S
+        until = time.monotonic() + _FINISH_RETRY_S
         failures = 0
         while True:
             try:
                 self._client.post(f"{self._id}/finish", body, _REQUEST_TIMEOUT_S)
                 return
             except Exception as error:
-                if _is_lost(error):
-                    return
                 if not _is_transient(error) or time.monotonic() > until:
                     self._on_error(f"Failed to finish the run {self._id}: {error}")
                     return

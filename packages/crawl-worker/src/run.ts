@@ -14,11 +14,11 @@ import {
 export interface CrawlRun {
   /** Aborted when the crawl has to stop: it was cancelled, the lease is lost, or the worker stops. */
   readonly signal: AbortSignal;
-  /** Returns whether the crawl has to stop. It may then return or throw: the platform is told what is true. */
+  /** Returns whether the crawl has to stop. It may then return or throw; the kit reports the right outcome. */
   isCancelled(): boolean;
   /** Returns whether most of the slice's time is over, so that the crawl should return `continue`. */
   isTimeUp(): boolean;
-  /** @param percent - of the whole run, from 0 to 100. */
+  /** @param percent - of the whole run, from 0 to 100. NaN, as of nothing, changes nothing. */
   progress(percent: number): void;
   /** Adds to the counters. */
   count(more: Partial<Counters>): void;
@@ -48,12 +48,12 @@ const MAX_LINE_CHARACTERS = 1_024;
 const MAX_REASON_CHARACTERS = 2_000;
 const REPORT_INTERVAL_MS = 1_000;
 const MAX_REQUEST_MS = 10_000;
-/** The end of a slice may be repeated, even when the lease has expired in the meantime. */
-const FINISH_PATIENCE_MS = 60_000;
-/** The part of the slice's time after which the crawl should return. */
-const SLICE_PART = 0.8;
+/** How long the end of a slice is retried, even when the lease has expired in the meantime. */
+const FINISH_RETRY_MS = 60_000;
+/** The fraction of the slice's time after which the crawl should return. */
+const SLICE_FRACTION = 0.8;
 
-/** Why the platform must not be told how the crawl ended. */
+/** Why the outcome of the crawl must not be reported. */
 class LeaseLost extends Error {}
 
 interface Context {
@@ -72,7 +72,7 @@ export async function performRun(
   const { order, lease, toLocal } = claimed;
   const path = (action: string) => `${order.runId}/${action}`;
   const startedAt = performance.now();
-  const timeUpAt = startedAt + (toLocal(claimed.deadline) - startedAt) * SLICE_PART;
+  const timeUpAt = startedAt + (toLocal(claimed.deadline) - startedAt) * SLICE_FRACTION;
   let leaseEnd = toLocal(claimed.leaseUntil);
   const leaseMs = leaseEnd - startedAt;
   /** Aborted when the claim is over, with the reason. */
@@ -91,6 +91,7 @@ export async function performRun(
     isCancelled: () => signal.aborted,
     isTimeUp: () => performance.now() >= timeUpAt,
     progress(percent) {
+      if (Number.isNaN(percent)) return;
       progress = Math.min(100, Math.max(0, percent));
       isChanged = true;
     },
@@ -158,7 +159,7 @@ export async function performRun(
     }
   }
 
-  /** @returns what is true of the slice, if the platform has to be told. */
+  /** @returns the outcome of the slice; undefined if there is nothing to report. */
   function toState(outcome: { readonly value: unknown } | { readonly error: Error }) {
     const reason: unknown = ended.signal.reason;
     if (isLost(reason)) return undefined;
@@ -174,13 +175,12 @@ export async function performRun(
     // A refused checkpoint must not prevent that its refusal is reported.
     const unsent = ended.signal.aborted ? { counters } : readUnsent();
     const body = { lease, ...unsent, state: state.state, ...(reason !== undefined && { reason }) };
-    const until = performance.now() + FINISH_PATIENCE_MS;
+    const until = performance.now() + FINISH_RETRY_MS;
     for (let failures = 1; ; failures += 1) {
       try {
         await post(path('finish'), body, { timeoutMs: MAX_REQUEST_MS });
         return;
       } catch (error) {
-        if (isLost(error)) return;
         if (!isTransient(error) || performance.now() > until) {
           onError(`Failed to finish the run ${order.runId}: ${(error as Error).message}`);
           return;

@@ -25,16 +25,32 @@ const WAIT_MS = 25_000;
 const CLAIM_TIMEOUT_MS = WAIT_MS + 10_000;
 
 /**
- * Claims runs and crawls them, until it is told to stop: then the current run is released for another worker.
+ * Claims runs and crawls them, until it has to stop: then the current run is released for another worker.
  *
  * @throws RequestError when the platform refuses the token or the connectors.
  */
 export async function serve(options: ServeOptions): Promise<void> {
-  const {
-    crawl,
-    signal = abortedBySignals(),
-    onError = (message) => process.stderr.write(`${message}\n`),
-  } = options;
+  if (options.signal) return serveUntil(options.signal, options);
+  const controller = new AbortController();
+  const names = ['SIGTERM', 'SIGINT'] as const;
+  const unlisten = () => {
+    for (const name of names) process.off(name, stop);
+  };
+  // A second signal ends the process, as nothing handles it any more.
+  const stop = () => {
+    unlisten();
+    controller.abort();
+  };
+  for (const name of names) process.on(name, stop);
+  try {
+    await serveUntil(controller.signal, options);
+  } finally {
+    unlisten();
+  }
+}
+
+async function serveUntil(signal: AbortSignal, options: ServeOptions): Promise<void> {
+  const { crawl, onError = (message) => process.stderr.write(`${message}\n`) } = options;
   const post = createPost(options);
   let failures = 0;
   while (!signal.aborted) {
@@ -60,18 +76,6 @@ async function claim(post: Post, { connectors, instances, worker }: ServeOptions
     { timeoutMs: CLAIM_TIMEOUT_MS, signal },
   );
   return reply.body && { ...reply.body, toLocal: reply.toLocal };
-}
-
-/** The first signal stops in order; a second one ends the process, as nothing handles it any more. */
-function abortedBySignals(): AbortSignal {
-  const controller = new AbortController();
-  const names = ['SIGTERM', 'SIGINT'] as const;
-  const stop = () => {
-    for (const name of names) process.off(name, stop);
-    controller.abort();
-  };
-  for (const name of names) process.on(name, stop);
-  return controller.signal;
 }
 
 const describe = (error: unknown): string => {

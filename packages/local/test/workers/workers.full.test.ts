@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { serve } from '@platform/crawl-worker';
 import { callUrl, describeWith, waitFor } from '@platform/testing';
 import { makeDataDir, type Platform, printed, startPlatform } from '../platform.js';
 
@@ -137,7 +138,7 @@ function testKit(language: Language): void {
     startWorker(language, 'one');
     const runId = await requestRun({ pages: 30, failAt: 15, pauseMs: 5 });
     const run = await waitForOutcome(runId, 'completed');
-    expect(run.attemptLog[0].reason).toBe('The source is away');
+    expect(run.attemptLog[0].reason).toBe('The source is unavailable');
     expect(run.items).toBe(30);
     expect(await readPages()).toEqual(upTo(30));
   });
@@ -206,6 +207,35 @@ function testKit(language: Language): void {
 
 describe('the TypeScript kit', () => {
   testKit('TypeScript');
+
+  test('reports the refusal of the end of a run', async () => {
+    const stopping = new AbortController();
+    const errors: string[] = [];
+    const serving = serve({
+      url: `http://127.0.0.1:${platform.port}`,
+      token,
+      connectors: ['wiki_1'],
+      signal: stopping.signal,
+      onError: (message) => errors.push(message),
+      async crawl({ runId }) {
+        await call('POST', `${CRAWL}/wiki_1/runs/${runId}/cancel`);
+      },
+    });
+    const runId = await requestRun({});
+    await waitFor(() => errors.length > 0, { what: 'the refusal' });
+    expect(errors[0]).toContain(`Failed to finish the run ${runId}: The platform answered 409`);
+    stopping.abort();
+    await serving;
+  });
+
+  test('leaves no listener of signals behind', async () => {
+    const count = () => process.listenerCount('SIGTERM') + process.listenerCount('SIGINT');
+    const before = count();
+    const url = `http://127.0.0.1:${platform.port}`;
+    const crawl = () => Promise.resolve(undefined);
+    await expect(serve({ url, token: 'none', connectors: ['wiki_1'], crawl })).rejects.toThrow('401');
+    expect(count()).toBe(before);
+  });
 });
 describeWith('python', 'the Python kit', () => {
   testKit('Python');
@@ -238,15 +268,20 @@ describeWith('python', 'the Python kit', () => {
       stdio: 'ignore',
     });
     const exited = once(child, 'exit');
-    const run = await waitFor(
-      async () => {
-        const { data } = (await call('GET', `${CRAWL}/mail_1/runs/${body.data.runId}`)).body;
-        return data.outcome === 'completed' && data;
-      },
-      { what: 'the end of the run' },
-    );
+    const waitForEnd = (runId: string) =>
+      waitFor(
+        async () => {
+          const { data } = (await call('GET', `${CRAWL}/mail_1/runs/${runId}`)).body;
+          return data.outcome === 'completed' && data;
+        },
+        { what: 'the end of the run' },
+      );
+    const run = await waitForEnd(body.data.runId);
+    expect(run.items).toBeGreaterThan(0);
+    const again = await call('POST', `${CRAWL}/mail_1/run`);
+    const next = await waitForEnd(again.body.data.runId);
+    expect(next).toMatchObject({ mode: 'incremental', items: 0 });
     child.kill('SIGTERM');
     expect(await exited).toEqual([0, null]);
-    expect(run.items).toBeGreaterThan(0);
   });
 });
