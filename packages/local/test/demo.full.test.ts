@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { inspectProcess } from '@platform/embedded';
 import { describeWith } from '@platform/testing';
 import { START_MS } from './agent-platform.js';
 import { living, makeDataDir, type Platform, printed, startPlatform, until } from './platform.js';
@@ -132,20 +133,21 @@ describe('a start', () => {
 
 describe('a later start without it', () => {
   beforeAll(async () => {
+    const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 15 };
+    await call('POST', `${CRAWL}/code_1/schedule`, { scheduleConfig, worker: 'pull' });
     await stop();
     await start(false);
   }, START_MS);
 
-  test('disables the mount, and pauses what nobody crawls now', async () => {
+  test('disables the mount, and pauses its own schedule, but not the one of an administrator', async () => {
     const { data } = await call('GET', '/api/v1/mcp-servers');
     expect(data).toMatchObject([{ name: 'knowledge', isEnabled: false }]);
     const agent = await connect('v2', ['kb:read', 'user:read']);
     expect(await agent.listNames()).toEqual(['whoami']);
     await agent.close();
-    for (const connector of ['files_1', 'code_1']) {
-      const { data: schedule } = await call('GET', `${CRAWL}/${connector}/schedule`);
-      expect([connector, schedule.state]).toEqual([connector, 'paused']);
-    }
+    const { data: own } = await call('GET', `${CRAWL}/files_1/schedule`);
+    const { data: replaced } = await call('GET', `${CRAWL}/code_1/schedule`);
+    expect([own.pausedAt, replaced.pausedAt]).toEqual([expect.any(String), null]);
   });
 });
 
@@ -184,5 +186,45 @@ describe('a later start with another folder', () => {
     const { data: full } = await call('GET', `${CRAWL}/files_1/runs/${data.runId}`);
     expect(full).toMatchObject({ mode: 'full', items: 1, deleted: 0 });
     await agent.close();
+  });
+});
+
+describe('a later start after decisions of an administrator', () => {
+  beforeAll(async () => {
+    const { data } = await call('GET', '/api/v1/mcp-servers');
+    await call('PATCH', `/api/v1/mcp-servers/${data[0].id}`, { isEnabled: false });
+    await stop();
+    // As one that was revoked, it is refused.
+    const path = join(dataDir.path, 'demo.json');
+    const state = JSON.parse(await readFile(path, 'utf8')) as object;
+    await writeFile(path, JSON.stringify({ ...state, workToken: 'none' }));
+    await start(true);
+  }, START_MS);
+
+  test('keeps a mount disabled, and replaces the service account whose token is refused', async () => {
+    expect(platform.output()).not.toContain('the demo does not run');
+    const { data: servers } = await call('GET', '/api/v1/mcp-servers');
+    expect(servers).toMatchObject([{ name: 'knowledge', isEnabled: false }]);
+    const { data: accounts } = await call('GET', '/api/v1/service-accounts');
+    expect(accounts).toMatchObject([{ name: 'Demo' }]);
+    await until(async () => (await findNewestRun('files_1')).outcome === 'completed');
+  });
+
+  test('goes on without a program of the demo that dies again and again', async () => {
+    const findConnector = async () => {
+      const found = await Promise.all((await platform.descendants()).map(inspectProcess));
+      return found.find((one) => one?.command.includes('demo-connector'))?.pid;
+    };
+    const killed = new Set<number>();
+    await until(async () => {
+      const pid = await findConnector();
+      if (pid !== undefined && !killed.has(pid)) {
+        process.kill(pid, 'SIGKILL');
+        killed.add(pid);
+      }
+      return platform.output().includes('demo-connector is not started again');
+    });
+    expect(killed.size).toBe(5);
+    expect((await call('GET', '/api/v1/users/me')).user.id).toEqual(expect.any(String));
   });
 });

@@ -2,7 +2,6 @@ import { showStep } from '@platform/config/progress.mjs';
 import type { Options } from '../../options.mjs';
 import type { AdminSession } from '../admin-session.js';
 import { ensureDatabases } from '../databases.js';
-import type { LaunchError } from '../launch-error.js';
 import type { Teardown } from '../teardown.js';
 import { disableDemoMount, mountDemoServer } from './mount.js';
 import { KNOWLEDGE_DATABASE, startConnector, startKnowledge } from './processes.js';
@@ -13,7 +12,6 @@ export interface DemoContext {
   readonly options: Options;
   readonly teardown: Teardown;
   readonly signal: AbortSignal;
-  onCrash(error: LaunchError): void;
 }
 
 export interface DemoSetup {

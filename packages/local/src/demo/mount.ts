@@ -16,20 +16,28 @@ interface ListedTool {
   readonly hash: string | null;
 }
 
-/** Creates the mount, or points the existing one to `url`. @returns its id. @throws Error. */
+/**
+ * Creates the mount, or points the existing one to `url`. One that an administrator has disabled stays so.
+ *
+ * @returns its id. @throws Error.
+ */
 async function createOrMove({ call }: AdminSession, dataDir: string, url: string): Promise<string> {
-  const fields = { url, credential: { kind: 'assertion' }, isEnabled: true };
-  const { mountId: known } = await readState(dataDir);
+  const fields = { url, credential: { kind: 'assertion' } };
+  const { mountId: known, isMountDisabled } = await readState(dataDir);
   if (known !== undefined) {
-    const moved = await call('PATCH', `${SERVERS}/${known}`, fields);
+    const body = { ...fields, ...(isMountDisabled && { isEnabled: true }) };
+    const moved = await call('PATCH', `${SERVERS}/${known}`, body);
     if (moved.status !== 404) {
       await assertOk(moved);
+      await changeState(dataDir, { isMountDisabled: false });
       return known;
     }
   }
-  const created = await assertOk(await call('POST', SERVERS, { name: MOUNT_NAME, ...fields }));
+  const created = await assertOk(
+    await call('POST', SERVERS, { name: MOUNT_NAME, ...fields, isEnabled: true }),
+  );
   const { server } = (await created.json()) as { server: { id: string } };
-  await changeState(dataDir, { mountId: server.id });
+  await changeState(dataDir, { mountId: server.id, isMountDisabled: false });
   return server.id;
 }
 
@@ -60,5 +68,7 @@ export async function disableDemoMount({ call }: AdminSession, dataDir: string):
   const found = await call('GET', `${SERVERS}/${id}`);
   if (!found.ok) return;
   const { server } = (await found.json()) as { server: { isEnabled: boolean } };
-  if (server.isEnabled) await call('PATCH', `${SERVERS}/${id}`, { isEnabled: false });
+  if (!server.isEnabled) return;
+  await assertOk(await call('PATCH', `${SERVERS}/${id}`, { isEnabled: false }));
+  await changeState(dataDir, { isMountDisabled: true });
 }

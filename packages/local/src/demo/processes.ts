@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { urlOfDatabase } from '../databases.js';
-import type { LaunchError } from '../launch-error.js';
 import { openLogFile } from '../log-file.js';
 import { startService } from '../service-process.js';
 import { supervise } from '../supervise.js';
@@ -35,7 +34,6 @@ interface Demo {
 interface Context {
   readonly teardown: Teardown;
   readonly signal: AbortSignal;
-  onCrash(error: LaunchError): void;
 }
 
 interface Program {
@@ -49,7 +47,7 @@ interface Program {
 async function startProgram(
   { name, env, healthUrl }: Program,
   logsDir: string,
-  { teardown, signal, onCrash }: Context,
+  { teardown, signal }: Context,
 ): Promise<void> {
   const program = fileURLToPath(new URL(`../../../${name}/dist/main.js`, import.meta.url));
   const log = await openLogFile(logsDir, name);
@@ -62,6 +60,9 @@ async function startProgram(
   const spawn = () => (child = start());
   teardown.add({ name, stop: () => child.stop(), kill: () => child.kill() });
   if (healthUrl !== undefined) await child.waitUntilReady(healthUrl, signal);
+  // The platform goes on without it.
+  const onCrash = ({ message }: Error) =>
+    process.stderr.write(`\n${message}\n${name} is not started again until the next npm start.\n`);
   void supervise({ name, url: healthUrl, log, spawn }, { signal, onCrash }, child);
 }
 

@@ -8,10 +8,15 @@ const SCHEDULE = {
   fullEvery: 'P7D',
 };
 
+interface Schedule {
+  /** `timestamp` is when it was created or replaced. */
+  readonly data: { readonly timestamp: string };
+}
+
 /**
  * Schedules the connectors that have no schedule yet, and runs them now. What was scheduled before and has no worker now
- * is paused. A schedule that is not the demo's stays as it is, and so does one that an administrator has paused or removed
- * since.
+ * is paused. A schedule that is not the demo's stays as it is, and so does one that an administrator has replaced, paused
+ * or removed since.
  *
  * @param served - the connectors that the demo's worker claims. @throws Error with the platform's response.
  */
@@ -21,22 +26,33 @@ export async function scheduleDemo(
   served: readonly string[],
 ): Promise<void> {
   const state = await readState(dataDir);
-  const [scheduled, paused] = [new Set(state.scheduled), new Set(state.paused)];
-  for (const connector of scheduled)
-    if (!served.includes(connector) && !paused.has(connector)) {
-      await call('POST', `${CRAWL}/${connector}/pause`);
-      paused.add(connector);
+  const schedules = { ...state.schedules };
+  const paused = new Set(state.paused);
+
+  /** @returns undefined when there is none. */
+  async function findSchedule(connector: string): Promise<Schedule | undefined> {
+    const response = await call('GET', `${CRAWL}/${connector}/schedule`);
+    if (response.status === 404) return undefined;
+    return ((await (await assertOk(response)).json()) as { data: Schedule }).data;
+  }
+  async function isOwn(connector: string): Promise<boolean> {
+    return (await findSchedule(connector))?.data.timestamp === schedules[connector];
+  }
+
+  for (const connector of Object.keys(schedules))
+    if (!served.includes(connector) && !paused.has(connector) && (await isOwn(connector))) {
+      // Refused when an administrator has paused it, who then decides when it resumes.
+      if ((await call('POST', `${CRAWL}/${connector}/pause`)).ok) paused.add(connector);
     }
   for (const connector of served) {
-    if (!scheduled.has(connector)) {
-      const { status } = await call('GET', `${CRAWL}/${connector}/schedule`);
-      if (status === 200) continue;
-      await assertOk(await call('POST', `${CRAWL}/${connector}/schedule`, SCHEDULE));
-      scheduled.add(connector);
-    }
+    if (schedules[connector] === undefined) {
+      if (await findSchedule(connector)) continue;
+      const created = await assertOk(await call('POST', `${CRAWL}/${connector}/schedule`, SCHEDULE));
+      schedules[connector] = ((await created.json()) as { data: { scheduledAt: string } }).data.scheduledAt;
+    } else if (!(await isOwn(connector))) continue;
     if (paused.delete(connector)) await call('POST', `${CRAWL}/${connector}/resume`);
-    // Refused when it is paused, removed or running already.
+    // Refused when it is paused or running already.
     await call('POST', `${CRAWL}/${connector}/run`);
   }
-  await changeState(dataDir, { scheduled: [...scheduled], paused: [...paused] });
+  await changeState(dataDir, { schedules, paused: [...paused] });
 }

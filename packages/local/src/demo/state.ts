@@ -7,11 +7,16 @@ import { join } from 'node:path';
  */
 export interface DemoState {
   readonly mountId?: string;
-  /** The tokens of the service account: for the events, and for the worker. */
+  /** Whether a start without the demo has disabled the mount. */
+  readonly isMountDisabled?: boolean;
+  /** The service account of the demo's programs. */
+  readonly accountId?: string;
+  /** Its tokens: for the events, and for the worker. */
   readonly readToken?: string;
   readonly workToken?: string;
-  /** The connectors that the demo has scheduled, and those of them that it has paused, as no worker claims them. */
-  readonly scheduled?: readonly string[];
+  /** The connectors that the demo has scheduled, with the time of that, which changes when a user replaces a schedule. */
+  readonly schedules?: Readonly<Record<string, string>>;
+  /** Those of them that it has paused, as no worker claims them. */
   readonly paused?: readonly string[];
 }
 

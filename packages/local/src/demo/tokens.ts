@@ -21,7 +21,7 @@ async function isAccepted(crawlUrl: string, method: string, path: string, token:
 
 /**
  * Returns the tokens of the demo's programs, each with the one scope that it needs. They belong to a service account, as
- * those of a real worker should; it is created again when one of them is no longer accepted.
+ * those of a real worker should; it is replaced when one of them is no longer accepted.
  *
  * @throws Error with the platform's response.
  */
@@ -29,7 +29,7 @@ export async function ensureTokens(
   { call }: AdminSession,
   { dataDir, crawlUrl }: { readonly dataDir: string; readonly crawlUrl: string },
 ): Promise<DemoTokens> {
-  const { readToken, workToken } = await readState(dataDir);
+  const { accountId, readToken, workToken } = await readState(dataDir);
   if (
     readToken !== undefined &&
     workToken !== undefined &&
@@ -37,8 +37,13 @@ export async function ensureTokens(
     (await isAccepted(crawlUrl, 'POST', '/work/claim', workToken))
   )
     return { readToken, workToken };
+  if (accountId !== undefined) {
+    const deleted = await call('DELETE', `${ACCOUNTS}/${accountId}`);
+    if (deleted.status !== 404) await assertOk(deleted);
+  }
   const created = await assertOk(await call('POST', ACCOUNTS, { name: 'Demo', role: 'admin' }));
   const { serviceAccount } = (await created.json()) as { serviceAccount: { id: string } };
+  await changeState(dataDir, { accountId: serviceAccount.id });
   const createToken = async (name: string, scope: string): Promise<string> => {
     const body = { name, scopes: [scope], expiryDays: EXPIRY_DAYS };
     const response = await assertOk(await call('POST', `${ACCOUNTS}/${serviceAccount.id}/tokens`, body));
