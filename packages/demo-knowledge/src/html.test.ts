@@ -10,3 +10,9 @@ test('keeps the headings and the text of HTML, and nothing that is not shown', (
 test('takes the title where there is no heading', () => {
   expect(toMarkdown('<head><title>Cats</title></head><p>Purr')).toBe('# Cats\n\nPurr');
 });
+
+test('takes the title of the document, not that of an image, and needs no end of the head', () => {
+  const html = '<title>Cats</title><body><svg><title>Logo</title></svg><p>Purr';
+  expect(toMarkdown(html)).toBe('# Cats\n\nPurr');
+  expect(toMarkdown(`<html><head>${html}`)).toBe('# Cats\n\nPurr');
+});

@@ -1,6 +1,6 @@
 import { Parser } from 'htmlparser2';
 
-const IGNORED = new Set(['script', 'style', 'noscript', 'template', 'svg', 'head']);
+const IGNORED = new Set(['script', 'style', 'noscript', 'template', 'svg']);
 const BLOCKS = new Set(
   'address article aside blockquote br dd div dl dt figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section table td th tr ul'.split(
     ' ',
@@ -15,7 +15,7 @@ export function toMarkdown(html: string): string {
   let isTitle = false;
   const parser = new Parser({
     onopentagname(name) {
-      if (name === 'title') isTitle = ignored < 2;
+      if (name === 'title') isTitle = ignored === 0;
       if (IGNORED.has(name)) ignored += 1;
       if (BLOCKS.has(name)) text += '\n';
       if (/^h[1-6]$/.test(name)) text += `\n${'#'.repeat(Number(name[1]))} `;

@@ -32,16 +32,30 @@ function splitAtHeadings(markdown: string): Section[] {
   }
   return sections
     .map(({ heading, lines }) => ({
-      heading: heading.slice(0, MAX_TITLE_CHARACTERS),
+      heading: cut(heading, MAX_TITLE_CHARACTERS),
       text: lines.join('\n').trim(),
     }))
     .filter(({ text }) => text !== '');
 }
 
+/** Cuts text after at most `length` characters, but not within one that takes two. */
+const cut = (text: string, length: number): string =>
+  text.slice(0, /[\uD800-\uDBFF]/.test(text[length - 1] ?? '') ? length - 1 : length);
+
+/** Splits at a blank line, the end of a line or a space in the second half of a part, in this order, if there is one. */
 function splitLong({ heading, text }: Section): Section[] {
   const parts: Section[] = [];
-  for (let start = 0; start < text.length; start += MAX_SECTION_CHARACTERS)
-    parts.push({ heading, text: text.slice(start, start + MAX_SECTION_CHARACTERS) });
+  let rest = text;
+  while (rest.length > MAX_SECTION_CHARACTERS) {
+    const part = cut(rest, MAX_SECTION_CHARACTERS);
+    const end = ['\n\n', '\n', ' ']
+      .map((separator) => part.lastIndexOf(separator))
+      .find((index) => index > MAX_SECTION_CHARACTERS / 2);
+    parts.push({ heading, text: part.slice(0, end).trimEnd() });
+    // The indentation of the next line stays.
+    rest = rest.slice(end ?? part.length).replace(/^(?:[ \t]*\n)+|^ +/, '');
+  }
+  if (rest !== '') parts.push({ heading, text: rest });
   return parts;
 }
 
@@ -50,11 +64,11 @@ export function parsePage(markdown: string, fallbackTitle: string): Page {
   // PostgreSQL cannot store NUL.
   const sections = splitAtHeadings(markdown.replaceAll('\0', ''));
   const title = sections.find(({ heading }) => heading !== '')?.heading ?? fallbackTitle;
-  return { title: title.slice(0, MAX_TITLE_CHARACTERS), sections: sections.flatMap(splitLong) };
+  return { title: cut(title, MAX_TITLE_CHARACTERS), sections: sections.flatMap(splitLong) };
 }
 
 /** Text has no headings, even where a line begins with `#`. */
 export const parseText = (text: string, title: string): Page => ({
-  title: title.slice(0, MAX_TITLE_CHARACTERS),
-  sections: splitLong({ heading: title.slice(0, MAX_TITLE_CHARACTERS), text: text.trim() }),
+  title: cut(title, MAX_TITLE_CHARACTERS),
+  sections: splitLong({ heading: cut(title, MAX_TITLE_CHARACTERS), text: text.trim() }),
 });
