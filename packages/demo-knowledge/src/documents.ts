@@ -66,6 +66,14 @@ export function createDocuments(pool: Pool) {
       return new Map(rows.map(({ path, fingerprint }) => [path, fingerprint]));
     },
 
+    /** Returns the connectors with documents that have changed since they were indexed. */
+    async listChangedConnectors(): Promise<string[]> {
+      const { rows } = await pool.query<{ connector: string }>(
+        'select distinct connector from documents where not is_indexed',
+      );
+      return rows.map(({ connector }) => connector);
+    },
+
     /** Stores new and changed documents. Repeating it changes nothing. */
     async save(
       { connector, runId, fullStartedAt }: Sighting,

@@ -87,7 +87,8 @@ export function createIndexer(deps: {
     await indexDocuments(connector);
   }
 
-  async function readFeed(after: string | undefined): Promise<FeedPage> {
+  /** @returns undefined when the feed cannot continue from `after`. */
+  async function readFeed(after: string | undefined): Promise<FeedPage | undefined> {
     const url = new URL('/api/v1/crawlingManager/events', platform.url);
     url.searchParams.set('limit', String(EVENTS_PER_REQUEST));
     if (after !== undefined) url.searchParams.set('after', after);
@@ -95,16 +96,31 @@ export function createIndexer(deps: {
       headers: { authorization: `Bearer ${platform.token}` },
       signal: AbortSignal.any([stopping.signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]),
     });
-    // Retention has deleted what follows the cursor. The documents are still there, so nothing is missed.
-    if (response.status === 410 && after !== undefined) return readFeed(undefined);
+    if (response.status === 410 && after !== undefined) return undefined;
     if (!response.ok) throw new Error(`the platform answered ${response.status}: ${await response.text()}`);
     return (await response.json()) as FeedPage;
+  }
+
+  /**
+   * Indexes all that the missed events would have had indexed. Documents that a missed full crawl has not seen are dropped
+   * after the next full crawl.
+   */
+  async function indexAll(): Promise<void> {
+    log(
+      'events were deleted before they were read: indexing all changes, and reading the feed from its start',
+    );
+    for (const connector of await documents.listChangedConnectors()) await indexDocuments(connector);
   }
 
   async function follow(): Promise<void> {
     let cursor = await store.readCursor();
     for (let hasMore = true; hasMore && !stopping.signal.aborted;) {
       const page = await readFeed(cursor);
+      if (!page) {
+        await indexAll();
+        cursor = undefined;
+        continue;
+      }
       for (const event of page.data) await handle(event);
       if (stopping.signal.aborted) return;
       if (page.nextCursor !== null && page.nextCursor !== cursor) await store.saveCursor(page.nextCursor);

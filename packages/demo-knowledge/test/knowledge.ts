@@ -115,7 +115,7 @@ export async function startKnowledge({ hasCrawls = true } = {}) {
   let server: Awaited<ReturnType<typeof startKnowledgeServer>> | undefined;
   const clients: Client[] = [];
 
-  /** Connects with the official client, and signs each request anew. */
+  /** Connects with the official client, and signs each request. */
   async function connect(
     claims: Readonly<Record<string, unknown>> = {},
     versionNegotiation: object = {},
@@ -133,9 +133,14 @@ export async function startKnowledge({ hasCrawls = true } = {}) {
     return client;
   }
 
+  const lines: string[] = [];
+
   return {
     url,
     documents,
+    /** What it has logged. */
+    lines: lines as readonly string[],
+    query: (text: string, values: readonly unknown[] = []) => pool.query(text, [...values]),
     crawl: crawls.crawl,
     /** Crawls these documents, whose format is that of their names. */
     bring: (contents: Readonly<Record<string, string>>, mode: 'full' | 'incremental' = 'incremental') =>
@@ -144,7 +149,7 @@ export async function startKnowledge({ hasCrawls = true } = {}) {
       issuer.sign(url, claims, isForeignKey),
     connect,
     async start() {
-      server = await startKnowledgeServer(settings, () => undefined);
+      server = await startKnowledgeServer(settings, (line) => lines.push(line));
     },
     async stop() {
       for (const client of clients.splice(0)) await client.close();

@@ -121,3 +121,24 @@ test('goes on after a restart where it was', async () => {
   expect(await search('bark')).toContain('dogs.md');
   expect(await search('zucchini')).toContain('note:');
 });
+
+test('starts over, and says so, when events were deleted before they were read', async () => {
+  await knowledge.stop();
+  // Another connector's event is gone for good; a cursor of another epoch stands for deleted events.
+  const sighting = { connector: 'wiki_1', runId: firstRun, fullStartedAt: new Date() };
+  const page = {
+    path: 'quokka.md',
+    content: 'Quokkas smile.',
+    fingerprint: '1',
+    format: 'markdown',
+  } as const;
+  await knowledge.documents.save(sighting, [page]);
+  const cursor = Buffer.from(`e1:${crypto.randomUUID()}:1`).toString('base64url');
+  await knowledge.query('update feed_position set cursor = $1', [cursor]);
+  await knowledge.start();
+  client = await knowledge.connect();
+  await waitUntilFound('smile', 'wiki_1:quokka.md');
+  expect(knowledge.lines.filter((line) => line.includes('events were deleted'))).toHaveLength(1);
+  await knowledge.bring({ 'after.md': 'The feed continues with axolotls.' });
+  await waitUntilFound('axolotls', 'after.md');
+});
