@@ -16,14 +16,12 @@ import type {
 import type { WaitingWorkers } from './waiting-workers.js';
 
 /*
- * Endpoints may report here, too, with the lease of their order, but have no slices.
- *
- * Workers that pull: they claim runs of their organisation's connectors, report with heartbeats, and finish slices. The
- * lease is the number of the claim, so a worker that has lost its run changes nothing.
+ * Workers that pull claim runs of their organisation's connectors, report with heartbeats, and finish slices. The lease is
+ * the number of the claim, so a worker that has lost its run changes nothing. Endpoints may report here, too, with the
+ * lease of their order, but have no slices.
  */
 
 const MAX_CHECKPOINT_BYTES = 65_536;
-/** Progress is shown between 10 and 99 until the run is complete. */
 
 /** What becomes of a run; the same for all workers. */
 export interface WorkLifecycle {
