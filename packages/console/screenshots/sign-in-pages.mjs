@@ -81,9 +81,6 @@ export async function takeSignInPages(page, { url, admin, take }) {
   await arrive('Second factor');
   await take('second-factor-none');
   await follow('Add a passkey');
-  await take('second-factor-proof');
-  await page.getByLabel('Your password').fill(PASSWORD);
-  await press('Continue');
   await arrive('Add a passkey');
   await take('new-passkey');
   await press('Create the passkey');
@@ -91,10 +88,6 @@ export async function takeSignInPages(page, { url, admin, take }) {
   await take('recovery-codes');
   await follow('I have saved them');
   await follow('Set up an authenticator app');
-  await take('second-factor-proof-passkey');
-  await page.getByLabel('Your password').fill(PASSWORD);
-  await press('Continue');
-  // The page before has the same heading.
   await page.getByText('No camera?').waitFor();
   await take('new-app');
   const key = ((await page.locator('code').first().textContent()) ?? '').replaceAll(' ', '');

@@ -25,7 +25,7 @@ describeWith('chromium', 'the screens of crawls', () => {
 
     await page.getByRole('button', { name: 'Actions for Mailbox' }).click();
     await page.getByRole('menuitem', { name: 'Run now' }).click();
-    await row.getByText('Completed').waitFor();
+    await row.getByText('Event published').waitFor();
     await row.getByRole('img', { name: '1 of the last 1 runs completed' }).waitFor();
 
     await page.getByRole('button', { name: 'Actions for Mailbox' }).click();
@@ -94,7 +94,7 @@ describeWith('chromium', 'the screens of crawls', () => {
     const page = await using.open('/crawls/connectors/code_1');
     await page.getByText('It has not run yet').waitFor();
     await page.getByRole('button', { name: 'Run now' }).click();
-    await page.getByRole('row').filter({ hasText: 'Completed' }).getByText(user.fullName).waitFor();
+    await page.getByRole('row').filter({ hasText: 'Event published' }).getByText(user.fullName).waitFor();
     await page.getByRole('link', { name: 'Crawls' }).click();
     await page.getByRole('link', { name: 'Events' }).click();
     await page.getByRole('table', { name: 'Events' }).getByText('Code hosting').waitFor();
@@ -191,11 +191,11 @@ describeWith('chromium', 'the screens of crawls', () => {
     await page.getByRole('row', { name: /Cloud account/ }).waitFor();
     await page.getByRole('button', { name: 'Actions for Sales account' }).click();
     await page.getByRole('menuitem', { name: 'Run now' }).click();
-    await row.getByText('Completed').waitFor();
+    await row.getByText('Event published').waitFor();
     await row.getByRole('link').click();
     await page.getByRole('heading', { level: 1, name: 'Sales account' }).waitFor();
     expect(new URL(page.url()).pathname).toMatch(/cloud_1(:|%3A)sales-account$/);
-    await page.getByRole('row').filter({ hasText: 'Completed' }).click();
+    await page.getByRole('row').filter({ hasText: 'Event published' }).click();
     await page.getByRole('heading', { name: 'Run of Sales account' }).waitFor();
     await page.getByText('"connectorInstance": "sales-account"').waitFor();
     await page.getByRole('link', { name: 'Crawls', exact: true }).click();

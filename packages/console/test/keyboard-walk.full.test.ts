@@ -56,7 +56,7 @@ describeWith('chromium', 'the whole job of a new person, by keyboard alone', () 
     await press(page, 'row');
     await page.getByRole('heading', { level: 1, name: 'Mailbox' }).waitFor();
     await press(page, 'Run now');
-    await page.getByRole('row').filter({ hasText: 'Completed' }).first().waitFor();
+    await page.getByRole('row').filter({ hasText: 'Event published' }).first().waitFor();
     await press(page, 'row');
     await page.getByRole('heading', { level: 1, name: 'Run of Mailbox' }).waitFor();
     await page.getByText('eventId').waitFor();

@@ -21,7 +21,7 @@ function LastRun({ connector }: { connector: string }) {
   if (!run) return <span className="quiet-text">{text.none}</span>;
   return (
     <span className="stack">
-      <Outcome outcome={run.outcome} />
+      <Outcome {...run} />
       <small>
         <Time at={run.finishedAt ?? run.startedAt ?? run.scheduledFor} />
       </small>

@@ -18,10 +18,12 @@ export const runColumns: readonly DataColumn<Run>[] = [
   {
     id: 'outcome',
     label: t.columns.outcome,
-    render: ({ outcome, progress }) => (
+    render: (run) => (
       <span className="stack">
-        <Outcome outcome={outcome} />
-        {outcome === 'active' && progress > ACCEPTED_PERCENT && <small>{t.progress(progress)}</small>}
+        <Outcome {...run} />
+        {run.outcome === 'active' && run.progress > ACCEPTED_PERCENT && (
+          <small>{t.progress(run.progress)}</small>
+        )}
       </span>
     ),
   },

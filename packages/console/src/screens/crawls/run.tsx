@@ -130,7 +130,7 @@ function RunFigures({ run }: { run: RunDetail }) {
   const { items, deleted, failed } = run;
   const isCounted = run.worker === 'pull' || items + deleted + failed + run.bytes > 0;
   const figures: readonly (readonly [name: string, value: ReactNode])[] = [
-    [crawls.runs.columns.outcome, <Outcome key="outcome" outcome={run.outcome} />],
+    [crawls.runs.columns.outcome, <Outcome key="outcome" {...run} />],
     [crawls.runs.columns.duration, <Elapsed key="elapsed" run={run} />],
     ...(isCounted
       ? ([

@@ -12,9 +12,14 @@ export const outcomeTones: Record<Run['outcome'], Tone> = {
   skipped: 'neutral',
 };
 
-export const Outcome = ({ outcome }: Pick<Run, 'outcome'>) => (
-  <Badge tone={outcomeTones[outcome]}>{t.outcomes[outcome]}</Badge>
-);
+/** Of a run, or of an attempt. A run that nobody crawls is not shown as a success. */
+export function Outcome({ outcome, worker, isWorkerSet }: Pick<Run, 'outcome'> & Partial<WorkerFields>) {
+  if (outcome === 'completed' && worker === 'event' && isWorkerSet === false)
+    return <Badge tone="neutral">{t.eventPublished}</Badge>;
+  return <Badge tone={outcomeTones[outcome]}>{t.outcomes[outcome]}</Badge>;
+}
+
+type WorkerFields = Pick<Run, 'worker' | 'isWorkerSet'>;
 
 export const stateTones: Record<Schedule['state'], Tone> = {
   waiting: 'neutral',
@@ -26,7 +31,7 @@ export const stateTones: Record<Schedule['state'], Tone> = {
 };
 
 /** Says who does the work of a run, or that nobody does. */
-export function describeWorker({ worker, isWorkerSet }: Pick<Schedule, 'worker' | 'isWorkerSet'>): string {
+export function describeWorker({ worker, isWorkerSet }: WorkerFields): string {
   if (worker !== 'event') return t.workers[worker];
   return isWorkerSet ? t.workers.operator : t.workers.none;
 }

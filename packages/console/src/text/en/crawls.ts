@@ -42,6 +42,7 @@ export const crawls = createTexts({
     aborted: 'Aborted',
     skipped: 'Skipped',
   },
+  eventPublished: 'Event published',
   noRuns: 'No runs yet',
   marks: (completed: number, total: number) => `${completed} of the last ${total} runs completed`,
   acts: { run: 'Run now', pause: 'Pause', resume: 'Resume', remove: 'Remove…' },
