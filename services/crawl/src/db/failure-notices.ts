@@ -1,6 +1,6 @@
+import type pg from 'pg';
 import type { InstanceKey } from '../domain/instance-key.js';
 import { isSameInstance } from './runs.js';
-import type { Transaction } from './transaction.js';
 
 /* Notices about connectors that keep failing, which administrators are mailed. */
 
@@ -28,24 +28,26 @@ export interface FailureNotice extends InstanceKey {
   readonly createdAt: Date;
 }
 
-/** Locks all notices of one organisation that has one that is due; none when another replica has them. */
-export async function lockNotices(tx: Transaction, now: Date): Promise<FailureNotice[]> {
-  const { rows } = await tx.query<FailureNotice>({
-    name: 'lock_notices',
-    text: `select id, org_id as "orgId", connector, instance, failures, reason, created_at as "createdAt",
-             (select display_name from connector_instances i where ${isSameInstance('i', 'n')}) as "displayName"
-           from failure_notices n where org_id = (select org_id from failure_notices where due_at <= $1 order by due_at, id limit 1)
-           order by id limit 1000 for update skip locked`,
-    values: [now],
+/**
+ * Returns all notices of one organisation that has one that is due, and leaves them to this replica until `until`.
+ */
+export async function takeNotices(db: pg.Pool, now: Date, until: Date): Promise<FailureNotice[]> {
+  const { rows } = await db.query<FailureNotice>({
+    name: 'take_notices',
+    text: `with due as (
+             select org_id from failure_notices where due_at <= $1 order by due_at, id limit 1 for update skip locked
+           ), taken as (
+             select id from failure_notices where org_id = (select org_id from due)
+             order by id limit 1000 for update skip locked
+           )
+           update failure_notices n set due_at = $2 from taken where n.id = taken.id
+           returning n.id, org_id as "orgId", connector, instance, failures, reason, created_at as "createdAt",
+             (select display_name from connector_instances i where ${isSameInstance('i', 'n')}) as "displayName"`,
+    values: [now, until],
   });
-  return rows;
+  return rows.toSorted((a, b) => Number(a.id) - Number(b.id));
 }
 
-const toIds = (notices: readonly FailureNotice[]) => notices.map(({ id }) => id);
-
-/** Call this once identity has stored the mails. */
-export const deleteNotices = (tx: Transaction, notices: readonly FailureNotice[]) =>
-  tx.query('delete from failure_notices where id = any($1::bigint[])', [toIds(notices)]);
-
-export const postponeNotices = (tx: Transaction, notices: readonly FailureNotice[], until: Date) =>
-  tx.query('update failure_notices set due_at = $2 where id = any($1::bigint[])', [toIds(notices), until]);
+/** Call this once identity has stored the mails, or when it is too late for them. */
+export const deleteNotices = (db: pg.Pool, notices: readonly FailureNotice[]) =>
+  db.query('delete from failure_notices where id = any($1::bigint[])', [notices.map(({ id }) => id)]);

@@ -2,8 +2,7 @@ import { type Clock, createPeriodicTask, DAY_MS, type Logger } from '@platform/s
 import { type CrawlNotice, MAX_NOTICE_CRAWLS } from '@platform/auth';
 import { DEFAULT_INSTANCE } from '@platform/events';
 import type pg from 'pg';
-import { deleteNotices, type FailureNotice, lockNotices, postponeNotices } from '../db/failure-notices.js';
-import { inTransaction } from '../db/transaction.js';
+import { deleteNotices, type FailureNotice, takeNotices } from '../db/failure-notices.js';
 import { toJobKey } from '../domain/connectors.js';
 
 const INTERVAL_MS = 5_000;
@@ -39,25 +38,25 @@ export function createFailureNotices(deps: {
 }) {
   const { pool, notify, clock, log } = deps;
 
-  /** @returns whether there may be more. */
-  const sendOne = (): Promise<boolean> =>
-    inTransaction(pool, async (tx) => {
-      const now = clock();
-      const notices = await lockNotices(tx, new Date(now));
-      const [first] = notices;
-      if (!first) return false;
-      try {
-        await notify(toNotice(first.orgId, notices));
-      } catch (error) {
-        const old = notices.filter(({ createdAt }) => now - createdAt.getTime() > GIVE_UP_AFTER_MS);
-        log.warn({ err: error, orgId: first.orgId }, 'failed to notify administrators of crawls that fail');
-        await deleteNotices(tx, old);
-        await postponeNotices(tx, notices, new Date(now + RETRY_AFTER_MS));
-        return true;
-      }
-      await deleteNotices(tx, notices);
-      return true;
-    });
+  /** @returns whether there may be more: after a failure, the rest waits for the next round. */
+  async function sendOne(): Promise<boolean> {
+    const now = clock();
+    const notices = await takeNotices(pool, new Date(now), new Date(now + RETRY_AFTER_MS));
+    const [first] = notices;
+    if (!first) return false;
+    try {
+      await notify(toNotice(first.orgId, notices));
+    } catch (error) {
+      log.warn({ err: error, orgId: first.orgId }, 'failed to notify administrators of crawls that fail');
+      await deleteNotices(
+        pool,
+        notices.filter(({ createdAt }) => now - createdAt.getTime() > GIVE_UP_AFTER_MS),
+      );
+      return false;
+    }
+    await deleteNotices(pool, notices);
+    return true;
+  }
 
   return createPeriodicTask({
     intervalMs: INTERVAL_MS,

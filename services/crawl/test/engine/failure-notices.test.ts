@@ -56,10 +56,12 @@ describe('notices of crawls that keep failing', () => {
     );
     const given: CrawlNotice[] = [];
     let isAway = true;
+    let count = 0;
     const send = async () => {
       const notices = createFailureNotices({
         pool: rows.pool,
         notify: async (notice) => {
+          count += 1;
           if (isAway) throw new Error('identity is away');
           given.push(notice);
         },
@@ -71,8 +73,16 @@ describe('notices of crawls that keep failing', () => {
     await send();
     expect(await noticesOf(schedule.orgId)).toHaveLength(2);
     rows.now += 5 * 60_000;
+    await rows.pool.query(
+      `insert into failure_notices (org_id, connector, failures, created_at, due_at)
+       select gen_random_uuid(), 'wiki_1', 3, created_at, due_at + interval '1 hour' from failure_notices limit 1`,
+    );
+    await rows.pool.query(`update failure_notices set due_at = created_at`);
     await send();
+    // The notices of others wait for the next round, too.
+    expect(count).toBe(1);
     expect(await noticesOf(schedule.orgId)).toHaveLength(2);
+    await rows.pool.query('delete from failure_notices where org_id <> $1', [schedule.orgId]);
     isAway = false;
     await send();
     expect(given).toEqual([]);
