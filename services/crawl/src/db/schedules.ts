@@ -146,9 +146,10 @@ export async function pauseSchedule(db: pg.Pool, target: StopTarget, until?: Dat
 
 /**
  * Removes the schedule of an instance, or all of the organisation's, and aborts their runs in progress. What their runs
- * left for the next one is removed, too.
+ * left for the next one is removed, too, but for their history.
  *
- * @param what - `with instances` removes their properties, too: first, as a schedule is saved only while they are locked.
+ * @param what - `with instances` removes their history and properties, too: the latter first, as a schedule is saved only
+ * while they are locked.
  */
 export async function removeSchedules(
   db: pg.Pool,
@@ -157,11 +158,14 @@ export async function removeSchedules(
 ): Promise<void> {
   const isRemoved = (table: string) =>
     `not exists (select from schedules s where ${isSameInstance('s', table)})`;
+  const isWhole = what === 'with instances';
   await inOneMessage(db, [
-    ...(what === 'with instances' ? [`delete from connector_instances where ${toTarget(target)}`] : []),
+    ...(isWhole ? [`delete from connector_instances where ${toTarget(target)}`] : []),
     `delete from schedules where id in (select id from schedules where ${toTarget(target)} order by id for update)`,
     abortRuns(target, 'The schedule was removed', isRemoved('runs')),
-    `delete from connector_states where ${toTarget(target)} and ${isRemoved('connector_states')}`,
+    ...['connector_states', 'failure_notices', ...(isWhole ? ['runs', 'worker_sightings'] : [])].map(
+      (table) => `delete from ${table} where ${toTarget(target)} and ${isRemoved(table)}`,
+    ),
   ]);
 }
 

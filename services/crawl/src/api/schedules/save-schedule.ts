@@ -79,8 +79,8 @@ export async function saveSchedule(pool: pg.Pool, wanted: NewSchedule, now: numb
     const revision = await upsertSchedule(pool, schedule, current?.revision).catch((error: unknown) => {
       throw isEndpointViolation(error) ? invalidSchedule([unknownEndpoint]) : error;
     });
+    if (revision !== undefined) return { revision, nextRunAt: schedule.nextRunAt };
     if (wanted.instance !== DEFAULT_INSTANCE && !(await hasInstance(pool, wanted))) throw instanceNotFound();
     // Another change was committed first: read again what this one replaces.
-    if (revision !== undefined) return { revision, nextRunAt: schedule.nextRunAt };
   }
 }
