@@ -34,7 +34,8 @@ export interface ClaimedRow extends Run {
 /**
  * The columns that a claim sets. `now`, `lease`: when it is claimed, and when its lease expires. The attempt of a lost
  * worker, one that was handed back and one that waited for its endpoint continue: the first two keep their deadline, unless workers pull.
- * What the slice of a lost worker had counted is kept.
+ * What the slice of a lost worker had counted is kept. An endpoint counts an attempt from its beginning, also when another
+ * worker continues it, and starts from nothing in the next one.
  */
 export const claimColumns = (now: string, lease: string) => `
   state = 'active', attempts = attempts + 1, claim_count = claim_count + 1, is_queued = false,
@@ -43,8 +44,9 @@ export const claimColumns = (now: string, lease: string) => `
     else coalesce(attempt_started_at, ${now}) end,
   deadline_at = coalesce(deadline_at, ${now} + make_interval(secs => (parameters ->> 'timeoutMs')::float8 / 1000)),
   progress = case when slices > 0 then progress else 10 end, due_at = ${lease}, heartbeat_until = null,
-  counters = case when slice_counters = '{}' then counters else ${sumCounters('counters', 'slice_counters')} end,
-  slice_counters = '{}', is_checkpoint_new = false`;
+  counters = case when slice_counters = '{}' or worker <> 'pull' then counters else ${sumCounters('counters', 'slice_counters')} end,
+  slice_counters = case when worker <> 'pull' and coalesce(deadline_at, unavailable_since) is not null then slice_counters
+    else '{}' end, is_checkpoint_new = false`;
 
 /**
  * The states of the connectors of runs that are being claimed. A full crawl that nobody has begun starts from nothing;
@@ -98,15 +100,15 @@ export async function claimRun(
 /**
  * Orders the cancellation of the remote tasks of runs that end, in the same statement.
  *
- * @param runs - has the columns id, org_id, connector, request_id and the location of the task, which may be null.
+ * @param runs - has the columns id, org_id, connector, endpoint_id, request_id and the location of the task, which may be null.
  */
 export const cancelTasksOf = (runs: string, now: string) => `
-  insert into tasks_to_cancel (run_id, location, org_id, connector, request_id, created_at, due_at)
-  select id, task_location, org_id, connector, coalesce(request_id, id::text), ${now}, ${now}
+  insert into tasks_to_cancel (run_id, location, org_id, connector, endpoint_id, request_id, created_at, due_at)
+  select id, task_location, org_id, connector, endpoint_id, coalesce(request_id, id::text), ${now}, ${now}
   from ${runs} where task_location is not null on conflict do nothing`;
 
 /** The columns of {@link cancelTasksOf}. */
-export const taskColumns = 'id, org_id, connector, request_id, task_location';
+export const taskColumns = 'id, org_id, connector, endpoint_id, request_id, task_location';
 
 /*
  * The end of the run, the counts and the event are one statement, so all of them are stored or none, without an open
@@ -255,7 +257,7 @@ export async function markRetrying(
                  'number', attempts, 'startedAt', (extract(epoch from coalesce(attempt_started_at, started_at)) * 1000)::bigint,
                  'endedAt', (extract(epoch from $5::timestamptz) * 1000)::bigint, 'reason', $2::text) else failed_attempts end
              where id = $1 and state in ('active', 'retrying') and claim_count = $4
-             returning id, org_id, connector, request_id, $6::text as task_location
+             returning id, org_id, connector, endpoint_id, request_id, $6::text as task_location
            ), cancelled as (${cancelTasksOf('ended', '$5::timestamptz')})
            select from ended`,
     values: [run.id, reason, retryAt, run.claimCount, at, location ?? null],
@@ -350,7 +352,7 @@ export const saveTaskLocation = (db: Db, run: RunClaim, location: string, at: Da
   db.query({
     name: 'run_task_location',
     text: `with aborted as (
-             select id, org_id, connector, request_id, $3::text as task_location from runs
+             select id, org_id, connector, endpoint_id, request_id, $3::text as task_location from runs
              where id = $1 and claim_count = $2 and state = 'aborted'
            ), saved as (
              update runs set task_location = $3 where id = $1 and ${isHeld(2)}

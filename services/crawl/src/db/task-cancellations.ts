@@ -27,7 +27,7 @@ export async function takeTasksToCancel(
              order by due_at limit $3 for no key update skip locked) due
            where t.run_id = due.run_id and t.location = due.location
            returning t.run_id as "runId", t.org_id as "orgId", t.connector, t.location, t.request_id as "requestId",
-             t.created_at as "createdAt", (select r.endpoint_id from runs r where r.id = t.run_id) as "endpointId"`,
+             t.created_at as "createdAt", t.endpoint_id as "endpointId"`,
     values: [now, until, limit],
   });
   return rows;

@@ -82,7 +82,11 @@ export async function claimWork(
 /** The most lines of log that are kept of a run. */
 const MAX_LOG_LINES = 1_000;
 
-/** Renews the lease, until the attempt times out, and stores what the worker reports. @returns the lease's new end. */
+/**
+ * Renews the lease, until the attempt times out, and stores what the worker reports. Endpoints have no checkpoints.
+ *
+ * @returns the lease's new end.
+ */
 export async function renewWork(
   db: Db,
   claimed: WorkClaim,
@@ -102,7 +106,7 @@ export async function renewWork(
                progress = greatest(progress, $6::int), slice_counters = coalesce($7::jsonb, slice_counters),
                is_checkpoint_new = is_checkpoint_new or ($8::jsonb is not null and not exists (
                  select from connector_states c where ${isSameInstance('c', 'runs')} and c.checkpoint = $8))
-             where ${isHeld} and deadline_at > $4
+             where ${isHeld} and deadline_at > $4 and ($8::jsonb is null or worker = 'pull')
              returning id, org_id, connector, instance, heartbeat_until
            ), saved as (
              insert into connector_states as c (org_id, connector, instance, checkpoint, version)

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import {
   type Clock,
   createEgress,
+  createFairLimiter,
   createHostResolver,
   createSecretBox,
   DAY_MS,
@@ -17,6 +18,9 @@ import { EndpointUnavailable } from './tasks/task.js';
 /** After a rotation, requests have the signature of the secret before as well, for so long. */
 const OVERLAP_MS = DAY_MS;
 const TEST_TIMEOUT_MS = 10_000;
+/** Tests in progress at a time, on a replica: an endpoint that does not answer holds one for as long as it may. */
+const MAX_TESTS = 50;
+const MAX_TESTS_PER_ORGANISATION = 5;
 const SECRET_BYTES = 32;
 const MAX_ANSWER_BYTES = 65_536;
 /** To one origin. Each order may take as long as its run. */
@@ -32,12 +36,18 @@ export interface EndpointTest {
   readonly message: string;
 }
 
-const describeAnswer = (status: number): EndpointTest => {
-  if (status === 401 || status === 403)
-    return { isOk: false, status, message: `It answered ${status}: it does not accept the signature` };
-  if (status >= 500) return { isOk: false, status, message: `It answered ${status}` };
-  return { isOk: true, status, message: `It answered ${status}` };
-};
+/** Why an answer shows that orders would fail; undefined for one that does not. */
+function findFault(status: number): string | undefined {
+  if (status === 401 || status === 403) return 'it does not accept the signature';
+  if (status === 429) return 'it limits requests, so test it again later';
+  if (status >= 500) return 'it has failed';
+  return status >= 300 && status < 400 ? 'redirects are not followed' : undefined;
+}
+
+function describeAnswer(status: number): EndpointTest {
+  const fault = findFault(status);
+  return { isOk: fault === undefined, status, message: `It answered ${status}${fault ? `: ${fault}` : ''}` };
+}
 
 /**
  * The endpoints that organisations have registered: their addresses are judged as those of other outgoing requests, and
@@ -53,6 +63,11 @@ export function createOrganisationEndpoints(options: {
   const { pool, clock, keys } = options;
   const box = keys.length === 0 ? undefined : createSecretBox(keys);
   const limits = { maxAnswerBytes: MAX_ANSWER_BYTES, maxConnections: MAX_CONNECTIONS, timeoutMs: 0 };
+  const tests = createFairLimiter({
+    capacity: MAX_TESTS,
+    maxPerOwner: MAX_TESTS_PER_ORGANISATION,
+    message: 'Too many tests of endpoints are in progress: wait until they have ended',
+  });
   const egress = createEgress(options.allowedTargets, limits, createHostResolver());
 
   function openSecrets({ id, secretsSealed }: Pick<Endpoint, 'id' | 'secretsSealed'>): string[] {
@@ -60,11 +75,26 @@ export function createOrganisationEndpoints(options: {
     return JSON.parse(box.open(secretsSealed, toContext(id))) as string[];
   }
 
-  function toAccess(endpoint: Endpoint): EndpointAccess {
+  function getSecrets(endpoint: Endpoint): Buffer[] {
     const [current = '', before] = openSecrets(endpoint);
     const isOverlapping = endpoint.rotatedAt && clock() - endpoint.rotatedAt.getTime() < OVERLAP_MS;
     const used = isOverlapping && before !== undefined ? [current, before] : [current];
-    return { dispatcher: egress.agent, secrets: used.flatMap((one) => parseSecret(one) ?? []), clock };
+    return used.flatMap((one) => parseSecret(one) ?? []);
+  }
+
+  /** A request is signed with the secrets that the endpoint has by then, or those that were read last. */
+  function toAccess(endpoint: Endpoint): EndpointAccess {
+    let secrets = getSecrets(endpoint);
+    const key = { orgId: endpoint.orgId, endpointId: endpoint.id };
+    return {
+      dispatcher: egress.agent,
+      clock,
+      async getSecrets() {
+        const now = await findEndpoint(pool, key).catch(() => undefined);
+        if (now) secrets = getSecrets(now);
+        return secrets;
+      },
+    };
   }
 
   return {
@@ -92,16 +122,20 @@ export function createOrganisationEndpoints(options: {
       return endpoint && { url: new URL(endpoint.url), access: toAccess(endpoint) };
     },
 
-    /** Sends a signed `GET`, which asks for nothing. */
+    /** Sends a signed `GET`, which asks for nothing. @throws AppError 429 while the organisation has others in progress. */
     async test(endpoint: Endpoint, requestId: string): Promise<EndpointTest> {
+      tests.acquire(endpoint.orgId, 1);
       const signal = AbortSignal.timeout(TEST_TIMEOUT_MS);
       try {
         const request = { method: 'GET', url: new URL(endpoint.url), requestId, signal } as const;
         return describeAnswer((await callEndpoint(toAccess(endpoint), request)).status);
       } catch (error) {
+        if (error instanceof EndpointUnavailable && error.status !== undefined)
+          return describeAnswer(error.status);
         const message = error instanceof Error ? error.message : 'It could not be asked';
-        const status = error instanceof EndpointUnavailable ? (error.status ?? null) : null;
-        return { isOk: false, status, message };
+        return { isOk: false, status: null, message };
+      } finally {
+        tests.release(endpoint.orgId, 1);
       }
     },
 

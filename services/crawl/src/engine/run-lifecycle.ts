@@ -16,6 +16,7 @@ import {
 import { maybePruneRuns } from '../db/prune-runs.js';
 import type { Run } from '../db/runs.js';
 import { lockScheduleRow, finishOneOff } from '../db/schedules.js';
+import { findWork } from '../db/work.js';
 import { inTransaction, type Db } from '../db/transaction.js';
 import { addCounters } from '../domain/counters.js';
 import type { InstanceKey } from '../domain/instance-key.js';
@@ -81,6 +82,9 @@ export function createRunLifecycle(deps: {
     const now = clock();
     // If only the event asks for the crawl, nothing has been crawled yet, so nothing that was not seen is gone.
     const isCrawled = run.worker !== 'event' || hasEndpoint(run.connector);
+    // An endpoint may have counted by heartbeats before it said by its answer that it is done.
+    const counters =
+      result.counters ?? (isCrawled ? (await findWork(pool, run))?.sliceCounters : undefined) ?? {};
     const event = createSyncEvent({
       orgId: run.orgId,
       connector: run.connector,
@@ -91,7 +95,7 @@ export function createRunLifecycle(deps: {
         id: run.id,
         mode: isCrawled ? run.mode : undefined,
         fullStartedAt: isCrawled ? run.fullStartedAt?.getTime() : undefined,
-        counters: addCounters(run.counters, result.counters ?? {}),
+        counters: addCounters(run.counters, counters),
       },
     });
     const wasHeld = await end(run, (db) =>

@@ -31,7 +31,8 @@ export function createTasks(options: {
   const configured = new Map(
     [...endpoints].map(([connector, address]) => {
       const url = new URL(address);
-      const access = { dispatcher, secrets: secrets.get(connector) ?? [], clock };
+      const keys = secrets.get(connector) ?? [];
+      const access = { dispatcher, getSecrets: () => keys, clock };
       return [connector, { url, access, task: createHttpTask(url, access) }];
     }),
   );

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
 import { waitFor } from '@platform/testing';
 import { type Asked, type Endpoint, json, startEndpoint } from '../support/endpoint.js';
 import { type Organisation, type Platform, startPlatform } from '../support/platform.js';
@@ -104,6 +105,14 @@ describe('endpoints of an organisation', () => {
     const report = (path: string, body: object) => platform.call('POST', `/work/${runId}/${path}`, { body });
     expect((await report('heartbeat', { lease, progress: 50, log: ['half'] })).body.cancelled).toBe(false);
     expect((await report('finish', { lease, state: 'continue', checkpoint: { page: 1 } })).status).toBe(400);
+    for (const answer of [
+      await report('heartbeat', { lease, checkpoint: 1 }),
+      await report('finish', { lease, state: 'completed', checkpoint: 1 }),
+    ])
+      expect([answer.status, answer.body.error.details]).toEqual([
+        400,
+        'checkpoint: must be left out: an endpoint has no slices',
+      ]);
     expect((await report('finish', { lease: lease + 1, state: 'completed' })).status).toBe(409);
     const counters = { items: 3, deleted: 0, failed: 0, bytes: 7 };
     expect((await report('finish', { lease, state: 'completed', counters })).body).toEqual({
@@ -137,8 +146,58 @@ describe('endpoints of an organisation', () => {
       json(response, 401);
     };
     expect((await test()).body.data).toMatchObject({ isOk: false, status: 401 });
+    for (const [status, message] of [
+      [302, 'It answered 302: redirects are not followed'],
+      [429, 'It answered 429: it limits requests, so test it again later'],
+      [503, 'It answered 503: it has failed'],
+    ] as const) {
+      endpoint.answer = (_asked, response) => {
+        json(response, status);
+      };
+      expect((await test()).body.data).toEqual({ isOk: false, status, message });
+    }
     const later = endpoint.asked[1] as Asked;
     expect(later.headers['webhook-signature']).toBe(sign(rotated.secret, later));
+  });
+
+  it('have five tests in progress at a time', async () => {
+    const { endpointId } = await register();
+    const held: ServerResponse[] = [];
+    endpoint.answer = (_asked, response) => void held.push(response);
+    const test = () => platform.call('POST', `/endpoints/${endpointId}/test`);
+    const tests = Array.from({ length: 5 }, test);
+    await waitFor(() => held.length === 5, { what: 'the tests' });
+    expect((await test()).status).toBe(429);
+    held.forEach((response) => {
+      json(response, 200);
+    });
+    expect((await Promise.all(tests)).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+  });
+
+  it('get the requests about an order with the secret that they have by then, also its cancellation', async () => {
+    endpoint.answer = ({ method }, response) => {
+      const location = new URL('/tasks/1', endpoint.url).href;
+      if (method === 'POST') json(response, 202, undefined, { location, 'retry-after': '0.1' });
+      else json(response, 200, { state: 'running' });
+    };
+    const { endpointId } = await register();
+    await schedule(endpointId);
+    const runId = await run();
+    await waitFor(() => endpoint.asked.length > 1, { what: 'a question for the progress' });
+    const { secret } = (await platform.call('POST', `/endpoints/${endpointId}/rotate`)).body.data;
+    const findSigned = (wanted: string) =>
+      waitFor(
+        () =>
+          endpoint.asked.find(
+            (asked) =>
+              asked.method === wanted &&
+              String(asked.headers['webhook-signature']).split(' ').includes(sign(secret, asked)),
+          ),
+        { what: `a ${wanted} with the new secret` },
+      );
+    expect((await findSigned('GET')).path).toBe('/tasks/1');
+    await platform.call('POST', `/files_1/runs/${runId}/cancel`);
+    expect((await findSigned('DELETE')).path).toBe('/tasks/1');
   });
 
   it('are called at the addresses alone that the operator allows', async () => {

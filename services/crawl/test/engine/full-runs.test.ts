@@ -1,6 +1,7 @@
 import type { SyncEvent } from '@platform/events';
 import { DAY_MS } from '@platform/service-kit';
-import { findWork } from '../../src/db/work.js';
+import type { ClaimedRow } from '../../src/db/claimed-runs.js';
+import { findWork, renewWork } from '../../src/db/work.js';
 import { at, useRunRows } from '../support/run-rows.js';
 
 /* Full runs of workers that take them from the queue. */
@@ -42,6 +43,30 @@ describe('the event of a full run', () => {
     ['has crawled and reported it', true],
   ])('names its own start when its endpoint %s', async (_title, reports) => {
     expect(await complete(true, reports)).toMatchObject({ mode: 'full', fullStartedAt: String(at) });
+  });
+
+  it('has what its endpoint counted in the attempt, whoever asks it', async () => {
+    const { orgId, claim } = await rows.scheduleDaily();
+    const lifecycle = rows.newLifecycle();
+    const report = async (items: number, run: ClaimedRow) => {
+      const given = { at: new Date(rows.now), leaseUntil: new Date(rows.now + 1), progress: undefined };
+      await renewWork(rows.pool, run, { ...given, counters: { items }, checkpoint: undefined, log: [] });
+    };
+    const first = await claim();
+    await report(5, first);
+    await lifecycle.fail(first, 'no');
+    rows.now += 1_000;
+    const second = await claim();
+    await report(2, second);
+    await lifecycle.handBack(second);
+    const third = await claim();
+    await report(3, third);
+    expect(await lifecycle.complete(third)).toBe(true);
+    const found = await rows.pool.query<{ counters: object; event: SyncEvent }>(
+      `select counters, event from runs join sync_events.outbox o on o.run_id = runs.id::text where runs.org_id = $1`,
+      [orgId],
+    );
+    expect(found.rows).toMatchObject([{ counters: { items: 3 }, event: { payload: { items: '3' } } }]);
   });
 
   it('says nothing of a full crawl when nobody has crawled', async () => {

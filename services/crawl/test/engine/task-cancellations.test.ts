@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createLogger } from '@platform/service-kit';
 import { waitFor } from '@platform/testing';
 import { Registry } from 'prom-client';
@@ -96,6 +97,26 @@ describe('the remote task of an attempt that ended without a word from its endpo
     const third = await claim();
     await rows.newLifecycle().fail(third, 'the source is away', undefined);
     expect(await countOrders()).toBe(0);
+  });
+
+  it('is cancelled at the endpoint that got the order when its run has left the history', async () => {
+    const { orgId, claim, id } = await rows.scheduleDaily();
+    const endpointId = randomUUID();
+    await rows.pool.query(
+      `insert into endpoints (id, org_id, url, description, secrets_sealed, created_by, created_at)
+       values ($1, $2, $3, '', '', $1, now())`,
+      [endpointId, orgId, endpoint.url],
+    );
+    await rows.pool.query(`update schedules set worker = 'endpoint', endpoint_id = $2 where id = $1`, [
+      id,
+      endpointId,
+    ]);
+    const run = await claim();
+    await saveLocation(run);
+    await pauseSchedule(rows.pool, { orgId, at: new Date(rows.now) });
+    await rows.pool.query('delete from runs where id = $1', [run.id]);
+    const { rows: orders } = await rows.pool.query('select endpoint_id from tasks_to_cancel');
+    expect(orders).toEqual([{ endpoint_id: endpointId }]);
   });
 
   it('is cancelled when the workers of its run keep vanishing', async () => {

@@ -1,3 +1,4 @@
+import { waitFor } from '@platform/testing';
 import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { readBacklog } from '../../src/db/dispatch.js';
@@ -15,7 +16,7 @@ describe('ticks', () => {
 
   it('a run is claimed with one statement, and its end, event and counts are written with another', async () => {
     const { id, orgId, deliver } = await rows.scheduleDaily();
-    const lifecycle = rows.newLifecycle();
+    const lifecycle = rows.newLifecycle(false);
     const delivery = await deliver();
     if (!delivery) throw new Error('not delivered');
     const statements = jest.spyOn(pg.Client.prototype, 'query');
@@ -112,6 +113,24 @@ describe('ticks', () => {
     const third = await deliverOne();
     await lifecycle.complete(third);
     expect((await deliverOne()).id).toBe(again?.id);
+  });
+
+  it('pauses that end do not delay what is due', async () => {
+    const [paused, due] = [await rows.scheduleDaily(), await rows.scheduleDaily()];
+    await rows.pool.query(
+      `update schedules set state = 'paused', next_run_at = null, paused_until = $2 where id = $1`,
+      [paused.id, new Date(at)],
+    );
+    const holder = await rows.pool.connect();
+    await holder.query('begin');
+    await holder.query('select from schedules where id = $1 for update', [paused.id]);
+    const dispatched = rows.dispatch();
+    await rows.waitForLock();
+    await waitFor(async () => (await rows.getRuns(due.id)).length === 1, { what: 'the run' });
+    await holder.query('commit');
+    holder.release();
+    await dispatched;
+    expect((await findStatus(rows.pool, filesOf(paused.orgId)))?.schedule.state).toBe('active');
   });
 
   it('a skipped one-off run and the end of its schedule are written together', async () => {

@@ -136,6 +136,8 @@ create table tasks_to_cancel (
   location text not null,
   org_id uuid not null,
   connector text not null,
+  -- The organisation's endpoint that has the task; null when it is the operator's.
+  endpoint_id uuid,
   request_id text not null,
   created_at timestamptz(3) not null,
   -- When a replica next tries to cancel it.
@@ -180,6 +182,7 @@ create table failure_notices (
   due_at timestamptz(3) not null
 );
 create index failure_notices_due on failure_notices (due_at);
+create index failure_notices_of_organisation on failure_notices (org_id);
 
 -- When workers of an organisation last asked for runs of a connector, to the minute.
 create table worker_sightings (

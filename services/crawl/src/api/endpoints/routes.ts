@@ -70,7 +70,7 @@ function changeRoutes(app: App, service: EndpointService): void {
         summary: 'Send the endpoint a signed GET, which asks for no crawl',
         security,
         params: EndpointPath,
-        response: { 200: successResponse(TestResult), ...errorResponses(400, 401, 403, 404) },
+        response: { 200: successResponse(TestResult), ...errorResponses(400, 401, 403, 404, 429) },
       },
     },
     async (request) => {

@@ -34,7 +34,10 @@ export const EndpointBody = Type.Object(
 
 export const TestResult = Type.Object(
   {
-    isOk: Type.Boolean({ description: 'Whether it answered, and accepted the signature.' }),
+    isOk: Type.Boolean({
+      description:
+        'Whether it answered as one that accepts orders: it neither refused the signature, failed, limited requests nor redirected.',
+    }),
     status: Type.Union([Type.Integer(), Type.Null()], { description: 'Null when it did not answer.' }),
     message: Type.String(),
   },

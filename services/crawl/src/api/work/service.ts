@@ -11,6 +11,7 @@ import type {
   FinishResult,
   HeartbeatBody,
   HeartbeatResult,
+  SliceState,
   WorkOrder,
 } from './schemas.js';
 import type { WaitingWorkers } from './waiting-workers.js';
@@ -70,6 +71,16 @@ function checkCheckpoint(checkpoint: unknown): void {
     throw invalidCheckpoint(`must not be larger than ${MAX_CHECKPOINT_BYTES} bytes of JSON`);
   // PostgreSQL cannot store these.
   if (/\\u0000|\\ud[89a-f]/i.test(text)) throw invalidCheckpoint('must not contain NUL or lone surrogates');
+}
+
+/** @throws AppError 400 for what an endpoint cannot report. */
+function checkReport(
+  { worker }: Pick<WorkRun, 'worker'>,
+  body: { readonly checkpoint?: unknown; readonly state?: SliceState },
+): void {
+  if (worker === 'pull') return;
+  if (body.state === 'continue') throw continueRefused();
+  if (body.checkpoint !== undefined) throw invalidCheckpoint('must be left out: an endpoint has no slices');
 }
 
 /** Makes lines of log storable. */
@@ -202,6 +213,7 @@ export function createWorkService(deps: {
       if (leaseUntil) return { leaseUntil: leaseUntil.toISOString(), cancelled: false };
       const run = await findWork(pool, { id: key.runId, orgId: key.orgId });
       if (!run) throw workNotFound();
+      checkReport(run, body);
       if (run.state !== 'aborted' || run.claimCount !== body.lease) throw leaseLost();
       return { leaseUntil: new Date(clock()).toISOString(), cancelled: true };
     },
@@ -212,7 +224,7 @@ export function createWorkService(deps: {
       const before = await findWork(pool, { id, orgId });
       if (!before) throw workNotFound();
       if (before.finishedClaim !== body.lease) {
-        if (body.state === 'continue' && before.worker !== 'pull') throw continueRefused();
+        checkReport(before, body);
         const { lease, checkpoint, counters } = body;
         // The checkpoint is kept whatever the state, as a failed attempt goes on from it.
         if (checkpoint !== undefined || counters !== undefined)

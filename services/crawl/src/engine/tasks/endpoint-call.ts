@@ -79,16 +79,19 @@ export interface EndpointRequest {
 
 export interface EndpointAccess {
   readonly dispatcher: Dispatcher;
-  /** The keys that sign the requests; no other secret is ever sent to the endpoint. */
-  readonly secrets: readonly Buffer[];
+  /** Returns the keys that sign a request, as of now: they may be rotated during an order. No other secret is ever sent. */
+  readonly getSecrets: () => readonly Buffer[] | Promise<readonly Buffer[]>;
   readonly clock: Clock;
 }
 
-function toHeaders({ method, url, requestId, order }: EndpointRequest, { secrets, clock }: EndpointAccess) {
+async function toHeaders(
+  { method, url, requestId, order }: EndpointRequest,
+  { getSecrets, clock }: EndpointAccess,
+) {
   return {
     accept: 'application/json',
     'x-request-id': requestId,
-    ...signatureHeaders(secrets, {
+    ...signatureHeaders(await getSecrets(), {
       id: order?.idempotencyKey ?? randomUUID(),
       at: clock(),
       content: order?.body ?? `${method} ${url.pathname}${url.search}`,
@@ -132,7 +135,7 @@ export async function callEndpoint(
       origin: url.origin,
       path: url.pathname + url.search,
       method,
-      headers: toHeaders(request, access),
+      headers: await toHeaders(request, access),
       ...(order && { body: order.body }),
       signal: method === 'POST' ? signal : AbortSignal.any([signal, AbortSignal.timeout(POLL_TIMEOUT_MS)]),
     });
