@@ -40,7 +40,7 @@ _FINISH_RETRY_S = 60
 _MAX_PAUSE_S = 30
 # The fraction of the slice's time after which the crawl should return.
 _SLICE_FRACTION = 0.8
-# The Date header has whole seconds, and the response was under way for a while.
+# The Date header has whole seconds, and the response took a while to arrive.
 _CLOCK_MARGIN_S = 1.5
 _MAX_CHECKPOINT_BYTES = 65_536
 _MAX_LINES = 1_000
@@ -50,7 +50,7 @@ _MAX_REASON_CHARACTERS = 2_000
 
 
 class RequestError(Exception):
-    """A refusal of the platform."""
+    """An error response of the platform."""
 
     def __init__(self, status, message):
         super().__init__(f"The platform answered {status}: {message}")
@@ -116,11 +116,11 @@ def _read_message(error):
     try:
         return json.loads(error.read())["error"]["message"]
     except (ValueError, KeyError, TypeError, OSError):
-        return "no reason"  # A proxy has answered.
+        return "no reason"  # The response is a proxy's.
 
 
 class Run:
-    """What a connector reports, and what it has to watch. All of it is sent within a second."""
+    """The run as the connector sees it: it reports here, and learns when to stop. Reports are sent within a second."""
 
     def __init__(self, client, claimed, to_local, stopping, on_error):
         self._client = client
@@ -147,7 +147,7 @@ class Run:
         return self._ended is not None or self._stopping.is_set()
 
     def is_time_up(self):
-        """Returns whether most of the slice's time is over, so that the crawl should return "continue"."""
+        """Returns whether most of the slice's time is used up, so that the crawl should return "continue"."""
         return time.monotonic() >= self._time_up_at
 
     def progress(self, percent):
@@ -159,16 +159,16 @@ class Run:
             self._is_changed = True
 
     def count(self, items=0, deleted=0, failed=0, bytes=0):
-        """Adds to the counters."""
+        """Adds to the counters of the slice."""
         more = {"items": items, "deleted": deleted, "failed": failed, "bytes": bytes}
         with self._lock:
             self._counters = {name: value + more[name] for name, value in self._counters.items()}
             self._is_changed = True
 
     def checkpoint(self, value):
-        """Says where to go on after a loss of this worker. Everything before it must be stored already.
+        """Sets where the next slice, or another worker after a crash of this one, continues.
 
-        The value is anything that JSON can express but None, of at most 64 KiB.
+        Everything before it must be stored already. The value is any JSON value but None, of at most 64 KiB.
         """
         text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
         if len(text.encode()) > _MAX_CHECKPOINT_BYTES:
@@ -207,7 +207,7 @@ class Run:
                 raise _LeaseLost("The run was cancelled")
             with self._lock:
                 self._lease_end = to_local(body["leaseUntil"])
-                # What is kept is sent again, so nothing is lost with a response.
+                # Only what was acknowledged is dropped, so a lost response loses nothing.
                 if self._checkpoint is checkpoint:
                     self._checkpoint = None
                 self._lines = self._lines[len(sent["log"]) :]
@@ -217,7 +217,7 @@ class Run:
             if not _is_transient(error):
                 self._ended = error
             elif time.monotonic() > self._lease_end:
-                self._ended = _LeaseLost("The platform was out of reach until the lease expired")
+                self._ended = _LeaseLost("The platform was unreachable until the lease expired")
             else:
                 self._on_error(f"Failed to report the run {self._id}; will retry: {error}")
 
@@ -229,7 +229,7 @@ class Run:
                 due_at = time.monotonic() + self._lease_s / 3
 
     def _perform(self, crawl, order):
-        """Crawls the slice: keeps its lease while the connector works, and finishes it."""
+        """Crawls the slice: renews its lease while the connector works, and finishes it."""
         reporting = threading.Thread(target=self._keep_reporting, daemon=True)
         reporting.start()
         value = failure = None
@@ -247,11 +247,11 @@ class Run:
         if _is_lost(self._ended):
             self._on_error(f"Stopped the run {self._id}: {self._ended}")
         elif self._ended is not None:
-            # A refused checkpoint must not prevent that its refusal is reported.
+            # A refused checkpoint is left out: with it, the report of the failure would be refused, too.
             self._checkpoint = None
             self._finish("failed", str(self._ended))
         elif self._stopping.is_set():
-            # The crawl may have returned because it was to stop, so it is not taken for complete.
+            # The crawl may have returned early because it had to stop, so it does not count as complete.
             self._finish("released")
         elif failure is not None:
             self._finish("failed", failure)
@@ -277,13 +277,13 @@ class Run:
 
 
 def serve(url, token, connectors, crawl, worker=None, on_error=None, instances=None):
-    """Claims runs and crawls them, one at a time, until SIGTERM or SIGINT: then the current run is released.
+    """Claims runs and crawls them, one at a time, until SIGTERM or SIGINT, and then releases the current run.
 
-    It is called in the main thread. `crawl(order, run)` crawls until all is crawled, or until `run.is_time_up()`, and
-    then returns "continue". An exception fails the attempt, and its message is shown; it is tried again from the last
-    checkpoint. With `instances`, runs of these instances of the connectors are claimed alone.
+    Call it in the main thread. `crawl(order, run)` returns None when everything is crawled, or "continue" when
+    `run.is_time_up()`. An exception fails the attempt: its message is shown, and the run is retried from the last
+    checkpoint. With `instances`, only runs of these instances of the connectors are claimed.
 
-    Raises RequestError when the platform refuses the token or the connectors.
+    Raises RequestError when the platform rejects the token or the connectors.
     """
     on_error = on_error or (lambda message: print(message, file=sys.stderr, flush=True))
     client = _Client(url, token)

@@ -1,10 +1,10 @@
-/** What the platform wants to have crawled. */
+/** The order of a claimed run. */
 export interface CrawlOrder {
   readonly runId: string;
   readonly attempt: number;
   readonly orgId: string;
   readonly connector: string;
-  /** Which of the connectors of this type, and what people call it. */
+  /** The instance of the connector, and its display name. */
   readonly instance: string;
   readonly displayName: string | null;
   readonly userId: string;
@@ -13,11 +13,11 @@ export interface CrawlOrder {
   /** The `metadata` of the schedule. */
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly scheduledFor: string;
-  /** `full`: everything has to be seen again, since what was not seen is deleted afterwards. */
+  /** `full`: crawl everything again, since what is not seen is deleted afterwards. */
   readonly mode: 'incremental' | 'full';
-  /** When the full crawl started that this is part of, or the last one. */
+  /** The start of the full crawl that this run belongs to, or of the last one. */
   readonly fullStartedAt: string | null;
-  /** What the last slice has left; null when there is nothing to go on from. */
+  /** The last checkpoint; null without one. */
   readonly checkpoint: unknown;
 }
 
@@ -30,13 +30,13 @@ export interface Counters {
 
 export interface ClaimedRun {
   readonly order: CrawlOrder;
-  /** Names the claim in all later requests. */
+  /** Identifies the claim in all later requests. */
   readonly lease: number;
   readonly leaseUntil: string;
   readonly deadline: string;
 }
 
-/** A refusal of the platform. */
+/** An error response of the platform. */
 export class RequestError extends Error {
   override readonly name = 'RequestError';
   constructor(
@@ -48,21 +48,21 @@ export class RequestError extends Error {
   }
 }
 
-/** Whether the same request may succeed later: the platform was out of reach, busy or faulty. */
+/** Whether the same request may succeed later: the platform was unreachable, busy or faulty. */
 export const isTransient = (error: unknown): boolean =>
   !(error instanceof RequestError) || error.status === 408 || error.status === 429 || error.status >= 500;
 
-/** The `Date` header has whole seconds, and the response was under way for a while. */
+/** The `Date` header has whole seconds, and the response took a while to arrive. */
 const CLOCK_MARGIN_MS = 1_500;
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 30_000;
 
-/** Returns the pause before another try. */
+/** Returns the back-off before the next retry, with jitter. */
 export const toPauseMs = (failures: number): number =>
   Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1)) * (0.5 + Math.random() / 2);
 
 export interface Reply<T> {
-  /** Undefined when nothing was answered (204). */
+  /** Undefined for 204. */
   readonly body: T | undefined;
   /** Converts an instant of the platform's clock to one of `performance.now()`, which the machine's clock does not move. */
   toLocal(instant: string): number;
@@ -101,7 +101,7 @@ function toRequestError(status: number, text: string): RequestError {
   try {
     ({ error } = JSON.parse(text) as { error?: typeof error });
   } catch {
-    // A proxy has answered.
+    // The response is a proxy's.
   }
   return new RequestError(
     status,

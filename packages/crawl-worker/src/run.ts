@@ -10,20 +10,21 @@ import {
   toPauseMs,
 } from './protocol.js';
 
-/** What a connector reports, and what it has to watch. All of it is sent within a second. */
+/** The run as the connector sees it: it reports here, and learns when to stop. Reports are sent within a second. */
 export interface CrawlRun {
-  /** Aborted when the crawl has to stop: it was cancelled, the lease is lost, or the worker stops. */
+  /** Aborted when the crawl has to stop: the run was cancelled, the lease is lost, or the worker shuts down. */
   readonly signal: AbortSignal;
   /** Returns whether the crawl has to stop. It may then return or throw; the kit reports the right outcome. */
   isCancelled(): boolean;
-  /** Returns whether most of the slice's time is over, so that the crawl should return `continue`. */
+  /** Returns whether most of the slice's time is used up, so that the crawl should return `continue`. */
   isTimeUp(): boolean;
   /** @param percent - of the whole run, from 0 to 100. NaN, as of nothing, changes nothing. */
   progress(percent: number): void;
-  /** Adds to the counters. */
+  /** Adds to the counters of the slice. */
   count(more: Partial<Counters>): void;
   /**
-   * Says where to go on after a loss of this worker. Everything before it must be stored already.
+   * Sets where the next slice, or another worker after a crash of this one, continues. Everything before it must be stored
+   * already.
    *
    * @param value - any JSON value but null, of at most 64 KiB.
    * @throws RangeError for a larger one.
@@ -34,10 +35,10 @@ export interface CrawlRun {
 }
 
 /**
- * Crawls a slice: until all is crawled, or until most of its time is over.
+ * Crawls one slice, until the source is exhausted or `isTimeUp`.
  *
- * @returns `continue` if more is left after the last checkpoint; otherwise all is crawled.
- * @throws Error when the attempt has failed; its message is shown. It is tried again from the last checkpoint.
+ * @returns `continue` if more is left after the last checkpoint; undefined when everything is crawled.
+ * @throws Error when the attempt has failed. Its message is shown, and the run is retried from the last checkpoint.
  */
 export type Crawl = (order: CrawlOrder, run: CrawlRun) => Promise<'continue' | undefined | void>;
 
@@ -64,7 +65,7 @@ interface Context {
   readonly onError: (message: string) => void;
 }
 
-/** Crawls a claimed run: keeps its lease while the connector works, and finishes it. */
+/** Crawls a claimed run: renews its lease while the connector works, and finishes the slice. */
 export async function performRun(
   { post, crawl, stopping, onError }: Context,
   claimed: ClaimedRun & Pick<Reply<ClaimedRun>, 'toLocal'>,
@@ -134,7 +135,7 @@ export async function performRun(
       );
       if (!body || body.cancelled) throw new LeaseLost('The run was cancelled');
       leaseEnd = toLocalNow(body.leaseUntil);
-      // What is kept is sent again, so nothing is lost with a response.
+      // Only what was acknowledged is dropped, so a lost response loses nothing.
       if (checkpoint === sent.checkpoint) checkpoint = undefined;
       lines = lines.slice(sent.log.length);
       if (lines.length > 0) isChanged = true;
@@ -142,7 +143,7 @@ export async function performRun(
       isChanged = true;
       if (!isTransient(error) || error instanceof LeaseLost) ended.abort(error);
       else if (performance.now() > leaseEnd)
-        ended.abort(new LeaseLost('The platform was out of reach until the lease expired'));
+        ended.abort(new LeaseLost('The platform was unreachable until the lease expired'));
       else onError(`Failed to report the run ${order.runId}; will retry: ${(error as Error).message}`);
     }
   }
@@ -164,7 +165,7 @@ export async function performRun(
     const reason: unknown = ended.signal.reason;
     if (isLost(reason)) return undefined;
     if (reason instanceof Error) return { state: 'failed', reason: reason.message };
-    // The crawl may have returned because it was to stop, so it is not taken for complete.
+    // The crawl may have returned early because it had to stop, so it does not count as complete.
     if (stopping.aborted) return { state: 'released' };
     if ('error' in outcome) return { state: 'failed', reason: outcome.error.message || outcome.error.name };
     return { state: outcome.value === 'continue' ? 'continue' : 'completed' };
@@ -172,7 +173,7 @@ export async function performRun(
 
   async function finish(state: { readonly state: string; readonly reason?: string }): Promise<void> {
     const reason = state.reason?.slice(0, MAX_REASON_CHARACTERS);
-    // A refused checkpoint must not prevent that its refusal is reported.
+    // A refused checkpoint is left out: with it, the report of the failure would be refused, too.
     const unsent = ended.signal.aborted ? { counters } : readUnsent();
     const body = { lease, ...unsent, state: state.state, ...(reason !== undefined && { reason }) };
     const until = performance.now() + FINISH_RETRY_MS;
@@ -210,7 +211,7 @@ export async function performRun(
   else onError(`Stopped the run ${order.runId}: ${(ended.signal.reason as Error).message}`);
 }
 
-/** Whether another worker has the run, or it has ended, or it is gone. */
+/** Whether the lease is lost: another worker has the run, or it has ended or was removed. */
 const isLost = (error: unknown): boolean =>
   error instanceof LeaseLost ||
   (error instanceof RequestError && (error.status === 409 || error.status === 404));

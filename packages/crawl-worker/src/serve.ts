@@ -8,16 +8,16 @@ export interface ServeOptions {
   readonly url: string;
   /** A token with the scope `crawl:work`. */
   readonly token: string;
-  /** The connectors whose runs are claimed, one run at a time. */
+  /** The connectors whose runs this worker claims, one run at a time. */
   readonly connectors: readonly string[];
-  /** The instances of the connectors. Default: all of them. */
+  /** The instances whose runs it claims. Default: all of them. */
   readonly instances?: readonly string[];
   readonly crawl: Crawl;
-  /** The name of this worker that is shown. Default: the host's name and the process id. */
+  /** The name of this worker on the page of a run. Default: host name and process id. */
   readonly worker?: string;
-  /** Ends the serving. Default: SIGTERM or SIGINT. */
+  /** Stops the worker. Default: SIGTERM or SIGINT. */
   readonly signal?: AbortSignal;
-  /** Receives what went wrong on the way. Default: standard error. */
+  /** Called with each error that does not end the worker. Default: prints it to standard error. */
   readonly onError?: (message: string) => void;
 }
 
@@ -25,9 +25,9 @@ const WAIT_MS = 25_000;
 const CLAIM_TIMEOUT_MS = WAIT_MS + 10_000;
 
 /**
- * Claims runs and crawls them, until it has to stop: then the current run is released for another worker.
+ * Claims runs and crawls them until it is stopped, and then releases the current run for another worker.
  *
- * @throws RequestError when the platform refuses the token or the connectors.
+ * @throws RequestError when the platform rejects the token or the connectors.
  */
 export async function serve(options: ServeOptions): Promise<void> {
   if (options.signal) return serveUntil(options.signal, options);

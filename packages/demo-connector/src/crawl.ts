@@ -5,7 +5,7 @@ import { type Entry, MAX_DOCUMENT_BYTES, type Source } from './source.js';
 const BATCH_DOCUMENTS = 100;
 const BATCH_BYTES = 4 * MAX_DOCUMENT_BYTES;
 
-/** Where the next slice, or the next run, goes on from. */
+/** Where the next slice, or the next run, continues. */
 interface Checkpoint {
   /** The version of the source when the run began; absent when a part of it could not be read, and is to be tried again. */
   readonly version?: string | undefined;
@@ -31,8 +31,8 @@ function* toBatches(entries: readonly Entry[]): Generator<Entry[]> {
 const toPaths = (documents: readonly { readonly path: string }[]) => documents.map(({ path }) => path);
 
 /**
- * Brings what a source has to the store: in a full crawl everything is seen, in an incremental one what is new, changed or
- * gone. Goes through the paths in order, so the last path is enough to go on from.
+ * Copies the documents of a source to the store: all of them in a full crawl, those that are new, changed or gone in an
+ * incremental one. It goes through the paths in order, so the last path is enough to continue from.
  */
 export async function crawlSource(
   source: Source,
@@ -48,7 +48,7 @@ export async function crawlSource(
     run.log('Nothing has changed since the last run.');
     return undefined;
   }
-  // What changes before `after` while slices follow one another is left to the next run, which sees another version.
+  // What changes before `after` during the run is left to the next one, which finds another version.
   let began = checkpoint.after === undefined ? version : checkpoint.version;
   const { after = '' } = checkpoint;
   const fail = (reason: string, paths: readonly string[]) => {
@@ -77,9 +77,9 @@ export async function crawlSource(
     const failed = toPaths(changed).filter((path) => !readPaths.has(path));
     if (failed.length > 0) began = undefined;
     fail('Could not be read', failed);
-    // What could not be read keeps its last text.
+    // Documents that could not be read keep their last text.
     if (mode === 'full') await documents.markSeen(sighting, [...unchanged, ...failed]);
-    // What has become binary has no text any more.
+    // Documents that have become binary have no text any more.
     const binary = toPaths(read.filter(({ path, content }) => content === undefined && stored.has(path)));
     if (binary.length > 0) await documents.markGone(sighting, binary);
     const bytes = texts.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0);
@@ -95,7 +95,7 @@ export async function crawlSource(
   const absent = [...stored.keys()].filter((path) => !present.has(path));
   const isUnknown = (path: string) => unreadable.some((one) => path === one || path.startsWith(`${one}/`));
   if (mode === 'full') {
-    // After it, the index drops what was not seen.
+    // After a full crawl, the index drops what was not seen.
     await documents.markSeen(sighting, absent.filter(isUnknown));
   } else {
     const gone = absent.filter((path) => !isUnknown(path));

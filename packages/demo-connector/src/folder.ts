@@ -44,7 +44,7 @@ async function list(root: string): Promise<Listing> {
   const unreadable: string[] = [];
   const folders = [root];
   const toPath = (absolutePath: string) => relative(root, absolutePath).split(sep).join('/');
-  /** Whatever is not known to be gone must not be taken for deleted. */
+  /** Only what is known to be gone counts as deleted. */
   const onError = (absolutePath: string) => (error: unknown) => {
     if (absolutePath === root) throw error;
     if (!isGone(error)) unreadable.push(toPath(absolutePath));

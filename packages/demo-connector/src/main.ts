@@ -12,7 +12,7 @@ import type { Source } from './source.js';
 const REFUSED_PAUSE_MS = 60_000;
 const log = (line: string) => process.stdout.write(`${new Date().toISOString()} ${line}\n`);
 
-/** Returns where the folder is in the repository, so that nothing is brought twice; undefined if it is elsewhere. */
+/** Returns the path of the folder in the repository, so that nothing is crawled twice; undefined if it is elsewhere. */
 function toCrawledPath(repository: string, folder: string | undefined): string | undefined {
   if (folder === undefined || !isAbsolute(repository)) return undefined;
   const path = relative(repository, folder);

@@ -2,7 +2,7 @@ import type { DocumentFormat, SourceDocument } from '@platform/demo-knowledge/do
 
 export const MAX_DOCUMENT_BYTES = 1_048_576;
 
-/** A document that a source has listed, and not read yet. */
+/** A document that is listed but not read yet. */
 export interface Entry {
   readonly path: string;
   /** Changes with every change of the document. */
@@ -15,17 +15,17 @@ export interface Listing {
   readonly version: string;
   /** Sorted by path. */
   readonly entries: readonly Entry[];
-  /** What is too large to be read. */
+  /** The paths of documents that are too large. */
   readonly tooLarge: readonly string[];
-  /** Documents, and folders with all below them, of which nothing is known, since they could not be looked at. */
+  /** Documents, and folders with everything below them, that could not be examined. */
   readonly unreadable: readonly string[];
 }
 
 /** Where a connector reads from. */
 export interface Source {
-  /** @throws Error when the source is out of reach; nothing is deleted then. */
+  /** @throws Error when the source is unreachable; nothing is deleted then. */
   list(signal: AbortSignal): Promise<Listing>;
-  /** @returns the documents that could be read, and those that are no text, whose content is undefined. */
+  /** @returns the documents that could be read. The content of binary ones is undefined. */
   read(entries: readonly Entry[], signal: AbortSignal): Promise<readonly (SourceDocument | Binary)[]>;
 }
 

@@ -1,8 +1,8 @@
 import type { Pool, PoolClient } from 'pg';
 
 /*
- * What the connectors have brought. A connector writes while it crawls; the index follows after the sync event of the
- * run. A document that is gone has no content, until the index has dropped it.
+ * The documents of the connectors. A connector writes while it crawls; the index follows after the sync event of the run.
+ * A document that is gone from its source has no content, until the index has dropped it.
  */
 
 export type DocumentFormat = 'markdown' | 'html' | 'text';

@@ -10,7 +10,7 @@ const REQUEST_TIMEOUT_MS = 10_000;
 const EVENTS_PER_REQUEST = 100;
 const DOCUMENTS_PER_TRANSACTION = 100;
 
-/** The fields of a sync event that matter here. */
+/** The fields of a sync event that are used here. */
 interface SyncEvent {
   readonly payload: {
     readonly connector: string;
@@ -40,8 +40,8 @@ function toPage({ path, format, content }: ChangedDocument): Page {
 }
 
 /**
- * Keeps the index equal to what the connectors have brought. It follows the platform's sync events, by the feed; a
- * consumer of Kafka would handle each message in the same way.
+ * Keeps the index equal to the documents of the connectors. It follows the feed of sync events; a consumer of Kafka would
+ * handle each message in the same way.
  */
 export function createIndexer(deps: {
   readonly platform: { readonly url: string; readonly token: string };
