@@ -65,7 +65,7 @@ export function createPasswords(cost: Options = options) {
   };
 }
 
-/** For those who have proven who they are: with a session, or a mailed link. */
+/** For those who have proven who they are: with a session, a mailed link, or at their provider. */
 export const isProven: IsKnown = () => Promise.resolve(true);
 
 export type Passwords = ReturnType<typeof createPasswords>;

@@ -1,18 +1,13 @@
 import type { UserPrincipal } from '@platform/auth';
 import type { Clock } from '@platform/service-kit';
-import type { Prisma } from '../../resources.js';
 import { type Caller, toActor } from '../../base/caller/actor.js';
 import { insertAuditEntry } from '../../audit/queries.js';
-import type { ConfirmPassword } from '../password/confirm-password.js';
+import { confirmPassword, type PasswordContext } from '../password/confirm-password.js';
 import { isProviderConnected } from '../../members/organisation/provider-requirement.queries.js';
 import { CONFIRMED_FOR_MS, isSessionConfirmed, setAuthenticated } from '../sessions/confirmed.js';
 
-export function createSessionConfirmation(deps: {
-  readonly prisma: Prisma;
-  readonly confirmPassword: ConfirmPassword;
-  readonly clock: Clock;
-}) {
-  const { prisma, confirmPassword, clock } = deps;
+export function createSessionConfirmation(deps: PasswordContext & { readonly clock: Clock }) {
+  const { prisma, clock } = deps;
   return {
     /**
      * Confirms the caller's session with the password.
@@ -21,7 +16,7 @@ export function createSessionConfirmation(deps: {
      * @throws AppError 400 WRONG_PASSWORD; 429, since a stolen session must not be able to guess the password.
      */
     async confirm(caller: Caller, password: string): Promise<Date> {
-      await confirmPassword(caller, password);
+      await confirmPassword(deps, caller, password);
       const at = new Date(clock());
       const { orgId, credentialId: subjectId } = caller;
       await prisma.$transaction(async (tx) => {

@@ -12,7 +12,7 @@ import { lockFactors } from '../second-factor/queries.js';
 import { lockAdministration } from '../../members/organisation/administration.js';
 import { userNotFound } from '../../members/members/errors.js';
 import { noAdministratorLeft, providerIsRequired } from './errors.js';
-import type { NotifyMember } from './notices.js';
+import { notifyMember } from './notices.js';
 import { endSessions } from '../sessions/queries.js';
 import { deleteProviderSignIns, findLink } from './queries.js';
 import type { OwnConnection } from './schemas.js';
@@ -20,10 +20,9 @@ import type { OwnConnection } from './schemas.js';
 export function createConnections(deps: {
   readonly prisma: Prisma;
   readonly outbox: Outbox;
-  readonly notifyMember: NotifyMember;
   readonly clock: Clock;
 }) {
-  const { prisma, outbox, notifyMember, clock } = deps;
+  const { prisma, outbox, clock } = deps;
 
   /** The caller holds the lock of the organisation. */
   async function unlink(
@@ -43,7 +42,7 @@ export function createConnections(deps: {
     await deleteProviderSignIns(tx, { orgId, userId });
     const entry = { orgId, actor: toActor(caller), subjectId: userId, detail: { sessionsEnded }, at };
     await insertAuditEntry(tx, { ...entry, action: 'identity_provider.unlinked' });
-    await notifyMember(tx, userId, kind, { client, at });
+    await notifyMember(deps, tx, userId, kind, { client, at });
   }
 
   return {

@@ -17,7 +17,7 @@ import {
   recordNotFound,
   tooManyDomains,
 } from './errors.js';
-import { describeRemoved, describeVerified, type NotifyAdministrators } from './notices.js';
+import { describeRemoved, describeVerified, notifyAdministrators } from './notices.js';
 import {
   deleteDomain,
   findDomain,
@@ -43,10 +43,9 @@ export function createDomains(deps: {
   readonly prisma: Prisma;
   readonly resolveTxt: ResolveTxt;
   readonly outbox: Outbox;
-  readonly notifyAdministrators: NotifyAdministrators;
   readonly clock: Clock;
 }) {
-  const { prisma, resolveTxt, outbox, notifyAdministrators, clock } = deps;
+  const { prisma, resolveTxt, outbox, clock } = deps;
 
   const record = (tx: Transaction, caller: Caller, action: AuditAction, domain: string, at: Date) =>
     insertAuditEntry(tx, {
@@ -103,7 +102,7 @@ export function createDomains(deps: {
           throw domainTaken();
         if (!(await hasAdministrator(tx, orgId))) throw noAdministratorLeft();
         await record(tx, caller, 'identity_domain.verified', domain, at);
-        await notifyAdministrators(tx, caller, 'domainVerified', describeVerified(domain), at);
+        await notifyAdministrators(deps, tx, caller, 'domainVerified', describeVerified(domain), at);
         return { domain, challenge, verifiedAt: at };
       });
       outbox.wake();
@@ -120,7 +119,7 @@ export function createDomains(deps: {
         const at = new Date(clock());
         await record(tx, caller, 'identity_domain.removed', domain, at);
         if (!verifiedAt) return;
-        await notifyAdministrators(tx, caller, 'domainRemoved', describeRemoved(domain), at);
+        await notifyAdministrators(deps, tx, caller, 'domainRemoved', describeRemoved(domain), at);
       });
       outbox.wake();
     },

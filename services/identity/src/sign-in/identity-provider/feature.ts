@@ -14,10 +14,8 @@ import { memberConnectionRoutes, ownConnectionRoutes } from './connection.routes
 import { createConnections } from './connections.js';
 import { createResolveTxt, type ResolveTxt } from './dns.js';
 import { createDomains } from './domains.js';
-import { createNotifyAdministrators, createNotifyMember } from './notices.js';
 import { domainRoutes, providerRoutes } from './routes.js';
 import { createProviderSettings, type ToRedirectUri } from './settings.js';
-import { createTestProvider } from './test-provider.js';
 
 /** The largest answer of a provider, in bytes. */
 const MAX_ANSWER_BYTES = 262_144;
@@ -49,11 +47,10 @@ export function registerIdentityProvider(app: App, deps: IdentityProviderDeps): 
   const egress = createEgress(allowedTargets, limits, createHostResolver());
   shutdown.on('close', 'identity providers', () => egress.agent.destroy());
   const clients = createProviderClients({ ...deps, egress });
-  const notifyAdministrators = createNotifyAdministrators(deps.outbox);
-  const common = { ...deps, egress, clients, resolveTxt, notifyAdministrators };
-  providerRoutes(app, createProviderSettings(common), createTestProvider(common));
+  const common = { ...deps, egress, clients, resolveTxt };
+  providerRoutes(app, createProviderSettings(common));
   domainRoutes(app, createDomains(common));
-  const connections = createConnections({ ...deps, notifyMember: createNotifyMember(deps.outbox) });
+  const connections = createConnections(deps);
   memberConnectionRoutes(app, connections);
   ownConnectionRoutes(app, connections);
   return clients;

@@ -25,29 +25,26 @@ export const describeRemoved = (domain: string): string =>
   `Members of ${domain} can no longer sign in with the identity provider.`;
 
 /** Mails every administrator about a change of who can sign in, in the transaction of the change. */
-export type NotifyAdministrators = (
+export async function notifyAdministrators(
+  { outbox }: { readonly outbox: Outbox },
   tx: Transaction,
   caller: Caller,
   kind: keyof typeof headlines,
   what: string,
   at: Date,
-) => Promise<void>;
-
-export const createNotifyAdministrators =
-  (outbox: Outbox): NotifyAdministrators =>
-  async (tx, caller, kind, what, at) => {
-    const { orgId, userId, fullName, email, client } = caller;
-    const message = `${what} Changed by ${fullName} (${email}). If that was not agreed on, end their sessions and change the setting back.`;
-    const alert = limitAlert(outbox, {
-      topic: `identity-provider-${kind}`,
-      causedBy: userId,
-      recipients: (await findAdministrators(tx, orgId)).map(({ id }) => id),
-      alert: { headline: headlines[kind], message },
-      client,
-      at,
-    });
-    await storeAlert(tx, alert, at);
-  };
+): Promise<void> {
+  const { orgId, userId, fullName, email, client } = caller;
+  const message = `${what} Changed by ${fullName} (${email}). If that was not agreed on, end their sessions and change the setting back.`;
+  const alert = limitAlert(outbox, {
+    topic: `identity-provider-${kind}`,
+    causedBy: userId,
+    recipients: (await findAdministrators(tx, orgId)).map(({ id }) => id),
+    alert: { headline: headlines[kind], message },
+    client,
+    at,
+  });
+  await storeAlert(tx, alert, at);
+}
 
 /** Mails every administrator about a change that an operator makes by command, in the transaction of the change. */
 export const notifyByCommand = (
@@ -76,17 +73,14 @@ const links = {
 } as const;
 
 /** Mails a member about the connection of their account, in the transaction of the change. */
-export type NotifyMember = (
+export function notifyMember(
+  { outbox }: { readonly outbox: Outbox },
   tx: Transaction,
   userId: string,
   kind: keyof typeof links,
-  request: { readonly client: ClientAddress; readonly at: Date },
-) => Promise<void>;
-
-export const createNotifyMember =
-  (outbox: Outbox): NotifyMember =>
-  (tx, userId, kind, { client, at }) => {
-    const topic = `identity-provider-${kind}`;
-    const alert = { topic, causedBy: userId, recipients: [userId], alert: links[kind], client, at };
-    return storeAlert(tx, limitAlert(outbox, alert), at);
-  };
+  { client, at }: { readonly client: ClientAddress; readonly at: Date },
+): Promise<void> {
+  const topic = `identity-provider-${kind}`;
+  const alert = { topic, causedBy: userId, recipients: [userId], alert: links[kind], client, at };
+  return storeAlert(tx, limitAlert(outbox, alert), at);
+}

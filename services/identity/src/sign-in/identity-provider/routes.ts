@@ -16,14 +16,13 @@ import {
   SaveIdentityProviderBody,
 } from './schemas.js';
 import type { ProviderSettings } from './settings.js';
-import type { TestProvider } from './test-provider.js';
 import { inAnySession } from '../../base/confirmation.js';
 
 const path = '/api/v1/organisation/identity-provider';
 const tags = ['Configuration'];
 
 /** For administrators, with a session. Whoever chooses the provider decides who can sign in. */
-export function providerRoutes(app: App, settings: ProviderSettings, testProvider: TestProvider): void {
+export function providerRoutes(app: App, settings: ProviderSettings): void {
   const onRequest = [app.authenticate, requireSession, requireAdminRole];
   app.get(
     path,
@@ -88,7 +87,7 @@ export function providerRoutes(app: App, settings: ProviderSettings, testProvide
         response: { 200: ProviderTest, ...errorResponses(401, 403, 404) },
       },
     },
-    (request) => testProvider(getMember(request).orgId),
+    (request) => settings.test(getMember(request).orgId),
   );
 }
 

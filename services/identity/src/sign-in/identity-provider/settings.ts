@@ -6,6 +6,7 @@ import type { Outbox } from '../../mails/outbox/outbox.js';
 import { lockAdministration } from '../../members/organisation/administration.js';
 import { hasAdministrator } from '../../members/organisation/provider-requirement.queries.js';
 import type { Prisma, Transaction } from '../../resources.js';
+import type { ProviderClients } from './clients.js';
 import { toDomain } from './domains.js';
 import {
   invalidIssuer,
@@ -15,7 +16,8 @@ import {
   providerNotFound,
   verifiedDomainRequired,
 } from './errors.js';
-import type { NotifyAdministrators } from './notices.js';
+import { toProviderFault } from './faults.js';
+import { notifyAdministrators } from './notices.js';
 import { audited, isOther, toAudited, toProvider, toRow } from './provider-fields.js';
 import {
   deleteProvider,
@@ -27,7 +29,7 @@ import {
   saveProvider,
 } from './queries.js';
 import { endProviderSessions } from '../sessions/queries.js';
-import type { IdentityProviderResponse, SaveIdentityProviderBody } from './schemas.js';
+import type { IdentityProviderResponse, ProviderTest, SaveIdentityProviderBody } from './schemas.js';
 
 /** Checks the URL of a provider. @throws AppError 400. */
 function parseIssuer(text: string, egress: Pick<Egress, 'assertUrl'>): URL {
@@ -55,13 +57,13 @@ export interface ProviderSettingsDeps {
   readonly box: SecretBox;
   readonly egress: Pick<Egress, 'assertUrl'>;
   readonly outbox: Outbox;
-  readonly notifyAdministrators: NotifyAdministrators;
+  readonly clients: ProviderClients;
   readonly toRedirectUri: ToRedirectUri;
   readonly clock: Clock;
 }
 
 export function createProviderSettings(deps: ProviderSettingsDeps) {
-  const { prisma, box, egress, outbox, notifyAdministrators, toRedirectUri, clock } = deps;
+  const { prisma, box, clients, egress, outbox, toRedirectUri, clock } = deps;
 
   async function endSignIns(tx: Transaction, orgId: string, at: Date): Promise<number> {
     const endedCount = await endProviderSessions(tx, orgId, at);
@@ -94,7 +96,7 @@ export function createProviderSettings(deps: ProviderSettingsDeps) {
       row.isJustInTime ? 'People of the verified domains become members when they sign in.' : '',
       row.isRequired ? 'Members of the verified domains can sign in with it only.' : '',
     ].filter(Boolean);
-    await notifyAdministrators(tx, caller, 'saved', what.join(' '), row.updatedAt);
+    await notifyAdministrators(deps, tx, caller, 'saved', what.join(' '), row.updatedAt);
     return { identityProvider: toProvider(row), endedCount };
   }
 
@@ -124,6 +126,20 @@ export function createProviderSettings(deps: ProviderSettingsDeps) {
       return saved;
     },
 
+    /** Looks at the provider now. The client's own data is tried by the first sign-in only. @throws AppError 404. */
+    async test(orgId: string): Promise<ProviderTest> {
+      const provider = await findProvider(prisma, orgId);
+      if (!provider) throw providerNotFound();
+      try {
+        const configuration = await clients.discover(provider);
+        const { authorization_endpoint: authorizationEndpoint = '' } = configuration.serverMetadata();
+        return { isUsable: true, authorizationEndpoint };
+      } catch (error) {
+        const { kind, status } = toProviderFault(error);
+        return { isUsable: false, fault: kind, ...(status !== undefined && { status }) };
+      }
+    },
+
     /** @returns how many sessions were ended. @throws AppError 403; 404. */
     async remove(caller: Caller): Promise<number> {
       const { orgId } = caller;
@@ -143,7 +159,7 @@ export function createProviderSettings(deps: ProviderSettingsDeps) {
           detail: { sessionsEnded: String(count) },
           at,
         });
-        await notifyAdministrators(tx, caller, 'removed', `It was ${before.issuer}.`, at);
+        await notifyAdministrators(deps, tx, caller, 'removed', `It was ${before.issuer}.`, at);
         return count;
       });
       outbox.wake();

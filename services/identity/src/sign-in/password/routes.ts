@@ -3,10 +3,10 @@ import type { App } from '@platform/service-kit';
 import { getCaller } from '../../base/caller/actor.js';
 import { bearer, errorResponses } from '../../base/openapi.js';
 import { ChangePasswordBody, PasswordChanged } from './schemas.js';
-import { type ChangeOwnPassword, createChangeOwnPassword } from './service.js';
+import { changeOwnPassword, type OwnPasswordContext } from './service.js';
 
 /** For members with a session. */
-function ownPasswordRoutes(app: App, changePassword: ChangeOwnPassword): void {
+export function ownPasswordRoutes(app: App, ctx: OwnPasswordContext): void {
   app.post(
     '/api/v1/auth/password',
     {
@@ -22,12 +22,7 @@ function ownPasswordRoutes(app: App, changePassword: ChangeOwnPassword): void {
     },
     async (request) => ({
       message: 'Password changed',
-      endedCount: await changePassword(getCaller(request), request.body),
+      endedCount: await changeOwnPassword(ctx, getCaller(request), request.body),
     }),
   );
-}
-
-/** Registers the change of the caller's own password. */
-export function registerOwnPassword(app: App, deps: Parameters<typeof createChangeOwnPassword>[0]): void {
-  ownPasswordRoutes(app, createChangeOwnPassword(deps));
 }

@@ -1,15 +1,20 @@
 import type { Clock } from '@platform/service-kit';
-import type { Prisma } from '../../resources.js';
 import { type Caller, toActor } from '../../base/caller/actor.js';
 import { insertAuditEntry } from '../../audit/queries.js';
 import { describeRequest } from '../../base/caller/client.js';
 import type { OneTimeSecrets } from '../../mails/one-time-secrets/service.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
-import { isProven, type Passwords } from '../../base/passwords.js';
+import { isProven } from '../../base/passwords.js';
 import { endSessions } from '../sessions/queries.js';
 import { replacePassword } from '../../members/members/queries.js';
-import { type ConfirmPassword, wrongPassword } from './confirm-password.js';
+import { confirmPassword, type PasswordContext, wrongPassword } from './confirm-password.js';
 import type { ChangePasswordBody } from './schemas.js';
+
+export interface OwnPasswordContext extends PasswordContext {
+  readonly secrets: OneTimeSecrets;
+  readonly outbox: Outbox;
+  readonly clock: Clock;
+}
 
 /**
  * Changes the caller's password. All other sessions end, and so do mailed codes and links; tokens stay.
@@ -17,42 +22,35 @@ import type { ChangePasswordBody } from './schemas.js';
  * @returns how many sessions were ended.
  * @throws AppError 400 WRONG_PASSWORD; 429, since a stolen session must not be able to guess the password.
  */
-export type ChangeOwnPassword = (caller: Caller, body: ChangePasswordBody) => Promise<number>;
-
-export function createChangeOwnPassword(deps: {
-  readonly prisma: Prisma;
-  readonly passwords: Passwords;
-  readonly secrets: OneTimeSecrets;
-  readonly outbox: Outbox;
-  readonly confirmPassword: ConfirmPassword;
-  readonly clock: Clock;
-}): ChangeOwnPassword {
-  const { prisma, passwords, secrets, outbox, confirmPassword, clock } = deps;
-  return async (caller, { currentPassword, newPassword }) => {
-    const { orgId, userId, credentialId, client } = caller;
-    const currentHash = await confirmPassword(caller, currentPassword);
-    const newHash = await passwords.hash(newPassword, isProven);
-    const at = new Date(clock());
-    const ended = await prisma.$transaction(async (tx) => {
-      // Of two changes at the same time, the second one no longer knows the password.
-      if (!(await replacePassword(tx, userId, currentHash, newHash))) throw wrongPassword();
-      await secrets.revokeAll(tx, userId);
-      const count = await endSessions(tx, userId, at, { keptId: credentialId });
-      await insertAuditEntry(tx, {
-        orgId,
-        action: 'password.changed',
-        actor: toActor(caller),
-        subjectId: userId,
-        reason: 'changed',
-        detail: { sessionsEnded: String(count) },
-        at,
-      });
-      const detail = describeRequest(client, at);
-      const mail = { kind: 'password_changed', to: { userId }, detail, requestId: client.requestId } as const;
-      await outbox.add(tx, mail, at);
-      return count;
+export async function changeOwnPassword(
+  ctx: OwnPasswordContext,
+  caller: Caller,
+  { currentPassword, newPassword }: ChangePasswordBody,
+): Promise<number> {
+  const { prisma, passwords, secrets, outbox, clock } = ctx;
+  const { orgId, userId, credentialId, client } = caller;
+  const currentHash = await confirmPassword(ctx, caller, currentPassword);
+  const newHash = await passwords.hash(newPassword, isProven);
+  const at = new Date(clock());
+  const ended = await prisma.$transaction(async (tx) => {
+    // Of two changes at the same time, the second one no longer knows the password.
+    if (!(await replacePassword(tx, userId, currentHash, newHash))) throw wrongPassword();
+    await secrets.revokeAll(tx, userId);
+    const count = await endSessions(tx, userId, at, { keptId: credentialId });
+    await insertAuditEntry(tx, {
+      orgId,
+      action: 'password.changed',
+      actor: toActor(caller),
+      subjectId: userId,
+      reason: 'changed',
+      detail: { sessionsEnded: String(count) },
+      at,
     });
-    outbox.wake();
-    return ended;
-  };
+    const detail = describeRequest(client, at);
+    const mail = { kind: 'password_changed', to: { userId }, detail, requestId: client.requestId } as const;
+    await outbox.add(tx, mail, at);
+    return count;
+  });
+  outbox.wake();
+  return ended;
 }

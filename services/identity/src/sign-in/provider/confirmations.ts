@@ -6,8 +6,9 @@ import { insertAuditEntry } from '../../audit/queries.js';
 import { getDomain } from '../identity-provider/domain.js';
 import { findLink, findProvider, holdProvider, type StoredProvider } from '../identity-provider/queries.js';
 import { setAuthenticated } from '../sessions/confirmed.js';
-import type { Begin } from './begin.js';
+import { beginSignIn } from './begin.js';
 import { type Claims, readAuthenticationTime } from './claims.js';
+import type { Exchange } from './exchange.js';
 import { noConnection, Refused, signInExpired } from './errors.js';
 import type { StoredSignIn } from './queries.js';
 
@@ -24,11 +25,11 @@ const getEarlier = (one: Date, other: Date): Date => (one < other ? one : other)
 
 export function createConfirmations(deps: {
   readonly prisma: Prisma;
-  readonly begin: Begin;
+  readonly exchange: Exchange;
   readonly limits: AttemptLimits;
   readonly clock: Clock;
 }) {
-  const { prisma, begin, limits, clock } = deps;
+  const { prisma, limits, clock } = deps;
   return {
     /** @returns the address of the provider. @throws AppError 409 NOT_LINKED; 429; 503. */
     async begin(caller: Caller, browser: string, returnTo: string): Promise<URL> {
@@ -36,7 +37,7 @@ export function createConfirmations(deps: {
       await limits.begin(getDomain(email), client);
       const provider = await findProvider(prisma, orgId);
       if (!provider || !(await findLink(prisma, caller))) throw noConnection();
-      return begin(provider, browser, { email, returnTo, sessionId });
+      return beginSignIn(deps, provider, browser, { email, returnTo, sessionId });
     },
 
     /** @throws AppError 400 SIGN_IN_EXPIRED; 403 NOT_ADMITTED. */

@@ -9,16 +9,15 @@ import { getDomain } from '../identity-provider/domain.js';
 import { findProvider, findProviderOfDomain, holdProvider } from '../identity-provider/queries.js';
 import type { ClientAddress } from '../../base/caller/client.js';
 import { holdSignInSettings } from '../../members/organisation/queries.js';
-import type { Outbox } from '../../mails/outbox/outbox.js';
 import { backdateAuthentication } from '../sessions/queries.js';
 import type { PassFirstFactor, SignInOutcome } from '../sessions/sign-in-outcome.js';
 import { normaliseEmail } from '../../members/members/service.js';
-import type { Begin } from './begin.js';
+import { beginSignIn } from './begin.js';
 import { type Claims, hasSecondFactor, readAuthenticationTime } from './claims.js';
 import type { Confirmations } from './confirmations.js';
 import { noProvider, Refused, signInExpired } from './errors.js';
 import type { Begun, Exchange } from './exchange.js';
-import { type Admit, Overtaken } from './member.js';
+import { type AdmissionContext, admit, Overtaken } from './member.js';
 import { type Person, toPerson } from './person.js';
 import { consumeSignIn, isUniqueViolation, type StoredSignIn } from './queries.js';
 
@@ -51,20 +50,17 @@ export type CompletedSignIn =
   | { readonly outcome: SignInOutcome | undefined; readonly returnTo: string }
   | { readonly fault: AppError; readonly returnTo: string | undefined; readonly isConfirmation: boolean };
 
-export interface ProviderSignInDeps {
+export interface ProviderSignInDeps extends AdmissionContext {
   readonly prisma: Prisma;
-  readonly begin: Begin;
   readonly confirmations: Confirmations;
   readonly exchange: Exchange;
-  readonly admit: Admit;
   readonly passFirstFactor: PassFirstFactor;
   readonly limits: AttemptLimits;
-  readonly outbox: Outbox;
   readonly clock: Clock;
 }
 
 export function createProviderSignIns(deps: ProviderSignInDeps) {
-  const { prisma, begin, confirmations, exchange, admit, passFirstFactor, limits, outbox, clock } = deps;
+  const { prisma, confirmations, exchange, passFirstFactor, limits, outbox, clock } = deps;
 
   /** Signs the person in, in one transaction with everything that it takes to make them a member. */
   const signIn = (revision: string, orgId: string, person: Person, claims: Claims, client: ClientAddress) =>
@@ -73,7 +69,7 @@ export function createProviderSignIns(deps: ProviderSignInDeps) {
       if (provider?.revision !== revision) throw signInExpired();
       // Before the audit entries, whose counter a change of these settings locks while it waits for sign-ins.
       await holdSignInSettings(tx, orgId);
-      const account = await admit(tx, provider, person, client, new Date(clock()));
+      const account = await admit(deps, tx, provider, person, client, new Date(clock()));
       const secondFactor = hasSecondFactor(claims, provider.secondFactorValues) ? 'provider' : undefined;
       const outcome = await passFirstFactor(tx, account, client, 'provider', secondFactor);
       // Whoever finds the browser open can sign in again without a password, where the provider still knows the person. A
@@ -153,7 +149,7 @@ export function createProviderSignIns(deps: ProviderSignInDeps) {
       await limits.begin(domain, client);
       const provider = await findProviderOfDomain(prisma, domain);
       if (!provider) throw noProvider();
-      return begin(provider, browser, { email, returnTo });
+      return beginSignIn(deps, provider, browser, { email, returnTo });
     },
 
     /**
