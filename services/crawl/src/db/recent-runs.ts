@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
+import type { InstanceKey } from '../domain/instance-key.js';
 import type { RunState } from '../domain/run-state.js';
 
 /** Runs that began at most this long before the period are found. */
@@ -22,12 +23,12 @@ export async function countEndedRuns(
   db: pg.Pool,
   given: {
     readonly orgId: string;
-    readonly connectors: readonly string[];
+    readonly instances: readonly Pick<InstanceKey, 'connector' | 'instance'>[];
     readonly from: Date;
     readonly stepMs: number;
   },
 ): Promise<EndedRuns[]> {
-  const { orgId, connectors, from, stepMs } = given;
+  const { orgId, instances, from, stepMs } = given;
   const firstId = uuidv7({
     msecs: Math.max(0, from.getTime() - MAX_RUN_MS),
     seq: 0,
@@ -35,13 +36,22 @@ export async function countEndedRuns(
   });
   const { rows } = await db.query<EndedRuns>({
     name: 'count_ended_runs',
+    // The index of the history leads to the recent runs of each instance, past all others.
     text: `select connector, instance, state, floor(extract(epoch from finished_at - $3::timestamptz) * 1000 / $4)::int as step,
              count(*)::int as count
-           from runs
-           where org_id = $1 and connector = any($2::text[]) and id >= $5 and finished_at >= $3
-             and state in ('completed', 'failed', 'aborted')
+           from unnest($2::text[], $6::text[]) as of (connector, instance), lateral (
+             select state, finished_at from runs
+             where org_id = $1 and runs.connector = of.connector and runs.instance = of.instance and id >= $5
+               and finished_at >= $3 and state in ('completed', 'failed', 'aborted')) recent
            group by 1, 2, 3, 4`,
-    values: [orgId, connectors, from, stepMs, firstId],
+    values: [
+      orgId,
+      instances.map(({ connector }) => connector),
+      from,
+      stepMs,
+      firstId,
+      instances.map(({ instance }) => instance),
+    ],
   });
   return rows;
 }

@@ -47,8 +47,8 @@ export function createQueueView({ pool, clock }: { readonly pool: pg.Pool; reado
     const statuses = await findStatuses(pool, orgId);
     // The steps are aligned, so that a bar does not change once its time has passed.
     const from = Math.floor(now / STEP_MS) * STEP_MS - (STEPS - 1) * STEP_MS;
-    const connectors = [...new Set(statuses.map(({ schedule }) => schedule.connector))];
-    const ended = await countEndedRuns(pool, { orgId, connectors, from: new Date(from), stepMs: STEP_MS });
+    const instances = statuses.map(({ schedule }) => schedule);
+    const ended = await countEndedRuns(pool, { orgId, instances, from: new Date(from), stepMs: STEP_MS });
     return {
       connectors: statuses.map((status) => toQueued(status, ended, now)),
       lastHour: Array.from({ length: STEPS }, (_, step) => ({
