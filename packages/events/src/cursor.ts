@@ -19,18 +19,23 @@ export interface FeedCursor {
   /** What the positions belong to: they begin anew when the database is restored. */
   readonly epoch: string;
   readonly position: string;
+  /** How often events had been deleted when the reading began. */
+  readonly deletions: string;
 }
 
-const CURSOR = /^e1:([0-9a-f-]{36}):(0|[1-9]\d{0,17})$/;
+const CURSOR = /^e1:([0-9a-f-]{36}):(0|[1-9]\d{0,17}):(0|[1-9]\d{0,17})$/;
 
 /** Encodes a place as an opaque cursor, so that clients do not compute with positions, which have gaps. */
-export const encodeCursor = ({ epoch, position }: FeedCursor): string =>
-  Buffer.from(`e1:${epoch}:${position}`).toString('base64url');
+export const encodeCursor = ({ epoch, position, deletions }: FeedCursor): string =>
+  Buffer.from(`e1:${epoch}:${position}:${deletions}`).toString('base64url');
 
 /** Decodes a cursor. @throws {@link InvalidCursorError} */
 export function decodeCursor(cursor: string): FeedCursor {
-  const [, epoch, position] = CURSOR.exec(Buffer.from(cursor, 'base64url').toString('latin1')) ?? [];
-  if (epoch === undefined || position === undefined || encodeCursor({ epoch, position }) !== cursor)
+  const [, epoch, position, deletions] =
+    CURSOR.exec(Buffer.from(cursor, 'base64url').toString('latin1')) ?? [];
+  if (epoch === undefined || position === undefined || deletions === undefined)
     throw new InvalidCursorError();
-  return { epoch, position };
+  const read = { epoch, position, deletions };
+  if (encodeCursor(read) !== cursor) throw new InvalidCursorError();
+  return read;
 }

@@ -42,6 +42,7 @@ interface FeedRow {
   readonly epoch: string;
   readonly head: string;
   readonly deleted: string;
+  readonly deletions: string;
   readonly event: SyncEvent | null;
   readonly position: string | null;
   /** How many events were searched, and the position of the last one, by the filtered statement. */
@@ -52,7 +53,7 @@ interface FeedRow {
 /* Head and events are of one snapshot: every event up to the head is visible, or has been deleted. */
 const allEvents = {
   name: 'outbox-feed',
-  text: `select head.epoch, head.position as head, head.deleted, page.event, page.position
+  text: `select head.epoch, head.position as head, head.deleted, head.deletions, page.event, page.position
          from sync_events.head left join lateral (
            select event, position from sync_events.outbox
            where org_id = $1 and position > $2 order by position limit $3) page on true
@@ -65,7 +66,7 @@ const connectorEvents = {
            select event, event_key, position from sync_events.outbox
            where org_id = $1 and position > $2 order by position limit $4
          )
-         select head.epoch, head.position as head, head.deleted, total.searched, total."searchedTo",
+         select head.epoch, head.position as head, head.deleted, head.deletions, total.searched, total."searchedTo",
            matching.event, matching.position
          from sync_events.head,
            (select count(*)::int as searched, max(position) as "searchedTo" from searched) total
@@ -120,14 +121,21 @@ export async function readEvents(
   const position = (isFull ? page.at(-1)?.position : isSearchedInPart ? searchedTo : undefined) ?? head;
   return {
     data: page.map(({ event }) => event),
-    nextCursor: head === '0' ? null : encodeCursor({ epoch, position }),
+    nextCursor:
+      head === '0'
+        ? null
+        : encodeCursor({ epoch, position, deletions: cursor?.deletions ?? first.deletions }),
     hasMore: isFull || isSearchedInPart,
   };
 }
 
-const isAnswerable = (cursor: FeedCursor, { epoch, head, deleted }: FeedRow): boolean =>
+/*
+ * Events are deleted by age, and with Kafka once they are published, so some may be left among those that are gone. Who
+ * began to read after the last deletion misses none of the rest.
+ */
+const isAnswerable = (cursor: FeedCursor, { epoch, head, deleted, deletions }: FeedRow): boolean =>
   cursor.epoch === epoch &&
-  BigInt(cursor.position) >= BigInt(deleted) &&
+  (BigInt(cursor.position) >= BigInt(deleted) || cursor.deletions === deletions) &&
   BigInt(cursor.position) <= BigInt(head);
 
 /** Makes all cursors of the feed invalid: its positions have begun anew, as after the database was restored. */

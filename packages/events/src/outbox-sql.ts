@@ -38,6 +38,8 @@ create table sync_events.head (
   position bigint  not null,
   -- The highest position of an event that has been deleted.
   deleted  bigint  not null default 0,
+  -- How often events were deleted.
+  deletions bigint not null default 0,
   -- Another one after the database was restored: the same positions may then have other events.
   epoch    uuid    not null default gen_random_uuid()
 );

@@ -62,7 +62,8 @@ async function deleteBatch(
                 order by created_at limit $3 for update skip locked)
              returning position
            ), noted as (
-             update sync_events.head set deleted = greatest(deleted, (select max(position) from deleted))
+             update sync_events.head set deletions = deletions + 1,
+               deleted = greatest(deleted, (select max(position) from deleted))
              where exists (select from deleted)
            )
            select from deleted`,

@@ -237,6 +237,28 @@ describe('feed', () => {
 });
 
 describe('retention', () => {
+  test('a reader who begins anew gets past the events that are kept among deleted ones', async () => {
+    await database.addMany(6, 1);
+    const all = await readEvents(database.pool, { orgId: 'org-0', limit: 1 });
+    await database.pool.query(
+      'update sync_events.outbox set published_at = now() where position between 3 and 5',
+    );
+    await sweepLater(true, 15);
+    const read = (after?: string | null) =>
+      readEvents(database.pool, { orgId: 'org-0', limit: 1, after: after ?? undefined });
+    await expect(read(all.nextCursor)).rejects.toBeInstanceOf(CursorGoneError);
+    const first = await read();
+    const second = await read(first.nextCursor);
+    expect(ids(second)).toHaveLength(1);
+    const third = await read(second.nextCursor);
+    expect([ids(third).length, third.hasMore]).toEqual([1, false]);
+    // What is deleted meanwhile is noticed.
+    await database.pool.query('update sync_events.outbox set published_at = now() where position = 2');
+    await sweepLater(true, 15);
+    await expect(read(first.nextCursor)).rejects.toBeInstanceOf(CursorGoneError);
+    expect((await read(third.nextCursor)).data).toEqual([]);
+  });
+
   const sweepLater = (isPublishedOnly: boolean, days: number) =>
     createOutboxRetention({
       pool: database.pool,
