@@ -9,8 +9,3 @@ alter table sessions
   add column provider_generation integer,
   -- Of sessions that were opened without a second factor.
   add column single_factor_generation integer;
--- It is not known which of the open sessions had a second factor: they all end with those that lack one.
-update sessions set
-  provider_generation = case when first_factor = 'provider' then 0 end,
-  single_factor_generation = 0
-where ended_at is null;
