@@ -107,12 +107,15 @@ describeWith('chromium', 'the screens of mails', () => {
       ),
     });
     await page.getByText('A logo of 1 kB.').waitFor();
+    await page.getByRole('button', { name: /Language of mails/ }).click();
+    await page.getByRole('option', { name: 'German' }).click();
     expect(await findBarriers(page)).toEqual([]);
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('The brand is saved').waitFor();
     await page.getByRole('link', { name: 'Templates' }).click();
     const frame = page.frameLocator('iframe');
     await frame.getByText('Hauptstraße 1, Berlin').waitFor();
+    await frame.getByText('Sie sind eingeladen', { exact: true }).waitFor();
     const image = frame.getByRole('img', { name: 'Bücher & Co' });
     await image.waitFor();
     expect(await image.evaluate((element) => (element as HTMLImageElement).naturalWidth)).toBe(1);

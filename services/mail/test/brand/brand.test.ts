@@ -27,10 +27,11 @@ beforeEach(async () => {
 });
 
 const save = (body: object) => mail.call('PUT', path, { token: mail.session, body });
+const reset = { companyName: 'Example', resetLink: 'https://app.example/reset', validForMinutes: 60 };
 const sendReset = async (fields: object = {}) => {
   const { status } = await mail.send({
     emailTemplateType: 'resetPassword',
-    templateData: { companyName: 'Example', resetLink: 'https://app.example/reset' },
+    templateData: reset,
     ...fields,
   });
   expect(status).toBe(200);
@@ -74,6 +75,43 @@ test('a queued mail has the brand too, and a product name of the caller goes bef
   const { text, attachments } = await PostalMime.parse(smtp.accepted.at(-1)?.raw ?? '');
   expect(text).toMatch(/^Atlas\n/);
   expect(attachments).toHaveLength(1);
+});
+
+test('a mail has the language of its request, or else that of the organisation, or else English', async () => {
+  expect((await sendReset()).text).toContain('Choose a new password');
+  await save({ ...brand, language: 'de' });
+  const {
+    raw,
+    html = '',
+    text: wrapped = '',
+  } = await sendReset({ templateData: { ...reset, userName: 'Zoë' } });
+  const text = wrapped.replaceAll(/(?<=\S)\n(?=\S)/g, ' ');
+  expect(html).toContain('<html lang="de"');
+  expect(html.replaceAll(/\s+/g, ' ')).toContain('F&#252;r Ihr Konto bei');
+  expect(text).toContain('\nGuten Tag Zoë,\n\nfür Ihr Konto bei Bücher <b>& Co</b> (Example)');
+  expect(text).toContain('Der Link kann nur einmal verwendet werden und ist 1 Stunde gültig.');
+  expect(text).toContain('Gesendet von Bücher <b>& Co</b> im Auftrag von Example.');
+  expect(raw).toMatch(/^Subject: Your code\r$/m);
+  expect((await sendReset({ language: 'en' })).text).toContain('Sent by');
+  await save({ language: 'en' });
+  await mail.send(
+    { emailTemplateType: 'loginWithOTP', language: 'de' },
+    { prefer: 'respond-async, wait=20' },
+  );
+  expect((await PostalMime.parse(smtp.accepted.at(-1)?.raw ?? '')).text).toContain('Ihr Anmeldecode');
+  // The language of the request is kept with the mail.
+  const { body: records } = await mail.call('GET', '/api/v1/mail/records?limit=1', { token: mail.session });
+  const kept = await mail.call('GET', `/api/v1/mail/records/${records.data[0].id}/content`, {
+    token: mail.session,
+  });
+  expect(kept.body.data.html).toContain('<html lang="de"');
+  const preview = await mail.call('POST', '/api/v1/mail/preview', {
+    token: mail.session,
+    body: { emailTemplateType: 'accountCreation', templateData: {}, language: 'de' },
+  });
+  expect(preview.body.subject).toBe('Ihr Konto ist eingerichtet');
+  const refused = await mail.send({ language: 'fr' });
+  expect([refused.status, refused.body.error.details[0].field]).toEqual([400, 'language']);
 });
 
 test.each([
@@ -122,6 +160,7 @@ test.each<[string, object, string]>([
   ],
   ['half a PNG', { logo: bytes.subarray(0, 40).toString('base64') }, 'logo'],
   ['a name with a line break', { name: 'a\nb' }, 'name'],
+  ['an unknown language', { language: 'fr' }, 'language'],
   ['a blank name', { name: ' ' }, 'name'],
   ['a colour by name', { accentColor: 'red' }, 'accentColor'],
   ['a footer with a control character', { footer: 'a\u0000' }, 'footer'],

@@ -2,6 +2,7 @@ import { generateKeyPairSync, sign } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text as readBody } from 'node:stream/consumers';
+import PostalMime from 'postal-mime';
 import { createMailCipher } from '../../src/features/queue/mail-cipher.js';
 import { createRecordService, type RecordService } from '../../src/features/records/service.js';
 import { createSuppressionService } from '../../src/features/suppressions/service.js';
@@ -107,6 +108,19 @@ test('fails with 403 for another scope, 400 without an organisation, and 404 wit
   expect((await send(mint('SEND_MAIL'), emailBody())).status).toBe(400);
   const other = '0190a0b0-0000-7000-8000-000000000002';
   expect((await send(mint('SEND_MAIL'), { orgId: other, ...emailBody() })).status).toBe(404);
+});
+
+test('without a subject, a mail has that of its template, in its language', async () => {
+  const body = {
+    ...emailBody({
+      emailTemplateType: 'appuserInvite',
+      language: 'de',
+      templateData: { companyName: 'Müller', link: 'https://a.example/' },
+    }),
+    subject: undefined,
+  };
+  expect((await send(mint('SEND_MAIL'), { orgId, ...body })).status).toBe(200);
+  expect((await PostalMime.parse(smtp.accepted.at(-1)?.raw ?? '')).subject).toBe('Einladung zu Müller');
 });
 
 test('a request can name another SMTP server without changing that of the organisation', async () => {

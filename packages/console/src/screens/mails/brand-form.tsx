@@ -6,11 +6,12 @@ import { FileTrigger } from 'react-aria-components';
 import { mail, unwrap } from '../../api/client.ts';
 import { announce } from '../../ui/announcements.tsx';
 import { Button } from '../../ui/button.tsx';
-import { TextInput } from '../../ui/fields.tsx';
+import { SelectInput, TextInput } from '../../ui/fields.tsx';
 import { GuardedForm, SaveButton } from '../../ui/guarded-form.tsx';
 import { readText } from '../../ui/read-form.ts';
 
 type Brand = MailSchemas['schemas']['Brand'];
+type Language = NonNullable<Brand['language']>;
 
 const MAX_LOGO_BYTES = 65_536;
 const names = ['name', 'accentColor', 'footer', 'replyTo'] as const;
@@ -23,12 +24,13 @@ async function readBase64(file: File): Promise<string> {
 export function BrandForm({ brand }: { brand: Brand }) {
   const client = useQueryClient();
   const [logo, setLogo] = useState(brand.logo);
+  const [language, setLanguage] = useState<Language>(brand.language ?? 'en');
   const save = useMutation({
     mutationFn: (form: FormData) => {
       const entries = names.map((name) => [name, readText(form, name)] as const);
       const given = Object.fromEntries(entries.filter(([, value]) => value !== ''));
       return unwrap(
-        mail.PUT('/api/v1/mail/brand', { body: { ...given, ...(logo !== undefined && { logo }) } }),
+        mail.PUT('/api/v1/mail/brand', { body: { ...given, language, ...(logo !== undefined && { logo }) } }),
       );
     },
     onSuccess: () => announce(t.saved),
@@ -72,6 +74,16 @@ export function BrandForm({ brand }: { brand: Brand }) {
         label={t.replyTo}
         hint={t.replyToHint}
         defaultValue={brand.replyTo ?? ''}
+      />
+      <SelectInput<Language>
+        label={t.language}
+        hint={t.languageHint}
+        value={language}
+        options={[
+          ['en', t.languages.en],
+          ['de', t.languages.de],
+        ]}
+        onChange={setLanguage}
       />
     </GuardedForm>
   );

@@ -19,6 +19,9 @@ export const brand = createTexts({
   footerHint: 'One line, such as the postal address.',
   replyTo: 'Reply address',
   replyToHint: 'Where answers to mails go. Leave it empty for the sender.',
+  language: 'Language of mails',
+  languageHint: 'Of codes, links, invitations and warnings. Alerts about tokens and crawls are in English.',
+  languages: { en: 'English', de: 'German' },
   saved: 'The brand is saved. Mails have it within a minute.',
   preview: 'See the templates',
 });

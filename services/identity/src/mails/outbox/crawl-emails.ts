@@ -1,5 +1,5 @@
 import type { CrawlNotice } from '@platform/auth';
-import { asLine, type SendEmailRequest, toEmail } from './email-request.js';
+import { asLine, COMPOSED_LANGUAGE, type SendEmailRequest, toEmail } from './email-request.js';
 import type { LinkBase, MailDetail } from './emails.js';
 import type { Addressee } from './queries.js';
 
@@ -44,6 +44,7 @@ export const toCrawlNoticeEmail = (
 ): SendEmailRequest =>
   toEmail(to, {
     emailTemplateType: 'crawlFailures',
+    language: COMPOSED_LANGUAGE,
     subject: headline,
     templateData: {
       headline,

@@ -16,6 +16,9 @@ export type SmtpSnapshot = NonNullable<SendEmailRequest['smtp']>;
 
 const MAX_TEXT_LENGTH = 200;
 
+/** The language of alerts and digests, whose headlines and sentences identity itself composes: a mail has one language. */
+export const COMPOSED_LANGUAGE = 'en';
+
 /** Replaces control characters, which the mail service rejects: a name that contains one must not prevent the mail. */
 export const asLine = (text: string, maxLength = MAX_TEXT_LENGTH): string =>
   text
@@ -30,7 +33,7 @@ export type EmailRecipient = Pick<Addressee, 'orgId' | 'email' | 'fullName'> & {
 
 export const toEmail = (
   { orgId, email, fullName, organisation }: EmailRecipient,
-  message: Pick<SendEmailRequest, 'emailTemplateType' | 'subject' | 'templateData'>,
+  message: Pick<SendEmailRequest, 'emailTemplateType' | 'subject' | 'templateData' | 'language'>,
 ): SendEmailRequest => ({
   orgId,
   sendEmailTo: [email],

@@ -25,18 +25,8 @@ const toLink = ({ appUrl, pagesUrl }: LinkBase, page: string, token: string): st
 
 export const toInviteLink = (base: LinkBase, token: string): string => toLink(base, 'invite', token);
 
-const UNITS = [
-  ['day', 24 * 60 * 60_000],
-  ['hour', 60 * 60_000],
-  ['minute', 60_000],
-] as const;
-
-/** @returns the duration in the largest unit that fits, such as "10 minutes", rounded down so that it isn't overstated. */
-function toWords(durationMs: number): string {
-  const [unit, unitMs] = UNITS.find(([, ms]) => durationMs >= ms) ?? UNITS[2];
-  const count = Math.floor(durationMs / unitMs);
-  return `${count} ${unit}${count === 1 ? '' : 's'}`;
-}
+/** The mail service has words for it, in the language of the mail. */
+const toMinutes = (durationMs: number): number => Math.floor(durationMs / 60_000);
 
 /** Details of the request that caused the mail: who invites, or when and where a reset was requested. */
 export type MailDetail = Readonly<Record<string, string>>;
@@ -48,8 +38,7 @@ export const pick = (detail: MailDetail, ...names: readonly string[]): MailDetai
 export const toCodeEmail = (to: Addressee, otp: string): SendEmailRequest =>
   toEmail(to, {
     emailTemplateType: 'loginWithOTP',
-    subject: 'Your sign-in code',
-    templateData: { otp, validFor: toWords(secretLifetimes.login_code) },
+    templateData: { otp, validForMinutes: toMinutes(secretLifetimes.login_code) },
   });
 
 /** @param why - `guessed` when the link replaces a code, because the day's wrong guesses are used up. */
@@ -62,11 +51,10 @@ export const toResetEmail = (
 ): SendEmailRequest =>
   toEmail(to, {
     emailTemplateType: 'resetPassword',
-    subject:
-      why === 'asked' ? 'Choose a new password' : 'Too many wrong sign-in codes: choose a new password',
     templateData: {
       resetLink: toLink(base, 'reset-password', token),
-      validFor: toWords(secretLifetimes.password_reset),
+      validForMinutes: toMinutes(secretLifetimes.password_reset),
+      ...(why === 'guessed' && { guessed: 'yes' }),
       ...pick(detail, 'time', 'device', 'ipAddress'),
     },
   });
@@ -80,10 +68,9 @@ export const toInvitationEmail = (
 ): SendEmailRequest =>
   toEmail(to, {
     emailTemplateType: 'appuserInvite',
-    subject: `You are invited to ${asLine(to.organisation.name)}`,
     templateData: {
       inviteLink: toInviteLink(base, token),
-      validFor: toWords(validForMs),
+      validForMinutes: toMinutes(validForMs),
       ...(detail['invitedBy'] !== undefined && { invitedBy: asLine(detail['invitedBy']) }),
     },
   });
@@ -91,7 +78,6 @@ export const toInvitationEmail = (
 export const toAccountEmail = (to: Addressee, { appUrl }: LinkBase): SendEmailRequest =>
   toEmail(to, {
     emailTemplateType: 'accountCreation',
-    subject: 'Your account is ready',
     templateData: appUrl === undefined ? {} : { loginLink: `${appUrl}/login` },
   });
 
@@ -103,7 +89,6 @@ export const toSuspiciousLoginEmail = (
 ): SendEmailRequest =>
   toEmail(to, {
     emailTemplateType: 'suspiciousLoginAttempt',
-    subject: 'New sign-in to your account',
     templateData: { ...detail, ...(appUrl === undefined ? {} : { resetLink: `${appUrl}/forgot-password` }) },
   });
 
@@ -115,7 +100,6 @@ export const toPasswordChangedEmail = (
 ): SendEmailRequest =>
   toEmail(to, {
     emailTemplateType: 'passwordChanged',
-    subject: 'Your password was changed',
     templateData: { ...detail, resetLink: `${appUrl ?? pagesUrl}/forgot-password` },
   });
 
@@ -127,7 +111,6 @@ export const toSmtpChangedEmail = (
 ): SendEmailRequest => ({
   ...toEmail(to, {
     emailTemplateType: 'smtpServerChanged',
-    subject: 'The mail server was changed',
     templateData: detail,
   }),
   smtp,

@@ -1,4 +1,10 @@
-import { asLine, type EndingToken, type SendEmailRequest, toEmail } from './email-request.js';
+import {
+  asLine,
+  COMPOSED_LANGUAGE,
+  type EndingToken,
+  type SendEmailRequest,
+  toEmail,
+} from './email-request.js';
 import { type LinkBase, type MailDetail, pick } from './emails.js';
 import type { Addressee } from './queries.js';
 
@@ -22,6 +28,7 @@ export const toTokenAlertEmail = (
 ): SendEmailRequest =>
   toEmail(to, {
     emailTemplateType: 'tokenAlert',
+    language: COMPOSED_LANGUAGE,
     subject: asLine(detail['headline'] ?? ''),
     templateData: {
       ...pick(detail, 'headline', 'time', 'device', 'ipAddress'),
@@ -46,6 +53,7 @@ export const toTokenExpiringEmail = (
 ): SendEmailRequest =>
   toEmail(to, {
     emailTemplateType: 'tokenExpiring',
+    language: COMPOSED_LANGUAGE,
     subject: asLine(headline),
     templateData: {
       headline: asLine(headline),

@@ -1,6 +1,7 @@
 import { type Clock, type FaultDetail, readEmailAddress, validationError } from '@platform/service-kit';
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
+import type { Language } from '../../generated/templates.js';
 import { type PngSize, readPngSize } from './png.js';
 import { type BrandRow, findBrand, upsertBrand } from './queries.js';
 import { type BrandBody, MAX_LOGO_BYTES } from './schemas.js';
@@ -14,6 +15,8 @@ export interface Brand {
   /** A line in the foot, such as a postal address. */
   readonly footer?: string;
   readonly replyTo?: string;
+  /** The language of mails whose request names none. */
+  readonly language?: Language;
 }
 
 /** How long the other replicas may use a brand after a change. */
@@ -22,13 +25,14 @@ const MAX_CACHED_BYTES = 16 * 1_048_576;
 
 const toText = (value: string | null): string | undefined => value ?? undefined;
 
-function toBrand({ name, logo, accentColor, footer, replyTo }: BrandRow): Brand {
+function toBrand({ name, logo, accentColor, footer, replyTo, language }: BrandRow): Brand {
   const size = logo && readPngSize(logo);
   const texts = {
     name: toText(name),
     accentColor: toText(accentColor),
     footer: toText(footer),
     replyTo: toText(replyTo),
+    language: toText(language),
   };
   const given = Object.fromEntries(Object.entries(texts).filter(([, value]) => value !== undefined)) as Brand;
   return { ...given, ...(logo && size && { logo: { ...size, png: logo } }) };
@@ -37,7 +41,7 @@ function toBrand({ name, logo, accentColor, footer, replyTo }: BrandRow): Brand 
 const base64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
 /** @throws AppError 400 for a logo that is no small PNG, and for what is no address. */
-function readBody({ name, logo, accentColor, footer, replyTo }: BrandBody): BrandRow {
+function readBody({ name, logo, accentColor, footer, replyTo, language }: BrandBody): BrandRow {
   const faults: FaultDetail[] = [];
   const png = logo !== undefined && base64.test(logo) ? Buffer.from(logo, 'base64') : undefined;
   if (logo !== undefined && (!png || png.length > MAX_LOGO_BYTES || !readPngSize(png)))
@@ -55,6 +59,7 @@ function readBody({ name, logo, accentColor, footer, replyTo }: BrandBody): Bran
     accentColor: accentColor?.toLowerCase() ?? null,
     footer: footer?.trim() ?? null,
     replyTo: address ?? null,
+    language: language ?? null,
   };
 }
 

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { languages } from '../../generated/templates.js';
 
 export const MAX_LOGO_BYTES = 65_536;
 /** The logo in base64, and the rest of the brand. */
@@ -21,6 +22,9 @@ export const BrandBody = Type.Object(
     accentColor: Type.Optional(Type.String({ pattern: '^#[0-9A-Fa-f]{6}$', description: 'Of buttons.' })),
     footer: Line(300, 'A line in the foot, such as the postal address.'),
     replyTo: Type.Optional(Type.String({ maxLength: 254, description: 'Where replies go.' })),
+    language: Type.Optional(
+      Type.Enum([...languages], { description: 'Of mails whose request names no other. Default: English.' }),
+    ),
   },
   { additionalProperties: false, title: 'Brand' },
 );

@@ -14,13 +14,13 @@ export const createPreview =
   /** @throws AppError 400 when the data has faults. */
   async (
     orgId: string,
-    { emailTemplateType, templateData, productName }: PreviewBody,
+    { emailTemplateType, templateData, productName, language }: PreviewBody,
   ): Promise<RenderedTemplate> => {
     const faults: FaultDetail[] = [];
     readHeaderText(productName, 'productName', faults);
     const brand = await brands.get(orgId);
-    const viewed = createView(emailTemplateType, templateData, productName, brand);
+    const viewed = createView(emailTemplateType, templateData, { productName, brand, language });
     if ('faults' in viewed) faults.push(...viewed.faults);
     if (faults.length > 0 || 'faults' in viewed) throw validationError(faults);
-    return inlineLogo(renderTemplate(emailTemplateType, viewed.view), brand);
+    return inlineLogo(renderTemplate(emailTemplateType, viewed.view, language ?? brand.language), brand);
   };

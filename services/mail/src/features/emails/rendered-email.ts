@@ -17,7 +17,6 @@ export interface StoredAttachment {
 /** A validated and rendered e-mail that is ready to be sent. */
 export interface RenderedEmail extends RenderedTemplate {
   readonly templateType: InternalTemplateType;
-  readonly subject: string;
   readonly from: string;
   readonly to: readonly string[];
   readonly cc: readonly string[];
@@ -79,17 +78,23 @@ export async function renderEmail(
   const cc = readAddresses(body.sendCcTo ?? [], 'sendCcTo', faults);
   const from = readSender(fromEmail, body.fromEmailDomain, faults);
   readHeaderText(body.subject, 'subject', faults);
+  const { language = brand.language } = body;
   readHeaderText(body.productName, 'productName', faults);
-  const viewed = createView(body.emailTemplateType, body.templateData, body.productName, brand);
+  const viewed = createView(body.emailTemplateType, body.templateData, {
+    productName: body.productName,
+    brand,
+    language,
+  });
   if ('faults' in viewed) faults.push(...viewed.faults);
   const attached = await readAttachments(body.attachments ?? []);
   if ('faults' in attached) faults.push(...attached.faults);
   if (faults.length > 0 || 'faults' in viewed || 'faults' in attached) return { faults };
+  const rendered = renderTemplate(body.emailTemplateType, viewed.view, language);
   return {
     email: {
-      ...renderTemplate(body.emailTemplateType, viewed.view),
+      ...rendered,
       templateType: body.emailTemplateType,
-      subject: body.subject.trim(),
+      subject: body.subject?.trim() ?? rendered.subject,
       from,
       to,
       cc,

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { languages } from '../../generated/templates.js';
 import { internalTemplateTypes, templateTypes } from '../templates/template-types.js';
 
 /** The decoded size of all attachments of one mail together. */
@@ -23,6 +24,12 @@ const Attachment = Type.Object(
 export type Attachment = Type.Static<typeof Attachment>;
 
 const Address = Type.String({ maxLength: 320 });
+/** The languages of the templates (RFC 5646). */
+const language = Type.Optional(
+  Type.Enum([...languages], {
+    description: "Default: the language of the organisation's mails, or else English.",
+  }),
+);
 const TemplateType = Type.Enum([...templateTypes]);
 const TemplateData = Type.Unsafe<Record<string, unknown>>({
   type: 'object',
@@ -46,6 +53,7 @@ export const MailBody = Type.Object(
       Type.String({ maxLength: 253, description: "Replaces the domain of the configured sender's address." }),
     ),
     productName,
+    language,
     isAutoEmail: Type.Optional(
       Type.Boolean({ description: 'Sets `Auto-Submitted: auto-generated` (RFC 3834).' }),
     ),
@@ -94,6 +102,13 @@ export const InternalMailBody = Type.Object(
     orgId: Type.String({ format: 'uuid' }),
     ...MailBody.properties,
     emailTemplateType: Type.Enum([...internalTemplateTypes]),
+    subject: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 500,
+        description: 'Default: that of the template, in the language of the mail.',
+      }),
+    ),
     smtp: Type.Optional(SmtpSnapshot),
     expiresAt: Type.Optional(
       Type.String({
@@ -131,9 +146,13 @@ export const EmailAcceptedResponse = Type.Object(
 );
 
 export const PreviewBody = Type.Object(
-  { emailTemplateType: TemplateType, templateData: TemplateData, productName },
+  { emailTemplateType: TemplateType, templateData: TemplateData, productName, language },
   { additionalProperties: false, title: 'PreviewBody' },
 );
 export type PreviewBody = Type.Static<typeof PreviewBody>;
 
-export const PreviewResponse = Type.Object({ html: Type.String(), text: Type.String() });
+export const PreviewResponse = Type.Object({
+  subject: Type.String(),
+  html: Type.String(),
+  text: Type.String(),
+});

@@ -24,13 +24,20 @@ import {
  * A replica that dies holds up the codes that it has claimed this long. Until the message of a code is begun, its lease is
  * renewed three times in that time: should the machine be too busy even for that, another replica claims the code, and the
  * write of this one's beginning fails, so it is not sent twice. From the beginning of the message on, the lease is that of
- * any other mail.
+ * any other mail. It is twice as long with each further attempt: on a machine that is always that busy, codes would
+ * otherwise be claimed for ever, and never sent.
  */
 export const CODE_LEASE_MS = 1_500;
 
-/** The end of a lease that begins now. @param parameter - of a statement: the duration in ms. */
-const leaseEnd = (parameter: string): string =>
-  `now() + case when lane = ${lanes.code} and not caller_waits then least(${parameter}::int, ${CODE_LEASE_MS})
+/**
+ * The end of a lease that begins now.
+ *
+ * @param parameter - of a statement: the duration in ms.
+ * @param earlier - an expression: the number of earlier attempts.
+ */
+const leaseEnd = (parameter: string, earlier: string): string =>
+  `now() + case when lane = ${lanes.code} and not caller_waits
+                then least(${parameter}::int, ${CODE_LEASE_MS} * 2 ^ least(${earlier}, 8))
                 else ${parameter}::int end * interval '1 ms'`;
 
 /** The suppressed recipients of a mail that is about to be sent. */
@@ -235,7 +242,7 @@ const claimSql = `
     for update skip locked
   )
   update mails set state = 'sending', claim = claim + 1, attempts = attempts + 1, data_begun = false,
-    lease_until = ${leaseEnd('$6')}, updated_at = $1
+    lease_until = ${leaseEnd('$6', 'attempts')}, updated_at = $1
   where id in (select id from locked)
   returning id::text, claim, org_id::text as "orgId", lane, attempts, unknown_attempts as "unknownAttempts",
     at_least_once as "atLeastOnce", from_address as "from", created_at as "createdAt", expires_at as "expiresAt",
@@ -298,7 +305,7 @@ export async function markDataBegun(
 export async function renewLeases(db: pg.Pool, claims: readonly MailClaim[], leaseMs: number): Promise<void> {
   await db.query({
     name: 'renew_leases',
-    text: `update mails set lease_until = case when data_begun then now() + $3::int * interval '1 ms' else ${leaseEnd('$3')} end
+    text: `update mails set lease_until = case when data_begun then now() + $3::int * interval '1 ms' else ${leaseEnd('$3', 'attempts - 1')} end
            where ${isHeld}`,
     values: [claims.map(({ id }) => id), toClaims(claims), leaseMs],
   });

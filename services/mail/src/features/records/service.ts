@@ -87,10 +87,10 @@ const toFilter = (orgId: string, query: RecordQuery): RecordFilter => {
 
 function renderContent(type: string, kept: unknown, brand: Brand): MailContent {
   if (!isInternalTemplateType(type) || kept === undefined) return null;
-  const { templateData, productName } = kept as KeptContent;
-  const viewed = createView(type, templateData, productName, brand);
+  const { templateData, productName, language = brand.language } = kept as KeptContent;
+  const viewed = createView(type, templateData, { productName, brand, language });
   // An earlier version may have kept less than the template needs now.
-  return 'faults' in viewed ? null : inlineLogo(renderTemplate(type, viewed.view), brand);
+  return 'faults' in viewed ? null : inlineLogo(renderTemplate(type, viewed.view, language), brand);
 }
 
 export function createRecordService({

@@ -1,3 +1,4 @@
+import type { Language } from '../../generated/templates.js';
 import { hasItems, type InternalTemplateType } from './template-types.js';
 import { findKey, listSources } from './sources.js';
 
@@ -8,6 +9,7 @@ const HIDDEN = { code: '••••••', link: 'https://hidden.invalid/' } a
 export interface KeptContent {
   readonly templateData: Readonly<Record<string, unknown>>;
   readonly productName?: string;
+  readonly language?: Language;
 }
 
 interface Content extends KeptContent {
@@ -15,7 +17,12 @@ interface Content extends KeptContent {
 }
 
 /** Returns the data that the template shows, without codes and links, and without attachments. [MAIL-20] */
-export function toKeptContent({ emailTemplateType: type, templateData, productName }: Content): KeptContent {
+export function toKeptContent({
+  emailTemplateType: type,
+  templateData,
+  productName,
+  language,
+}: Content): KeptContent {
   const secrets = new Map<string, string>();
   const kept: Record<string, unknown> = hasItems(type) ? { items: templateData['items'] } : {};
   for (const source of Object.values(listSources(type))) {
@@ -33,5 +40,6 @@ export function toKeptContent({ emailTemplateType: type, templateData, productNa
   return {
     templateData: Object.fromEntries(Object.entries(kept).map(([key, value]) => [key, hide(value)])),
     ...(productName !== undefined && { productName: String(hide(productName)) }),
+    ...(language !== undefined && { language }),
   };
 }

@@ -1,7 +1,7 @@
-import { compiledTemplates } from '../../generated/templates.js';
+import { compiledTemplates, type Language } from '../../generated/templates.js';
 import type { InternalTemplateType } from './template-types.js';
 import type { Brand } from '../brand/brand.js';
-import { LOGO_ID, type View } from './view.js';
+import { DEFAULT_LANGUAGE, LOGO_ID, type View } from './view.js';
 
 const needsEscape = /[&<>"'`]|[^\x20-\x7e]/u;
 const escapable = /[&<>"'`]|[^\x20-\x7e]/gu;
@@ -14,6 +14,8 @@ const escapeHtml = (value: string): string =>
   needsEscape.test(value) ? value.replace(escapable, (char) => `&#${char.codePointAt(0) ?? 0};`) : value;
 
 export interface RenderedTemplate {
+  /** That of the template. */
+  readonly subject: string;
   readonly html: string;
   readonly text: string;
 }
@@ -26,15 +28,27 @@ const escapeValues = <T extends Readonly<Record<string, unknown>>>(values: T): T
     ]),
   ) as T;
 
+/** Breaks long lines of a plain text at spaces. A link stays whole. */
+const wrapText = (text: string): string =>
+  text.replaceAll(/^.{77,}$/gm, (line) => line.replaceAll(/(.{1,76})(?: +|$)/g, '$1\n').trimEnd());
+
 /** Joins the precompiled literals with the values. This takes a few microseconds and does no I/O. */
-export function renderTemplate(type: InternalTemplateType, view: View): RenderedTemplate {
-  const template = compiledTemplates[type];
+export function renderTemplate(
+  type: InternalTemplateType,
+  view: View,
+  language: Language = DEFAULT_LANGUAGE,
+): RenderedTemplate {
+  const template = compiledTemplates[language][type];
   const escaped = { ...escapeValues(view), items: view.items.map(escapeValues) };
-  return { html: template.html(escaped), text: template.text(view) };
+  return {
+    subject: template.subject(view),
+    html: template.html(escaped),
+    text: wrapText(template.text(view)),
+  };
 }
 
 /** Puts the logo into the HTML itself, for a browser that shows the mail and has no attachments. */
-export const inlineLogo = ({ html, text }: RenderedTemplate, { logo }: Brand): RenderedTemplate => ({
+export const inlineLogo = ({ html, ...parts }: RenderedTemplate, { logo }: Brand): RenderedTemplate => ({
+  ...parts,
   html: logo ? html.replace(`cid:${LOGO_ID}`, `data:image/png;base64,${logo.png.toString('base64')}`) : html,
-  text,
 });

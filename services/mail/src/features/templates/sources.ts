@@ -21,8 +21,8 @@ const common = {
   companyName: text(200, 'companyName', 'orgName'),
 } as const;
 
-/** The validity of a code or link in words, such as "10 minutes". */
-const validFor = text(60, 'validFor');
+/** The validity of a code or link: in words, such as "10 minutes", or as a number, for which the language has words. */
+const validity = { validFor: text(60, 'validFor'), validForMinutes: text(10, 'validForMinutes') } as const;
 
 /** The time and place of the event that a mail reports. */
 const facts = {
@@ -48,12 +48,16 @@ export const sources: Readonly<
     { readonly required: readonly string[]; readonly optional: Readonly<Record<string, Source>> }
   >
 > = {
-  loginWithOTP: { required: ['otp'], optional: { otp: code(32, 'otp'), validFor } },
-  resetPassword: { required: ['link'], optional: { link: link('resetLink'), validFor, ...facts } },
+  loginWithOTP: { required: ['otp'], optional: { otp: code(32, 'otp'), ...validity } },
+  resetPassword: {
+    required: ['link'],
+    // A link that replaces a code, after too many wrong ones, says so in the subject.
+    optional: { link: link('resetLink'), guessed: text(10, 'guessed'), ...validity, ...facts },
+  },
   accountCreation: { required: [], optional: { link: link('loginLink') } },
   appuserInvite: {
     required: ['link'],
-    optional: { link: link('inviteLink'), validFor, invitedBy: text(200, 'invitedBy') },
+    optional: { link: link('inviteLink'), ...validity, invitedBy: text(200, 'invitedBy') },
   },
   suspiciousLoginAttempt: { required: [], optional: { link: link('resetLink'), ...facts } },
   passwordChanged: { required: [], optional: { link: link('resetLink'), ...facts } },

@@ -1,12 +1,17 @@
+import { readFileSync } from 'node:fs';
+import { languages } from '../../generated/templates.js';
 import { renderTemplate } from './render.js';
 import { internalTemplateTypes } from './template-types.js';
 import { createView } from './view.js';
 
 const createTestView = (data: object, productName?: string) => {
-  const result = createView('loginWithOTP', { otp: '1', ...data }, productName);
+  const result = createView('loginWithOTP', { otp: '1', ...data }, { productName });
   if ('faults' in result) throw new Error(JSON.stringify(result.faults));
   return result.view;
 };
+
+const renderText = (data: object, productName?: string) =>
+  renderTemplate('loginWithOTP', createTestView(data, productName)).text;
 
 test.each([
   [{ companyName: 'Example' }, 'Atlas', 'Atlas', 'Example on Atlas', 'Sent by Atlas for Example.'],
@@ -14,13 +19,16 @@ test.each([
   [{}, 'Atlas', 'Atlas', 'Atlas', 'Sent by Atlas.'],
   [{}, undefined, 'Workspace', 'Workspace', 'Sent by Workspace.'],
 ])('data %j with the product name %j has the brand %j', (data, productName, product, place, footer) => {
-  expect(createTestView(data, productName)).toMatchObject({ product, place, footer });
+  const text = renderText(data, productName);
+  expect(text.startsWith(`${product}\n`)).toBe(true);
+  expect(text).toContain(`sign in to ${place}:`);
+  expect(text).toContain(`-- \n${footer}\n`);
 });
 
 test('numbers are accepted, and a missing name is left out of the greeting', () => {
-  expect(createTestView({ otp: 493817 })).toMatchObject({ otp: '493817', greeting: 'Hello,' });
-  expect(createTestView({ name: 'Ada' }).greeting).toBe('Hello Ada,');
-  expect(createTestView({ userName: '', name: 'Ada' }).greeting).toBe('Hello Ada,');
+  expect(renderText({ otp: 493817 })).toMatch(/\nHello,\n[^]*\n {4}493817\n/);
+  expect(renderText({ name: 'Ada' })).toContain('\nHello Ada,\n');
+  expect(renderText({ userName: '', name: 'Ada' })).toContain('\nHello Ada,\n');
 });
 
 test.each([
@@ -48,9 +56,9 @@ test('a link is escaped for URLs and for HTML', () => {
   expect(renderTemplate('appuserInvite', result.view).html).toContain('?a=1&#38;b=%C3%A9');
 });
 
-test.each(internalTemplateTypes)(
-  '%s renders as ASCII in short lines without unfilled slots, whatever the names',
-  (type) => {
+test.each(languages.flatMap((language) => internalTemplateTypes.map((type) => [type, language] as const)))(
+  '%s in %s renders as ASCII in short lines without unfilled slots, whatever the names',
+  (type, language) => {
     const data = {
       userName: '李 Zoë',
       companyName: 'Näme',
@@ -67,12 +75,13 @@ test.each(internalTemplateTypes)(
         { name: 'CI', end: 'has expired' },
       ],
     };
-    const result = createView(type, data, 'Ätlas');
+    const result = createView(type, data, { productName: 'Ätlas' });
     if ('faults' in result) throw new Error('no view');
-    const { html, text } = renderTemplate(type, result.view);
+    const { subject, html, text } = renderTemplate(type, result.view, language);
     expect(html).toMatch(/^[\n\x20-\x7e]+$/);
+    expect(html).toContain(`<html lang="${language}"`);
     expect(Math.max(...html.split('\n').map((line) => line.length))).toBeLessThanOrEqual(76);
-    expect(html + text).not.toMatch(/\{\{|undefined/);
+    expect(subject + html + text).not.toMatch(/\{\{|undefined/);
     expect(html).not.toMatch(/<(?:script|link|img)|@import|url\(/);
   },
 );
@@ -106,10 +115,10 @@ test('an invitation names the person who invites, when it is given', () => {
   const getInvitation = (data: object) => {
     const result = createView('appuserInvite', { link: 'https://a.example/', ...data });
     if ('faults' in result) throw new Error('no view');
-    return result.view.invitation;
+    return renderTemplate('appuserInvite', result.view).text;
   };
-  expect(getInvitation({ invitedBy: 'Grace' })).toBe('Grace has invited you');
-  expect(getInvitation({})).toBe('You have been invited');
+  expect(getInvitation({ invitedBy: 'Grace' })).toContain('Grace has invited you to join');
+  expect(getInvitation({})).toContain('You have been invited to join');
 });
 
 test('an alert has a button to the tokens only when it is given their page', () => {
@@ -121,8 +130,39 @@ test('an alert has a button to the tokens only when it is given their page', () 
   const tokensLink = 'https://platform.example/account/tokens';
   const { html, text } = render({ tokensLink, ipAddress: '203.0.113.7' });
   expect(html.replaceAll(/\s+/g, ' ')).toContain(`href="${tokensLink}"`);
-  expect(text).toContain(`\nAddress:  203.0.113.7\n\nSee the tokens: ${tokensLink}\n\n-- \n`);
+  expect(text).toContain(`\nAddress: 203.0.113.7\n\nSee the tokens: ${tokensLink}\n\n-- \n`);
   const bare = render({});
   expect(bare.html).not.toContain('href');
   expect(bare.text).toContain('\nIt was created.\n\n-- \n');
+});
+
+/** Returns the names of all texts of a language, each with the slots in it. */
+function readTexts(language: string): Record<string, string[]> {
+  const path = new URL(`../../../templates/texts/${language}.json`, import.meta.url);
+  const groups = JSON.parse(readFileSync(path, 'utf8')) as Record<string, Record<string, string>>;
+  return Object.fromEntries(
+    Object.entries(groups).flatMap(([group, texts]) =>
+      Object.entries(texts).map(([name, text]) => [
+        `${group}.${name}`,
+        [...new Set(text.match(/\{\{[^}]+\}\}/g))].toSorted(),
+      ]),
+    ),
+  );
+}
+
+test.each(languages)('%s has every text, with every slot', (language) => {
+  expect(readTexts(language)).toEqual(readTexts('en'));
+});
+
+test.each([
+  ['en', 10, '10 minutes'],
+  ['en', 60, '1 hour'],
+  ['en', 7 * 24 * 60, '7 days'],
+  ['de', 10.9, '10 Minuten'],
+  ['de', 119, '1 Stunde'],
+  ['de', 7 * 24 * 60, '7 Tage'],
+] as const)('in %s, %s minutes are %s', (language, validForMinutes, words) => {
+  const result = createView('loginWithOTP', { otp: '1', validForMinutes }, { language });
+  if ('faults' in result) throw new Error('no view');
+  expect(result.view.validFor).toBe(words);
 });

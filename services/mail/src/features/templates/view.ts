@@ -1,5 +1,5 @@
 import type { FaultDetail } from '@platform/service-kit';
-import type { ItemSlot, TemplateValues } from '../../generated/templates.js';
+import type { ItemSlot, Language, TemplateValues } from '../../generated/templates.js';
 import type { Brand } from '../brand/brand.js';
 import { hasItems, type InternalTemplateType } from './template-types.js';
 import { type Source, text, listSources, findKey, sources } from './sources.js';
@@ -65,6 +65,17 @@ function readItems(given: unknown): { readonly items: Item[]; readonly faults: F
 }
 
 const DEFAULT_PRODUCT = 'Workspace';
+export const DEFAULT_LANGUAGE: Language = 'en';
+
+/** What a mail looks like, besides its data. */
+export interface Look {
+  /** In place of the name of the brand. */
+  readonly productName?: string | undefined;
+  readonly brand?: Brand;
+  /** In place of the language of the organisation. */
+  readonly language?: Language | undefined;
+}
+
 const DEFAULT_ACCENT = '#2f5bd7';
 const MAX_LOGO_WIDTH = 240;
 const MAX_LOGO_HEIGHT = 48;
@@ -95,26 +106,39 @@ function toLook({ logo, accentColor = DEFAULT_ACCENT, footer = '' }: Brand, prod
   };
 }
 
+const DURATION_UNITS = [
+  ['day', 24 * 60],
+  ['hour', 60],
+  ['minute', 1],
+] as const;
+
+/** @returns the duration in the largest unit that fits, such as "10 minutes", rounded down so that it isn't overstated. */
+function describeDuration(given: string, language: Language): string {
+  const minutes = Math.floor(Number(given));
+  if (!(minutes >= 1)) return '';
+  const [unit, size] = DURATION_UNITS.find(([, length]) => minutes >= length) ?? DURATION_UNITS[2];
+  const style = { style: 'unit', unit, unitDisplay: 'long' } as const;
+  return new Intl.NumberFormat(language, style).format(Math.floor(minutes / size));
+}
+
 function toView(
   values: Readonly<Record<string, string>>,
   items: readonly Item[],
-  productName: string | undefined,
-  brand: Brand,
+  { productName, brand = {}, language = brand.language ?? DEFAULT_LANGUAGE }: Look,
 ): View {
   const { userName = '', companyName = '', time = '', device = '', location = '', ipAddress = '' } = values;
   const product = productName?.trim() || brand.name || companyName || DEFAULT_PRODUCT;
-  const isForCompany = companyName !== '' && companyName !== product;
   return {
     ...toLook(brand, product),
     product,
-    place: isForCompany ? `${companyName} on ${product}` : product,
-    footer: isForCompany ? `Sent by ${product} for ${companyName}.` : `Sent by ${product}.`,
-    greeting: userName === '' ? 'Hello,' : `Hello ${userName},`,
+    companyName,
+    forCompany: companyName === product ? '' : companyName,
+    userName,
     otp: values.otp ?? '',
     link: values.link ?? '',
-    validFor: values.validFor ?? '',
-    invitation:
-      values.invitedBy === undefined ? 'You have been invited' : `${values.invitedBy} has invited you`,
+    validFor: values.validFor ?? describeDuration(values.validForMinutes ?? '', language),
+    guessed: values.guessed ?? '',
+    invitedBy: values.invitedBy ?? '',
     facts: time || device || location || ipAddress,
     time,
     device,
@@ -138,8 +162,7 @@ function toView(
 export function createView(
   type: InternalTemplateType,
   data: Readonly<Record<string, unknown>>,
-  productName?: string,
-  brand: Brand = {},
+  look: Look = {},
 ): { readonly view: View } | { readonly faults: readonly FaultDetail[] } {
   const faults: FaultDetail[] = [];
   const values: Record<string, string> = {};
@@ -153,5 +176,5 @@ export function createView(
   }
   const list = hasItems(type) ? readItems(data['items']) : { items: [], faults: [] };
   faults.push(...list.faults);
-  return faults.length > 0 ? { faults } : { view: toView(values, list.items, productName, brand) };
+  return faults.length > 0 ? { faults } : { view: toView(values, list.items, look) };
 }
