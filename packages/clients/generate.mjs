@@ -2,10 +2,8 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import openapiTS, { astToString } from 'openapi-typescript';
 
-/** The documents of the routes that other services call: those of everyone, and those of the services alone. */
-const CALLED = ['mail', 'mail.internal', 'crawl'];
-/** The documents of the routes that the console calls too. It needs the types only. */
-const TYPED = ['identity', ...CALLED];
+/** The documents of the routes that have clients: those of everyone, and those of the platform's own services alone. */
+const DOCUMENTS = ['identity', 'mail', 'mail.internal', 'crawl'];
 const generated = new URL('src/generated/', import.meta.url);
 
 const REFERENCE = '#/components/schemas/';
@@ -96,7 +94,9 @@ type OperationId =
 
 const files = Object.assign(
   {},
-  ...(await Promise.all([...TYPED.map(generateTypes), ...CALLED.map(generateOperations)])),
+  ...(await Promise.all(
+    DOCUMENTS.flatMap((document) => [generateTypes(document), generateOperations(document)]),
+  )),
 );
 await rm(generated, { recursive: true, force: true });
 await mkdir(generated, { recursive: true });

@@ -20,6 +20,7 @@ const TOOLS = {
   ledger: ['--import=tsx', '--conditions=workspace', 'packages/e2e/src/ledger/main.ts'],
   build: undefined,
   screenshots: ['packages/console/screenshots.mjs'],
+  release: ['packages/release/release.mjs'],
   format: [
     'node_modules/prettier/bin/prettier.cjs',
     '--config',

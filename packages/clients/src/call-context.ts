@@ -4,8 +4,8 @@ import { isTracing } from '@platform/service-kit';
 export interface CallContext {
   /** The caller's own credential. */
   readonly token: string;
-  /** The caller's organisation; its concurrent calls are limited together. */
-  readonly orgId: string;
+  /** The caller's organisation; its concurrent calls are limited together, as are those without one. */
+  readonly orgId?: string | undefined;
   /** The id of the request that causes the call. */
   readonly requestId?: string | undefined;
   /** The address of the caller's own client, for services that trust this process as a proxy. */

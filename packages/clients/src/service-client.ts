@@ -11,7 +11,7 @@ import { readFault, ServiceFault } from './service-fault.js';
 export interface ServiceClientOptions {
   /** The name of the service in messages. */
   readonly service: string;
-  /** The service's own base URL, inside the cluster. */
+  /** The URL of the gateway, or inside the cluster the service's own. */
   readonly baseUrl: string;
   /** The time limit from the first byte sent to the last one read. */
   readonly timeoutMs: number;
@@ -90,7 +90,8 @@ export function createServiceClient<T extends Operations<T>>(
   }
 
   async function exchange(operation: Operation, input: AnyInput, context: CallContext) {
-    if (!permits.tryAcquire(context.orgId)) throw createFault(service, operation, { kind: 'busy' });
+    const key = context.orgId ?? '';
+    if (!permits.tryAcquire(key)) throw createFault(service, operation, { kind: 'busy' });
     try {
       const response = await send(operation, input, context);
       return { status: response.statusCode, body: await readBody(response) };
@@ -98,7 +99,7 @@ export function createServiceClient<T extends Operations<T>>(
       if (error instanceof ServiceFault) throw error;
       throw createFault(service, operation, { kind: classifyError(error, context.signal), cause: error });
     } finally {
-      permits.release(context.orgId);
+      permits.release(key);
     }
   }
 

@@ -1,0 +1,131 @@
+// Writes release/<version>/: everything that is published of a version. See `--help`.
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { parseArgs, promisify } from 'node:util';
+import { showStep } from '../config/progress.mjs';
+import { ROOT, runMain, SetupError, toolEnv } from '../config/setup.mjs';
+import { npmPackages, packNpmPackage } from './npm-packages.mjs';
+
+const USAGE = `Usage: npm run release -- <version> [options]
+
+Writes the artefacts of a version, SHA256SUMS and manifest.json into release/<version>/. The same commit gives the same
+bytes. It publishes nothing.
+
+  --rehearsal         accept uncommitted changes and a version that no package.json names, and leave the checks out
+  --output <folder>   write there instead of release/<version>/; what is in it is replaced
+  --source <url>      where the source code is published: it becomes the "repository" of the npm packages
+  --help
+`;
+
+/** The form of https://semver.org, without build metadata: npm ignores it. */
+const VERSION_FORM = /^\d+\.\d+\.\d+(?:-[\dA-Za-z.-]+)?$/;
+const run = promisify(execFile);
+const git = async (...args) => (await run('git', args, { cwd: ROOT })).stdout.trim();
+
+function readArguments() {
+  const options = {
+    rehearsal: { type: 'boolean', default: false },
+    output: { type: 'string' },
+    source: { type: 'string' },
+    help: { type: 'boolean', short: 'h', default: false },
+  };
+  let parsed;
+  try {
+    parsed = parseArgs({ options, allowPositionals: true });
+  } catch (error) {
+    throw new SetupError(`${error.message}\n\n${USAGE}`);
+  }
+  const { values, positionals } = parsed;
+  if (values.help) {
+    process.stdout.write(USAGE);
+    process.exit(0);
+  }
+  const [version = ''] = positionals;
+  if (positionals.length !== 1 || !VERSION_FORM.test(version))
+    throw new SetupError(`A version such as 0.1.0 is missing.\n\n${USAGE}`);
+  const output = resolve(values.output ?? join(ROOT, 'release', version));
+  return { ...values, version, output };
+}
+
+async function assertReleasable(version) {
+  const changes = await git('status', '--porcelain');
+  if (changes !== '')
+    throw new SetupError(
+      `A release is made from a commit, and these files differ from it:\n${changes}\n\n` +
+        'Commit or remove them, or try it out with --rehearsal.',
+    );
+  const { version: own } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
+  if (own !== version)
+    throw new SetupError(
+      `package.json names version ${own}, not ${version}. Set the version in every package.json and in ` +
+        'packages/service-kit/src/version.ts, and commit that first.',
+    );
+}
+
+async function check() {
+  try {
+    await run(process.execPath, ['packages/config/check.mjs'], { cwd: ROOT, env: toolEnv() });
+  } catch (error) {
+    throw new SetupError(`${error.stdout}\nThe checks failed: repair that, commit it, and start again.`);
+  }
+}
+
+async function describeFile(folder, { file, ...about }) {
+  const content = await readFile(join(folder, file));
+  return {
+    file,
+    ...about,
+    bytes: content.length,
+    sha256: createHash('sha256').update(content).digest('hex'),
+  };
+}
+
+const toChecksums = (files) => files.map(({ sha256, file }) => `${sha256}  ${file}\n`).join('');
+
+/** Nothing is removed that another program has written. */
+async function assertReplaceable(folder) {
+  const names = await readdir(folder).catch(() => []);
+  if (names.length > 0 && !names.includes('manifest.json'))
+    throw new SetupError(
+      `${folder} holds something other than a release: name another folder with --output.`,
+    );
+}
+
+await runMain(async () => {
+  const { version, output, rehearsal, source } = readArguments();
+  await assertReplaceable(output);
+  if (!rehearsal) {
+    await assertReleasable(version);
+    await showStep('Checking', check);
+  }
+  const [commit, seconds] = (await git('log', '-1', '--format=%H %ct')).split(' ');
+  await mkdir(dirname(output), { recursive: true });
+  const folder = await mkdtemp(join(dirname(output), `.${basename(output)}-`));
+  try {
+    const artefacts = [];
+    for (const definition of npmPackages)
+      await showStep(`Packing ${definition.name}`, async (note) => {
+        artefacts.push(await packNpmPackage(definition, { version, source, folder, note }));
+      });
+    const files = await Promise.all(artefacts.map((artefact) => describeFile(folder, artefact)));
+    const manifest = {
+      version,
+      commit,
+      committedAt: new Date(Number(seconds) * 1_000).toISOString(),
+      ...(rehearsal && { isRehearsal: true }),
+      artefacts: files,
+    };
+    await writeFile(join(folder, 'manifest.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
+    const all = [...files, await describeFile(folder, { file: 'manifest.json' })];
+    await writeFile(join(folder, 'SHA256SUMS'), toChecksums(all));
+    await rm(output, { recursive: true, force: true });
+    await rename(folder, output);
+    for (const { file, bytes } of files)
+      process.stdout.write(`${file.padEnd(50)} ${(bytes / 1_000).toFixed(1).padStart(8)} kB\n`);
+    process.stdout.write(`\nWritten to ${output}. Check it with: sha256sum --check SHA256SUMS\n`);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+});
