@@ -76,9 +76,9 @@ test('sends a notice of a change through both servers to all administrators who 
     for (const mail of noticesIn(inbox)) {
       expect(mail.from?.address).toBe(from);
       expect(mail.text).toMatch(/Changed by: Administrator \(admin@example\.com\)/);
-      expect(mail.text).toMatch(/Time: {7}\d{4}-\d\d-\d\d \d\d:\d\d UTC/);
-      expect(mail.text).toMatch(/Address: {4}203\.0\.113\.9/);
-      expect(mail.text).toMatch(/Device: {5}curl/);
+      expect(mail.text).toMatch(/Time: \d{4}-\d\d-\d\d \d\d:\d\d UTC/);
+      expect(mail.text).toMatch(/Address: 203\.0\.113\.9/);
+      expect(mail.text).toMatch(/Device: curl/);
       expect(mail.text).toContain(`Old server: 127.0.0.1:${platform.inbox.port}, as noreply@corp.example`);
       expect(mail.text).toContain(`New server: 127.0.0.1:${next.port}, as elsewhere@corp.example`);
       expect(mail.html).toContain('Changed by');
