@@ -26,7 +26,7 @@ import { createResend } from './features/emails/resend.js';
 import { resendRoute } from './features/emails/resend.routes.js';
 import { createEmailService } from './features/emails/service.js';
 import { createAttemptMail } from './features/emails/queued-mail.js';
-import { createMailCipher } from './features/queue/mail-cipher.js';
+import { createMailCipher } from './mail-cipher.js';
 import type { QueueTimes } from './features/queue/upkeep.job.js';
 import { createCheckQueue } from './features/queue/queue-limit.js';
 import { recordRoutes } from './features/records/routes.js';

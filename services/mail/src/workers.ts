@@ -6,7 +6,7 @@ import type { TransportLimits } from './features/delivery/transport-options.js';
 import { createDispatcher, type Dispatcher } from './features/queue/dispatcher.job.js';
 import { createJournal, type Journal } from './features/queue/journal.js';
 import { createUpkeep, type QueueTimes, standardTimes, type Upkeep } from './features/queue/upkeep.job.js';
-import { createMailCipher } from './features/queue/mail-cipher.js';
+import { createMailCipher } from './mail-cipher.js';
 import { createRequestToken, type TokenEndpoints } from './features/smtp-oauth/request-token.js';
 import { createSmtpTokens, type SmtpTokens } from './features/smtp-oauth/tokens.js';
 import type { Resources } from './resources.js';

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text as readBody } from 'node:stream/consumers';
 import PostalMime from 'postal-mime';
-import { createMailCipher } from '../../src/features/queue/mail-cipher.js';
+import { createMailCipher } from '../../src/mail-cipher.js';
 import { createRecordService, type RecordService } from '../../src/features/records/service.js';
 import { createSuppressionService } from '../../src/features/suppressions/service.js';
 import { buildApp, createMailDatabase, emailBody, waitForRuntime } from '../mail.js';

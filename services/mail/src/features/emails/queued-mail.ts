@@ -7,7 +7,7 @@ import { toAttemptEnd } from '../queue/attempt-end.js';
 import type { AttemptMail } from '../queue/dispatcher.job.js';
 import { type ClaimedMail, lanes } from '../queue/mail.js';
 import { findAttachmentPiece } from '../queue/queries.js';
-import type { MailCipher } from '../queue/mail-cipher.js';
+import type { MailCipher } from '../../mail-cipher.js';
 import { readSmtpConfiguration, type SmtpConfiguration } from '../smtp-configuration/configuration.js';
 import type { SmtpConfigurations } from '../smtp-configuration/service.js';
 import { createMessageSource, toMessageId } from './message.js';

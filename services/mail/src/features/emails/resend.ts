@@ -1,6 +1,6 @@
 import { readEmailAddress } from '@platform/service-kit';
 import type pg from 'pg';
-import type { MailCipher } from '../queue/mail-cipher.js';
+import type { MailCipher } from '../../mail-cipher.js';
 import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
 import { notResendable } from './errors.js';
 import { findResendable } from './resend.queries.js';

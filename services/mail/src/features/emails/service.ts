@@ -8,7 +8,7 @@ import type { Dispatcher } from '../queue/dispatcher.job.js';
 import type { Journal } from '../queue/journal.js';
 import { lanes, type MailStatus, type NewMail } from '../queue/mail.js';
 import type { CheckQueue } from '../queue/queue-limit.js';
-import type { MailCipher } from '../queue/mail-cipher.js';
+import type { MailCipher } from '../../mail-cipher.js';
 import { chooseLane, toExpiry } from '../queue/schedule.js';
 import { toKeptContent } from '../templates/kept-content.js';
 import { notResendable } from './errors.js';

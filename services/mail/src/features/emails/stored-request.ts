@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AttachmentPiece } from '../queue/queries.js';
-import type { MailCipher } from '../queue/mail-cipher.js';
+import type { MailCipher } from '../../mail-cipher.js';
 import type { DecodedAttachment } from './attachments.js';
 import type { EmailContent, SmtpSnapshot } from './schemas.js';
 

@@ -4,7 +4,7 @@ import type { SmtpProblem } from '../delivery/outcome.js';
 import { toFailure } from './failure.js';
 import { mailStates } from '../queue/mail.js';
 import { firstIdAt } from '../queue/first-id.js';
-import type { MailCipher } from '../queue/mail-cipher.js';
+import type { MailCipher } from '../../mail-cipher.js';
 import type { KeptContent } from '../templates/kept-content.js';
 import { inlineLogo, renderTemplate } from '../templates/render.js';
 import { internalTemplateTypes, isInternalTemplateType } from '../templates/template-types.js';

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock, Logger } from '@platform/service-kit';
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
-import type { MailCipher } from '../queue/mail-cipher.js';
+import type { MailCipher } from '../../mail-cipher.js';
 import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
 import type { SmtpOauth } from '../smtp-configuration/oauth.js';
 import {
