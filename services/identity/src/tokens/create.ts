@@ -18,8 +18,7 @@ import { isNarrower, readAllowList } from '../credentials/allow-lists/ranges.js'
 import { describeCreation, describeManyCreations } from '../mails/alerts/alerts.js';
 import { ALERTS_PER_HOUR, limitAlert, type LimitedAlert } from '../mails/alerts/limited-alerts.js';
 import { storeAlert } from '../mails/alerts/queries.js';
-import { lockAdministration } from '../members/organisation/administration.js';
-import { findAdministrators } from '../members/smtp/queries.js';
+import { findAdministrators, lockAdministration } from '../members/organisation/administration.js';
 import type { TokenContext } from './context.js';
 import { tokenAlreadyRotated, tooManyTokens } from './errors.js';
 import { canGrant, type ExpiryDays, grantExpiry, grantScopes } from './grant.js';

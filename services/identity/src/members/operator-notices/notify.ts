@@ -1,5 +1,5 @@
 import type { Transaction } from '../../resources.js';
-import { findAdministrators } from '../smtp/queries.js';
+import { findAdministrators } from '../organisation/administration.js';
 import { commandOutbox } from '../../mails/outbox/outbox.js';
 import { limitAlert } from '../../mails/alerts/limited-alerts.js';
 import { storeAlert } from '../../mails/alerts/queries.js';

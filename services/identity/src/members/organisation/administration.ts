@@ -1,6 +1,7 @@
 import { adminRequired } from '@platform/auth';
 import { AppError } from '@platform/service-kit';
 import { queryRows, type SqlClient } from '../../base/transaction.js';
+import type { Prisma, Transaction } from '../../resources.js';
 import { lockOrganisation } from './queries.js';
 
 const administrator = `
@@ -19,3 +20,18 @@ export async function lockAdministration(
   await lockOrganisation(tx, orgId);
   if ((await queryRows(tx, administrator, [userId, orgId])).length === 0) throw new AppError(adminRequired);
 }
+
+export interface Administrator {
+  readonly id: string;
+  readonly orgId: string;
+  readonly email: string;
+  readonly fullName: string;
+  readonly organisation: { readonly name: string };
+}
+
+/** Finds the administrators who can log in. */
+export const findAdministrators = (db: Prisma | Transaction, orgId: string): Promise<Administrator[]> =>
+  db.user.findMany({
+    where: { orgId, role: 'admin', removedAt: null, passwordHash: { not: null } },
+    select: { id: true, orgId: true, email: true, fullName: true, organisation: { select: { name: true } } },
+  });

@@ -61,18 +61,3 @@ export async function findRemovedServer(db: Transaction, orgId: string): Promise
   const getOldValue = (field: string) => changes[field]?.from ?? null;
   return { host: getOldValue('host'), port: getOldValue('port'), fromEmail: getOldValue('fromEmail') };
 }
-
-export interface Administrator {
-  readonly id: string;
-  readonly orgId: string;
-  readonly email: string;
-  readonly fullName: string;
-  readonly organisation: { readonly name: string };
-}
-
-/** Finds the administrators who can log in. */
-export const findAdministrators = (db: Client | Transaction, orgId: string): Promise<Administrator[]> =>
-  db.user.findMany({
-    where: { orgId, role: 'admin', removedAt: null, passwordHash: { not: null } },
-    select: { id: true, orgId: true, email: true, fullName: true, organisation: { select: { name: true } } },
-  });

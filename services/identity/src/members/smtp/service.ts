@@ -3,15 +3,21 @@ import { type AppError, type Clock, notFound, type SecretBox, validationError } 
 import { findChanges } from '../../audit/changes.js';
 import { insertAuditEntry } from '../../audit/queries.js';
 import { type Caller, toActor } from '../../base/caller/actor.js';
+import { describeRequest } from '../../base/caller/client.js';
+import type { SendEmailRequest, SmtpSnapshot } from '../../mails/outbox/email-request.js';
+import { toSmtpChangedEmail } from '../../mails/outbox/emails.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
-import { lockAdministration } from '../organisation/administration.js';
+import {
+  type Administrator,
+  findAdministrators,
+  lockAdministration,
+} from '../organisation/administration.js';
 import { describeAuth, mergeAuth, splitAuth } from './auth.js';
-import { smtpNotices } from './notices.js';
 import {
   deleteSmtpConfiguration,
-  findAdministrators,
   findRemovedServer,
   findSmtpConfiguration,
+  type RemovedServer,
   type SmtpConfigurationRow,
   upsertSmtpConfiguration,
 } from './queries.js';
@@ -42,6 +48,50 @@ function assertSignIn({ username, password, auth }: SaveSmtpConfigBody): void {
     ]);
   if (password !== undefined && auth)
     throw validationError([{ field: 'password', message: 'cannot be combined with `auth`' }]);
+}
+
+interface SmtpChange {
+  /** The configuration that is replaced, or the one that was removed last. */
+  readonly before: SmtpConfigurationRow | RemovedServer;
+  /** The old configuration with its secrets; undefined when they can't be decrypted, or was removed earlier. */
+  readonly old: SmtpSnapshot | undefined;
+  /** The new configuration; undefined when it was removed. */
+  readonly present: SmtpSnapshot | undefined;
+}
+
+const describeServer = ({
+  host,
+  port,
+  fromEmail,
+}: Pick<SmtpSnapshot, 'host' | 'port' | 'fromEmail'>): string => `${host}:${port}, as ${fromEmail}`;
+
+function describeBefore(before: SmtpChange['before']): string {
+  if ('tls' in before) return describeServer(before);
+  const { host, port, fromEmail } = before;
+  return host === null ? 'removed earlier' : `${host}:${port}, as ${fromEmail} (removed earlier)`;
+}
+
+/**
+ * Creates a message to each administrator through each of the two servers. Each message carries the configuration that
+ * it is sent with, so that the change doesn't wait for either server and the mail service needn't look it up.
+ */
+function toSmtpNotices(
+  administrators: readonly Administrator[],
+  { fullName, email, client }: Caller,
+  { before, old, present }: SmtpChange,
+  at: Date,
+): { readonly userId: string; readonly message: SendEmailRequest }[] {
+  const detail = {
+    changedBy: `${fullName} (${email})`,
+    ...describeRequest(client, at),
+    oldServer: describeBefore(before),
+    newServer: present ? describeServer(present) : 'none: no mail is sent',
+  };
+  return [old, present]
+    .filter((smtp) => smtp !== undefined)
+    .flatMap((smtp) =>
+      administrators.map((to) => ({ userId: to.id, message: toSmtpChangedEmail(to, detail, smtp) })),
+    );
 }
 
 export function createConfigurationService(deps: {
@@ -109,7 +159,7 @@ export function createConfigurationService(deps: {
     const previous = before ?? (await findRemovedServer(tx, orgId));
     if (!previous || (isSecretKept && Object.keys(changes).length === 0)) return;
     const change = { before: previous, old, present };
-    const notices = smtpNotices(await findAdministrators(tx, orgId), caller, change, at);
+    const notices = toSmtpNotices(await findAdministrators(tx, orgId), caller, change, at);
     await outbox.addMessages(tx, 'smtp_changed', notices, caller.client.requestId, at);
   }
 

@@ -1,6 +1,6 @@
 import type { Transaction } from '../../resources.js';
 import type { Caller } from '../../base/caller/actor.js';
-import { findAdministrators } from '../../members/smtp/queries.js';
+import { findAdministrators } from '../../members/organisation/administration.js';
 import type { ClientAddress } from '../../base/caller/client.js';
 import { notifyOfCommand } from '../../members/operator-notices/notify.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';

@@ -4,7 +4,7 @@ import type { Prisma } from '../../../resources.js';
 import { runInTransaction } from '../../../base/transaction.js';
 import { platformActor } from '../../../base/caller/actor.js';
 import { insertAuditEntry } from '../../../audit/queries.js';
-import { findAdministrators } from '../../../members/smtp/queries.js';
+import { findAdministrators } from '../../../members/organisation/administration.js';
 import type { Outbox } from '../../../mails/outbox/outbox.js';
 import { revokeLineage } from '../../revoke.js';
 import { describeLeak } from '../../../mails/alerts/alerts.js';

@@ -6,7 +6,7 @@ import { describeReuse } from '../../../mails/alerts/alerts.js';
 import { limitAlert } from '../../../mails/alerts/limited-alerts.js';
 import { storeAlert } from '../../../mails/alerts/queries.js';
 import type { Outbox } from '../../../mails/outbox/outbox.js';
-import { findAdministrators } from '../../../members/smtp/queries.js';
+import { findAdministrators } from '../../../members/organisation/administration.js';
 import type { Prisma } from '../../../resources.js';
 import { findTokenPolicy } from '../../policy/queries.js';
 import { revokeLineage } from '../../revoke.js';

@@ -3,7 +3,7 @@ import { type Clock, createPeriodicTask, type Logger, type Shutdown } from '@pla
 import { describeUnusedRevocation } from '../../../mails/alerts/alerts.js';
 import { limitAlert } from '../../../mails/alerts/limited-alerts.js';
 import type { Outbox } from '../../../mails/outbox/outbox.js';
-import { findAdministrators } from '../../../members/smtp/queries.js';
+import { findAdministrators } from '../../../members/organisation/administration.js';
 import type { Prisma } from '../../../resources.js';
 import { platformRevoker, revokeTokens } from '../../revoke.js';
 import { checkUse, findWarnedTokens, forgetUnused, type WarnedToken } from './queries.js';

@@ -1,0 +1,100 @@
+import { requireSession } from '@platform/auth';
+import { type App, type AppError, type Clock, conflict } from '@platform/service-kit';
+import { Type } from 'typebox';
+import { insertAuditEntry } from '../audit/queries.js';
+import { requireAdminRole } from '../base/authority.js';
+import { type Caller, getCaller, toActor } from '../base/caller/actor.js';
+import { always } from '../base/confirmation.js';
+import { bearer, errorResponses } from '../base/openapi.js';
+import type { OneTimeSecrets } from '../mails/one-time-secrets/service.js';
+import { type LinkBase, toInviteLink } from '../mails/outbox/emails.js';
+import type { Outbox } from '../mails/outbox/outbox.js';
+import { findAddressee } from '../mails/outbox/queries.js';
+import type { Prisma } from '../resources.js';
+import { invitationAccepted, userNotFound } from './members/errors.js';
+import { UserPath } from './members/schemas.js';
+import { lockAdministration } from './organisation/administration.js';
+import { findSmtpConfiguration } from './smtp/queries.js';
+
+interface InvitationContext {
+  readonly prisma: Prisma;
+  readonly secrets: OneTimeSecrets;
+  readonly outbox: Outbox;
+  readonly links: LinkBase;
+  readonly clock: Clock;
+}
+
+const invitationLapsed = (): AppError =>
+  conflict('INVITATION_LAPSED', 'The invitation has lapsed: invite the address anew');
+
+const RepeatedInvitation = Type.Object(
+  {
+    delivery: Type.Union([Type.Literal('mail'), Type.Literal('link')]),
+    inviteLink: Type.Union([Type.String(), Type.Null()], {
+      description: 'Only while the organisation has no SMTP server: the link to hand to the invitee.',
+    }),
+    expiresAt: Type.String({ format: 'date-time' }),
+  },
+  { title: 'RepeatedInvitation' },
+);
+type RepeatedInvitation = Type.Static<typeof RepeatedInvitation>;
+
+/**
+ * Mails an invitation again, with the same link and the same end. An organisation without an SMTP server gets the link
+ * instead, to hand over: its administrators could as well create the member with a password (USER-9).
+ *
+ * @throws AppError 404; 409 INVITATION_ACCEPTED or INVITATION_LAPSED.
+ */
+async function repeatInvitation(
+  { prisma, secrets, outbox, links, clock }: InvitationContext,
+  caller: Caller,
+  userId: string,
+): Promise<RepeatedInvitation> {
+  const { orgId, fullName, client } = caller;
+  const at = new Date(clock());
+  const repeated = await prisma.$transaction(async (tx) => {
+    await lockAdministration(tx, caller);
+    const user = await findAddressee(tx, { userId, email: null });
+    if (user?.orgId !== orgId) throw userNotFound();
+    if (user.passwordHash !== null) throw invitationAccepted();
+    const issued = await secrets.issueInvitationToken(tx, user, at);
+    if (!issued) throw invitationLapsed();
+    const isMailed = outbox.isEnabled && (await findSmtpConfiguration(tx, orgId)) !== null;
+    const mail = { kind: 'invitation', to: { userId }, detail: { invitedBy: fullName } } as const;
+    if (isMailed) await outbox.add(tx, { ...mail, requestId: client.requestId }, at);
+    const delivery = isMailed ? ('mail' as const) : ('link' as const);
+    const entry = { orgId, actor: toActor(caller), subjectId: userId, detail: { again: delivery }, at };
+    await insertAuditEntry(tx, { ...entry, action: 'user.invited' });
+    const inviteLink = isMailed ? null : toInviteLink(links, issued.token);
+    return { delivery, inviteLink, expiresAt: issued.expiresAt.toISOString() };
+  });
+  outbox.wake();
+  return repeated;
+}
+
+/**
+ * Registers repeating an invitation, for administrators with a session: whoever has its link can log in as the invitee.
+ * Members are invited with the feature `users`.
+ */
+export function registerInvitations(app: App, ctx: InvitationContext): void {
+  app.post(
+    '/api/v1/users/:id/invitation',
+    {
+      onRequest: [app.authenticate, requireSession, requireAdminRole],
+      config: { needsConfirmation: always },
+      schema: {
+        operationId: 'repeatInvitation',
+        tags: ['Users'],
+        summary: 'Send an invitation again, or get its link where there is no SMTP server',
+        security: bearer,
+        params: UserPath,
+        response: { 200: RepeatedInvitation, ...errorResponses(400, 401, 403, 404, 409) },
+      },
+    },
+    async (request, reply) => {
+      // The link lets its holder in.
+      void reply.header('cache-control', 'no-store');
+      return repeatInvitation(ctx, getCaller(request), request.params.id);
+    },
+  );
+}
