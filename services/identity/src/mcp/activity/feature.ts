@@ -2,7 +2,6 @@ import type { App, Clock, Logger, Shutdown } from '@platform/service-kit';
 import type pg from 'pg';
 import { createToolCallRecorder, type ToolCallRecorder } from './recorder.js';
 import { toolActivityRoutes } from './routes.js';
-import { createToolActivity } from './service.js';
 
 /** Registers the activity of tokens, and starts the recorder of tool calls. */
 export function registerToolActivity(
@@ -17,6 +16,6 @@ export function registerToolActivity(
   const recorder = createToolCallRecorder(deps);
   recorder.start();
   deps.shutdown.on('flush', 'tool calls', recorder.stop);
-  toolActivityRoutes(app, createToolActivity(deps.pool));
+  toolActivityRoutes(app, deps.pool);
   return recorder;
 }

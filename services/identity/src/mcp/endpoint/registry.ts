@@ -2,14 +2,16 @@ import type { CrawlClient, MailClient } from '@platform/clients';
 import type { TokenContext } from '../../tokens/context.js';
 import type { Tool } from './tool.js';
 import type { Waits } from './waits.js';
-import { crawlStats } from './tools/crawl-stats.js';
-import { getCrawl } from './tools/get-crawl.js';
-import { listConnectors } from './tools/list-connectors.js';
+import {
+  crawlStats,
+  getCrawl,
+  listConnectors,
+  pauseCrawl,
+  removeCrawl,
+  resumeCrawl,
+} from './tools/crawls.js';
 import { listCrawls } from './tools/list-crawls.js';
 import { listMyTokens } from './tools/list-my-tokens.js';
-import { pauseCrawl } from './tools/pause-crawl.js';
-import { removeCrawl } from './tools/remove-crawl.js';
-import { resumeCrawl } from './tools/resume-crawl.js';
 import { rotateMyToken } from './tools/rotate-my-token.js';
 import { revokeMyToken } from './tools/revoke-my-token.js';
 import { scheduleCrawl } from './tools/schedule-crawl.js';

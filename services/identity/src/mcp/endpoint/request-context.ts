@@ -1,7 +1,7 @@
+import { CLIENT_INFO_META_KEY } from '@modelcontextprotocol/server';
 import type { AccountPrincipal } from '@platform/auth';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type ClientAddress, getClient } from '../../base/caller/client.js';
-import { getClientName } from './client-name.js';
 import type { ReportProgress } from './message-handler.js';
 import type { ToolContext } from './tool.js';
 
@@ -19,6 +19,28 @@ function getTrace({ headers, body }: FastifyRequest) {
     traceparent: wellFormed(traceparentForm, traced?.['traceparent']),
     tracestate: wellFormed(tracestateForm, traced?.['tracestate']),
   };
+}
+
+const MAX_NAME_LENGTH = 100;
+/** Control characters, of which PostgreSQL's text type can't store NUL. */
+const unprintable = /\p{Cc}+/gu;
+
+const clean = (text: string): string =>
+  text.slice(0, MAX_NAME_LENGTH).toWellFormed().replaceAll(unprintable, ' ').trim();
+
+/**
+ * Returns the name and version that the client gives itself. The stateless revision carries them in each message; for
+ * earlier revisions, which send them only with `initialize`, this is the `User-Agent`.
+ */
+function getClientName({ headers, body }: FastifyRequest): string | undefined {
+  const { params } = body as { readonly params?: { readonly _meta?: Record<string, unknown> | null } | null };
+  const info = params?._meta?.[CLIENT_INFO_META_KEY] as
+    { name?: unknown; version?: unknown } | null | undefined;
+  const name =
+    typeof info?.name === 'string'
+      ? `${info.name} ${typeof info.version === 'string' ? info.version : ''}`
+      : headers['user-agent'];
+  return (typeof name === 'string' && clean(name)) || undefined;
 }
 
 const ignore = (): Promise<void> => Promise.resolve();

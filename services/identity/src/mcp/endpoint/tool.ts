@@ -46,7 +46,7 @@ export interface ToolSchema {
   readonly additionalProperties?: unknown;
 }
 
-/** A remote tool. Each tool has its own file in `tools/`. */
+/** A remote tool. They are in `tools/`. */
 export interface Tool<Arguments = Readonly<Record<string, unknown>>> {
   /** The name, in lower snake case. */
   readonly name: string;

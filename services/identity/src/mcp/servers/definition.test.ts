@@ -1,5 +1,5 @@
 import { pinDefinition } from './definition.js';
-import { findDifferences } from './diff.js';
+import { findDifferences } from './documents.js';
 import { findFlags } from './flags.js';
 
 const tool = (description: string, properties: Record<string, Record<string, string>> = {}) => ({

@@ -1,5 +1,5 @@
 import type { UserPrincipal } from '@platform/auth';
-import type { Clock, Egress, SecretBox } from '@platform/service-kit';
+import { type Clock, type Egress, type SecretBox, TargetDenied } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Prisma, Transaction } from '../../resources.js';
 import { type Caller, toActor } from '../../base/caller/actor.js';
@@ -8,7 +8,15 @@ import type { AuditAction } from '../../audit/actions.js';
 import { insertAuditEntry } from '../../audit/queries.js';
 import { lockAdministration } from '../../members/organisation/administration.js';
 import { toServer } from './documents.js';
-import { nameTaken, serverNotFound, tooManyServers, unusableName } from './errors.js';
+import {
+  invalidUrl,
+  nameTaken,
+  secretRequired,
+  serverNotFound,
+  targetDenied,
+  tooManyServers,
+  unusableName,
+} from './errors.js';
 import {
   bumpCatalogue,
   countServers,
@@ -19,6 +27,7 @@ import {
   getRules,
   hasServerNamed,
   insertServer,
+  type NewServer,
   type ServerRow,
   updateServer,
   lockServer,
@@ -31,9 +40,9 @@ import {
   type ServerPage,
   type ServerQuery,
 } from './schemas.js';
-import { isOtherOrigin, parseServerUrl, toChangedFields, toCredentialFields } from './server-fields.js';
 import { toMountedName } from './server-name.js';
 import { findMappedNames, withdrawTools } from './tool.queries.js';
+import { serverSecretContext } from './upstream/credentials.js';
 
 const MAX_SERVERS = 50;
 
@@ -56,6 +65,63 @@ const audited = [
   'maxAnswerBytes',
   'isEnabled',
 ] as const;
+
+type CredentialFields = Pick<NewServer, 'credential' | 'secretHeader' | 'secretSealed'>;
+
+/** @throws AppError 400. */
+function parseServerUrl(text: string, egress: Pick<Egress, 'assertUrl'>): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isHttp = url?.protocol === 'https:' || url?.protocol === 'http:';
+  if (!url || !isHttp || url.username !== '' || url.password !== '' || url.hash !== '') throw invalidUrl();
+  try {
+    egress.assertUrl(url);
+  } catch (error) {
+    throw error instanceof TargetDenied ? targetDenied() : error;
+  }
+  return url.href;
+}
+
+function toCredentialFields(
+  id: string,
+  credential: CreateServerBody['credential'],
+  box: SecretBox,
+): CredentialFields {
+  if (credential?.kind !== 'secret')
+    return { credential: credential?.kind ?? 'none', secretHeader: null, secretSealed: null };
+  const secretSealed = box.seal(credential.value, serverSecretContext(id));
+  return { credential: 'secret', secretHeader: credential.header ?? 'authorization', secretSealed };
+}
+
+/** Whether a change of the URL leads to another origin, and so perhaps to somebody else. */
+const isOtherOrigin = (before: string, after: string): boolean =>
+  new URL(before).origin !== new URL(after).origin;
+
+/**
+ * Returns the fields of a change. A secret is never sent to another origin than the one that it was given for, so that
+ * nobody who changes a URL learns it.
+ *
+ * @throws AppError 400.
+ */
+function toChangedFields(
+  before: ServerRow,
+  { name, url, credential, rules, maxAnswerBytes, isEnabled }: ChangeServerBody,
+  { box, egress }: { readonly box: SecretBox; readonly egress: Pick<Egress, 'assertUrl'> },
+) {
+  const parsed = url === undefined ? undefined : parseServerUrl(url, egress);
+  const isMoved = parsed !== undefined && isOtherOrigin(before.url, parsed);
+  if (isMoved && before.secretSealed !== null && credential === undefined) throw secretRequired();
+  const isReachedOtherwise = (parsed ?? before.url) !== before.url || credential !== undefined;
+  return {
+    ...(name !== undefined && { name }),
+    ...(parsed !== undefined && { url: parsed }),
+    ...(credential !== undefined && toCredentialFields(before.id, credential, box)),
+    ...(rules !== undefined && { rules }),
+    ...(maxAnswerBytes !== undefined && { maxAnswerBytes }),
+    ...(isEnabled !== undefined && { isEnabled }),
+    // The job asks again what had failed for its size.
+    ...(isReachedOtherwise && { revision: before.revision + 1, refreshFault: null }),
+  };
+}
 
 export function createServerService(deps: {
   readonly prisma: Prisma;
