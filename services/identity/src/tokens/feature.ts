@@ -4,7 +4,7 @@ import type { TokenContext } from './context.js';
 import { tokenPolicyRoutes } from './policy/routes.js';
 import { createTokenPolicyService } from './policy/service.js';
 import { adminTokenRoutes, ownCredentialRoutes, ownTokenRoutes } from './routes.js';
-import { registerServiceAccounts } from './service-accounts/feature.js';
+import { registerServiceAccounts } from './service-accounts/routes.js';
 import { registerTokenLeaks } from './watch/leaks/feature.js';
 import type { ScanningKeys } from './watch/leaks/scanning-keys.js';
 import { startTokenNotices } from './watch/notices/notices.job.js';

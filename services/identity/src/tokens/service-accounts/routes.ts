@@ -3,16 +3,33 @@ import { type App, bearer, errorResponses, ListPageOf, SearchQuery } from '@plat
 import { Type } from 'typebox';
 import { requireAdminRole } from '../../base/authority.js';
 import { getCaller } from '../../base/caller/actor.js';
-import { Account, AccountPath, ChangeAccountBody, CreateAccountBody } from './schemas.js';
-import type { ServiceAccounts } from './service.js';
 import { always } from '../../base/confirmation.js';
+import type { TokenContext } from '../context.js';
+import { createdMessage, sendSecret } from '../routes.js';
+import { CreatedToken, GrantableScopes } from '../schemas.js';
+import {
+  changeAccount,
+  createAccount,
+  createAccountToken,
+  getAccountOf,
+  listAccounts,
+  listAccountScopes,
+  removeAccount,
+} from './accounts.js';
+import {
+  Account,
+  AccountPath,
+  ChangeAccountBody,
+  CreateAccountBody,
+  CreateAccountTokenBody,
+} from './schemas.js';
 
 const base = '/api/v1/service-accounts';
 const tags = ['Service accounts'];
 const AccountAnswer = Type.Object({ serviceAccount: Account });
 
 /** For administrators, with a session. [OAUTH-10] */
-export function serviceAccountRoutes(app: App, service: ServiceAccounts): void {
+function accountRoutes(app: App, ctx: TokenContext): void {
   const onRequest = [app.authenticate, requireSession, requireAdminRole];
   app.get(
     base,
@@ -27,7 +44,7 @@ export function serviceAccountRoutes(app: App, service: ServiceAccounts): void {
         response: { 200: ListPageOf(Account), ...errorResponses(400, 401, 403) },
       },
     },
-    (request) => service.list(getMember(request), request.query),
+    (request) => listAccounts(ctx, getMember(request), request.query),
   );
   app.post(
     base,
@@ -44,7 +61,7 @@ export function serviceAccountRoutes(app: App, service: ServiceAccounts): void {
       },
     },
     async (request, reply) =>
-      reply.code(201).send({ serviceAccount: await service.create(getCaller(request), request.body) }),
+      reply.code(201).send({ serviceAccount: await createAccount(ctx, getCaller(request), request.body) }),
   );
   app.get(
     `${base}/:accountId`,
@@ -59,7 +76,9 @@ export function serviceAccountRoutes(app: App, service: ServiceAccounts): void {
         response: { 200: AccountAnswer, ...errorResponses(400, 401, 403, 404) },
       },
     },
-    async (request) => ({ serviceAccount: await service.get(getMember(request), request.params.accountId) }),
+    async (request) => ({
+      serviceAccount: await getAccountOf(ctx, getMember(request), request.params.accountId),
+    }),
   );
   app.patch(
     `${base}/:accountId`,
@@ -77,7 +96,7 @@ export function serviceAccountRoutes(app: App, service: ServiceAccounts): void {
       },
     },
     async (request) => ({
-      serviceAccount: await service.change(getCaller(request), request.params.accountId, request.body),
+      serviceAccount: await changeAccount(ctx, getCaller(request), request.params.accountId, request.body),
     }),
   );
   app.delete(
@@ -98,8 +117,63 @@ export function serviceAccountRoutes(app: App, service: ServiceAccounts): void {
       },
     },
     async (request) => {
-      await service.remove(getCaller(request), request.params.accountId);
+      await removeAccount(ctx, getCaller(request), request.params.accountId);
       return { message: 'Service account removed' };
     },
   );
+}
+
+/**
+ * For administrators, with a session: creates the personal access tokens that act as a service account. They are listed,
+ * edited, rotated and revoked with the routes of all tokens. [OAUTH-10]
+ */
+function accountTokenRoutes(app: App, ctx: TokenContext): void {
+  const onRequest = [app.authenticate, requireSession, requireAdminRole];
+  app.get(
+    `${base}/:accountId/tokens/scopes`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'listServiceAccountScopes',
+        tags,
+        summary: 'The scopes that a token of a service account can have, by category',
+        security: bearer,
+        params: AccountPath,
+        response: { 200: GrantableScopes, ...errorResponses(400, 401, 403, 404) },
+      },
+    },
+    async (request) => {
+      const principal = getMember(request);
+      const account = await getAccountOf(ctx, principal, request.params.accountId);
+      return { scopes: await listAccountScopes(ctx, principal, account) };
+    },
+  );
+  app.post(
+    `${base}/:accountId/tokens`,
+    {
+      onRequest,
+      config: { needsConfirmation: always },
+      schema: {
+        operationId: 'createServiceAccountToken',
+        tags,
+        summary: 'Create a token that acts as a service account; its value is shown once',
+        security: bearer,
+        params: AccountPath,
+        body: CreateAccountTokenBody,
+        response: { 201: CreatedToken, ...errorResponses(400, 401, 403, 404) },
+      },
+    },
+    async (request, reply) => {
+      const caller = getCaller(request);
+      const account = await getAccountOf(ctx, caller, request.params.accountId);
+      const token = await createAccountToken(ctx, caller, account, request.body);
+      return sendSecret(reply, { message: createdMessage, token });
+    },
+  );
+}
+
+/** Registers the service accounts that administrators manage, with their tokens. */
+export function registerServiceAccounts(app: App, ctx: TokenContext): void {
+  accountRoutes(app, ctx);
+  accountTokenRoutes(app, ctx);
 }
