@@ -5,7 +5,7 @@ import { tokenPolicyRoutes } from './policy/routes.js';
 import { createTokenPolicyService } from './policy/service.js';
 import { adminTokenRoutes, ownCredentialRoutes, ownTokenRoutes } from './routes.js';
 import { registerServiceAccounts } from './service-accounts/routes.js';
-import { registerTokenLeaks } from './watch/leaks/feature.js';
+import { registerTokenLeaks } from './watch/leaks/routes.js';
 import type { ScanningKeys } from './watch/leaks/scanning-keys.js';
 import { startTokenNotices } from './watch/notices/notices.job.js';
 import { startTokenReuses } from './watch/reuse/reuse.job.js';

@@ -1,6 +1,12 @@
 import type pg from 'pg';
 import type { Transaction } from '../../../resources.js';
-import type { LeakedValue } from './report.js';
+
+/** A reported text, with the id that it names and its digest. */
+export interface LeakedValue {
+  readonly tokenId: string;
+  readonly digest: string;
+  readonly url: string | null;
+}
 
 const insert = `
   insert into leak_reports (id, token_id, digest, url, created_at)

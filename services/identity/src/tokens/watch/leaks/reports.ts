@@ -1,0 +1,95 @@
+import { toDigest, toJwt } from '@platform/auth';
+import type { Clock } from '@platform/service-kit';
+import type pg from 'pg';
+import { Type } from 'typebox';
+import { v4 as uuidv4 } from 'uuid';
+import { findIssuedTokens, insertLeakReports, type LeakedValue } from './queries.js';
+
+const MAX_TOKENS = 1_000;
+const MAX_REPORTED_LENGTH = 4_096;
+
+export const LeakReportBody = Type.Object(
+  {
+    tokens: Type.Array(
+      Type.Object(
+        {
+          token: Type.String({ minLength: 1, maxLength: MAX_REPORTED_LENGTH }),
+          url: Type.Optional(Type.String({ maxLength: 2_048, description: 'Where it was found.' })),
+        },
+        { additionalProperties: false },
+      ),
+      { minItems: 1, maxItems: MAX_TOKENS },
+    ),
+  },
+  { additionalProperties: false },
+);
+export type LeakReportBody = Type.Static<typeof LeakReportBody>;
+
+const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/;
+
+/** Reads the id from the payload of a JWT whose signature needn't be checked: the stored digest is compared later. */
+function readTokenId(jwt: string): string | undefined {
+  try {
+    const payload: unknown = JSON.parse(Buffer.from(jwt.split('.')[1] ?? '', 'base64url').toString());
+    const { jti } = (payload ?? {}) as { jti?: unknown };
+    return typeof jti === 'string' && uuid.test(jti) ? jti : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the place without its query and fragment, which may contain the token itself. */
+function readPlace(url: string | undefined): string | null {
+  if (url === undefined || !URL.canParse(url)) return null;
+  const { protocol, origin, pathname } = new URL(url);
+  return protocol === 'https:' || protocol === 'http:' ? (origin + pathname).slice(0, 500) : null;
+}
+
+/** Turns a reported text into what is stored. Text that is no token gets an id that no token has, and costs the same. */
+function toLeakedValue({
+  token,
+  url,
+}: {
+  readonly token: string;
+  readonly url?: string | undefined;
+}): LeakedValue {
+  const jwt = toJwt(token.trim());
+  return { tokenId: readTokenId(jwt) ?? uuidv4(), digest: toDigest(jwt), url: readPlace(url) };
+}
+
+type Match = LeakReportBody['tokens'][number];
+
+export interface LeakReportContext {
+  readonly pool: pg.Pool;
+  readonly clock: Clock;
+  /** Wakes the job that revokes the tokens. */
+  readonly wake: () => void;
+}
+
+async function store(
+  { pool, clock, wake }: LeakReportContext,
+  values: readonly LeakedValue[],
+): Promise<void> {
+  const unique = new Map(values.map((value) => [value.digest, value]));
+  await insertLeakReports(pool, [...unique.values()], new Date(clock()));
+  // The answer doesn't wait for the job, which takes longer when a token is alive.
+  setImmediate(wake);
+}
+
+/** Stores a report of leaked tokens. Neither the result nor its time tells which of them are tokens. */
+export const reportLeaks = (ctx: LeakReportContext, { tokens }: LeakReportBody): Promise<void> =>
+  store(ctx, tokens.map(toLeakedValue));
+
+/** Stores a report of a trusted scanner. @returns the texts of it that are tokens, in whatever state. */
+export async function reportMatches(
+  ctx: LeakReportContext,
+  matches: readonly Match[],
+): Promise<ReadonlySet<string>> {
+  const plausible = matches.filter(({ token }) => token.length <= MAX_REPORTED_LENGTH);
+  const values = plausible.map(toLeakedValue);
+  await store(ctx, values);
+  const issued = await findIssuedTokens(ctx.pool, values);
+  return new Set(
+    plausible.flatMap(({ token }, index) => (issued.has(values[index]?.digest ?? '') ? [token] : [])),
+  );
+}
