@@ -15,11 +15,8 @@ async function getServiceToken(): Promise<string> {
   });
   return body.access_token as string;
 }
-const notify = (token: string, crawls: object[]) =>
-  platform.identity.call('POST', '/api/v1/internal/crawlNotices', {
-    token,
-    body: { orgId: platform.identity.orgId, crawls },
-  });
+const notify = (token: string, crawls: object[], orgId = platform.identity.orgId) =>
+  platform.identity.call('POST', '/api/v1/internal/crawlNotices', { token, body: { orgId, crawls } });
 
 test('a notice of crawl is one mail to each administrator, about all crawls', async () => {
   const member = await platform.createUser();
@@ -39,8 +36,28 @@ test('a notice of crawl is one mail to each administrator, about all crawls', as
   expect(platform.mailsTo(member.email).filter(({ subject }) => subject?.includes('crawl'))).toEqual([]);
 });
 
-test('only a service of the platform can have administrators mailed', async () => {
+test('only a service of the platform can have administrators mailed, those of no other organisation', async () => {
+  const { identity, session } = platform;
+  const countMails = async () =>
+    (await identity.db.query(`select from outgoing_mails where kind = 'crawl_notice'`)).rowCount;
   const crawls = [{ name: 'wiki_1', failures: 3, reason: 'no' }];
-  expect((await notify(platform.session, crawls)).status).toBe(403);
-  expect((await notify(await getServiceToken(), [])).status).toBe(400);
+  const { accessToken } = await identity.createToken(session, { scopes: ['user:write', 'config:write'] });
+  const refused = [
+    await notify('', crawls),
+    await notify(session, crawls),
+    await notify(accessToken, crawls),
+    await notify(await getServiceToken(), []),
+    await notify(await getServiceToken(), [{ name: '', failures: 3, reason: 'no' }]),
+    await notify(await getServiceToken(), [{ name: 'wiki_1', failures: -1, reason: 'no' }]),
+  ];
+  expect(refused.map(({ status }) => status)).toEqual([401, 403, 403, 400, 400, 400]);
+  expect(await countMails()).toBe(0);
+  const other = await identity.createOrganisation('boss@crawls.example');
+  const answer = await notify(await getServiceToken(), crawls, other.orgId);
+  expect([answer.status, answer.body]).toEqual([202, { recipients: 1 }]);
+  const { rows } = await identity.db.query(
+    `select users.email from outgoing_mails join users on users.id = user_id where kind = 'crawl_notice'`,
+  );
+  // The other organisation has no SMTP server, so that its mail waits.
+  expect(rows).toEqual([{ email: 'boss@crawls.example' }]);
 });
