@@ -28,7 +28,7 @@ test('a notice of crawl is one mail to each administrator, about all crawls', as
   ]);
   expect([answer.status, answer.body]).toEqual([202, { recipients: 1 }]);
   const { text = '' } = await platform.mailTo('admin@example.com', /^2 crawls keep failing$/);
-  expect(text).toContain('chat_1\n  The last 4 runs have failed: too long xxx');
+  expect(text).toMatch(/chat_1\n  The last 4 runs have failed: too long\s+xxx/);
   expect(text).toContain('files_1\n  The last 3 runs have failed: The endpoint answered <500>\n');
   expect(text).toContain('wiki_1\n  completes again\n');
   expect(text).toContain('/crawls\n');
