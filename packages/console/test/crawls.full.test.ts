@@ -208,6 +208,8 @@ describeWith('chromium', 'the screens of crawls', () => {
 
   test('registers an endpoint, which a schedule keeps when it is changed', async () => {
     const page = await using.open('/crawls/endpoints');
+    await page.getByRole('heading', { level: 1, name: 'Crawl endpoints' }).waitFor();
+    expect(await page.locator('.views [aria-current=page]').allTextContents()).toEqual(['Endpoints']);
     await page.getByRole('button', { name: 'Register the first endpoint' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('textbox', { name: 'Address' }).fill('https://crawler.example.com/orders');

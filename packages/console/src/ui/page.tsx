@@ -64,7 +64,7 @@ function Views() {
   return (
     <nav className="views" aria-label={text.navigation.views}>
       {views.map(({ path, label }) => (
-        <Link key={path} to={path} aria-current={path === pathname ? 'page' : undefined}>
+        <Link key={path} to={path} activeOptions={{ exact: true, includeSearch: false }}>
           {label}
         </Link>
       ))}

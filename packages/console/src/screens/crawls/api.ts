@@ -47,7 +47,7 @@ export function useInstanceNames(): (key: string) => string {
 }
 
 export const endpointsQuery = queryOptions({
-  queryKey: ['crawl-endpoints'],
+  queryKey: ['crawls', 'endpoints'],
   queryFn: async ({ signal }) => (await unwrap(crawl.GET(`${BASE}/endpoints`, { signal }))).data,
 });
 

@@ -25,9 +25,12 @@ const columns: readonly DataColumn<Attempt>[] = [
   { id: 'reason', label: t.columns.reason, isFreeText: true, render: ({ reason }) => reason ?? '' },
 ];
 
-function explainNoAttempt({ outcome, finishedAt }: RunDetail): string {
-  if (outcome === 'skipped') return t.skippedAdvice;
-  return finishedAt === null ? t.waitingAdvice : t.cancelledAdvice;
+/** A run that workers claim has no attempt between two slices, and after one that was handed back. */
+function NoAttempt({ outcome, startedAt, finishedAt }: RunDetail) {
+  if (outcome === 'skipped') return <Empty title={t.noAttempt}>{t.skippedAdvice}</Empty>;
+  const title = startedAt === null ? t.noAttempt : t.noCurrentAttempt;
+  if (finishedAt === null) return <Empty title={title}>{t.waitingAdvice}</Empty>;
+  return <Empty title={title}>{startedAt === null ? t.cancelledAdvice : t.endedAdvice}</Empty>;
 }
 
 export const Attempts = ({ run }: { run: RunDetail }) => (
@@ -36,6 +39,6 @@ export const Attempts = ({ run }: { run: RunDetail }) => (
     columns={columns}
     items={run.attemptLog}
     getId={({ number }) => String(number)}
-    empty={<Empty title={t.noAttempt}>{explainNoAttempt(run)}</Empty>}
+    empty={<NoAttempt {...run} />}
   />
 );

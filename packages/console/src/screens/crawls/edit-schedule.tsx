@@ -36,7 +36,10 @@ function toSlug(name: string, isTaken: (slug: string) => boolean): string {
       .slice(0, MAX_SLUG)
       .replaceAll(/^-|-$/g, '') || 'another';
   let free = slug;
-  for (let number = 2; isTaken(free); number += 1) free = `${slug}-${number}`;
+  for (let number = 2; isTaken(free); number += 1) {
+    const suffix = `-${number}`;
+    free = slug.slice(0, MAX_SLUG - suffix.length) + suffix;
+  }
   return free;
 }
 

@@ -34,6 +34,8 @@ export const run = createTexts({
   now: 'Now',
   columns: { number: 'No.', outcome: 'Outcome', duration: 'Took', reason: 'Reason' },
   noAttempt: 'It was not started',
+  noCurrentAttempt: 'No attempt is in progress',
+  endedAdvice: 'It ended between two attempts. Its reason, if there is one, is above.',
   skippedAdvice: 'The reason is above. The schedule runs again at its next time.',
   waitingAdvice: 'It waits for a worker.',
   cancelledAdvice: 'It was cancelled before an attempt began.',
