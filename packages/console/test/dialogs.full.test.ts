@@ -16,6 +16,7 @@ const DIALOGS: Readonly<Record<string, number>> = {
   '/account/tokens': 2,
   '/crawls': 2,
   '/crawls/connectors/wiki_1': 3,
+  '/crawls/endpoints': 4,
   '/mails/suppressions': 1,
   '/organisation/members': 7,
   '/organisation/sign-in': 5,
@@ -40,6 +41,7 @@ describeWith('chromium', 'every dialog', () => {
     await call('POST', `${APPLICATIONS}/${application.clientId}/secrets`);
     const { serviceAccount } = await call<{ serviceAccount: { id: string } }>('POST', ACCOUNTS, { name: LONG, role: 'admin' });
     await call('POST', `${ACCOUNTS}/${serviceAccount.id}/tokens`, fields);
+    await call('POST', '/api/v1/crawlingManager/endpoints', { url: `https://crawler.example.com/${LONG}`, description: LONG });
     const { server } = await call<{ server: { id: string } }>('POST', '/api/v1/mcp-servers', { name: 'w'.repeat(24), url: `http://127.0.0.1:9/${'w'.repeat(400)}` });
     const member = { fullName: `${LONG} ${LONG}`.slice(0, 200), password: using.platform.admin.password };
     const domain = `${'d'.repeat(60)}.${randomUUID()}.example.com`;

@@ -97,6 +97,7 @@ describeWith('chromium', 'searching lists, and acting on several rows', () => {
     const page = await using.open('/organisation/audit?q=nightl');
     await waitForRows(page, ['Token created']);
     await page.getByRole('link', { name: 'Mail', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'Mails' }).waitFor();
     await page.getByRole('searchbox').fill('ida.rhodes@');
     await page.waitForURL(/q=ida/);
     await waitFor(async () => (await rowNames(page)).length === 1, { what: 'the mail' });
