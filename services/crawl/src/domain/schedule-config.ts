@@ -125,7 +125,17 @@ export const optionProperties = {
     }),
   ),
 };
-export const ScheduleBody = Type.Object({ scheduleConfig: ScheduleConfig, ...optionProperties }, strict);
+/** `validate-schedule.ts` checks it, and names the field. */
+const documentedEndpoint = {
+  if: { properties: { worker: { const: 'endpoint' } }, required: ['worker'] },
+  // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
+  then: { required: ['endpointId'] },
+  else: { not: { required: ['endpointId'] } },
+};
+export const ScheduleBody = Type.Object(
+  { scheduleConfig: ScheduleConfig, ...optionProperties },
+  { ...strict, 'x-documented': { allOf: [documentedEndpoint] } },
+);
 export type ScheduleBody = Type.Static<typeof ScheduleBody>;
 
 export const PreviewBody = Type.Object({ scheduleConfig: ScheduleConfig }, strict);

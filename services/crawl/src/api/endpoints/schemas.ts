@@ -28,7 +28,10 @@ export const EndpointWithSecret = Type.Object(
 export type EndpointWithSecret = Type.Static<typeof EndpointWithSecret>;
 
 export const EndpointBody = Type.Object(
-  { url: Url, description: Type.Optional(Description) },
+  {
+    url: Type.String({ ...Url, 'x-documented': { format: 'uri', pattern: '^https?://[^@#\\s]+$' } }),
+    description: Type.Optional(Description),
+  },
   { additionalProperties: false },
 );
 

@@ -15,7 +15,11 @@ import { SyncEvent } from './schemas.js';
 const EventsQuery = Type.Object(
   {
     after: Type.Optional(
-      Type.String({ maxLength: 200, description: 'The `nextCursor` of an earlier page.' }),
+      Type.String({
+        maxLength: 200,
+        description: 'The `nextCursor` of an earlier page.',
+        'x-documented': { pattern: '^[A-Za-z0-9_-]+$' },
+      }),
     ),
     limit: Type.Integer({ minimum: 1, maximum: 1_000, default: 100 }),
     connector: Type.Optional(

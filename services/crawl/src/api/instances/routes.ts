@@ -3,7 +3,14 @@ import type { App } from '@platform/service-kit';
 import { Type } from 'typebox';
 import type { ScheduleState } from '../../domain/schedule.js';
 import { accounts, administrators, managers } from '../authority.js';
-import { base, InstancePath, InstanceSlug, toConnector, toInstanceKey } from '../params.js';
+import {
+  base,
+  documentedConnector,
+  InstancePath,
+  InstanceSlug,
+  toConnector,
+  toInstanceKey,
+} from '../params.js';
 import { bearer, errorResponses, Success, successResponse } from '../responses.js';
 import type { InstanceService } from './service.js';
 
@@ -37,7 +44,13 @@ const InstanceItem = Type.Object(
 
 const InstancesQuery = Type.Object(
   {
-    connector: Type.Optional(Type.String({ maxLength: 100, description: 'Those of this connector alone.' })),
+    connector: Type.Optional(
+      Type.String({
+        maxLength: 100,
+        description: 'Those of this connector alone.',
+        'x-documented': documentedConnector,
+      }),
+    ),
     cursor: Type.Optional(
       Type.String({ maxLength: 200, description: 'The `nextCursor` of the page before.' }),
     ),

@@ -2,7 +2,7 @@ import { connectors } from '@platform/events';
 import { Type } from 'typebox';
 import { ScheduleConfig } from '../../domain/schedule-config.js';
 import { type RunMode, runModes, type RunState, runStates } from '../../domain/run-state.js';
-import { InstanceSlug } from '../params.js';
+import { documentedConnector, InstanceSlug } from '../params.js';
 
 const Instant = Type.String({ format: 'date-time' });
 const MAX_WAIT_MS = 30_000;
@@ -21,6 +21,7 @@ const SliceCounters = Type.Object(
 );
 const Checkpoint = Type.Unknown({
   description: 'Any JSON value but null, at most 64 KiB: what the next slice goes on from.',
+  'x-documented': { not: { const: null } },
 });
 /** The largest number that PostgreSQL stores in an `integer`. */
 const MAX_LEASE = 2_147_483_647;
@@ -28,7 +29,10 @@ const Lease = Type.Integer({ minimum: 1, maximum: MAX_LEASE, description: 'The `
 
 export const ClaimBody = Type.Object(
   {
-    connectors: Type.Array(Type.String({ maxLength: 100 }), { minItems: 1, maxItems: connectors.length }),
+    connectors: Type.Array(Type.String({ maxLength: 100, 'x-documented': documentedConnector }), {
+      minItems: 1,
+      maxItems: connectors.length,
+    }),
     instances: Type.Optional(
       Type.Array(InstanceSlug, {
         minItems: 1,

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { languages } from '../../generated/templates.js';
+import { listSources, sources } from '../templates/sources.js';
 import { internalTemplateTypes, templateTypes } from '../templates/template-types.js';
 
 /** The decoded size of all attachments of one mail together. */
@@ -41,6 +42,20 @@ const productName = Type.Optional(
   Type.String({ maxLength: 200, description: "The name of the product, in place of the brand's name." }),
 );
 
+/** The values that each template requires, under one of their names. `view.ts` checks it, and names each that is missing. */
+const documentedValues = templateTypes.flatMap((type) => {
+  const known = listSources(type);
+  const required = sources[type].required.map((slot) => ({
+    anyOf: (known[slot]?.keys ?? []).map((key) => ({ required: [key] })),
+  }));
+  if (required.length === 0) return [];
+  return {
+    if: { properties: { emailTemplateType: { const: type } } },
+    // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
+    then: { properties: { templateData: { allOf: required } } },
+  };
+});
+
 export const MailBody = Type.Object(
   {
     emailTemplateType: TemplateType,
@@ -58,7 +73,7 @@ export const MailBody = Type.Object(
       Type.Boolean({ description: 'Sets `Auto-Submitted: auto-generated` (RFC 3834).' }),
     ),
   },
-  { additionalProperties: false, title: 'MailBody' },
+  { additionalProperties: false, title: 'MailBody', 'x-documented': { allOf: documentedValues } },
 );
 export type MailBody = Type.Static<typeof MailBody>;
 
@@ -147,7 +162,7 @@ export const EmailAcceptedResponse = Type.Object(
 
 export const PreviewBody = Type.Object(
   { emailTemplateType: TemplateType, templateData: TemplateData, productName, language },
-  { additionalProperties: false, title: 'PreviewBody' },
+  { additionalProperties: false, title: 'PreviewBody', 'x-documented': { allOf: documentedValues } },
 );
 export type PreviewBody = Type.Static<typeof PreviewBody>;
 
