@@ -1,13 +1,20 @@
 import { Type } from 'typebox';
 
 const Instant = Type.String({ format: 'date-time' });
-const Url = Type.String({ minLength: 1, maxLength: 2_048, description: 'Where orders are posted.' });
+const URL_FIELD = { description: 'Where orders are posted.' };
+const GivenUrl = Type.String({
+  ...URL_FIELD,
+  minLength: 1,
+  maxLength: 2_048,
+  'x-documented': { format: 'uri', pattern: '^https?://[^@#\\s]+$' },
+});
 const Description = Type.String({ maxLength: 500, pattern: '^[^\\u0000]*$' });
 
 export const EndpointItem = Type.Object(
   {
     endpointId: Type.String({ format: 'uuid' }),
-    url: Url,
+    // In its normal form, which may be longer than what was given.
+    url: Type.String(URL_FIELD),
     description: Description,
     createdBy: Type.String({ format: 'uuid' }),
     createdAt: Instant,
@@ -29,7 +36,7 @@ export type EndpointWithSecret = Type.Static<typeof EndpointWithSecret>;
 
 export const EndpointBody = Type.Object(
   {
-    url: Type.String({ ...Url, 'x-documented': { format: 'uri', pattern: '^https?://[^@#\\s]+$' } }),
+    url: GivenUrl,
     description: Type.Optional(Description),
   },
   { additionalProperties: false },
