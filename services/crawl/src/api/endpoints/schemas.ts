@@ -6,7 +6,7 @@ const GivenUrl = Type.String({
   ...URL_FIELD,
   minLength: 1,
   maxLength: 2_048,
-  'x-documented': { format: 'uri', pattern: '^https?://[^@#\\s]+$' },
+  'x-documented': { format: 'uri', pattern: '^https?://[^@/?#\\s]+([/?][^#\\s]*)?$' },
 });
 const Description = Type.String({ maxLength: 500, pattern: '^[^\\u0000]*$' });
 
