@@ -136,7 +136,9 @@ export function createDispatcher(deps: {
 
   /** @returns whether there may be more. */
   async function dispatchRuns(scope: DispatchScope): Promise<boolean> {
-    const found = await takeDueRuns(pool, new Date(clock()), PAGE, scope);
+    const now = clock();
+    await followClock(now);
+    const found = await takeDueRuns(pool, new Date(now), PAGE, scope);
     for (const { id: runId, connector, was } of found) {
       if (was !== 'lost') continue;
       metrics.repairs.inc({ kind: 'lost_run' });
@@ -197,7 +199,6 @@ export function createDispatcher(deps: {
 
   async function round(stopping: AbortSignal): Promise<void> {
     const startedAt = clock();
-    await followClock(startedAt);
     pauses.wake();
     try {
       await prepareQueue(stopping);
