@@ -1,5 +1,7 @@
+import { text } from '#text/shared';
 import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { Button } from './button.tsx';
 import { DialogForm, ModalDialog } from './dialogs.tsx';
 
 interface SecretDialogProps<Result> {
@@ -49,3 +51,12 @@ export function SecretDialog<Result>(props: SecretDialogProps<Result>) {
     </ModalDialog>
   );
 }
+
+/** Leaves what is shown once. */
+export const DoneButton = ({ onPress }: { onPress: () => void }) => (
+  <div className="actions">
+    <Button kind="primary" onPress={onPress}>
+      {text.done}
+    </Button>
+  </div>
+);

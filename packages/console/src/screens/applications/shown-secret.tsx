@@ -1,7 +1,6 @@
 import { applications as t } from '#text/applications';
-import { text } from '#text/shared';
-import { Button } from '../../ui/button.tsx';
 import { Copyable } from '../../ui/copy.tsx';
+import { DoneButton } from '../../ui/secret-dialog.tsx';
 
 interface ShownSecretProps {
   readonly clientId: string;
@@ -24,10 +23,6 @@ export const ShownSecret = ({ clientId, secret, onClose }: ShownSecretProps) => 
     )}
     <h3>{t.endpoints}</h3>
     <Copyable value={`${location.origin}/oauth2/token`} label={t.endpoints} />
-    <div className="actions">
-      <Button kind="primary" onPress={onClose}>
-        {text.done}
-      </Button>
-    </div>
+    <DoneButton onPress={onClose} />
   </>
 );

@@ -1,15 +1,13 @@
 import { endpoints as t } from '#text/endpoints';
-import { text } from '#text/shared';
 import { useMutation } from '@tanstack/react-query';
 import { crawl, unwrap } from '../../api/client.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
 import { Badge } from '../../ui/badge.tsx';
-import { Button } from '../../ui/button.tsx';
 import { Copyable } from '../../ui/copy.tsx';
 import { FormDialog } from '../../ui/dialogs.tsx';
 import { TextInput } from '../../ui/fields.tsx';
 import { readText } from '../../ui/read-form.ts';
-import { SecretDialog } from '../../ui/secret-dialog.tsx';
+import { DoneButton, SecretDialog } from '../../ui/secret-dialog.tsx';
 import { type Endpoint, endpointsQuery } from './api.ts';
 
 const PATH = '/api/v1/crawlingManager/endpoints/{endpointId}' as const;
@@ -27,11 +25,7 @@ const ShownSecret = ({ secret, onClose }: { secret: string; onClose: () => void 
   <>
     <p className="warning">{t.shownWarning}</p>
     <Copyable value={secret} label={t.secret} />
-    <div className="actions">
-      <Button kind="primary" onPress={onClose}>
-        {text.done}
-      </Button>
-    </div>
+    <DoneButton onPress={onClose} />
   </>
 );
 

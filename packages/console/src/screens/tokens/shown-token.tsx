@@ -1,8 +1,7 @@
-import { text } from '#text/shared';
 import { tokens } from '#text/tokens';
 import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components';
-import { Button } from '../../ui/button.tsx';
 import { Copyable } from '../../ui/copy.tsx';
+import { DoneButton } from '../../ui/secret-dialog.tsx';
 import { createSnippets } from './snippets.ts';
 
 const t = tokens.shown;
@@ -30,11 +29,7 @@ export function ShownToken({ token, onClose }: { token: { accessToken: string };
         ))}
       </Tabs>
       <p className="hint">{t.variable}</p>
-      <div className="actions">
-        <Button kind="primary" onPress={onClose}>
-          {text.done}
-        </Button>
-      </div>
+      <DoneButton onPress={onClose} />
     </>
   );
 }
