@@ -1,5 +1,5 @@
 import type { Clock, Logger, Shutdown } from '@platform/service-kit';
-import { CRAWL_NOTICE_PATH, type CrawlNotice } from './crawl-notice.js';
+import { type Fact, FACTS_PATH } from './facts.js';
 import { createCaller } from './identity-caller.js';
 import { createPublishedKeys } from './published-keys.js';
 import { createRemoteLiveness } from './remote-liveness.js';
@@ -24,17 +24,17 @@ export function createIdentityClient(options: IdentityClientOptions) {
   const serviceToken = createServiceToken(call, options);
   const keys = createPublishedKeys(call, options.onKeysFailed ?? (() => undefined));
 
-  async function notify(notice: CrawlNotice, isRetry = false): Promise<void> {
+  async function handOver(facts: readonly Fact[], isRetry = false): Promise<void> {
     const headers = {
       authorization: `Bearer ${await serviceToken.get()}`,
       'content-type': 'application/json',
     };
-    const { status } = await call('POST', CRAWL_NOTICE_PATH, headers, JSON.stringify(notice));
+    const { status } = await call('POST', FACTS_PATH, headers, JSON.stringify({ facts }));
     if (status === 401 && !isRetry) {
       serviceToken.forget();
-      return notify(notice, true);
+      return handOver(facts, true);
     }
-    if (status !== 202) throw new Error(`identity answered ${status} to a notice for administrators`);
+    if (status !== 204) throw new Error(`identity answered ${status} to facts of this service`);
     return undefined;
   }
 
@@ -46,11 +46,11 @@ export function createIdentityClient(options: IdentityClientOptions) {
     serviceToken: (): Promise<string> => serviceToken.get(),
 
     /**
-     * Has the administrators of an organisation mailed. When the answer was lost, the notice may have been stored.
+     * Hands over at most `MAX_FACTS` facts. When the answer was lost, they may have been stored: hand them over again.
      *
-     * @throws Error unless identity has stored the mails.
+     * @throws Error unless identity has stored them.
      */
-    notifyAdministrators: (notice: CrawlNotice): Promise<void> => notify(notice),
+    handOver: (facts: readonly Fact[]): Promise<void> => handOver(facts),
 
     /** Loads the keys and keeps them fresh until closed. */
     start: keys.start,

@@ -17,7 +17,15 @@ export {
   type SignedCredential,
   toJwt,
 } from './credential.js';
-export { CRAWL_NOTICE_PATH, CrawlNotice, MAX_NOTICE_CRAWLS, NOTICE_SCOPE } from './crawl-notice.js';
+export {
+  type Fact,
+  Facts,
+  FACTS_PATH,
+  FACTS_SCOPE,
+  MAX_AUDITED_AGENT_LENGTH,
+  MAX_AUDITED_VALUE_LENGTH,
+  MAX_FACTS,
+} from './facts.js';
 export { DPOP_ALGORITHMS } from './dpop.js';
 export {
   adminRequired,

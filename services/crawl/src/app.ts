@@ -26,7 +26,7 @@ import { createWorkerSightings } from './api/work/worker-sightings.js';
 import type { CrawlConfig } from './config.js';
 import { createWorkListener } from './db/work-listener.js';
 import { notifyWork } from './db/work.js';
-import { createFailureNotices } from './engine/failure-notices.job.js';
+import { createFactsRelay } from './engine/facts.job.js';
 import { registerQueueUp } from './engine/metrics.js';
 import { createRunLifecycle } from './engine/run-lifecycle.js';
 import { createOrganisationEndpoints, type OrganisationEndpoints } from './engine/organisation-endpoints.js';
@@ -73,7 +73,7 @@ function registerApi(
   scheduleRoutes(app, schedules, isOwner);
   nextRunRoutes(app, createNextRunsService({ pool, clock }), isOwner);
   runRoutes(app, createRunService({ pool, prisma, queues, clock, hasEndpoint, onClaimable }), isOwner);
-  endpointRoutes(app, createEndpointService({ pool, clock, log, endpoints }));
+  endpointRoutes(app, createEndpointService({ pool, clock, endpoints }));
   connectorInstanceRoutes(app, instances);
   const waiting = createWaitingWorkers();
   const listener = createWorkListener({ databaseUrl: config.DATABASE_URL, onWork: waiting.wake, log });
@@ -109,13 +109,13 @@ function registerApi(
   eventRoutes(app, (query) => readEvents(pool, query));
 }
 
-function startFailureNotices(
+function startFactsRelay(
   { resources: { pool, log }, clock, shutdown }: Deps,
-  { notifyAdministrators: notify }: IdentityClient,
+  { handOver }: IdentityClient,
 ): void {
-  const notices = createFailureNotices({ pool, notify, clock, log });
-  notices.start();
-  shutdown.on('workers', 'notices of failing crawls', notices.stop);
+  const relay = createFactsRelay({ pool, handOver, clock, log });
+  relay.start();
+  shutdown.on('workers', 'facts', relay.stop);
 }
 
 /** Builds the API, the worker or both, depending on the role. `main.ts` adds the listener. */
@@ -163,7 +163,7 @@ export async function buildCrawl(deps: Deps): Promise<ServiceApp> {
     onDueAt: (at) => work?.dispatcher.wakeAt(at),
     onEvent: () => work?.onEvent(),
   });
-  startFailureNotices(deps, identity);
+  startFactsRelay(deps, identity);
   await identity.start();
   return service;
 }

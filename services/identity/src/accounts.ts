@@ -2,7 +2,7 @@ import type { App, Clock, SecretBox, Shutdown } from '@platform/service-kit';
 import type { Registry } from 'prom-client';
 import type { IdentityConfig } from './config.js';
 import { registerAccountFlows } from './sign-in/account-flows/feature.js';
-import { registerCrawlNotices } from './members/crawl-notices.js';
+import { registerFacts } from './members/facts.js';
 import { registerConfiguration } from './members/smtp/routes.js';
 import type { ResolveTxt } from './sign-in/identity-provider/dns.js';
 import { registerIdentityProvider } from './sign-in/identity-provider/feature.js';
@@ -82,6 +82,6 @@ export function registerAccounts(app: App, deps: AccountDeps): Outbox {
   registerUsers(app, common);
   registerInvitations(app, { ...common, links });
   registerConfiguration(app, common);
-  registerCrawlNotices(app, common);
+  registerFacts(app, common);
   return outbox;
 }

@@ -1,6 +1,8 @@
 import type pg from 'pg';
+import type { Act } from '../domain/act.js';
 import type { RunKey } from '../domain/instance-key.js';
 import { cancelTasksOf, taskColumns } from './claimed-runs.js';
+import { auditedInstance, insertAudit, toAudit } from './facts.js';
 import { inProgress, instanceValues, ofInstance } from './runs.js';
 import { finishOneOff, lockScheduleRow } from './schedules.js';
 import { inTransaction } from './transaction.js';
@@ -11,7 +13,7 @@ import { inTransaction } from './transaction.js';
  *
  * @returns false when there is no such run in progress.
  */
-export const cancelRun = (pool: pg.Pool, key: RunKey, at: Date): Promise<boolean> =>
+export const cancelRun = (pool: pg.Pool, key: RunKey, at: Date, act: Act | null): Promise<boolean> =>
   inTransaction(pool, async (tx) => {
     const found = await tx.query<{ scheduleId: string }>({
       name: 'cancelled_run',
@@ -28,11 +30,12 @@ export const cancelRun = (pool: pg.Pool, key: RunKey, at: Date): Promise<boolean
                update runs set state = 'aborted', reason = 'Cancelled by an administrator', finished_at = $2, due_at = null,
                  parameters = null
                where id = $1 and ${inProgress}
-               returning ${taskColumns}, revision, trigger <> 'manual' and exists (
+               returning ${taskColumns}, instance, revision, trigger <> 'manual' and exists (
                  select from schedules s where s.id = runs.schedule_id and not s.is_recurring) as is_only_run
-             ), cancelled as (${cancelTasksOf('ended', '$2::timestamptz')})
+             ), cancelled as (${cancelTasksOf('ended', '$2::timestamptz')}),
+             audited as (${insertAudit(auditedInstance('ended', 'id'), '$3')})
              select revision::float8 as revision, is_only_run as "isOnlyRun" from ended`,
-      values: [key.runId, at],
+      values: [key.runId, at, toAudit('crawl_run.cancelled', act)],
     });
     const [run] = rows;
     if (run?.isOnlyRun) await finishOneOff(tx, { scheduleId, revision: run.revision });

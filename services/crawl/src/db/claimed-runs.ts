@@ -1,6 +1,6 @@
 import { outboxInsertFrom, outboxValues, type SyncEvent } from '@platform/events';
 import { counterNames, type Counters } from '../domain/counters.js';
-import { insertNotices, noticedAfterFailure } from './failure-notices.js';
+import { insertCrawlFacts, noticedAfterFailure } from './facts.js';
 import { isSameInstance, type Run, runColumns } from './runs.js';
 import type { Db } from './transaction.js';
 
@@ -149,7 +149,8 @@ const completion = `${end(
       full_started_at = case when excluded.last_full_at is null then c.full_started_at end,
       checkpoint = coalesce(excluded.checkpoint, case when not (${isOvertaken}) then c.checkpoint end),
       version = c.version + (excluded.checkpoint is not null or ${isOvertaken})::int
-  ), recovered as (${insertNotices(
+  ), recovered as (${insertCrawlFacts(
+    'crawl.recovered',
     `select c.org_id, c.connector, c.instance, 0 as failures, null::text as reason
      from ended e join connector_states c on ${isSameInstance('c', 'e')} where c.noticed_at is not null`,
     '$3',
@@ -202,7 +203,8 @@ const stateOfFailed = `
   returning org_id, connector, instance, consecutive_failures, noticed_at`;
 
 const failure = `${end('failed', 'reason = $4, task_location = coalesce($5, task_location), finished_claim = claim_count')},
-  state as (${stateOfFailed}), noticed as (${insertNotices(
+  state as (${stateOfFailed}), noticed as (${insertCrawlFacts(
+    'crawl.failing',
     'select org_id, connector, instance, consecutive_failures as failures, $4::text as reason from state where noticed_at = $3',
     '$3',
   )}), cancelled as (${cancelTasksOf('ended', '$3')})

@@ -1,5 +1,8 @@
+import { MAX_AUDITED_VALUE_LENGTH } from '@platform/auth';
 import type { Connector } from '@platform/events';
 import type pg from 'pg';
+import type { Act } from '../domain/act.js';
+import { insertAudit, toAudit } from './facts.js';
 import { inTransaction, type Transaction } from './transaction.js';
 
 /* Endpoints that organisations have registered. Every statement names the organisation. */
@@ -48,11 +51,26 @@ export async function findEndpoint(
 
 export type NewEndpoint = Omit<Endpoint, 'rotatedAt' | 'connectors'>;
 
+/** Returns the statement, which changes one endpoint, with its entry in the audit. */
+const audited = (statement: string, audit: string) => `
+  with changed as (${statement} returning org_id, id, url), audited as (${insertAudit(
+    `select org_id, id as subject_id, jsonb_build_object('url', left(url, ${MAX_AUDITED_VALUE_LENGTH})) as detail from changed`,
+    audit,
+  )}) select from changed`;
+
 /** @returns false when the organisation has `max` endpoints. */
-export async function insertEndpoint(db: pg.Pool, endpoint: NewEndpoint, max: number): Promise<boolean> {
+export async function insertEndpoint(
+  db: pg.Pool,
+  endpoint: NewEndpoint,
+  max: number,
+  act: Act | null,
+): Promise<boolean> {
   const { rowCount } = await db.query(
-    `insert into endpoints (id, org_id, url, description, secrets_sealed, created_by, created_at)
-     select $1, $2::uuid, $3, $4, $5, $6, $7 where (select count(*) from endpoints where org_id = $2) < $8`,
+    audited(
+      `insert into endpoints (id, org_id, url, description, secrets_sealed, created_by, created_at)
+       select $1, $2::uuid, $3, $4, $5, $6, $7 where (select count(*) from endpoints where org_id = $2) < $8`,
+      '$9',
+    ),
     [
       endpoint.id,
       endpoint.orgId,
@@ -62,6 +80,7 @@ export async function insertEndpoint(db: pg.Pool, endpoint: NewEndpoint, max: nu
       endpoint.createdBy,
       endpoint.createdAt,
       max,
+      toAudit('crawl_endpoint.created', act),
     ],
   );
   return rowCount === 1;
@@ -71,7 +90,7 @@ export async function insertEndpoint(db: pg.Pool, endpoint: NewEndpoint, max: nu
 export const rotateSecrets = (
   pool: pg.Pool,
   key: EndpointKey,
-  at: Date,
+  act: Act,
   seal: (endpoint: Endpoint) => string,
 ): Promise<Endpoint | undefined> =>
   inTransaction(pool, async (tx) => {
@@ -81,10 +100,11 @@ export const rotateSecrets = (
     ]);
     const endpoint = await findEndpoint(tx, key);
     if (!endpoint) return undefined;
-    await tx.query('update endpoints set secrets_sealed = $2, rotated_at = $3 where id = $1', [
+    await tx.query(audited('update endpoints set secrets_sealed = $2, rotated_at = $3 where id = $1', '$4'), [
       endpoint.id,
       seal(endpoint),
-      at,
+      act.at,
+      toAudit('crawl_endpoint.secret_rotated', act),
     ]);
     return findEndpoint(tx, key);
   });
@@ -94,10 +114,15 @@ export const isEndpointViolation = (error: unknown): boolean =>
   (error as { constraint?: unknown }).constraint === 'schedules_endpoint';
 
 /** @returns false when there was none. @throws an error that is {@link isEndpointViolation} while a schedule uses it. */
-export async function deleteEndpoint(db: pg.Pool, { orgId, endpointId }: EndpointKey): Promise<boolean> {
-  const { rowCount } = await db.query('delete from endpoints where org_id = $1 and id = $2', [
+export async function deleteEndpoint(
+  db: pg.Pool,
+  { orgId, endpointId }: EndpointKey,
+  act: Act | null,
+): Promise<boolean> {
+  const { rowCount } = await db.query(audited('delete from endpoints where org_id = $1 and id = $2', '$3'), [
     orgId,
     endpointId,
+    toAudit('crawl_endpoint.removed', act),
   ]);
   return rowCount === 1;
 }

@@ -1,7 +1,9 @@
 import type { Connector } from '@platform/events';
 import type pg from 'pg';
+import type { Act } from '../domain/act.js';
 import type { InstanceKey } from '../domain/instance-key.js';
 import type { ScheduleState } from '../domain/schedule.js';
+import { auditedInstance, insertAudit, toAudit } from './facts.js';
 import { instanceValues, ofInstance } from './runs.js';
 
 /** The most instances with properties that an organisation has: lists of schedules have no pages. */
@@ -25,16 +27,21 @@ export async function saveInstance(
   db: pg.Pool,
   key: InstanceKey,
   { displayName, ownerId }: InstanceProperties,
+  act: Act | null,
 ): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'save_instance',
-    text: `insert into connector_instances as i (org_id, connector, instance, display_name, owner_id)
+    text: `with saved as (
+           insert into connector_instances as i (org_id, connector, instance, display_name, owner_id)
            select $1::uuid, $2::text, $3::text, $4::text, $5::uuid
            where exists (select from connector_instances where ${ofInstance})
              or (select count(*) from connector_instances where org_id = $1) < ${MAX_INSTANCES}
            on conflict (org_id, connector, instance) do update set
-             display_name = excluded.display_name, owner_id = excluded.owner_id`,
-    values: [...instanceValues(key), displayName, ownerId],
+             display_name = excluded.display_name, owner_id = excluded.owner_id
+           returning *
+           ), audited as (${insertAudit(auditedInstance('saved', 'null::uuid'), '$6')})
+           select from saved`,
+    values: [...instanceValues(key), displayName, ownerId, toAudit('crawl_instance.saved', act)],
   });
   return rowCount === 1;
 }

@@ -1,7 +1,9 @@
+import type { Act } from '../domain/act.js';
 import type { InstanceKey } from '../domain/instance-key.js';
 import type { RunMode, RunState, RunTrigger } from '../domain/run-state.js';
 import type { RunWorker } from '../domain/run-worker.js';
 import type { Schedule } from '../domain/schedule.js';
+import { auditedInstance, insertAudit, toAudit } from './facts.js';
 import type { Db } from './transaction.js';
 
 /* The statements about runs that all parts of the service share: create, look up, prune. */
@@ -126,7 +128,7 @@ const insertRequested = `
     select *, worker <> 'pull' and ${isLaneBusy({ orgId: 'schedules.org_id', connector: 'schedules.connector', id: '$1::uuid' })}
       as is_held_back
     from schedules where id = $2 and state <> 'paused' for no key update
-  )
+  ), made as (
   insert into runs (id, schedule_id, revision, org_id, connector, instance, trigger, tick, worker, endpoint_id, mode, parameters, state,
     scheduled_for, created_at, attempts_max, due_at, is_queued, request_id, requested_by, requested_by_name)
   select $1::uuid, s.id, s.revision, s.org_id, s.connector, s.instance, 'manual', 'm' || $1::text, s.worker, s.endpoint_id,
@@ -135,10 +137,16 @@ const insertRequested = `
     'waiting', $3, $3, s.max_retries + 1, case when not is_held_back then $6::timestamptz end, not is_held_back, $4, $7, $8
   from schedule s left join connector_states c on ${isSameInstance('c', 's')}
   on conflict do nothing
-  returning ${dueRunColumns('runs')}`;
+  returning *
+  ), audited as (${insertAudit(auditedInstance('made', 'id'), '$9')})
+  select ${dueRunColumns('made')} from made`;
 
 /** @returns undefined when another run is in progress, or the schedule is paused or was removed. */
-export async function insertRequestedRun(db: Db, run: RequestedRun): Promise<DueRun | undefined> {
+export async function insertRequestedRun(
+  db: Db,
+  run: RequestedRun,
+  act: Act | null,
+): Promise<DueRun | undefined> {
   const requeueAt = new Date(run.at.getTime() + REQUEUE_AFTER_MS);
   const { rows } = await db.query<DueRun>({
     name: 'insert_requested_run',
@@ -152,6 +160,7 @@ export async function insertRequestedRun(db: Db, run: RequestedRun): Promise<Due
       requeueAt,
       run.requestedBy.id,
       run.requestedBy.name,
+      toAudit('crawl_run.requested', act),
     ],
   });
   return rows[0];
@@ -187,11 +196,14 @@ export const pruneRuns = (db: Db, key: InstanceKey, kept: number): Promise<unkno
  *
  * @returns false when a worker has claimed it, so that its job was in the queue.
  */
-export async function withdrawRun(db: Db, id: string): Promise<boolean> {
+export async function withdrawRun(db: Db, id: string, act: Act | null): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'withdraw_run',
-    text: 'delete from runs where id = $1 and claim_count = 0',
-    values: [id],
+    text: `with withdrawn as (
+             delete from runs where id = $1 and claim_count = 0 returning *
+           ), audited as (${insertAudit(auditedInstance('withdrawn', 'id'), '$2')})
+           select from withdrawn`,
+    values: [id, toAudit('crawl_run.cancelled', act)],
   });
   return rowCount === 1;
 }

@@ -1,8 +1,10 @@
 import { DEFAULT_INSTANCE } from '@platform/events';
 import pg from 'pg';
+import type { Act } from '../domain/act.js';
 import type { InstanceKey } from '../domain/instance-key.js';
 import type { Schedule } from '../domain/schedule.js';
 import { cancelTasksOf, taskColumns } from './claimed-runs.js';
+import { auditedInstance, insertAudit, toAudit } from './facts.js';
 import { instanceValues, isSameInstance, ofInstance, type Run } from './runs.js';
 import { inOneMessage, type Transaction, type Db } from './transaction.js';
 
@@ -29,7 +31,7 @@ export interface NewSchedule extends Pick<
 const upsert = `
   with instance as (
     select from connector_instances where org_id = $2 and connector = $3 and instance = $16 for key share
-  )
+  ), saved as (
   insert into schedules as s (id, org_id, connector, user_id, config, priority, max_retries, timeout_ms, metadata,
     state, revision, scheduled_at, next_run_at, anchor_at, worker, full_every_days, instance, endpoint_id)
   select $1, $2::uuid, $3, $4::uuid, $5::jsonb, $6::smallint, $7::smallint, $8::integer, $9::jsonb, 'active', nextval('schedule_revisions'),
@@ -43,7 +45,9 @@ const upsert = `
     endpoint_id = excluded.endpoint_id,
     full_every_days = excluded.full_every_days, revision = nextval('schedule_revisions')
   where $13::bigint is null or s.revision = $13
-  returning revision::float8 as revision`;
+  returning id, org_id, connector, instance, revision::float8 as revision
+  ), audited as (${insertAudit(auditedInstance('saved', 'id'), '$18')})
+  select revision from saved`;
 
 /**
  * Creates the schedule, or replaces everything but its id.
@@ -54,6 +58,7 @@ const upsert = `
 export async function upsertSchedule(
   db: pg.Pool,
   schedule: NewSchedule,
+  act: Act | null,
   current?: number,
 ): Promise<number | undefined> {
   const { rows } = await db.query<Pick<Schedule, 'revision'>>({
@@ -77,6 +82,7 @@ export async function upsertSchedule(
       schedule.fullEveryDays,
       schedule.instance,
       schedule.endpointId,
+      toAudit('crawl_schedule.saved', act),
     ],
   });
   return rows[0]?.revision;
@@ -100,6 +106,12 @@ interface StopTarget extends Partial<InstanceKey> {
   readonly orgId: string;
   readonly at: Date;
 }
+
+/** The same as {@link toAudit}, as a literal. */
+const auditLiteral = (...given: Parameters<typeof toAudit>): string => {
+  const audit = toAudit(...given);
+  return audit === null ? 'null' : pg.escapeLiteral(audit);
+};
 
 const toTarget = ({ orgId, connector, instance }: StopTarget): string =>
   [
@@ -130,11 +142,19 @@ function abortRuns(target: StopTarget, reason: string, schedules: string): strin
  * @param until - when it resumes by itself; by default never.
  * @returns whether it was active.
  */
-export async function pauseSchedule(db: pg.Pool, target: StopTarget, until?: Date): Promise<boolean> {
+export async function pauseSchedule(
+  db: pg.Pool,
+  target: StopTarget,
+  act: Act | null,
+  until?: Date,
+): Promise<boolean> {
   const [paused] = await inOneMessage(db, [
-    `update schedules set state = 'paused', paused_at = ${pg.escapeLiteral(target.at.toISOString())}, next_run_at = null,
+    `with paused as (
+     update schedules set state = 'paused', paused_at = ${pg.escapeLiteral(target.at.toISOString())}, next_run_at = null,
        paused_until = ${until ? pg.escapeLiteral(until.toISOString()) : 'null'}, revision = nextval('schedule_revisions')
-     where ${toTarget(target)} and state = 'active'`,
+     where ${toTarget(target)} and state = 'active' returning id, org_id, connector, instance
+     ), audited as (${insertAudit(auditedInstance('paused', 'id'), auditLiteral('crawl_schedule.paused', act))})
+     select from paused`,
     abortRuns(
       target,
       'The schedule was paused',
@@ -154,16 +174,29 @@ export async function pauseSchedule(db: pg.Pool, target: StopTarget, until?: Dat
 export async function removeSchedules(
   db: pg.Pool,
   target: StopTarget,
+  act: Act | null,
   what: 'schedules' | 'with instances' = 'schedules',
 ): Promise<void> {
+  const removeFrom = (
+    table: string,
+    action: 'crawl_schedule.removed' | 'crawl_instance.removed',
+    subject: string,
+    rows = toTarget(target),
+  ) => `with removed as (delete from ${table} where ${rows} returning *)
+    ${insertAudit(auditedInstance('removed', subject), auditLiteral(action, act))}`;
   const isRemoved = (table: string) =>
     `not exists (select from schedules s where ${isSameInstance('s', table)})`;
   const isWhole = what === 'with instances';
   await inOneMessage(db, [
-    ...(isWhole ? [`delete from connector_instances where ${toTarget(target)}`] : []),
-    `delete from schedules where id in (select id from schedules where ${toTarget(target)} order by id for update)`,
+    ...(isWhole ? [removeFrom('connector_instances', 'crawl_instance.removed', 'null::uuid')] : []),
+    removeFrom(
+      'schedules',
+      'crawl_schedule.removed',
+      'id',
+      `id in (select id from schedules where ${toTarget(target)} order by id for update)`,
+    ),
     abortRuns(target, 'The schedule was removed', isRemoved('runs')),
-    ...['connector_states', 'failure_notices', ...(isWhole ? ['runs', 'worker_sightings'] : [])].map(
+    ...['connector_states', ...(isWhole ? ['runs', 'worker_sightings'] : [])].map(
       (table) => `delete from ${table} where ${toTarget(target)} and ${isRemoved(table)}`,
     ),
   ]);
@@ -174,13 +207,17 @@ export async function resumeSchedule(
   db: pg.Pool | Transaction,
   { id, revision }: Pick<Schedule, 'id' | 'revision'>,
   nextRunAt: Date,
+  act: Act | null,
 ): Promise<Schedule | undefined> {
   const { rows } = await db.query<Schedule>({
     name: 'resume_schedule',
-    text: `update schedules s set state = 'active', paused_at = null, paused_until = null, next_run_at = $3,
-             revision = nextval('schedule_revisions')
-           where id = $1 and revision = $2 and state = 'paused' returning ${scheduleColumns('s')}`,
-    values: [id, revision, nextRunAt],
+    text: `with resumed as (
+             update schedules set state = 'active', paused_at = null, paused_until = null, next_run_at = $3,
+               revision = nextval('schedule_revisions')
+             where id = $1 and revision = $2 and state = 'paused' returning *
+           ), audited as (${insertAudit(auditedInstance('resumed', 'id'), '$4')})
+           select ${scheduleColumns('resumed')} from resumed`,
+    values: [id, revision, nextRunAt, toAudit('crawl_schedule.resumed', act)],
   });
   return rows[0];
 }

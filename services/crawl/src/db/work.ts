@@ -1,5 +1,6 @@
 import type { Connector } from '@platform/events';
 import type pg from 'pg';
+import type { Act } from '../domain/act.js';
 import type { Counters } from '../domain/counters.js';
 import type { InstanceKey } from '../domain/instance-key.js';
 import type { RunState } from '../domain/run-state.js';
@@ -12,6 +13,7 @@ import {
   type SliceResult,
   stateOfClaimed,
 } from './claimed-runs.js';
+import { auditedInstance, insertAudit, toAudit } from './facts.js';
 import { inProgress, instanceValues, isSameInstance, ofInstance, runColumns } from './runs.js';
 import type { Db } from './transaction.js';
 
@@ -195,17 +197,17 @@ export async function continueRun(
  *
  * @returns false, and forgets nothing, while a run is in progress: its end would store the rest of what it had begun.
  */
-export async function resetConnectorState(db: Db, key: InstanceKey): Promise<boolean> {
+export async function resetConnectorState(db: Db, key: InstanceKey, act: Act | null): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'reset_connector_state',
     text: `with run as (
              select from runs where ${ofInstance} and ${inProgress}
            ), reset as (
              update connector_states set checkpoint = null, last_full_at = null, full_started_at = null, version = version + 1
-             where ${ofInstance} and not exists (select from run)
-           )
+             where ${ofInstance} and not exists (select from run) returning org_id, connector, instance
+           ), audited as (${insertAudit(auditedInstance('reset', 'null::uuid'), '$4')})
            select from run`,
-    values: instanceValues(key),
+    values: [...instanceValues(key), toAudit('crawl_checkpoint.reset', act)],
   });
   return rowCount === 0;
 }

@@ -154,7 +154,11 @@ export function createDispatcher(deps: {
       const now = clock();
       const found = await findPausesOver(pool, new Date(now), PAGE);
       for (const paused of found)
-        await resumePaused(pool, paused, { after: (paused.pausedUntil?.getTime() ?? now) - 1, now });
+        await resumePaused(pool, paused, {
+          after: (paused.pausedUntil?.getTime() ?? now) - 1,
+          now,
+          act: null,
+        });
       count = found.length;
       if (count > 0) rounds.wake();
     }

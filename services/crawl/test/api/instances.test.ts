@@ -164,22 +164,17 @@ describe('instances of a connector', () => {
     });
     const { order, lease } = claimed.body;
     await platform.call('POST', `/work/${order.runId}/heartbeat`, { body: { lease, log: ['one'] } });
-    await platform.db.query(
-      `insert into failure_notices (org_id, connector, instance, failures, created_at, due_at)
-       select org_id, connector, instance, 3, now(), now() + interval '1 day' from schedules where instance = 'gone'`,
-    );
     const count = async () => {
       const { rows } = await platform.db.query(
         `select (select count(*) from runs where instance = 'gone')::int as runs, (select count(*) from run_log)::int as log,
            (select count(*) from worker_sightings where instance = 'gone')::int as sightings,
-           (select count(*) from failure_notices where instance = 'gone')::int as notices,
            (select count(*) from connector_states where instance = 'gone')::int as states`,
       );
       return rows[0];
     };
-    expect(await count()).toEqual({ runs: 1, log: 1, sightings: 1, notices: 1, states: 1 });
+    expect(await count()).toEqual({ runs: 1, log: 1, sightings: 1, states: 1 });
     expect((await platform.call('DELETE', path)).status).toBe(200);
-    expect(await count()).toEqual({ runs: 0, log: 0, sightings: 0, notices: 0, states: 0 });
+    expect(await count()).toEqual({ runs: 0, log: 0, sightings: 0, states: 0 });
   });
 
   it.each(['HR', 'a b', '-a', 'a-', 'a'.repeat(51), '%00'])('refuses the name %j', async (name) => {

@@ -16,22 +16,26 @@ describe('the anchor of an interval', () => {
     missedRunPolicy: 'run_once',
   } as const;
   const save = (scheduledAt: number, anchorAt: number) =>
-    upsertSchedule(rows.pool, {
-      id: randomUUID(),
-      ...filesOf(orgId),
-      userId: randomUUID(),
-      config: everyFiveHours,
-      priority: 5,
-      maxRetries: 3,
-      timeoutMs: 60_000,
-      metadata: null,
-      worker: 'event',
-      fullEveryDays: null,
-      endpointId: null,
-      scheduledAt: new Date(scheduledAt),
-      anchorAt: new Date(anchorAt),
-      nextRunAt: new Date(scheduledAt + HOUR_MS),
-    });
+    upsertSchedule(
+      rows.pool,
+      {
+        id: randomUUID(),
+        ...filesOf(orgId),
+        userId: randomUUID(),
+        config: everyFiveHours,
+        priority: 5,
+        maxRetries: 3,
+        timeoutMs: 60_000,
+        metadata: null,
+        worker: 'event',
+        fullEveryDays: null,
+        endpointId: null,
+        scheduledAt: new Date(scheduledAt),
+        anchorAt: new Date(anchorAt),
+        nextRunAt: new Date(scheduledAt + HOUR_MS),
+      },
+      null,
+    );
   const findAnchor = async () => (await findSchedule(rows.pool, filesOf(orgId)))?.anchorAt.getTime();
 
   it('is kept by a replacement with the same times', async () => {

@@ -24,7 +24,7 @@ describe('races of a run', () => {
   it('a run in progress is aborted with the removal of its schedule, and its worker notices', async () => {
     const { id, orgId, claim } = await rows.scheduleDaily();
     const run = await claim();
-    await removeSchedules(rows.pool, { orgId, at: new Date(rows.now) });
+    await removeSchedules(rows.pool, { orgId, at: new Date(rows.now) }, null);
     expect(await rows.getRuns(id)).toEqual([{ state: 'aborted', reason: 'The schedule was removed' }]);
     expect(await renewLeases(rows.pool, [run], new Date(rows.now + 1))).toEqual(new Set());
     expect(await rows.newLifecycle().complete(run)).toBe(false);
@@ -65,7 +65,7 @@ describe('races of a run', () => {
     // Whoever is first has locked the first run, and waits for the second.
     const renewed = renewLeases(rows.pool, [second, first], new Date(rows.now + 1));
     await rows.waitForLock();
-    const removed = removeSchedules(rows.pool, { orgId: first.orgId, at: new Date(rows.now) });
+    const removed = removeSchedules(rows.pool, { orgId: first.orgId, at: new Date(rows.now) }, null);
     await holder.query('commit');
     holder.release();
     expect((await renewed).size).toBe(2);
@@ -75,34 +75,38 @@ describe('races of a run', () => {
 
   it('a schedule is not saved for an instance that is being removed', async () => {
     const key = { ...filesOf(randomUUID()), instance: 'second' };
-    await saveInstance(rows.pool, key, { displayName: 'Second', ownerId: null });
+    await saveInstance(rows.pool, key, { displayName: 'Second', ownerId: null }, null);
     const holder = await rows.pool.connect();
     await holder.query('begin');
     await holder.query('delete from connector_instances where org_id = $1', [key.orgId]);
-    const saved = upsertSchedule(rows.pool, {
-      ...key,
-      id: randomUUID(),
-      userId: randomUUID(),
-      config: {
-        scheduleType: 'daily',
-        hour: 0,
-        minute: 0,
-        timezone: 'UTC',
-        isEnabled: true,
-        jitterMs: 0,
-        missedRunPolicy: 'run_once',
+    const saved = upsertSchedule(
+      rows.pool,
+      {
+        ...key,
+        id: randomUUID(),
+        userId: randomUUID(),
+        config: {
+          scheduleType: 'daily',
+          hour: 0,
+          minute: 0,
+          timezone: 'UTC',
+          isEnabled: true,
+          jitterMs: 0,
+          missedRunPolicy: 'run_once',
+        },
+        priority: 5,
+        maxRetries: 0,
+        timeoutMs: 60_000,
+        metadata: null,
+        worker: 'event',
+        fullEveryDays: null,
+        endpointId: null,
+        scheduledAt: new Date(at),
+        anchorAt: new Date(at),
+        nextRunAt: new Date(at),
       },
-      priority: 5,
-      maxRetries: 0,
-      timeoutMs: 60_000,
-      metadata: null,
-      worker: 'event',
-      fullEveryDays: null,
-      endpointId: null,
-      scheduledAt: new Date(at),
-      anchorAt: new Date(at),
-      nextRunAt: new Date(at),
-    });
+      null,
+    );
     await rows.waitForLock();
     await holder.query('commit');
     holder.release();

@@ -60,11 +60,18 @@ describe('the remote task of an attempt that ended without a word from its endpo
       'failed for good',
       (run: ClaimedRow) => rows.newLifecycle().fail({ ...run, attempts: 2 }, 'Timed out', getTask()),
     ],
-    ['was paused', ({ orgId }: ClaimedRow) => pauseSchedule(rows.pool, { orgId, at: new Date(rows.now) })],
-    ['was removed', ({ orgId }: ClaimedRow) => removeSchedules(rows.pool, { orgId, at: new Date(rows.now) })],
+    [
+      'was paused',
+      ({ orgId }: ClaimedRow) => pauseSchedule(rows.pool, { orgId, at: new Date(rows.now) }, null),
+    ],
+    [
+      'was removed',
+      ({ orgId }: ClaimedRow) => removeSchedules(rows.pool, { orgId, at: new Date(rows.now) }, null),
+    ],
     [
       'was cancelled',
-      ({ id: runId, ...key }: ClaimedRow) => cancelRun(rows.pool, { ...key, runId }, new Date(rows.now)),
+      ({ id: runId, ...key }: ClaimedRow) =>
+        cancelRun(rows.pool, { ...key, runId }, new Date(rows.now), null),
     ],
   ])('is cancelled once when its run %s', async (_how, end) => {
     const run = await (await rows.scheduleDaily()).claim();
@@ -80,7 +87,7 @@ describe('the remote task of an attempt that ended without a word from its endpo
   it('is cancelled when the schedule was paused before its location was stored', async () => {
     const { orgId, claim } = await rows.scheduleDaily();
     const run = await claim();
-    await pauseSchedule(rows.pool, { orgId, at: new Date(rows.now) });
+    await pauseSchedule(rows.pool, { orgId, at: new Date(rows.now) }, null);
     await saveLocation(run);
     await cancelTasks();
     expect(getCancellations()).toEqual(['DELETE /tasks/7']);
@@ -113,7 +120,7 @@ describe('the remote task of an attempt that ended without a word from its endpo
     ]);
     const run = await claim();
     await saveLocation(run);
-    await pauseSchedule(rows.pool, { orgId, at: new Date(rows.now) });
+    await pauseSchedule(rows.pool, { orgId, at: new Date(rows.now) }, null);
     await rows.pool.query('delete from runs where id = $1', [run.id]);
     const { rows: orders } = await rows.pool.query('select endpoint_id from tasks_to_cancel');
     expect(orders).toEqual([{ endpoint_id: endpointId }]);
@@ -134,7 +141,7 @@ describe('the remote task of an attempt that ended without a word from its endpo
   it('is cancelled later when its endpoint is unavailable', async () => {
     const { orgId, claim } = await rows.scheduleDaily();
     await saveLocation(await claim());
-    await pauseSchedule(rows.pool, { orgId, at: new Date(rows.now) });
+    await pauseSchedule(rows.pool, { orgId, at: new Date(rows.now) }, null);
     await endpoint.stop();
     await cancelTasks();
     expect(await countOrders()).toBe(1);
@@ -148,7 +155,7 @@ describe('the remote task of an attempt that ended without a word from its endpo
   it('is not cancelled when the connector has another endpoint by then', async () => {
     const { orgId, claim } = await rows.scheduleDaily();
     await saveLocation(await claim(), 'http://127.0.0.1:9/tasks/7');
-    await pauseSchedule(rows.pool, { orgId, at: new Date(rows.now) });
+    await pauseSchedule(rows.pool, { orgId, at: new Date(rows.now) }, null);
     await cancelTasks();
     expect(getCancellations()).toEqual([]);
     expect(await countOrders()).toBe(0);

@@ -94,14 +94,15 @@ describe('ticks', () => {
     expect(await deliver()).toEqual([]);
     await lifecycle.complete(second);
     expect((await deliverOne()).id).toBe(first.id);
-    const again = await insertRequestedRun(rows.pool, {
+    const request = {
       id: uuidv7(),
       scheduleId: second.scheduleId,
       at: new Date(rows.now),
       requestId: 'r',
       mode: undefined,
       requestedBy: { id: orgId, name: 'Ada' },
-    });
+    };
+    const again = await insertRequestedRun(rows.pool, request, null);
     expect(again).toMatchObject({ isHeldBack: true });
     expect(await findStatus(rows.pool, second)).toMatchObject({
       run: { state: 'waiting' },
@@ -109,7 +110,7 @@ describe('ticks', () => {
       runsAhead: 2,
     });
     expect((await findStatuses(rows.pool, orgId)).map(({ runsAhead }) => runsAhead)).toEqual([0, 0, 0]);
-    await pauseSchedule(rows.pool, { ...first, at: new Date(rows.now) });
+    await pauseSchedule(rows.pool, { ...first, at: new Date(rows.now) }, null);
     const third = await deliverOne();
     await lifecycle.complete(third);
     expect((await deliverOne()).id).toBe(again?.id);

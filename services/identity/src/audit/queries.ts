@@ -1,3 +1,4 @@
+import type { Fact } from '@platform/auth';
 import type pg from 'pg';
 import type { PageWindow } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
@@ -34,7 +35,13 @@ export function createAuditId(at: Date): string {
 /** Returns the first part of an entry's id. Statements that write many entries fill in the rest at random. */
 export const auditIdPrefix = (at: Date): string => createAuditId(at).slice(0, 15);
 
-const toRow = ({ actor: { actorId, credential, client }, at, ...entry }: NewAuditEntry) => ({
+type NewAuditRow = Omit<AuditRow, 'detail' | 'changes'> & {
+  readonly orgId: string;
+  readonly detail: Readonly<Record<string, string | null>>;
+  readonly changes: Changes;
+};
+
+const toRow = ({ actor: { actorId, credential, client }, at, ...entry }: NewAuditEntry): NewAuditRow => ({
   id: createAuditId(at),
   orgId: entry.orgId,
   action: entry.action,
@@ -66,14 +73,38 @@ export function insertAuditEntry(
     : db.auditEntry.create({ data, select: { id: true } });
 }
 
-/** Inserts the entries of one act that changes many things. One parameter, since Prisma is slow with thousands. */
-export const insertAuditEntries = (db: Transaction, entries: readonly NewAuditEntry[]): Promise<unknown> =>
-  db.$executeRaw`
+/** Inserts entries, but none twice. One parameter, since Prisma is slow with thousands. */
+const insertRows = (db: Transaction, rows: readonly NewAuditRow[]): Promise<unknown> => db.$executeRaw`
     insert into audit_entries
       (id, org_id, action, actor_id, credential_kind, credential_id, address, user_agent, subject_id, reason, detail, changes, created_at)
-    select * from jsonb_to_recordset(${JSON.stringify(entries.map(toRow))}::jsonb) as entry (
+    select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as entry (
       id uuid, "orgId" uuid, action text, "actorId" uuid, "credentialKind" text, "credentialId" uuid, address text,
-      "userAgent" text, "subjectId" uuid, reason text, detail jsonb, changes jsonb, "createdAt" timestamptz)`;
+      "userAgent" text, "subjectId" uuid, reason text, detail jsonb, changes jsonb, "createdAt" timestamptz)
+    where exists (select from organisations where organisations.id = "orgId")
+    on conflict do nothing`;
+
+/** Inserts the entries of one act that changes many things. */
+export const insertAuditEntries = (db: Transaction, entries: readonly NewAuditEntry[]): Promise<unknown> =>
+  insertRows(db, entries.map(toRow));
+
+/** Inserts entries that another service has reported, under its ids; one that is there already is left as it is. */
+export const insertReportedEntries = (
+  db: Transaction,
+  entries: readonly Extract<Fact, { type: 'audit.entry' }>[],
+): Promise<unknown> =>
+  insertRows(
+    db,
+    entries.map(({ id, orgId, at, data: { credential, ...data } }) => ({
+      ...data,
+      id,
+      orgId,
+      credentialKind: credential?.kind ?? null,
+      credentialId: credential?.id ?? null,
+      reason: null,
+      changes: {},
+      createdAt: new Date(at),
+    })),
+  );
 
 export interface AuditRow {
   readonly id: string;
@@ -126,7 +157,7 @@ export interface AuditFilter {
   readonly subjectId: string | undefined;
   readonly actorId: string | undefined;
   readonly action: string | undefined;
-  /** Part of the name or address of whom it was done by or to, or of the IP address. */
+  /** Part of the name or address of whom or what it was done by or to, or of the IP address. */
   readonly q: string | undefined;
   /** Inclusive. */
   readonly from: Date | undefined;
@@ -181,7 +212,7 @@ export async function searchAuditEntries(
   // After a cursor nothing is counted: a search by one index reads no more than its page.
   const { q } = filter;
   if (q !== undefined)
-    others.push(Prisma.sql`(strpos(lower(address), lower(${q})) > 0
+    others.push(Prisma.sql`(strpos(lower(concat_ws(' ', address, detail ->> 'connector', detail ->> 'url')), lower(${q})) > 0
     or actor_id::text in (select id from named) or subject_id::text in (select id from named))`);
   const max = filter.beforeId !== undefined && others.length === 0 ? offset + limit + 1 : MAX_SEARCHED;
   const firstId = filter.from === undefined ? FIRST_ID : firstIdAt(filter.from.getTime());
@@ -191,7 +222,8 @@ export async function searchAuditEntries(
     [{ total: number; searched: number; oldestId: string | null; oldest: Date | null; ids: string[] }]
   >`
     with searched as materialized (
-      select id, subject_id, actor_id, action, address, created_at from audit_entries
+      select id, subject_id, actor_id, action, address, created_at${q === undefined ? Prisma.empty : Prisma.sql`, detail`}
+      from audit_entries
       where org_id = ${orgId}::uuid and id >= ${firstId}::uuid and id < ${endId}::uuid and ${narrowest}
       order by id desc limit ${max}
     ), ids as materialized (

@@ -3,6 +3,7 @@ import { pageWindow, toPagination, validationError } from '@platform/service-kit
 import type { Prisma } from '../resources.js';
 import {
   type AuditFilter,
+  type AuditName,
   type AuditRow,
   countAuditEntries,
   findAuditEntries,
@@ -36,6 +37,23 @@ const readFilter = ({ subjectId, actorId, action, q, from, to, cursor }: AuditQu
   to: readInstant('to', to),
   beforeId: cursor?.toLowerCase(),
 });
+
+/** Returns the name of what an entry of the crawl service is about: only its detail has it. */
+function toCrawlName({ action, detail }: AuditRow): AuditName | undefined {
+  if (!action.startsWith('crawl_')) return undefined;
+  const { connector, instance = 'default', url } = detail as Readonly<Record<string, string | undefined>>;
+  if (url !== undefined) return { kind: 'crawl_endpoint', name: url };
+  if (connector === undefined) return undefined;
+  return { kind: 'crawl', name: instance === 'default' ? connector : `${connector} (${instance})` };
+}
+
+const listCrawlNames = (rows: readonly AuditRow[]): Record<string, AuditName> =>
+  Object.fromEntries(
+    rows.flatMap((row) => {
+      const name = toCrawlName(row);
+      return name && row.subjectId !== null ? [[row.subjectId, name]] : [];
+    }),
+  );
 
 const listIds = ({ actorId, subjectId, credentialId }: Partial<AuditRow>): string[] =>
   [actorId, subjectId, credentialId].filter((id) => typeof id === 'string');
@@ -73,7 +91,10 @@ export function createAuditService(prisma: Prisma) {
       const found = await (isSearch ? search(orgId, filter, query) : listAll(orgId, query));
       return {
         data: found.rows.map(toEntry),
-        names: await findAuditNames(prisma, orgId, [query, ...found.rows].flatMap(listIds)),
+        names: {
+          ...listCrawlNames(found.rows),
+          ...(await findAuditNames(prisma, orgId, [query, ...found.rows].flatMap(listIds))),
+        },
         nextCursor: found.nextCursor,
         pagination: toPagination(query, found.total, { isMinimum: found.searchedFrom !== undefined }),
         searchedFrom: found.searchedFrom?.toISOString() ?? null,

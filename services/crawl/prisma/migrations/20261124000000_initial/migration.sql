@@ -161,28 +161,25 @@ create table connector_states (
   last_completed_at timestamptz(3),
   consecutive_failures integer default 0 not null,
   last_failure text,
-  -- When administrators were last mailed that the runs keep failing; null once one has completed.
+  -- When identity was last told that the runs keep failing; null once one has completed.
   noticed_at timestamptz(3),
   primary key (org_id, connector, instance)
 ) with (fillfactor=70);
 -- What the metric of failing connectors reads.
 create index connector_states_failing on connector_states (consecutive_failures) where consecutive_failures > 0;
 
--- What administrators are to be mailed about. Rows are deleted once identity has stored the mails.
-create table failure_notices (
-  id bigint generated always as identity primary key,
+-- What identity is to learn: entries of the audit, and crawls that keep failing. Rows are deleted once identity has stored
+-- them.
+create table facts (
+  id uuid primary key,
   org_id uuid not null,
-  connector text not null,
-  instance text default 'default' not null,
-  -- How many runs in a row have failed; 0: one has completed since.
-  failures integer not null,
-  reason text,
+  type text not null,
+  data jsonb not null,
   created_at timestamptz(3) not null,
-  -- Notices of an organisation that are due together are one mail.
+  -- When a replica next hands it to identity.
   due_at timestamptz(3) not null
-);
-create index failure_notices_due on failure_notices (due_at);
-create index failure_notices_of_organisation on failure_notices (org_id);
+) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=1000);
+create index facts_due on facts (due_at, id);
 
 -- When workers of an organisation last asked for runs of a connector, to the minute.
 create table worker_sightings (

@@ -2,6 +2,7 @@ import { getAccount } from '@platform/auth';
 import type { App } from '@platform/service-kit';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import { getActor } from '../actor.js';
 import { administrators } from '../authority.js';
 import { base } from '../params.js';
 import { bearer, errorResponses, Success, successResponse } from '../responses.js';
@@ -33,7 +34,7 @@ function changeRoutes(app: App, service: EndpointService): void {
       },
     },
     async (request, reply) => {
-      const data = await service.create(getAccount(request), request.body);
+      const data = await service.create(getAccount(request).orgId, request.body, getActor(request));
       return reply
         .code(201)
         .header('cache-control', 'no-store')
@@ -54,7 +55,7 @@ function changeRoutes(app: App, service: EndpointService): void {
       },
     },
     async (request, reply) => {
-      const data = await service.rotate(toKey(request), getAccount(request).userId);
+      const data = await service.rotate(toKey(request), getActor(request));
       return reply
         .header('cache-control', 'no-store')
         .send({ success: true, message: 'Secret rotated', data });
@@ -115,7 +116,7 @@ export function endpointRoutes(app: App, service: EndpointService): void {
       },
     },
     async (request) => {
-      await service.remove(toKey(request), getAccount(request).userId);
+      await service.remove(toKey(request), getActor(request));
       return { success: true as const, message: 'Endpoint removed' };
     },
   );

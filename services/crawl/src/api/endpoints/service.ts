@@ -1,7 +1,7 @@
-import type { AccountPrincipal } from '@platform/auth';
-import { type Clock, type Logger, TargetDenied } from '@platform/service-kit';
+import { type Clock, TargetDenied } from '@platform/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
+import type { Actor } from '../../domain/act.js';
 import {
   deleteEndpoint,
   type Endpoint,
@@ -36,7 +36,6 @@ const toItem = (endpoint: Endpoint): EndpointItem => ({
 export function createEndpointService(deps: {
   readonly pool: pg.Pool;
   readonly clock: Clock;
-  readonly log: Pick<Logger, 'info'>;
   readonly endpoints: {
     readonly isEnabled: boolean;
     readonly assertUrl: (url: URL) => void;
@@ -47,7 +46,7 @@ export function createEndpointService(deps: {
     readonly test: (endpoint: Endpoint, requestId: string) => Promise<TestResult>;
   };
 }) {
-  const { pool, clock, log, endpoints } = deps;
+  const { pool, clock, endpoints } = deps;
 
   /** @throws AppError 400 for a URL that cannot be called. */
   function readUrl(text: string): string {
@@ -70,8 +69,9 @@ export function createEndpointService(deps: {
 
     /** @throws AppError 400 for the URL; 409 when there are too many, or without keys. */
     async create(
-      { orgId, userId }: AccountPrincipal,
+      orgId: string,
       given: { readonly url: string; readonly description?: string },
+      actor: Actor,
     ): Promise<EndpointWithSecret> {
       if (!endpoints.isEnabled) throw endpointsDisabled();
       const { description = '' } = given;
@@ -79,23 +79,22 @@ export function createEndpointService(deps: {
       const id = uuidv7();
       const { secret, secretsSealed } = endpoints.createSecrets(id);
       const createdAt = new Date(clock());
-      const made = { id, orgId, url, description, secretsSealed, createdBy: userId, createdAt };
-      if (!(await insertEndpoint(pool, made, MAX_ENDPOINTS))) throw tooManyEndpoints(MAX_ENDPOINTS);
-      log.info({ orgId, userId, endpointId: id }, 'an endpoint was registered');
+      const made = { id, orgId, url, description, secretsSealed, createdBy: actor.actorId, createdAt };
+      const act = { actor, at: createdAt, detail: { description } };
+      if (!(await insertEndpoint(pool, made, MAX_ENDPOINTS, act))) throw tooManyEndpoints(MAX_ENDPOINTS);
       return { ...toItem({ ...made, rotatedAt: null, connectors: [] }), secret };
     },
 
     /** Replaces the secret. @throws AppError 404; 409 without keys. */
-    async rotate(key: EndpointKey, userId: string): Promise<EndpointWithSecret> {
+    async rotate(key: EndpointKey, actor: Actor): Promise<EndpointWithSecret> {
       if (!endpoints.isEnabled) throw endpointsDisabled();
       let secret = '';
-      const rotated = await rotateSecrets(pool, key, new Date(clock()), (endpoint) => {
+      const rotated = await rotateSecrets(pool, key, { actor, at: new Date(clock()) }, (endpoint) => {
         const made = endpoints.createSecrets(endpoint.id, endpoint);
         ({ secret } = made);
         return made.secretsSealed;
       });
       if (!rotated) throw endpointNotFound();
-      log.info({ ...key, userId }, 'the secret of an endpoint was rotated');
       return { ...toItem(rotated), secret };
     },
 
@@ -107,12 +106,12 @@ export function createEndpointService(deps: {
     },
 
     /** @throws AppError 404; 409 while a schedule uses it. */
-    async remove(key: EndpointKey, userId: string): Promise<void> {
-      const isDeleted = await deleteEndpoint(pool, key).catch((error: unknown) => {
+    async remove(key: EndpointKey, actor: Actor): Promise<void> {
+      const act = { actor, at: new Date(clock()) };
+      const isDeleted = await deleteEndpoint(pool, key, act).catch((error: unknown) => {
         throw isEndpointViolation(error) ? endpointInUse() : error;
       });
       if (!isDeleted) throw endpointNotFound();
-      log.info({ ...key, userId }, 'an endpoint was removed');
     },
   };
 }

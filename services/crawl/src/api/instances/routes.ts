@@ -2,6 +2,7 @@ import { getAccount } from '@platform/auth';
 import type { App } from '@platform/service-kit';
 import { Type } from 'typebox';
 import type { ScheduleState } from '../../domain/schedule.js';
+import { getActor } from '../actor.js';
 import { accounts, administrators, managers } from '../authority.js';
 import {
   base,
@@ -130,7 +131,7 @@ export function connectorInstanceRoutes(app: App, service: InstanceService): voi
     async (request) => {
       const { displayName, ownerId = null } = request.body;
       const properties = { displayName: displayName.trim(), ownerId };
-      const data = await service.save(toInstanceKey(request), properties);
+      const data = await service.save(toInstanceKey(request), properties, getActor(request));
       return { success: true as const, message: 'Instance saved', data };
     },
   );
@@ -148,7 +149,7 @@ export function connectorInstanceRoutes(app: App, service: InstanceService): voi
       },
     },
     async (request) => {
-      await service.remove(toInstanceKey(request));
+      await service.remove(toInstanceKey(request), getActor(request));
       return { success: true as const, message: 'Instance removed' };
     },
   );

@@ -1,6 +1,7 @@
 import { type Connector, isConnector } from '@platform/events';
 import { type Clock, validationError } from '@platform/service-kit';
 import type pg from 'pg';
+import type { Actor } from '../../domain/act.js';
 import {
   findInstances,
   type InstanceProperties,
@@ -58,14 +59,17 @@ export function createInstanceService({ pool, clock }: { readonly pool: pg.Pool;
     },
 
     /** Creates an instance or replaces its properties. @throws AppError 409 when there are too many. */
-    async save(key: InstanceKey, properties: InstanceProperties): Promise<InstanceRow> {
-      if (!(await saveInstance(pool, key, properties))) throw tooManyInstances();
+    async save(key: InstanceKey, properties: InstanceProperties, actor: Actor): Promise<InstanceRow> {
+      const act = { actor, at: new Date(clock()), detail: { ...properties } };
+      if (!(await saveInstance(pool, key, properties, act))) throw tooManyInstances();
       return get(key);
     },
 
     /** Removes an instance, if there is one, with its schedule. */
-    remove: (key: InstanceKey): Promise<void> =>
-      removeSchedules(pool, { ...key, at: new Date(clock()) }, 'with instances'),
+    async remove(key: InstanceKey, actor: Actor): Promise<void> {
+      const at = new Date(clock());
+      await removeSchedules(pool, { ...key, at }, { actor, at }, 'with instances');
+    },
   };
 }
 

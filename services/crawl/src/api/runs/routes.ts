@@ -3,6 +3,7 @@ import { type App, ListPageOf } from '@platform/service-kit';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { RunKey } from '../../domain/instance-key.js';
+import { getActor } from '../actor.js';
 import { type IsOwner, managers } from '../authority.js';
 import {
   type ConnectorParams,
@@ -56,6 +57,7 @@ function runRoutesOf(
         requestId: request.id,
         requestedBy: { id, name },
         mode: request.body?.mode,
+        actor: getActor(request),
       });
       if (!data) return reply.code(404).send(noSchedule);
       return reply.code(202).send({ success: true, message: 'Run requested', data });
@@ -118,7 +120,7 @@ function runRoutesOf(
       },
     },
     async (request) => {
-      const data = await service.cancel(toRunKey(request));
+      const data = await service.cancel(toRunKey(request), getActor(request));
       return { success: true as const, message: 'Run cancelled', data };
     },
   );

@@ -2,6 +2,7 @@ import { type Connector, findEvent } from '@platform/events';
 import { type Clock, type ListPage, readListPage } from '@platform/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
+import type { Actor } from '../../domain/act.js';
 import { cancelRun } from '../../db/cancel-run.js';
 import type { Prisma } from '../../db/prisma.js';
 import { maybePruneRuns } from '../../db/prune-runs.js';
@@ -115,7 +116,12 @@ export function createRunService(deps: {
     /** Queues a run beside the scheduled ones. @returns undefined without a schedule. @throws AppError 409; 503. */
     async request(
       key: InstanceKey,
-      given: Pick<RequestedRunRow, 'requestId' | 'mode' | 'requestedBy'>,
+      {
+        actor,
+        ...given
+      }: Pick<RequestedRunRow, 'requestId' | 'mode' | 'requestedBy'> & {
+        readonly actor: Actor;
+      },
     ): Promise<RequestedRun | undefined> {
       // A client that asks repeatedly is refused at once, without waiting for the schedule's row lock.
       if (await hasRunInProgress(pool, key)) throw runInProgress();
@@ -124,7 +130,11 @@ export function createRunService(deps: {
       if (schedule.state === 'paused') throw schedulePaused();
       const at = new Date(clock());
       const runId = uuidv7();
-      const run = await insertRequestedRun(pool, { id: runId, scheduleId: schedule.id, at, ...given });
+      const run = await insertRequestedRun(
+        pool,
+        { id: runId, scheduleId: schedule.id, at, ...given },
+        { actor, at, detail: { mode: given.mode ?? null } },
+      );
       // Another run, a pause or a removal was committed first.
       if (!run) return refuse(key);
       if (run.worker === 'pull') onClaimable(run);
@@ -133,7 +143,8 @@ export function createRunService(deps: {
           await queues.add([run]);
         } catch (error) {
           // If the job was added in spite of the error, it finds no run and does nothing.
-          if (await withdrawRun(pool, runId)) throw error;
+          const withdrawal = { actor, at, detail: { reason: 'The queue is unavailable' } };
+          if (await withdrawRun(pool, runId, withdrawal)) throw error;
         }
       maybePruneRuns(pool, key);
       return { runId, connector: key.connector, requestedAt: at.toISOString() };
@@ -143,8 +154,9 @@ export function createRunService(deps: {
     get,
 
     /** Aborts a run in progress; the schedule continues. @throws AppError 404; 409 when the run has ended. */
-    async cancel(key: RunKey): Promise<RunDetail> {
-      const isCancelled = await cancelRun(pool, key, new Date(clock()));
+    async cancel(key: RunKey, actor: Actor): Promise<RunDetail> {
+      const at = new Date(clock());
+      const isCancelled = await cancelRun(pool, key, at, { actor, at });
       const run = await get(key);
       if (!isCancelled) throw runEnded();
       maybePruneRuns(pool, key);

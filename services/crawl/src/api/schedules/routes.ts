@@ -2,6 +2,7 @@ import { getAccount } from '@platform/auth';
 import type { App } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { ScheduleBody, ScheduleConfig } from '../../domain/schedule-config.js';
+import { getActor } from '../actor.js';
 import { administrators, type IsOwner, managers } from '../authority.js';
 import { base, instanceRoutes, type InstanceRoutes, toInstanceKey } from '../params.js';
 import { errorResponses, bearer, Success, successResponse } from '../responses.js';
@@ -60,7 +61,12 @@ function writeRoutes(
       },
     },
     async (request, reply) => {
-      const data = await service.schedule(getAccount(request), toInstanceKey(request), request.body);
+      const data = await service.schedule(
+        getAccount(request),
+        toInstanceKey(request),
+        request.body,
+        getActor(request),
+      );
       return reply.code(201).send({ success: true, message: 'Job scheduled', data });
     },
   );
@@ -89,7 +95,7 @@ function writeRoutes(
       const { connector, orgId } = key;
       const until = request.body?.until;
       const pausedUntil = until === undefined ? undefined : new Date(until);
-      const pausedAt = (await service.pause(key, pausedUntil)).toISOString();
+      const pausedAt = (await service.pause(key, pausedUntil, getActor(request))).toISOString();
       const data = {
         connector,
         orgId,
@@ -115,7 +121,7 @@ function writeRoutes(
     async (request) => {
       const key = toInstanceKey(request);
       const { connector, orgId } = key;
-      const resumedAt = (await service.resume(key)).toISOString();
+      const resumedAt = (await service.resume(key, getActor(request))).toISOString();
       return { success: true as const, message: 'Job resumed', data: { connector, orgId, resumedAt } };
     },
   );
@@ -143,7 +149,7 @@ function deleteRoutes(
       },
     },
     async (request) => {
-      await service.resetCheckpoint(toInstanceKey(request));
+      await service.resetCheckpoint(toInstanceKey(request), getActor(request));
       return { success: true as const, message: 'Checkpoint reset' };
     },
   );
@@ -161,7 +167,7 @@ function deleteRoutes(
       },
     },
     async (request) => {
-      await service.remove(toInstanceKey(request));
+      await service.remove(toInstanceKey(request), getActor(request));
       return { success: true as const, message: 'Job removed' };
     },
   );
@@ -182,7 +188,7 @@ function removeAllRoute(app: App, service: ScheduleService): void {
       },
     },
     async (request) => {
-      await service.removeAll(getAccount(request).orgId);
+      await service.removeAll(getAccount(request).orgId, getActor(request));
       return { success: true as const, message: 'All jobs removed' };
     },
   );

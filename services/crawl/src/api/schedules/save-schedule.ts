@@ -5,6 +5,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { isEndpointViolation } from '../../db/endpoints.js';
 import { hasInstance } from '../../db/instances.js';
 import { findSchedule, type NewSchedule, upsertSchedule } from '../../db/schedules.js';
+import type { Act } from '../../domain/act.js';
 import type { InstanceKey } from '../../domain/instance-key.js';
 import { createPlan, hasSameTimes, isAnchored, nextRunAfter } from '../../domain/plan.js';
 import type { Schedule } from '../../domain/schedule.js';
@@ -72,11 +73,11 @@ interface SavedSchedule {
 }
 
 /** Creates or replaces the schedule. @throws AppError 404 without the instance. */
-export async function saveSchedule(pool: pg.Pool, wanted: NewSchedule, now: number): Promise<SavedSchedule> {
+export async function saveSchedule(pool: pg.Pool, wanted: NewSchedule, act: Act): Promise<SavedSchedule> {
   for (;;) {
     const current = isAnchored(wanted.config) ? await findSchedule(pool, wanted) : undefined;
-    const schedule = current ? keepAnchor(wanted, current, now) : wanted;
-    const revision = await upsertSchedule(pool, schedule, current?.revision).catch((error: unknown) => {
+    const schedule = current ? keepAnchor(wanted, current, act.at.getTime()) : wanted;
+    const revision = await upsertSchedule(pool, schedule, act, current?.revision).catch((error: unknown) => {
       throw isEndpointViolation(error) ? invalidSchedule([unknownEndpoint]) : error;
     });
     if (revision !== undefined) return { revision, nextRunAt: schedule.nextRunAt };

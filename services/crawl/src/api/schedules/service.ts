@@ -2,9 +2,10 @@ import type { AccountPrincipal } from '@platform/auth';
 import type { Connector } from '@platform/events';
 import type { Clock } from '@platform/service-kit';
 import type pg from 'pg';
+import type { Actor } from '../../domain/act.js';
 import { resumePaused } from '../../db/resume-schedule.js';
 import { findStatus, findStatuses } from '../../db/schedule-status.js';
-import { findSchedule, pauseSchedule, removeSchedules } from '../../db/schedules.js';
+import { findSchedule, type NewSchedule, pauseSchedule, removeSchedules } from '../../db/schedules.js';
 import { resetConnectorState } from '../../db/work.js';
 import { toQueueName } from '../../domain/connectors.js';
 import type { InstanceKey } from '../../domain/instance-key.js';
@@ -44,14 +45,33 @@ interface Deps {
   readonly hasEndpoint: (connector: Connector) => boolean;
 }
 
+/** Returns what the audit records of a schedule. What a connector is told is nobody else's business. */
+const toDetail = ({ config, worker, endpointId, fullEveryDays }: NewSchedule) => ({
+  ...config,
+  // It always is: what is not enabled is refused.
+  isEnabled: null,
+  worker,
+  endpointId,
+  fullEvery: fullEveryDays === null ? null : `P${fullEveryDays}D`,
+});
+
 export function createScheduleService({ pool, onDueAt, clock, overdueGraceMs, hasEndpoint }: Deps) {
   const getShownAt = () => ({ at: clock(), overdueGraceMs, hasEndpoint });
   return {
     /** Creates or replaces a schedule. @throws AppError 400 (CRAWL-9, CRAWL-10); 404 without the instance. */
-    async schedule(principal: AccountPrincipal, key: InstanceKey, given: unknown): Promise<Scheduled> {
+    async schedule(
+      principal: AccountPrincipal,
+      key: InstanceKey,
+      given: unknown,
+      actor: Actor,
+    ): Promise<Scheduled> {
       const now = clock();
       const wanted = toNewSchedule(principal, key, given, now);
-      const { revision, nextRunAt } = await saveSchedule(pool, wanted, now);
+      const { revision, nextRunAt } = await saveSchedule(pool, wanted, {
+        actor,
+        at: wanted.scheduledAt,
+        detail: toDetail(wanted),
+      });
       onDueAt(nextRunAt.getTime());
       return {
         jobId: `${toQueueName(wanted.connector)}:${revision}`,
@@ -76,11 +96,12 @@ export function createScheduleService({ pool, onDueAt, clock, overdueGraceMs, ha
      * @param until - when it resumes by itself.
      * @returns when it was paused. @throws AppError 400 when there is nothing to pause, or it is paused already.
      */
-    async pause(key: InstanceKey, until: Date | undefined): Promise<Date> {
+    async pause(key: InstanceKey, until: Date | undefined, actor: Actor): Promise<Date> {
       const at = new Date(clock());
       // A date that JavaScript cannot represent is no time in the future either.
       if (until && !(until > at)) throw untilNotInFuture();
-      if (!(await pauseSchedule(pool, { ...key, at }, until))) {
+      const act = { actor, at, detail: { until: until?.toISOString() ?? null } };
+      if (!(await pauseSchedule(pool, { ...key, at }, act, until))) {
         const schedule = await findSchedule(pool, key);
         throw schedule?.state === 'paused' ? alreadyPaused() : nothingToPause();
       }
@@ -89,30 +110,32 @@ export function createScheduleService({ pool, onDueAt, clock, overdueGraceMs, ha
     },
 
     /** @returns when it was resumed. @throws AppError 400 when it is not paused. */
-    async resume(key: InstanceKey): Promise<Date> {
+    async resume(key: InstanceKey, actor: Actor): Promise<Date> {
       const now = clock();
       for (let nextRunAt: Date | undefined; !nextRunAt;) {
         const paused = await findSchedule(pool, key);
         if (paused?.state !== 'paused') throw nothingToResume();
-        nextRunAt = await resumePaused(pool, paused, { after: now, now });
+        nextRunAt = await resumePaused(pool, paused, { after: now, now, act: { actor, at: new Date(now) } });
         if (nextRunAt) onDueAt(nextRunAt.getTime());
       }
       return new Date(now);
     },
 
     /** Forgets what the runs of the instance have left for the next one. @throws AppError 409 while one is in progress. */
-    async resetCheckpoint(key: InstanceKey): Promise<void> {
-      if (!(await resetConnectorState(pool, key))) throw runInProgress();
+    async resetCheckpoint(key: InstanceKey, actor: Actor): Promise<void> {
+      if (!(await resetConnectorState(pool, key, { actor, at: new Date(clock()) }))) throw runInProgress();
     },
 
     /** Removes the schedule, if there is one. */
-    async remove(key: InstanceKey): Promise<void> {
-      await removeSchedules(pool, { ...key, at: new Date(clock()) });
+    async remove(key: InstanceKey, actor: Actor): Promise<void> {
+      const at = new Date(clock());
+      await removeSchedules(pool, { ...key, at }, { actor, at });
     },
 
     /** Removes all of the organisation's schedules, or none of them when it fails. */
-    async removeAll(orgId: string): Promise<void> {
-      await removeSchedules(pool, { orgId, at: new Date(clock()) });
+    async removeAll(orgId: string, actor: Actor): Promise<void> {
+      const at = new Date(clock());
+      await removeSchedules(pool, { orgId, at }, { actor, at });
     },
   };
 }

@@ -1,6 +1,7 @@
 import { getAccount } from '@platform/auth';
 import type { App } from '@platform/service-kit';
 import { Type } from 'typebox';
+import { getActor } from '../actor.js';
 import { administrators } from '../authority.js';
 import { base, toConnector } from '../params.js';
 import { bearer, errorResponses } from '../responses.js';
@@ -48,7 +49,13 @@ export function workRoutes(app: App, service: WorkService): void {
       });
       const claimed = await service.claim(
         getAccount(request).orgId,
-        { connectors: connectors.map((connector) => toConnector({ connector })), instances, worker, waitMs },
+        {
+          connectors: connectors.map((connector) => toConnector({ connector })),
+          instances,
+          worker,
+          waitMs,
+          actor: getActor(request),
+        },
         gone.signal,
       );
       return claimed ? reply.send(claimed) : reply.code(204).send(null);

@@ -3,6 +3,7 @@ import type { Clock } from '@platform/service-kit';
 import type pg from 'pg';
 import type { ClaimedRow, RunClaim, SliceResult } from '../../db/claimed-runs.js';
 import { claimWork, continueRun, findWork, renewWork, type WorkRun } from '../../db/work.js';
+import type { Actor } from '../../domain/act.js';
 import { toRunProgress } from '../../domain/run-progress.js';
 import { continueRefused, invalidCheckpoint, leaseLost, tooManyWaiting, workNotFound } from './errors.js';
 import type {
@@ -15,6 +16,7 @@ import type {
   WorkOrder,
 } from './schemas.js';
 import type { WaitingWorkers } from './waiting-workers.js';
+import type { createWorkerSightings } from './worker-sightings.js';
 
 /*
  * Workers that pull claim runs of their organisation's connectors, report with heartbeats, and finish slices. The lease is
@@ -93,11 +95,7 @@ export function createWorkService(deps: {
   readonly leaseMs: number;
   readonly waiting: WaitingWorkers;
   /** Stores which connectors workers ask for. */
-  readonly recordSighting: (
-    orgId: string,
-    connectors: readonly Connector[],
-    instances: readonly string[] | undefined,
-  ) => Promise<void>;
+  readonly recordSighting: ReturnType<typeof createWorkerSightings>;
   /** Called when another worker can claim a run of the organisation. */
   readonly onClaimable: (run: Pick<WorkRun, 'orgId'>) => void;
 }) {
@@ -172,11 +170,11 @@ export function createWorkService(deps: {
      */
     async claim(
       orgId: string,
-      given: WorkRequest & { readonly waitMs: number },
+      given: WorkRequest & { readonly waitMs: number; readonly actor: Actor },
       signal: AbortSignal,
     ): Promise<ClaimedWork | undefined> {
       const until = performance.now() + given.waitMs;
-      await recordSighting(orgId, given.connectors, given.instances);
+      await recordSighting({ orgId, ...given }, given.connectors, given.instances);
       for (;;) {
         // The waiting begins before the look, so that no run is made in between.
         if (given.waitMs > 0 && !waiting.hasRoom(orgId)) throw tooManyWaiting();

@@ -1,6 +1,7 @@
 import type { Connector } from '@platform/events';
 import type { Clock } from '@platform/service-kit';
 import type pg from 'pg';
+import type { Actor } from '../../domain/act.js';
 import { ALL_INSTANCES, recordSightings, type Sighting } from '../../db/worker-sightings.js';
 
 /** A worker asks every 30 s or more often, so this saves half of the writes at least. */
@@ -12,7 +13,7 @@ export function createWorkerSightings({ pool, clock }: { readonly pool: pg.Pool;
   const seenAt = new Map<string, number>();
   const toKey = (orgId: string, { connector, instance }: Sighting) => `${orgId} ${connector} ${instance}`;
   return async (
-    orgId: string,
+    { orgId, worker, actor }: { readonly orgId: string; readonly worker: string; readonly actor: Actor },
     connectors: readonly Connector[],
     instances: readonly string[] = [ALL_INSTANCES],
   ): Promise<void> => {
@@ -22,7 +23,7 @@ export function createWorkerSightings({ pool, clock }: { readonly pool: pg.Pool;
       .filter((one) => now - (seenAt.get(toKey(orgId, one)) ?? -Infinity) >= PERIOD_MS);
     if (seen.length === 0) return;
     if (seenAt.size > MAX_REMEMBERED) seenAt.clear();
-    await recordSightings(pool, { orgId, seen, at: new Date(now) });
+    await recordSightings(pool, { orgId, seen, act: { actor, at: new Date(now), detail: { worker } } });
     for (const one of seen) seenAt.set(toKey(orgId, one), now);
   };
 }

@@ -28,12 +28,24 @@ describe('a run that is requested while the queue fails', () => {
       requestId: 'request-1',
       mode: undefined,
       requestedBy: { id: schedule.orgId, name: 'Ada' },
+      actor: {
+        actorId: schedule.orgId,
+        credential: { kind: 'session', id: schedule.orgId },
+        address: '127.0.0.1',
+        userAgent: null,
+      },
     });
 
   it('leaves no run', async () => {
     const schedule = await rows.scheduleDaily();
     await expect(request(schedule, () => Promise.resolve())).rejects.toMatchObject({ statusCode: 503 });
     expect(await rows.getRuns(schedule.id)).toEqual([]);
+    // The audit says both.
+    const { rows: facts } = await rows.pool.query(
+      `select data ->> 'action' as action from facts where org_id = $1 order by 1 desc`,
+      [schedule.orgId],
+    );
+    expect(facts).toEqual([{ action: 'crawl_run.requested' }, { action: 'crawl_run.cancelled' }]);
   });
 
   it('is accepted when a worker has claimed it before the timeout', async () => {
@@ -49,11 +61,7 @@ describe('a run that is requested while the queue fails', () => {
   it('leaves no run when the schedule is paused meanwhile', async () => {
     const schedule = await rows.scheduleDaily();
     const pause = () =>
-      pauseSchedule(rows.pool, {
-        orgId: schedule.orgId,
-        connector: 'files_1',
-        at: new Date(rows.now),
-      });
+      pauseSchedule(rows.pool, { orgId: schedule.orgId, connector: 'files_1', at: new Date(rows.now) }, null);
     await expect(request(schedule, pause)).rejects.toMatchObject({ statusCode: 503 });
     expect(await rows.getRuns(schedule.id)).toEqual([]);
   });

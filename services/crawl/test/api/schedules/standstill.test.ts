@@ -101,13 +101,15 @@ describe('a crawl that stands still', () => {
     expect((await pause()).status).toBe(200);
   });
 
-  it('has administrators mailed when it keeps failing', async () => {
+  it('is reported to identity when it keeps failing', async () => {
     await schedule();
     await fail();
     await fail();
-    const count = async () => (await platform.db.query('select from failure_notices')).rowCount;
-    expect(await count()).toBe(1);
-    await platform.db.query('update failure_notices set due_at = created_at');
-    await waitFor(async () => (await count()) === 0, { what: 'the handing over to identity' });
+    const { rows } = await platform.db.query(
+      'select noticed_at is not null as "isNoticed" from connector_states',
+    );
+    expect(rows).toEqual([{ isNoticed: true }]);
+    const isEmpty = async () => (await platform.db.query('select from facts')).rowCount === 0;
+    await waitFor(isEmpty, { what: 'the handing over to identity' });
   });
 });

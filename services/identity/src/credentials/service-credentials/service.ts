@@ -1,5 +1,5 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import { INTROSPECTION_SCOPE, NOTICE_SCOPE, toDigest } from '@platform/auth';
+import { FACTS_SCOPE, INTROSPECTION_SCOPE, toDigest } from '@platform/auth';
 import type { Clock } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { ServiceClient } from '../../base/config-values.js';
@@ -73,7 +73,7 @@ export function createMailServiceToken(minting: MintDeps): () => Promise<string>
 export function createServiceCredentials(
   deps: MintDeps & {
     readonly clients: readonly ServiceClient[];
-    /** The client that may also fetch SMTP configurations; every client may introspect, and the others may notify administrators. */
+    /** The client that may also fetch SMTP configurations; every client may introspect, and the others may report facts. */
     readonly configClientId: string;
   },
 ): IssueServiceToken {
@@ -81,7 +81,7 @@ export function createServiceCredentials(
   const decoy = digest(uuidv7());
   const getScopes = (clientId: string): readonly string[] => [
     INTROSPECTION_SCOPE,
-    clientId === deps.configClientId ? 'FETCH_CONFIG' : NOTICE_SCOPE,
+    clientId === deps.configClientId ? 'FETCH_CONFIG' : FACTS_SCOPE,
   ];
   return async ({ id: clientId, secrets: presented }, requested = '') => {
     // An unknown client takes as long as a wrong secret.

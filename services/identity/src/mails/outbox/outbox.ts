@@ -15,8 +15,10 @@ export interface MailRequest {
   readonly requestId: string | null;
   /** Whether the mail tells about a possible theft: it is sent before all others. */
   readonly reportsTheft?: boolean;
-  /** The mail is held for a minute, and sent as one with those to the same person that have the same key by then. */
+  /** The mail is held, and sent as one with those to the same person that have the same key by then. */
   readonly mergeKey?: string;
+  /** How long a mail with a `mergeKey` is held, in milliseconds. Default: a minute. */
+  readonly holdMs?: number;
 }
 
 /** So long, people create several tokens in a row. */
@@ -48,7 +50,7 @@ export interface Outbox {
 export const messageContext = (id: string): string => `outgoing-mail:${id}`;
 
 const toNewMail = (
-  { kind, to, detail = {}, requestId, reportsTheft = false, mergeKey }: MailRequest,
+  { kind, to, detail = {}, requestId, reportsTheft = false, mergeKey, holdMs = HOLD_MS }: MailRequest,
   at: Date,
 ): NewMail => ({
   id: uuidv7(),
@@ -59,7 +61,7 @@ const toNewMail = (
   requestId,
   createdAt: at,
   expiresAt: new Date(at.getTime() + getLifetime(kind)),
-  nextAttemptAt: mergeKey === undefined ? at : new Date(at.getTime() + HOLD_MS),
+  nextAttemptAt: mergeKey === undefined ? at : new Date(at.getTime() + holdMs),
   reportsTheft,
   mergeKey: mergeKey ?? null,
 });

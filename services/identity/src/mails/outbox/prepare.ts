@@ -1,7 +1,7 @@
 import type { SecretBox } from '@platform/service-kit';
 import type { Prisma, Transaction } from '../../resources.js';
 import type { OneTimeSecrets } from '../one-time-secrets/service.js';
-import { toCrawlNoticeEmail } from './crawl-emails.js';
+import { mergeCrawls, toCrawlNoticeEmail } from './crawl-emails.js';
 import type { SendEmailRequest } from './email-request.js';
 import {
   toAccountEmail,
@@ -80,15 +80,21 @@ async function composeReset(
   return token === undefined ? undefined : toResetEmail(to, token, links, detail);
 }
 
-/** Merges the alerts that are waiting with this one. @returns undefined when it has been merged into another one. */
-async function merge(tx: Transaction, mail: OutgoingMail): Promise<OutgoingMail['detail'] | undefined> {
+type Details = readonly OutgoingMail['detail'][];
+
+/** Merges the mails that are waiting with this one. @returns undefined when it has been merged into another one. */
+async function merge<T>(
+  tx: Transaction,
+  mail: OutgoingMail,
+  mergeDetails: (details: Details) => T,
+): Promise<T | undefined> {
   const waiting = await lockMergeable(tx, mail);
   if (!waiting.some(({ id }) => id === mail.id)) return undefined;
   await deleteMails(
     tx,
     waiting.map(({ id }) => id).filter((id) => id !== mail.id),
   );
-  return mergeAlerts(waiting.map(({ detail }) => detail));
+  return mergeDetails(waiting.map(({ detail }) => detail));
 }
 
 async function compose(
@@ -103,10 +109,13 @@ async function compose(
   if (mail.kind === 'suspicious_login') return toSuspiciousLoginEmail(to, mail.detail, deps.links);
   if (mail.kind === 'password_changed') return toPasswordChangedEmail(to, mail.detail, deps.links);
   if (mail.kind === 'token_alert') {
-    const detail = mail.mergeKey === null ? mail.detail : await merge(tx, mail);
+    const detail = mail.mergeKey === null ? mail.detail : await merge(tx, mail, mergeAlerts);
     return detail && toTokenAlertEmail(to, detail, deps.links);
   }
-  if (mail.kind === 'crawl_notice') return toCrawlNoticeEmail(to, mail.detail, deps.links);
+  if (mail.kind === 'crawl_notice') {
+    const crawls = await merge(tx, mail, mergeCrawls);
+    return crawls && toCrawlNoticeEmail(to, crawls, deps.links);
+  }
   if (mail.kind === 'token_expiring') return toTokenExpiringEmail(to, mail.detail, deps.links);
   // This kind is stored as a complete message.
   if (mail.kind === 'smtp_changed') return undefined;

@@ -87,7 +87,7 @@ test('CONFIG_CLIENT_ID sets which client is the mail service', async () => {
   };
   try {
     expect(await getScope(id)).toBe('token:introspect FETCH_CONFIG');
-    expect(await getScope('mail')).toBe('token:introspect admins:notify');
+    expect(await getScope('mail')).toBe('token:introspect facts:write');
   } finally {
     await other.close();
   }

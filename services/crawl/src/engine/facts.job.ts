@@ -1,0 +1,46 @@
+import { type Fact, MAX_FACTS } from '@platform/auth';
+import { type Clock, createPeriodicTask, type Logger } from '@platform/service-kit';
+import type pg from 'pg';
+import { deleteFacts, takeFacts } from '../db/facts.js';
+
+const INTERVAL_MS = 1_000;
+/** Longer than the time limit of a request to identity. */
+const RETRY_AFTER_MS = 15_000;
+
+/**
+ * Hands what happened here to identity, which keeps the audit and mails the administrators. The statement that causes a fact
+ * stores it, and it is deleted once identity has stored it: none is lost, and when an answer was, it is handed over again.
+ */
+export function createFactsRelay(deps: {
+  readonly pool: pg.Pool;
+  readonly handOver: (facts: readonly Fact[]) => Promise<void>;
+  readonly clock: Clock;
+  readonly log: Logger;
+}) {
+  const { pool, handOver, clock, log } = deps;
+
+  /** @returns whether there may be more: after a failure, the rest waits for the next round. */
+  async function relay(): Promise<boolean> {
+    const now = clock();
+    const facts = await takeFacts(pool, new Date(now), new Date(now + RETRY_AFTER_MS));
+    if (facts.length === 0) return false;
+    try {
+      await handOver(facts);
+    } catch (error) {
+      log.warn({ err: error, facts: facts.length }, 'failed to report to identity; will retry');
+      return false;
+    }
+    await deleteFacts(pool, facts);
+    return facts.length === MAX_FACTS;
+  }
+
+  return createPeriodicTask({
+    intervalMs: INTERVAL_MS,
+    async run(stopping) {
+      while (!stopping.aborted && (await relay()));
+    },
+    onError: (error) => {
+      log.warn({ err: error }, 'failed to read what is to be reported to identity; will retry');
+    },
+  });
+}

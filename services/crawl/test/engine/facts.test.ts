@@ -1,0 +1,87 @@
+import type { Fact } from '@platform/auth';
+import { createLogger, DAY_MS, HOUR_MS } from '@platform/service-kit';
+import { createFactsRelay } from '../../src/engine/facts.job.js';
+import { at, useRunRows } from '../support/run-rows.js';
+
+/* What is reported to identity, on rows. A connector counts as failing after three failed runs. */
+
+describe('crawls that keep failing', () => {
+  const rows = useRunRows();
+  afterEach(() => rows.pool.query('delete from facts'));
+
+  const factsOf = async (orgId: string) =>
+    (
+      await rows.pool.query<{ type: string; failures: number; reason: string | null }>(
+        `select type, (data ->> 'failures')::int as failures, data ->> 'reason' as reason from facts
+         where org_id = $1 order by created_at`,
+        [orgId],
+      )
+    ).rows;
+  const fail = async ({ claim }: Awaited<ReturnType<typeof rows.scheduleMinutely>>, reason: string) => {
+    expect(await rows.newLifecycle().fail({ ...(await claim()), attempts: 2 }, reason)).toBe('failed');
+  };
+
+  it('are reported at the third failure, once a day, and when a run completes again', async () => {
+    const schedule = await rows.scheduleMinutely();
+    for (const [time, reason] of [
+      [at, 'one'],
+      [at + HOUR_MS, 'two'],
+      [at + 2 * HOUR_MS, 'three'],
+      [at + 3 * HOUR_MS, 'four'],
+      [at + DAY_MS + HOUR_MS, 'five'],
+    ] as const) {
+      rows.now = time;
+      await fail(schedule, reason);
+    }
+    const failing = [
+      { type: 'crawl.failing', failures: 3, reason: 'three' },
+      { type: 'crawl.failing', failures: 5, reason: 'five' },
+    ];
+    expect(await factsOf(schedule.orgId)).toEqual(failing);
+    for (const day of [2, 3]) {
+      rows.now = at + day * DAY_MS;
+      await rows.newLifecycle().complete(await schedule.claim());
+    }
+    const recovered = { type: 'crawl.recovered', failures: 0, reason: null };
+    expect(await factsOf(schedule.orgId)).toEqual([...failing, recovered]);
+  });
+
+  it('are handed to identity by one replica, again after a failure, and forgotten once it has stored them', async () => {
+    const schedule = await rows.scheduleMinutely();
+    for (const minute of [0, 1, 2]) {
+      rows.now = at + minute * 60_000;
+      await fail(schedule, `no ${minute}`);
+    }
+    const given: Fact[][] = [];
+    let isRefused = true;
+    let count = 0;
+    const relay = createFactsRelay({
+      pool: rows.pool,
+      handOver: async (facts) => {
+        count += 1;
+        if (isRefused) throw new Error('identity is unavailable');
+        given.push([...facts]);
+      },
+      clock: () => rows.now,
+      log: createLogger('test', 'silent'),
+    });
+    await Promise.all([relay.run(), relay.run()]);
+    expect(count).toBe(1);
+    isRefused = false;
+    await relay.run();
+    expect(given).toEqual([]);
+    expect(await factsOf(schedule.orgId)).toHaveLength(1);
+    rows.now += 15_000;
+    await Promise.all([relay.run(), relay.run()]);
+    const { orgId } = schedule;
+    const data = { connector: 'files_1', instance: 'default', name: 'files_1', failures: 3, reason: 'no 2' };
+    const fact = {
+      id: expect.any(String),
+      orgId,
+      type: 'crawl.failing',
+      at: new Date(at + 120_000).toISOString(),
+    };
+    expect(given).toEqual([[{ ...fact, data }]]);
+    expect(await factsOf(orgId)).toEqual([]);
+  });
+});
