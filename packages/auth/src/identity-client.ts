@@ -34,7 +34,7 @@ export function createIdentityClient(options: IdentityClientOptions) {
       serviceToken.forget();
       return handOver(facts, true);
     }
-    if (status !== 204) throw new Error(`identity answered ${status} to facts of this service`);
+    if (status !== 200) throw new Error(`identity answered ${status} to facts of this service`);
     return undefined;
   }
 

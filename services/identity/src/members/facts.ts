@@ -68,12 +68,13 @@ export function registerFacts(app: App, ctx: FactsContext): void {
           'Report what happened in another service: entries of the audit, and crawls that keep failing',
         security: bearer,
         body: Facts,
-        response: { 204: Type.Null(), ...errorResponses(400, 401, 403) },
+        response: { 200: Type.Object({ stored: Type.Integer() }), ...errorResponses(400, 401, 403) },
       },
     },
-    async (request, reply) => {
-      await storeFacts(ctx, request.body.facts, request.id);
-      return reply.code(204).send(null);
+    async (request) => {
+      const { facts } = request.body;
+      await storeFacts(ctx, facts, request.id);
+      return { stored: facts.length };
     },
   );
 }
