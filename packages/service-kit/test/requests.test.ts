@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { type App, createApp, createLogger, standardErrors } from '../src/index.js';
+import { type App, createApp, createLogger, standardErrors, VERSION } from '../src/index.js';
 
 const STALL_MS = 300;
 const TOTAL_MS = 900;
@@ -14,12 +14,21 @@ beforeAll(async () => {
     description: 'Test',
     errors: standardErrors,
     log: createLogger('test', 'silent'),
+    commit: '0123456789abcdef',
     bodyTimeouts: { stallMs: STALL_MS, totalMs: TOTAL_MS },
   }));
   app.post('/echo', (request) => ({ body: request.body }));
   await app.listen({ host: '127.0.0.1', port: 0 });
 });
 afterAll(() => app.close());
+
+test('OPS-3 /health says which version runs, built from which commit', async () => {
+  expect((await app.inject('/health')).json()).toEqual({
+    status: 'live',
+    version: VERSION,
+    commit: '0123456789abcdef',
+  });
+});
 
 function open(bytes: string): Socket {
   const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1').setEncoding('utf8');

@@ -127,6 +127,7 @@ export async function buildCrawl(deps: Deps): Promise<ServiceApp> {
     description: 'Schedules of connector crawls, their runs, and the sync events that they publish.',
     errors: crawlErrors,
     log: resources.log,
+    commit: config.COMMIT,
     trustProxy: config.TRUST_PROXY,
   });
   const { app, health, metrics } = service;

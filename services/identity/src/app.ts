@@ -56,6 +56,7 @@ async function createIdentityApp({ config, resources }: IdentityDeps): Promise<S
     description: 'Organisations, members, sessions, personal access tokens and the remote tool endpoint.',
     errors: standardErrors,
     log: resources.log,
+    commit: config.COMMIT,
     trustProxy: config.TRUST_PROXY,
   });
   service.health.checks.set('database', () => resources.livenessPool.query('select 1'));
@@ -140,6 +141,6 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
     clients: config.SERVICE_CLIENTS,
     configClientId: config.CONFIG_CLIENT_ID,
   });
-  if (consoleFolder !== undefined) await consoleRoutes(app, consoleFolder);
+  if (consoleFolder !== undefined) await consoleRoutes(app, consoleFolder, config.COMMIT);
   return service;
 }

@@ -70,6 +70,7 @@ async function createMailApp({ config, resources }: MailDeps): Promise<ServiceAp
     description: "Template mails through each organisation's own SMTP server.",
     errors: standardErrors,
     log: resources.log,
+    commit: config.COMMIT,
     trustProxy: config.TRUST_PROXY,
   });
   service.health.checks.set('database', () => resources.pool.query('select 1'));

@@ -76,6 +76,11 @@ const tracingVariables = {
   OTEL_TRACES_SAMPLER_ARG: withDefault(ratio, undefined),
 } as const;
 
+const commit: Variable<string> = {
+  mustBe: 'the id of a commit: 7 to 64 hexadecimal digits',
+  parse: (value) => (/^[0-9a-f]{7,64}$|^unknown$/.test(value) ? value : undefined),
+};
+
 /** The variables that every service reads. */
 export const serviceVariables = {
   HOST: withDefault(text('an address to listen on'), '0.0.0.0'),
@@ -92,5 +97,7 @@ export const serviceVariables = {
    */
   DATABASE_TIMEOUT_MS: withDefault(integer(100, 5_000), DEFAULT_DATABASE_TIMEOUT_MS),
   SHUTDOWN_DELAY_MS: withDefault(integer(0, 60_000), 0),
+  /** The commit that the program was built from; the image sets it. */
+  COMMIT: withDefault(commit, 'unknown'),
   ...tracingVariables,
 } as const;

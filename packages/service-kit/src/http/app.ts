@@ -45,6 +45,8 @@ export interface AppOptions {
   readonly description: string;
   readonly errors: ErrorFormat;
   readonly log: Logger;
+  /** The commit that the program was built from, for `/health`. */
+  readonly commit?: string;
   /** Addresses or CIDR ranges of the proxies whose `X-Forwarded-*` headers are trusted. */
   readonly trustProxy?: readonly string[];
   /** Largest body of a route that doesn't say otherwise, in bytes. Default 64 KiB. */
@@ -149,7 +151,7 @@ export async function createApp(options: AppOptions): Promise<ServiceApp> {
   registerJsonBody(app);
   registerRequestLog(app);
   const metrics = registerMetrics(app, options.service);
-  registerHealth(app, health);
+  registerHealth(app, health, options.commit);
   await registerDocs(app, options);
   return { app, health, metrics, requests };
 }

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
+import { VERSION } from '../version.js';
 
 /** Rejects when the dependency cannot be used at present. */
 export type ReadinessCheck = () => Promise<unknown>;
@@ -49,10 +50,14 @@ function shareChecks(): (name: string, check: ReadinessCheck) => Promise<Outcome
   };
 }
 
-/** Registers `/health/live`, which shows that the process responds, and `/health/ready`, which also checks dependencies. */
-export function registerHealth(app: FastifyInstance, health: Health): void {
+/**
+ * Registers `/health/live`, which shows that the process responds, `/health/ready`, which also checks dependencies, and
+ * `/health`, which shows what runs.
+ */
+export function registerHealth(app: FastifyInstance, health: Health, commit = 'unknown'): void {
   const schema = { hide: true, response: { 200: Readiness, 503: Readiness } };
   const share = shareChecks();
+  app.get('/health', { schema: { hide: true } }, () => ({ status: 'live', version: VERSION, commit }));
   app.get('/health/live', { schema: { hide: true } }, () => ({ status: 'live' }));
   app.get('/health/ready', { schema }, async (_request, reply) => {
     const names = [...health.checks.keys()];

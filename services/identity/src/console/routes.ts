@@ -2,7 +2,7 @@ import fastifyStatic from '@fastify/static';
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { App } from '@platform/service-kit';
+import { type App, VERSION } from '@platform/service-kit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /** The only styles that react-aria injects: of its drag cursor and of its hidden focus guards. */
@@ -48,7 +48,7 @@ export const SCREEN_PATHS = ['/account', '/crawls', '/mails', '/organisation'] a
 const ASSET_PATH = '/assets';
 
 /** Open to everyone: the files are the same for everybody and hold no data. They aren't part of the documented API. */
-export async function consoleRoutes(app: App, folder: string): Promise<void> {
+export async function consoleRoutes(app: App, folder: string, commit: string): Promise<void> {
   await app.register(fastifyStatic, {
     root: join(folder, 'assets'),
     prefix: `${ASSET_PATH}/`,
@@ -60,7 +60,7 @@ export async function consoleRoutes(app: App, folder: string): Promise<void> {
     immutable: true,
     maxAge: '1y',
   });
-  await registerScreens(app, folder);
+  await registerScreens(app, folder, commit === 'unknown' ? VERSION : `${VERSION} (${commit.slice(0, 7)})`);
 }
 
 /** An empty page into which the console writes a mail to show: mails have styles that the console's own policy forbids. */
@@ -68,8 +68,12 @@ const MAIL_FRAME_PATH = '/mails/frame';
 const MAIL_FRAME = '<!doctype html><html lang="en"><title>Mail</title></html>';
 
 /** Answers every screen's path with the one page; its script shows the screen. */
-async function registerScreens(app: App, folder: string): Promise<void> {
-  const page = await readFile(join(folder, 'index.html'));
+async function registerScreens(app: App, folder: string, version: string): Promise<void> {
+  const file = await readFile(join(folder, 'index.html'), 'utf8');
+  const page = file.replace(
+    '<meta name="version" content="development"',
+    `<meta name="version" content="${version}"`,
+  );
   // A strong one: the size and the time of the file can be the same after an update.
   const etag = `"${hash('sha256', page, 'base64url')}"`;
   const sendPage = (request: FastifyRequest, reply: FastifyReply): void => {

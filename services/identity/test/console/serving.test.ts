@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createApp, createLogger, standardErrors } from '@platform/service-kit';
+import { createApp, createLogger, standardErrors, VERSION } from '@platform/service-kit';
 import { consoleRoutes, SCREEN_PATHS } from '../../src/console/routes.js';
 
 describe('the files of the console', () => {
@@ -11,7 +11,7 @@ describe('the files of the console', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'console-'));
     await mkdir(join(folder, 'assets'));
-    await writeFile(join(folder, 'index.html'), '<!doctype html><title>Console</title>');
+    await writeFile(join(folder, 'index.html'), '<!doctype html><meta name="version" content="development">');
     await writeFile(join(folder, 'assets/main-1a2b.js'), 'export {};');
     await writeFile(join(folder, 'assets/main-1a2b.js.br'), 'as brotli');
     ({ app } = await createApp({
@@ -21,7 +21,7 @@ describe('the files of the console', () => {
       errors: standardErrors,
       log: createLogger('identity', 'silent'),
     }));
-    await consoleRoutes(app, folder);
+    await consoleRoutes(app, folder, '0123456789abcdef');
   });
   afterAll(async () => {
     await app.close();
@@ -35,7 +35,7 @@ describe('the files of the console', () => {
       expect([statusCode, headers['content-type'], body]).toEqual([
         200,
         'text/html; charset=utf-8',
-        '<!doctype html><title>Console</title>',
+        `<!doctype html><meta name="version" content="${VERSION} (0123456)">`,
       ]);
       expect(headers['cache-control']).toBe('no-cache');
       const policy = String(headers['content-security-policy']);

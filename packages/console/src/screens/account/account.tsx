@@ -28,6 +28,7 @@ export function Screen() {
           [t.name, me.fullName],
           [t.email, me.email],
           [t.role, text.roles[me.role as keyof typeof text.roles]],
+          [t.version, document.querySelector<HTMLMetaElement>('meta[name=version]')?.content],
         ]}
       />
       <Section title={t.signIn}>

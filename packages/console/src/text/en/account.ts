@@ -6,6 +6,7 @@ export const account = createTexts({
   name: 'Name',
   email: 'E-mail',
   role: 'Role',
+  version: 'Version of the platform',
   signIn: 'Sign-in',
   fullName: {
     change: 'Change name…',
