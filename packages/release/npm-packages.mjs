@@ -18,6 +18,7 @@ import { ROOT, SetupError, toolEnv } from '../config/setup.mjs';
  * @property {string} source the package of the workspace, as a path from the root
  * @property {Record<string, string>} entries the module of each export, as a path in its `src` without an extension
  * @property {Record<string, string>} [peers] what the user's program and the package have to share
+ * @property {string[]} [optionalPeers] those that not every entry needs
  */
 
 /** @type {readonly NpmPackage[]} */
@@ -34,6 +35,21 @@ export const npmPackages = [
       'A worker that claims crawls of the workspace knowledge platform, reports and finishes them.',
     source: 'packages/crawl-worker',
     entries: { '.': 'index' },
+  },
+  {
+    name: '@platform/events',
+    description: 'Consumes the sync events of the workspace knowledge platform, by Kafka or by the feed.',
+    source: 'packages/events',
+    entries: { '.': 'consumer' },
+  },
+  {
+    name: '@platform/auth',
+    description:
+      'Verifies the credentials of the workspace knowledge platform in your own service: a Fastify plugin, and a verifier for other servers.',
+    source: 'packages/auth',
+    entries: { '.': 'published', './verifier': 'verifier' },
+    peers: { fastify: '^5.0.0' },
+    optionalPeers: ['fastify'],
   },
 ];
 
@@ -98,7 +114,7 @@ const workspaceTypes = {
   },
 };
 
-/** @returns {Promise<string[]>} the imports of others that are left */
+/** @returns {Promise<{imports: string[], exports: Record<string, string[]>}>} the imports of others that are left, and the names in each entry */
 async function rollUpTypes(definition, dir) {
   const bundle = await rollup({
     input: listEntries(definition, 'dist', '.d.ts'),
@@ -117,7 +133,17 @@ async function rollUpTypes(definition, dir) {
   });
   await bundle.close();
   const files = new Set(output.map(({ fileName }) => fileName));
-  return output.flatMap(({ imports }) => imports).filter((path) => !files.has(path));
+  return {
+    imports: output.flatMap(({ imports }) => imports).filter((path) => !files.has(path)),
+    exports: Object.fromEntries(
+      Object.entries(definition.entries).map(([name, entry]) => [
+        join(definition.name, name),
+        output
+          .find(({ fileName }) => fileName === `${entry}.d.ts`)
+          .exports.toSorted((a, b) => (a < b ? -1 : 1)),
+      ]),
+    ),
+  };
 }
 
 /** Declares the versions that are installed here, and whatever is compatible with them. */
@@ -147,7 +173,11 @@ const toExports = (entries) => ({
   './package.json': './package.json',
 });
 
-async function createManifest({ name, description, source: folder, entries, peers = {} }, about, imports) {
+async function createManifest(
+  { name, description, source: folder, entries, peers = {}, optionalPeers },
+  about,
+  imports,
+) {
   const { license, engines } = await readJson(join(ROOT, 'package.json'));
   const dependencies = await toDependencies(folder, imports);
   for (const peer of Object.keys(peers)) delete dependencies[peer];
@@ -164,6 +194,9 @@ async function createManifest({ name, description, source: folder, entries, peer
     files: ['dist'],
     ...(Object.keys(dependencies).length > 0 && { dependencies }),
     ...(Object.keys(peers).length > 0 && { peerDependencies: peers }),
+    ...(optionalPeers && {
+      peerDependenciesMeta: Object.fromEntries(optionalPeers.map((peer) => [peer, { optional: true }])),
+    }),
     publishConfig: { access: 'public' },
   };
 }
@@ -181,7 +214,7 @@ async function assertClean(tool, args) {
 /**
  * @param {NpmPackage} definition
  * @param {{version: string, source?: string, folder: string, note: (detail: string) => void}} about
- * @returns {Promise<{file: string, kind: 'npm', name: string}>}
+ * @returns {Promise<{artefact: {file: string, kind: 'npm', name: string}, exports: Record<string, string[]>}>}
  */
 export async function packNpmPackage(definition, { folder, note, ...about }) {
   const { name } = definition;
@@ -193,7 +226,7 @@ export async function packNpmPackage(definition, { folder, note, ...about }) {
     const code = await bundleCode(definition, join(made, 'dist'));
     note('types');
     const types = await rollUpTypes(definition, join(made, 'dist'));
-    const manifest = await createManifest(definition, about, [...code, ...types]);
+    const manifest = await createManifest(definition, about, [...code, ...types.imports]);
     await writeFile(join(made, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
     await cp(join(ROOT, 'LICENSE'), join(made, 'LICENSE'));
     await cp(
@@ -207,7 +240,7 @@ export async function packNpmPackage(definition, { folder, note, ...about }) {
     await assertClean('publint', ['run', '--strict', file]);
     note('attw');
     await assertClean('attw', [file, '--profile', 'esm-only', '--no-emoji']);
-    return { file: relative(folder, file), kind: 'npm', name };
+    return { artefact: { file: relative(folder, file), kind: 'npm', name }, exports: types.exports };
   } finally {
     await rm(made, { recursive: true, force: true });
   }

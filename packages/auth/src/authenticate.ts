@@ -1,4 +1,4 @@
-import { AppError, type Clock, dependencyUnavailable, notApplied } from '@platform/service-kit';
+import { AppError, asNothingDone, type Clock, dependencyUnavailable } from '@platform/service-kit';
 import type { onRequestHookHandler, preValidationHookHandler } from 'fastify';
 import { invalidCredential, type AuthErrorMessages } from './challenges.js';
 import { createCredentialReader } from './credential-reader.js';
@@ -49,7 +49,7 @@ export function createAuthentication(deps: {
   const verify = createRequestVerifier({ ...deps, credentials });
   // Created once, because it is sent many times.
   const refusal = invalidCredential(messages);
-  const permissionsLost = notApplied(
+  const permissionsLost = asNothingDone(
     dependencyUnavailable('permissions', new Error('some were lost while the body came')),
   );
 

@@ -19,6 +19,11 @@ export function readBearer(request: IncomingMessage): string | undefined {
       message: 'Send one Authorization header',
       headers: { 'www-authenticate': 'Bearer realm="platform", error="invalid_request"' },
     });
+  return parseBearer(header);
+}
+
+/** @returns undefined for another scheme. */
+export function parseBearer(header: string): string | undefined {
   // The common case needs no pattern.
   if (header.startsWith('Bearer ') && !header.includes(' ', 7)) return header.slice(7);
   return bearerPattern.exec(header)?.[1];

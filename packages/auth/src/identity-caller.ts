@@ -1,4 +1,4 @@
-import { dependencyUnavailable, notApplied } from '@platform/service-kit';
+import { asNothingDone, dependencyUnavailable } from '@platform/service-kit';
 import { Pool } from 'undici';
 
 /** Also the number of requests to identity that are in flight at once. */
@@ -69,4 +69,5 @@ export function createCaller(identityUrl: string, timeoutMs: number) {
 export type Call = ReturnType<typeof createCaller>['call'];
 
 /** Marks an outage as not applied, because nothing is done for a credential before it is verified. */
-export const identityUnavailable = (cause: unknown) => notApplied(dependencyUnavailable('identity', cause));
+export const identityUnavailable = (cause: unknown) =>
+  asNothingDone(dependencyUnavailable('identity', cause));

@@ -1,9 +1,14 @@
-import type { Clock, Logger, Shutdown } from '@platform/service-kit';
+import { type Clock, type Logger, type Shutdown, systemClock } from '@platform/service-kit';
 import { type Fact, FACTS_PATH } from './facts.js';
 import { createCaller } from './identity-caller.js';
 import { createPublishedKeys } from './published-keys.js';
 import { createRemoteLiveness } from './remote-liveness.js';
 import { createServiceToken } from './service-token.js';
+
+/** The `iss` of credentials, where the platform's `TOKEN_ISSUER` is not set. */
+export const DEFAULT_ISSUER = 'workspace-platform';
+/** The time by which identity's clock may be ahead of this machine's. */
+export const CLOCK_TOLERANCE_MS = 5_000;
 
 /** The address and credentials with which another service reaches identity. */
 export interface IdentityClientOptions {
@@ -89,3 +94,22 @@ export function openIdentityClient(deps: {
   shutdown.on('close', 'identity', identity.close);
   return identity;
 }
+
+/** The options of a service that is not the platform's own. */
+export interface VerifierOptions {
+  /** Identity's own address: the gateway has no routes for other services. */
+  readonly identityUrl: string;
+  /** Id and secret of the service in identity's `SERVICE_CLIENTS`. */
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** The platform's `TOKEN_ISSUER`. Default: `workspace-platform`. */
+  readonly issuer?: string;
+  /** The time limit of a question to identity. Default: 1,500. */
+  readonly timeoutMs?: number;
+  /** Called when loading the keys fails; called again only after they have been loaded in between. */
+  readonly onKeysFailed?: (error: unknown) => void;
+}
+
+/** Creates the client of such a service. */
+export const createVerifierClient = ({ timeoutMs = 1_500, ...options }: VerifierOptions) =>
+  createIdentityClient({ ...options, timeoutMs, clock: systemClock });

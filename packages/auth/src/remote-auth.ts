@@ -10,7 +10,7 @@ import {
   withDefault,
 } from '@platform/service-kit';
 import type { AuthErrorMessages } from './challenges.js';
-import type { IdentityClient } from './identity-client.js';
+import { CLOCK_TOLERANCE_MS, DEFAULT_ISSUER, type IdentityClient } from './identity-client.js';
 import { authPlugin } from './plugin.js';
 
 /** The variables that have the same value in every service of a platform. */
@@ -20,7 +20,7 @@ export const platformVariables = {
     origin(['http:', 'https:'], 'https://knowledge.example.com'),
     'http://127.0.0.1:8080',
   ),
-  TOKEN_ISSUER: withDefault(text('a name or URL for the "iss" of credentials'), 'workspace-platform'),
+  TOKEN_ISSUER: withDefault(text('a name or URL for the "iss" of credentials'), DEFAULT_ISSUER),
 } as const;
 
 const clientSecret: Variable<string> = {
@@ -39,9 +39,6 @@ export const identityClientVariables = (clientId: string) =>
   }) as const;
 
 export type IdentityClientConfig = Values<ReturnType<typeof identityClientVariables>>;
-
-/** The time by which identity's clock may be ahead of this machine's. */
-const CLOCK_TOLERANCE_MS = 5_000;
 
 /** Registers authentication in a service other than identity. The service is ready only while it has identity's keys. */
 export async function registerRemoteAuth(

@@ -1,33 +1,11 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { basename, extname } from 'node:path';
+import { followEvents, type SyncEvent } from '@platform/events/consumer';
 import type { ChangedDocument, Documents } from './documents.js';
 import { toMarkdown } from './html.js';
 import { type Page, parsePage, parseText } from './sections.js';
 import { replacePages, type Store } from './store.js';
 
-const POLL_MS = 1_000;
-const REQUEST_TIMEOUT_MS = 10_000;
-const EVENTS_PER_REQUEST = 100;
 const DOCUMENTS_PER_TRANSACTION = 100;
-
-/** The fields of a sync event that are used here. */
-interface SyncEvent {
-  readonly payload: {
-    readonly connector: string;
-    /** Left out for the instance that demo-connector crawls. */
-    readonly connectorInstance?: string;
-    readonly runId?: string;
-    readonly mode?: string;
-    /** Milliseconds since the epoch, as text. */
-    readonly fullStartedAt?: string;
-  };
-}
-
-interface FeedPage {
-  readonly data: readonly SyncEvent[];
-  readonly nextCursor: string | null;
-  readonly hasMore: boolean;
-}
 
 /** The paths of files are theirs alone, and those of other connectors begin with its name. */
 const toPagePath = (connector: string, path: string): string =>
@@ -51,7 +29,6 @@ export function createIndexer(deps: {
 }) {
   const { platform, documents, store, log } = deps;
   const stopping = new AbortController();
-  let lastFault = '';
 
   async function indexDocuments(connector: string): Promise<void> {
     for (let hasMore = true; hasMore && !stopping.signal.aborted;) {
@@ -87,20 +64,6 @@ export function createIndexer(deps: {
     await indexDocuments(connector);
   }
 
-  /** @returns undefined when the feed cannot continue from `after`. */
-  async function readFeed(after: string | undefined): Promise<FeedPage | undefined> {
-    const url = new URL('/api/v1/crawlingManager/events', platform.url);
-    url.searchParams.set('limit', String(EVENTS_PER_REQUEST));
-    if (after !== undefined) url.searchParams.set('after', after);
-    const response = await fetch(url, {
-      headers: { authorization: `Bearer ${platform.token}` },
-      signal: AbortSignal.any([stopping.signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]),
-    });
-    if (response.status === 410 && after !== undefined) return undefined;
-    if (!response.ok) throw new Error(`the platform answered ${response.status}: ${await response.text()}`);
-    return (await response.json()) as FeedPage;
-  }
-
   /**
    * Indexes all that the missed events would have had indexed. Documents that a missed full crawl has not seen are dropped
    * after the next full crawl.
@@ -112,40 +75,21 @@ export function createIndexer(deps: {
     for (const connector of await documents.listChangedConnectors()) await indexDocuments(connector);
   }
 
-  async function follow(): Promise<void> {
-    let cursor = await store.readCursor();
-    for (let hasMore = true; hasMore && !stopping.signal.aborted;) {
-      const page = await readFeed(cursor);
-      if (!page) {
-        await indexAll();
-        cursor = undefined;
-        continue;
-      }
-      for (const event of page.data) await handle(event);
-      if (stopping.signal.aborted) return;
-      if (page.nextCursor !== null && page.nextCursor !== cursor) await store.saveCursor(page.nextCursor);
-      cursor = page.nextCursor ?? undefined;
-      ({ hasMore } = page);
-    }
-    lastFault = '';
-  }
-
-  async function keepFollowing(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      await follow().catch((error: Error) => {
-        // The index stays as it is, and searches continue.
-        if (!stopping.signal.aborted && error.message !== lastFault)
-          log(`the sync events can't be followed; retrying: ${error.message}`);
-        lastFault = error.message;
-      });
-      await delay(POLL_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
-    }
-  }
-
   let running: Promise<void> | undefined;
   return {
     start() {
-      running = keepFollowing();
+      running = followEvents({
+        ...platform,
+        readCursor: store.readCursor,
+        saveCursor: store.saveCursor,
+        handle,
+        onGap: indexAll,
+        // The index stays as it is, and searches continue.
+        onFault: (message) => {
+          log(`the sync events can't be followed; retrying: ${message}`);
+        },
+        signal: stopping.signal,
+      });
     },
     async stop() {
       stopping.abort();

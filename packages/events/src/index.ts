@@ -7,6 +7,7 @@ export {
   isConnector,
   type SyncEventType,
 } from './connectors.js';
+export { createMessageHandler } from './consumer.js';
 export { CursorGoneError, InvalidCursorError } from './cursor.js';
 export {
   type EventFeedPage,

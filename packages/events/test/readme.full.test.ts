@@ -10,7 +10,7 @@ import { createTopic, newTopic } from './support/topic.js';
 
 const packageDir = join(import.meta.dirname, '..');
 
-describeWith('kafka', 'the example program of the README', () => {
+describeWith('kafka', 'the program for Kafka in the README of the npm package', () => {
   test('the documented consumer drops duplicates, passes over what is no event, and stops on request', async () => {
     const { brokers } = await testKafka();
     const topic = newTopic();
@@ -24,7 +24,8 @@ describeWith('kafka', 'the example program of the README', () => {
     await producer.send({ topic, messages: [repeated, repeated, ...strange, toKafkaMessage(second)] });
     await producer.disconnect();
 
-    const program = /```js\n(.*?)```/s.exec(readFileSync(join(packageDir, 'README.md'), 'utf8'))?.[1] ?? '';
+    const readme = readFileSync(join(packageDir, '../release/npm/events/README.md'), 'utf8');
+    const program = /```js\n(import \{ createMessageHandler.*?)```/s.exec(readme)?.[1] ?? '';
     const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
       cwd: packageDir,
       env: { ...process.env, KAFKA_BROKERS: brokers.join(','), GROUP_ID: topic, TOPIC: topic },

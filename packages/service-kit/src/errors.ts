@@ -70,3 +70,7 @@ export const dependencyUnavailable = (dependency: string, cause?: unknown): AppE
     headers: { 'retry-after': '1' },
     cause: new Error(`${dependency} is unavailable`, { cause }),
   });
+
+/** Gives a 503 the code `NOTHING_DONE`. See `notApplied`, which takes whatever was thrown. */
+export const asNothingDone = ({ message, headers, cause }: AppError): AppError =>
+  new AppError({ status: 503, code: 'NOTHING_DONE', message, cause, ...(headers && { headers }) });

@@ -42,6 +42,7 @@ export {
   AppError,
   type AppErrorOptions,
   conflict,
+  asNothingDone,
   dependencyUnavailable,
   type FaultDetail,
   notFound,

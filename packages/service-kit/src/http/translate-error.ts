@@ -1,5 +1,5 @@
 import { isDatabaseUnavailable } from '../data/database.js';
-import { AppError, dependencyUnavailable, validationError } from '../errors.js';
+import { AppError, asNothingDone, dependencyUnavailable, validationError } from '../errors.js';
 import { describeFaults } from './validation.js';
 
 interface FrameworkError extends Error {
@@ -57,7 +57,5 @@ export function translateError(thrown: unknown): AppError {
  */
 export function notApplied(thrown: unknown): AppError {
   const error = translateError(thrown);
-  if (error.statusCode !== 503) return error;
-  const { message, headers, cause } = error;
-  return new AppError({ status: 503, code: 'NOTHING_DONE', message, cause, ...(headers && { headers }) });
+  return error.statusCode === 503 ? asNothingDone(error) : error;
 }
