@@ -6,7 +6,10 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { showStep } from '../config/progress.mjs';
 import { ROOT, runMain, SetupError, toolEnv } from '../config/setup.mjs';
+import { assertCompatible, EXPORTS } from './compare.mjs';
+import { writeComposeFile } from './compose-file.mjs';
 import { npmPackages, packNpmPackage } from './npm-packages.mjs';
+import { packPythonWheel } from './python-wheel.mjs';
 
 const USAGE = `Usage: npm run release -- <version> [options]
 
@@ -16,6 +19,8 @@ bytes. It publishes nothing.
   --rehearsal         accept uncommitted changes and a version that no package.json names, and leave the checks out
   --output <folder>   write there instead of release/<version>/; what is in it is replaced
   --source <url>      where the source code is published: it becomes the "repository" of the npm packages
+  --images <prefix>   what the names of the images begin with, such as ghcr.io/acme; "platform" by default
+  --update-exports    renew packages/release/exports.json, which the next release is compared with
   --help
 `;
 
@@ -29,6 +34,8 @@ function readArguments() {
     rehearsal: { type: 'boolean', default: false },
     output: { type: 'string' },
     source: { type: 'string' },
+    images: { type: 'string', default: 'platform' },
+    'update-exports': { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
   };
   let parsed;
@@ -57,10 +64,11 @@ async function assertReleasable(version) {
         'Commit or remove them, or try it out with --rehearsal.',
     );
   const { version: own } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
-  if (own !== version)
+  const constant = await readFile(join(ROOT, 'packages/service-kit/src/version.ts'), 'utf8');
+  if (own !== version || !constant.includes(`'${version}'`))
     throw new SetupError(
-      `package.json names version ${own}, not ${version}. Set the version in every package.json and in ` +
-        'packages/service-kit/src/version.ts, and commit that first.',
+      `package.json names version ${own}, or packages/service-kit/src/version.ts another than ${version}. Set the ` +
+        'version there and in every package.json, and commit that first.',
     );
 }
 
@@ -84,6 +92,17 @@ async function describeFile(folder, { file, ...about }) {
 
 const toChecksums = (files) => files.map(({ sha256, file }) => `${sha256}  ${file}\n`).join('');
 
+/** The list of exports is what the next release is compared with, so it is committed. */
+async function assertListed(exports, isRenewing) {
+  const file = join(ROOT, EXPORTS);
+  const list = `${JSON.stringify(exports, undefined, 2)}\n`;
+  if (isRenewing) await writeFile(file, list);
+  if ((await readFile(file, 'utf8')) !== list)
+    throw new SetupError(
+      `${EXPORTS} does not list what the packages export: renew it with --update-exports, and commit it.`,
+    );
+}
+
 /** Nothing is removed that another program has written. */
 async function assertReplaceable(folder) {
   const names = await readdir(folder).catch(() => []);
@@ -94,21 +113,30 @@ async function assertReplaceable(folder) {
 }
 
 await runMain(async () => {
-  const { version, output, rehearsal, source } = readArguments();
+  const { version, output, rehearsal, source, images, 'update-exports': renewsExports } = readArguments();
   await assertReplaceable(output);
   if (!rehearsal) {
     await assertReleasable(version);
     await showStep('Checking', check);
+    process.stdout.write(`${await assertCompatible()}\n`);
   }
   const [commit, seconds] = (await git('log', '-1', '--format=%H %ct')).split(' ');
   await mkdir(dirname(output), { recursive: true });
   const folder = await mkdtemp(join(dirname(output), `.${basename(output)}-`));
   try {
     const artefacts = [];
+    const exports = {};
     for (const definition of npmPackages)
       await showStep(`Packing ${definition.name}`, async (note) => {
-        artefacts.push(await packNpmPackage(definition, { version, source, folder, note }));
+        const made = await packNpmPackage(definition, { version, source, folder, note });
+        artefacts.push(made.artefact);
+        Object.assign(exports, made.exports);
       });
+    await assertListed(exports, renewsExports);
+    await showStep('Packing the wheel for Python', async (note) => {
+      artefacts.push(await packPythonWheel({ version, seconds, folder, note }));
+    });
+    artefacts.push(...(await writeComposeFile({ version, images, folder })));
     const files = await Promise.all(artefacts.map((artefact) => describeFile(folder, artefact)));
     const manifest = {
       version,

@@ -15,6 +15,8 @@ One file without dependencies, for Python 3.9 or newer: copy it next to your con
     serve(url="http://localhost:8080", token="...", connectors=["files_1"], crawl=crawl)
 """
 
+from __future__ import annotations
+
 import email.utils
 import json
 import math
@@ -27,9 +29,16 @@ import threading
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Callable, Iterable
 from datetime import datetime
+from types import FrameType
+from typing import Any, Literal, Optional
 
-__all__ = ["serve", "Run", "RequestError"]
+__all__ = ["serve", "Crawl", "Run", "RequestError"]
+
+# A crawl gets the order and the run. It returns None when everything is crawled, or "continue".
+Crawl = Callable[[dict[str, Any], "Run"], Optional[Literal["continue"]]]
+_ToLocal = Callable[[str], float]
 
 _WAIT_MS = 25_000
 _CLAIM_TIMEOUT_S = _WAIT_MS / 1_000 + 10
@@ -52,7 +61,7 @@ _MAX_REASON_CHARACTERS = 2_000
 class RequestError(Exception):
     """An error response of the platform."""
 
-    def __init__(self, status, message):
+    def __init__(self, status: int, message: str) -> None:
         super().__init__(f"The platform answered {status}: {message}")
         self.status = status
 
@@ -65,33 +74,33 @@ class _Stopped(BaseException):
     """Raised by the signal handler to end a wait."""
 
 
-def _is_transient(error):
+def _is_transient(error: Exception) -> bool:
     """Returns whether the same request may succeed later."""
     if isinstance(error, RequestError):
         return error.status in (408, 429) or error.status >= 500
     return not isinstance(error, _LeaseLost)
 
 
-def _is_lost(error):
+def _is_lost(error: Exception | None) -> bool:
     return isinstance(error, _LeaseLost) or (isinstance(error, RequestError) and error.status in (404, 409))
 
 
-def _pause_s(failures):
-    return min(_MAX_PAUSE_S, 0.5 * 2 ** (failures - 1)) * (0.5 + random.random() / 2)
+def _pause_s(failures: int) -> float:
+    return min(_MAX_PAUSE_S, 0.5 * 2.0 ** (failures - 1)) * (0.5 + random.random() / 2)
 
 
-def _to_epoch_s(instant):
+def _to_epoch_s(instant: str) -> float:
     return datetime.fromisoformat(instant.replace("Z", "+00:00")).timestamp()
 
 
 class _Client:
     """Sends requests of the protocol."""
 
-    def __init__(self, url, token):
+    def __init__(self, url: str, token: str) -> None:
         self._base = url.rstrip("/") + "/api/v1/crawlingManager/work/"
         self._token = token
 
-    def post(self, path, body, timeout_s):
+    def post(self, path: str, body: dict[str, Any], timeout_s: float) -> tuple[Any, _ToLocal]:
         """Returns the body, and a function that converts the platform's instants to `time.monotonic()`."""
         request = urllib.request.Request(
             self._base + path,
@@ -112,9 +121,9 @@ class _Client:
         )
 
 
-def _read_message(error):
+def _read_message(error: urllib.error.HTTPError) -> str:
     try:
-        return json.loads(error.read())["error"]["message"]
+        return str(json.loads(error.read())["error"]["message"])
     except (ValueError, KeyError, TypeError, OSError):
         return "no reason"  # The response is a proxy's.
 
@@ -122,7 +131,14 @@ def _read_message(error):
 class Run:
     """The run as the connector sees it: it reports here, and learns when to stop. Reports are sent within a second."""
 
-    def __init__(self, client, claimed, to_local, stopping, on_error):
+    def __init__(
+        self,
+        client: _Client,
+        claimed: dict[str, Any],
+        to_local: _ToLocal,
+        stopping: threading.Event,
+        on_error: Callable[[str], object],
+    ) -> None:
         self._client = client
         self._id = claimed["order"]["runId"]
         self._lease = claimed["lease"]
@@ -134,23 +150,23 @@ class Run:
         self._lease_s = self._lease_end - now
         self._lock = threading.Lock()
         self._counters = {"items": 0, "deleted": 0, "failed": 0, "bytes": 0}
-        self._progress = 0
-        self._checkpoint = None
-        self._lines = []
+        self._progress = 0.0
+        self._checkpoint: Any = None
+        self._lines: list[str] = []
         self._line_count = 0
         self._is_changed = False
-        self._ended = None  # Why the claim is over.
+        self._ended: Exception | None = None  # Why the claim is over.
         self._crawled = threading.Event()
 
-    def is_cancelled(self):
+    def is_cancelled(self) -> bool:
         """Returns whether the crawl has to stop. It may then return or raise; the kit reports the right outcome."""
         return self._ended is not None or self._stopping.is_set()
 
-    def is_time_up(self):
+    def is_time_up(self) -> bool:
         """Returns whether most of the slice's time is used up, so that the crawl should return "continue"."""
         return time.monotonic() >= self._time_up_at
 
-    def progress(self, percent):
+    def progress(self, percent: float) -> None:
         """Reports how much of the whole run is done, from 0 to 100. NaN changes nothing."""
         if math.isnan(percent):
             return
@@ -158,14 +174,14 @@ class Run:
             self._progress = min(100, max(0, percent))
             self._is_changed = True
 
-    def count(self, items=0, deleted=0, failed=0, bytes=0):
+    def count(self, items: int = 0, deleted: int = 0, failed: int = 0, bytes: int = 0) -> None:
         """Adds to the counters of the slice."""
         more = {"items": items, "deleted": deleted, "failed": failed, "bytes": bytes}
         with self._lock:
             self._counters = {name: value + more[name] for name, value in self._counters.items()}
             self._is_changed = True
 
-    def checkpoint(self, value):
+    def checkpoint(self, value: Any) -> None:
         """Sets where the next slice, or another worker after a crash of this one, continues.
 
         Everything before it must be stored already. The value is any JSON value but None, of at most 64 KiB.
@@ -178,7 +194,7 @@ class Run:
             self._checkpoint = json.loads(text)
             self._is_changed = True
 
-    def log(self, line):
+    def log(self, line: object) -> None:
         """Adds a line to the page of the run, which administrators see: it must not contain secrets."""
         with self._lock:
             self._line_count += 1
@@ -186,13 +202,13 @@ class Run:
                 self._lines.append(str(line)[:_MAX_LINE_CHARACTERS])
                 self._is_changed = True
 
-    def _unsent(self):
-        unsent = {"counters": self._counters}
+    def _unsent(self) -> dict[str, Any]:
+        unsent: dict[str, Any] = {"counters": self._counters}
         if self._checkpoint is not None:
             unsent["checkpoint"] = self._checkpoint
         return unsent
 
-    def _report(self):
+    def _report(self) -> None:
         with self._lock:
             sent = {**self._unsent(), "progress": self._progress, "log": self._lines[:_MAX_LINES_PER_REPORT]}
             checkpoint = self._checkpoint
@@ -221,14 +237,14 @@ class Run:
             else:
                 self._on_error(f"Failed to report the run {self._id}; will retry: {error}")
 
-    def _keep_reporting(self):
+    def _keep_reporting(self) -> None:
         due_at = time.monotonic() + self._lease_s / 3
         while self._ended is None and not self._crawled.wait(min(_REPORT_INTERVAL_S, self._lease_s / 4)):
             if self._is_changed or time.monotonic() >= due_at:
                 self._report()
                 due_at = time.monotonic() + self._lease_s / 3
 
-    def _perform(self, crawl, order):
+    def _perform(self, crawl: Crawl, order: dict[str, Any]) -> None:
         """Crawls the slice: renews its lease while the connector works, and finishes it."""
         reporting = threading.Thread(target=self._keep_reporting, daemon=True)
         reporting.start()
@@ -258,7 +274,7 @@ class Run:
         else:
             self._finish("continue" if value == "continue" else "completed")
 
-    def _finish(self, state, reason=None):
+    def _finish(self, state: str, reason: str | None = None) -> None:
         body = {"lease": self._lease, "state": state, **self._unsent()}
         if reason is not None:
             body["reason"] = reason[:_MAX_REASON_CHARACTERS]
@@ -276,7 +292,15 @@ class Run:
                 time.sleep(_pause_s(failures))
 
 
-def serve(url, token, connectors, crawl, worker=None, on_error=None, instances=None):
+def serve(
+    url: str,
+    token: str,
+    connectors: Iterable[str],
+    crawl: Crawl,
+    worker: str | None = None,
+    on_error: Callable[[str], object] | None = None,
+    instances: Iterable[str] | None = None,
+) -> None:
     """Claims runs and crawls them, one at a time, until SIGTERM or SIGINT, and then releases the current run.
 
     Call it in the main thread. `crawl(order, run)` returns None when everything is crawled, or "continue" when
@@ -290,7 +314,7 @@ def serve(url, token, connectors, crawl, worker=None, on_error=None, instances=N
     stopping = threading.Event()
     waiting = False
 
-    def stop(number, _frame):
+    def stop(_number: int, _frame: FrameType | None) -> None:
         # A second signal ends the process, as nothing handles it any more.
         for one in previous:
             signal.signal(one, signal.SIG_DFL)
@@ -299,7 +323,7 @@ def serve(url, token, connectors, crawl, worker=None, on_error=None, instances=N
             raise _Stopped
 
     previous = {one: signal.signal(one, stop) for one in (signal.SIGTERM, signal.SIGINT)}
-    claim = {"connectors": list(connectors), **({"instances": list(instances)} if instances else {})}
+    claim: dict[str, Any] = {"connectors": list(connectors), **({"instances": list(instances)} if instances else {})}
     name = (worker or f"{socket.gethostname()} ({os.getpid()})")[:100]
     failures = 0
     try:

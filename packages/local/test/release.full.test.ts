@@ -1,9 +1,12 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { callUrl, waitFor } from '@platform/testing';
+import { findFreePort } from '@platform/embedded';
+import { callUrl, describeWith, waitFor } from '@platform/testing';
+import { parse } from 'yaml';
 import { makeDataDir, type Platform, printed, startPlatform } from './platform.js';
 
 /*
@@ -14,114 +17,307 @@ import { makeDataDir, type Platform, printed, startPlatform } from './platform.j
 const ROOT = resolve(import.meta.dirname, '../../..');
 const CRAWL = '/api/v1/crawlingManager';
 const START_MS = 240_000;
+const CLIENT_SECRET = 'notes-'.repeat(8);
 const run = promisify(execFile);
 
-let folder: string;
-let dataDir: Awaited<ReturnType<typeof makeDataDir>>;
-let platform: Platform;
-let session: string;
-const programs: ChildProcess[] = [];
+describeWith('openapi-tools', 'a release', () => {
+  let folder: string;
+  let dataDir: Awaited<ReturnType<typeof makeDataDir>>;
+  let platform: Platform;
+  let session: string;
+  const programs: ChildProcess[] = [];
 
-const release = (...args: readonly string[]) =>
-  run(process.execPath, ['packages/release/release.mjs', ...args], { cwd: ROOT });
-const call = (method: string, path: string, body?: object) =>
-  callUrl(`http://127.0.0.1:${platform.port}${path}`, method, { token: session, ...(body && { body }) });
+  const release = (...args: readonly string[]) =>
+    run(process.execPath, ['packages/release/release.mjs', ...args], { cwd: ROOT });
+  const call = (method: string, path: string, body?: object) =>
+    callUrl(`http://127.0.0.1:${platform.port}${path}`, method, { token: session, ...(body && { body }) });
 
-async function createToken(scopes: readonly string[]): Promise<string> {
-  const { body } = await call('POST', '/api/v1/personal-access-tokens', { name: 'a program', scopes });
-  return body.token.accessToken as string;
-}
+  async function createToken(scopes: readonly string[]): Promise<{ id: string; accessToken: string }> {
+    const { body } = await call('POST', '/api/v1/personal-access-tokens', { name: 'a program', scopes });
+    return body.token;
+  }
+  const createBearer = async (...scopes: string[]) => (await createToken(scopes)).accessToken;
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'platform-release-'));
-  dataDir = await makeDataDir();
-  platform = await startPlatform({ dataDir: dataDir.path });
-  await release('0.1.0', '--rehearsal', '--output', join(folder, 'one'));
-  await platform.settled;
-  const admin = { email: printed(platform, 'Admin'), password: printed(platform, 'Password') };
-  session = (await call('POST', '/api/v1/auth/login', admin)).body.accessToken;
-}, START_MS);
-afterEach(() => {
-  for (const program of programs.splice(0)) program.kill('SIGKILL');
-});
-afterAll(async () => {
-  platform.child.kill('SIGTERM');
-  await platform.exited;
-  await dataDir.remove();
-  await rm(folder, { recursive: true, force: true });
-});
-
-/** Installs a package in an empty project, and writes the program of its README there. */
-async function install(name: string): Promise<string> {
-  const project = join(folder, name);
-  await mkdir(project);
-  await writeFile(join(project, 'package.json'), '{"private":true,"type":"module"}');
-  const tarball = join(folder, 'one', 'npm', `platform-${name}-0.1.0.tgz`);
-  await run('npm', ['install', '--no-audit', '--no-fund', tarball], { cwd: project });
-  const readme = await readFile(join(project, 'node_modules/@platform', name, 'README.md'), 'utf8');
-  await writeFile(join(project, 'main.mjs'), /```js\n(.*?)```/s.exec(readme)?.[1] ?? '');
-  return project;
-}
-
-/** Starts the program in its project. */
-function start(project: string, env: NodeJS.ProcessEnv) {
-  const child = spawn(process.execPath, ['main.mjs'], {
-    cwd: project,
-    env: { PATH: process.env['PATH'], PLATFORM_URL: `http://127.0.0.1:${platform.port}`, ...env },
-  });
-  programs.push(child);
-  let output = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      output += text;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'platform-release-'));
+    dataDir = await makeDataDir();
+    platform = await startPlatform({
+      dataDir: dataDir.path,
+      env: { SERVICE_CLIENTS: `notes:${CLIENT_SECRET}` },
     });
-  return { child, output: () => output };
-}
+    await release('0.1.0', '--rehearsal', '--images', 'ghcr.io/acme', '--output', join(folder, 'one'));
+    await platform.settled;
+    const admin = { email: printed(platform, 'Admin'), password: printed(platform, 'Password') };
+    session = (await call('POST', '/api/v1/auth/login', admin)).body.accessToken;
+  }, START_MS);
+  afterEach(() => {
+    for (const program of programs.splice(0)) program.kill('SIGKILL');
+  });
+  afterAll(async () => {
+    platform.child.kill('SIGTERM');
+    await platform.exited;
+    await dataDir.remove();
+    await rm(folder, { recursive: true, force: true });
+  });
 
-test('the same commit gives the same bytes, which the checksums describe', async () => {
-  await release('0.1.0', '--rehearsal', '--output', join(folder, 'two'));
-  const read = (name: string) => readFile(join(folder, name, 'SHA256SUMS'), 'utf8');
-  expect(await read('two')).toBe(await read('one'));
-  await run('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: join(folder, 'one') });
-  const files = await readdir(join(folder, 'one'), { recursive: true, withFileTypes: true });
-  const described = (await read('one')).trim().split('\n');
-  expect(described).toHaveLength(files.filter((file) => file.isFile()).length - 1);
-});
+  /** Installs a package in an empty project, and writes the programs of its README there. */
+  async function install(name: string): Promise<string> {
+    const project = join(folder, name);
+    await mkdir(project);
+    await writeFile(join(project, 'package.json'), '{"private":true,"type":"module"}');
+    const tarball = join(folder, 'one', 'npm', `platform-${name}-0.1.0.tgz`);
+    await run('npm', ['install', '--no-audit', '--no-fund', tarball], { cwd: project });
+    const readme = await readFile(join(project, 'node_modules/@platform', name, 'README.md'), 'utf8');
+    for (const [index, [, program = '']] of [...readme.matchAll(/```js\n(.*?)```/gs)].entries())
+      await writeFile(join(project, `program-${index + 1}.mjs`), program);
+    return project;
+  }
 
-test('a version that no package.json names, or none, is refused with what to do', async () => {
-  await expect(release('9.9.9', '--output', join(folder, 'none'))).rejects.toThrow(
-    /--rehearsal|Set the version/,
-  );
-  await expect(release('latest')).rejects.toThrow('A version such as 0.1.0 is missing');
-  await expect(release('0.1.0', '--rehearsal', '--output', ROOT)).rejects.toThrow('other than a release');
-});
+  /** Starts a program in its project. */
+  function start(
+    project: string,
+    env: NodeJS.ProcessEnv,
+    program = 'program-1.mjs',
+    command = process.execPath,
+  ) {
+    const child = spawn(command, [program], {
+      cwd: project,
+      env: { PATH: process.env['PATH'], PLATFORM_URL: `http://127.0.0.1:${platform.port}`, ...env },
+    });
+    programs.push(child);
+    let output = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        output += text;
+      });
+    return { child, output: () => output };
+  }
 
-test('the clients show who a token acts as, and its schedules', async () => {
-  const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 15 };
-  await call('POST', `${CRAWL}/wiki_1/schedule`, { scheduleConfig, worker: 'pull' });
-  const project = await install('clients');
-  const good = start(project, { PLATFORM_TOKEN: await createToken(['user:read', 'crawl:read']) });
-  await waitFor(() => good.child.exitCode !== null, { what: 'the end of the program' });
-  expect(good.output()).toMatch(/^acting as admin@example\.com\ncrawl-wiki_1: next run \d{4}-/);
-  const bad = start(project, { PLATFORM_TOKEN: 'x' });
-  await waitFor(() => bad.child.exitCode !== null, { what: 'the end of the program' });
-  expect([bad.child.exitCode, bad.output()]).toEqual([1, expect.stringContaining('(refused)')]);
-});
+  test('the same commit gives the same bytes, which the checksums describe', async () => {
+    await release('0.1.0', '--rehearsal', '--images', 'ghcr.io/acme', '--output', join(folder, 'two'));
+    const read = (name: string) => readFile(join(folder, name, 'SHA256SUMS'), 'utf8');
+    expect(await read('two')).toBe(await read('one'));
+    await run('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: join(folder, 'one') });
+    const files = await readdir(join(folder, 'one'), { recursive: true, withFileTypes: true });
+    const described = (await read('one')).trim().split('\n');
+    expect(described).toHaveLength(files.filter((file) => file.isFile()).length - 1);
+  });
 
-test('the worker kit crawls a folder until it is stopped', async () => {
-  const texts = join(folder, 'texts');
-  await mkdir(texts);
-  for (const name of ['a.txt', 'b.txt']) await writeFile(join(texts, name), 'hello');
-  const project = await install('crawl-worker');
-  const worker = start(project, { PLATFORM_TOKEN: await createToken(['crawl:work']), FOLDER: texts });
-  const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 15 };
-  await call('POST', `${CRAWL}/files_1/schedule`, { scheduleConfig, worker: 'pull' });
-  const { runId } = (await call('POST', `${CRAWL}/files_1/run`)).body.data;
-  const isCompleted = async () =>
-    (await call('GET', `${CRAWL}/files_1/runs/${runId}`)).body.data.outcome === 'completed';
-  await waitFor(isCompleted, { what: 'the run' });
-  expect(worker.output()).toBe('index a.txt\nindex b.txt\n');
-  worker.child.kill('SIGTERM');
-  await waitFor(() => worker.child.exitCode !== null, { what: 'the end of the worker' });
-  expect(worker.child.exitCode).toBe(0);
+  test('a version that no package.json names, or none, is refused with what to do', async () => {
+    await expect(release('9.9.9', '--output', join(folder, 'none'))).rejects.toThrow(
+      /--rehearsal|Set the version/,
+    );
+    await expect(release('latest')).rejects.toThrow('A version such as 0.1.0 is missing');
+    await expect(release('0.1.0', '--rehearsal', '--output', ROOT)).rejects.toThrow('other than a release');
+  });
+
+  interface Container {
+    image: string;
+    build?: unknown;
+    pull_policy?: unknown;
+    entrypoint?: string[];
+    command?: string[];
+    tmpfs?: string[];
+    environment?: Record<string, string>;
+    volumes?: (string | { source: string })[];
+  }
+  interface Compose {
+    readonly services: Readonly<Record<'databases' | 'gateway', Container>> & Record<string, Container>;
+  }
+  const names = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, name = '']) => name);
+
+  /** Leaves out what the release's Compose file says in another way: how images and files get there. */
+  function toComparable(source: string) {
+    const {
+      services,
+      'x-migration': _migration,
+      ...rest
+    } = parse(source, { merge: true }) as Compose & Record<string, unknown>;
+    const comparable = Object.entries(services).map(([name, container]) => {
+      const { build: _build, pull_policy: _policy, image, ...kept } = container;
+      return [name, { ...kept, image: image.replace(/^.*\/(identity|mail|crawl):.*$/, '$1') }] as const;
+    });
+    const { databases, gateway, ...others } = Object.fromEntries(comparable);
+    const { command: _command, entrypoint: _entrypoint, volumes = [], ...database } = databases ?? {};
+    const { entrypoint: _start, volumes: _files, environment, tmpfs = [], ...proxy } = gateway ?? {};
+    const { GATEWAY_TEMPLATE: _template, ...settings } = environment ?? {};
+    return {
+      ...rest,
+      ...others,
+      databases: { ...database, volumes: volumes.filter((mount) => typeof mount !== 'string') },
+      gateway: { ...proxy, settings, tmpfs: tmpfs.filter((path) => !path.includes('/templates:')) },
+    };
+  }
+
+  test('the Compose file of a release is that of the repository, and needs nothing of the clone', async () => {
+    const made = await readFile(join(folder, 'one/compose/docker-compose.yml'), 'utf8');
+    const source = await readFile(join(ROOT, 'docker-compose.yml'), 'utf8');
+    expect(toComparable(made)).toEqual(toComparable(source));
+    const { services } = parse(made, { merge: true }) as Compose;
+    for (const [name, { build, pull_policy: policy, volumes = [] }] of Object.entries(services)) {
+      expect([name, build, policy]).toEqual([name, undefined, undefined]);
+      for (const mount of volumes)
+        expect(typeof mount === 'string' ? mount : mount.source).toMatch(/^[a-z]+(?::|$)/);
+    }
+    for (const name of ['identity', 'mail', 'crawl'])
+      for (const container of [name, `migrate-${name}`])
+        expect(services[container]?.image).toBe(`\${PLATFORM_IMAGES:-ghcr.io/acme}/${name}:0.1.0`);
+    const unescape = (text = '') => text.replaceAll('$$', '$');
+    const read = (file: string) => readFile(join(ROOT, 'packages/config', file), 'utf8');
+    const { databases, gateway } = services;
+    expect(unescape(databases.command?.[0])).toBe(await read('compose/databases.sh'));
+    expect(unescape(gateway.environment?.['GATEWAY_TEMPLATE'])).toBe(
+      await read('gateway/nginx.conf.template'),
+    );
+    expect(unescape(gateway.entrypoint?.[2])).toContain(await read('gateway/trusted-proxies.sh'));
+    const settings = await readFile(join(folder, 'one/compose/.env'), 'utf8');
+    expect(new Set(names(settings, /^([A-Z_]+)=/gm))).toEqual(new Set(names(made, /(?<!\$)\$\{(\w+):-/g)));
+  });
+
+  test('the clients show who a token acts as, and its schedules', async () => {
+    const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 15 };
+    await call('POST', `${CRAWL}/wiki_1/schedule`, { scheduleConfig, worker: 'pull' });
+    const project = await install('clients');
+    const good = start(project, { PLATFORM_TOKEN: await createBearer('user:read', 'crawl:read') });
+    await waitFor(() => good.child.exitCode !== null, { what: 'the end of the program' });
+    expect(good.output()).toMatch(/^acting as admin@example\.com\ncrawl-wiki_1: next run \d{4}-/);
+    const bad = start(project, { PLATFORM_TOKEN: 'x' });
+    await waitFor(() => bad.child.exitCode !== null, { what: 'the end of the program' });
+    expect([bad.child.exitCode, bad.output()]).toEqual([1, expect.stringContaining('(refused)')]);
+  });
+
+  test('the worker kit crawls a folder until it is stopped, and the consumer helper gets the event', async () => {
+    const texts = join(folder, 'texts');
+    await mkdir(texts);
+    for (const name of ['a.txt', 'b.txt']) await writeFile(join(texts, name), 'hello');
+    const project = await install('crawl-worker');
+    const worker = start(project, { PLATFORM_TOKEN: await createBearer('crawl:work'), FOLDER: texts });
+    const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 15 };
+    await call('POST', `${CRAWL}/files_1/schedule`, { scheduleConfig, worker: 'pull' });
+    const { runId } = (await call('POST', `${CRAWL}/files_1/run`)).body.data;
+    const isCompleted = async () =>
+      (await call('GET', `${CRAWL}/files_1/runs/${runId}`)).body.data.outcome === 'completed';
+    await waitFor(isCompleted, { what: 'the run' });
+    expect(worker.output()).toBe('index a.txt\nindex b.txt\n');
+    worker.child.kill('SIGTERM');
+    await waitFor(() => worker.child.exitCode !== null, { what: 'the end of the worker' });
+    expect(worker.child.exitCode).toBe(0);
+
+    const follower = await install('events');
+    const env = { PLATFORM_TOKEN: await createBearer('crawl:read') };
+    const consumer = start(follower, env);
+    await waitFor(() => existsSync(join(follower, 'cursor')), { what: 'the cursor' });
+    expect(consumer.output()).toMatch(/^SyncFiles1Event of \S+: index files_1 \(\S+\)\n$/);
+    consumer.child.kill('SIGTERM');
+    await waitFor(() => consumer.child.exitCode !== null, { what: 'the end of the consumer' });
+    expect(consumer.child.exitCode).toBe(0);
+  });
+
+  /** Identity's own address, which the launcher chooses. */
+  async function findIdentityUrl(): Promise<string> {
+    const log = await readFile(join(dataDir.path, 'logs/identity.log'), 'utf8');
+    return `http://127.0.0.1:${/"port":(\d+)/.exec(log)?.[1]}`;
+  }
+
+  test('the auth package lets a service of others accept tokens until they are revoked', async () => {
+    const project = await install('auth');
+    await run('npm', ['install', '--no-audit', '--no-fund', 'fastify@5'], { cwd: project });
+    const identityUrl = await findIdentityUrl();
+    for (const program of ['program-1.mjs', 'program-2.mjs']) {
+      const port = await findFreePort();
+      const env = { IDENTITY_URL: identityUrl, CLIENT_SECRET, PORT: String(port) };
+      const service = start(project, env, program);
+      const readNotes = (token?: string) =>
+        callUrl(`http://127.0.0.1:${port}/notes`, 'GET', { ...(token && { token }) });
+      await waitFor(() => readNotes().then(Boolean, () => false), {
+        what: `the service: ${service.output()}`,
+      });
+      const good = await createToken(['kb:read']);
+      const { status, body } = await readNotes(good.accessToken);
+      expect([status, body]).toEqual([200, { readableBy: 'admin@example.com', orgId: expect.any(String) }]);
+      expect((await readNotes(await createBearer('user:read'))).status).toBe(403);
+      const missing = await readNotes();
+      expect([missing.status, missing.headers.get('www-authenticate')]).toEqual([
+        401,
+        'Bearer realm="platform"',
+      ]);
+      await call('DELETE', `/api/v1/personal-access-tokens/${good.id}`);
+      expect((await readNotes(good.accessToken)).status).toBe(401);
+      service.child.kill('SIGTERM');
+      await waitFor(() => service.child.exitCode !== null, { what: 'the end of the service' });
+      expect(service.child.exitCode).toBe(0);
+    }
+  });
+
+  test('the wheel gives Python typed clients and the worker kit', async () => {
+    const project = join(folder, 'python');
+    const texts = join(project, 'texts');
+    await mkdir(texts, { recursive: true });
+    await writeFile(join(texts, 'c.txt'), 'hello');
+    await run('python3', ['-m', 'venv', join(project, 'venv')]);
+    const [wheel = ''] = await readdir(join(folder, 'one/python'));
+    const python = join(project, 'venv/bin/python');
+    const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check'];
+    await run(python, [...pip, join(folder, 'one/python', wheel), 'mypy==2.4.1']);
+    const readme = await readFile(join(ROOT, 'packages/release/python/README.md'), 'utf8');
+    for (const [index, [, program = '']] of [...readme.matchAll(/```python\n(.*?)```/gs)].entries())
+      await writeFile(join(project, `program_${index + 1}.py`), program);
+    await run(python, ['-m', 'mypy', '--strict', '-p', 'workspace_platform.crawl_worker'], { cwd: project });
+    await run(python, ['-m', 'mypy', '--strict', 'program_1.py', 'program_2.py'], { cwd: project });
+
+    const env = { PLATFORM_TOKEN: await createBearer('user:read', 'crawl:read') };
+    const client = start(project, env, 'program_1.py', python);
+    await waitFor(() => client.child.exitCode !== null, { what: 'the end of the program' });
+    expect(client.output()).toMatch(/^acting as admin@example\.com\n(?:crawl-\w+: next run \d{4}-.*\n)*$/);
+    const work = { PLATFORM_TOKEN: await createBearer('crawl:work'), FOLDER: texts };
+    const worker = start(project, work, 'program_2.py', python);
+    const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 15 };
+    await call('POST', `${CRAWL}/files_1/schedule`, { scheduleConfig, worker: 'pull' });
+    await call('POST', `${CRAWL}/files_1/run`);
+    await waitFor(() => worker.output() !== '', { what: 'the crawl' });
+    expect(worker.output()).toBe('index c.txt\n');
+    worker.child.kill('SIGTERM');
+    await waitFor(() => worker.child.exitCode !== null, { what: 'the end of the worker' });
+    expect(worker.child.exitCode).toBe(0);
+  });
+
+  test('a change that the version does not allow is found, and has to be in the changelog', async () => {
+    const clone = join(folder, 'clone');
+    await mkdir(clone);
+    const git = (...args: string[]) =>
+      run('git', ['-c', 'user.name=x', '-c', 'user.email=x@example.com', ...args], { cwd: clone });
+    const services = ['identity', 'mail', 'crawl'].map((service) => `services/${service}/openapi.json`);
+    const others = ['.env.example', 'packages/release/exports.json', 'package.json', 'CHANGELOG.md'];
+    for (const file of [...services, ...others]) await cp(join(ROOT, file), join(clone, file));
+    await git('init', '--quiet');
+    await git('add', '.');
+    await git('commit', '--quiet', '--message', 'x');
+    const compare = () => run(process.execPath, [join(ROOT, 'packages/release/compare.mjs'), clone]);
+    const setVersion = (version: string) =>
+      writeFile(join(clone, 'package.json'), JSON.stringify({ version }));
+    expect((await compare()).stdout).toContain('no release before');
+    await git('tag', 'v0.1.0');
+    await setVersion('0.1.1');
+    expect((await compare()).stdout).toContain('Nothing breaks');
+
+    const edit = async (file: string, change: (text: string) => string) =>
+      writeFile(join(clone, file), change(await readFile(join(clone, file), 'utf8')));
+    await edit('services/crawl/openapi.json', (text) =>
+      text.replace('crawlingManager/schedule/all', 'crawlingManager/schedule/each'),
+    );
+    await edit('.env.example', (text) => text.replace('AUDIT_DAYS=', ''));
+    await edit('packages/release/exports.json', (text) => text.replace('"followEvents",', ''));
+    const found = /schedule\/all.*A variable is gone: AUDIT_DAYS.*followEvents of @platform\/events.*/s;
+    await expect(compare()).rejects.toMatchObject({
+      stderr: expect.stringMatching(new RegExp(`${found.source}raise the version`, 's')),
+    });
+    await setVersion('0.2.0');
+    await expect(compare()).rejects.toMatchObject({
+      stderr: expect.stringContaining('list it under **Breaking**'),
+    });
+    await edit('CHANGELOG.md', (text) =>
+      text.replace('## 0.1.0', '## 0.2.0 (unreleased)\n\n**Breaking**: much\n\n## 0.1.0'),
+    );
+    expect((await compare()).stdout).toMatch(found);
+  });
 });
