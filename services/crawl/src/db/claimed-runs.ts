@@ -238,6 +238,15 @@ export async function failRun(
   return rowCount === 1;
 }
 
+const MAX_ENDED_ATTEMPTS = 200;
+
+/** The ended attempts with the one that ends now. @param reason - why it failed; null when it has done its slice. */
+export const withAttempt = (at: string, reason: string) => `
+  case when jsonb_array_length(ended_attempts) < ${MAX_ENDED_ATTEMPTS} then ended_attempts else ended_attempts - 0 end
+    || jsonb_build_object('slice', slices + 1, 'number', attempts, 'reason', ${reason},
+      'startedAt', (extract(epoch from coalesce(attempt_started_at, started_at)) * 1000)::bigint,
+      'endedAt', (extract(epoch from ${at}::timestamptz) * 1000)::bigint)`;
+
 /**
  * Ends an attempt that will be followed by another one, and stores its outcome. The write can be repeated: only the
  * first one finds the attempt active.
@@ -255,9 +264,7 @@ export async function markRetrying(
     text: `with ended as (
              update runs set state = 'retrying', reason = $2, due_at = $3, is_queued = false, unavailable_since = null,
                task_location = null, deadline_at = null, finished_claim = claim_count, recoveries = 0,
-               failed_attempts = case when state = 'active' then failed_attempts || jsonb_build_object(
-                 'number', attempts, 'startedAt', (extract(epoch from coalesce(attempt_started_at, started_at)) * 1000)::bigint,
-                 'endedAt', (extract(epoch from $5::timestamptz) * 1000)::bigint, 'reason', $2::text) else failed_attempts end
+               ended_attempts = case when state = 'active' then ${withAttempt('$5', '$2::text')} else ended_attempts end
              where id = $1 and state in ('active', 'retrying') and claim_count = $4
              returning id, org_id, connector, endpoint_id, request_id, $6::text as task_location
            ), cancelled as (${cancelTasksOf('ended', '$5::timestamptz')})

@@ -12,6 +12,7 @@ import {
   type RunClaim,
   type SliceResult,
   stateOfClaimed,
+  withAttempt,
 } from './claimed-runs.js';
 import { auditedInstance, insertAudit, toAudit } from './facts.js';
 import { inProgress, instanceValues, isSameInstance, ofInstance, runColumns } from './runs.js';
@@ -179,7 +180,7 @@ export async function continueRun(
   const { rowCount } = await db.query({
     name: 'continue_run',
     text: `update runs set state = 'waiting', attempts = 0, recoveries = 0, reason = null, due_at = $4, is_queued = false,
-             deadline_at = null, ${addSliceCounters('$5')}
+             deadline_at = null, ended_attempts = ${withAttempt('$4', 'null')}, ${addSliceCounters('$5')}
            where ${isHeld}`,
     values: [
       claimed.id,

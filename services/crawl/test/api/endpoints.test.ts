@@ -67,7 +67,11 @@ describe('endpoints of an organisation', () => {
     expect(listed).toContainEqual({ endpointId, ...item, connectors: ['files_1'] });
     expect((await platform.call('GET', '/endpoints', { token: other.token })).body.data).toEqual([]);
     const runId = await run();
-    expect(await waitForRun(runId, 'completed')).toMatchObject({ worker: 'endpoint', isWorkerSet: true });
+    expect(await waitForRun(runId, 'completed')).toMatchObject({
+      worker: 'endpoint',
+      isWorkerSet: true,
+      endpoint: { id: endpointId, name: 'The wiki' },
+    });
     const [order] = endpoint.asked;
     expect(order?.body).toMatchObject({ runId, attempt: 1, connector: 'files_1' });
     expect(order?.headers).toMatchObject({
@@ -91,6 +95,7 @@ describe('endpoints of an organisation', () => {
     }
     await platform.call('DELETE', '/files_1/schedule');
     expect((await platform.call('DELETE', `/endpoints/${endpointId}`)).status).toBe(200);
+    expect((await waitForRun(runId, 'completed')).endpoint).toBeNull();
     expect(platform.crawl.logged()).not.toContain(secret);
   });
 

@@ -92,7 +92,8 @@ create table runs (
   requested_by_name text,
   -- Where the remote task of the run's attempt can be cancelled; null when there is none.
   task_location text,
-  failed_attempts jsonb default '[]' not null,
+  -- The newest attempts that were followed by another one, or by the next slice; a reason is that of a failure.
+  ended_attempts jsonb default '[]' not null,
   -- When the attempt under way, or the last one, started.
   attempt_started_at timestamptz(3),
   -- When the attempt under way times out. It stays when another worker continues the attempt.

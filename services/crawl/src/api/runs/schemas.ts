@@ -82,7 +82,8 @@ export type RequestedRun = Type.Static<typeof RequestedRun>;
 
 const Attempt = Type.Object(
   {
-    number: Type.Integer(),
+    slice: Type.Integer({ description: 'The slice that it was for, from 1; a run without slices is one.' }),
+    number: Type.Integer({ description: 'Counted from 1 in each slice.' }),
     outcome: Outcome,
     startedAt: NullableInstant,
     endedAt: NullableInstant,
@@ -97,9 +98,13 @@ export const RunDetail = Type.Object(
     ...RunItem.properties,
     requestedAt: Type.String({ format: 'date-time', description: 'When the run was created.' }),
     maxAttempts: Type.Integer(),
+    endpoint: Type.Union([Type.Object({ id: Type.String({ format: 'uuid' }), name: Type.String() }), Type.Null()], {
+      description:
+        'The endpoint of the organisation that does the work, by its description or else its address; null without one, and once it is removed.',
+    }),
     attemptLog: Type.Array(Attempt, {
       description:
-        'Each attempt, oldest first, the one under way included. Attempts before an upgrade to this version may be missing.',
+        'The newest attempts, at most 201, oldest first, the one under way included. One that did its slice is `completed`.',
     }),
     log: Type.Array(Type.Object({ at: Type.String({ format: 'date-time' }), message: Type.String() }), {
       description: 'What the worker logged, oldest first.',

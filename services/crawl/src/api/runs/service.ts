@@ -4,6 +4,7 @@ import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type { Actor } from '../../domain/act.js';
 import { cancelRun } from '../../db/cancel-run.js';
+import { findEndpoint } from '../../db/endpoints.js';
 import type { Prisma } from '../../db/prisma.js';
 import { maybePruneRuns } from '../../db/prune-runs.js';
 import { countRuns, findRun, findRunLog, findRuns, type RunHistoryRow } from '../../db/run-history.js';
@@ -50,28 +51,33 @@ const toRunItem = (run: RunHistoryRow, hasEndpoint: HasEndpoint): RunItem => ({
 /** Returns whether the operator has set an endpoint for the connector. */
 type HasEndpoint = (connector: Connector) => boolean;
 
-interface FailedAttempt {
+/** An attempt that another one, or the next slice, has followed. */
+interface EndedAttempt {
+  readonly slice: number;
   readonly number: number;
   /** Epoch ms. */
   readonly startedAt: number | null;
   readonly endedAt: number;
-  readonly reason: string;
+  /** Why it failed; null when it did its slice. */
+  readonly reason: string | null;
 }
 
 const toIso = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
 
 function listAttempts(run: RunHistoryRow): Attempt[] {
-  const failed = run.failedAttempts as unknown as readonly FailedAttempt[];
-  const attempts = failed.map(({ number, startedAt, endedAt, reason }) => ({
-    number,
-    outcome: 'failed' as const,
+  const ended = run.endedAttempts as unknown as readonly EndedAttempt[];
+  const attempts: Attempt[] = ended.map(({ startedAt, endedAt, ...attempt }) => ({
+    ...attempt,
+    outcome: attempt.reason === null ? 'completed' : 'failed',
     startedAt: toIso(startedAt),
     endedAt: toIso(endedAt),
-    reason,
   }));
-  // Between two attempts, the last one is already in the list of failed attempts.
-  if (run.attempts === 0 || run.attempts === failed.at(-1)?.number) return attempts;
+  const slice = run.state === 'completed' ? Math.max(1, run.slices) : run.slices + 1;
+  const newest = ended.at(-1);
+  // Between two attempts, the last one is already in the list of those that have ended.
+  if (run.attempts === 0 || (newest?.slice === slice && newest.number === run.attempts)) return attempts;
   const last = {
+    slice,
     number: run.attempts,
     outcome: run.state,
     startedAt: (run.attemptStartedAt ?? run.startedAt)?.toISOString() ?? null,
@@ -95,11 +101,14 @@ export function createRunService(deps: {
     const run = await findRun(prisma, key);
     if (!run) throw runNotFound();
     const { orgId } = key;
-    const event = run.eventId === null ? undefined : await findEvent(pool, { orgId, eventId: run.eventId });
+    const { eventId, endpointId } = run;
+    const event = eventId === null ? undefined : await findEvent(pool, { orgId, eventId });
+    const endpoint = endpointId === null ? undefined : await findEndpoint(pool, { orgId, endpointId });
     return {
       ...toRunItem(run, hasEndpoint),
       requestedAt: run.createdAt.toISOString(),
       maxAttempts: run.maxAttempts,
+      endpoint: endpoint ? { id: endpoint.id, name: endpoint.description || endpoint.url } : null,
       attemptLog: listAttempts(run),
       log: (await findRunLog(prisma, run.id)).map(({ at, message }) => ({ at: at.toISOString(), message })),
       event: event ? { ...event, payload: { ...event.payload } } : null,

@@ -103,7 +103,8 @@ describe('workers that pull', () => {
     expect((await finish(runId, { lease: 2, state: 'continue', checkpoint: { page: 1 } })).body).toEqual({
       state: 'retrying',
     });
-    expect((await getRun(runId)).attemptLog[0].reason).toBe('The slice ended without a new checkpoint');
+    const reason = 'The slice ended without a new checkpoint';
+    expect((await getRun(runId)).attemptLog[1]).toMatchObject({ slice: 2, number: 1, reason });
     const third = await waitFor(
       async () => {
         const answer = await claim();
@@ -117,7 +118,17 @@ describe('workers that pull', () => {
     const last = await claim();
     expect(last.body.order).toMatchObject({ attempt: 1, checkpoint: { page: 2 } });
     await finish(runId, { lease: 4, state: 'completed', checkpoint: { until: 9 }, counters: { items: 1 } });
-    expect(await getRun(runId)).toMatchObject({ outcome: 'completed', slices: 3, items: 11 });
+    expect(await getRun(runId)).toMatchObject({
+      outcome: 'completed',
+      slices: 3,
+      items: 11,
+      attemptLog: [
+        { slice: 1, number: 1, outcome: 'completed', reason: null },
+        { slice: 2, number: 1, outcome: 'failed', reason },
+        { slice: 2, number: 2, outcome: 'completed', reason: null },
+        { slice: 3, number: 1, outcome: 'completed', reason: null },
+      ],
+    });
     const events = await platform.db.query('select from sync_events.outbox where run_id = $1', [runId]);
     expect(events.rowCount).toBe(1);
     // The next run goes on from there; a replacement keeps the checkpoint, and a reset forgets it.
