@@ -108,9 +108,8 @@ export function useConsole(): Console {
 
 /** Presses the button that copies a text. @returns what it copied. */
 export async function copy(page: Page, label: string): Promise<string> {
-  const button = page.getByRole('button', { name: `Copy: ${label}` });
-  await button.click();
-  await button.getByText('Copied').waitFor();
+  await page.getByRole('button', { name: `Copy: ${label}` }).click();
+  await page.getByRole('button', { name: `Copied: ${label}` }).waitFor();
   return page.evaluate<string>('navigator.clipboard.readText()');
 }
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { describeWith, waitFor } from '@platform/testing';
-import { findBarriers, useConsole } from './console.js';
+import { copy, findBarriers, useConsole } from './console.js';
 
 describeWith('chromium', 'the screens of mails', () => {
   const using = useConsole();
@@ -45,6 +45,7 @@ describeWith('chromium', 'the screens of mails', () => {
     await page.getByRole('link', { name: 'Mails' }).click();
     await page.getByRole('row').filter({ hasText: 'Does not arrive' }).filter({ hasText: 'Failed' }).click();
     await page.getByText('It was not sent.').waitFor();
+    expect(page.url()).toContain(`/mails/${await copy(page, 'Mail id')}`);
     await page.getByText(/kept encrypted, only so that it can be sent again/).waitFor();
 
     await platform.call('POST', '/api/v1/configurationManager/smtpConfig', {

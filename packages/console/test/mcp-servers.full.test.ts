@@ -1,7 +1,7 @@
 import { findFreePort } from '@platform/embedded';
 import { describeWith } from '@platform/testing';
 import { startWikiServer } from '../screenshots/wiki-server.mjs';
-import { findBarriers, useConsole } from './console.js';
+import { copy, findBarriers, useConsole } from './console.js';
 
 const PHONE = 320;
 
@@ -59,6 +59,7 @@ describeWith('chromium', 'the screens of MCP servers', () => {
     expect(data.map(({ maxAnswerBytes }) => maxAnswerBytes)).toEqual([2 * 1_048_576]);
     await page.getByRole('row').filter({ hasText: wiki.url }).click();
     await page.getByRole('heading', { level: 1, name: 'wiki' }).waitFor();
+    expect(page.url()).toContain(`/mcp-servers/${await copy(page, 'Server id')}`);
 
     await page.getByRole('button', { name: 'Test', exact: true }).click();
     await page.getByText(/It offers 2 tools/).waitFor();

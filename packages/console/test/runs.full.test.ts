@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { describeWith, ENDPOINT_CONNECTORS, waitFor } from '@platform/testing';
-import { findBarriers, useConsole } from './console.js';
+import { copy, findBarriers, useConsole } from './console.js';
 import { waitForDialog, waitForFocus } from './focus.js';
 
 const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 30, timezone: 'UTC' };
@@ -76,7 +76,9 @@ describeWith('chromium', 'the page of a run', () => {
     await page.getByRole('term').filter({ hasText: 'Attempts' }).waitFor();
     expect(await page.getByText('Waiting', { exact: true }).count()).toBe(0);
     await page.getByRole('link', { name: NAMES[SECOND], exact: true }).first().click();
-    await page.getByRole('radio', { name: 'Aborted' }).click();
+    await page.getByRole('button', { name: /Outcome$/ }).click();
+    for (const name of ['Waiting', 'Running', 'Retrying']) await page.getByRole('option', { name }).waitFor();
+    await page.getByRole('option', { name: 'Aborted' }).click();
     await page.waitForURL(/outcome=aborted/);
     await page.getByRole('row').filter({ hasText: 'Cancelled by an administrator' }).waitFor();
     await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
@@ -91,6 +93,7 @@ describeWith('chromium', 'the page of a run', () => {
     const page = await using.open(`/crawls/connectors/support_1/runs/${data.runId}`);
     await page.getByText(`${user.fullName}, by “Run now”`).waitFor();
     await page.getByText('No worker has claimed it yet').waitFor();
+    expect(await copy(page, 'Run id')).toBe(data.runId);
 
     const { lease } = await call<{ lease: number }>('POST', `${path}/work/claim`, {
       connectors: ['support_1'],
@@ -114,10 +117,23 @@ describeWith('chromium', 'the page of a run', () => {
     expect(await findBarriers(page)).toEqual([]);
     await page.setViewportSize({ width: 320, height: 800 });
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320);
-    await call('POST', `${path}/work/${data.runId}/finish`, { lease, state: 'completed', counters });
-    await page.getByRole('img', { name: /^One attempt within/ }).waitFor();
-
+    const finish = `${path}/work/${data.runId}/finish`;
+    await call('POST', finish, { lease, state: 'continue', checkpoint: 17, counters });
+    const next = await call<{ lease: number }>('POST', `${path}/work/claim`, {
+      connectors: ['support_1'],
+      worker: 'desk worker',
+      waitMs: 0,
+    });
+    await call('POST', finish, { lease: next.lease, state: 'completed', counters });
+    await page.getByRole('img', { name: /^2 attempts within/ }).waitFor();
     await page.setViewportSize({ width: 1280, height: 800 });
+    const attempts = page.getByRole('table', { name: 'Attempts' }).getByRole('row');
+    await attempts.nth(2).getByText('Completed').waitFor();
+    const slices = await attempts.evaluateAll((rows) =>
+      rows.map((row) => row.querySelector('td')?.textContent),
+    );
+    expect(slices).toEqual([undefined, '1', '2']);
+
     await page.getByRole('link', { name: 'Support desk', exact: true }).click();
     await page.getByText('Workers that claim its runs').waitFor();
     await page.getByRole('button', { name: 'Edit schedule' }).click();

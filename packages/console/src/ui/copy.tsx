@@ -21,7 +21,7 @@ export function Copyable({ value, label }: { value: string; label: string }) {
       <pre tabIndex={0} aria-label={label}>
         {value}
       </pre>
-      <Button onPress={copy} aria-label={text.copyThing(label)}>
+      <Button onPress={copy} aria-label={text.copyThing(state, label)}>
         {state}
       </Button>
     </div>
@@ -34,7 +34,7 @@ export function CopyId({ value, label }: { value: string; label: string }) {
   return (
     <span className="inline-copy">
       <code>{value}</code>
-      <Button kind="link" onPress={copy} aria-label={text.copyThing(label)}>
+      <Button kind="link" onPress={copy} aria-label={text.copyThing(state, label)}>
         {state}
       </Button>
     </span>

@@ -4,13 +4,18 @@ import { Empty } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { formatDuration } from './duration.ts';
 import type { RunDetail } from './api.ts';
-import { Outcome } from './states.tsx';
+import { ReasonedOutcome } from './states.tsx';
 
 type Attempt = RunDetail['attemptLog'][number];
 
 const columns: readonly DataColumn<Attempt>[] = [
   { id: 'number', label: t.columns.number, isNarrow: true, render: ({ number }) => number },
-  { id: 'outcome', label: t.columns.outcome, render: ({ outcome }) => <Outcome outcome={outcome} /> },
+  {
+    id: 'outcome',
+    label: t.columns.outcome,
+    isFreeText: true,
+    render: ({ outcome, reason }) => <ReasonedOutcome outcome={outcome} reason={reason} />,
+  },
   {
     id: 'started',
     label: t.started,
@@ -22,8 +27,16 @@ const columns: readonly DataColumn<Attempt>[] = [
     label: t.columns.duration,
     render: ({ startedAt, endedAt }) => formatDuration(startedAt, endedAt) || t.notYet,
   },
-  { id: 'reason', label: t.columns.reason, isFreeText: true, render: ({ reason }) => reason ?? '' },
 ];
+
+const slicedColumns: readonly DataColumn<Attempt>[] = [
+  { id: 'slice', label: t.columns.slice, isNarrow: true, render: ({ slice }) => slice },
+  ...columns,
+];
+
+const hasSlices = ({ attemptLog }: RunDetail): boolean => (attemptLog.at(-1)?.slice ?? 1) > 1;
+
+export const toAttemptId = ({ slice, number }: Attempt): string => `${slice}.${number}`;
 
 /** A run that workers claim has no attempt between two slices, and after one that was handed back. */
 function NoAttempt({ outcome, startedAt, finishedAt }: RunDetail) {
@@ -36,9 +49,9 @@ function NoAttempt({ outcome, startedAt, finishedAt }: RunDetail) {
 export const Attempts = ({ run }: { run: RunDetail }) => (
   <DataTable
     label={t.attempts}
-    columns={columns}
+    columns={hasSlices(run) ? slicedColumns : columns}
     items={run.attemptLog}
-    getId={({ number }) => String(number)}
+    getId={toAttemptId}
     empty={<NoAttempt {...run} />}
   />
 );

@@ -2,24 +2,25 @@ import { crawls as t } from '#text/crawls';
 import { text } from '#text/shared';
 import { crawl, unwrap } from '../../api/client.ts';
 import { readConnectorKey } from '../../ui/connector-name.ts';
-import { FilterBar, FilterToggle } from '../../ui/filters.tsx';
+import { FilterBar } from '../../ui/filters.tsx';
 import { ListView, Total } from '../../ui/list-page.tsx';
 import { Empty } from '../../ui/page.tsx';
+import { SelectFilter } from '../../ui/select-filter.tsx';
 import { useFilters } from '../../ui/use-filters.ts';
 import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
 import { runColumns } from './run-columns.tsx';
 
 const PAGE_SIZE = 25;
-const OUTCOMES = ['any', 'completed', 'failed', 'aborted', 'skipped'] as const;
+const OUTCOMES = Object.keys(t.outcomes) as (keyof typeof t.outcomes)[];
 
 /** The runs of a connector that match the filter of the address. */
 export function useRuns(connector: string) {
   const { filters } = useFilters();
-  const outcome = OUTCOMES.find((known) => known === filters['outcome']) ?? 'any';
+  const outcome = OUTCOMES.find((known) => known === filters['outcome']);
   const list = useList({
     key: ['crawls', 'runs', connector, outcome],
     async load(cursor, signal) {
-      const query = { ...toPageQuery(cursor, PAGE_SIZE), ...(outcome !== 'any' && { outcome }) };
+      const query = { ...toPageQuery(cursor, PAGE_SIZE), ...(outcome && { outcome }) };
       const params = { path: readConnectorKey(connector), query };
       return toListPage(
         await unwrap(
@@ -35,10 +36,10 @@ export function useRuns(connector: string) {
 export const ConnectorRuns = ({ connector, runs: { list, outcome } }: ConnectorRunsProps) => (
   <>
     <FilterBar>
-      <FilterToggle
+      <SelectFilter
         label={t.runs.columns.outcome}
         name="outcome"
-        options={OUTCOMES.map((key) => [key, key === 'any' ? text.all : t.outcomes[key]])}
+        options={OUTCOMES.map((key) => [key, t.outcomes[key]])}
       />
       <Total of={list.total} />
     </FilterBar>
@@ -49,7 +50,7 @@ export const ConnectorRuns = ({ connector, runs: { list, outcome } }: ConnectorR
       getId={({ runId }) => runId}
       getHref={({ runId }) => `/crawls/connectors/${connector}/runs/${runId}`}
       empty={
-        outcome === 'any' ? (
+        outcome === undefined ? (
           <Empty title={t.runs.emptyTitle}>{t.runs.emptyAdvice}</Empty>
         ) : (
           <Empty title={t.runs.noMatch}>{text.noMatchAdvice}</Empty>

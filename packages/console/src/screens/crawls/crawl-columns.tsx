@@ -70,19 +70,19 @@ export const createCrawlColumns = (actions: RowActions): readonly DataColumn<Sch
       </span>
     ),
   },
-  { id: 'state', label: t.columns.state, render: (schedule) => <ScheduleState schedule={schedule} /> },
   {
-    id: 'worker',
-    label: t.worker,
-    isWide: true,
-    render: (schedule) =>
-      schedule.isWorkerSet ? (
-        ''
-      ) : (
-        <span title={describeWorker(schedule)}>
-          <Badge tone="notice">{t.noWorker}</Badge>
-        </span>
-      ),
+    id: 'state',
+    label: t.columns.state,
+    render: (schedule) => (
+      <span className="stack">
+        <ScheduleState schedule={schedule} />
+        {!schedule.isWorkerSet && (
+          <span className="wide" title={describeWorker(schedule)}>
+            <Badge tone="notice">{t.noWorker}</Badge>
+          </span>
+        )}
+      </span>
+    ),
   },
   {
     id: 'next',

@@ -20,7 +20,13 @@ export const queueColumns: readonly DataColumn<Queue['connectors'][number]>[] = 
   {
     id: 'state',
     label: t.state,
-    render: ({ state }) => <Badge tone={stateTones[state]}>{crawls.states[state]}</Badge>,
+    isFreeText: true,
+    render: ({ state, reason }) => (
+      <span className="stack">
+        <Badge tone={stateTones[state]}>{crawls.states[state]}</Badge>
+        {reason !== null && <small title={reason}>{reason}</small>}
+      </span>
+    ),
   },
   {
     id: 'waiting',
@@ -38,12 +44,5 @@ export const queueColumns: readonly DataColumn<Queue['connectors'][number]>[] = 
     label: t.failed,
     isSecondary: true,
     render: ({ failed }) => <span className="number">{failed}</span>,
-  },
-  {
-    id: 'reason',
-    isFreeText: true,
-    label: t.reason,
-    isSecondary: true,
-    render: ({ reason }) => reason ?? '',
   },
 ];

@@ -3,7 +3,7 @@ import type { DataColumn } from '../../ui/data-table.tsx';
 import { Time } from '../../ui/time.tsx';
 import type { Run } from './api.ts';
 import { formatDuration } from './duration.ts';
-import { Outcome } from './states.tsx';
+import { Outcome, ReasonedOutcome } from './states.tsx';
 
 const t = crawls.runs;
 /** Up to here the platform counts by itself. */
@@ -18,14 +18,16 @@ export const runColumns: readonly DataColumn<Run>[] = [
   {
     id: 'outcome',
     label: t.columns.outcome,
-    render: (run) => (
-      <span className="stack">
-        <Outcome {...run} />
-        {run.outcome === 'active' && run.progress > ACCEPTED_PERCENT && (
+    isFreeText: true,
+    render: (run) =>
+      run.outcome === 'active' && run.progress > ACCEPTED_PERCENT ? (
+        <span className="stack">
+          <Outcome {...run} />
           <small>{t.progress(run.progress)}</small>
-        )}
-      </span>
-    ),
+        </span>
+      ) : (
+        <ReasonedOutcome {...run} />
+      ),
   },
   {
     id: 'trigger',
@@ -39,12 +41,5 @@ export const runColumns: readonly DataColumn<Run>[] = [
     label: t.columns.duration,
     isSecondary: true,
     render: ({ startedAt, finishedAt }) => formatDuration(startedAt, finishedAt),
-  },
-  {
-    id: 'reason',
-    isFreeText: true,
-    label: t.columns.reason,
-    isSecondary: true,
-    render: ({ reason }) => reason ?? '',
   },
 ];

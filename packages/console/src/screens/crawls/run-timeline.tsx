@@ -1,6 +1,7 @@
 import { run as runText } from '#text/run';
 import { Time } from '../../ui/time.tsx';
 import type { RunDetail } from './api.ts';
+import { toAttemptId } from './attempts.tsx';
 import { outcomeTones } from './states.tsx';
 
 const WIDTH = 1_000;
@@ -22,18 +23,19 @@ export function RunTimeline({ run }: { run: RunDetail }) {
         aria-label={runText.timeline(run.attemptLog.length, (to - from) / 1000)}
       >
         <rect className="track" y="7" width={WIDTH} height="2" />
-        {run.attemptLog.map(({ number, outcome, startedAt, endedAt }) => {
+        {run.attemptLog.map((attempt) => {
+          const { slice, number, outcome, startedAt, endedAt } = attempt;
           const x = toX(startedAt === null ? from : Date.parse(startedAt));
           const width = Math.max(MIN_WIDTH, toX(endedAt === null ? to : Date.parse(endedAt)) - x);
           return (
             <rect
-              key={number}
+              key={toAttemptId(attempt)}
               data-tone={outcomeTones[outcome]}
               x={Math.min(x, WIDTH - MIN_WIDTH)}
               width={width}
               height="16"
             >
-              <title>{runText.attempt(number)}</title>
+              <title>{runText.attempt(number, slice)}</title>
             </rect>
           );
         })}

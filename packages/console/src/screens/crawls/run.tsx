@@ -7,7 +7,7 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { crawl, unwrap } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { getConnectorName, readConnectorKey } from '../../ui/connector-name.ts';
-import { Copyable } from '../../ui/copy.tsx';
+import { Copyable, CopyId } from '../../ui/copy.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 import { DetailPage } from '../../ui/detail-page.tsx';
 import { Facts, Figures, Section } from '../../ui/page.tsx';
@@ -189,12 +189,14 @@ const RunFacts = ({ run, zone }: { run: RunDetail; zone: string | undefined }) =
       [t.ended, run.finishedAt ? <Time key="ended" at={run.finishedAt} as="full" /> : t.notYet],
       [t.attempts, t.attemptsOf(run.attempts, run.maxAttempts)],
       ...(run.worker === 'pull' ? [[t.slices, run.slices] as const] : []),
+      [t.id, <CopyId key="id" value={run.runId} label={t.id} />],
     ]}
   />
 );
 
 function WorkerOf({ run }: { run: RunDetail }) {
-  const { worker, claimedBy, claimedAt } = run;
+  const { worker, endpoint, claimedBy, claimedAt } = run;
+  if (endpoint) return <Link to="/crawls/endpoints">{endpoint.name}</Link>;
   if (worker !== 'pull') return describeWorker(run);
   if (claimedBy === null || claimedAt === null) return t.unclaimed;
   return (

@@ -19,6 +19,14 @@ export function Outcome({ outcome, worker, isWorkerSet }: Pick<Run, 'outcome'> &
   return <Badge tone={outcomeTones[outcome]}>{t.outcomes[outcome]}</Badge>;
 }
 
+/** The outcome and, beside it, why. */
+export const ReasonedOutcome = (run: Parameters<typeof Outcome>[0] & Pick<Run, 'reason'>) => (
+  <span className="stack">
+    <Outcome {...run} />
+    {run.reason !== null && <small title={run.reason}>{run.reason}</small>}
+  </span>
+);
+
 type WorkerFields = Pick<Run, 'worker' | 'isWorkerSet'>;
 
 export const stateTones: Record<Schedule['state'], Tone> = {

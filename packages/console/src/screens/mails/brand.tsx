@@ -15,7 +15,9 @@ export function Screen() {
   });
   return (
     <Page title={text.screens.brand} intro={t.intro}>
-      <QueryView query={query}>{({ data }) => <BrandForm brand={data} />}</QueryView>
+      <div className="measure">
+        <QueryView query={query}>{({ data }) => <BrandForm brand={data} />}</QueryView>
+      </div>
     </Page>
   );
 }

@@ -11,7 +11,7 @@ import { fieldsOf, type TemplateType } from './template-fields.ts';
 
 const t = mails.content;
 
-/** The mail as it went out, without its codes and links: those are not kept. */
+/** A sent message, without its codes and links: those are not kept. */
 export function MailContent({ record }: { record: MailRecord }) {
   const { id, state, subject, canResend } = record;
   const query = useQuery({

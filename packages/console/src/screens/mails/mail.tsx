@@ -6,6 +6,7 @@ import { useState } from 'react';
 import { mail, unwrap } from '../../api/client.ts';
 import { announce } from '../../ui/announcements.tsx';
 import { Button } from '../../ui/button.tsx';
+import { CopyId } from '../../ui/copy.tsx';
 import { FormDialog } from '../../ui/dialogs.tsx';
 import { DetailPage } from '../../ui/detail-page.tsx';
 import { Facts } from '../../ui/page.tsx';
@@ -54,6 +55,7 @@ const MailFacts = ({ record }: { record: MailRecord }) => (
         ? [[t.recipients, <Outcomes key="recipients" {...record} />] as const]
         : []),
       [t.template, nameTemplate(record.emailTemplateType)],
+      [t.id, <CopyId key="id" value={record.id} label={t.id} />],
       ...(record.failure
         ? ([
             [t.columns.reason, record.failure.message],

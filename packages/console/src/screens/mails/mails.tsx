@@ -49,13 +49,16 @@ const columns: readonly DataColumn<MailRecord>[] = [
     ),
   },
   { id: 'to', label: t.columns.to, isFreeText: true, isSecondary: true, render: ({ to }) => to.join(', ') },
-  { id: 'state', label: t.columns.state, render: (record) => <MailState {...record} /> },
   {
-    id: 'reason',
+    id: 'state',
     isFreeText: true,
-    label: t.columns.reason,
-    isSecondary: true,
-    render: ({ failure }) => failure?.message ?? '',
+    label: t.columns.state,
+    render: ({ state, failure }) => (
+      <span className="stack">
+        <MailState state={state} />
+        {failure && <small title={failure.message}>{failure.message}</small>}
+      </span>
+    ),
   },
   {
     id: 'at',

@@ -5,6 +5,7 @@ import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
+import { CopyId } from '../../ui/copy.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 import { DetailPage } from '../../ui/detail-page.tsx';
 import { DangerZone, Facts } from '../../ui/page.tsx';
@@ -88,6 +89,7 @@ const ServerFacts = ({ server }: { server: Server }) => (
           </code>
         ),
       ],
+      [t.id, <CopyId key="id" value={server.id} label={t.id} />],
       ...(server.protocolVersion === null ? [] : [[t.protocol, server.protocolVersion] as const]),
     ]}
   />

@@ -8,6 +8,7 @@ import { identity, unwrap } from '../../api/client.ts';
 import { Badge } from '../../ui/badge.tsx';
 import type { DataColumn } from '../../ui/data-table.tsx';
 import { FilterToggle, SearchBox } from '../../ui/filters.tsx';
+import { RobotIcon } from '../../ui/icons.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 import { ListPage } from '../../ui/list-page.tsx';
 import { Empty } from '../../ui/page.tsx';
@@ -41,8 +42,15 @@ const ownerColumn: DataColumn<OwnedToken> = {
   label: t.owner,
   render: ({ ownerFullName, ownerEmail, ownerDeleted, isServiceAccount }) => (
     <span className="stack">
-      <span title={ownerEmail}>{ownerFullName}</span>
-      {isServiceAccount && <Badge tone="neutral">{t.serviceAccount}</Badge>}
+      <span className="connector" title={ownerEmail || t.serviceAccount}>
+        {isServiceAccount && (
+          <>
+            <RobotIcon />
+            <span className="unseen">{t.serviceAccount}</span>
+          </>
+        )}
+        <span>{ownerFullName}</span>
+      </span>
       {ownerDeleted && <Badge tone="notice">{t.ownerRemoved}</Badge>}
     </span>
   ),

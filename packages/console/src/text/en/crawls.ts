@@ -97,7 +97,6 @@ export const crawls = createTexts({
       trigger: 'Started by',
       attempts: 'Attempts',
       duration: 'Took',
-      reason: 'Reason',
     },
     triggers: { schedule: 'Schedule', manual: 'Person', missed: 'Missed run' },
     progress: (percent: number) => `${percent} %`,

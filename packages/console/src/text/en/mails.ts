@@ -22,6 +22,7 @@ export const mails = createTexts({
     unknown: 'unknown',
   },
   template: 'Template',
+  id: 'Mail id',
   serverReply: 'Reply of the server',
   states: {
     any: 'Any',
@@ -39,7 +40,7 @@ export const mails = createTexts({
     sending: 'It is being sent.',
   },
   content: {
-    title: 'The mail as it went out',
+    title: 'Sent message',
     rendered:
       'Rendered again from its template and its data. Codes and links are replaced, because they let people in: they are not kept, and attachments are not either.',
     keptForResend: 'The request itself is kept encrypted, only so that it can be sent again.',

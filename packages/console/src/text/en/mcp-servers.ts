@@ -51,6 +51,7 @@ export const mcpServers = createTexts({
     'One a line: a tool’s name, in which * stands for any characters, then kb:read or semantic:write. The first that matches decides.',
   rulesInvalid: (line: string) => `“${line}” is not a name and kb:read or semantic:write.`,
   noRules: 'None: each tool is mapped by hand',
+  id: 'Server id',
   protocol: 'Protocol version',
   test: 'Test',
   works: 'It works',

@@ -25,6 +25,5 @@ export const queue = createTexts({
     waiting: 'Waiting for',
     completed: 'Completed',
     failed: 'Failed',
-    reason: 'Reason',
   },
 });

@@ -34,7 +34,7 @@ export const text = createTexts({
   signedInAs: 'Signed in as',
   actions: 'Actions',
   actionsFor: (name: string) => `Actions for ${name}`,
-  copyThing: (thing: string) => `Copy: ${thing}`,
+  copyThing: (state: string, thing: string) => `${state}: ${thing}`,
   copyStates: { idle: 'Copy', copied: 'Copied', failed: 'Press Ctrl+C' },
   roles: { admin: 'Administrator', member: 'Member' },
   notFound: {
