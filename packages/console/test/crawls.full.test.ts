@@ -1,5 +1,5 @@
 import { describeWith } from '@platform/testing';
-import { findBarriers, useConsole } from './console.js';
+import { copy, findBarriers, useConsole } from './console.js';
 
 describeWith('chromium', 'the screens of crawls', () => {
   const using = useConsole();
@@ -62,6 +62,9 @@ describeWith('chromium', 'the screens of crawls', () => {
       .getByText(/expected range 0-59/)
       .waitFor();
     expect(await page.getByRole('dialog').isVisible()).toBe(true);
+    await page.getByRole('textbox', { name: 'Cron expression' }).fill('30 2 * *');
+    await page.getByRole('button', { name: 'Save schedule' }).click();
+    await page.getByRole('alert').getByText('has five fields').waitFor();
   });
 
   test('pauses and resumes several at once, by keyboard', async () => {
@@ -153,7 +156,9 @@ describeWith('chromium', 'the screens of crawls', () => {
     await page.unroute('**/api/v1/crawlingManager/connectors');
     await again.click();
     await dialog.getByRole('button', { name: /Connector$/ }).click();
-    await page.getByRole('option', { name: 'Object storage' }).waitFor();
+    await page.getByRole('option', { name: 'Support desk 2' }).click();
+    await dialog.getByRole('button', { name: 'Save schedule' }).click();
+    await page.getByText('The schedule of Support desk 2 is saved.').waitFor();
   });
 
   test('schedules a connector by keyboard alone', async () => {
@@ -218,6 +223,7 @@ describeWith('chromium', 'the screens of crawls', () => {
     await dialog.getByRole('button', { name: 'Register', exact: true }).click();
     await page.getByRole('heading', { name: 'Secret of the endpoint' }).waitFor();
     await dialog.getByText('it is not shown again').waitFor();
+    const secret = await copy(page, 'Secret');
     await dialog.getByRole('button', { name: 'Done' }).click();
     const row = page.getByRole('row', { name: /Crawler in the office/ });
     await row.getByText('No schedule uses it').waitFor();
@@ -239,14 +245,33 @@ describeWith('chromium', 'the screens of crawls', () => {
     };
     const used = await findUsed();
     expect(used).toEqual(expect.any(String));
-    await page.getByRole('button', { name: 'Actions for Support desk' }).click();
+    await page.getByRole('button', { name: 'Actions for Support desk', exact: true }).click();
     await page.getByRole('menuitem', { name: 'Edit schedule' }).click();
     await dialog.getByRole('button', { name: 'Save schedule' }).click();
     await dialog.waitFor({ state: 'detached' });
     expect(await findUsed()).toBe(used);
 
+    const { call } = using.platform;
+    type Requested = { data: { runId: string } };
+    const { data: run } = await call<Requested>('POST', '/api/v1/crawlingManager/support_1/run');
+    await page.goto(new URL(`/crawls/connectors/support_1/runs/${run.runId}`, page.url()).href);
+    await page.getByRole('link', { name: 'Crawler in the office' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Crawl endpoints' }).waitFor();
+
+    await page.getByRole('button', { name: 'Actions for Crawler in the office' }).click();
+    await page.getByRole('menuitem', { name: 'Replace the secret…' }).click();
+    await dialog.getByText('requests have the signature of the old secret too').waitFor();
+    await dialog.getByRole('button', { name: 'Replace the secret' }).click();
+    await page.getByRole('heading', { name: 'Secret of the endpoint' }).waitFor();
+    const replaced = await copy(page, 'Secret');
+    expect(replaced).toMatch(/^whsec_/);
+    expect(replaced).not.toBe(secret);
+    expect(await findBarriers(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect(await page.getByText(replaced).count()).toBe(0);
+
     using.allowFaults(/409/);
-    await page.goto(new URL('/crawls/endpoints', page.url()).href);
     await page.getByRole('button', { name: 'Actions for Crawler in the office' }).click();
     await page.getByRole('menuitem', { name: 'Test…' }).click();
     await dialog.getByRole('button', { name: 'Test', exact: true }).click();

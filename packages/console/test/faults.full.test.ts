@@ -90,6 +90,34 @@ describeWith('chromium', 'a form of the console', () => {
     await page.getByRole('dialog').waitFor({ state: 'detached' });
   });
 
+  test('UI-11 asks before another screen takes the place of what is typed, and no longer once it is saved', async () => {
+    const page = await using.open('/mails/smtp');
+    const host = page.getByRole('textbox', { name: 'Host' });
+    await host.fill('smtp.example.org');
+    await page.getByRole('link', { name: 'Members' }).click();
+    const question = page.getByRole('alertdialog');
+    expect(await findBarriers(page)).toEqual([]);
+    await question.getByRole('button', { name: 'Keep editing' }).click();
+    expect(await host.inputValue()).toBe('smtp.example.org');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('The SMTP server is saved.').waitFor();
+    await page.getByRole('link', { name: 'Tokens' }).click();
+    await page.getByRole('heading', { level: 1, name: 'My tokens' }).waitFor();
+
+    await openNewToken(page, 'Long thought about');
+    await page.goBack();
+    await question.getByRole('button', { name: 'Keep editing' }).click();
+    expect(await page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('Long thought about');
+    const asked = page.waitForEvent('dialog');
+    await page.keyboard.type('!');
+    // The question keeps a script that waits for the reload from going on.
+    await page.evaluate('void setTimeout(() => location.reload())');
+    await (await asked).dismiss();
+    await page.goBack();
+    await question.getByRole('button', { name: 'Discard' }).click();
+    await page.getByRole('heading', { level: 1, name: 'SMTP server' }).waitFor();
+  });
+
   test('offers a service account only the permissions that its role can use', async () => {
     const { call } = using.platform;
     for (const [role, expected] of [
@@ -178,6 +206,9 @@ describeWith('chromium', 'what the console says', () => {
     await page.goto(`${using.platform.url}/organisation/audit`);
     await page.getByLabel('E-mail').waitFor();
     expect(page.url()).toContain('returnTo=%2Forganisation%2Faudit');
+    const faces =
+      'document.fonts.ready.then((all) => [...all].map(({ family, status }) => [family, status]))';
+    expect(await page.evaluate(faces)).toEqual([['Inter', 'loaded']]);
   });
 
   test('a first step stays done when what it made is removed', async () => {

@@ -2,6 +2,7 @@ import { text } from '#text/shared';
 import { type ReactNode, type SyntheticEvent, useRef, useState } from 'react';
 import { Dialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
 import { Button } from './button.tsx';
+import { ConfirmLeaving, isWorthKeeping } from './confirm-leaving.tsx';
 import { GuardedForm } from './guarded-form.tsx';
 import { CloseIcon } from './icons.tsx';
 
@@ -18,9 +19,8 @@ interface ModalDialogProps {
 export function ModalDialog({ title, isWide, isKept = false, onClose, children }: ModalDialogProps) {
   const isFilled = useRef(false);
   const [isAsking, setAsking] = useState(false);
-  const noteInput = ({ target }: SyntheticEvent): void => {
-    // A password is typed again in a moment.
-    if (!(target instanceof HTMLInputElement && target.type === 'password')) isFilled.current = true;
+  const noteInput = (event: SyntheticEvent): void => {
+    if (isWorthKeeping(event)) isFilled.current = true;
   };
   const leave = (): void => {
     if (isFilled.current) setAsking(true);
@@ -53,27 +53,6 @@ export function ModalDialog({ title, isWide, isKept = false, onClose, children }
     </ModalOverlay>
   );
 }
-
-const ConfirmLeaving = ({ onStay, onLeave }: { onStay: () => void; onLeave: () => void }) => (
-  <ModalOverlay className="overlay" isOpen isDismissable onOpenChange={(isOpen) => !isOpen && onStay()}>
-    <Modal className="modal">
-      <Dialog className="dialog" role="alertdialog">
-        <header className="dialog-header">
-          <Heading slot="title">{text.form.leaveTitle}</Heading>
-        </header>
-        <div className="dialog-content">
-          <p>{text.form.leaveAdvice}</p>
-          <div className="actions">
-            <Button onPress={onLeave}>{text.form.leave}</Button>
-            <Button kind="primary" autoFocus onPress={onStay}>
-              {text.form.stay}
-            </Button>
-          </div>
-        </div>
-      </Dialog>
-    </Modal>
-  </ModalOverlay>
-);
 
 interface DialogFormProps {
   readonly action: string;

@@ -1,8 +1,10 @@
 import { text } from '#text/shared';
-import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react';
+import { useBlocker } from '@tanstack/react-router';
+import { type ReactNode, type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { Form } from 'react-aria-components';
 import { Problem } from '../api/problem.ts';
 import { Button } from './button.tsx';
+import { ConfirmLeaving, isWorthKeeping } from './confirm-leaving.tsx';
 import { describeFaultAtField, getFieldName } from './describe-fault.ts';
 import { ProblemNote } from './problem-note.tsx';
 
@@ -35,6 +37,39 @@ function toFieldFaults(error: unknown, sent: Sent | undefined): Record<string, s
   return faults;
 }
 
+/** Asks before another screen, or the browser, takes the place of what is typed and was not sent. */
+function useTyped(form: RefObject<HTMLFormElement | null>, error: unknown) {
+  const isTyped = useRef(false);
+  const isSent = useRef(false);
+  useEffect(() => {
+    const note = (event: Event): void => {
+      if (!isWorthKeeping(event)) return;
+      isTyped.current = true;
+      isSent.current = false;
+    };
+    const element = form.current;
+    element?.addEventListener('input', note);
+    return () => element?.removeEventListener('input', note);
+  }, [form]);
+  useEffect(() => {
+    if (error !== null) isSent.current = false;
+  }, [error]);
+  const isKept = useCallback(() => isTyped.current && !isSent.current, []);
+  // The filters and the dialogs of a screen are in its address, too.
+  const shouldBlockFn = useCallback(
+    ({ current, next }: Record<'current' | 'next', { readonly pathname: string }>) =>
+      isKept() && current.pathname !== next.pathname,
+    [isKept],
+  );
+  const blocker = useBlocker({ shouldBlockFn, enableBeforeUnload: isKept, withResolver: true });
+  return {
+    send: () => void (isSent.current = true),
+    question: blocker.status === 'blocked' && (
+      <ConfirmLeaving onStay={blocker.reset} onLeave={blocker.proceed} />
+    ),
+  };
+}
+
 /** A form that is sent once, however often it is submitted, and shows at each field what the platform finds wrong with it. */
 export function GuardedForm({ id, isPending, error, children, footer, onSubmit }: GuardedFormProps) {
   const element = useRef<HTMLFormElement>(null);
@@ -54,6 +89,7 @@ export function GuardedForm({ id, isPending, error, children, footer, onSubmit }
     field?.focus();
   }, [faults]);
 
+  const typed = useTyped(element, error);
   return (
     <Form
       ref={element}
@@ -64,6 +100,7 @@ export function GuardedForm({ id, isPending, error, children, footer, onSubmit }
         event.preventDefault();
         if (isBusy.current || isPending) return;
         isBusy.current = true;
+        typed.send();
         const form = new FormData(event.currentTarget);
         const names = [...event.currentTarget.elements].map((control) => control.getAttribute('name') ?? '');
         setSent({ names: new Set(names), form });
@@ -73,6 +110,7 @@ export function GuardedForm({ id, isPending, error, children, footer, onSubmit }
       {children}
       <ProblemNote error={error} instead={faults && text.form.checkFields} />
       {footer}
+      {typed.question}
     </Form>
   );
 }

@@ -4,6 +4,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { crawl, unwrap } from '../../api/client.ts';
+import { Problem } from '../../api/problem.ts';
 import { announce } from '../../ui/announcements.tsx';
 import { getConnectorName, toConnectorKey } from '../../ui/connector-name.ts';
 import { FormDialog } from '../../ui/dialogs.tsx';
@@ -75,6 +76,7 @@ export function EditSchedule({ schedule, others, onClose }: EditScheduleProps) {
   const config = toConfig(draft);
   const save = useMutation({
     async mutationFn() {
+      if (!config || !isComplete) throw new Problem(400, 'INCOMPLETE', t.incomplete);
       // It exists by its name; then it can have a schedule.
       if (isAnother)
         await unwrap(
@@ -87,7 +89,7 @@ export function EditSchedule({ schedule, others, onClose }: EditScheduleProps) {
         crawl.POST('/api/v1/crawlingManager/{connector}/instances/{instance}/schedule', {
           params: { path },
           body: {
-            scheduleConfig: config as NonNullable<typeof config>,
+            scheduleConfig: config,
             worker,
             ...(worker === 'endpoint' && { endpointId: chosenEndpoint }),
             ...(schedule && {
@@ -115,7 +117,7 @@ export function EditSchedule({ schedule, others, onClose }: EditScheduleProps) {
       isPending={save.isPending}
       error={save.error}
       onClose={onClose}
-      onSubmit={() => config && isComplete && save.mutate()}
+      onSubmit={() => save.mutate()}
     >
       {!schedule && (
         <QueryView query={connectors}>

@@ -5,6 +5,8 @@ export const scheduleEditor = createTexts({
   add: 'Schedule a connector',
   change: (connector: string) => `Schedule of ${connector}`,
   submit: 'Save schedule',
+  incomplete:
+    'Nothing was saved: choose a connector and who crawls it, and complete the times. A cron expression has five fields.',
   saved: (connector: string) => `The schedule of ${connector} is saved.`,
   connector: 'Connector',
   another: (name: string) => `${name}: another one`,
