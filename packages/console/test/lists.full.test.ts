@@ -78,6 +78,36 @@ describeWith('chromium', 'searching lists, and acting on several rows', () => {
     await page.getByText('1 in total').waitFor();
   });
 
+  test('removes service accounts and disables applications together', async () => {
+    const { platform } = using;
+    const grantTypes = ['client_credentials'];
+    for (const name of ['App one', 'App two']) {
+      await platform.call('POST', '/api/v1/service-accounts', { name: name.replace('App', 'Robot') });
+      await platform.call('POST', '/api/v1/oauth-applications', { name, grantTypes, scopes: ['user:read'] });
+    }
+    const page = await using.open('/organisation/service-accounts?q=o');
+    await page.getByRole('row', { name: /Robot two/ }).waitFor();
+    for (const name of ['Robot one', 'Robot two', 'App one'])
+      await page.getByRole('checkbox', { name, exact: true }).press('Space');
+    await page.getByRole('button', { name: 'Remove… (2)' }).click();
+    await page.getByRole('heading', { name: 'Remove 2 service accounts?' }).waitFor();
+    expect(await findBarriers(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Remove account' }).click();
+    await page.getByText('2 service accounts are removed.').waitFor();
+    await page.getByRole('row', { name: /Robot/ }).first().waitFor({ state: 'detached' });
+
+    await page.getByRole('link', { name: 'Applications', exact: true }).click();
+    await page.getByRole('row', { name: /App two/ }).waitFor();
+    await page.getByRole('checkbox', { name: 'Select all' }).press('Space');
+    await page.getByRole('button', { name: 'Disable…' }).click();
+    await page.getByRole('button', { name: 'Disable', exact: true }).click();
+    await page.getByText('2 applications are disabled.').waitFor();
+    await page
+      .getByRole('row', { name: /App two/ })
+      .getByText('Disabled')
+      .waitFor();
+  });
+
   test('keeps open what could not be done, and says why', async () => {
     const { platform } = using;
     await platform.call('POST', '/api/v1/personal-access-tokens', { name: 'gone', scopes: ['user:read'] });

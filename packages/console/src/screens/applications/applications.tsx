@@ -1,5 +1,6 @@
 import { applications as t } from '#text/applications';
 import { text } from '#text/shared';
+import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import { Badge } from '../../ui/badge.tsx';
 import type { DataColumn } from '../../ui/data-table.tsx';
@@ -14,6 +15,9 @@ import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
 import { type Application, getAccess } from './shape.ts';
 
 const CreateApplication = lazyPart(async () => (await import('./create-application.tsx')).CreateApplication);
+const DisableApplications = lazyPart(
+  async () => (await import('./change-application.tsx')).DisableApplications,
+);
 
 const columns: readonly DataColumn<Application>[] = [
   { id: 'name', label: t.columns.name, render: ({ name }) => <span className="strong">{name}</span> },
@@ -44,7 +48,10 @@ const columns: readonly DataColumn<Application>[] = [
   },
 ];
 
+const isEnabled = ({ isDisabled }: Application): boolean => !isDisabled;
+
 export function Screen() {
+  const [bulk, setBulk] = useState<readonly Application[]>();
   const q = useFilters().filters['q']?.trim() ?? '';
   const list = useList({
     key: ['applications', 'list', q],
@@ -61,6 +68,7 @@ export function Screen() {
       intro={t.intro}
       actions={<DialogButton label={t.create} dialog={CreateApplication} />}
       filters={<SearchBox label={t.filter} />}
+      bulk={[{ label: t.disable, applies: isEnabled, run: setBulk }]}
       list={list}
       columns={columns}
       getId={({ clientId }) => clientId}
@@ -74,6 +82,8 @@ export function Screen() {
           <Empty title={t.noMatch}>{text.noMatchAdvice}</Empty>
         )
       }
-    />
+    >
+      {bulk && <DisableApplications applications={bulk} onClose={() => setBulk(undefined)} />}
+    </ListPage>
   );
 }

@@ -2,6 +2,7 @@ import { applications as t } from '#text/applications';
 import { text } from '#text/shared';
 import { identity, unwrap } from '../../api/client.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
+import { BulkDialog } from '../../ui/bulk-dialog.tsx';
 import { TextInput } from '../../ui/fields.tsx';
 import { ApplicationFields, readApplication } from './application-fields.tsx';
 import { type Application, type AuthMethod, getAccess } from './shape.ts';
@@ -40,6 +41,35 @@ export const EditApplication = ({ application, onClose }: ChangeProps) => (
   </ActionDialog>
 );
 
+const setDisabled = (application: Application, isDisabled: boolean) =>
+  unwrap(
+    identity.PATCH('/api/v1/oauth-applications/{clientId}', {
+      ...getPath(application),
+      body: { isDisabled },
+    }),
+  );
+
+interface DisableApplicationsProps {
+  readonly applications: readonly Application[];
+  onClose(): void;
+}
+
+export const DisableApplications = ({ applications, onClose }: DisableApplicationsProps) => (
+  <BulkDialog
+    title={t.disableSeveral(applications.length)}
+    action={t.disableSubmit}
+    isDangerous
+    items={applications}
+    changes={['applications']}
+    getName={({ name }) => name}
+    act={(application) => setDisabled(application, true)}
+    describe={t.disabledSeveral}
+    onClose={onClose}
+  >
+    <p>{t.disableWarning}</p>
+  </BulkDialog>
+);
+
 /** Disables an application, or enables it again. */
 export function SwitchApplication({ application, onClose }: ChangeProps) {
   const { name, isDisabled } = application;
@@ -49,14 +79,7 @@ export function SwitchApplication({ application, onClose }: ChangeProps) {
       action={isDisabled ? t.enableSubmit : t.disableSubmit}
       isDangerous={!isDisabled}
       changes={['applications']}
-      act={() =>
-        unwrap(
-          identity.PATCH('/api/v1/oauth-applications/{clientId}', {
-            ...getPath(application),
-            body: { isDisabled: !isDisabled },
-          }),
-        )
-      }
+      act={() => setDisabled(application, !isDisabled)}
       describe={() => (isDisabled ? t.enabled(name) : t.disabled(name))}
       onClose={onClose}
     >

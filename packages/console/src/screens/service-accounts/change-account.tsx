@@ -3,6 +3,7 @@ import { text } from '#text/shared';
 import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
+import { BulkDialog } from '../../ui/bulk-dialog.tsx';
 import { SelectInput, TextInput } from '../../ui/fields.tsx';
 import { readText } from '../../ui/read-form.ts';
 import type { ServiceAccount } from './api.ts';
@@ -49,6 +50,30 @@ export const EditAccount = ({ account, onClose }: ChangeAccountProps) => (
   </ActionDialog>
 );
 
+const remove = ({ id }: ServiceAccount) =>
+  unwrap(identity.DELETE('/api/v1/service-accounts/{accountId}', { params: { path: { accountId: id } } }));
+
+interface RemoveAccountsProps {
+  readonly accounts: readonly ServiceAccount[];
+  onClose(): void;
+}
+
+export const RemoveAccounts = ({ accounts, onClose }: RemoveAccountsProps) => (
+  <BulkDialog
+    title={t.removeSeveral(accounts.length)}
+    action={t.removeSubmit}
+    isDangerous
+    items={accounts}
+    changes={['service-accounts', 'list']}
+    getName={({ name }) => name}
+    act={remove}
+    describe={t.removedSeveral}
+    onClose={onClose}
+  >
+    <p>{t.removeWarning}</p>
+  </BulkDialog>
+);
+
 export const RemoveAccount = ({
   account,
   onRemoved,
@@ -59,13 +84,7 @@ export const RemoveAccount = ({
     action={t.removeSubmit}
     isDangerous
     changes={['service-accounts', 'list']}
-    act={() =>
-      unwrap(
-        identity.DELETE('/api/v1/service-accounts/{accountId}', {
-          params: { path: { accountId: account.id } },
-        }),
-      )
-    }
+    act={() => remove(account)}
     describe={() => t.removed(account.name)}
     onClose={onClose}
     onDone={onRemoved}

@@ -1,5 +1,6 @@
 import { serviceAccounts as t } from '#text/service-accounts';
 import { text } from '#text/shared';
+import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import type { DataColumn } from '../../ui/data-table.tsx';
 import { DialogButton, EmptyButton } from '../../ui/dialog-button.tsx';
@@ -13,6 +14,7 @@ import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
 import type { ServiceAccount } from './api.ts';
 
 const CreateAccount = lazyPart(async () => (await import('./change-account.tsx')).CreateAccount);
+const RemoveAccounts = lazyPart(async () => (await import('./change-account.tsx')).RemoveAccounts);
 
 const columns: readonly DataColumn<ServiceAccount>[] = [
   { id: 'name', label: t.columns.name, render: ({ name }) => <span className="strong">{name}</span> },
@@ -35,7 +37,11 @@ const columns: readonly DataColumn<ServiceAccount>[] = [
   },
 ];
 
+/** The account of an application goes with that. */
+const isRemovable = ({ clientId }: ServiceAccount): boolean => clientId === null;
+
 export function Screen() {
+  const [bulk, setBulk] = useState<readonly ServiceAccount[]>();
   const q = useFilters().filters['q']?.trim() ?? '';
   const list = useList({
     key: ['service-accounts', 'list', q],
@@ -52,6 +58,7 @@ export function Screen() {
       intro={t.intro}
       actions={<DialogButton label={t.create} dialog={CreateAccount} />}
       filters={<SearchBox label={t.filter} />}
+      bulk={[{ label: t.remove, applies: isRemovable, run: setBulk }]}
       list={list}
       columns={columns}
       getId={({ id }) => id}
@@ -65,6 +72,8 @@ export function Screen() {
           <Empty title={t.noMatch}>{text.noMatchAdvice}</Empty>
         )
       }
-    />
+    >
+      {bulk && <RemoveAccounts accounts={bulk} onClose={() => setBulk(undefined)} />}
+    </ListPage>
   );
 }

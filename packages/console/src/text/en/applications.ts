@@ -54,6 +54,10 @@ export const applications = createTexts({
   disableTitle: (name: string) => `Disable “${name}”?`,
   disableWarning:
     'All of its tokens are refused at once, and it gets no new ones, until it is enabled again.',
+  disableSeveral: (count: number) =>
+    count === 1 ? 'Disable one application?' : `Disable ${count} applications?`,
+  disabledSeveral: (count: number) =>
+    count === 1 ? 'One application is disabled.' : `${count} applications are disabled.`,
   disableSubmit: 'Disable',
   disabled: (name: string) => `“${name}” is disabled.`,
   enable: 'Enable…',

@@ -29,6 +29,10 @@ export const serviceAccounts = createTexts({
   remove: 'Remove…',
   removeTitle: (name: string) => `Remove “${name}”?`,
   removeWarning: 'All of its tokens are refused at once. This cannot be undone.',
+  removeSeveral: (count: number) =>
+    count === 1 ? 'Remove one service account?' : `Remove ${count} service accounts?`,
+  removedSeveral: (count: number) =>
+    count === 1 ? 'One service account is removed.' : `${count} service accounts are removed.`,
   removeSubmit: 'Remove account',
   removed: (name: string) => `“${name}” is removed.`,
   tokens: {
