@@ -34,6 +34,12 @@ const platform = process.env['PLATFORM_URL'] ?? 'http://localhost:8080';
 const BASE =
   /src\/(?:main|shell\/shell|ui\/(?:badge|data-table|filters|menu|page|query-view|time|use-list))\.tsx?$/;
 
+/** The face has a name that the pages of the sign-in can know: it changes with the version of its package. */
+const { devDependencies } = JSON.parse(
+  await readFile(new URL('package.json', import.meta.url), 'utf8'),
+) as { devDependencies: Record<string, string> };
+const FACE = `assets/inter-${devDependencies['@fontsource-variable/inter']}.woff2`;
+
 export default defineConfig({
   plugins: [
     react(),
@@ -49,6 +55,12 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     cssCodeSplit: false,
     reportCompressedSize: false,
-    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'base', test: BASE }] } } },
+    rolldownOptions: {
+      output: {
+        codeSplitting: { groups: [{ name: 'base', test: BASE }] },
+        assetFileNames: ({ names }) =>
+          names.includes('inter-latin-wght-normal.woff2') ? FACE : 'assets/[name]-[hash][extname]',
+      },
+    },
   },
 });

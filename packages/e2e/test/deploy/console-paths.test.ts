@@ -33,3 +33,19 @@ test('identity serves the prefixes of the screens, and no others (UI-1)', () => 
 test('gateways route the prefixes of the screens, and no others, to identity (UI-1)', () => {
   expect(routed.filter((path) => !OTHERS.test(path))).toEqual(screens);
 });
+
+test('the console has words for every action of the audit log', () => {
+  const actions = read('services/identity/src/audit/actions.ts').match(/(?<=')[a-z_]+\.[a-z_]+(?=')/g) ?? [];
+  const words = read('packages/console/src/text/en/audit.ts');
+  expect(actions).toContain('token.revoked');
+  expect(actions.filter((action) => !words.includes(`'${action}': '`))).toEqual([]);
+});
+
+test('the pages of the sign-in have the face that the console brings', () => {
+  const { devDependencies } = JSON.parse(read('packages/console/package.json')) as {
+    devDependencies: Record<string, string>;
+  };
+  expect(read('services/identity/src/sign-in/page-kit/style.ts')).toContain(
+    `/assets/inter-${devDependencies['@fontsource-variable/inter']}.woff2`,
+  );
+});

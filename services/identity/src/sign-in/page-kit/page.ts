@@ -60,13 +60,14 @@ function toPolicy({ script }: Page, { formTargets = [] }: PageOptions): string {
     `default-src 'none'`,
     `style-src ${toSource(style)}`,
     ...(script === undefined ? [] : [`script-src ${toSource(script)}`]),
+    `font-src 'self'`,
     `form-action ${["'self'", ...formTargets].join(' ')}`,
     `base-uri 'none'`,
     `frame-ancestors 'none'`,
   ].join('; ');
 }
 
-/** Sends a page. Nothing stores or frames it, and it loads nothing but its own style. */
+/** Sends a page. Nothing stores or frames it, and it loads nothing but the face of its style. */
 export const sendPage = (reply: FastifyReply, page: Page, options: PageOptions = {}): FastifyReply =>
   reply
     .code(options.status ?? 200)

@@ -1,5 +1,6 @@
-/** The one style sheet of all pages: the look of the console, in light and dark, from 320 pixels on. */
+/** The one style sheet of all pages: the look and the face of the console, in light and dark, from 320 pixels on. */
 export const style = `
+@font-face { font-family: Inter; font-weight: 100 900; font-display: swap; src: url(/assets/inter-5.3.0.woff2); }
 :root { color-scheme: light dark; font: 14px/1.5 Inter, system-ui, sans-serif; accent-color: var(--primary);
   --ground: light-dark(#fafafb, #0b0c0e); --surface: light-dark(#fff, #16181b); --text: light-dark(#16181d, #eeeff1);
   --quiet: light-dark(#5c636e, #9a9fa9); --line: light-dark(#e6e8ec, #25282d); --field: light-dark(#8b929b, #6c727a);
