@@ -35,9 +35,9 @@ const BASE =
   /src\/(?:main|shell\/shell|ui\/(?:badge|data-table|filters|menu|page|query-view|time|use-list))\.tsx?$/;
 
 /** The face has a name that the pages of the sign-in can know: it changes with the version of its package. */
-const { devDependencies } = JSON.parse(
-  await readFile(new URL('package.json', import.meta.url), 'utf8'),
-) as { devDependencies: Record<string, string> };
+const { devDependencies } = JSON.parse(await readFile(new URL('package.json', import.meta.url), 'utf8')) as {
+  devDependencies: Record<string, string>;
+};
 const FACE = `assets/inter-${devDependencies['@fontsource-variable/inter']}.woff2`;
 
 export default defineConfig({

@@ -4,7 +4,7 @@ import { findBarriers, useConsole } from './console.js';
 describeWith('chromium', 'the palette', () => {
   const using = useConsole();
 
-  test('UI-14 leads by keyboard to a screen, an action and a token', async () => {
+  test('UI-14 leads by keyboard to a screen, an action, a token and an instance of a connector', async () => {
     const { call } = using.platform;
     const body = { name: 'Weather station', scopes: ['user:read'] };
     const { token } = await call<{ token: { id: string } }>('POST', '/api/v1/personal-access-tokens', body);
@@ -30,5 +30,17 @@ describeWith('chromium', 'the palette', () => {
     await page.waitForURL(`**/account/tokens/${token.id}`);
     await jump('create a token', 'Create a token');
     await page.getByRole('dialog').getByRole('textbox', { name: 'Name' }).waitFor();
+    await keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await jump('register a crawl', 'Register a crawl endpoint');
+    await page.getByRole('dialog').getByRole('textbox', { name: 'Address' }).waitFor();
+    await keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    const instance = '/api/v1/crawlingManager/wiki_1/instances/sales';
+    await call('PUT', instance, { displayName: 'Sales handbook' });
+    const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 30, timezone: 'UTC' };
+    await call('POST', `${instance}/schedule`, { scheduleConfig });
+    await jump('handbook', 'Sales handbook');
+    await page.getByRole('heading', { level: 1, name: 'Sales handbook' }).waitFor();
   });
 });

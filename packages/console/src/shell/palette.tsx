@@ -1,3 +1,4 @@
+import { palette as t } from '#text/palette';
 import { text } from '#text/shared';
 import type { IdentitySchemas } from '@platform/clients/types';
 import { useQuery } from '@tanstack/react-query';
@@ -16,15 +17,15 @@ import {
   ModalOverlay,
   SearchField,
 } from 'react-aria-components';
-import { crawl, identity, unwrap } from '../api/client.ts';
+import { identity, unwrap } from '../api/client.ts';
 import { useMe } from '../api/me.ts';
 import { listViews, places } from '../screens.ts';
+import { connectorsQuery, type Schedule, schedulesQuery, toKey } from '../screens/crawls/api.ts';
 import { getConnectorName } from '../ui/connector-name.ts';
 import { getConnectorIcon } from '../ui/connector.tsx';
 import { KeyIcon, PeopleIcon, PlusIcon, SearchIcon } from '../ui/icons.tsx';
 import { useSettled } from '../ui/use-settled.ts';
 
-const t = text.jump;
 const MIN_LENGTH = 2;
 const SHOWN = 6;
 
@@ -56,6 +57,9 @@ const actions: readonly (Omit<Target, 'icon'> & { readonly isForAdmins?: boolean
     to: '/organisation/applications?do=new',
     isForAdmins: true,
   },
+  { id: 'new-endpoint', label: t.newEndpoint, to: '/crawls/endpoints?do=new', isForAdmins: true },
+  { id: 'new-server', label: t.newServer, to: '/organisation/mcp-servers?do=new', isForAdmins: true },
+  { id: 'suppress', label: t.suppress, to: '/mails/suppressions?do=new', isForAdmins: true },
 ];
 
 function listScreens(role: string): readonly Target[] {
@@ -92,13 +96,9 @@ function useFound(query: string): readonly TargetGroup[] {
     queryFn: async ({ signal }) => (await unwrap(identity.GET('/api/v1/users', { params, signal }))).data,
     enabled: isLongEnough && isAdmin,
   });
-  const connectors = useQuery({
-    queryKey: ['crawl-connectors'],
-    queryFn: async ({ signal }) =>
-      (await unwrap(crawl.GET('/api/v1/crawlingManager/connectors', { signal }))).data,
-    staleTime: Infinity,
-    enabled: isLongEnough && isAdmin,
-  });
+  const enabled = isLongEnough && isAdmin;
+  const connectors = useQuery({ ...connectorsQuery, enabled });
+  const schedules = useQuery({ ...schedulesQuery, enabled });
   if (!isLongEnough) return [];
   return [
     {
@@ -120,18 +120,29 @@ function useFound(query: string): readonly TargetGroup[] {
     {
       id: 'connectors',
       label: t.connectors,
-      targets: (connectors.data ?? [])
-        .filter(({ connector, kind }) => matches(q, connector, kind, getConnectorName(connector)))
+      targets: listInstances(connectors.data ?? [], schedules.data ?? [])
+        .filter(([key, name]) => matches(q, key, name))
         .slice(0, SHOWN)
-        .map(({ connector }) => ({
-          id: `connector ${connector}`,
-          label: getConnectorName(connector),
-          detail: connector,
-          icon: getConnectorIcon(connector),
-          to: `/crawls/connectors/${connector}`,
+        .map(([key, name]) => ({
+          id: `connector ${key}`,
+          label: name,
+          detail: key,
+          icon: getConnectorIcon(key),
+          to: `/crawls/connectors/${key}`,
         })),
     },
   ];
+}
+
+/** Returns the key and the name of each connector, and of each further instance that has a schedule. */
+function listInstances(
+  connectors: readonly { readonly connector: string }[],
+  schedules: readonly Schedule[],
+): readonly (readonly [key: string, name: string])[] {
+  const names = new Map(connectors.map(({ connector }) => [connector, getConnectorName(connector)]));
+  for (const schedule of schedules)
+    names.set(toKey(schedule), getConnectorName(toKey(schedule), schedule.displayName));
+  return [...names];
 }
 
 function toTokenTarget(token: Pick<OwnedToken, 'id' | 'name'> & Partial<OwnedToken>, myId: string): Target {
@@ -154,8 +165,8 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const [query, setQuery] = useState('');
   const found = useFound(query.trim());
   const known = query.trim();
+  // What is known at once stays in its place when the rest arrives.
   const groups: readonly TargetGroup[] = [
-    ...found,
     {
       id: 'screens',
       label: t.places,
@@ -168,6 +179,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
         .filter(({ isForAdmins, label }) => (role === 'admin' || !isForAdmins) && matches(known, label))
         .map((action) => ({ ...action, icon: PlusIcon })),
     },
+    ...found,
   ].filter(({ targets }) => targets.length > 0);
   return (
     <ModalOverlay
@@ -177,10 +189,10 @@ export function Palette({ onClose }: { onClose: () => void }) {
       onOpenChange={(isOpen) => !isOpen && onClose()}
     >
       <Modal className="modal">
-        <Dialog className="palette" aria-label={t.label}>
+        <Dialog className="palette" aria-label={text.jump.label}>
           {/* What is shown is filtered already. */}
           <Autocomplete inputValue={query} onInputChange={setQuery} filter={() => true}>
-            <SearchField aria-label={t.label} autoFocus>
+            <SearchField aria-label={text.jump.label} autoFocus>
               <SearchIcon />
               <Input placeholder={t.placeholder} />
             </SearchField>

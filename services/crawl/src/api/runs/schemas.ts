@@ -98,10 +98,13 @@ export const RunDetail = Type.Object(
     ...RunItem.properties,
     requestedAt: Type.String({ format: 'date-time', description: 'When the run was created.' }),
     maxAttempts: Type.Integer(),
-    endpoint: Type.Union([Type.Object({ id: Type.String({ format: 'uuid' }), name: Type.String() }), Type.Null()], {
-      description:
-        'The endpoint of the organisation that does the work, by its description or else its address; null without one, and once it is removed.',
-    }),
+    endpoint: Type.Union(
+      [Type.Object({ id: Type.String({ format: 'uuid' }), name: Type.String() }), Type.Null()],
+      {
+        description:
+          'The endpoint of the organisation that does the work, by its description or else its address; null without one, and once it is removed.',
+      },
+    ),
     attemptLog: Type.Array(Attempt, {
       description:
         'The newest attempts, at most 201, oldest first, the one under way included. One that did its slice is `completed`.',
