@@ -15,7 +15,7 @@ test.each([
   ['a configuration that an administrator may complete', 400, 'SMTP_INCOMPLETE', 'waiting'],
   ['a mail service that is unavailable', 503, 'DEPENDENCY_UNAVAILABLE', 'waiting'],
   ['a message that it never accepts', 400, 'VALIDATION_ERROR', 'rejected'],
-])('keeps or gives up a mail for %s', async (_what, status, code, state) => {
+])('keeps or abandons a mail for %s', async (_what, status, code, state) => {
   const send = createSendMail({
     mail: {
       call: async () => {

@@ -40,7 +40,7 @@ function toBrand({ name, logo, accentColor, footer, replyTo, language }: BrandRo
 
 const base64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
-/** @throws AppError 400 for a logo that is no small PNG, and for what is no address. */
+/** @throws AppError 400 for a logo that is not a small PNG, and for an invalid address. */
 function readBody({ name, logo, accentColor, footer, replyTo, language }: BrandBody): BrandRow {
   const faults: FaultDetail[] = [];
   const png = logo !== undefined && base64.test(logo) ? Buffer.from(logo, 'base64') : undefined;

@@ -48,7 +48,7 @@ interface SmtpFailure {
   readonly rejectedErrors?: readonly unknown[];
 }
 
-/** What Exchange Online says of accounts whose login is switched off, which no code of the reply tells from others. */
+/** What Exchange Online says of accounts whose login is switched off, which no code of the reply distinguishes from others. */
 const knownReasons: readonly (readonly [RegExp, string])[] = [
   [/SmtpClientAuthentication is disabled for the Tenant/i, 'SMTP_AUTH_DISABLED_FOR_TENANT'],
   [/SmtpClientAuthentication is disabled for the Mailbox/i, 'SMTP_AUTH_DISABLED_FOR_MAILBOX'],

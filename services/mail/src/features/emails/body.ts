@@ -26,7 +26,7 @@ declare module 'fastify' {
   }
 }
 
-/** The size of a body above which each step runs in a turn of the event loop of its own. */
+/** The size of a body above which each step runs in a separate turn of the event loop. */
 const LARGE_BYTES = 1_048_576;
 
 /** Limits the memory of all bodies together to three of the largest. */
@@ -135,8 +135,8 @@ function getOwner(request: FastifyRequest): string {
 
 /**
  * Parses JSON of up to 36 MB on the routes of this scope without blocking other requests. Measured with 25 MiB of
- * attachments, decoding takes 15 ms, parsing 25 ms and the base64 of each attachment up to 30 ms, each in a turn of the
- * event loop of its own. The common parser would do all of this in one turn, and would search the text twice for
+ * attachments, decoding takes 15 ms, parsing 25 ms and the base64 of each attachment up to 30 ms, each in a separate turn
+ * of the event loop. The common parser would do all of this in one turn, and would search the text twice for
  * prototype keys. That search isn't needed here: bodies are never merged, and `templateData` is read by own properties.
  */
 export function registerLargeJson(scope: App, maxBytes: number): void {

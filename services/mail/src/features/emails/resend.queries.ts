@@ -6,7 +6,7 @@ export interface ResendableMail {
   readonly accepted: readonly string[];
 }
 
-/** @returns the request of a mail that failed or is unknown, or undefined when there is none, or none any more. */
+/** @returns the request of a mail that failed or is unknown, or undefined when there is none, or no longer one. */
 export async function findResendable(
   db: pg.Pool,
   orgId: string,

@@ -46,7 +46,7 @@ export function sealRequest(
 
 const toContext = (id: string, attachment: number, piece: number): string => `${id} ${attachment} ${piece}`;
 
-/** Encrypts attachments one piece at a time, each in a turn of the event loop of its own. */
+/** Encrypts attachments one piece at a time, each in a separate turn of the event loop. */
 export async function* sealAttachments(
   cipher: MailCipher,
   id: string,

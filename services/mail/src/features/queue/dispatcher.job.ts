@@ -53,7 +53,7 @@ export function createDispatcher(deps: {
     },
   });
 
-  /** Returns a mail to the queue whose attempt was given up before the message was begun. */
+  /** Returns a mail to the queue whose attempt was abandoned before the message was begun. */
   async function release({ id, claim: number }: ClaimedMail, { isBegun }: InFlight): Promise<void> {
     if (isBegun) journal.release({ id, claim: number });
     else

@@ -21,7 +21,7 @@ import {
  */
 
 /**
- * A replica that dies holds up the codes that it has claimed this long. Until the message of a code is begun, its lease is
+ * A replica that dies delays the codes that it has claimed this long. Until the message of a code is begun, its lease is
  * renewed three times in that time: should the machine be too busy even for that, another replica claims the code, and the
  * write of this one's beginning fails, so it is not sent twice. From the beginning of the message on, the lease is that of
  * any other mail. It is twice as long with each further attempt: on a machine that is always that busy, codes would
@@ -397,7 +397,7 @@ export const MAX_UNKNOWN_ATTEMPTS = 2;
 
 /**
  * Ends the claims of replicas that died. What may have reached an SMTP server is unknown; the rest is queued again, or
- * deleted when its caller was waiting: nobody was told that it would be sent.
+ * deleted when its caller was waiting: no response said that it would be sent.
  */
 export async function expireLeases(db: pg.Pool): Promise<ExpiredLeases> {
   const { rows } = await db.query<ExpiredLeases>(`

@@ -107,7 +107,7 @@ export async function findIdsBefore(
   limit: number,
 ): Promise<FoundIds> {
   const rest = { ...filter, beforeId: cursor < filter.beforeId ? cursor : filter.beforeId };
-  // One more tells whether there is a next page.
+  // One more row shows whether there is a next page.
   const matches = await findMatchingIds(db, rest, 0, limit + 1);
   const ids = matches.slice(0, limit);
   if (matches.length > limit) return { ids, nextCursor: ids.at(-1) ?? null };

@@ -16,7 +16,7 @@ export interface TokenRow {
   /** Why the last request failed, after the last one that did not. */
   readonly problem: string | null;
   readonly failedAt: Date | null;
-  /** Identifies a claim: it is given up only by the replica that has it. */
+  /** Identifies a claim: only the replica that has it releases it. */
   readonly fetchingUntil: Date | null;
   readonly isFetching: boolean;
 }
@@ -107,7 +107,7 @@ export async function storeToken(
   ]);
 }
 
-/** Stores why there is no token, and gives up the claim, unless another replica has it now. */
+/** Stores why there is no token, and releases the claim, unless another replica has it now. */
 export async function storeTokenProblem(
   db: pg.Pool,
   { orgId, fingerprint }: TokenKey,

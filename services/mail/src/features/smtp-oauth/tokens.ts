@@ -49,7 +49,7 @@ type OauthConfiguration = SmtpConfiguration & { readonly username: string; reado
 export const usesOauth = (configuration: SmtpConfiguration): configuration is OauthConfiguration =>
   configuration.oauth !== undefined;
 
-/** @param secret - this service's secret. With another one, tokens are requested anew with what is configured. */
+/** @param secret - this service's secret. With another one, tokens are requested again with what is configured. */
 export function createSmtpTokens(deps: {
   readonly pool: pg.Pool;
   readonly cipher: MailCipher;
