@@ -1,22 +1,23 @@
 #!/usr/bin/env node
-// Compiles templates/*.mjml and *.txt, with the texts of each language, to src/generated/templates.ts: functions that
-// join literals and escaped values. MJML takes 60 MB and 250 ms to load, so it is needed here and never where mails are sent.
+// Compiles the layouts templates/*.mjml and *.txt, with the texts of each language, to src/generated/templates.ts:
+// functions that join literals and escaped values. MJML takes 60 MB and 250 ms to load, so it is needed here and never where mails are sent.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import mjml2html from 'mjml';
 
-const names = [
-  'loginWithOTP',
-  'resetPassword',
-  'accountCreation',
-  'appuserInvite',
-  'suspiciousLoginAttempt',
-  'smtpServerChanged',
-  'tokenAlert',
-  'passwordChanged',
-  'tokenExpiring',
-  'crawlFailures',
-];
+/** The layout of each template. */
+const layoutNames = {
+  loginWithOTP: 'code',
+  resetPassword: 'link',
+  accountCreation: 'link',
+  appuserInvite: 'link',
+  suspiciousLoginAttempt: 'event',
+  passwordChanged: 'event',
+  smtpServerChanged: 'event',
+  tokenAlert: 'event',
+  tokenExpiring: 'event',
+  crawlFailures: 'event',
+};
 const languages = ['en', 'de'];
 const file = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 const slots = new Set();
@@ -99,7 +100,7 @@ function toExpression(source) {
     } else if (itemSlot) expression += ` + item.${itemSlot}`;
     else if (condition) {
       ends.push(` : '')`);
-      expression += ` + (v.${condition} !== '' ? ''`;
+      expression += ` + (v.${condition}.length > 0 ? ''`;
     } else if (token === '{{else}}') {
       ends.splice(-1, 1, ')');
       expression += ` : ''`;
@@ -112,7 +113,7 @@ function toExpression(source) {
   return expression;
 }
 
-async function compile(name) {
+async function readLayout(name) {
   const path = file(`templates/${name}.mjml`);
   const { html, errors } = await mjml2html(await readFile(path, 'utf8'), {
     filePath: path,
@@ -124,65 +125,87 @@ async function compile(name) {
   });
   if (errors.length > 0) throw new Error(errors.map((error) => error.formattedMessage).join('\n'));
   const colored = Object.entries(COLORS).reduce((all, [color, slot]) => all.replaceAll(color, slot), html);
-  return {
-    name,
-    html: normalizeTags(colored),
-    text: await readFile(file(`templates/${name}.txt`), 'utf8'),
-  };
+  return { html: normalizeTags(colored), text: await readFile(file(`templates/${name}.txt`), 'utf8') };
 }
+
+const toFunction = (text) => `(v) => ${toExpression(text)}`;
+const toPlain = (text, texts) => toFunction(fill(text, texts, (value) => value));
+const toObject = (entries) => `{${entries.map(([key, source]) => `${key}: ${source},\n`).join('')}}`;
+const mapObject = (object, map) =>
+  toObject(Object.entries(object).map(([key, value]) => [key, map(value, key)]));
 
 /** @returns the source of the functions of one template in one language. */
-function toSource({ name, html, text }, language, { common, [name]: own }) {
-  const texts = { ...common, ...own, language };
+function toSource(name, { html, text }, language, { common, templates }) {
+  const texts = { ...common, ...templates[name], language };
   const filled = fill(html, texts, escapeHtml);
-  if (/[^\n\r\t\x20-\x7e]/.test(filled)) throw new Error(`${name}.mjml must be ASCII: write entities`);
-  const plain = fill(text, texts, (value) => value);
-  return `    ${name}: {
-      subject: (v) => ${toExpression(fill('{{subject}}', texts, (value) => value))},
-      html: (v) => ${toExpression(wrap(filled))},
-      text: (v) => ${toExpression(plain)},
-    },
-`;
+  if (/[^\n\r\t\x20-\x7e]/.test(filled)) throw new Error(`${name} must be ASCII: write entities`);
+  return toObject([
+    ['subject', toPlain('{{subject}}', texts)],
+    ['html', toFunction(wrap(filled))],
+    ['text', toPlain(text, texts)],
+  ]);
 }
 
-const layouts = [];
-for (const name of names) layouts.push(await compile(name));
-const compiled = [];
-for (const language of languages) {
-  const texts = JSON.parse(await readFile(file(`templates/texts/${language}.json`), 'utf8'));
-  compiled.push(
-    `  ${language}: {\n`,
-    ...layouts.map((layout) => toSource(layout, language, texts)),
-    '  },\n',
-  );
-}
-const toUnion = (set) =>
-  [...set]
+const layouts = {};
+for (const name of new Set(Object.values(layoutNames))) layouts[name] = await readLayout(name);
+const byLanguage = {};
+for (const language of languages)
+  byLanguage[language] = JSON.parse(await readFile(file(`templates/texts/${language}.json`), 'utf8'));
+const forEachLanguage = (map) => mapObject(byLanguage, map);
+const templateSources = forEachLanguage((texts, language) =>
+  mapObject(layoutNames, (layout, name) => toSource(name, layouts[layout], language, texts)),
+);
+const noticeSources = forEachLanguage(({ common, notices }) =>
+  mapObject(notices, (notice) => mapObject(notice, (text) => toPlain(text, common))),
+);
+const stateSources = forEachLanguage(({ common, states }) =>
+  mapObject(states, (text) => toPlain(text, common)),
+);
+const toNames = (names) =>
+  `[${[...names]
     .toSorted((a, b) => a.localeCompare(b))
     .map((name) => `'${name}'`)
-    .join(' | ');
+    .join(', ')}] as const`;
 const source = `// Made by scripts/compile-templates.mjs from templates/. Do not edit.
 
-export type Slot = ${toUnion(slots)};
-export type List = ${toUnion(lists)};
-export type ItemSlot = ${toUnion(itemSlots)};
+export const slots = ${toNames([...slots].filter((name) => !lists.has(name)))};
+export type Slot = (typeof slots)[number];
+const lists = ${toNames(lists)};
+const itemSlots = ${toNames(itemSlots)};
+export type Item = Readonly<Record<(typeof itemSlots)[number], string>>;
 
 /** The values of a template. A list is a part that is repeated for each of its items. */
 export type TemplateValues = Readonly<Record<Slot, string>> &
-  Readonly<Record<List, readonly Readonly<Record<ItemSlot, string>>[]>>;
+  Readonly<Record<(typeof lists)[number], readonly Item[]>>;
+
+type Text = (v: TemplateValues) => string;
 
 interface CompiledTemplate {
-  readonly subject: (v: TemplateValues) => string;
+  readonly subject: Text;
   /** The values must be escaped for HTML. */
-  readonly html: (v: TemplateValues) => string;
-  readonly text: (v: TemplateValues) => string;
+  readonly html: Text;
+  readonly text: Text;
 }
 
 export const languages = [${languages.map((language) => `'${language}'`).join(', ')}] as const;
 export type Language = (typeof languages)[number];
 
-export const compiledTemplates = {
-${compiled.join('')}} as const satisfies Record<Language, Record<string, CompiledTemplate>>;
+export const compiledTemplates = ${templateSources} as const satisfies Record<Language, Record<string, CompiledTemplate>>;
+
+export const noticeCodes = ${toNames(Object.keys(byLanguage.en.notices))};
+export type NoticeCode = (typeof noticeCodes)[number];
+
+/** The headline of an event, what happened, and what to do. */
+export interface NoticeTexts {
+  readonly headline?: Text;
+  readonly message?: Text;
+  readonly advice?: Text;
+}
+export const noticeTexts: Readonly<Record<Language, Readonly<Record<NoticeCode, NoticeTexts>>>> = ${noticeSources};
+
+export const stateCodes = ${toNames(Object.keys(byLanguage.en.states))};
+export type StateCode = (typeof stateCodes)[number];
+export const stateTexts: Readonly<Record<Language, Readonly<Record<StateCode, Text>>>> = ${stateSources};
 `;
 await mkdir(file('src/generated'), { recursive: true });
 await writeFile(file('src/generated/templates.ts'), source);

@@ -5,7 +5,8 @@ import { platformActor } from '../base/caller/actor.js';
 import { findChanges } from '../audit/changes.js';
 import { insertAuditEntry } from '../audit/queries.js';
 import { deleteSecrets } from '../mails/one-time-secrets/queries.js';
-import { notifyByCommand, REQUIREMENT_LIFTED } from '../sign-in/identity-provider/notices.js';
+import { notifyByCommand } from '../sign-in/identity-provider/notices.js';
+import type { Alert } from '../mails/alerts/limited-alerts.js';
 import { notifyOfCommand } from '../members/operator-notices/notify.js';
 import {
   isProviderRequired,
@@ -17,8 +18,6 @@ import { emailTaken } from '../members/members/errors.js';
 import { type Account, findUserByEmail, insertUser, setAdministrator } from '../members/members/queries.js';
 import { normaliseEmail } from '../members/members/service.js';
 import { findOrganisations, lockOrganisation } from '../members/organisation/queries.js';
-
-const ADDED = 'Your organisation has another administrator';
 
 /** The number of organisations that the error lists when one has to be chosen. */
 const MAX_LISTED = 20;
@@ -79,11 +78,11 @@ export async function makeAdministrator(
     if (!(await isProviderRequired(tx, userId)) || !(await releaseRequirement(tx, orgId, at))) return;
     const entry = { ...byCommand, orgId, subjectId: orgId } as const;
     await insertAuditEntry(tx, { ...entry, action: 'identity_provider.requirement_lifted' });
-    await notifyByCommand(tx, orgId, 'requirementLifted', REQUIREMENT_LIFTED, at);
+    await notifyByCommand(tx, orgId, { notice: 'requirementLifted' }, at);
   }
 
-  const notify = (tx: Transaction, orgId: string, userId: string, headline: string, what: string) =>
-    notifyOfCommand(tx, { orgId, userId, topic: 'administrator-by-command', headline, what, at });
+  const notify = (tx: Transaction, orgId: string, userId: string, alert: Alert) =>
+    notifyOfCommand(tx, { orgId, userId, topic: 'administrator-by-command', alert, at });
 
   async function change(tx: Transaction, { id, orgId, role }: Account): Promise<AdministratorResult> {
     await lockOrganisation(tx, orgId);
@@ -104,10 +103,11 @@ export async function makeAdministrator(
       action: 'password.changed',
       detail: { sessionsEnded: String(sessionsEnded) },
     });
-    const what = `${email} has a new password, and all their sessions were ended.`;
-    await (role === 'admin'
-      ? notify(tx, orgId, id, 'The password of an administrator was changed', what)
-      : notify(tx, orgId, id, ADDED, `${email} is an administrator now. ${what}`));
+    const alert: Alert =
+      role === 'admin'
+        ? { notice: 'administratorPasswordChanged', email }
+        : { notice: 'administratorAdded', email, hasNewPassword: 'yes' };
+    await notify(tx, orgId, id, alert);
     return { orgId, userId: id, isNew: false, sessionsEnded };
   }
 
@@ -122,7 +122,7 @@ export async function makeAdministrator(
       action: 'user.created',
       changes: findChanges(undefined, user, ['email', 'fullName', 'role']),
     });
-    await notify(tx, orgId, user.id, ADDED, `${email} is an administrator now.`);
+    await notify(tx, orgId, user.id, { notice: 'administratorAdded', email });
     return { orgId, userId: user.id, isNew: true, sessionsEnded: 0 };
   }
 

@@ -39,8 +39,7 @@ export async function removeMember(
     await notifyOfCommand(tx, {
       orgId,
       topic: 'member-removed-by-command',
-      headline: 'A member of your organisation was removed',
-      what: `${email} was removed, and all their sessions and tokens have ended.`,
+      alert: { notice: 'memberRemovedByOperator', email },
       at,
     });
     return orgId;

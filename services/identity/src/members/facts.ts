@@ -3,7 +3,7 @@ import { type App, type Clock, DAY_MS } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { insertReportedEntries } from '../audit/queries.js';
 import { bearer, errorResponses } from '../base/openapi.js';
-import { type NoticedCrawl, toCrawlDetail } from '../mails/outbox/crawl-emails.js';
+import { type NoticedCrawl, toCrawlDetail } from '../mails/outbox/crawl-notices.js';
 import type { Outbox } from '../mails/outbox/outbox.js';
 import type { Prisma, Transaction } from '../resources.js';
 import { findAdministrators } from './organisation/administration.js';

@@ -15,7 +15,6 @@ import { type Caller, toActor } from '../base/caller/actor.js';
 import { isSessionOpen } from '../base/open-session.js';
 import { runInTransaction } from '../base/transaction.js';
 import { isNarrower, readAllowList } from '../credentials/allow-lists/ranges.js';
-import { describeCreation, describeManyCreations } from '../mails/alerts/alerts.js';
 import { ALERTS_PER_HOUR, limitAlert, type LimitedAlert } from '../mails/alerts/limited-alerts.js';
 import { storeAlert } from '../mails/alerts/queries.js';
 import { findAdministrators, lockAdministration } from '../members/organisation/administration.js';
@@ -192,7 +191,7 @@ export async function insertToken(
 async function composeAlert(
   { prisma, outbox }: Pick<TokenContext, 'prisma' | 'outbox'>,
   caller: Caller,
-  { owner, accountName, ...token }: TokenRequest,
+  { owner, accountName = '', name, scopes }: TokenRequest,
   { createdAt, expiresAt }: { readonly createdAt: Date; readonly expiresAt: Date | null },
 ): Promise<LimitedAlert> {
   const recipients = owner.isServiceAccount ? await findAdministrators(prisma, caller.orgId) : [owner];
@@ -201,8 +200,17 @@ async function composeAlert(
     causedBy: owner.isServiceAccount ? caller.orgId : owner.id,
     recipients: recipients.map(({ id }) => id),
     tokenOwnerId: owner.isServiceAccount ? null : owner.id,
-    alert: describeCreation(token, expiresAt, { accountName, creator: caller }),
-    summary: describeManyCreations(ALERTS_PER_HOUR, accountName),
+    alert: {
+      notice: 'tokenCreated',
+      name,
+      account: accountName,
+      scopes: scopes.join(', '),
+      by: `${caller.fullName} (${caller.email})`,
+      ...(expiresAt
+        ? { state: 'expires', expiresAt: expiresAt.toISOString().slice(0, 10) }
+        : { state: 'neverExpires' }),
+    },
+    summary: { notice: 'manyTokensCreated', account: accountName, limit: String(ALERTS_PER_HOUR) },
     client: caller.client,
     isMerged: true,
     at: createdAt,

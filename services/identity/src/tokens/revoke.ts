@@ -2,7 +2,6 @@ import type pg from 'pg';
 import { auditIdPrefix } from '../audit/queries.js';
 import { type AccountCaller, getUserAgent } from '../base/caller/actor.js';
 import { runInTransaction } from '../base/transaction.js';
-import { describeRevocation } from '../mails/alerts/alerts.js';
 import { limitAlert, type LimitedAlert } from '../mails/alerts/limited-alerts.js';
 import { storeAlert } from '../mails/alerts/queries.js';
 import type { TokenContext } from './context.js';
@@ -282,7 +281,13 @@ export async function revokeToken(
             causedBy: `${caller.userId}:${token.ownerId}`,
             recipients: [token.ownerId],
             tokenOwnerId: token.ownerId,
-            alert: describeRevocation(token, caller, reason),
+            alert: {
+              notice: 'tokenRevoked',
+              name: token.name,
+              by: `${caller.fullName} (${caller.email})`,
+              ...(token.count > 1 && { descendants: String(token.count - 1) }),
+              reason: reason ?? '',
+            },
             client: caller.client,
             at,
           }),

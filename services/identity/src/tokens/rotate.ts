@@ -6,7 +6,6 @@ import { insertAuditEntry } from '../audit/queries.js';
 import { type Caller, toActor } from '../base/caller/actor.js';
 import { runInTransaction } from '../base/transaction.js';
 import { isNarrower, readAllowList } from '../credentials/allow-lists/ranges.js';
-import { describeManyRotations, describeRotation } from '../mails/alerts/alerts.js';
 import { ALERTS_PER_HOUR, limitAlert, type LimitedAlert } from '../mails/alerts/limited-alerts.js';
 import { storeAlert } from '../mails/alerts/queries.js';
 import type { TokenContext } from './context.js';
@@ -161,8 +160,8 @@ const composeAlert = (
     causedBy: userId,
     recipients: [userId],
     tokenOwnerId: userId,
-    alert: describeRotation(name),
-    summary: describeManyRotations(ALERTS_PER_HOUR),
+    alert: { notice: 'tokenRotated', name, state: 'rotated' },
+    summary: { notice: 'manyTokensRotated', limit: String(ALERTS_PER_HOUR) },
     client,
     isMerged: true,
     at: createdAt,

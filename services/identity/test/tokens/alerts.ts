@@ -45,7 +45,7 @@ export async function startAlerts() {
         .mailsTo(email)
         .filter(
           ({ subject = '', text }) =>
-            !/access tokens? (was|were) (created|rotated)$/.test(subject) && text?.includes(`"${name}"`),
+            !/access tokens? (was|were) (created|rotated)$/.test(subject) && text?.includes(`“${name}”`),
         ),
   };
 }

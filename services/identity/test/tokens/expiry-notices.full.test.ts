@@ -31,7 +31,7 @@ test('a token is mailed about 14, 7 and 1 days before it expires and afterwards,
     now = start + day * DAY_MS;
     for (let turn = 0; turn < 2; turn += 1) await Promise.all(replicas.map((job) => job.run()));
     const { rowCount } = await platform.identity.db.query(
-      `delete from outgoing_mails where kind = 'token_expiring' and user_id = $1 and detail->>'headline' like '%"CI"%'`,
+      `delete from outgoing_mails where kind = 'token_expiring' and user_id = $1 and detail->>'name' = 'CI'`,
       [member.id],
     );
     if (rowCount) days.push(day * 10 + rowCount);
@@ -58,7 +58,7 @@ test('the notices of a day are one mail per person, with the tokens that expire 
   expect(mail.text).not.toMatch(/muted|later|long expired|for five days|of another/);
   expect(mail.text).toContain('/account/tokens\n');
   expect(mail.html).toContain('in two weeks');
-  await platform.mailTo(other.email, /^The access token "of another" expires soon$/);
+  await platform.mailTo(other.email, /^The access token “of another” expires soon$/);
   // What is due later on the same day waits for the digest of the next.
   await insertToken('late', 6.5);
   await createReplica(platform, () => now).run();
@@ -67,10 +67,10 @@ test('the notices of a day are one mail per person, with the tokens that expire 
   await createReplica(platform, () => now + DAY_MS).run();
   // It is not due before tomorrow.
   const { rows } = await platform.identity.db.query(
-    `delete from outgoing_mails where user_id = $1 returning detail->>'headline' as headline`,
+    `delete from outgoing_mails where user_id = $1 returning detail->>'notice' as notice, detail->>'name' as name`,
     [member.id],
   );
-  expect(rows).toEqual([{ headline: 'The access token "late" expires soon' }]);
+  expect(rows).toEqual([{ notice: 'tokensExpire', name: 'late' }]);
   const shown = await platform.identity.call('GET', `${path}/${muted}`, { token: member.session });
   expect(shown.body.token.noticesMuted).toBe(true);
 });
@@ -83,14 +83,11 @@ test('administrators are told about the tokens of service accounts, with their o
   const now = Date.now();
   await Promise.all([createReplica(platform, () => now).run(), createReplica(platform, () => now).run()]);
   const mail = await platform.mailTo(administrator.email, /^2 access tokens expire soon$/);
-  expect(mail.text).toContain('deploy (service account deployer)');
+  expect(mail.text).toContain('deploy\n  service account deployer, expires on ');
   // The own tokens are among those of the organisation.
   expect(mail.text).toContain('/organisation/tokens\n');
-  await platform.mailTo(
-    'admin@example.com',
-    /^The access token "deploy \(service account deployer\)" expires soon$/,
-  );
-  const ofMember = await platform.mailTo(member.email, /^The access token "of a member" expires soon$/);
+  await platform.mailTo('admin@example.com', /^The access token “deploy” expires soon$/);
+  const ofMember = await platform.mailTo(member.email, /^The access token “of a member” expires soon$/);
   expect(ofMember.text).toContain('/account/tokens\n');
   await platform.drained();
   for (const email of [administrator.email, 'admin@example.com', member.email])
@@ -143,5 +140,5 @@ test('a digest arrives whatever the names of its tokens, which are cut to what t
   await createReplica(platform, Date.now).run();
   const mail = await platform.mailTo(member.email, /^2 access tokens /);
   expect(mail.text).toContain('\u{1F600}'.repeat(50));
-  await platform.mailTo(administrator.email, /^The access token "\u{1F600}{20,}…" expires soon$/u);
+  await platform.mailTo(administrator.email, /^The access token “\u{1F600}{20,}…” expires soon$/u);
 });

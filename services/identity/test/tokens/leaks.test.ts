@@ -51,7 +51,7 @@ test('of 1,000 reported tokens the one that is alive is revoked, and owner and a
   for (const [email, page] of pages) {
     const mail = await platform.mailTo(email, /^A leaked access token was revoked$/);
     expect(mail.text).toContain(page);
-    expect(mail.text).toContain('"leaked" of Ada Member');
+    expect(mail.text).toContain('“leaked” of Ada Member');
     expect(mail.text).not.toContain(token.accessToken.slice(4, 60));
   }
   // A second report changes nothing, and looks the same.

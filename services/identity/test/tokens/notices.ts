@@ -75,7 +75,7 @@ export function createReplica(platform: Platform, now: () => number) {
 export const readDigests = (platform: Platform, email: string): string[] =>
   platform
     .mailsTo(email)
-    .filter(({ text = '' }) => text.includes('What uses these access tokens'))
+    .filter(({ text = '' }) => text.includes('Requests with these access tokens'))
     .map(({ subject }) => subject ?? '');
 
 /** Starts another replica, as a process that can be killed. */

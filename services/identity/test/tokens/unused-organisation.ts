@@ -54,10 +54,10 @@ export async function createOrganisation(identity: IdentityUnderTest) {
         [tokenId, new Date(at)],
       ),
     /** Returns the lines of the digests that are waiting to be sent, and deletes them. */
-    async takeDigests(): Promise<{ userId: string; tokens: { name: string; end: string }[] }[]> {
+    async takeDigests(): Promise<{ userId: string; tokens: Record<string, string>[] }[]> {
       const { rows } = await db.query<{ user_id: string; tokens: string }>(
         `delete from outgoing_mails where kind = 'token_expiring' and user_id in (select id from users where org_id = $1)
-         returning user_id, detail->>'tokens' as tokens`,
+         returning user_id, detail->>'items' as tokens`,
         [orgId],
       );
       return rows.map(({ user_id: userId, tokens }) => ({ userId, tokens: JSON.parse(tokens) }));

@@ -146,13 +146,19 @@ test('a request can name another SMTP server without changing that of the organi
   }
 });
 
+test('a notice that this version does not know yet is refused like an unknown template', async () => {
+  const body = emailBody({ emailTemplateType: 'tokenAlert', templateData: { notice: 'ofTomorrow' } });
+  const refused = await send(mint('SEND_MAIL'), { orgId, ...body });
+  expect(refused).toMatchObject({ status: 400, body: { error: { code: 'UNKNOWN_TEMPLATE' } } });
+});
+
 test('what the platform itself sends is never suppressed', async () => {
   await suppress('gone@example.com');
   const count = smtp.accepted.length;
   for (const fields of [
     { emailTemplateType: 'passwordChanged' },
     { emailTemplateType: 'suspiciousLoginAttempt' },
-    { emailTemplateType: 'tokenAlert', templateData: { headline: 'A token', message: 'It was used.' } },
+    { emailTemplateType: 'tokenAlert', templateData: { notice: 'tokenReused', name: 'CI' } },
   ]) {
     const body = emailBody({ sendEmailTo: ['gone@example.com'], ...fields });
     expect((await send(mint('SEND_MAIL'), { orgId, ...body })).status).toBe(200);

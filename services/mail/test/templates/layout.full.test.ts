@@ -21,10 +21,10 @@ const data = {
   device: 'Firefox on Linux',
   ipAddress: '192.0.2.1',
   changedBy: 'Grace',
-  server: 'smtp.example.com:587',
-  headline: 'A token was used twice',
-  message: 'The token ci was used from two addresses.',
-  items: [{ name: 'ci', end: 'ends tomorrow' }],
+  newServer: 'smtp.example.com:587',
+  notice: 'tokenReused',
+  name: 'ci',
+  items: [{ name: 'ci', state: 'neverExpires' }],
 };
 
 function render(type: InternalTemplateType): string {

@@ -33,23 +33,32 @@ export const SITE_PREFIX = { ipv4: 24, ipv6: 48 } as const;
 const MAX_USER_AGENT_LENGTH = 512;
 const MAX_FAMILY_LENGTH = 60;
 
-/** Returns the program's name without its version, and the operating system, such as "Firefox on Windows". */
-export function toDeviceName(userAgent: string | undefined): string {
+/** @returns the program's name without its version, and the operating system, as far as they are known. */
+function parseDevice(userAgent: string | undefined): { readonly name?: string; readonly system?: string } {
   const text = userAgent?.slice(0, MAX_USER_AGENT_LENGTH).trim();
-  if (!text) return 'unknown';
+  if (!text) return {};
   const { browser, os } = Bowser.parse(text);
   // Programs other than browsers put their name first: `curl/8.5.0`.
-  const name = browser.name || (/^[\w.-]+/.exec(text)?.[0] ?? 'unknown');
-  return (os.name ? `${name} on ${os.name}` : name).slice(0, MAX_FAMILY_LENGTH);
+  const name = browser.name || /^[\w.-]+/.exec(text)?.[0];
+  return { ...(name && { name }), ...(os.name && { system: os.name }) };
 }
 
-/** Formats a time to the minute, which is precise enough for a person to recognise it. */
-const describeTime = (at: Date): string => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+/** Returns the device's name, such as "Firefox on Windows". */
+export function toDeviceName(userAgent: string | undefined): string {
+  const { name = 'unknown', system } = parseDevice(userAgent);
+  return (system ? `${name} on ${system}` : name).slice(0, MAX_FAMILY_LENGTH);
+}
 
-/** Describes when and from where a request came, for use in a mail. */
+/** Describes a device in any language, such as "Firefox (Windows)"; an unknown one is empty. */
+function describeDevice(userAgent: string | undefined): string {
+  const { name, system } = parseDevice(userAgent);
+  return (name && system ? `${name} (${system})` : (name ?? system ?? '')).slice(0, MAX_FAMILY_LENGTH);
+}
+
+/** Describes when and from where a request came, for use in a mail, whose language has words for the time. */
 export const describeRequest = (client: Pick<ClientAddress, 'address' | 'userAgent'>, at: Date) => ({
-  time: describeTime(at),
-  device: toDeviceName(client.userAgent),
+  time: at.toISOString(),
+  device: describeDevice(client.userAgent),
   ipAddress: client.address.slice(0, 64),
 });
 

@@ -1,13 +1,18 @@
 import { type ClientAddress, describeRequest } from '../../base/caller/client.js';
-import type { TokenPage } from '../outbox/token-emails.js';
+import type { NoticeCode } from '../outbox/email-request.js';
+import type { NoticePage } from '../outbox/notice-emails.js';
 import type { Outbox } from '../outbox/outbox.js';
-import { type Alert, describeMany } from './alerts.js';
 
 /*
  * An account causes so many alerts of a kind an hour: they are mailed one by one, and one more says that there are others.
  * So nobody can fill the outbox, and what somebody causes on purpose hides no alert of another kind. [PAT-35]
  */
 export const ALERTS_PER_HOUR = 10;
+
+/** What an alert reports, and the facts that the mail service puts into words. One that is merged has a `state`, too. */
+export interface Alert extends Record<string, string> {
+  readonly notice: NoticeCode;
+}
 
 export interface AlertRequest {
   readonly recipients: readonly string[];
@@ -40,18 +45,24 @@ export interface LimitedAlert {
 }
 
 /** Returns the page of the console on which the recipient sees the tokens. */
-const findTokenPage = (userId: string, ownerId: string | null | undefined): TokenPage | undefined =>
+const findTokenPage = (userId: string, ownerId: string | null | undefined): NoticePage | undefined =>
   ownerId === undefined ? undefined : ownerId === userId ? 'own' : 'organisation';
 
 export function limitAlert(outbox: Pick<Outbox, 'isEnabled' | 'toRow'>, request: AlertRequest): LimitedAlert {
   const { recipients, alert, topic, causedBy, client, at, reportsTheft = false, isMerged = false } = request;
   const countKey = `alerts:${topic}:${causedBy}`;
   if (!outbox.isEnabled) return { mails: null, summaries: null, countKey };
-  const toMails = (text: Alert, mergeKey: string | undefined): string => {
+  const moreAlerts: Alert = {
+    ...alert,
+    notice: 'moreAlerts',
+    topic: alert.notice,
+    limit: String(ALERTS_PER_HOUR),
+  };
+  const toMails = (facts: Alert, mergeKey: string | undefined): string => {
     const mail = { kind: 'token_alert', requestId: client?.requestId ?? null, reportsTheft } as const;
     const rows = recipients.map((userId) => {
       const page = findTokenPage(userId, request.tokenOwnerId);
-      const detail = { ...text, ...(page && { page }), ...(client && describeRequest(client, at)) };
+      const detail = { ...facts, ...(page && { page }), ...(client && describeRequest(client, at)) };
       return outbox.toRow(
         { ...mail, to: { userId }, detail, ...(mergeKey !== undefined && { mergeKey }) },
         at,
@@ -61,7 +72,7 @@ export function limitAlert(outbox: Pick<Outbox, 'isEnabled' | 'toRow'>, request:
   };
   return {
     mails: toMails(alert, isMerged ? topic : undefined),
-    summaries: toMails(request.summary ?? describeMany(alert, ALERTS_PER_HOUR), undefined),
+    summaries: toMails(request.summary ?? moreAlerts, undefined),
     countKey,
   };
 }

@@ -17,7 +17,7 @@ const insertAlert = `
   )
   select`;
 
-/** Stores an alert in the transaction of what it tells about. */
+/** Stores an alert in the transaction of what it reports. */
 export async function storeAlert(
   db: Pick<Transaction, '$executeRawUnsafe'> | { query(text: string, values: unknown[]): Promise<unknown> },
   { mails, summaries, countKey }: LimitedAlert,

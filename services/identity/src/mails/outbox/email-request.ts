@@ -4,20 +4,13 @@ import type { Addressee } from './queries.js';
 /** The body of the mail service's route for services. */
 export type SendEmailRequest = CallInput<MailInternalOperations['sendEmailForOrganisation']>['body'];
 
-/** A line of the template `tokenExpiring`. */
-export interface EndingToken {
-  readonly name: string;
-  /** The end of the token, and its cause, in words. */
-  readonly end: string;
-}
+/** What an alert or a digest reports. The mail service has words for it, in the language of the mail. */
+export type NoticeCode = NonNullable<SendEmailRequest['templateData']['notice']>;
 
 /** A whole SMTP configuration including the password. It is only ever stored sealed. */
 export type SmtpSnapshot = NonNullable<SendEmailRequest['smtp']>;
 
 const MAX_TEXT_LENGTH = 200;
-
-/** The language of alerts and digests, whose headlines and sentences identity itself composes: a mail has one language. */
-export const COMPOSED_LANGUAGE = 'en';
 
 /** Replaces control characters, which the mail service rejects: a name that contains one must not prevent the mail. */
 export const asLine = (text: string, maxLength = MAX_TEXT_LENGTH): string =>
@@ -33,7 +26,7 @@ export type EmailRecipient = Pick<Addressee, 'orgId' | 'email' | 'fullName'> & {
 
 export const toEmail = (
   { orgId, email, fullName, organisation }: EmailRecipient,
-  message: Pick<SendEmailRequest, 'emailTemplateType' | 'subject' | 'templateData' | 'language'>,
+  message: Pick<SendEmailRequest, 'emailTemplateType' | 'templateData'>,
 ): SendEmailRequest => ({
   orgId,
   sendEmailTo: [email],

@@ -13,7 +13,7 @@ export interface MailRequest {
   readonly detail?: Readonly<Record<string, string>>;
   /** The id of the request that causes the mail, which is passed to the mail service as `x-request-id`. */
   readonly requestId: string | null;
-  /** Whether the mail tells about a possible theft: it is sent before all others. */
+  /** Whether the mail reports a possible theft: it is sent before all others. */
   readonly reportsTheft?: boolean;
   /** The mail is held, and sent as one with those to the same person that have the same key by then. */
   readonly mergeKey?: string;
@@ -21,7 +21,7 @@ export interface MailRequest {
   readonly holdMs?: number;
 }
 
-/** So long, people create several tokens in a row. */
+/** People create several tokens in a row within this time. */
 const HOLD_MS = 60_000;
 
 /** Stores mails durably for the sending job, so that no response waits for the mail service. */

@@ -1,7 +1,7 @@
 import type { SecretBox } from '@platform/service-kit';
 import type { Prisma, Transaction } from '../../resources.js';
 import type { OneTimeSecrets } from '../one-time-secrets/service.js';
-import { mergeCrawls, toCrawlNoticeEmail } from './crawl-emails.js';
+import { mergeCrawls } from './crawl-notices.js';
 import type { SendEmailRequest } from './email-request.js';
 import {
   toAccountEmail,
@@ -9,10 +9,12 @@ import {
   toInvitationEmail,
   toPasswordChangedEmail,
   type LinkBase,
+  type MailDetail,
   toResetEmail,
   toSuspiciousLoginEmail,
 } from './emails.js';
 import { mergeAlerts } from './merge.js';
+import { toNoticeEmail } from './notice-emails.js';
 import { messageContext } from './outbox.js';
 import {
   type Addressee,
@@ -23,7 +25,6 @@ import {
   type OutgoingMail,
   saveMessage,
 } from './queries.js';
-import { toTokenAlertEmail, toTokenExpiringEmail } from './token-emails.js';
 
 /**
  * Composes the message of a mail once and stores it, so that each attempt sends the same bytes under the same
@@ -80,14 +81,12 @@ async function composeReset(
   return token === undefined ? undefined : toResetEmail(to, token, links, detail);
 }
 
-type Details = readonly OutgoingMail['detail'][];
-
 /** Merges the mails that are waiting with this one. @returns undefined when it has been merged into another one. */
-async function merge<T>(
+async function merge(
   tx: Transaction,
   mail: OutgoingMail,
-  mergeDetails: (details: Details) => T,
-): Promise<T | undefined> {
+  mergeDetails: (details: readonly MailDetail[]) => MailDetail,
+): Promise<MailDetail | undefined> {
   const waiting = await lockMergeable(tx, mail);
   if (!waiting.some(({ id }) => id === mail.id)) return undefined;
   await deleteMails(
@@ -110,13 +109,13 @@ async function compose(
   if (mail.kind === 'password_changed') return toPasswordChangedEmail(to, mail.detail, deps.links);
   if (mail.kind === 'token_alert') {
     const detail = mail.mergeKey === null ? mail.detail : await merge(tx, mail, mergeAlerts);
-    return detail && toTokenAlertEmail(to, detail, deps.links);
+    return detail && toNoticeEmail('tokenAlert', to, detail, deps.links);
   }
   if (mail.kind === 'crawl_notice') {
-    const crawls = await merge(tx, mail, mergeCrawls);
-    return crawls && toCrawlNoticeEmail(to, crawls, deps.links);
+    const detail = await merge(tx, mail, mergeCrawls);
+    return detail && toNoticeEmail('crawlFailures', to, detail, deps.links);
   }
-  if (mail.kind === 'token_expiring') return toTokenExpiringEmail(to, mail.detail, deps.links);
+  if (mail.kind === 'token_expiring') return toNoticeEmail('tokenExpiring', to, mail.detail, deps.links);
   // This kind is stored as a complete message.
   if (mail.kind === 'smtp_changed') return undefined;
   const hasPassword = to.passwordHash !== null;

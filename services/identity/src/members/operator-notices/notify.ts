@@ -1,7 +1,7 @@
 import type { Transaction } from '../../resources.js';
 import { findAdministrators } from '../organisation/administration.js';
 import { commandOutbox } from '../../mails/outbox/outbox.js';
-import { limitAlert } from '../../mails/alerts/limited-alerts.js';
+import { type Alert, limitAlert } from '../../mails/alerts/limited-alerts.js';
 import { storeAlert } from '../../mails/alerts/queries.js';
 
 /** A change that an operator has made in an organisation. */
@@ -11,8 +11,7 @@ export interface OperatorChange {
   readonly userId?: string;
   /** Changes of one topic are counted together (PAT-35). */
   readonly topic: string;
-  readonly headline: string;
-  readonly what: string;
+  readonly alert: Alert;
   readonly at: Date;
 }
 
@@ -21,10 +20,8 @@ export interface OperatorChange {
  * concerns an account is counted by itself, so that its owner is told however many others the operator changes.
  */
 export async function notifyOfCommand(tx: Transaction, change: OperatorChange): Promise<void> {
-  const { orgId, userId, topic, headline, what, at } = change;
-  const message = `${what} An operator of the platform did this. If it is unexpected, ask them.`;
+  const { orgId, userId, topic, alert, at } = change;
   const store = (causedBy: string, recipients: readonly string[]): Promise<void> => {
-    const alert = { headline, message };
     const request = { topic, causedBy, recipients, alert, client: null, at };
     return storeAlert(tx, limitAlert(commandOutbox, request), at);
   };

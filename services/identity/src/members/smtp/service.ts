@@ -59,17 +59,8 @@ interface SmtpChange {
   readonly present: SmtpSnapshot | undefined;
 }
 
-const describeServer = ({
-  host,
-  port,
-  fromEmail,
-}: Pick<SmtpSnapshot, 'host' | 'port' | 'fromEmail'>): string => `${host}:${port}, as ${fromEmail}`;
-
-function describeBefore(before: SmtpChange['before']): string {
-  if ('tls' in before) return describeServer(before);
-  const { host, port, fromEmail } = before;
-  return host === null ? 'removed earlier' : `${host}:${port}, as ${fromEmail} (removed earlier)`;
-}
+const describeServer = ({ host, port, fromEmail }: SmtpChange['before']): string =>
+  `${host}:${port} (${fromEmail})`;
 
 /**
  * Creates a message to each administrator through each of the two servers. Each message carries the configuration that
@@ -84,8 +75,8 @@ function toSmtpNotices(
   const detail = {
     changedBy: `${fullName} (${email})`,
     ...describeRequest(client, at),
-    oldServer: describeBefore(before),
-    newServer: present ? describeServer(present) : 'none: no mail is sent',
+    ...(before.host !== null && { oldServer: describeServer(before) }),
+    ...(present ? { newServer: describeServer(present) } : { notice: 'smtpServerRemoved' }),
   };
   return [old, present]
     .filter((smtp) => smtp !== undefined)

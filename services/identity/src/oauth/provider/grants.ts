@@ -6,7 +6,6 @@ import { platformActor } from '../../base/caller/actor.js';
 import { insertAuditEntry } from '../../audit/queries.js';
 import { revokeGrants } from '../connections/revoke.queries.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
-import { describeGrantReuse } from '../../mails/alerts/alerts.js';
 import { limitAlert } from '../../mails/alerts/limited-alerts.js';
 import { storeAlert } from '../../mails/alerts/queries.js';
 import type { GrantStore } from './adapter.js';
@@ -53,7 +52,7 @@ export function createGrantStore(deps: {
           topic: 'grant-reused',
           causedBy: userId,
           recipients: [userId],
-          alert: describeGrantReuse(await findClientName(tx, clientId)),
+          alert: { notice: 'grantReused', application: await findClientName(tx, clientId) },
           client: null,
           reportsTheft: true,
           at,

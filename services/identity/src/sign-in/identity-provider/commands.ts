@@ -6,7 +6,7 @@ import { findOrganisations, lockOrganisation } from '../../members/organisation/
 import { readDomain } from './domain.js';
 import { createChallenge, MAX_DOMAINS } from './domains.js';
 import { domainTaken, invalidDomain, noAdministratorLeft, tooManyDomains } from './errors.js';
-import { describeRemoved, describeVerified, notifyByCommand, REQUIREMENT_LIFTED } from './notices.js';
+import { notifyByCommand } from './notices.js';
 import {
   deleteVerifiedDomain,
   findDomain,
@@ -64,7 +64,7 @@ export async function verifyDomainByCommand(
       detail: { domain },
       at,
     });
-    await notifyByCommand(tx, orgId, 'domainVerified', describeVerified(domain), at);
+    await notifyByCommand(tx, orgId, { notice: 'domainVerified', domain }, at);
   });
 }
 
@@ -96,7 +96,7 @@ export async function releaseDomainByCommand(
       detail: { domain },
       at,
     });
-    await notifyByCommand(tx, orgId, 'domainRemoved', describeRemoved(domain), at);
+    await notifyByCommand(tx, orgId, { notice: 'domainRemoved', domain }, at);
     return orgId;
   });
 }
@@ -116,6 +116,6 @@ export async function liftRequirementByCommand({ prisma, clock }: CommandDeps, o
       reason: 'command',
       at,
     });
-    await notifyByCommand(tx, orgId, 'requirementLifted', REQUIREMENT_LIFTED, at);
+    await notifyByCommand(tx, orgId, { notice: 'requirementLifted' }, at);
   });
 }

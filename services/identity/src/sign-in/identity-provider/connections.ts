@@ -29,7 +29,10 @@ export function createConnections(deps: {
     tx: Transaction,
     caller: Caller,
     userId: string,
-    { kind, keptId }: { readonly kind: 'unlinked' | 'unlinkedOwn'; readonly keptId?: string },
+    {
+      kind,
+      keptId,
+    }: { readonly kind: 'providerUnlinked' | 'providerUnlinkedByOwner'; readonly keptId?: string },
   ): Promise<void> {
     const { orgId, client } = caller;
     const at = new Date(clock());
@@ -50,7 +53,7 @@ export function createConnections(deps: {
     async disconnect(caller: Caller, userId: string): Promise<void> {
       await prisma.$transaction(async (tx) => {
         await lockAdministration(tx, caller);
-        await unlink(tx, caller, userId, { kind: 'unlinked' });
+        await unlink(tx, caller, userId, { kind: 'providerUnlinked' });
         if (!(await hasAdministrator(tx, caller.orgId))) throw noAdministratorLeft();
       });
       outbox.wake();
@@ -77,7 +80,7 @@ export function createConnections(deps: {
         // Nobody requires the provider meanwhile.
         await lockOrganisation(tx, orgId);
         if (await isProviderRequired(tx, userId)) throw providerIsRequired();
-        await unlink(tx, caller, userId, { kind: 'unlinkedOwn', keptId: credentialId });
+        await unlink(tx, caller, userId, { kind: 'providerUnlinkedByOwner', keptId: credentialId });
       });
       outbox.wake();
     },

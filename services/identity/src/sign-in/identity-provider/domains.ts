@@ -17,7 +17,7 @@ import {
   recordNotFound,
   tooManyDomains,
 } from './errors.js';
-import { describeRemoved, describeVerified, notifyAdministrators } from './notices.js';
+import { notifyAdministrators } from './notices.js';
 import {
   deleteDomain,
   findDomain,
@@ -102,7 +102,7 @@ export function createDomains(deps: {
           throw domainTaken();
         if (!(await hasAdministrator(tx, orgId))) throw noAdministratorLeft();
         await record(tx, caller, 'identity_domain.verified', domain, at);
-        await notifyAdministrators(deps, tx, caller, 'domainVerified', describeVerified(domain), at);
+        await notifyAdministrators(deps, tx, caller, { notice: 'domainVerified', domain }, at);
         return { domain, challenge, verifiedAt: at };
       });
       outbox.wake();
@@ -119,7 +119,7 @@ export function createDomains(deps: {
         const at = new Date(clock());
         await record(tx, caller, 'identity_domain.removed', domain, at);
         if (!verifiedAt) return;
-        await notifyAdministrators(deps, tx, caller, 'domainRemoved', describeRemoved(domain), at);
+        await notifyAdministrators(deps, tx, caller, { notice: 'domainRemoved', domain }, at);
       });
       outbox.wake();
     },

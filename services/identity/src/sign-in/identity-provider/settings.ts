@@ -91,12 +91,13 @@ export function createProviderSettings(deps: ProviderSettingsDeps) {
       detail: { clientSecret, sessionsEnded: String(endedCount) },
       at: row.updatedAt,
     });
-    const what = [
-      `Issuer: ${row.issuer}.`,
-      row.isJustInTime ? 'People of the verified domains become members when they sign in.' : '',
-      row.isRequired ? 'Members of the verified domains can sign in with it only.' : '',
-    ].filter(Boolean);
-    await notifyAdministrators(deps, tx, caller, 'saved', what.join(' '), row.updatedAt);
+    const facts = {
+      notice: 'providerSaved',
+      issuer: row.issuer,
+      isJustInTime: row.isJustInTime ? 'yes' : '',
+      isRequired: row.isRequired ? 'yes' : '',
+    } as const;
+    await notifyAdministrators(deps, tx, caller, facts, row.updatedAt);
     return { identityProvider: toProvider(row), endedCount };
   }
 
@@ -159,7 +160,13 @@ export function createProviderSettings(deps: ProviderSettingsDeps) {
           detail: { sessionsEnded: String(count) },
           at,
         });
-        await notifyAdministrators(deps, tx, caller, 'removed', `It was ${before.issuer}.`, at);
+        await notifyAdministrators(
+          deps,
+          tx,
+          caller,
+          { notice: 'providerRemoved', issuer: before.issuer },
+          at,
+        );
         return count;
       });
       outbox.wake();

@@ -114,7 +114,7 @@ async function link(
     at,
   };
   await insertAuditEntry(tx, { ...entry, action: 'identity_provider.linked' });
-  await notifyMember(ctx, tx, account.id, 'linked', { client, at });
+  await notifyMember(ctx, tx, account.id, 'providerLinked', { client, at });
 }
 
 /**

@@ -49,7 +49,7 @@ export async function addFactor(
   };
   const entry = { orgId, subjectId: userId, actor, at, detail };
   await insertAuditEntry(tx, { ...entry, action: 'second_factor.enrolled' });
-  const notice = confirmed.factor === 'totp' ? 'enrolled' : 'passkeyEnrolled';
+  const notice = confirmed.factor === 'totp' ? 'authenticatorAdded' : 'passkeyAdded';
   await addNotice(ctx, tx, userId, notice, { client: actor.client, at });
   return (await countRecoveryCodes(tx, userId)) > 0 ? null : renewRecoveryCodes(tx, userId, at);
 }

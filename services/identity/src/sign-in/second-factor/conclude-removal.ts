@@ -29,5 +29,8 @@ export async function concludeRemoval(
   await deleteChallenges(tx, userId);
   const entry = { orgId, actor: toActor(caller), subjectId: userId, at, detail: { ...removed } };
   await insertAuditEntry(tx, { ...entry, action: 'second_factor.removed' });
-  await addNotice(ctx, tx, userId, removed.factor === 'totp' ? 'removed' : 'passkeyRemoved', { client, at });
+  await addNotice(ctx, tx, userId, removed.factor === 'totp' ? 'authenticatorRemoved' : 'passkeyRemoved', {
+    client,
+    at,
+  });
 }

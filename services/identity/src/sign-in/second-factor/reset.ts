@@ -50,7 +50,7 @@ export async function resetSecondFactor(
     await lockAdministration(tx, caller);
     const member = { orgId: caller.orgId, userId };
     await removeFactors(tx, member, { actor: toActor(caller), reason: 'reset', at });
-    await addNotice(ctx, tx, userId, 'reset', { client: null, at });
+    await addNotice(ctx, tx, userId, 'secondFactorReset', { client: null, at });
   });
   ctx.outbox.wake();
 }
@@ -69,8 +69,7 @@ export async function resetByCommand(
     await notifyOfCommand(tx, {
       ...member,
       topic: 'second-factor-reset-by-command',
-      headline: 'A second factor was reset',
-      what: `${email} signs in without a second factor, and all their sessions were ended.`,
+      alert: { notice: 'secondFactorResetByOperator', email },
       at,
     });
   });

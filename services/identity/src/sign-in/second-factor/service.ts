@@ -107,7 +107,7 @@ export function createOwnSecondFactor(ctx: SecondFactorContext) {
           subjectId: caller.userId,
           at,
         });
-        await addNotice(ctx, tx, caller.userId, 'renewed', { client: caller.client, at });
+        await addNotice(ctx, tx, caller.userId, 'recoveryCodesReplaced', { client: caller.client, at });
         return codes;
       }),
   };

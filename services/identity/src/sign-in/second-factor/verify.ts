@@ -58,7 +58,7 @@ async function verifyPasskey(
       detail: { factor: 'passkey', name: checked.passkey.name },
       at,
     });
-    await addNotice(ctx, tx, member.userId, 'counterFell', request);
+    await addNotice(ctx, tx, member.userId, 'passkeyCopied', request);
   }
   return { fault: 'refused' };
 }
@@ -78,7 +78,9 @@ export async function verifyFactor(
   if ('passkey' in presented) return verifyPasskey(ctx, tx, member, presented.passkey, request);
   const checked = await checkCode(tx, ctx.box, member, { code: presented.code, at: request.at });
   if ('fault' in checked) {
-    if (checked.fault === 'lastWrong') await addNotice(ctx, tx, member.userId, 'exhausted', request);
-  } else if (checked.factor === 'recovery_code') await addNotice(ctx, tx, member.userId, 'used', request);
+    if (checked.fault === 'lastWrong')
+      await addNotice(ctx, tx, member.userId, 'secondFactorGuessed', request);
+  } else if (checked.factor === 'recovery_code')
+    await addNotice(ctx, tx, member.userId, 'recoveryCodeUsed', request);
   return checked;
 }

@@ -16,12 +16,12 @@ const call = (method: string, path: string, token: string) => provider.identity.
 const signInAs = (person: { subject: string; email: string }) =>
   signIn(provider.identity.url, provider.foreign, person);
 
-async function headlinesTo(userId: string) {
-  const { rows } = await provider.identity.db.query<{ headline: string }>(
-    "select detail ->> 'headline' as headline from outgoing_mails where kind = 'token_alert' and user_id = $1 order by id",
+async function noticesTo(userId: string) {
+  const { rows } = await provider.identity.db.query<{ notice: string }>(
+    "select detail ->> 'notice' as notice from outgoing_mails where kind = 'token_alert' and user_id = $1 order by id",
     [userId],
   );
-  return rows.map(({ headline }) => headline);
+  return rows.map(({ notice }) => notice);
 }
 
 test('IDP-10 a member disconnects their account, and the next sign-in connects it again', async () => {
@@ -41,10 +41,7 @@ test('IDP-10 a member disconnects their account, and the next sign-in connects i
   // The session of the request goes on, the other one that the provider opened has ended.
   expect(await whoIs(other.browser)).toBeUndefined();
   expect((await call('GET', '/api/v1/users/me', member.session)).status).toBe(200);
-  expect(await headlinesTo(member.id)).toEqual([
-    'Your account is connected with the identity provider of your organisation',
-    'You disconnected your account from the identity provider',
-  ]);
+  expect(await noticesTo(member.id)).toEqual(['providerLinked', 'providerUnlinkedByOwner']);
   expect(await whoIs((await signInAs(member)).browser)).toMatchObject({ id: member.id });
 });
 

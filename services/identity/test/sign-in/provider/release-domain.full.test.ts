@@ -58,23 +58,13 @@ test('IDP-4 every administrator is mailed about what an operator changes', async
   await succeed('lift-provider-requirement', '--organisation', orgId);
   await succeed('release-domain', '--domain', 'mailed.example');
   const { rows } = await identity.db.query(
-    `select detail->>'headline' as headline, detail->>'message' as message
-     from outgoing_mails join users on users.id = user_id
+    `select detail from outgoing_mails join users on users.id = user_id
      where users.email = 'boss@mailed.example' and kind = 'token_alert' order by outgoing_mails.id`,
   );
-  expect(rows).toEqual([
-    {
-      headline: 'A domain of your organisation was verified',
-      message: expect.stringContaining('members of mailed.example. An operator of the platform'),
-    },
-    {
-      headline: 'Your organisation no longer requires its identity provider',
-      message: expect.stringContaining('again. An operator of the platform'),
-    },
-    {
-      headline: 'A domain of your organisation was removed',
-      message: expect.stringContaining('Members of mailed.example can no longer'),
-    },
+  expect(rows.map(({ detail }) => detail as unknown)).toEqual([
+    { notice: 'domainVerified', domain: 'mailed.example' },
+    { notice: 'requirementLifted' },
+    { notice: 'domainRemoved', domain: 'mailed.example' },
   ]);
 });
 
@@ -89,7 +79,7 @@ test('remove-member frees an address that an organisation holds without right, a
   expect((await identity.call('POST', '/api/v1/users', { token: owner.session, body })).status).toBe(201);
   const mails = await identity.db.query(
     `select from outgoing_mails join users on users.id = user_id
-     where users.org_id = $1 and detail ->> 'headline' = 'A member of your organisation was removed'`,
+     where users.org_id = $1 and detail ->> 'notice' = 'memberRemovedByOperator'`,
     [orgId],
   );
   expect(mails.rowCount).toBe(1);

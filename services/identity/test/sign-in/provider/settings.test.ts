@@ -177,15 +177,14 @@ test('IDP-3 name servers that fail are not a missing record', async () => {
 test('IDP-4 an administrator causes ten mails an hour about the settings, and one that says that there are more', async () => {
   for (let count = 0; count < 13; count += 1)
     expect((await saveProvider(identity, session, { issuer })).status).toBe(200);
-  const { rows } = await identity.db.query<{ headline: string }>(
-    `select detail ->> 'headline' as headline from outgoing_mails join users on users.id = user_id
+  const { rows } = await identity.db.query<{ notice: string }>(
+    `select detail ->> 'notice' as notice from outgoing_mails join users on users.id = user_id
      where kind = 'token_alert' and users.email = $1 order by outgoing_mails.id`,
     [`boss-${organisations}@start.example`],
   );
-  const changed = 'The identity provider of your organisation was changed';
-  expect(rows.map(({ headline }) => headline)).toEqual([
-    ...Array<string>(10).fill(changed),
-    'There are more alerts of one kind',
+  expect(rows.map(({ notice }) => notice)).toEqual([
+    ...Array<string>(10).fill('providerSaved'),
+    'moreAlerts',
   ]);
 });
 
@@ -193,8 +192,8 @@ test('IDP-4 every administrator is mailed about a change, and nobody else', asyn
   const second = await identity.createMember(session, 'admin');
   await identity.createMember(session);
   const mails = async () => {
-    const { rows } = await identity.db.query<{ email: string; headline: string; message: string }>(
-      `select users.email, detail ->> 'headline' as headline, detail ->> 'message' as message
+    const { rows } = await identity.db.query<{ email: string; detail: Record<string, string> }>(
+      `select users.email, detail
        from outgoing_mails join users on users.id = user_id
        where kind = 'token_alert' and users.org_id = (select org_id from users where email = $1) order by outgoing_mails.id`,
       [second.email],
@@ -209,15 +208,13 @@ test('IDP-4 every administrator is mailed about a change, and nobody else', asyn
   await call('DELETE');
   const sent = await mails();
   expect(new Set(sent.map(({ email }) => email)).size).toBe(2);
-  expect(sent.map(({ headline }) => headline).filter((_headline, index) => index % 2 === 0)).toEqual([
-    'The identity provider of your organisation was changed',
-    'A domain of your organisation was verified',
-    'A domain of your organisation was removed',
-    'The identity provider of your organisation was removed',
+  expect(sent.map(({ detail }) => detail['notice']).filter((_notice, index) => index % 2 === 0)).toEqual([
+    'providerSaved',
+    'domainVerified',
+    'domainRemoved',
+    'providerRemoved',
   ]);
-  expect(sent[0]?.message).toMatch(
-    /Issuer: https:\/\/login\.example\.com\. People of the verified domains become members/,
-  );
+  expect(sent[0]?.detail).toMatchObject({ issuer, isJustInTime: 'yes', isRequired: '' });
   expect(JSON.stringify(sent)).not.toContain(client.clientSecret);
 });
 

@@ -165,7 +165,7 @@ test('the reuse of a rotated token, and a leak, are mailed to the administrators
   expect(await accounts.listUsers(old.accessToken)).toBe(401);
   const hasMail = (text: string) => () =>
     accounts.site.mailsTo('admin@example.com').some((mail) => mail.text?.includes(text));
-  await waitFor(hasMail('"rotated robot"'), { what: 'the mail about the reuse' });
+  await waitFor(hasMail('“rotated robot”'), { what: 'the mail about the reuse' });
   const { accessToken } = rotated.body.token as CreatedToken;
   const body = { tokens: [{ token: accessToken }] };
   expect(

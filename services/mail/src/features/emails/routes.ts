@@ -10,6 +10,7 @@ import type { SmtpConfigurations } from '../smtp-configuration/service.js';
 import { type SmtpConfiguration, readSmtpConfiguration } from '../smtp-configuration/configuration.js';
 import { configurationIncomplete } from '../smtp-configuration/errors.js';
 import { isInternalTemplateType, isTemplateType } from '../templates/template-types.js';
+import { isNoticeCode } from '../templates/view.js';
 import { registerLargeJson } from './body.js';
 import { keyInvalid, unknownTemplate } from './errors.js';
 import { InternalMailBody, MailBody, MAX_SEND_BODY_BYTES } from './schemas.js';
@@ -37,6 +38,14 @@ const refuseTemplateUnless =
     done();
   };
 export const refuseUnknownTemplate = refuseTemplateUnless(isTemplateType);
+
+/** Services keep a mail whose notice an older version does not know yet, as one of an unknown template. */
+const refuseUnknownNotice: preValidationHookHandler = (request, _reply, done) => {
+  const { templateData } = (request.body ?? {}) as { templateData?: { notice?: unknown } | null };
+  const notice = templateData?.notice;
+  if (typeof notice === 'string' && !isNoticeCode(notice)) throw unknownTemplate();
+  done();
+};
 
 /** @throws AppError 400 when the configuration is incomplete. */
 function readSnapshot(smtp: InternalMailBody['smtp']): SmtpConfiguration {
@@ -133,7 +142,7 @@ function internalSendRoute(scope: App, { emails, configurations, deadlineMs }: D
     {
       bodyLimit: MAX_SEND_BODY_BYTES,
       onRequest: [scope.authenticate, requireService('SEND_MAIL')],
-      preValidation: refuseTemplateUnless(isInternalTemplateType),
+      preValidation: [refuseTemplateUnless(isInternalTemplateType), refuseUnknownNotice],
       schema: {
         operationId: 'sendEmailForOrganisation',
         tags: ['Services'],

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { languages } from '../../generated/templates.js';
+import { languages, noticeCodes } from '../../generated/templates.js';
 import { listSources, sources } from '../templates/sources.js';
 import { internalTemplateTypes, templateTypes } from '../templates/template-types.js';
 
@@ -32,12 +32,13 @@ const language = Type.Optional(
   }),
 );
 const TemplateType = Type.Enum([...templateTypes]);
-const TemplateData = Type.Unsafe<Record<string, unknown>>({
+const templateData = {
   type: 'object',
   additionalProperties: true,
   description:
     'Values of the template: `userName`, `companyName`, `otp`, `resetLink`, `inviteLink` and others; see the README.',
-});
+} as const;
+const TemplateData = Type.Unsafe<Record<string, unknown>>(templateData);
 const productName = Type.Optional(
   Type.String({ maxLength: 200, description: "The name of the product, in place of the brand's name." }),
 );
@@ -117,6 +118,15 @@ export const InternalMailBody = Type.Object(
     orgId: Type.String({ format: 'uuid' }),
     ...MailBody.properties,
     emailTemplateType: Type.Enum([...internalTemplateTypes]),
+    templateData: Type.Unsafe<Record<string, unknown>>({
+      ...templateData,
+      properties: {
+        notice: Type.Enum([...noticeCodes], {
+          description:
+            'What the mail reports. The texts of each language put it, and the other values, into words.',
+        }),
+      },
+    }),
     subject: Type.Optional(
       Type.String({
         minLength: 1,

@@ -13,6 +13,19 @@ const escapable = /[&<>"'`]|[^\x20-\x7e]/gu;
 const escapeHtml = (value: string): string =>
   needsEscape.test(value) ? value.replace(escapable, (char) => `&#${char.codePointAt(0) ?? 0};`) : value;
 
+/** A value that is longer is put on lines of its own. */
+const MAX_INLINE = 60;
+
+/** Breaks long lines at spaces. A link stays whole. */
+const wrapLines = (text: string): string =>
+  text.replaceAll(/^.{77,}$/gm, (line) => line.replaceAll(/(.{1,76})(?: +|$)/g, '$1\n').trimEnd());
+
+/** So a sentence in the HTML part has short lines, as its literals have. */
+const toHtml = (value: string): string => {
+  const escaped = escapeHtml(value);
+  return escaped.length > MAX_INLINE && escaped.includes(' ') ? `\n${wrapLines(escaped)}\n` : escaped;
+};
+
 export interface RenderedTemplate {
   /** That of the template. */
   readonly subject: string;
@@ -22,15 +35,8 @@ export interface RenderedTemplate {
 
 const escapeValues = <T extends Readonly<Record<string, unknown>>>(values: T): T =>
   Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [
-      name,
-      typeof value === 'string' ? escapeHtml(value) : value,
-    ]),
+    Object.entries(values).map(([name, value]) => [name, typeof value === 'string' ? toHtml(value) : value]),
   ) as T;
-
-/** Breaks long lines of a plain text at spaces. A link stays whole. */
-const wrapText = (text: string): string =>
-  text.replaceAll(/^.{77,}$/gm, (line) => line.replaceAll(/(.{1,76})(?: +|$)/g, '$1\n').trimEnd());
 
 /** Joins the precompiled literals with the values. This takes a few microseconds and does no I/O. */
 export function renderTemplate(
@@ -43,7 +49,7 @@ export function renderTemplate(
   return {
     subject: template.subject(view),
     html: template.html(escaped),
-    text: wrapText(template.text(view)),
+    text: wrapLines(template.text(view)),
   };
 }
 

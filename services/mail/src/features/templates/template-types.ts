@@ -24,6 +24,6 @@ export type InternalTemplateType = (typeof internalTemplateTypes)[number];
 export const isInternalTemplateType = (value: unknown): value is InternalTemplateType =>
   (internalTemplateTypes as readonly unknown[]).includes(value);
 
-/** Whether the template has the list `items`, each with `name` and `end`. */
+/** Whether the template can have the list `items`, each with a `name` and a `state`. */
 export const hasItems = (type: InternalTemplateType): boolean =>
-  type === 'tokenExpiring' || type === 'crawlFailures';
+  type === 'tokenAlert' || type === 'tokenExpiring' || type === 'crawlFailures';

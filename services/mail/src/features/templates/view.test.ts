@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { languages } from '../../generated/templates.js';
+import { languages, noticeCodes, stateCodes } from '../../generated/templates.js';
 import { renderTemplate } from './render.js';
 import { internalTemplateTypes } from './template-types.js';
 import { createView } from './view.js';
@@ -67,12 +67,12 @@ test.each(languages.flatMap((language) => internalTemplateTypes.map((type) => [t
       changedBy: 'Zoë (zoe@corp.example)',
       oldServer: 'smtp.corp.example:587, as noreply@corp.example',
       newServer: 'none',
-      headline: 'A revoked token of yours was used',
-      message: 'Somebody used the token “Zoë”, which has ended.',
-      more: 'And 12 more.',
+      notice: 'tokenReused',
+      name: 'Zoë’s <token>',
+      hidden: 12,
       items: [
-        { name: 'Zoë’s <token>', end: 'expires on 2026-12-06' },
-        { name: 'CI', end: 'has expired' },
+        { name: 'Zoë’s <token>', state: 'expires', expiresAt: '2026-12-06' },
+        { name: 'CI', state: 'neverExpires' },
       ],
     };
     const result = createView(type, data, { productName: 'Ätlas' });
@@ -88,27 +88,31 @@ test.each(languages.flatMap((language) => internalTemplateTypes.map((type) => [t
 
 test('a list is repeated for each of its items, escaped in HTML', () => {
   const items = [
-    { name: 'a <b>', end: 'expires tomorrow' },
-    { name: 'CI', end: 'has expired' },
+    { name: 'a <b>', state: 'expires', expiresAt: '2026-12-06T08:00:00.000Z' },
+    { name: 'CI', state: 'neverExpires', account: 'deployer' },
   ];
-  const result = createView('tokenExpiring', { headline: 'Tokens expire', items });
+  const result = createView('tokenExpiring', { notice: 'tokensExpire', count: 2, items });
   if ('faults' in result) throw new Error('no view');
   const { html, text } = renderTemplate('tokenExpiring', result.view);
-  expect(text).toContain('\na <b>\n  expires tomorrow\n\nCI\n  has expired\n');
+  expect(text).toContain(
+    '\na <b>\n  expires on 6 December 2026 at 08:00 UTC\n\nCI\n  service account deployer, never expires\n',
+  );
   expect(html).toContain('a &#60;b&#62;');
 });
 
 test.each([
-  [undefined, 'templateData.items'],
   [[], 'templateData.items'],
   ['x', 'templateData.items'],
-  [Array.from({ length: 51 }, () => ({ name: 'a', end: 'b' })), 'templateData.items'],
+  [Array.from({ length: 51 }, () => ({ name: 'a', state: 'rotated' })), 'templateData.items'],
   [[null], 'templateData.items.0.name'],
-  [[{ name: 'a' }], 'templateData.items.0.end'],
-  [[{ name: 'a\n', end: 'b\nc' }], 'templateData.items.0.end'],
+  [[{ name: 'a' }], 'templateData.items.0.state'],
+  [[{ name: 'a', state: 'b' }], 'templateData.items.0.state'],
+  [[{ name: 'a', state: 'rotated', time: 'c\nd' }], 'templateData.items.0.time'],
 ])('items %j are a fault of %s', (items, field) => {
-  const result = createView('tokenExpiring', { headline: 'x', items });
-  expect('faults' in result && result.faults.map((fault) => fault.field)).toContain(field);
+  const result = createView('tokenExpiring', { notice: 'tokensExpire', items });
+  expect('faults' in result && result.faults.map((fault) => fault.field)).toEqual(
+    expect.arrayContaining([field]),
+  );
 });
 
 test('an invitation names the person who invites, when it is given', () => {
@@ -123,30 +127,72 @@ test('an invitation names the person who invites, when it is given', () => {
 
 test('an alert has a button to the tokens only when it is given their page', () => {
   const render = (data: object) => {
-    const result = createView('tokenAlert', { headline: 'A token', message: 'It was created.', ...data });
+    const result = createView('tokenAlert', { notice: 'passkeyRemoved', ...data });
     if ('faults' in result) throw new Error('no view');
     return renderTemplate('tokenAlert', result.view);
   };
-  const tokensLink = 'https://platform.example/account/tokens';
-  const { html, text } = render({ tokensLink, ipAddress: '203.0.113.7' });
-  expect(html.replaceAll(/\s+/g, ' ')).toContain(`href="${tokensLink}"`);
-  expect(text).toContain(`\nAddress: 203.0.113.7\n\nSee the tokens: ${tokensLink}\n\n-- \n`);
+  const link = 'https://platform.example/account/tokens';
+  const { html, text } = render({ link, ipAddress: '203.0.113.7' });
+  expect(html.replaceAll(/\s+/g, ' ')).toContain(`href="${link}"`);
+  expect(text).toContain(`\nIP address: 203.0.113.7\n\n`);
+  expect(text).toContain(`\n\nSee the tokens: ${link}\n\n-- \n`);
   const bare = render({});
   expect(bare.html).not.toContain('href');
-  expect(bare.text).toContain('\nIt was created.\n\n-- \n');
+  expect(bare.text).toContain('\nYou can no longer sign in with it.\n\nIf this was not you');
+});
+
+const factsOfNotices = {
+  name: 'CI',
+  owner: 'Zoë',
+  by: 'Ada (ada@corp.example)',
+  account: 'deployer',
+  application: 'Agent',
+  limit: 10,
+  days: 90,
+  domain: 'corp.example',
+  email: 'a@corp.example',
+  issuer: 'https://id.example',
+  scopes: 'SEND_MAIL',
+  topic: 'tokenCreated',
+  reason: 'A leak.',
+  items: stateCodes.map((state) => ({ name: 'CI', state, expiresAt: '2026-12-06' })),
+};
+/** The digests, whose own codes have headlines alone. */
+const withoutHeadline: readonly string[] = ['tokenExpiring', 'crawlFailures'];
+
+test.each(languages.flatMap((language) => noticeCodes.map((notice) => [notice, language] as const)))(
+  'the notice %s in %s is put into whole sentences, about one thing and about several',
+  (notice, language) => {
+    for (const count of [1, 3]) {
+      const result = createView('tokenExpiring', { ...factsOfNotices, notice, count }, { language });
+      if ('faults' in result) throw new Error(JSON.stringify(result.faults));
+      const { headline, message, advice, preview, items } = result.view;
+      expect(headline).toMatch(withoutHeadline.includes(notice) ? /^$/ : /^\p{Lu}|^\d/u);
+      expect(headline + message + advice).not.toMatch(/  | [.,:]|„“|““|undefined/);
+      expect(`${message} ${advice}`.trim()).toMatch(/[.:]$/);
+      expect(preview).toMatch(/^\p{Lu}/u);
+      for (const { end } of items) expect(end).not.toBe('');
+    }
+  },
+);
+
+test.each([
+  ['en', '2026-12-06', '6 December 2026'],
+  ['en', '2026-12-06T08:05:59.123Z', '6 December 2026 at 08:05 UTC'],
+  ['de', '2026-12-06T08:05Z', '6. Dezember 2026 um 08:05 UTC'],
+  ['de', 'gestern', 'gestern'],
+  ['de', '2026-13-45', '2026-13-45'],
+] as const)('in %s, the time %s is %s', (language, time, words) => {
+  const result = createView('passwordChanged', { time }, { language });
+  if ('faults' in result) throw new Error('no view');
+  expect(result.view.time).toBe(words);
 });
 
 /** Returns the names of all texts of a language, each with the slots in it. */
-function readTexts(language: string): Record<string, string[]> {
+function readTexts(language: string): unknown {
   const path = new URL(`../../../templates/texts/${language}.json`, import.meta.url);
-  const groups = JSON.parse(readFileSync(path, 'utf8')) as Record<string, Record<string, string>>;
-  return Object.fromEntries(
-    Object.entries(groups).flatMap(([group, texts]) =>
-      Object.entries(texts).map(([name, text]) => [
-        `${group}.${name}`,
-        [...new Set(text.match(/\{\{[^}]+\}\}/g))].toSorted(),
-      ]),
-    ),
+  return JSON.parse(readFileSync(path, 'utf8'), (_name, value: unknown) =>
+    typeof value === 'string' ? [...new Set(value.match(/\{\{[^}]+\}\}/g))].toSorted() : value,
   );
 }
 

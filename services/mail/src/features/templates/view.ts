@@ -1,12 +1,24 @@
 import type { FaultDetail } from '@platform/service-kit';
-import type { ItemSlot, Language, TemplateValues } from '../../generated/templates.js';
+import {
+  type Item,
+  type Language,
+  type NoticeCode,
+  noticeCodes,
+  noticeTexts,
+  type NoticeTexts,
+  type Slot,
+  slots,
+  type StateCode,
+  stateCodes,
+  stateTexts,
+  type TemplateValues,
+} from '../../generated/templates.js';
 import type { Brand } from '../brand/brand.js';
 import { hasItems, type InternalTemplateType } from './template-types.js';
-import { type Source, text, listSources, findKey, sources } from './sources.js';
+import { type Source, listSources, findKey, itemSources, sources } from './sources.js';
 
 /** The unescaped values for the slots of a template. A part of the template whose value is empty is left out. */
 export type View = TemplateValues;
-type Item = View['items'][number];
 
 /** Matches C0 and C1 controls and line separators, which no value needs and which could alter the text of a mail. */
 const controlCharacter = /[\p{Cc}\u2028\u2029]/u;
@@ -24,10 +36,10 @@ function readLink(value: string, field: string): ReadResult {
 const isExact = (value: unknown): value is number =>
   typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER;
 
-function readValue(data: Readonly<Record<string, unknown>>, source: Source): ReadResult {
+function readValue(data: Readonly<Record<string, unknown>>, source: Source, prefix: string): ReadResult {
   const key = findKey(data, source);
   if (key === undefined) return { value: '' };
-  const field = `templateData.${key}`;
+  const field = `${prefix}.${key}`;
   const given = data[key];
   if (typeof given !== 'string' && !isExact(given)) return { fault: { field, message: 'must be a text' } };
   const value = String(given).trim();
@@ -38,28 +50,54 @@ function readValue(data: Readonly<Record<string, unknown>>, source: Source): Rea
   return source.kind === 'link' ? readLink(value, field) : { value };
 }
 
+const isOneOf = <T extends string>(codes: readonly T[], value: string | undefined): value is T =>
+  (codes as readonly (string | undefined)[]).includes(value);
+export const isNoticeCode = (value: string | undefined): value is NoticeCode => isOneOf(noticeCodes, value);
+
+/** The values that were read, by the names of their slots. */
+type Values = Readonly<Record<string, string>>;
+
+/** Reads the sources. @param prefix - of the fields that faults name. */
+function readValues(
+  data: Readonly<Record<string, unknown>>,
+  known: Readonly<Record<string, Source>>,
+  required: readonly string[],
+  prefix: string,
+): { readonly values: Values; readonly faults: FaultDetail[] } {
+  const faults: FaultDetail[] = [];
+  const values: Record<string, string> = {};
+  for (const [name, source] of Object.entries(known)) {
+    const result = readValue(data, source, prefix);
+    if ('fault' in result) faults.push(result.fault);
+    else if (result.value !== '') values[name] = result.value;
+    else if (required.includes(name))
+      faults.push({ field: `${prefix}.${source.keys[0] ?? name}`, message: 'is required' });
+  }
+  return { values, faults };
+}
+
+interface ItemValues extends Values {
+  readonly name: string;
+  readonly state: StateCode;
+}
+
+const isItem = (values: Values): values is ItemValues => isOneOf(stateCodes, values['state']);
+
 const MAX_ITEMS = 50;
-const itemSources: Readonly<Record<ItemSlot, Source>> = {
-  name: text(300, 'name'),
-  end: text(200, 'end'),
-};
 
 /** Reads the list of a template that has one. */
-function readItems(given: unknown): { readonly items: Item[]; readonly faults: FaultDetail[] } {
+function readItems(given: unknown): { readonly items: ItemValues[]; readonly faults: FaultDetail[] } {
   const field = 'templateData.items';
   if (!Array.isArray(given) || given.length === 0 || given.length > MAX_ITEMS)
     return { items: [], faults: [{ field, message: `must be a list of 1 to ${MAX_ITEMS} items` }] };
   const faults: FaultDetail[] = [];
-  const items = given.map((item: unknown, index) => {
+  const items = given.flatMap((item: unknown, index) => {
     const data = typeof item === 'object' && item !== null ? { ...item } : {};
-    const read = (name: ItemSlot): string => {
-      const result = readValue(data, itemSources[name]);
-      if ('value' in result && result.value !== '') return result.value;
-      const message = 'fault' in result ? result.fault.message : 'is required';
-      faults.push({ field: `${field}.${index}.${name}`, message });
-      return '';
-    };
-    return { name: read('name'), end: read('end') };
+    const read = readValues(data, itemSources, ['name', 'state'], `${field}.${index}`);
+    faults.push(...read.faults);
+    if (isItem(read.values)) return [read.values];
+    if (read.faults.length === 0) faults.push({ field: `${field}.${index}.state`, message: 'is unknown' });
+    return [];
   });
   return { items, faults };
 }
@@ -121,36 +159,83 @@ function describeDuration(given: string, language: Language): string {
   return new Intl.NumberFormat(language, style).format(Math.floor(minutes / size));
 }
 
+const TIMES = ['time', 'expiresAt', 'revokedFrom', 'unusedSince'] as const;
+const LOCALES: Readonly<Record<Language, string>> = { en: 'en-GB', de: 'de-DE' };
+const isoTime = /^\d{4}-\d\d-\d\d(?<clock>T\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z)?$/;
+
+/** @returns a day, or a time to the minute, in the words of the language; a time that is in words already unchanged. */
+function describeTime(given: string, language: Language): string {
+  const match = isoTime.exec(given);
+  const at = Date.parse(given);
+  if (!match || Number.isNaN(at)) return given;
+  const hasClock = match.groups?.['clock'] !== undefined;
+  const timeStyle = hasClock ? 'short' : undefined;
+  const style = { dateStyle: 'long', timeStyle, timeZone: 'UTC' } as const;
+  return `${new Intl.DateTimeFormat(LOCALES[language], style).format(at)}${hasClock ? ' UTC' : ''}`;
+}
+
+const noValues = Object.fromEntries(slots.map((slot) => [slot, ''])) as Record<Slot, string>;
+
+/** @returns the values for texts: a slot without one is empty. */
+function toTextValues(values: Values, language: Language): View {
+  const times = TIMES.flatMap((name) => {
+    const value = values[name];
+    return value === undefined ? [] : [[name, describeTime(value, language)]];
+  });
+  const many = Number(values['count']) > 1 ? (values['count'] ?? '') : '';
+  return { ...noValues, ...values, ...Object.fromEntries(times), many, items: [] };
+}
+
+const capitalize = (text: string, language: Language): string =>
+  text.slice(0, 1).toLocaleUpperCase(language) + text.slice(1);
+
+/** @returns the texts of the event that the mail reports: those of its template, and those of the notice. */
+function describeEvent(
+  type: InternalTemplateType,
+  view: View,
+  { notice, topic }: Values,
+  language: Language,
+) {
+  const texts = noticeTexts[language];
+  const own: NoticeTexts = {
+    ...(isNoticeCode(type) && texts[type]),
+    ...(isNoticeCode(notice) && texts[notice]),
+  };
+  const values = { ...view, topic: (isNoticeCode(topic) && texts[topic].headline?.(view)) || '' };
+  const message = own.message?.(values) ?? '';
+  return {
+    headline: own.headline?.(values) ?? '',
+    message,
+    advice: own.advice?.(values) ?? '',
+    // The message goes on after the greeting, in German in lower case.
+    preview: capitalize(message, language),
+  };
+}
+
 function toView(
-  values: Readonly<Record<string, string>>,
-  items: readonly Item[],
+  type: InternalTemplateType,
+  values: Values,
+  items: readonly ItemValues[],
   { productName, brand = {}, language = brand.language ?? DEFAULT_LANGUAGE }: Look,
 ): View {
-  const { userName = '', companyName = '', time = '', device = '', location = '', ipAddress = '' } = values;
+  const { companyName = '', validFor, validForMinutes = '' } = values;
   const product = productName?.trim() || brand.name || companyName || DEFAULT_PRODUCT;
-  return {
+  const view = {
+    ...toTextValues(values, language),
     ...toLook(brand, product),
     product,
-    companyName,
     forCompany: companyName === product ? '' : companyName,
-    userName,
-    otp: values.otp ?? '',
-    link: values.link ?? '',
-    validFor: values.validFor ?? describeDuration(values.validForMinutes ?? '', language),
-    guessed: values.guessed ?? '',
-    invitedBy: values.invitedBy ?? '',
-    facts: time || device || location || ipAddress,
-    time,
-    device,
-    location,
-    ipAddress,
-    headline: values.headline ?? '',
-    message: values.message ?? '',
-    changedBy: values.changedBy ?? '',
-    oldServer: values.oldServer ?? '',
-    newServer: values.newServer ?? '',
-    more: values.more ?? '',
-    items,
+    validFor: validFor ?? describeDuration(validForMinutes, language),
+    items: items.map((item): Item => ({
+      name: item.name,
+      end: stateTexts[language][item.state](toTextValues(item, language)),
+    })),
+  };
+  const { time, device, location, ipAddress, changedBy } = view;
+  return {
+    ...view,
+    facts: changedBy || time || device || location || ipAddress,
+    ...describeEvent(type, view, values, language),
   };
 }
 
@@ -164,17 +249,11 @@ export function createView(
   data: Readonly<Record<string, unknown>>,
   look: Look = {},
 ): { readonly view: View } | { readonly faults: readonly FaultDetail[] } {
-  const faults: FaultDetail[] = [];
-  const values: Record<string, string> = {};
-  const { required } = sources[type];
-  for (const [name, source] of Object.entries(listSources(type))) {
-    const result = readValue(data, source);
-    if ('fault' in result) faults.push(result.fault);
-    else if (result.value !== '') values[name] = result.value;
-    else if (required.includes(name))
-      faults.push({ field: `templateData.${source.keys[0] ?? name}`, message: 'is required' });
-  }
-  const list = hasItems(type) ? readItems(data['items']) : { items: [], faults: [] };
+  const { values, faults } = readValues(data, listSources(type), sources[type].required, 'templateData');
+  if (values['notice'] !== undefined && !isNoticeCode(values['notice']))
+    faults.push({ field: 'templateData.notice', message: 'is unknown' });
+  const list =
+    hasItems(type) && data['items'] !== undefined ? readItems(data['items']) : { items: [], faults: [] };
   faults.push(...list.faults);
-  return faults.length > 0 ? { faults } : { view: toView(values, list.items, look) };
+  return faults.length > 0 ? { faults } : { view: toView(type, values, list.items, look) };
 }

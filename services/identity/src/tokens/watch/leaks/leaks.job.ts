@@ -7,7 +7,6 @@ import { insertAuditEntry } from '../../../audit/queries.js';
 import { findAdministrators } from '../../../members/organisation/administration.js';
 import type { Outbox } from '../../../mails/outbox/outbox.js';
 import { revokeLineage } from '../../revoke.js';
-import { describeLeak } from '../../../mails/alerts/alerts.js';
 import { limitAlert } from '../../../mails/alerts/limited-alerts.js';
 import { storeAlert } from '../../../mails/alerts/queries.js';
 import {
@@ -59,7 +58,7 @@ export function createLeaksJob(deps: {
         causedBy: ownerId ?? orgId,
         recipients: [...new Set([...owners, ...administrators.map(({ id }) => id)])],
         tokenOwnerId: ownerId,
-        alert: describeLeak(token.name, token.ownerName, url),
+        alert: { notice: 'tokenLeaked', name: token.name, owner: token.ownerName, url: url ?? '' },
         client: null,
         reportsTheft: true,
         at,

@@ -4,6 +4,7 @@ const now = new Date('2026-06-15T09:00:00Z');
 const token = (expiresAt: string, fields: Partial<ExpiringToken> = {}): ExpiringToken => ({
   id: 'x',
   name: 'CI',
+  account: null,
   createdAt: new Date('2026-01-01T00:00:00Z'),
   expiresAt: new Date(expiresAt),
   isMuted: false,
@@ -38,51 +39,51 @@ test('a notice is news unless it is muted, or was due when the token was created
 });
 
 test.each([
-  [['2026-06-29T12:00:00Z'], 'The access token "CI" expires soon'],
-  [['2026-06-15T08:00:00Z'], 'The access token "CI" has expired'],
-  [['2026-06-29T12:00:00Z', '2026-06-16T12:00:00Z'], '2 access tokens expire soon'],
-  [['2026-06-15T08:00:00Z', '2026-06-15T07:00:00Z'], '2 access tokens have expired'],
-  [['2026-06-29T12:00:00Z', '2026-06-15T08:00:00Z'], '2 access tokens expire soon or have expired'],
-])('the digest of tokens that expire at %j has the headline %s', (expiries, headline) => {
+  [['2026-06-29T12:00:00Z'], 'tokensExpire', '1'],
+  [['2026-06-15T08:00:00Z'], 'tokensExpired', '1'],
+  [['2026-06-29T12:00:00Z', '2026-06-16T12:00:00Z'], 'tokensExpire', '2'],
+  [['2026-06-15T08:00:00Z', '2026-06-15T07:00:00Z'], 'tokensExpired', '2'],
+  [['2026-06-29T12:00:00Z', '2026-06-15T08:00:00Z'], 'tokensExpireOrExpired', '2'],
+])('the digest of tokens that expire at %j is the notice %s of %s', (expiries, notice, count) => {
   expect(
-    describeDigest({ expiring: expiries.map((expiresAt) => token(expiresAt)), unused: [] }, now).headline,
-  ).toBe(headline);
+    describeDigest({ expiring: expiries.map((expiresAt) => token(expiresAt)), unused: [] }, now),
+  ).toMatchObject({ notice, count, name: 'CI' });
 });
 
 test('a digest lists the 50 tokens that expire first, and counts the others', () => {
   const tokens = Array.from({ length: 60 }, (_value, index) =>
     token('2026-06-29T12:00:00Z', { name: `CI ${index}` }),
   );
-  const { tokens: listed = '', more } = describeDigest(
+  const { items = '', hidden } = describeDigest(
     { expiring: [...tokens, token('2026-06-15T08:00:00Z')], unused: [] },
     now,
   );
-  const lines = JSON.parse(listed) as { name: string; end: string }[];
-  expect([lines.length, more]).toEqual([50, 'And 11 more.']);
+  const lines = JSON.parse(items) as object[];
+  expect([lines.length, hidden]).toEqual([50, '11']);
   expect(lines.slice(0, 2)).toEqual([
-    { name: 'CI', end: 'expired on 2026-06-15 08:00 UTC' },
-    { name: 'CI 0', end: 'expires on 2026-06-29 12:00 UTC' },
+    { name: 'CI', account: '', state: 'expired', expiresAt: '2026-06-15T08:00:00.000Z' },
+    { name: 'CI 0', account: '', state: 'expires', expiresAt: '2026-06-29T12:00:00.000Z' },
   ]);
 });
 
 const unused = (name: string, revokedFrom = '2026-06-22T09:00:00Z') => ({
   id: name,
   name,
+  account: null,
   unusedSince: new Date('2026-03-24T09:00:00Z'),
   revokedFrom: new Date(revokedFrom),
 });
 
 test.each([
-  [[], ['CI'], 'The access token "CI" is unused'],
-  [[], ['a', 'b'], '2 access tokens are unused, and are revoked soon'],
-  [['2026-06-29T12:00:00Z'], ['a'], '2 access tokens end soon or have ended'],
+  [[], ['CI'], 'tokensUnused', '1'],
+  [[], ['a', 'b'], 'tokensUnused', '2'],
+  [['2026-06-29T12:00:00Z'], ['a'], 'tokensEnd', '2'],
 ])(
-  'the digest of tokens that expire at %j and the unused %j has the headline %s',
-  (expiries, names, headline) => {
+  'the digest of tokens that expire at %j and the unused %j is the notice %s of %s',
+  (expiries, names, notice, count) => {
     const expiring = expiries.map((expiresAt) => token(expiresAt));
-    expect(describeDigest({ expiring, unused: names.map((name) => unused(name)) }, now).headline).toBe(
-      headline,
-    );
+    const unusedTokens = names.map((name) => unused(name));
+    expect(describeDigest({ expiring, unused: unusedTokens }, now)).toMatchObject({ notice, count });
   },
 );
 
@@ -91,9 +92,7 @@ test('a digest says of unused tokens since when and until when, after those that
     expiring: [token('2026-06-29T12:00:00Z')],
     unused: [unused('later', '2026-06-23T09:00:00Z'), unused('first')],
   };
-  const lines = JSON.parse(describeDigest(news, now)['tokens'] ?? '') as { name: string; end: string }[];
+  const lines = JSON.parse(describeDigest(news, now)['items'] ?? '') as { name: string }[];
   expect(lines.map(({ name }) => name)).toEqual(['CI', 'first', 'later']);
-  expect(lines[1]?.end).toBe(
-    'not used since 2026-03-24: it is revoked on 2026-06-22, unless it is used before',
-  );
+  expect(lines[1]).toMatchObject({ state: 'unused', unusedSince: '2026-03-24', revokedFrom: '2026-06-22' });
 });

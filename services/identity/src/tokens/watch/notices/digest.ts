@@ -1,5 +1,6 @@
 import { DAY_MS } from '@platform/service-kit';
-import type { EndingToken } from '../../../mails/outbox/email-request.js';
+import type { Alert } from '../../../mails/alerts/limited-alerts.js';
+import { type NoticeItem, toItemList } from '../../../mails/outbox/notice-emails.js';
 import type { UnusedToken } from '../unused/warning.queries.js';
 
 /*
@@ -14,11 +15,12 @@ export const ALL_NOTICES = LEAD_DAYS.length + 1;
 
 /** Expiries that are longer ago are no news. */
 const MAX_NEWS_MS = 3 * DAY_MS;
-const MAX_LISTED = 50;
 
 export interface ExpiringToken {
   readonly id: string;
   readonly name: string;
+  /** Of the service account that it acts as. */
+  readonly account: string | null;
   readonly createdAt: Date;
   readonly expiresAt: Date;
   readonly isMuted: boolean;
@@ -43,11 +45,6 @@ export function isNews({ createdAt, expiresAt, isMuted }: ExpiringToken, now: Da
 
 /** Returns the day of UTC, as in `2026-01-31`. */
 export const toDate = (at: Date): string => at.toISOString().slice(0, 10);
-const describeTime = (at: Date): string => `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
-
-const describeEnd = ({ expiresAt }: ExpiringToken, now: Date): string =>
-  `${expiresAt <= now ? 'expired' : 'expires'} on ${describeTime(expiresAt)}`;
-
 const MAX_HEADLINE_NAME_LENGTH = 120;
 
 /** Cuts a long name between characters, so that the rest of the headline is seen. */
@@ -55,9 +52,6 @@ const shorten = (name: string): string =>
   name.length <= MAX_HEADLINE_NAME_LENGTH
     ? name
     : `${name.slice(0, MAX_HEADLINE_NAME_LENGTH).replace(/[\uD800-\uDBFF]$/, '')}…`;
-
-const describeUnused = ({ unusedSince, revokedFrom }: UnusedToken): string =>
-  `not used since ${toDate(unusedSince)}: it is revoked on ${toDate(revokedFrom)}, unless it is used before`;
 
 /** The content of one mail to a holder. */
 export interface News {
@@ -67,33 +61,32 @@ export interface News {
 
 export const isEmpty = ({ expiring, unused }: News): boolean => expiring.length + unused.length === 0;
 
-function toHeadline({ expiring, unused }: News, now: Date): string {
+function toNotice({ expiring, unused }: News, now: Date): Alert['notice'] {
   const expiredCount = expiring.filter(({ expiresAt }) => expiresAt <= now).length;
-  const count = expiring.length + unused.length;
-  const first = expiring[0] ?? unused[0];
-  if (count === 1 && first)
-    return `The access token "${shorten(first.name)}" ${
-      unused.length === 1 ? 'is unused' : expiredCount === 1 ? 'has expired' : 'expires soon'
-    }`;
-  if (unused.length === count) return `${count} access tokens are unused, and are revoked soon`;
-  if (unused.length > 0) return `${count} access tokens end soon or have ended`;
-  if (expiredCount === 0) return `${count} access tokens expire soon`;
-  if (expiredCount === count) return `${count} access tokens have expired`;
-  return `${count} access tokens expire soon or have expired`;
+  if (expiring.length === 0) return 'tokensUnused';
+  if (unused.length > 0) return 'tokensEnd';
+  if (expiredCount === 0) return 'tokensExpire';
+  return expiredCount === expiring.length ? 'tokensExpired' : 'tokensExpireOrExpired';
 }
 
-/** Returns the content of the mail, for `toTokenExpiringEmail`: what expires first is on top, what is unused comes last. */
-export function describeDigest(news: News, now: Date): Record<string, string> {
+/** Returns the content of the mail, for `toNoticeEmail`: what expires first is on top, what is unused comes last. */
+export function describeDigest(news: News, now: Date): Alert {
   const expiring = news.expiring.toSorted((a, b) => a.expiresAt.getTime() - b.expiresAt.getTime());
   const unused = news.unused.toSorted((a, b) => a.revokedFrom.getTime() - b.revokedFrom.getTime());
-  const lines = [
-    ...expiring.map((token): EndingToken => ({ name: token.name, end: describeEnd(token, now) })),
-    ...unused.map((token): EndingToken => ({ name: token.name, end: describeUnused(token) })),
+  const items = [
+    ...expiring.map(({ name, account, expiresAt }): NoticeItem => ({
+      name,
+      account: account ?? '',
+      state: expiresAt <= now ? 'expired' : 'expires',
+      expiresAt: expiresAt.toISOString(),
+    })),
+    ...unused.map(({ name, account, unusedSince, revokedFrom }): NoticeItem => ({
+      name,
+      account: account ?? '',
+      state: 'unused',
+      unusedSince: toDate(unusedSince),
+      revokedFrom: toDate(revokedFrom),
+    })),
   ];
-  const moreCount = lines.length - MAX_LISTED;
-  return {
-    headline: toHeadline(news, now),
-    tokens: JSON.stringify(lines.slice(0, MAX_LISTED)),
-    more: moreCount <= 0 ? '' : `And ${moreCount} more.`,
-  };
+  return { notice: toNotice(news, now), name: shorten(items[0]?.name ?? ''), ...toItemList(items) };
 }

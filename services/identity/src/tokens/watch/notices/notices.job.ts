@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { type Clock, createPeriodicTask, type Logger, type Shutdown } from '@platform/service-kit';
 import { runInTransaction } from '../../../base/transaction.js';
 import type { Outbox } from '../../../mails/outbox/outbox.js';
-import type { TokenPage } from '../../../mails/outbox/token-emails.js';
+import type { NoticePage } from '../../../mails/outbox/notice-emails.js';
 import { countDueNotices, describeDigest, isEmpty, isNews, type News, toDate } from './digest.js';
 import {
   claimDigest,
@@ -54,7 +54,7 @@ export function createNoticesJob(deps: {
     { id: userId }: Holder,
     news: News,
     now: Date,
-    page: TokenPage = 'own',
+    page: NoticePage = 'own',
   ): Promise<void> {
     const detail = { ...describeDigest(news, now), page };
     const request = { kind: 'token_expiring', to: { userId }, detail, requestId: null } as const;
@@ -115,7 +115,10 @@ export function createNoticesJob(deps: {
         } catch (error) {
           failed.push(holder.id);
           if (error !== digestSent)
-            log.warn({ err: error, holderId: holder.id }, 'failed to tell about tokens that end; retrying');
+            log.warn(
+              { err: error, holderId: holder.id },
+              'failed to send notices of tokens that expire or are unused; retrying',
+            );
         }
       }
       outbox.wake();

@@ -2,7 +2,6 @@ import type pg from 'pg';
 import { type Clock, createPeriodicTask, DAY_MS, type Logger, type Shutdown } from '@platform/service-kit';
 import { runInTransaction } from '../../../base/transaction.js';
 import type { RefusedUses } from '../../../credentials/liveness/refused-uses.js';
-import { describeReuse } from '../../../mails/alerts/alerts.js';
 import { limitAlert } from '../../../mails/alerts/limited-alerts.js';
 import { storeAlert } from '../../../mails/alerts/queries.js';
 import type { Outbox } from '../../../mails/outbox/outbox.js';
@@ -50,7 +49,7 @@ function createReuseJob(deps: {
         causedBy: ownerId ?? orgId,
         recipients,
         tokenOwnerId: ownerId,
-        alert: describeReuse(name, revokeFamilyOnReuse),
+        alert: { notice: 'tokenReused', name, ...(revokeFamilyOnReuse && { revoked: 'yes' }) },
         client: { address: reuse.address ?? 'unknown', userAgent: reuse.userAgent ?? undefined },
         reportsTheft: true,
         at: reuse.usedAt,

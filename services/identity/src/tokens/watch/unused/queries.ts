@@ -46,6 +46,8 @@ export interface WarnedToken {
   readonly id: string;
   readonly orgId: string;
   readonly name: string;
+  /** Of the service account that it acts as. */
+  readonly account: string | null;
   /** The policy; null when there is none any more. */
   readonly days: number | null;
   readonly isRevocable: boolean;
@@ -53,7 +55,7 @@ export interface WarnedToken {
 
 const warned = `
   select token.id, token.org_id as "orgId", policy.revoke_unused_days as days,
-    concat(token.name, ' (service account ' || account.name || ')') as name,
+    token.name, account.name as account,
     coalesce(${isRevocable('$1')}, false) as "isRevocable"
   from unused_tokens unused join personal_access_tokens token on token.id = unused.token_id
     left join service_accounts account on account.id = token.service_account_id

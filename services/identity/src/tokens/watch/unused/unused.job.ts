@@ -1,6 +1,5 @@
 import type pg from 'pg';
 import { type Clock, createPeriodicTask, type Logger, type Shutdown } from '@platform/service-kit';
-import { describeUnusedRevocation } from '../../../mails/alerts/alerts.js';
 import { limitAlert } from '../../../mails/alerts/limited-alerts.js';
 import type { Outbox } from '../../../mails/outbox/outbox.js';
 import { findAdministrators } from '../../../members/organisation/administration.js';
@@ -29,7 +28,7 @@ export function createUnusedJob(deps: {
 }) {
   const { pool, prisma, outbox, clock, log } = deps;
 
-  async function revoke({ id: tokenId, orgId, name, days }: WarnedToken, at: Date): Promise<void> {
+  async function revoke({ id: tokenId, orgId, name, account, days }: WarnedToken, at: Date): Promise<void> {
     const administrators = (await findAdministrators(prisma, orgId)).map(({ id }) => id);
     await revokeTokens(pool, {
       tokenId,
@@ -45,7 +44,13 @@ export function createUnusedJob(deps: {
           causedBy: ownerId ?? orgId,
           recipients: ownerId === null ? administrators : [ownerId],
           tokenOwnerId: ownerId,
-          alert: describeUnusedRevocation(name, days ?? 0),
+          alert: {
+            notice: 'tokenUnused',
+            name,
+            account: account ?? '',
+            state: 'revokedUnused',
+            days: String(days ?? 0),
+          },
           client: null,
           isMerged: true,
           at,

@@ -5,6 +5,8 @@ import { forgetUnused } from './queries.js';
 export interface UnusedToken {
   readonly id: string;
   readonly name: string;
+  /** Of the service account that it acts as. */
+  readonly account: string | null;
   readonly unusedSince: Date;
   readonly revokedFrom: Date;
 }
@@ -45,7 +47,7 @@ export async function findHoldersToWarn(
 }
 
 const toWarn = `
-  select token.id, concat(token.name, ' (service account ' || account.name || ')') as name,
+  select token.id, token.name, account.name as account,
     ${unusedSince} as "unusedSince", ${revokedFrom('$3')} as "revokedFrom",
     coalesce(token.status = 'active' and token.successor_id is null and ${unusedSince} <= ${warningBound('$3')}, false)
       as "isUnused",
