@@ -26,6 +26,16 @@ bytes. It publishes nothing.
 
 /** The form of https://semver.org, without build metadata: npm ignores it. */
 const VERSION_FORM = /^\d+\.\d+\.\d+(?:-[\dA-Za-z.-]+)?$/;
+/** The files that name the version. */
+const VERSIONED = [
+  'package.json',
+  'packages/*/package.json',
+  'services/*/package.json',
+  'services/*/Dockerfile',
+  'packages/service-kit/src/version.ts',
+  'docker-bake.hcl',
+  ...['production', 'existing-services'].map((name) => `k8s/overlays/${name}/kustomization.yaml`),
+];
 const run = promisify(execFile);
 const git = async (...args) => (await run('git', args, { cwd: ROOT })).stdout.trim();
 
@@ -63,12 +73,17 @@ async function assertReleasable(version) {
       `A release is made from a commit, and these files differ from it:\n${changes}\n\n` +
         'Commit or remove them, or try it out with --rehearsal.',
     );
-  const { version: own } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
-  const constant = await readFile(join(ROOT, 'packages/service-kit/src/version.ts'), 'utf8');
-  if (own !== version || !constant.includes(`'${version}'`))
+  const others = await git(
+    'grep',
+    '--files-without-match',
+    '--fixed-strings',
+    version,
+    '--',
+    ...VERSIONED,
+  ).catch(() => '');
+  if (others !== '')
     throw new SetupError(
-      `package.json names version ${own}, or packages/service-kit/src/version.ts another than ${version}. Set the ` +
-        'version there and in every package.json, and commit that first.',
+      `These files do not name version ${version}: set it as docs/releasing.md says, and commit that first.\n${others}`,
     );
 }
 
