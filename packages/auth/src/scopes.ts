@@ -62,6 +62,10 @@ export const scopeCatalogue = [
     ],
   },
   {
+    category: 'Events',
+    scopes: [scope('events:read', 'Read what happens in the organisation', adminOnly)],
+  },
+  {
     category: 'Configuration',
     scopes: [
       scope('config:read', 'Read the configuration', adminOnly),

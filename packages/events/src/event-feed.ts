@@ -1,24 +1,34 @@
 import type pg from 'pg';
 import type { Connector } from './connectors.js';
 import { CursorGoneError, decodeCursor, encodeCursor, type FeedCursor } from './cursor.js';
+import type { FactEvent } from './fact-event.js';
 import { toInstanceEventKey } from './kafka-message.js';
 import { assignPositions } from './positions.js';
 import type { SyncEvent } from './sync-event.js';
 
-export interface EventFeedQuery {
+/** A place in an organisation's feed, and how much of it is read. */
+interface FeedQuery {
   /** Only this organisation's events are read. */
   readonly orgId: string;
   /** The `nextCursor` of an earlier page; without it, the feed begins with the oldest stored event. */
   readonly after?: string | undefined;
+  readonly limit: number;
+}
+
+export interface EventFeedQuery extends FeedQuery {
   /** Only events of this connector; a page may then be empty and yet have more after it. */
   readonly connector?: Connector | undefined;
   /** Only events of this instance of the connector. */
   readonly instance?: string | undefined;
-  readonly limit: number;
 }
 
-export interface EventFeedPage {
-  readonly data: SyncEvent[];
+export interface FactFeedQuery extends FeedQuery {
+  /** Only facts of these types; a page may then be empty and yet have more after it. */
+  readonly types?: readonly string[] | undefined;
+}
+
+export interface FeedPage<E> {
+  readonly data: E[];
   /**
    * The cursor from which to continue, now or later. The last page has one, too; it is null only while there has been
    * no event at all.
@@ -27,6 +37,7 @@ export interface EventFeedPage {
   /** Whether there are more events at this moment. */
   readonly hasMore: boolean;
 }
+export type EventFeedPage = FeedPage<SyncEvent>;
 
 /**
  * The largest number of rows, of any organisation, to which a read assigns positions. The newest event is thus readable at
@@ -38,12 +49,12 @@ const MAX_POSITIONS = 100;
 const MAX_SEARCHED = 2_000;
 
 /** One row of each of the two statements; without events there is one row with the head alone. */
-interface FeedRow {
+interface FeedRow<E> {
   readonly epoch: string;
   readonly head: string;
   readonly deleted: string;
   readonly deletions: string;
-  readonly event: SyncEvent | null;
+  readonly event: E | null;
   readonly position: string | null;
   /** How many events were searched, and the position of the last one, by the filtered statement. */
   readonly searched?: number;
@@ -54,58 +65,50 @@ interface FeedRow {
 const allEvents = {
   name: 'outbox-feed',
   text: `select head.epoch, head.position as head, head.deleted, head.deletions, page.event, page.position
-         from sync_events.head left join lateral (
-           select event, position from sync_events.outbox
+         from outbox.head left join lateral (
+           select event, position from outbox.events
            where org_id = $1 and position > $2 order by position limit $3) page on true
          order by page.position`,
 };
 
-const connectorEvents = {
-  name: 'outbox-feed-of-connector',
+/** A condition on an event; its first parameter is $5. */
+interface FeedFilter {
+  readonly name: string;
+  readonly condition: string;
+  readonly values: readonly unknown[];
+}
+
+/** Filters a bounded part of the organisation's events (EVT-9); the cursor leads on from there, also when none of them matched. */
+const findMatching = ({ name, condition, values }: FeedFilter, given: readonly unknown[]) => ({
+  name: `outbox-feed-${name}`,
   text: `with searched as materialized (
-           select event, event_key, position from sync_events.outbox
+           select event, event_key, position from outbox.events
            where org_id = $1 and position > $2 order by position limit $4
          )
          select head.epoch, head.position as head, head.deleted, head.deletions, total.searched, total."searchedTo",
            matching.event, matching.position
-         from sync_events.head,
+         from outbox.head,
            (select count(*)::int as searched, max(position) as "searchedTo" from searched) total
-           left join (select * from searched where event_key = $5 or starts_with(event_key, $6::text)
-             order by position limit $3) matching on true
+           left join (select * from searched where ${condition} order by position limit $3) matching on true
          order by matching.position`,
-};
-
-/** Filters a bounded part of the organisation's events (EVT-9); the cursor leads on from there, also when none of them matched. */
-const findConnectorEvents = (
-  { orgId, connector, instance }: EventFeedQuery & { readonly connector: Connector },
-  given: readonly unknown[],
-) => ({
-  ...connectorEvents,
-  values: [
-    ...given,
-    MAX_SEARCHED,
-    toInstanceEventKey(orgId, connector, instance),
-    instance === undefined ? `${orgId}:${connector}:` : null,
-  ],
+  values: [...given, MAX_SEARCHED, ...values],
 });
 
 /**
  * Reads an organisation's events in the order in which they became visible. A reader that follows `nextCursor` sees every
  * event exactly once, in whichever order the writing transactions committed, or is told that it cannot. Works with and
  * without a relay.
- *
- * @throws InvalidCursorError when `after` is not a cursor; CursorGoneError when events after it may be missing.
  */
-export async function readEvents(
+async function readFeed<E>(
   pool: Pick<pg.Pool, 'query'>,
-  query: EventFeedQuery,
-): Promise<EventFeedPage> {
-  const { orgId, after, connector, limit } = query;
+  { orgId, after, limit }: FeedQuery,
+  filter: FeedFilter | undefined,
+): Promise<FeedPage<E>> {
   const cursor = after === undefined ? undefined : decodeCursor(after);
   await assignPositions(pool, MAX_POSITIONS);
   const values = [orgId, cursor?.position ?? '0', limit + 1];
-  const { rows } = await pool.query<FeedRow>(
-    connector === undefined ? { ...allEvents, values } : findConnectorEvents({ ...query, connector }, values),
+  const { rows } = await pool.query<FeedRow<E>>(
+    filter === undefined ? { ...allEvents, values } : findMatching(filter, values),
   );
   const [first] = rows;
   if (!first) throw new Error('the outbox has no head');
@@ -129,18 +132,56 @@ export async function readEvents(
   };
 }
 
+/**
+ * Reads an organisation's sync events, as {@link readFeed} does.
+ *
+ * @throws InvalidCursorError when `after` is not a cursor; CursorGoneError when events after it may be missing.
+ */
+export function readEvents(
+  pool: Pick<pg.Pool, 'query'>,
+  { connector, instance, ...query }: EventFeedQuery,
+): Promise<EventFeedPage> {
+  const { orgId } = query;
+  const filter = connector !== undefined && {
+    name: 'of-connector',
+    condition: 'event_key = $5 or starts_with(event_key, $6::text)',
+    values: [
+      toInstanceEventKey(orgId, connector, instance),
+      instance === undefined ? `${orgId}:${connector}:` : null,
+    ],
+  };
+  return readFeed<SyncEvent>(pool, query, filter || undefined);
+}
+
+/**
+ * Reads an organisation's facts, as {@link readFeed} does.
+ *
+ * @throws InvalidCursorError when `after` is not a cursor; CursorGoneError when facts after it may be missing.
+ */
+export function readFacts(
+  pool: Pick<pg.Pool, 'query'>,
+  { types, ...query }: FactFeedQuery,
+): Promise<FeedPage<FactEvent>> {
+  const filter = types && {
+    name: 'of-types',
+    condition: `event ->> 'type' = any($5::text[])`,
+    values: [types],
+  };
+  return readFeed<FactEvent>(pool, query, filter);
+}
+
 /*
  * Events are deleted by age, and with Kafka once they are published, so some may be left among those that are gone. Who
  * began to read after the last deletion misses none of the rest.
  */
-const isAnswerable = (cursor: FeedCursor, { epoch, head, deleted, deletions }: FeedRow): boolean =>
+const isAnswerable = (cursor: FeedCursor, { epoch, head, deleted, deletions }: FeedRow<unknown>): boolean =>
   cursor.epoch === epoch &&
   (BigInt(cursor.position) >= BigInt(deleted) || cursor.deletions === deletions) &&
   BigInt(cursor.position) <= BigInt(head);
 
 /** Makes all cursors of the feed invalid: its positions have begun anew, as after the database was restored. */
 export const startFeedEpoch = (db: Pick<pg.ClientBase, 'query'>): Promise<unknown> =>
-  db.query('update sync_events.head set epoch = gen_random_uuid()');
+  db.query('update outbox.head set epoch = gen_random_uuid()');
 
 /** Reads one event of the organisation; undefined when it has none with this id, or no longer. */
 export async function findEvent(
@@ -149,7 +190,7 @@ export async function findEvent(
 ): Promise<SyncEvent | undefined> {
   const { rows } = await pool.query<{ event: SyncEvent }>({
     name: 'outbox-event',
-    text: 'select event from sync_events.outbox where event_id = $1 and org_id = $2',
+    text: 'select event from outbox.events where event_id = $1 and org_id = $2',
     values: [eventId, orgId],
   });
   return rows[0]?.event;

@@ -12,10 +12,14 @@ export { CursorGoneError, InvalidCursorError } from './cursor.js';
 export {
   type EventFeedPage,
   type EventFeedQuery,
+  type FactFeedQuery,
+  type FeedPage,
   findEvent,
   readEvents,
+  readFacts,
   startFeedEpoch,
 } from './event-feed.js';
+export { type FactEvent, type FactType, factTypes } from './fact-event.js';
 export { type KafkaMessage, toKey, toKafkaMessage } from './kafka-message.js';
 export { insertOutboxEvent, type OutboxInsert, outboxInsertFrom, outboxValues } from './outbox.js';
 export { outboxSql } from './outbox-sql.js';

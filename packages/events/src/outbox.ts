@@ -17,9 +17,9 @@ export interface OutboxInsert {
  * @param first - the number of the first of the six parameters from {@link outboxValues}.
  */
 export const outboxInsertFrom = (source: string, first: number): string => `
-  insert into sync_events.outbox (event_id, run_id, org_id, event_key, event, traceparent)
+  insert into outbox.events (event_id, cause, org_id, event_key, event, traceparent)
   select $${first}::uuid, $${first + 1}::text, $${first + 2}::text, $${first + 3}::text, $${first + 4}::json, $${first + 5}::text
-  from ${source} on conflict (run_id) do nothing`;
+  from ${source} on conflict (cause) do nothing`;
 
 /** Returns the parameters of {@link outboxInsertFrom}: the first is the event's id, the last the current trace. */
 export const outboxValues = (event: SyncEvent, runId: string): readonly (string | null)[] => [
@@ -52,7 +52,7 @@ export async function insertOutboxEvent(
   if (rowCount === 1) return { eventId: event.eventId, isNew: true };
   const { rows } = await client.query<{ event_id: string }>({
     name: 'outbox-of-run',
-    text: 'select event_id from sync_events.outbox where run_id = $1',
+    text: 'select event_id from outbox.events where cause = $1',
     values: [runId],
   });
   // The retention deleted the earlier row between the two statements.

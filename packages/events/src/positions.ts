@@ -6,7 +6,7 @@ import type pg from 'pg';
 export async function assignPositions(pool: Pick<pg.Pool, 'query'>, maxRows: number): Promise<number> {
   const { rows } = await pool.query<{ assigned: number }>({
     name: 'outbox-assign-positions',
-    text: 'select sync_events.assign_positions($1) as assigned',
+    text: 'select outbox.assign_positions($1) as assigned',
     values: [maxRows],
   });
   return rows[0]?.assigned ?? 0;
@@ -38,7 +38,7 @@ export function createPositionAssigner({
       if (assigned > 0) await delay(LINGER_MS);
     },
     onError(error) {
-      if (!isFailing) log.warn({ err: error }, 'failed to assign positions to sync events; will retry');
+      if (!isFailing) log.warn({ err: error }, 'failed to assign positions to events; will retry');
       isFailing = true;
     },
   });

@@ -32,7 +32,7 @@ export function createOutboxRetention(options: OutboxRetentionOptions) {
     intervalMs: HOUR_MS,
     run: sweep,
     onError: (error) => {
-      options.log.warn({ err: error }, 'failed to delete old sync events; will retry');
+      options.log.warn({ err: error }, 'failed to delete old events; will retry');
     },
   });
   return {
@@ -56,13 +56,13 @@ async function deleteBatch(
   const { rowCount } = await pool.query({
     name: 'outbox-delete-old',
     text: `with deleted as (
-             delete from sync_events.outbox where event_id in (
-               select event_id from sync_events.outbox
+             delete from outbox.events where event_id in (
+               select event_id from outbox.events
                 where created_at < $1 and (published_at is not null or not $2 and position is not null)
                 order by created_at limit $3 for update skip locked)
              returning position
            ), noted as (
-             update sync_events.head set deletions = deletions + 1,
+             update outbox.head set deletions = deletions + 1,
                deleted = greatest(deleted, (select max(position) from deleted))
              where exists (select from deleted)
            )

@@ -60,16 +60,14 @@ describe('feed', () => {
     }
     // More events of other organisations than one read examines.
     await database.pool.query(
-      `insert into sync_events.outbox (event_id, run_id, org_id, event_key, event)
+      `insert into outbox.events (event_id, cause, org_id, event_key, event)
        select gen_random_uuid(), 'other-' || n, 'org-1', 'org-1:code_1', '{}' from generate_series(1, 2500) n`,
     );
     wanted.push((await add('wiki_1')).eventId);
     await waitFor(
       async () => {
-        await database.pool.query('select sync_events.assign_positions(1000)');
-        const { rowCount } = await database.pool.query(
-          'select from sync_events.outbox where position is null',
-        );
+        await database.pool.query('select outbox.assign_positions(1000)');
+        const { rowCount } = await database.pool.query('select from outbox.events where position is null');
         return rowCount === 0;
       },
       { what: 'positions' },
@@ -181,8 +179,8 @@ describe('feed', () => {
     await database.add('org-1');
     const { nextCursor: ahead } = await readEvents(database.pool, { orgId: 'org-1', limit: 10 });
     // What a backup from before the second event has.
-    await database.pool.query('delete from sync_events.outbox where position = 2');
-    await database.pool.query('update sync_events.head set position = 1');
+    await database.pool.query('delete from outbox.events where position = 2');
+    await database.pool.query('update outbox.head set position = 1');
     await expect(readAfter(ahead)).rejects.toBeInstanceOf(CursorGoneError);
     await startFeedEpoch(database.pool);
     await expect(readAfter(before)).rejects.toBeInstanceOf(CursorGoneError);
@@ -191,7 +189,7 @@ describe('feed', () => {
   });
 
   const countPlaced = async () =>
-    (await database.pool.query('select from sync_events.outbox where position is not null')).rowCount ?? 0;
+    (await database.pool.query('select from outbox.events where position is not null')).rowCount ?? 0;
 
   test('a reader assigns only a few positions, and the background assigns the rest', async () => {
     await database.addMany(1_500, 5);
@@ -240,9 +238,7 @@ describe('retention', () => {
   test('a reader who begins anew gets past the events that are kept among deleted ones', async () => {
     await database.addMany(6, 1);
     const all = await readEvents(database.pool, { orgId: 'org-0', limit: 1 });
-    await database.pool.query(
-      'update sync_events.outbox set published_at = now() where position between 3 and 5',
-    );
+    await database.pool.query('update outbox.events set published_at = now() where position between 3 and 5');
     await sweepLater(true, 15);
     const read = (after?: string | null) =>
       readEvents(database.pool, { orgId: 'org-0', limit: 1, after: after ?? undefined });
@@ -253,7 +249,7 @@ describe('retention', () => {
     const third = await read(second.nextCursor);
     expect([ids(third).length, third.hasMore]).toEqual([1, false]);
     // What is deleted meanwhile is noticed.
-    await database.pool.query('update sync_events.outbox set published_at = now() where position = 2');
+    await database.pool.query('update outbox.events set published_at = now() where position = 2');
     await sweepLater(true, 15);
     await expect(read(first.nextCursor)).rejects.toBeInstanceOf(CursorGoneError);
     expect((await read(third.nextCursor)).data).toEqual([]);
@@ -270,12 +266,12 @@ describe('retention', () => {
   test('deletes old events in batches; with Kafka, only published ones', async () => {
     await database.addMany(2_500, 5);
     await expect(sweepLater(true, 15)).resolves.toBe(0);
-    await database.pool.query(`update sync_events.outbox set published_at = now() where org_id <> 'org-1'`);
+    await database.pool.query(`update outbox.events set published_at = now() where org_id <> 'org-1'`);
     await expect(sweepLater(true, 13)).resolves.toBe(0);
     await expect(sweepLater(true, 15)).resolves.toBe(2_000);
     // Rows without a position are about to receive one and must not be deleted meanwhile.
     await expect(sweepLater(false, 15)).resolves.toBe(0);
-    await database.pool.query('select sync_events.assign_positions(500)');
+    await database.pool.query('select outbox.assign_positions(500)');
     await expect(sweepLater(false, 15)).resolves.toBe(500);
   });
 });

@@ -22,8 +22,8 @@ describeWith('own-kafka', 'relay and a long backlog of a partition that takes no
   /** Inserts events with their positions, as a relay leaves them. */
   async function addBacklog(orgs: readonly string[]): Promise<void> {
     await site.database.pool.query(
-      `with head as (update sync_events.head set position = position + $1 returning position - $1 as last)
-       insert into sync_events.outbox (event_id, run_id, org_id, event_key, event, position)
+      `with head as (update outbox.head set position = position + $1 returning position - $1 as last)
+       insert into outbox.events (event_id, cause, org_id, event_key, event, position)
        select id, id, org, org || ':files_1', json_build_object('eventId', id, 'eventType', 'SyncFiles1Event',
               'timestamp', 1700000000000 + number, 'payload', json_build_object('orgId', org, 'connector', 'files_1',
               'origin', 'CONNECTOR', 'createdAtTimestamp', number::text, 'updatedAtTimestamp', number::text,
@@ -33,12 +33,12 @@ describeWith('own-kafka', 'relay and a long backlog of a partition that takes no
               lateral (select orgs[1 + number % array_length(orgs, 1)] as org) as named`,
       [BACKLOG, orgs],
     );
-    await site.database.pool.query('analyze sync_events.outbox');
+    await site.database.pool.query('analyze outbox.events');
   }
   const isPublished = async (eventId: string) =>
     (
       await site.database.pool.query(
-        'select from sync_events.outbox where event_id = $1 and published_at is not null',
+        'select from outbox.events where event_id = $1 and published_at is not null',
         [eventId],
       )
     ).rowCount === 1;

@@ -84,7 +84,7 @@ describeWith('kafka', 'relay', () => {
     const reader = await read();
     await waitFor(() => reader.messages.length === 1, { what: 'the message' });
     const { rows } = await database.pool.query<{ text: string }>(
-      'select event::text as text from sync_events.outbox',
+      'select event::text as text from outbox.events',
     );
     expect(reader.values).toEqual(rows.map(({ text }) => text));
   });

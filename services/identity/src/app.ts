@@ -10,6 +10,7 @@ import {
 } from '@platform/service-kit';
 import { registerAccounts } from './accounts.js';
 import type { IdentityConfig } from './config.js';
+import { registerFactFeed } from './audit/facts/routes.js';
 import { registerAudit } from './audit/routes.js';
 import { registerConnectedApps } from './oauth/connections/routes.js';
 import { registerConnectionPolicy } from './oauth/connection-policy/routes.js';
@@ -111,6 +112,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
   registerConnectionPolicy(app, { ...common, clientHosts: config.OAUTH_CLIENT_HOSTS });
   registerApplications(app, common);
   registerAudit(app, common);
+  registerFactFeed(app, common);
   const oauth = registerOauth(app, {
     ...common,
     keys,

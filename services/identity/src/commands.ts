@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { startFeedEpoch } from '@platform/events';
 import { createSecretBox, defineCommands, systemClock, UsageError } from '@platform/service-kit';
 import { validate as isUuid } from 'uuid';
 import { isEmailAddress, isOrganisationName } from './base/config-values.js';
@@ -43,6 +44,8 @@ const help = `  create-organisation           --name <name> --admin-email <addre
                                 token is signed with it
   erase-mails <address>         delete the mails waiting for an address; sent mails are recorded in the
                                 mail service (DELETE /api/v1/mail/records?recipient=...)
+  after-restore                 say that the database was restored, before the service starts: the cursors
+                                of the events feed are refused, as they may skip events
   re-encrypt                    re-encrypt stored secrets with the first of ENCRYPTION_KEYS; then
                                 the others can be removed
 
@@ -135,6 +138,11 @@ async function runReencrypt(args: string[]): Promise<void> {
   });
 }
 
+async function runAfterRestore(args: string[]): Promise<void> {
+  parseArgs({ args });
+  await withResources(process.env, async ({ pool }) => void (await startFeedEpoch(pool)));
+}
+
 async function runEraseMails(args: string[]): Promise<void> {
   const [address, ...rest] = parseArgs({ args, allowPositionals: true }).positionals;
   if (address === undefined || rest.length > 0) throw new UsageError('erase-mails takes one address');
@@ -159,6 +167,7 @@ export const main = defineCommands({
     'lift-provider-requirement': (args) => runLiftRequirement(args, process.env),
     keys: runKeys,
     'erase-mails': runEraseMails,
+    'after-restore': runAfterRestore,
     're-encrypt': runReencrypt,
   },
 });

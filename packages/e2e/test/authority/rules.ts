@@ -215,6 +215,7 @@ const RULES: readonly (readonly [Demand, readonly string[]])[] = [
       'removeScheduleOfInstance',
     ],
   ],
+  [asAdmin('events:read'), ['listFacts']],
   [asAdmin('crawl:work'), ['claimWork', 'reportWork', 'finishWork']],
 ];
 

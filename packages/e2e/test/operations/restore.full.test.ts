@@ -64,7 +64,8 @@ describeWith('nginx', 'back up and restore', () => {
       for (const backup of backups) await backup.restore();
       for (const replica of replicas)
         expect(await replica.command('migrate')).toMatchObject({ code: 0, stdout: 'nothing to apply\n' });
-      expect(await platform.replicas.crawl[0]?.command('after-restore')).toMatchObject({ code: 0 });
+      for (const service of ['identity', 'crawl'] as const)
+        expect(await platform.replicas[service][0]?.command('after-restore')).toMatchObject({ code: 0 });
       await Promise.all(replicas.map((replica) => replica.start()));
 
       expect([await getStatus(kept.accessToken), await getStatus(later.accessToken)]).toEqual([200, 401]);
@@ -73,7 +74,7 @@ describeWith('nginx', 'back up and restore', () => {
       const all = JSON.stringify(await answer.json());
       expect([all.includes('wiki_1'), all.includes('files_1')]).toEqual([true, false]);
       await waitFor(
-        async () => (await platform.query('crawl', `select 1 from sync_events.outbox where event::text like '%wiki_1%'`)).length === 1,
+        async () => (await platform.query('crawl', `select 1 from outbox.events where event::text like '%wiki_1%'`)).length === 1,
         { what: 'the run of the schedule' },
       );
     });

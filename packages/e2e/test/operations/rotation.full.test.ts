@@ -114,7 +114,7 @@ describeWith('nginx', 'rotation', () => {
       const body = () => ({ scheduleConfig: { scheduleType: 'once', scheduledTime } });
       const answer = await send(platform.url, { path, token: platform.session, body, status: 201 });
       expect(answer.status).toBe(201);
-      await waitFor(async () => (await platform.query('crawl', 'select 1 from sync_events.outbox')).length === 1, { what: 'the run' });
+      await waitFor(async () => (await platform.query('crawl', 'select 1 from outbox.events')).length === 1, { what: 'the run' });
       await expect(sendToRedis(port, 'AUTH first')).rejects.toThrow(/WRONGPASS/);
     });
 

@@ -44,7 +44,7 @@ describeWith('nginx', 'Kafka with TLS and an account', () => {
         const body = () => ({ scheduleConfig: { scheduleType: 'once', scheduledTime } });
         const { status } = await send(platform.url, { path, token: platform.session, body, status: 201 });
         expect(status).toBe(201);
-        const published = 'select 1 from sync_events.outbox where published_at is not null';
+        const published = 'select 1 from outbox.events where published_at is not null';
         await waitFor(async () => (await platform.query('crawl', published)).length === 1, { what: 'the event' });
       });
     });

@@ -16,12 +16,12 @@ export interface PendingEvent {
 }
 
 /** An arbitrary number that nothing else in the database uses; session locks are per database. */
-const LEADER_LOCK = `hashtextextended('sync_events.relay', 0)`;
+const LEADER_LOCK = `hashtextextended('outbox.relay', 0)`;
 
 /** The channel that tells the leader about commits on other replicas. */
-export const COMMITTED_CHANNEL = 'sync_events_committed';
+export const COMMITTED_CHANNEL = 'outbox_committed';
 /** The channel that tells the other replicas that no relay leads. */
-export const FREE_CHANNEL = 'sync_events_free';
+export const FREE_CHANNEL = 'outbox_free';
 
 /** Tries to acquire the session lock, which ends with its connection. */
 export async function tryLead(db: Queryable): Promise<boolean> {
@@ -50,12 +50,12 @@ export async function readPending(
 ): Promise<PendingEvent[]> {
   await db.query({
     name: 'relay-assign-positions',
-    text: 'select sync_events.assign_positions($1)',
+    text: 'select outbox.assign_positions($1)',
     values: [limit * 2],
   });
   const { rows } = await db.query<PendingEvent>({
     name: 'relay-read-pending',
-    text: `select event_id, event_key, event::text as event, position, created_at, traceparent from sync_events.outbox
+    text: `select event_id, event_key, event::text as event, position, created_at, traceparent from outbox.events
             where published_at is null and position > $1 and position <= $3 order by position limit $2`,
     values: [after, limit, end],
   });
@@ -70,7 +70,7 @@ export async function readPendingKeys(
 ): Promise<Pick<PendingEvent, 'position' | 'event_key'>[]> {
   const { rows } = await db.query<Pick<PendingEvent, 'position' | 'event_key'>>({
     name: 'relay-read-pending-keys',
-    text: `select position, event_key from sync_events.outbox
+    text: `select position, event_key from outbox.events
             where published_at is null and position > $1 order by position limit $2`,
     values: [after, limit],
   });
@@ -80,7 +80,7 @@ export async function readPendingKeys(
 export async function markPublished(db: Queryable, eventIds: readonly string[]): Promise<void> {
   await db.query({
     name: 'relay-mark-published',
-    text: `update sync_events.outbox set published_at = clock_timestamp()
+    text: `update outbox.events set published_at = clock_timestamp()
             where event_id = any($1::uuid[]) and published_at is null`,
     values: [eventIds],
   });
@@ -101,7 +101,7 @@ export async function readDepth(db: Queryable): Promise<OutboxDepth> {
     name: 'relay-depth',
     text: `select count(*)::int as pending,
                   coalesce(extract(epoch from clock_timestamp() - min(created_at)), 0)::float8 as age
-             from (select created_at from sync_events.outbox
+             from (select created_at from outbox.events
                     where published_at is null order by position, seq limit $1) as oldest`,
     values: [MAX_DEPTH],
   });

@@ -43,7 +43,7 @@ export async function createOutboxDatabase(adminUrl?: string): Promise<OutboxDat
     },
     async addMany(count, keys) {
       await pool.query(
-        `insert into sync_events.outbox (event_id, run_id, org_id, event_key, event)
+        `insert into outbox.events (event_id, cause, org_id, event_key, event)
          select id, id, org, org || ':files_1', json_build_object('eventId', id, 'eventType', 'SyncFiles1Event',
                 'timestamp', 1700000000000 + number, 'payload', json_build_object('orgId', org, 'connector', 'files_1',
                 'origin', 'CONNECTOR', 'createdAtTimestamp', number::text, 'updatedAtTimestamp', number::text,
@@ -55,13 +55,13 @@ export async function createOutboxDatabase(adminUrl?: string): Promise<OutboxDat
     },
     async countPending() {
       const { rows } = await pool.query<{ count: number }>(
-        'select count(*)::int from sync_events.outbox where published_at is null',
+        'select count(*)::int from outbox.events where published_at is null',
       );
       return rows[0]?.count ?? Number.NaN;
     },
     async idsByKey() {
       const { rows } = await pool.query<{ key: string; ids: string[] }>(
-        `select event_key as key, array_agg(event_id order by position) as ids from sync_events.outbox group by 1`,
+        `select event_key as key, array_agg(event_id order by position) as ids from outbox.events group by 1`,
       );
       return new Map(rows.map(({ key, ids }) => [key, ids]));
     },

@@ -88,7 +88,7 @@ describe('instances of a connector', () => {
     expect(await eventsOf('connector=wiki_1')).toEqual([run.runId, other.runId]);
     expect(await eventsOf('connector=wiki_1&instance=default')).toEqual([run.runId]);
     expect(await eventsOf('connector=wiki_1&instance=hr')).toEqual([other.runId]);
-    const { rows } = await platform.db.query('select event_key as key from sync_events.outbox order by seq');
+    const { rows } = await platform.db.query('select event_key as key from outbox.events order by seq');
     expect(rows).toEqual([{ key: `${orgId}:wiki_1` }, { key: `${orgId}:wiki_1:hr` }]);
     const queue = (await platform.call('GET', '/queue')).body.data.connectors;
     expect(queue).toMatchObject([

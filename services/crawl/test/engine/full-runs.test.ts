@@ -32,7 +32,7 @@ describe('the event of a full run', () => {
       { last_full_at: hasEndpoint ? new Date(at) : lastFullAt, full_started_at: null },
     ]);
     const found = await rows.pool.query<{ event: SyncEvent }>(
-      'select event from sync_events.outbox where org_id = $1::text',
+      'select event from outbox.events where org_id = $1::text',
       [orgId],
     );
     return found.rows[0]?.event.payload;
@@ -63,7 +63,7 @@ describe('the event of a full run', () => {
     await report(3, third);
     expect(await lifecycle.complete(third)).toBe(true);
     const found = await rows.pool.query<{ counters: object; event: SyncEvent }>(
-      `select counters, event from runs join sync_events.outbox o on o.run_id = runs.id::text where runs.org_id = $1`,
+      `select counters, event from runs join outbox.events o on o.cause = runs.id::text where runs.org_id = $1`,
       [orgId],
     );
     expect(found.rows).toMatchObject([{ counters: { items: 3 }, event: { payload: { items: '3' } } }]);

@@ -43,7 +43,7 @@ describe('races of a run', () => {
     pausing.release();
     expect(await completing).toBe(false);
     expect(await rows.getRuns(id)).toMatchObject([{ state: 'aborted' }]);
-    const events = await rows.pool.query('select from sync_events.outbox where run_id = $1', [run.id]);
+    const events = await rows.pool.query('select from outbox.events where cause = $1', [run.id]);
     expect(events.rowCount).toBe(0);
   });
 

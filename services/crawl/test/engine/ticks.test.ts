@@ -33,7 +33,7 @@ describe('ticks', () => {
     expect(await rows.getCount(orgId)).toEqual({ completed: 1, events: 1 });
     const found = await rows.pool.query('select event_id from runs where schedule_id = $1', [id]);
     expect(found.rows).toEqual(
-      (await rows.pool.query('select event_id from sync_events.outbox where run_id = $1', [run.id])).rows,
+      (await rows.pool.query('select event_id from outbox.events where cause = $1', [run.id])).rows,
     );
     // The write is repeated because its result was lost.
     expect(await lifecycle.complete(run)).toBe(false);

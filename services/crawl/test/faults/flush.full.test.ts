@@ -49,7 +49,7 @@ describeWith('own-redis', `${DUE} due runs of ${SCHEDULES} schedules`, () => {
     // A tick that ran twice would have another run, and a run that completed twice another event.
     expect(await count(`runs`)).toBe(DUE);
     expect(await count(`(select distinct schedule_id, tick from runs) as ticks`)).toBe(DUE);
-    expect(await count('sync_events.outbox')).toBe(DUE);
+    expect(await count('outbox.events')).toBe(DUE);
     expect(await count(`schedules where next_run_at > now()`)).toBe(SCHEDULES);
   });
 });

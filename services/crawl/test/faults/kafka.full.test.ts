@@ -53,7 +53,7 @@ describeWith('own-kafka', 'a Kafka of two brokers', () => {
     });
     const client = await platform.db.connect();
     // No event gets its position, so none is published.
-    await client.query('begin; select from sync_events.head for update');
+    await client.query('begin; select from outbox.head for update');
     for (let round = 0; round < 3; round += 1) await runEach(regular);
     await platform.crawl.kill();
     expect([await count('waiting'), await count('published')]).toEqual([9, 0]);

@@ -5,7 +5,7 @@ import type { Platform } from './platform.js';
 /** Returns how many events of the outbox wait for Kafka or were accepted by it. */
 export async function countEvents({ db }: Platform, state: 'waiting' | 'published'): Promise<number> {
   const condition = state === 'waiting' ? 'is null' : 'is not null';
-  return (await db.query(`select from sync_events.outbox where published_at ${condition}`)).rowCount ?? 0;
+  return (await db.query(`select from outbox.events where published_at ${condition}`)).rowCount ?? 0;
 }
 
 /** Expects a consistent state, and that every event has arrived in the order of its key. Returns all copies that arrived. */

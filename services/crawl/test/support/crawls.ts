@@ -43,12 +43,12 @@ export function createCrawls(platform: () => Platform): Crawls {
     const { db } = platform();
     const { rows: runs } = await db.query<{ wrong: string }>(
       `select coalesce(r.connector || ' ' || r.state, 'event without run') as wrong
-       from runs r full join sync_events.outbox o on o.run_id = r.id::text
+       from runs r full join outbox.events o on o.cause = r.id::text
        where r.state in ('waiting', 'active', 'retrying') or r.event_id is distinct from o.event_id
          or (r.state = 'completed') is distinct from (o.event_id is not null)
        union all select 'out of order: ' || event_key from (
          select event_key, position, lag(position) over (partition by event_key order by seq) as earlier
-         from sync_events.outbox) as placed where position is null or position < earlier`,
+         from outbox.events) as placed where position is null or position < earlier`,
     );
     return runs.map((row) => row.wrong);
   }
@@ -72,7 +72,7 @@ export function createCrawls(platform: () => Platform): Crawls {
       ),
     async eventsByKey() {
       const { rows } = await platform().db.query<{ key: string; ids: string[] }>(
-        `select event_key as key, array_agg(event_id order by seq) as ids from sync_events.outbox group by 1`,
+        `select event_key as key, array_agg(event_id order by seq) as ids from outbox.events group by 1`,
       );
       return new Map(rows.map(({ key, ids }) => [key, ids]));
     },

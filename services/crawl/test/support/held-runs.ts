@@ -69,7 +69,7 @@ export function useHeldRuns(backend: Backend, options: { readonly hasOwnPostgres
     /** Returns the latest run of a connector. */
     latest,
     events: async (runId: string) =>
-      (await platform.db.query('select event_id from sync_events.outbox where run_id = $1', [runId])).rows,
+      (await platform.db.query('select event_id from outbox.events where cause = $1', [runId])).rows,
     /** Starts a run of files_1 and waits for its request to the endpoint. Returns the id of the run. */
     async startHeldRun(): Promise<string> {
       await schedule();

@@ -152,7 +152,7 @@ export function useRunRows() {
     async getCount(orgId: string) {
       const found = await pool.query<{ completed: number; events: number }>(
         `select coalesce((select completed from org_statistics where org_id = $1), 0)::int as completed,
-           (select count(*) from sync_events.outbox where org_id = $1::text)::int as events`,
+           (select count(*) from outbox.events where org_id = $1::text)::int as events`,
         [orgId],
       );
       return found.rows[0];

@@ -1,4 +1,5 @@
 import { type Fact, Facts, FACTS_PATH, FACTS_SCOPE, requireService } from '@platform/auth';
+import type { FactEvent } from '@platform/events';
 import { type App, type Clock, DAY_MS } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { insertReportedEntries } from '../audit/queries.js';
@@ -7,6 +8,8 @@ import { type NoticedCrawl, toCrawlDetail } from '../mails/outbox/crawl-notices.
 import type { Outbox } from '../mails/outbox/outbox.js';
 import type { Prisma, Transaction } from '../resources.js';
 import { findAdministrators } from './organisation/administration.js';
+
+type CrawlFact = Exclude<Fact, { type: 'audit.entry' }>;
 
 interface FactsContext {
   readonly prisma: Prisma;
@@ -36,18 +39,43 @@ async function notifyOfCrawls(
   }
 }
 
-/** Stores what another service has reported. A fact that was reported before adds no second entry to the audit. */
+/** Adds facts to the feed of their organisations. @returns the ids of those that had not been reported before. */
+async function publish(tx: Transaction, facts: readonly CrawlFact[]): Promise<ReadonlySet<string>> {
+  const events = facts.map(({ id, orgId, type, at, data }) => ({
+    id,
+    orgId,
+    event: {
+      specversion: '1.0',
+      id,
+      source: `/organisations/${orgId}`,
+      type,
+      time: at,
+      datacontenttype: 'application/json',
+      data,
+    } satisfies FactEvent,
+  }));
+  const rows = await tx.$queryRaw<{ id: string }[]>`
+    insert into outbox.events (event_id, cause, org_id, event_key, event)
+    select id, id, "orgId", "orgId", event
+    from jsonb_to_recordset(${JSON.stringify(events)}::jsonb) as fact (id uuid, "orgId" text, event json)
+    where exists (select from organisations where organisations.id::text = "orgId")
+    on conflict do nothing returning event_id::text as id`;
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Stores what another service has reported; what was reported before changes nothing. */
 async function storeFacts(ctx: FactsContext, facts: readonly Fact[], requestId: string): Promise<void> {
   const now = ctx.clock();
   const entries = facts.filter((fact) => fact.type === 'audit.entry');
-  const crawls = facts
-    .filter((fact) => fact.type !== 'audit.entry')
-    .filter(({ at }) => now - Date.parse(at) <= NOTICE_MAX_AGE_MS);
+  const crawls = facts.filter((fact) => fact.type !== 'audit.entry');
   await ctx.prisma.$transaction(async (tx) => {
     if (entries.length > 0) await insertReportedEntries(tx, entries);
-    for (const orgId of new Set(crawls.map((fact) => fact.orgId))) {
-      const noticed = crawls.filter((fact) => fact.orgId === orgId).map(({ data }) => data);
-      await notifyOfCrawls(ctx, tx, { orgId, crawls: noticed, at: new Date(now) }, requestId);
+    if (crawls.length === 0) return;
+    const news = await publish(tx, crawls);
+    const noticed = crawls.filter(({ id, at }) => news.has(id) && now - Date.parse(at) <= NOTICE_MAX_AGE_MS);
+    for (const orgId of new Set(noticed.map((fact) => fact.orgId))) {
+      const ofOne = noticed.filter((fact) => fact.orgId === orgId).map(({ data }) => data);
+      await notifyOfCrawls(ctx, tx, { orgId, crawls: ofOne, at: new Date(now) }, requestId);
     }
   });
 }

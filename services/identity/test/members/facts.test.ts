@@ -67,6 +67,16 @@ test('crawls that keep failing are one mail to each administrator, with what was
     toCrawlFact({ connector: 'chat_1', failures: 4, reason: `too long ${'x'.repeat(1_000)}` }),
     toCrawlFact({ connector: 'wiki_1', failures: 0, reason: null }),
   ]);
+  // The answer was lost.
+  const twice = toCrawlFact({ connector: 'mail_1', failures: 0, reason: null });
+  for (const _ of [1, 2]) expect((await report(token, [twice])).body).toEqual({ stored: 1 });
+  const { body: feed } = await platform.identity.call('GET', '/api/v1/events?types=crawl.recovered', {
+    token: platform.session,
+  });
+  expect(feed.data.map(({ data }: { data: object }) => data)).toMatchObject([
+    { connector: 'wiki_1', failures: 0 },
+    twice.data,
+  ]);
   await endHold();
   const { text = '' } = await platform.mailTo('admin@example.com', /^2 crawls keep failing$/);
   expect(text).toMatch(/chat_1\n  The last 4 runs have failed: too long\s+xxx/);

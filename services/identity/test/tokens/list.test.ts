@@ -173,7 +173,7 @@ test('returns the scopes that the caller can grant, by category, with the defaul
   expect(await namesFor(member.session)).toEqual(forMember);
   expect((await namesFor(session)).toSorted()).toEqual(
     // prettier-ignore
-    [...forMember, 'crawl:work', 'user:write', 'config:read', 'config:write', 'SEND_MAIL', 'FETCH_CONFIG'].toSorted(),
+    [...forMember, 'crawl:work', 'user:write', 'events:read', 'config:read', 'config:write', 'SEND_MAIL', 'FETCH_CONFIG'].toSorted(),
   );
   expect(await namesFor(pat.accessToken)).toEqual(['user:read*', 'pat:read']);
 });

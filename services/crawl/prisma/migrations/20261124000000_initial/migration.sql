@@ -232,12 +232,12 @@ create index schedules_of_endpoint on schedules (org_id, endpoint_id) where endp
 create unique index schedules_instance on schedules (org_id, connector, instance);
 
 -- The outbox of packages/events, word for word: a test compares them.
-create schema sync_events;
+create schema outbox;
 
-create table sync_events.outbox (
+create table outbox.events (
   event_id     uuid        not null primary key,
-  -- Once per run: a second insert for the same run changes nothing.
-  run_id       text        not null unique,
+  -- Once per cause, such as a run: a second insert for the same one changes nothing.
+  cause        text        not null unique,
   org_id       text        not null,
   event_key    text        not null,
   -- Not jsonb: what is published is byte for byte what was stored.
@@ -250,14 +250,14 @@ create table sync_events.outbox (
   traceparent  text
 );
 
-create index outbox_pending on sync_events.outbox (position, seq) where published_at is null;
-create index outbox_by_organisation on sync_events.outbox (org_id, position);
-create index outbox_by_age on sync_events.outbox (created_at);
+create index outbox_pending on outbox.events (position, seq) where published_at is null;
+create index outbox_by_organisation on outbox.events (org_id, position);
+create index outbox_by_age on outbox.events (created_at);
 
 -- Rows come and go in order; the default of a fifth of the table is far too late for a queue.
-alter table sync_events.outbox set (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
+alter table outbox.events set (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
 
-create table sync_events.head (
+create table outbox.head (
   is_only  boolean not null primary key default true check (is_only),
   position bigint  not null,
   -- The highest position of an event that has been deleted.
@@ -267,30 +267,30 @@ create table sync_events.head (
   -- Another one after the database was restored: the same positions may then have other events.
   epoch    uuid    not null default gen_random_uuid()
 );
-insert into sync_events.head (position) values (0);
+insert into outbox.head (position) values (0);
 
 -- Gives visible rows their positions, at most rows_max of them; returns how many. Volatile on purpose: each
 -- statement then has a snapshot of its own, so the rows are looked for after the lock was waited for.
-create function sync_events.assign_positions(rows_max integer) returns integer language plpgsql volatile as $$
+create function outbox.assign_positions(rows_max integer) returns integer language plpgsql volatile as $$
 declare
   last_position bigint;
   assigned      integer;
 begin
-  if not exists (select from sync_events.outbox where published_at is null and position is null) then
+  if not exists (select from outbox.events where published_at is null and position is null) then
     return 0;
   end if;
-  select position into last_position from sync_events.head for update;
+  select position into last_position from outbox.head for update;
   with fresh as (
     select event_id, row_number() over (order by seq) as number
       from (
-        select event_id, seq from sync_events.outbox
+        select event_id, seq from outbox.events
          where published_at is null and position is null
          order by seq limit rows_max
       ) as oldest
   )
-  update sync_events.outbox as o set position = last_position + fresh.number
+  update outbox.events as o set position = last_position + fresh.number
     from fresh where o.event_id = fresh.event_id;
   get diagnostics assigned = row_count;
-  update sync_events.head set position = last_position + assigned;
+  update outbox.head set position = last_position + assigned;
   return assigned;
 end $$;

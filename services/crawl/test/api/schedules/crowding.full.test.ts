@@ -47,7 +47,7 @@ describeEachBackend('many concurrent requests on %s', (backend) => {
     expect((await schedule({ scheduleType: 'once', scheduledTime }, quiet)).status).toBe(201);
     const holder = await platform.db.connect();
     await holder.query('begin');
-    await holder.query('lock table sync_events.outbox in access exclusive mode');
+    await holder.query('lock table outbox.events in access exclusive mode');
     const over = new AbortController();
     const keepAsking = async () => {
       while (!over.signal.aborted) await platform.call('GET', '/events');

@@ -82,7 +82,7 @@ describeEachBackend('schedules on %s', (backend) => {
     const { body: runs } = await platform.call('GET', '/code_1/runs');
     expect(runs.data).toHaveLength(1);
     // Events get their positions without a reader.
-    const unplaced = 'select from sync_events.outbox where position is null';
+    const unplaced = 'select from outbox.events where position is null';
     await waitFor(async () => (await platform.db.query(unplaced)).rowCount === 0, { what: 'a position' });
     const { body: events } = await platform.call('GET', '/events');
     const own = events.data.filter(

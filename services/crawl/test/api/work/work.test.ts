@@ -129,7 +129,7 @@ describe('workers that pull', () => {
         { slice: 3, number: 1, outcome: 'completed', reason: null },
       ],
     });
-    const events = await platform.db.query('select from sync_events.outbox where run_id = $1', [runId]);
+    const events = await platform.db.query('select from outbox.events where cause = $1', [runId]);
     expect(events.rowCount).toBe(1);
     // The next run goes on from there; a replacement keeps the checkpoint, and a reset forgets it.
     await schedule({ maxRetries: 0 });

@@ -1,0 +1,97 @@
+-- compatible-with: 20261124000000_initial
+-- The outbox of packages/events, word for word: a test compares them.
+create schema outbox;
+
+create table outbox.events (
+  event_id     uuid        not null primary key,
+  -- Once per cause, such as a run: a second insert for the same one changes nothing.
+  cause        text        not null unique,
+  org_id       text        not null,
+  event_key    text        not null,
+  -- Not jsonb: what is published is byte for byte what was stored.
+  event        json        not null,
+  created_at   timestamptz not null default clock_timestamp(),
+  seq          bigint      not null generated always as identity,
+  position     bigint,
+  published_at timestamptz,
+  -- The trace that the event belongs to, if there is one.
+  traceparent  text
+);
+
+create index outbox_pending on outbox.events (position, seq) where published_at is null;
+create index outbox_by_organisation on outbox.events (org_id, position);
+create index outbox_by_age on outbox.events (created_at);
+
+-- Rows come and go in order; the default of a fifth of the table is far too late for a queue.
+alter table outbox.events set (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
+
+create table outbox.head (
+  is_only  boolean not null primary key default true check (is_only),
+  position bigint  not null,
+  -- The highest position of an event that has been deleted.
+  deleted  bigint  not null default 0,
+  -- How often events were deleted.
+  deletions bigint not null default 0,
+  -- Another one after the database was restored: the same positions may then have other events.
+  epoch    uuid    not null default gen_random_uuid()
+);
+insert into outbox.head (position) values (0);
+
+-- Gives visible rows their positions, at most rows_max of them; returns how many. Volatile on purpose: each
+-- statement then has a snapshot of its own, so the rows are looked for after the lock was waited for.
+create function outbox.assign_positions(rows_max integer) returns integer language plpgsql volatile as $$
+declare
+  last_position bigint;
+  assigned      integer;
+begin
+  if not exists (select from outbox.events where published_at is null and position is null) then
+    return 0;
+  end if;
+  select position into last_position from outbox.head for update;
+  with fresh as (
+    select event_id, row_number() over (order by seq) as number
+      from (
+        select event_id, seq from outbox.events
+         where published_at is null and position is null
+         order by seq limit rows_max
+      ) as oldest
+  )
+  update outbox.events as o set position = last_position + fresh.number
+    from fresh where o.event_id = fresh.event_id;
+  get diagnostics assigned = row_count;
+  update outbox.head set position = last_position + assigned;
+  return assigned;
+end $$;
+
+-- Facts. What the audit records is a fact for others, too, and some of it is one of another type besides. In the statement that
+-- records it, whatever writes that: none can be forgotten.
+create function note_facts() returns trigger language plpgsql as $$
+begin
+  insert into outbox.events (event_id, cause, org_id, event_key, event)
+    select fact.id, fact.id, org_id, org_id, json_build_object(
+      'specversion', '1.0', 'id', fact.id, 'source', '/organisations/' || org_id, 'type', fact.type,
+      'time', to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+      'datacontenttype', 'application/json',
+      'data', json_build_object(
+        'id', new_rows.id, 'action', action, 'actorId', actor_id,
+        'credential', case when credential_kind is not null then
+          json_build_object('kind', credential_kind, 'id', credential_id) end,
+        'address', address, 'userAgent', user_agent, 'subjectId', subject_id, 'reason', reason, 'detail', detail,
+        'changes', changes, 'createdAt', to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))
+    from new_rows cross join lateral (
+      select new_rows.id, 'audit.entry' as type
+      union all
+      select gen_random_uuid(), named.type from (values
+        ('token.created', 'token.created'), ('token.rotated', 'token.rotated'), ('token.revoked', 'token.revoked'),
+        ('token.leaked', 'token.leaked'), ('token.reused', 'token.reused'),
+        ('user.invited', 'member.invited'), ('user.created', 'member.joined'), ('invitation.accepted', 'member.joined'),
+        ('user.removed', 'member.removed'), ('user.role_changed', 'member.role_changed'),
+        ('connected_app.authorized', 'app.connected'), ('connected_app.revoked', 'app.disconnected'),
+        ('mcp_server.tools_offered', 'mcp.definition_changed')
+      ) as named (action, type) where named.action = new_rows.action
+    ) fact
+    order by new_rows.id;
+  return null;
+end $$;
+
+create trigger note_facts after insert on audit_entries referencing new table as new_rows for each statement execute function note_facts();

@@ -1,0 +1,66 @@
+import { getAccount, requireAdmin, requireScopes } from '@platform/auth';
+import {
+  createOutboxRetention,
+  createPositionAssigner,
+  CursorGoneError,
+  InvalidCursorError,
+  readFacts,
+} from '@platform/events';
+import { type App, AppError, type Clock, type Shutdown, validationError } from '@platform/service-kit';
+import { bearer, errorResponses } from '../../base/openapi.js';
+import type { Resources } from '../../resources.js';
+import { FactsPage, FactsQuery } from './schemas.js';
+
+type Deps = Pick<Resources, 'pool' | 'log'> & { readonly clock: Clock; readonly shutdown: Shutdown };
+
+const cursorGone = (): AppError =>
+  new AppError({
+    status: 410,
+    code: 'CURSOR_GONE',
+    message:
+      'The feed cannot continue from this cursor: later facts were deleted, or the database was restored. Read from the beginning, without `after`, and drop what you have by `id`',
+  });
+
+/** The database writes a fact with each entry of the audit; here they get their order, and are deleted when they are old. */
+function startFacts({ pool, log, clock, shutdown }: Deps): void {
+  const positions = createPositionAssigner({ pool, log });
+  positions.start();
+  shutdown.on('flush', 'positions of facts', positions.stop);
+  const retention = createOutboxRetention({ pool, log, clock, isPublishedOnly: false });
+  retention.start();
+  shutdown.on('flush', 'retention of facts', retention.stop);
+}
+
+/** Registers the feed of an organisation's facts, for administrators with `events:read`. */
+export function registerFactFeed(app: App, deps: Deps): void {
+  startFacts(deps);
+  app.get(
+    '/api/v1/events',
+    {
+      onRequest: [app.authenticate, requireScopes(['events:read']), requireAdmin()],
+      schema: {
+        operationId: 'listFacts',
+        tags: ['Audit'],
+        summary: 'What happens in the organisation, oldest first, for programs that follow it',
+        security: bearer,
+        querystring: FactsQuery,
+        response: { 200: FactsPage, ...errorResponses(400, 401, 403, 410) },
+      },
+    },
+    async (request) => {
+      const { after, limit, types } = request.query;
+      try {
+        return await readFacts(deps.pool, {
+          orgId: getAccount(request).orgId,
+          after,
+          limit,
+          types: types?.split(','),
+        });
+      } catch (error) {
+        if (error instanceof CursorGoneError) throw cursorGone();
+        if (!(error instanceof InvalidCursorError)) throw error;
+        throw validationError([{ field: 'after', message: 'is not a cursor of this endpoint' }]);
+      }
+    },
+  );
+}

@@ -1,0 +1,124 @@
+import { readFile } from 'node:fs/promises';
+import { outboxSql } from '@platform/events';
+import { type IdentityUnderTest, startIdentity } from '../identity.js';
+
+/* The feed of an organisation's facts. */
+
+let identity: IdentityUnderTest;
+let session: string;
+beforeAll(async () => {
+  identity = await startIdentity();
+  session = await identity.login();
+});
+afterAll(() => identity.close());
+
+interface Fact {
+  readonly id: string;
+  readonly type: string;
+  readonly data: { readonly id: string; readonly action: string; readonly subjectId: string | null };
+}
+
+const read = (query: Readonly<Record<string, string>> = {}, token = session) =>
+  identity.call('GET', `/api/v1/events?${new URLSearchParams(query)}`, { token });
+
+/** Follows the feed to its end. */
+async function follow(
+  after: string | null,
+  query: Readonly<Record<string, string>> = {},
+): Promise<{ facts: Fact[]; cursor: string | null }> {
+  const facts: Fact[] = [];
+  for (let cursor = after, hasMore = true; ;) {
+    const { status, body } = await read({ ...query, ...(cursor !== null && { after: cursor }) });
+    expect(status).toBe(200);
+    facts.push(...(body.data as Fact[]));
+    cursor = body.nextCursor as string | null;
+    ({ hasMore } = body as { hasMore: boolean });
+    if (!hasMore) return { facts, cursor };
+  }
+}
+
+test('the migration holds the outbox of packages/events, word for word', async () => {
+  const path = new URL('../../prisma/migrations/20261127000002_facts/migration.sql', import.meta.url);
+  expect(await readFile(path, 'utf8')).toContain(outboxSql);
+});
+
+test('has each entry of the audit, and what it means, as CloudEvents', async () => {
+  const { cursor } = await follow(null);
+  const { id } = await identity.createToken(session, { name: 'ci', scopes: ['user:read'] });
+  await identity.call('DELETE', `/api/v1/personal-access-tokens/${id}`, {
+    token: session,
+    body: { reason: 'no longer needed' },
+  });
+  const { facts } = await follow(cursor);
+  expect(facts.map(({ type, data }) => [type, data.action, data.subjectId])).toEqual([
+    ['audit.entry', 'token.created', id],
+    ['token.created', 'token.created', id],
+    ['audit.entry', 'token.revoked', id],
+    ['token.revoked', 'token.revoked', id],
+  ]);
+  const { body } = await identity.call('GET', '/api/v1/audit?limit=1', { token: session });
+  const [entry] = body.data;
+  expect(facts.at(-2)).toEqual({
+    specversion: '1.0',
+    id: entry.id,
+    source: `/organisations/${identity.orgId}`,
+    type: 'audit.entry',
+    time: entry.createdAt,
+    datacontenttype: 'application/json',
+    data: entry,
+  });
+  const { facts: revoked } = await follow(cursor, { types: 'token.revoked,member.removed', limit: '1' });
+  expect(revoked.map(({ type }) => type)).toEqual(['token.revoked']);
+});
+
+test('misses and repeats nothing for a reader that follows while many write, in whatever order they commit', async () => {
+  const { cursor: start } = await follow(null);
+  let isDone = false;
+  const seen: Fact[] = [];
+  const reading = (async () => {
+    let cursor = start;
+    for (let isLast = false; !isLast;) {
+      isLast = isDone;
+      const page = await follow(cursor, { limit: '7' });
+      seen.push(...page.facts);
+      ({ cursor } = page);
+    }
+  })();
+  await Promise.all(
+    Array.from({ length: 8 }, async (_, worker) => {
+      for (let index = 0; index < 5; index += 1)
+        await identity.createToken(session, { name: `t-${worker}-${index}`, scopes: ['user:read'] });
+    }),
+  );
+  isDone = true;
+  await reading;
+  const { rows } = await identity.db.query<{ id: string }>(
+    `select id from audit_entries where action = 'token.created' order by id desc limit 40`,
+  );
+  const entries = seen.filter(({ type }) => type === 'audit.entry').map(({ id }) => id);
+  expect(entries.toSorted()).toEqual(rows.map(({ id }) => id).toSorted());
+  expect(new Set(seen.map(({ id }) => id)).size).toBe(80);
+});
+
+test('is for administrators with events:read, each of their own organisation', async () => {
+  const member = await identity.createMember(session);
+  const [follower, other] = await Promise.all(
+    ['events:read', 'user:read'].map((scope) => identity.createToken(session, { scopes: [scope] })),
+  );
+  const tokens = ['', member.session, other?.accessToken ?? '', follower?.accessToken ?? ''];
+  const statuses = await Promise.all(tokens.map(async (token) => (await read({}, token)).status));
+  expect(statuses).toEqual([401, 403, 403, 200]);
+  const created = await identity.createOrganisation('boss@facts.example');
+  const { body } = await read({ limit: '1000' }, created.session);
+  const sources = new Set((body.data as { source: string }[]).map(({ source }) => source));
+  expect(sources).toEqual(new Set([`/organisations/${created.orgId}`]));
+});
+
+test('refuses what it cannot answer', async () => {
+  const { cursor } = await follow(null);
+  for (const query of [{ after: 'x' }, { types: 'nothing' }, { types: 'token.created,' }, { limit: '0' }])
+    expect((await read(query)).status).toBe(400);
+  await identity.db.query('update outbox.head set epoch = gen_random_uuid()');
+  const gone = await read({ after: cursor ?? '' });
+  expect([gone.status, gone.body.error.code]).toEqual([410, 'CURSOR_GONE']);
+});
