@@ -29,6 +29,11 @@ export function openResources({ databaseUrl: connectionString, ...options }: Res
     // Planning the statement for each batch would take as long as executing it.
     settings: { plan_cache_mode: 'force_generic_plan' },
   });
-  const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' });
+  const prisma = new PrismaClient({
+    adapter: new PrismaPg(pool),
+    errorFormat: 'minimal',
+    // The pool gives up first, with an error that means "try again".
+    transactionOptions: { maxWait: 2 * (pool.options.connectionTimeoutMillis ?? 1_000) },
+  });
   return { pool, livenessPool, prisma, log: options.log };
 }

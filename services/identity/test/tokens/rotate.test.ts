@@ -1,4 +1,5 @@
 import { DAY_MS } from '@platform/service-kit';
+import { waitFor } from '@platform/testing';
 import { type CreatedToken, type IdentityUnderTest, startIdentity } from '../identity.js';
 import { startProbeService } from '../credentials/verification/probe-service.js';
 import { waitForLockWaiters } from '../lock-waiters.js';
@@ -94,7 +95,8 @@ test('the old token works until its grace ends, and is then revoked as rotated',
   expect(await details(old.id)).toMatchObject({ state: 'revoked', revokedReason: 'rotated' });
   await identity.sweep();
   expect(await details(old.id)).toMatchObject({ state: 'revoked', revokedReason: 'rotated' });
-  expect((await details(child.id))['parentId']).toBe(token.id);
+  // The job may sweep at the same time, and then moves it.
+  await waitFor(async () => (await details(child.id))['parentId'] === token.id, { what: 'the new parent' });
   const { rows } = await identity.db.query(
     `select actor_id, reason from audit_entries where subject_id = $1 and action = 'token.revoked'`,
     [old.id],
