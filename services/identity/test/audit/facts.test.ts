@@ -19,7 +19,7 @@ interface Fact {
 }
 
 const read = (query: Readonly<Record<string, string>> = {}, token = session) =>
-  identity.call('GET', `/api/v1/events?${new URLSearchParams(query)}`, { token });
+  identity.call('GET', `/api/v1/events?${new URLSearchParams(query).toString()}`, { token });
 
 /** Follows the feed to its end. */
 async function follow(
