@@ -1,5 +1,5 @@
 # The images of a release, each for two architectures with an SBOM and its provenance. .github/workflows/release.yml sets
-# the variables. One alone, for this machine: PLATFORMS=linux/amd64 docker buildx bake crawl --load
+# the variables. One alone, for this machine: PLATFORMS=linux/amd64 docker buildx bake --file docker-bake.hcl crawl --load
 variable "VERSION" { default = "0.1.0" }
 # The commit, where its source is published, and its time in seconds: the same commit gives the same layers.
 variable "REVISION" { default = "unknown" }

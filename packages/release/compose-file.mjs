@@ -18,7 +18,8 @@ const HEADER = (version) => ` The platform ${version} on one machine, with no cl
    docker compose run --rm -T --entrypoint cat secrets /secrets/identity/admin-password
 
  Settings are in .env. The first start makes the secrets, in the volume "secrets"; the second command prints the password
- of admin@example.com for http://localhost:8080. Needs Docker Engine 26 and Compose 2.26, or newer.`;
+ of admin@example.com for http://localhost:8080. platform.sh backs up, restores and upgrades.
+ Needs Docker Engine 26 and Compose 2.26, or newer.`;
 
 function writeScripts(document, { databases, template, trustedProxies }) {
   const container = document.get('services');
@@ -77,6 +78,7 @@ export async function writeComposeFile({ version, images, folder }) {
   const files = {
     'docker-compose.yml': document.toString({ lineWidth: 0, flowCollectionPadding: false }),
     '.env': toSettings(await read('.env.example'), images),
+    'platform.sh': await read('packages/release/compose/platform.sh'),
   };
   for (const [name, content] of Object.entries(files))
     await writeFile(join(folder, 'compose', name), content);

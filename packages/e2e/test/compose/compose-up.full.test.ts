@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { callUrl, waitFor } from '@platform/testing';
 import { type ComposeProject, createComposeProject } from './compose.js';
 
@@ -82,6 +85,27 @@ describe('the Compose file, brought up', () => {
       stderr: expect.stringContaining('was made with other secrets'),
     });
   });
+
+  test('a backup is restored into an empty installation: its tokens are good, and the feed starts anew', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'platform-backup-'));
+    const file = join(folder, 'backup.tar');
+    try {
+      const body = { name: 'kept', scopes: ['crawl:read'] };
+      const created = await call('POST', '/personal-access-tokens', { token: await login(), body });
+      const token = created.body.token.accessToken as string;
+      const { nextCursor } = (await call('GET', '/crawlingManager/events', { token })).body;
+      await project.manage('backup', file);
+      await expect(project.manage('restore', file)).rejects.toMatchObject({ stderr: expect.stringContaining('has secrets') });
+      await project.compose('down', '--volumes');
+      await project.manage('restore', file);
+      await login();
+      const isAccepted = async () => (await call('GET', '/crawlingManager/stats', { token })).status === 200;
+      await waitFor(isAccepted, { what: 'the token of the backup' });
+      expect((await call('GET', `/crawlingManager/events?after=${nextCursor}`, { token })).status).toBe(410);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  }, 300_000);
 
   test('no container has an anonymous volume, which would be left behind', async () => {
     const mounts = await project.mounts();

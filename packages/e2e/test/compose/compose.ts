@@ -19,6 +19,8 @@ export interface ComposeProject {
   readonly url: string;
   /** Runs `docker compose` with these arguments. @returns what it printed. */
   compose(...args: string[]): Promise<string>;
+  /** Runs the program that backs up, restores and upgrades. */
+  manage(action: 'backup' | 'restore' | 'upgrade', file: string): Promise<unknown>;
   /** Returns the names of the containers' volumes, including those of containers that have ended. */
   mounts(): Promise<string[]>;
   /** Stops and removes everything but the images. */
@@ -47,13 +49,20 @@ export async function createComposeProject(): Promise<ComposeProject> {
   );
   const envFile = join(folder, 'env');
   await writeFile(envFile, settings);
-  const project = ['compose', '--project-name', `platform-test-${process.pid}`, '--env-file', envFile];
+  const name = `platform-test-${process.pid}`;
+  const project = ['compose', '--project-name', name, '--env-file', envFile];
   const docker = async (...args: string[]): Promise<string> =>
     (await run('docker', args, { cwd: root, maxBuffer: MAX_OUTPUT_BYTES })).stdout;
   const compose = (...args: string[]): Promise<string> => docker(...project, ...args);
   return {
     url,
     compose,
+    manage: (action, file) =>
+      run('sh', ['packages/release/compose/platform.sh', action, file], {
+        cwd: root,
+        env: { ...process.env, COMPOSE_PROJECT_NAME: name, COMPOSE_ENV_FILES: envFile },
+        maxBuffer: MAX_OUTPUT_BYTES,
+      }),
     async mounts() {
       const containers = (await compose('ps', '--all', '--quiet')).trim().split('\n');
       const format = '{{range .Mounts}}{{if eq .Type "volume"}}{{println .Name}}{{end}}{{end}}';
