@@ -107,12 +107,12 @@ test('records every listed action once, with the actor and the subject', async (
     'identity_provider.linked', 'identity_provider.refused', 'identity_provider.removed',
     'identity_provider.requirement_lifted', 'identity_provider.saved', 'identity_provider.unlinked',
     'invitation.lapsed', 'mcp_server.created', 'mcp_server.changed', 'mcp_server.removed',
-    'mcp_server.tools_offered', 'mcp_server.tools_changed', 'password.changed',
+    'mcp_server.tools_offered', 'mcp_server.tools_changed', 'mcp_server.unreachable', 'password.changed',
     'second_factor.codes_renewed', 'second_factor.counter_fell', 'second_factor.enrolled',
     'second_factor.removed', 'second_factor.renamed', 'second_factor.reset', 'service_account.created',
     'service_account.changed', 'service_account.removed', 'session.confirmed', 'sessions.ended', 'sign_in.failed',
     'sign_in.first_factor',
-    'token.changed', 'token.leaked', 'token.refused', 'token.reused', 'token.rotated', 'user.invited',
+    'token.changed', 'token.expiring', 'token.leaked', 'token.refused', 'token.reused', 'token.rotated', 'user.invited',
   ];
   expect(new Set([...entries.map(({ action }) => action), ...elsewhere])).toEqual(new Set(auditActions));
 });

@@ -37,6 +37,11 @@ test('a token is mailed about 14, 7 and 1 days before it expires and afterwards,
     if (rowCount) days.push(day * 10 + rowCount);
   }
   expect(days).toEqual([61, 131, 191, 211]);
+  const { rows } = await platform.identity.db.query(
+    `select event -> 'data' -> 'detail' ->> 'name' as name, count(*)::int from outbox.events
+     where event ->> 'type' = 'token.expiring' group by 1`,
+  );
+  expect(rows).toEqual([{ name: 'CI', count: 4 }]);
 });
 
 test('the notices of a day are one mail per person, with the tokens that expire first on top', async () => {

@@ -83,12 +83,14 @@ begin
       union all
       select gen_random_uuid(), named.type from (values
         ('token.created', 'token.created'), ('token.rotated', 'token.rotated'), ('token.revoked', 'token.revoked'),
-        ('token.leaked', 'token.leaked'), ('token.reused', 'token.reused'),
+        ('token.expiring', 'token.expiring'), ('token.leaked', 'token.leaked'), ('token.reused', 'token.reused'),
         ('user.invited', 'member.invited'), ('user.created', 'member.joined'), ('invitation.accepted', 'member.joined'),
         ('user.removed', 'member.removed'), ('user.role_changed', 'member.role_changed'),
         ('connected_app.authorized', 'app.connected'), ('connected_app.revoked', 'app.disconnected'),
-        ('mcp_server.tools_offered', 'mcp.definition_changed')
-      ) as named (action, type) where named.action = new_rows.action
+        ('mcp_server.tools_offered', 'mcp.definition_changed'), ('mcp_server.unreachable', 'mcp.server_down'),
+        ('session.created', 'session.suspicious')
+      ) as named (action, type)
+      where named.action = new_rows.action and (named.type <> 'session.suspicious' or detail ->> 'device' = 'new')
     ) fact
     order by new_rows.id;
   return null;

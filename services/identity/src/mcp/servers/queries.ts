@@ -110,13 +110,21 @@ export interface RefreshResult {
   readonly protocolVersion?: string | null;
 }
 
-/** Records the result of a refresh, unless the server was removed or is now reached in another way. */
+/**
+ * Records the result of a refresh, unless the server was removed or is now reached in another way.
+ *
+ * @param only.wasReached - records it only when the refresh before succeeded.
+ */
 export const recordRefresh = (
   db: Client | Transaction,
   { id, revision }: Pick<ServerRow, 'id' | 'revision'>,
   result: RefreshResult,
-): Promise<unknown> =>
-  db.mcpServer.updateMany({ where: { id, revision }, data: { ...result, unfinishedRefreshes: 0 } });
+  only: { readonly wasReached: boolean } = { wasReached: false },
+): Promise<{ count: number }> =>
+  db.mcpServer.updateMany({
+    where: { id, revision, ...(only.wasReached && { refreshFault: null }) },
+    data: { ...result, unfinishedRefreshes: 0 },
+  });
 
 /** Marks that a refresh begins, so that a replica that dies of it is not followed by the next. */
 export const beginRefresh = (db: Client, id: string): Promise<unknown> =>

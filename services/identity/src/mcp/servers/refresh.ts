@@ -82,6 +82,24 @@ export function createRefresher(deps: {
     });
   }
 
+  async function recordFault(server: ClaimedServer, fault: string, actor: Actor): Promise<void> {
+    const at = new Date(clock());
+    const result = { refreshFault: fault, nextRefreshAt: new Date(at.getTime() + refreshMs) };
+    await prisma.$transaction(async (tx) => {
+      const { count } = await recordRefresh(tx, server, result, { wasReached: true });
+      if (count === 0) await recordRefresh(tx, server, result);
+      // prettier-ignore
+      else await insertAuditEntry(tx, {
+        orgId: server.orgId,
+        action: 'mcp_server.unreachable',
+        actor,
+        subjectId: server.id,
+        detail: { server: server.name, fault },
+        at,
+      });
+    });
+  }
+
   async function listAndStore(server: ClaimedServer, actor: Actor): Promise<CatalogueChanges> {
     let listing: Listing;
     try {
@@ -90,8 +108,7 @@ export function createRefresher(deps: {
       const fault = toUpstreamFault(error);
       const { id, orgId } = server;
       log.info({ err: fault, mcpServer: id, orgId }, 'failed to refresh the tools of an MCP server');
-      const nextRefreshAt = new Date(clock() + refreshMs);
-      await recordRefresh(prisma, server, { refreshFault: fault.kind, nextRefreshAt });
+      await recordFault(server, fault.kind, actor);
       throw fault;
     }
     return store(server, listing, actor);

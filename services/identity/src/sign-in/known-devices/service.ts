@@ -10,21 +10,26 @@ import { BROWSER_PREFIX, hasDevice, recordDevice, pruneDevices } from './queries
  */
 const MAX_DEVICES = 50;
 
-/** Records the device of a sign-in, and mails a notice when the device is new, unless it is the account's first one. */
+/**
+ * Records the device of a sign-in, and mails a notice when the device is new, unless it is the account's first one.
+ *
+ * @returns whether a notice is mailed.
+ */
 export async function recordSignIn(
   outbox: Outbox,
   tx: Transaction,
   userId: string,
   client: ClientAddress,
   at: Date,
-): Promise<void> {
+): Promise<boolean> {
   // A client on this machine, such as the launcher of `npm start`, isn't a device of a person.
-  if (client.isLocal) return;
+  if (client.isLocal) return false;
   const { isNew, isFirst } = await recordDevice(tx, userId, toDeviceId(client), at);
-  if (!isNew || isFirst) return;
+  if (!isNew || isFirst) return false;
   await pruneDevices(tx, userId, { areBrowsers: false, keep: MAX_DEVICES });
   const detail = describeRequest(client, at);
   await outbox.add(tx, { kind: 'suspicious_login', to: { userId }, detail, requestId: client.requestId }, at);
+  return true;
 }
 
 /**

@@ -60,6 +60,7 @@ export async function openSession(
     expiresAt,
   });
   const endedCount = await endOldestSessions(tx, user.id, at, MAX_SESSIONS);
+  const isNewDevice = await recordSignIn(outbox, tx, user.id, client, at);
   await insertAuditEntry(tx, {
     orgId: user.orgId,
     action: 'session.created',
@@ -70,10 +71,10 @@ export async function openSession(
       method,
       ...(secondFactor !== undefined && { secondFactor }),
       ...(endedCount > 0 && { sessionsEnded: String(endedCount) }),
+      ...(isNewDevice && { device: 'new' }),
     },
     at,
   });
-  await recordSignIn(outbox, tx, user.id, client, at);
   return {
     accessToken: token,
     tokenType: 'Bearer',

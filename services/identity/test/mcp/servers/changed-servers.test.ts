@@ -64,6 +64,10 @@ test('a failed refresh is recorded and keeps the tools', async () => {
   await site.mounts.call('POST', `/${id}/refresh`);
   const { server } = (await site.mounts.call('GET', `/${id}`)).body;
   expect(server).toMatchObject({ refreshFault: 'unreachable', tools: { offered: 2 } });
+  const { rows: noted } = await site.identity.db.query(
+    `select event -> 'data' -> 'detail' ->> 'server' as server from outbox.events where event ->> 'type' = 'mcp.server_down'`,
+  );
+  expect(noted).toEqual([{ server: 'wiki' }]);
   expect(await agent.listNames()).toEqual(['wiki__search']);
   expect((await agent.call('wiki__search', { query: 'a' })).result).toMatchObject({
     isError: true,

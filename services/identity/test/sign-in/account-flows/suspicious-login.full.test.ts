@@ -33,7 +33,7 @@ test.each([
   ['program', '192.0.2.1', 'curl/8.5.0', /curl/],
   ['IPv6 network', '2001:db8::1', chrome(140), /Chrome \(Windows\)/],
 ])('sends one notice of a sign-in from another %s, with the time and the origin', async (_what, address, agent, device) => {
-  const { email } = await platform.createUser();
+  const { id, email } = await platform.createUser();
   await login(email, '192.0.2.1');
   expect(await login(email, address, agent)).toBe(200);
   const { text = '' } = await platform.mailTo(email, subject);
@@ -41,6 +41,12 @@ test.each([
   expect(text).toMatch(device);
   expect(text).toContain(address);
   expect(await login(email, address, agent)).toBe(200);
+  const { rows } = await platform.identity.db.query(
+    `select event -> 'data' ->> 'address' as address from outbox.events
+     where event ->> 'type' = 'session.suspicious' and event -> 'data' ->> 'actorId' = $1`,
+    [id],
+  );
+  expect(rows).toEqual([{ address }]);
   expect(await countAlarms(email)).toBe(1);
 }); // prettier-ignore
 

@@ -3,6 +3,7 @@ import { countDueNotices, describeDigest, type ExpiringToken, isNews } from './d
 const now = new Date('2026-06-15T09:00:00Z');
 const token = (expiresAt: string, fields: Partial<ExpiringToken> = {}): ExpiringToken => ({
   id: 'x',
+  orgId: 'o',
   name: 'CI',
   account: null,
   createdAt: new Date('2026-01-01T00:00:00Z'),

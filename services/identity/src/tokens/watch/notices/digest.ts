@@ -18,6 +18,7 @@ const MAX_NEWS_MS = 3 * DAY_MS;
 
 export interface ExpiringToken {
   readonly id: string;
+  readonly orgId: string;
   readonly name: string;
   /** Of the service account that it acts as. */
   readonly account: string | null;

@@ -59,7 +59,7 @@ export const lockHolder = (client: pg.PoolClient, { id, isOrganisation }: Holder
   ]);
 
 const dueTokens = `
-  select token.id, token.name, account.name as account,
+  select token.id, token.org_id as "orgId", token.name, account.name as account,
     token.created_at as "createdAt", expires_at as "expiresAt", mutes_notices as "isMuted"
   from personal_access_tokens token left join service_accounts account on account.id = token.service_account_id
   where ${isDue} and coalesce(owner_id, token.org_id) = $3 and (owner_id is null) = $4
