@@ -206,6 +206,9 @@ export interface ClaimLimits {
  * Claims due mails. Organisations take turns, and within one the more urgent lane goes first. A loose index scan finds the
  * organisations, and reads at most as many mails of each lane as it has room for, so the cost depends on the number of
  * organisations and not on that of the mails. Rows that another replica has locked are skipped.
+ *
+ * The chosen rows are locked by their ids. By the index of what is due, as the planner would have it while its statistics
+ * know of nothing that is due, each claim would read the whole queue.
  */
 const claimSql = `
   with recursive organisations (org_id) as (
@@ -238,12 +241,12 @@ const claimSql = `
     select id from due where turn <= for_all and (lane = 0 or turn_of_others <= for_others)
     order by turn, lane, next_attempt_at limit $2
   ), locked as (
-    select id from mails where id in (select id from chosen) and state = 'queued' and next_attempt_at <= $1
+    select id from mails where id = any(array(select id from chosen)) and state::text = 'queued' and next_attempt_at <= $1
     for update skip locked
   )
   update mails set state = 'sending', claim = claim + 1, attempts = attempts + 1, data_begun = false,
     lease_until = ${leaseEnd('$6', 'attempts')}, updated_at = $1
-  where id in (select id from locked)
+  where id = any(array(select id from locked))
   returning id::text, claim, org_id::text as "orgId", lane, attempts, unknown_attempts as "unknownAttempts",
     at_least_once as "atLeastOnce", from_address as "from", created_at as "createdAt", expires_at as "expiresAt",
     sealed_request as "sealedRequest",
