@@ -1,11 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { generate } from 'selfsigned';
 import type { Fixture } from '../../runner/fixture.js';
 import { startIdentity } from '../../servers/identity.js';
 import { startProgram } from '../../servers/process.js';
-import { setUpService } from '../../servers/service.js';
+import { execute, setUpService } from '../../servers/service.js';
 import { letter, smtp } from './submission.js';
 
 const SECRET = 'benchmark-secret-of-the-mail-service';
@@ -48,6 +49,16 @@ export async function startMail(fixture: Fixture, database: string, identityUrl:
   const mail = fixture.keep(await service.start());
   const { databaseUrl } = service;
   return { ...mail, databaseUrl, sendUrl: `${mail.url}/api/v1/mail/emails/sendEmail` };
+}
+
+/** Waits until the queue is empty. @param orgId - of one organisation, or else of all. */
+export async function waitUntilSent(databaseUrl: string, orgId?: string): Promise<void> {
+  const findQueued = () =>
+    execute(databaseUrl, [
+      `select from mails where state in ('queued', 'sending') and ($1::uuid is null or org_id = $1) limit 1`,
+      [orgId],
+    ]);
+  while ((await findQueued())?.rowCount !== 0) await delay(50);
 }
 
 /** All servers on a mail's way, and a token with `SEND_MAIL`. */

@@ -1,10 +1,8 @@
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
-import { setTimeout as delay } from 'node:timers/promises';
 import { time } from '../../load/load.js';
 import { defineMeasurement, median, percentile } from '../../runner/measurement.js';
-import { execute } from '../../servers/service.js';
-import { here, startSystem } from './environment.js';
+import { here, startSystem, waitUntilSent } from './environment.js';
 import { letter } from './submission.js';
 
 const ATTACHMENT_BYTES = 25 * 1_048_576;
@@ -17,13 +15,6 @@ function startProbing(url: string): () => Promise<number[]> {
     probe.stdin.end();
     return JSON.parse(await text(probe.stdout)) as number[];
   };
-}
-
-/** Waits until the queue is empty. */
-async function waitUntilSent(databaseUrl: string): Promise<void> {
-  const findQueued = () =>
-    execute(databaseUrl, [`select from mails where state in ('queued', 'sending') limit 1`]);
-  while ((await findQueued())?.rowCount !== 0) await delay(50);
 }
 
 export const largeMail = defineMeasurement({
