@@ -2,6 +2,7 @@ import type { App, Clock, SecretBox, Shutdown } from '@platform/service-kit';
 import type { Registry } from 'prom-client';
 import type { IdentityConfig } from './config.js';
 import { registerAccountFlows } from './sign-in/account-flows/feature.js';
+import { registerPreferences } from './members/preferences.js';
 import { registerFacts } from './members/facts.js';
 import { registerConfiguration } from './members/smtp/routes.js';
 import type { ResolveTxt } from './sign-in/identity-provider/dns.js';
@@ -80,6 +81,7 @@ export function registerAccounts(app: App, deps: AccountDeps): Outbox {
   registerSessionConfirmation(app, common);
   ownPasswordRoutes(app, common);
   registerUsers(app, common);
+  registerPreferences(app, common);
   registerInvitations(app, { ...common, links });
   registerConfiguration(app, common);
   registerFacts(app, common);

@@ -73,6 +73,25 @@ test('USER-10: members change their own name with a session, and nothing else', 
   expect(refused.map((answer) => answer.status)).toEqual([400, 400, 403, 401]);
 });
 
+test('USER-11: members choose the language of their mails with a session', async () => {
+  const member = await identity.createMember(session);
+  const call = (method: 'GET' | 'PUT', body?: object, token = member.session) =>
+    identity.call(method, `${path}/me/preferences`, { token, ...(body && { body }) });
+  expect((await call('GET')).body).toEqual({ language: null });
+  for (const language of ['de', null, 'en'])
+    expect((await call('PUT', { language })).body).toEqual({ language });
+  expect((await call('GET')).body).toEqual({ language: 'en' });
+  const { accessToken } = await identity.createToken(session, { scopes: ['user:write'] });
+  const refused = [
+    await call('PUT', { language: 'fr' }),
+    await call('PUT', {}),
+    await call('PUT', { language: 'de' }, accessToken),
+    await call('GET', undefined, accessToken),
+    await call('GET', undefined, ''),
+  ];
+  expect(refused.map(({ status }) => status)).toEqual([400, 400, 403, 403, 401]);
+});
+
 test('an e-mail address can be used once, in any case and by ten concurrent requests, and again after the removal', async () => {
   const email = newEmail();
   const answers = await Promise.all(

@@ -5,6 +5,7 @@ import { useMe } from '../../api/me.ts';
 import { Button } from '../../ui/button.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 import { Facts, Page, Section, Setting, Settings } from '../../ui/page.tsx';
+import { MailLanguage } from './mail-language.tsx';
 import { ProviderConnection } from './provider-connection.tsx';
 import { SecondFactor } from './second-factor.tsx';
 import { Sessions } from './sessions.tsx';
@@ -41,6 +42,11 @@ export function Screen() {
           </Setting>
           <SecondFactor />
           <ProviderConnection />
+        </Settings>
+      </Section>
+      <Section title={t.mails}>
+        <Settings>
+          <MailLanguage />
         </Settings>
       </Section>
       <Sessions />

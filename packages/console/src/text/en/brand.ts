@@ -20,7 +20,7 @@ export const brand = createTexts({
   replyTo: 'Reply address',
   replyToHint: 'Where answers to mails go. Leave it empty for the sender.',
   language: 'Language of mails',
-  languageHint: 'Of codes, links, invitations and warnings. Alerts about tokens and crawls are in English.',
+  languageHint: 'Of all mails of the platform, apart from those to members who have chosen another language.',
   languages: { en: 'English', de: 'German' },
   saved: 'The brand is saved. Mails have it within a minute.',
   preview: 'See the templates',

@@ -20,16 +20,22 @@ export const asLine = (text: string, maxLength = MAX_TEXT_LENGTH): string =>
     .slice(0, maxLength)
     .toWellFormed();
 
-export type EmailRecipient = Pick<Addressee, 'orgId' | 'email' | 'fullName'> & {
+type Language = NonNullable<SendEmailRequest['language']>;
+
+/** The languages of mails. */
+export const languages = ['en', 'de'] as const satisfies readonly Language[];
+
+export type EmailRecipient = Pick<Addressee, 'orgId' | 'email' | 'fullName' | 'language'> & {
   readonly organisation: { readonly name: string };
 };
 
 export const toEmail = (
-  { orgId, email, fullName, organisation }: EmailRecipient,
+  { orgId, email, fullName, language, organisation }: EmailRecipient,
   message: Pick<SendEmailRequest, 'emailTemplateType' | 'templateData'>,
 ): SendEmailRequest => ({
   orgId,
   sendEmailTo: [email],
+  ...(language !== null && { language: language as Language }),
   ...message,
   templateData: {
     userName: asLine(fullName),

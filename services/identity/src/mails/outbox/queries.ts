@@ -119,6 +119,8 @@ export interface Addressee {
   readonly orgId: string;
   readonly email: string;
   readonly fullName: string;
+  /** Of the mails to the member; null for that of the organisation's mails. */
+  readonly language: string | null;
   readonly passwordHash: string | null;
   readonly createdAt: Date;
   readonly organisation: { readonly name: string; readonly codesEnabled: boolean };
@@ -136,6 +138,7 @@ export const findAddressee = (
       orgId: true,
       email: true,
       fullName: true,
+      language: true,
       passwordHash: true,
       createdAt: true,
       organisation: { select: { name: true, codesEnabled: true } },

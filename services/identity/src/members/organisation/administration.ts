@@ -26,6 +26,7 @@ export interface Administrator {
   readonly orgId: string;
   readonly email: string;
   readonly fullName: string;
+  readonly language: string | null;
   readonly organisation: { readonly name: string };
 }
 
@@ -33,5 +34,12 @@ export interface Administrator {
 export const findAdministrators = (db: Prisma | Transaction, orgId: string): Promise<Administrator[]> =>
   db.user.findMany({
     where: { orgId, role: 'admin', removedAt: null, passwordHash: { not: null } },
-    select: { id: true, orgId: true, email: true, fullName: true, organisation: { select: { name: true } } },
+    select: {
+      id: true,
+      orgId: true,
+      email: true,
+      fullName: true,
+      language: true,
+      organisation: { select: { name: true } },
+    },
   });

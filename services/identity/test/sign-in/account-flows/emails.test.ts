@@ -32,3 +32,16 @@ test('an invitation states who invites and how long it is valid', async () => {
   expect(text).toContain(`${rows[0]?.name} has invited you to join `);
   expect(text).toContain('This invitation is for you alone and expires in 7 days.');
 });
+
+test('MAIL-35: a member gets mails and alerts in the language that they have chosen', async () => {
+  const { identity } = platform;
+  const member = await identity.createMember(platform.session);
+  const preferences = { token: member.session, body: { language: 'de' } };
+  await identity.call('PUT', '/api/v1/users/me/preferences', preferences);
+  await platform.post('password/forgot', { email: member.email });
+  await platform.mailTo(member.email, /^Neues Passwort festlegen$/);
+  await identity.createToken(member.session, { name: 'Auslieferung' });
+  await platform.releaseHeld();
+  const { text } = await platform.mailTo(member.email, /^Ein neues Zugriffstoken wurde erstellt$/);
+  expect(text).toContain('das Zugriffstoken „Auslieferung“ gilt für Ihr Konto');
+});
