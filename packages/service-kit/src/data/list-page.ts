@@ -67,7 +67,7 @@ export async function readListPage<Row extends { readonly id: string }, Item>(
   const { rows, hasMore } = await readRows(query, { total, isExact: total < maxCount }, find);
   return {
     data: rows.map(toItem),
-    pagination: toPagination(query, total),
+    pagination: toPagination(query, total, { isMinimum: total >= maxCount }),
     nextCursor: hasMore ? (rows.at(-1)?.id ?? null) : null,
   };
 }
