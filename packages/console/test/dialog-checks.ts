@@ -54,14 +54,37 @@ export async function leaveDialog(page: Page, opener: string): Promise<void> {
   await waitForFocus(page, opener);
 }
 
+/** Each width and each theme once: what axe finds depends on the one or the other. */
+const LOOKS = [
+  [1280, 'light'],
+  [390, 'dark'],
+  [320, 'light'],
+] as const;
+
+/** Runs axe on the page in its looks, and leaves it as it was. */
+async function findBarriersInLooks(page: Page): Promise<string[]> {
+  const faults: string[] = [];
+  for (const [width, colorScheme] of LOOKS) {
+    await page.setViewportSize({ width, height: HEIGHT });
+    await page.emulateMedia({ colorScheme });
+    for (const fault of await findBarriers(page)) faults.push(`at ${width}, ${colorScheme}: ${fault}`);
+  }
+  await page.setViewportSize({ width: 1280, height: 800 });
+  return faults;
+}
+
 /** Examines the dialog that is open in every way, and leaves it. @param opener - the name of what opened it. */
 export async function examineDialog(page: Page, opener: string): Promise<void> {
   const dialog = page.getByRole('dialog');
   await dialog.waitFor();
   await waitForContent(page);
   const title = (await dialog.getByRole('heading').first().textContent()) ?? '';
-  const found = [title, await findOverflow(page), await findFocusLeaks(page), await findBarriers(page)];
-  await page.setViewportSize({ width: 1280, height: 800 });
+  const found = [
+    title,
+    await findOverflow(page),
+    await findFocusLeaks(page),
+    await findBarriersInLooks(page),
+  ];
   expect(found).toEqual([title, [], [], []]);
   await leaveDialog(page, opener);
 }

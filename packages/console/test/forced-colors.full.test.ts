@@ -64,7 +64,7 @@ describeWith('chromium', 'forced colours and reduced motion', () => {
   ); // prettier-ignore
 
   test('UI-6 with forced colours, filters and the outcomes of runs are told apart', async () => {
-    const page = await open('/crawls/connectors/wiki_1');
+    const page = await open('/mails');
     await expectTold(page, '.react-aria-ToggleButton[data-selected]', '.react-aria-ToggleButton:not([data-selected])');
     const looks = await page.evaluate<string[]>(`(() => {
       const marks = document.createElement('span');
