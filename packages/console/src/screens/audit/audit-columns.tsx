@@ -70,7 +70,7 @@ export const createAuditColumns = (
     id: 'what',
     isFreeText: true,
     label: t.columns.what,
-    isSecondary: true,
+    isWide: true,
     render: ({ entry }) => {
       const changes = describeChanges(entry);
       return <span title={changes}>{changes}</span>;

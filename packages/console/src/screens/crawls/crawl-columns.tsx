@@ -17,21 +17,24 @@ interface RowActions {
 }
 
 function LastRun({ connector }: { connector: string }) {
-  const [run] = useQuery(recentRunsQuery(connector)).data ?? [];
+  const { data } = useQuery(recentRunsQuery(connector));
+  if (!data) return null;
+  const [run] = data;
   if (!run) return <span className="quiet-text">{text.none}</span>;
   return (
     <span className="stack">
       <Outcome {...run} />
-      <small>
+      <small className="since">
         <Time at={run.finishedAt ?? run.startedAt ?? run.scheduledFor} />
       </small>
     </span>
   );
 }
 
-const Marks = ({ connector }: { connector: string }) => (
-  <RunMarks runs={useQuery(recentRunsQuery(connector)).data ?? []} />
-);
+function Marks({ connector }: { connector: string }) {
+  const { data } = useQuery(recentRunsQuery(connector));
+  return data && <RunMarks runs={data} />;
+}
 
 function listScheduleActions(schedule: Schedule, { edit, perform }: RowActions): readonly MenuAction[] {
   const connectors = [toKey(schedule)];
@@ -64,7 +67,7 @@ export const createCrawlColumns = (actions: RowActions): readonly DataColumn<Sch
     render: ({ instance, displayName, data }) => (
       <span className="stack">
         <ConnectorName connector={data.connector} instance={instance} displayName={displayName} />
-        <small>
+        <small className="secondary">
           <ScheduleWords config={data.scheduleConfig} />
         </small>
       </span>
@@ -100,7 +103,7 @@ export const createCrawlColumns = (actions: RowActions): readonly DataColumn<Sch
     id: 'marks',
     label: t.columns.marks,
     isNarrow: true,
-    isSecondary: true,
+    isWide: true,
     render: (schedule) => <Marks connector={toKey(schedule)} />,
   },
   createMenuColumn({

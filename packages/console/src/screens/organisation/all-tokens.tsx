@@ -65,7 +65,9 @@ const foldOwned = (token: OwnedToken) => (
 
 function createColumns(revoke: (token: OwnedToken) => void): readonly DataColumn<OwnedToken>[] {
   const [name, ...rest] = createTokenColumns(revoke);
-  return [...(name ? [name] : []), ownerColumn, ...rest];
+  // The owner takes the room of the last use.
+  const others = rest.map((column) => ({ ...column, isWide: column.isWide || column.id === 'lastUsed' }));
+  return [...(name ? [name] : []), ownerColumn, ...others];
 }
 
 export function Screen() {

@@ -7,7 +7,7 @@ import { DataTable } from '../../ui/data-table.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 import { Empty, Section } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
-import { createTokenColumns } from '../tokens/token-columns.tsx';
+import { createTokenColumns, foldToken } from '../tokens/token-columns.tsx';
 import type { TokenDetails } from '../tokens/api.ts';
 import type { ServiceAccount } from './api.ts';
 
@@ -49,6 +49,7 @@ export function AccountTokens({ account }: { account: ServiceAccount }) {
             })}
             items={tokens}
             getId={({ id }) => id}
+            folded={(token: TokenDetails) => foldToken(token)}
             empty={<Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>}
           />
         )}
