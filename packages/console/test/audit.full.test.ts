@@ -38,7 +38,7 @@ describeWith('chromium', 'the screen of the audit log', () => {
     await page.getByRole('button', { name: 'Target: Ada Lovelace: clear the filter' }).focus();
     await page.keyboard.press('Enter');
     await page.getByRole('row').filter({ hasText: 'Token created' }).getByText('Ada Lovelace').waitFor();
-    await page.getByLabel('From').fill('2020-01-01');
+    await page.getByLabel('From', { exact: true }).fill('2020-01-01');
     await page.getByLabel('Until').fill('2020-01-02');
     await page.getByText('Nothing matches').waitFor();
   });
