@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { describeWith } from '@platform/testing';
+import { describeWith, waitFor } from '@platform/testing';
 import { findBarriers, useConsole } from './console.js';
 import { hasFocus, waitForFocus } from './focus.js';
 import type { Person } from './platform.js';
@@ -41,6 +41,20 @@ describeWith('chromium', 'the screen of the audit log', () => {
     await page.getByLabel('From', { exact: true }).fill('2020-01-01');
     await page.getByLabel('Until').fill('2020-01-02');
     await page.getByText('Nothing matches').waitFor();
+  });
+
+  test('names the connector whose crawls were scheduled', async () => {
+    const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 30, timezone: 'UTC' };
+    await using.platform.call('POST', '/api/v1/crawlingManager/wiki_1/schedule', { scheduleConfig });
+    const page = await using.open('/organisation/audit');
+    await waitFor(
+      async () => {
+        await page.reload();
+        await page.getByRole('row').nth(1).waitFor();
+        return (await page.getByRole('row').getByRole('button', { name: 'Wiki Crawl' }).count()) > 0;
+      },
+      { what: 'the entry of the schedule' },
+    );
   });
 
   test('still names whom it filters by when nothing matches', async () => {

@@ -1,4 +1,5 @@
 import { audit as t } from '#text/audit';
+import { getConnectorName } from '../../ui/connector-name.ts';
 import type { DataColumn } from '../../ui/data-table.tsx';
 import { Time } from '../../ui/time.tsx';
 import type { AuditEntry, AuditName } from './api.ts';
@@ -30,8 +31,12 @@ const Name = ({ id, names, onPress }: NameProps) => {
   );
 };
 
-export const nameOf = (id: string, names: NamedEntry['names']): string =>
-  names[id]?.name ?? `…${id.slice(-6)}`;
+export function nameOf(id: string, names: NamedEntry['names']): string {
+  const found = names[id];
+  if (!found) return `…${id.slice(-6)}`;
+  // Of a connector, the identifier stands there, and the instance after it.
+  return found.kind === 'crawl' ? found.name.replace(/^\S+/, (key) => getConnectorName(key)) : found.name;
+}
 
 /** Whom it was done to and who did it, and when, below the act on a phone. */
 export const foldEntry = ({ entry: { actorId, subjectId, createdAt }, names }: NamedEntry) => (
