@@ -32,6 +32,7 @@ export { createPool, isDatabaseUnavailable, type PoolOptions } from './data/data
 export { isDisplayName } from './data/display-name.js';
 export { type BoxKey, createSecretBox, encryptionKeys, type SecretBox } from './data/secret-box.js';
 export { readDomain, readEmailAddress } from './data/email-address.js';
+export { givenInstant } from './data/text-formats.js';
 export { createEgress, type Egress, TargetDenied } from './egress/egress.js';
 export { createProviderFetch } from './egress/provider-fetch.js';
 export { createHostResolver, type ResolveHost } from './egress/resolve-host.js';

@@ -2,8 +2,7 @@ import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
 import ajvFormats from 'ajv-formats';
 import fastJsonStringify, { type Schema } from 'fast-json-stringify';
 import type { FastifySchemaCompiler, FastifySerializerCompiler } from 'fastify';
-import { isDisplayName } from '../data/display-name.js';
-import { readEmailAddress } from '../data/email-address.js';
+import { textFormats } from '../data/text-formats.js';
 import type { FaultDetail } from '../errors.js';
 
 const shared: Options = {
@@ -24,10 +23,12 @@ function createAjv(options: Options): Ajv {
   const ajv = new Ajv({ ...shared, ...options });
   // ajv-formats is CommonJS: its default export is the plugin or a namespace, by loader.
   const plugin = ('default' in ajvFormats ? ajvFormats.default : ajvFormats) as (ajv: Ajv) => Ajv;
-  return plugin(ajv)
-    .addFormat('uuid', uuid)
-    .addFormat('email', (text) => readEmailAddress(text) !== undefined)
-    .addFormat('display-name', isDisplayName);
+  plugin(ajv).addFormat('uuid', uuid);
+  const { validate: isDateTime } = ajv.formats['date-time'] as { validate: (text: string) => boolean };
+  ajv.addFormat('date-time', (text) => isDateTime(text) && Number.isFinite(Date.parse(text)));
+  for (const [name, { isValid, documented }] of Object.entries(textFormats))
+    for (const known of new Set([name, documented.format ?? name])) ajv.addFormat(known, isValid);
+  return ajv;
 }
 
 /**
@@ -69,11 +70,11 @@ type AjvFault = Pick<ErrorObject, 'keyword' | 'instancePath' | 'params'> & {
   readonly message?: string | undefined;
 };
 
-/** Descriptions of the formats whose name alone does not explain the fault. */
-const formatFaults: Readonly<Record<string, string>> = {
-  email: 'must be an e-mail address',
-  'display-name': 'must have a visible character, and no control or bidirectional ones',
-};
+/** Describes the fault of a format whose name alone does not explain it. */
+const describeFormat = (format: unknown): string | undefined =>
+  format === 'date-time'
+    ? 'must be an instant with its offset (ISO 8601), such as 2026-11-30T08:00:00Z'
+    : textFormats[String(format)]?.fault;
 
 function describeFault(fault: AjvFault, context: string): FaultDetail {
   const path = fault.instancePath.slice(1).replaceAll('/', '.');
@@ -91,7 +92,7 @@ function describeFault(fault: AjvFault, context: string): FaultDetail {
     case 'format':
       return {
         field: path || context,
-        message: formatFaults[String(fault.params.format)] ?? fault.message ?? 'is invalid',
+        message: describeFormat(fault.params.format) ?? fault.message ?? 'is invalid',
       };
     default:
       return { field: path || context, message: fault.message ?? 'is invalid' };

@@ -11,6 +11,10 @@ export interface DocsOptions {
   readonly errors: ErrorFormat;
 }
 
+/** What no schema says. */
+const COMMON_RULES =
+  'Requests fail with 400 when a query parameter is unknown or repeated, or when a JSON body nests deeper than 64 levels, has more than 10,000 values, the key `__proto__`, or a text with NUL or an unpaired surrogate.';
+
 /**
  * Serves the OpenAPI 3.1 document of the public routes at `/docs/json`, and a page to read and try it at `/docs`. The
  * document of the routes between services is at `/internal/openapi.json`, which gateways do not route. Each document is
@@ -22,7 +26,7 @@ export async function registerDocs(app: FastifyInstance, options: DocsOptions): 
     convertConstToEnum: false,
     openapi: {
       openapi: '3.1.0',
-      info: { title, description, version: VERSION },
+      info: { title, description: `${description} ${COMMON_RULES}`, version: VERSION },
       servers: [{ url: '/', description: 'The gateway that this document is read from.' }],
       components: {
         securitySchemes: {

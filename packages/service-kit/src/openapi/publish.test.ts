@@ -131,6 +131,26 @@ it('lists the operations of services only in their own document, with their sche
   expect(Object.keys(publish(paths, 'services').paths)).toEqual(['/b']);
 });
 
+it('publishes the formats of the platform as patterns', () => {
+  const { requestBody } = publish(post({ type: 'string', format: 'email' })).paths['/a'].post;
+  expect(requestBody.content['application/json'].schema).toEqual({
+    type: 'string',
+    format: 'idn-email',
+    pattern: expect.stringContaining('@'),
+  });
+});
+
+it('allows no NUL in a parameter', () => {
+  const toParameter = (schema: object) => ({ name: 'q', in: 'query', schema: { type: 'string', ...schema } });
+  const parameters = [{}, { pattern: '^a$' }, { format: 'uuid' }].map(toParameter);
+  const { paths } = publish({ '/a': { get: { parameters, responses: ok(plain) } } });
+  expect(paths['/a'].get.parameters.map(({ schema }: { schema: object }) => schema)).toEqual([
+    { type: 'string', pattern: String.raw`^[^\u0000]*$` },
+    { type: 'string', pattern: '^a$' },
+    { type: 'string', format: 'uuid' },
+  ]);
+});
+
 it('publishes the rules that the service checks by itself', () => {
   const schema = { type: 'string', 'x-documented': { enum: ['a', 'b'] } };
   const { paths } = publish(post(schema));

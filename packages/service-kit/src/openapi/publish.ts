@@ -37,14 +37,19 @@ function publishBody(body: Json): Json {
   return { ...(body as JsonObject), required: !isOptional, content };
 }
 
-const publishParameter = (parameter: Json): Json => {
-  const { schema, ...rest } = parameter as JsonObject;
+/** No URL may contain NUL, because PostgreSQL cannot store it in a text. */
+const WITHOUT_NUL = String.raw`^[^\u0000]*$`;
+
+function publishParameter(parameter: Json): Json {
+  const { schema: given, ...rest } = parameter as JsonObject;
+  const schema = isObject(given) ? given : {};
+  const isFreeText = schema['type'] === 'string' && !('format' in schema) && rest['in'] !== 'header';
   return {
     ...rest,
-    schema: schema ?? {},
-    ...(isObject(schema) && 'default' in schema && { required: false }),
+    schema: { ...(isFreeText && { pattern: WITHOUT_NUL }), ...schema },
+    ...('default' in schema && { required: false }),
   };
-};
+}
 
 /** Gives each response its description, because the library calls all of them the default. */
 const publishResponses = (responses: JsonObject): Json =>

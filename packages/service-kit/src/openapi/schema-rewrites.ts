@@ -1,4 +1,4 @@
-import { DISPLAY_NAME_PATTERN } from '../data/display-name.js';
+import { textFormats } from '../data/text-formats.js';
 import { isObject, type Json, type JsonObject, mapObjects, mapParts } from './json.js';
 
 const toTypeName = (value: Json): string =>
@@ -33,12 +33,15 @@ function addDocumented(schema: JsonObject): JsonObject {
   return isObject(rules) ? { ...rest, ...rules } : schema;
 }
 
-const addPatternOfName = (schema: JsonObject): JsonObject =>
-  schema['format'] === 'display-name' ? { ...schema, pattern: DISPLAY_NAME_PATTERN } : schema;
+/** Adds keywords that others know to a format of ours. */
+function documentFormat(schema: JsonObject): JsonObject {
+  const { format } = schema;
+  return typeof format === 'string' ? { ...schema, ...textFormats[format]?.documented } : schema;
+}
 
 /** Rewrites what the tools of other languages cannot read. */
 export const toPortable = (value: Json): Json =>
-  mapObjects(value, (object) => addPatternOfName(dropUnicodePattern(typeEnum(addDocumented(object)))));
+  mapObjects(value, (object) => documentFormat(dropUnicodePattern(typeEnum(addDocumented(object)))));
 
 const hasDefault = (property: Json | undefined): boolean => isObject(property) && 'default' in property;
 
