@@ -1,4 +1,4 @@
-import { type Clock, type FaultDetail, readEmailAddress, validationError } from '@platform/service-kit';
+import { type Clock, readEmailAddress, validationError } from '@platform/service-kit';
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import type { Language } from '../../generated/templates.js';
@@ -40,25 +40,19 @@ function toBrand({ name, logo, accentColor, footer, replyTo, language }: BrandRo
 
 const base64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
-/** @throws AppError 400 for a logo that is not a small PNG, and for an invalid address. */
+/** @throws AppError 400 for a logo that is not a small PNG. */
 function readBody({ name, logo, accentColor, footer, replyTo, language }: BrandBody): BrandRow {
-  const faults: FaultDetail[] = [];
   const png = logo !== undefined && base64.test(logo) ? Buffer.from(logo, 'base64') : undefined;
   if (logo !== undefined && (!png || png.length > MAX_LOGO_BYTES || !readPngSize(png)))
-    faults.push({
-      field: 'logo',
-      message: 'must be a PNG of at most 64 KiB and 4,096 pixels a side, in base64',
-    });
-  const address = replyTo === undefined ? undefined : readEmailAddress(replyTo);
-  if (replyTo !== undefined && address === undefined)
-    faults.push({ field: 'replyTo', message: 'must be an e-mail address' });
-  if (faults.length > 0) throw validationError(faults);
+    throw validationError([
+      { field: 'logo', message: 'must be a PNG of at most 64 KiB and 4,096 pixels a side, in base64' },
+    ]);
   return {
     name: name?.trim() ?? null,
     logo: png ?? null,
     accentColor: accentColor?.toLowerCase() ?? null,
     footer: footer?.trim() ?? null,
-    replyTo: address ?? null,
+    replyTo: replyTo === undefined ? null : (readEmailAddress(replyTo) ?? null),
     language: language ?? null,
   };
 }

@@ -1,17 +1,9 @@
 import { Type } from 'typebox';
-import { SmtpSnapshot } from '../emails/schemas.js';
+import { TestedSmtp } from '../emails/schemas.js';
 
 /** The body may be left out. */
 export const TestConnectionBody = Type.Union([
-  Type.Object(
-    {
-      smtp: Type.Object(SmtpSnapshot.properties, {
-        additionalProperties: false,
-        description: 'A configuration as identity stores one, with its secrets.',
-      }),
-    },
-    { additionalProperties: false, title: 'TestConnectionBody' },
-  ),
+  Type.Object({ smtp: TestedSmtp }, { additionalProperties: false, title: 'TestConnectionBody' }),
   Type.Null(),
 ]);
 

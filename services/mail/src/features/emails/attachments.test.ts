@@ -25,6 +25,8 @@ test.each([
   '====',
   'aG=s',
   'aGVsbG8=aGVs',
+  'aGVsbG8==',
+  '=',
   'é',
   '{"a":1}',
 ])('rejects %j as base64', async (content) => {
@@ -40,14 +42,20 @@ test.each(['a\r\nb', 'a\u0000', '\u202egnp.exe', 'a\u2028b'])(
   },
 );
 
-test.each(['text', 'text/', '/plain', 'text/plain\r\nX: y', 'text/plain; a', 'multipart/mixed', 'a b/c'])(
-  'rejects %j as a media type',
-  async (contentType) => {
-    expect(await read('', { contentType })).toMatchObject({
-      faults: [{ field: 'attachments.0.contentType' }],
-    });
-  },
-);
+test.each([
+  'text',
+  'text/',
+  '/plain',
+  'text/plain\r\nX: y',
+  'text/plain; a',
+  'text/plain;\r\n a=b',
+  'multipart/mixed',
+  'a b/c',
+])('rejects %j as a media type', async (contentType) => {
+  expect(await read('', { contentType })).toMatchObject({
+    faults: [{ field: 'attachments.0.contentType' }],
+  });
+});
 
 test.each([
   'text/plain',

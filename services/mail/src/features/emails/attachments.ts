@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FaultDetail } from '@platform/service-kit';
-import { type Attachment, MAX_ATTACHMENT_BYTES } from './schemas.js';
+import { type Attachment, FORBIDDEN_IN_NAME, MAX_ATTACHMENT_BYTES, MEDIA_TYPE } from './schemas.js';
 
 export interface DecodedAttachment {
   readonly filename: string;
@@ -8,19 +8,16 @@ export interface DecodedAttachment {
   readonly contentType: string;
 }
 
-/** Matches control characters, and the direction overrides that display `exe.fdp` as `pdf.exe`. */
-const forbiddenInName = /[\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
-const token = "[\\w!#$%&'*+.^`|~-]+";
-/** Matches a media type with its parameters (RFC 9110 §8.3.1). */
-const mediaType = new RegExp(`^${token}/${token}(?:\\s*;\\s*${token}=(?:${token}|"[\\w !#-\\[\\]-~]*"))*$`);
+const forbiddenInName = new RegExp(`[${FORBIDDEN_IN_NAME}]`);
+const mediaType = new RegExp(MEDIA_TYPE);
 
 /** Larger attachments are decoded in a turn of the event loop of their own. */
 const LARGE_BYTES = 262_144;
 
-const decodedBytes = (content: string): number => {
-  const padding = content.endsWith('==') ? 2 : content.endsWith('=') ? 1 : 0;
-  return Math.floor(((content.length - padding) * 3) / 4);
-};
+const getPadding = (content: string): number => (content.endsWith('==') ? 2 : content.endsWith('=') ? 1 : 0);
+
+const decodedBytes = (content: string): number =>
+  Math.floor(((content.length - getPadding(content)) * 3) / 4);
 
 /**
  * Decodes base64. Node's decoder skips invalid characters, so a result that is too short reveals invalid input. Checking
@@ -30,8 +27,9 @@ const decodedBytes = (content: string): number => {
  */
 function decode(content: string): Buffer | undefined {
   if (content.includes('-') || content.includes('_')) return undefined;
+  const isWhole = getPadding(content) > 0 ? content.length % 4 === 0 : content.length % 4 !== 1;
   const bytes = Buffer.from(content, 'base64');
-  return content.length % 4 !== 1 && bytes.length === decodedBytes(content) ? bytes : undefined;
+  return isWhole && bytes.length === decodedBytes(content) ? bytes : undefined;
 }
 
 function checkNames({ filename, contentType }: Attachment, index: number): FaultDetail[] {

@@ -1,8 +1,7 @@
-import { type FaultDetail, validationError } from '@platform/service-kit';
+import { validationError } from '@platform/service-kit';
 import type { Brands } from '../brand/brand.js';
 import { inlineLogo, type RenderedTemplate, renderTemplate } from '../templates/render.js';
 import { createView } from '../templates/view.js';
-import { readHeaderText } from './rendered-email.js';
 import type { PreviewBody } from './schemas.js';
 
 /**
@@ -16,11 +15,8 @@ export const createPreview =
     orgId: string,
     { emailTemplateType, templateData, productName, language }: PreviewBody,
   ): Promise<RenderedTemplate> => {
-    const faults: FaultDetail[] = [];
-    readHeaderText(productName, 'productName', faults);
     const brand = await brands.get(orgId);
     const viewed = createView(emailTemplateType, templateData, { productName, brand, language });
-    if ('faults' in viewed) faults.push(...viewed.faults);
-    if (faults.length > 0 || 'faults' in viewed) throw validationError(faults);
+    if ('faults' in viewed) throw validationError(viewed.faults);
     return inlineLogo(renderTemplate(emailTemplateType, viewed.view, language ?? brand.language), brand);
   };

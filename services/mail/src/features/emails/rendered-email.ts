@@ -36,30 +36,13 @@ export const estimateBytes = ({ html, text, attachments, files = [], logo }: Ren
     ...files.map(({ bytes }) => bytes),
   ].reduce((sum, bytes) => sum + bytes, html.length + text.length);
 
-/** Matches every character that some software along the way may read as the end of a header line. */
-const controlCharacter = /[\p{Cc}\p{Cs}\u2028\u2029]/u;
+/** Converts the domain to its ASCII form. */
+const toAddress = (text: string): string => readEmailAddress(text) ?? text;
 
-function readAddresses(addresses: readonly string[], field: string, faults: FaultDetail[]): string[] {
-  return addresses.flatMap((text, index) => {
-    const address = readEmailAddress(text);
-    if (address === undefined)
-      faults.push({ field: `${field}.${index}`, message: 'must be an e-mail address' });
-    return address ?? [];
-  });
-}
-
-function readSender(fromEmail: string, domainText: string | undefined, faults: FaultDetail[]): string {
-  if (domainText === undefined) return fromEmail;
-  const domain = readDomain(domainText);
-  if (domain === undefined) faults.push({ field: 'fromEmailDomain', message: 'must be a domain name' });
-  return `${fromEmail.slice(0, fromEmail.lastIndexOf('@'))}@${domain ?? ''}`;
-}
-
-export function readHeaderText(text: string | undefined, field: string, faults: FaultDetail[]): void {
-  if (text === undefined) return;
-  if (controlCharacter.test(text)) faults.push({ field, message: 'must not hold control characters' });
-  else if (text.trim() === '') faults.push({ field, message: 'must not be blank' });
-}
+const toSender = (fromEmail: string, domain: string | undefined): string =>
+  domain === undefined
+    ? fromEmail
+    : `${fromEmail.slice(0, fromEmail.lastIndexOf('@'))}@${readDomain(domain) ?? domain}`;
 
 /**
  * Validates and renders a body that matches the schema.
@@ -74,12 +57,7 @@ export async function renderEmail(
   brand: Brand,
 ): Promise<{ readonly email: RenderedEmail } | { readonly faults: readonly FaultDetail[] }> {
   const faults: FaultDetail[] = [];
-  const to = readAddresses(body.sendEmailTo, 'sendEmailTo', faults);
-  const cc = readAddresses(body.sendCcTo ?? [], 'sendCcTo', faults);
-  const from = readSender(fromEmail, body.fromEmailDomain, faults);
-  readHeaderText(body.subject, 'subject', faults);
   const { language = brand.language } = body;
-  readHeaderText(body.productName, 'productName', faults);
   const viewed = createView(body.emailTemplateType, body.templateData, {
     productName: body.productName,
     brand,
@@ -95,9 +73,9 @@ export async function renderEmail(
       ...rendered,
       templateType: body.emailTemplateType,
       subject: body.subject?.trim() ?? rendered.subject,
-      from,
-      to,
-      cc,
+      from: toSender(fromEmail, body.fromEmailDomain),
+      to: body.sendEmailTo.map(toAddress),
+      cc: (body.sendCcTo ?? []).map(toAddress),
       attachments: attached.decoded,
       isAutomatic: body.isAutoEmail ?? false,
       logo: brand.logo?.png,

@@ -1,6 +1,8 @@
+import { givenInstant } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { languages, noticeCodes } from '../../generated/templates.js';
-import { listSources, sources } from '../templates/sources.js';
+import { tlsModes } from '../smtp-configuration/configuration.js';
+import { documentTemplates } from '../templates/sources.js';
 import { internalTemplateTypes, templateTypes } from '../templates/template-types.js';
 
 /** The decoded size of all attachments of one mail together. */
@@ -11,20 +13,41 @@ const MAX_ATTACHMENTS = 10;
 /** Leaves room for the attachments in base64, and 1 MiB for everything else. */
 export const MAX_SEND_BODY_BYTES = Math.ceil(MAX_ATTACHMENT_BYTES / 3) * 4 + 1_048_576;
 
+/** Control characters, and the direction overrides that display `exe.fdp` as `pdf.exe`. */
+export const FORBIDDEN_IN_NAME = String.raw`\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069`;
+const TOKEN = String.raw`[\w!#$%&'*+.^\u0060|~-]+`;
+/** A media type with its parameters (RFC 9110 §8.3.1). */
+export const MEDIA_TYPE = String.raw`^${TOKEN}/${TOKEN}( *; *${TOKEN}=(${TOKEN}|"[\w !#-[\]-~]*"))*$`;
+const BASE64 = '^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}(==)?|[A-Za-z0-9+/]{3}=?)?$';
+
 // The content has no length or pattern here, because each would scan 35 MB in one turn. `attachments.ts` checks it.
 const Attachment = Type.Object(
   {
-    filename: Type.String({ minLength: 1, maxLength: 255 }),
+    filename: Type.String({
+      minLength: 1,
+      maxLength: 255,
+      'x-documented': { pattern: `^[^${FORBIDDEN_IN_NAME}]*$` },
+    }),
     content: Type.String({
       description: 'Base64 (RFC 4648 §4). At most 25 MiB for all attachments, decoded.',
+      'x-documented': { pattern: BASE64 },
     }),
-    contentType: Type.String({ minLength: 1, maxLength: 255, description: 'Such as `text/plain`.' }),
+    contentType: Type.String({
+      minLength: 1,
+      maxLength: 255,
+      description: 'Such as `text/plain`. `multipart` types are refused.',
+      'x-documented': { pattern: MEDIA_TYPE, not: { pattern: '^[Mm][Uu][Ll][Tt][Ii][Pp][Aa][Rr][Tt]/' } },
+    }),
   },
   { additionalProperties: false },
 );
 export type Attachment = Type.Static<typeof Attachment>;
 
-const Address = Type.String({ maxLength: 320 });
+const Address = Type.String({
+  format: 'email',
+  maxLength: 254,
+  description: 'At most 64 bytes before the `@`, and a domain name, which may be an international one.',
+});
 /** The languages of the templates (RFC 5646). */
 const language = Type.Optional(
   Type.Enum([...languages], {
@@ -36,37 +59,31 @@ const templateData = {
   type: 'object',
   additionalProperties: true,
   description:
-    'Values of the template: `userName`, `companyName`, `otp`, `resetLink`, `inviteLink` and others; see the README.',
+    'Values of the template: `userName`, `companyName`, `otp`, `resetLink`, `inviteLink` and others; see the README. Null and blank texts count as missing, and links have to be URLs.',
 } as const;
 const TemplateData = Type.Unsafe<Record<string, unknown>>(templateData);
 const productName = Type.Optional(
-  Type.String({ maxLength: 200, description: "The name of the product, in place of the brand's name." }),
+  Type.String({
+    format: 'line',
+    maxLength: 200,
+    description: "The name of the product, in place of the brand's name.",
+  }),
 );
-
-/** The values that each template requires, under one of their names. `view.ts` checks it, and names each that is missing. */
-const documentedValues = templateTypes.flatMap((type) => {
-  const known = listSources(type);
-  const required = sources[type].required.map((slot) => ({
-    anyOf: (known[slot]?.keys ?? []).map((key) => ({ required: [key] })),
-  }));
-  if (required.length === 0) return [];
-  return {
-    if: { properties: { emailTemplateType: { const: type } } },
-    // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
-    then: { properties: { templateData: { allOf: required } } },
-  };
-});
 
 export const MailBody = Type.Object(
   {
     emailTemplateType: TemplateType,
     sendEmailTo: Type.Array(Address, { minItems: 1, maxItems: MAX_RECIPIENTS }),
-    subject: Type.String({ minLength: 1, maxLength: 500 }),
+    subject: Type.String({ format: 'line', maxLength: 500 }),
     templateData: TemplateData,
     sendCcTo: Type.Optional(Type.Array(Address, { maxItems: MAX_RECIPIENTS })),
     attachments: Type.Optional(Type.Array(Attachment, { maxItems: MAX_ATTACHMENTS })),
     fromEmailDomain: Type.Optional(
-      Type.String({ maxLength: 253, description: "Replaces the domain of the configured sender's address." }),
+      Type.String({
+        format: 'domain',
+        maxLength: 253,
+        description: "Replaces the domain of the configured sender's address.",
+      }),
     ),
     productName,
     language,
@@ -74,11 +91,38 @@ export const MailBody = Type.Object(
       Type.Boolean({ description: 'Sets `Auto-Submitted: auto-generated` (RFC 3834).' }),
     ),
   },
-  { additionalProperties: false, title: 'MailBody', 'x-documented': { allOf: documentedValues } },
+  {
+    additionalProperties: false,
+    title: 'MailBody',
+    'x-documented': { allOf: documentTemplates() },
+  },
 );
 export type MailBody = Type.Static<typeof MailBody>;
 
 const Secret = Type.Optional(Type.String({ maxLength: 32_768 }));
+
+const given = { minLength: 1, maxLength: 32_768 };
+/** What `oauth.ts` requires of each provider. */
+const documentedProviders = Object.entries({
+  microsoft: {
+    required: ['tenant', 'clientId'],
+    properties: { tenant: { ...given, pattern: '^[A-Za-z0-9.-]+$' }, clientId: given },
+    anyOf: ['clientSecret', 'certificate'].map((name) => ({
+      required: [name],
+      properties: { [name]: given },
+    })),
+  },
+  google: { required: ['serviceAccountKey'], properties: { serviceAccountKey: given } },
+  custom: {
+    required: ['tokenUrl', 'clientId', 'refreshToken'],
+    properties: {
+      tokenUrl: { ...given, pattern: String.raw`^[Hh][Tt][Tt][Pp][Ss]?://[^\s/\\?#]` },
+      clientId: given,
+      refreshToken: given,
+    },
+  },
+  // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
+}).map(([provider, then]) => ({ if: { properties: { provider: { const: provider } } }, then }));
 
 /** How access tokens are obtained. Identity's configuration manager documents and checks it. */
 const SmtpAuth = Type.Object(
@@ -87,29 +131,50 @@ const SmtpAuth = Type.Object(
     provider: Type.Enum(['microsoft', 'google', 'custom']),
     tenant: Type.Optional(Type.String()),
     clientId: Type.Optional(Type.String()),
-    tokenUrl: Type.Optional(Type.String()),
+    tokenUrl: Type.Optional(Type.String({ description: 'A URL.' })),
     scope: Type.Optional(Type.String()),
     clientSecret: Secret,
     certificate: Secret,
-    serviceAccountKey: Secret,
+    serviceAccountKey: Type.Optional(
+      Type.String({ maxLength: 32_768, description: 'JSON with `client_email` and `private_key`.' }),
+    ),
     refreshToken: Secret,
   },
-  { additionalProperties: false },
+  { additionalProperties: false, 'x-documented': { allOf: documentedProviders } },
 );
 
-/** A configuration to send the mail through, instead of the organisation's current one. */
-export const SmtpSnapshot = Type.Object(
-  {
-    host: Type.String(),
-    port: Type.Integer(),
-    fromEmail: Type.String(),
-    username: Type.Optional(Type.String()),
-    password: Type.Optional(Type.String()),
-    auth: Type.Optional(SmtpAuth),
-    tls: Type.String(),
+const smtpProperties = {
+  host: Type.String({
+    'x-documented': { pattern: String.raw`^[^\s\u0000-\u001f\u007f-\u009f]+$`, maxLength: 253 },
+  }),
+  port: Type.Integer({ 'x-documented': { minimum: 1, maximum: 65_535 } }),
+  fromEmail: Type.String({ 'x-documented': { format: 'email', maxLength: 254 } }),
+  username: Type.Optional(Type.String()),
+  password: Type.Optional(Type.String()),
+  auth: Type.Optional(SmtpAuth),
+  tls: Type.String({ 'x-documented': { enum: [...tlsModes] } }),
+};
+const smtpOptions = {
+  additionalProperties: false,
+  'x-documented': {
+    if: { required: ['auth'] },
+    // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
+    then: {
+      required: ['username'],
+      properties: {
+        username: { pattern: String.raw`^[^\u0000-\u001f\u007f-\u009f]+$`, maxLength: 1_024 },
+      },
+    },
   },
-  { additionalProperties: false },
-);
+};
+
+/** A configuration to send the mail through, instead of the organisation's current one. `configuration.ts` checks it. */
+export const SmtpSnapshot = Type.Object(smtpProperties, smtpOptions);
+/** The same, to be tested. */
+export const TestedSmtp = Type.Object(smtpProperties, {
+  ...smtpOptions,
+  description: 'A configuration as identity stores one, with its secrets.',
+});
 
 export type SmtpSnapshot = Type.Static<typeof SmtpSnapshot>;
 
@@ -129,7 +194,7 @@ export const InternalMailBody = Type.Object(
     }),
     subject: Type.Optional(
       Type.String({
-        minLength: 1,
+        format: 'line',
         maxLength: 500,
         description: 'Default: that of the template, in the language of the mail.',
       }),
@@ -137,7 +202,7 @@ export const InternalMailBody = Type.Object(
     smtp: Type.Optional(SmtpSnapshot),
     expiresAt: Type.Optional(
       Type.String({
-        format: 'date-time',
+        ...givenInstant,
         description: 'The mail is not tried any more then; a week from now at most. Default: 24 hours.',
       }),
     ),
@@ -172,7 +237,11 @@ export const EmailAcceptedResponse = Type.Object(
 
 export const PreviewBody = Type.Object(
   { emailTemplateType: TemplateType, templateData: TemplateData, productName, language },
-  { additionalProperties: false, title: 'PreviewBody', 'x-documented': { allOf: documentedValues } },
+  {
+    additionalProperties: false,
+    title: 'PreviewBody',
+    'x-documented': { allOf: documentTemplates() },
+  },
 );
 export type PreviewBody = Type.Static<typeof PreviewBody>;
 

@@ -1,4 +1,4 @@
-import { SearchQuery } from '@platform/service-kit';
+import { givenInstant, SearchQuery } from '@platform/service-kit';
 import { Type } from 'typebox';
 
 /** Contains only codes, because the text of an SMTP server may repeat a password. */
@@ -103,9 +103,9 @@ export const RecordQuery = Type.Object(
     ),
     recipient: Type.Optional(Recipient),
     emailTemplateType: Type.Optional(Type.String({ maxLength: 100 })),
-    since: Type.Optional(Type.String({ format: 'date-time' })),
+    since: Type.Optional(Type.String(givenInstant)),
     until: Type.Optional(
-      Type.String({ format: 'date-time', description: 'The end of the period, which is not included.' }),
+      Type.String({ ...givenInstant, description: 'The end of the period, which is not included.' }),
     ),
   },
   { additionalProperties: false },

@@ -18,6 +18,8 @@ export type SmtpOauth =
       readonly scope?: string;
     };
 
+const HTTP_URL = /^https?:\/\/[^\s/\\?#]/i;
+
 const readString = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' && value.length <= 32_768 ? value : undefined;
 
@@ -56,7 +58,8 @@ export function readSmtpOauth(raw: unknown): SmtpOauth | undefined {
   if (fields.provider !== 'custom') return undefined;
   const [tokenUrl, refreshToken] = [readString(fields.tokenUrl), readString(fields.refreshToken)];
   const scope = readString(fields.scope);
-  if (tokenUrl === undefined || !URL.canParse(tokenUrl) || refreshToken === undefined) return undefined;
+  if (tokenUrl === undefined || !HTTP_URL.test(tokenUrl) || !URL.canParse(tokenUrl)) return undefined;
+  if (refreshToken === undefined) return undefined;
   return {
     provider: 'custom',
     tokenUrl,

@@ -1,7 +1,7 @@
 import { ListQuery } from '@platform/service-kit';
 import { Type } from 'typebox';
 
-const Address = Type.String({ minLength: 3, maxLength: 320 });
+const Address = Type.String({ format: 'email', maxLength: 254 });
 const Status = Type.String({
   pattern: '^[245]\\.\\d{1,3}\\.\\d{1,3}$',
   description: 'The enhanced status code (RFC 3463), such as `5.1.1`.',

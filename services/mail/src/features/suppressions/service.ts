@@ -5,7 +5,6 @@ import {
   notFound,
   readEmailAddress,
   readListPage,
-  validationError,
 } from '@platform/service-kit';
 import type pg from 'pg';
 import {
@@ -48,12 +47,8 @@ function toCell(value: string | null): string {
 
 const toLine = (cells: readonly (string | null)[]): string => `${cells.map(toCell).join(',')}\r\n`;
 
-/** @throws AppError 400 when the text is no address. */
-function readAddress(text: string, field: string): string {
-  const address = readEmailAddress(text)?.toLowerCase();
-  if (address === undefined) throw validationError([{ field, message: 'must be an e-mail address' }]);
-  return address;
-}
+/** Converts the domain to its ASCII form, and everything to lower case. */
+const toStored = (address: string): string => (readEmailAddress(address) ?? address).toLowerCase();
 
 /** Manages the addresses that get no mail of an organisation, apart from codes, resets and invitations. */
 export function createSuppressionService({
@@ -97,10 +92,9 @@ export function createSuppressionService({
       } while (beforeId !== undefined);
     },
 
-    /** Suppresses an address, for another 90 days if it is suppressed already. @throws AppError 400 when it isn't one. */
-    async add(orgId: string, text: string): Promise<Suppression> {
-      const address = readAddress(text, 'address');
-      const [row] = await add(orgId, [{ address, reason: 'administrator', status: null }]);
+    /** Suppresses an address, for another 90 days if it is suppressed already. */
+    async add(orgId: string, address: string): Promise<Suppression> {
+      const [row] = await add(orgId, [{ address: toStored(address), reason: 'administrator', status: null }]);
       if (!row) throw new Error('The suppression was not written');
       return toItem(row);
     },
@@ -110,10 +104,10 @@ export function createSuppressionService({
       if (!(await removeSuppression(pool, orgId, id))) throw notFound('Suppression not found');
     },
 
-    /** Suppresses addresses that a provider reports. @throws AppError 400 when one of them isn't an address. */
+    /** Suppresses addresses that a provider reports. */
     async reportBounces(orgId: string, { bounces }: BouncesBody) {
-      const reported = bounces.map(({ address, type, status }, index) => ({
-        address: readAddress(address, `bounces.${index}.address`),
+      const reported = bounces.map(({ address, type, status }) => ({
+        address: toStored(address),
         reason: type,
         status: status ?? null,
       }));

@@ -1,6 +1,6 @@
 import type { Language } from '../../generated/templates.js';
 import { hasItems, type InternalTemplateType } from './template-types.js';
-import { findKey, listSources } from './sources.js';
+import { findKeys, listSources } from './sources.js';
 
 /** Stand for the values that are not kept. A link has to be one for the template. */
 const HIDDEN = { code: '••••••', link: 'https://hidden.invalid/' } as const;
@@ -26,7 +26,7 @@ export function toKeptContent({
   const secrets = new Map<string, string>();
   const kept: Record<string, unknown> = hasItems(type) ? { items: templateData['items'] } : {};
   for (const source of Object.values(listSources(type))) {
-    const key = findKey(templateData, source);
+    const [key] = findKeys(templateData, source);
     if (key === undefined) continue;
     kept[key] = source.kind === 'text' ? templateData[key] : HIDDEN[source.kind];
     const value = String(templateData[key]).trim();

@@ -1,6 +1,6 @@
-import type { InternalTemplateType } from './template-types.js';
+import { type InternalTemplateType, templateTypes } from './template-types.js';
 
-/** The keys of `templateData` that may provide a value. The first one that is present is used. */
+/** The keys of `templateData` that may provide a value. The first one that is given is used. */
 export interface Source {
   readonly keys: readonly string[];
   /** Codes and links let their holder in: what is kept of a mail never contains them. */
@@ -17,7 +17,8 @@ const link = (...keys: string[]): Source => ({
 });
 
 const common = {
-  userName: text(200, 'userName', 'name'),
+  // As long as the `name` of a notice, which has the same key.
+  userName: text(300, 'userName', 'name'),
   companyName: text(200, 'companyName', 'orgName'),
 } as const;
 
@@ -88,9 +89,55 @@ export const listSources = (type: InternalTemplateType): Readonly<Record<string,
   ...sources[type].optional,
 });
 
-/** Finds the key that provides a value. */
-export const findKey = (data: Readonly<Record<string, unknown>>, { keys }: Source): string | undefined =>
-  keys.find((key) => Object.hasOwn(data, key) && data[key] !== null && data[key] !== '');
+/** Null and blank texts count as not given. */
+const isGiven = (value: unknown): boolean =>
+  typeof value === 'string' ? value.trim() !== '' : value !== null && value !== undefined;
+
+/** @returns the keys of the source that are given; the first one provides the value. */
+export const findKeys = (data: Readonly<Record<string, unknown>>, { keys }: Source): string[] =>
+  keys.filter((key) => Object.hasOwn(data, key) && isGiven(data[key]));
+
+/** C0 and C1 controls and line separators, which no value needs and which could alter the text of a mail. */
+const CONTROLS = String.raw`\u0000-\u001f\u007f-\u009f\u2028\u2029`;
+export const controlCharacter = new RegExp(`[${CONTROLS}]`);
+export const linkStart = /^https?:\/\/[^\s/\\?#]/i;
+
+/** What `view.ts` checks of a value, as keywords. White space around a value does not count. */
+function documentValue({ kind, maxLength }: Source): object {
+  const url = String.raw`[Hh][Tt][Tt][Pp][Ss]?://[^\s/\\?#${CONTROLS}]`;
+  const content = kind === 'link' ? `(${url}[^${CONTROLS}]*)?` : `[^${CONTROLS}]*`;
+  const value = { maxLength, pattern: String.raw`^\s*${content}\s*$` };
+  if (kind === 'link') return { type: ['string', 'null'], ...value };
+  const range = { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER };
+  return { type: ['string', 'number', 'null'], ...value, ...range };
+}
+
+const documentValues = (list: readonly Source[]): object =>
+  Object.fromEntries(list.flatMap((source) => source.keys.map((key) => [key, documentValue(source)])));
+
+/** At least one of the keys is given. */
+const documentRequired = ({ keys }: Source): object => ({
+  anyOf: keys.map((key) => ({
+    required: [key],
+    properties: { [key]: { type: ['string', 'number'], pattern: String.raw`\S` } },
+  })),
+});
+
+/** The rules for the data of each template that callers may send, as keywords of a body. */
+export const documentTemplates = (): object[] =>
+  templateTypes.map((type) => {
+    const known = listSources(type);
+    const required = sources[type].required.flatMap((slot) => known[slot] ?? []);
+    const data = {
+      properties: documentValues(Object.values(known)),
+      ...(required.length > 0 && { allOf: required.map(documentRequired) }),
+    };
+    return {
+      if: { properties: { emailTemplateType: { const: type } } },
+      // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
+      then: { properties: { templateData: data } },
+    };
+  });
 
 /** The values of each template in addition to the common ones, and the names of those that it requires. */
 export const sources: Readonly<

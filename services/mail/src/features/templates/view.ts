@@ -15,20 +15,24 @@ import {
 } from '../../generated/templates.js';
 import type { Brand } from '../brand/brand.js';
 import { hasItems, type InternalTemplateType } from './template-types.js';
-import { type Source, listSources, findKey, itemSources, sources } from './sources.js';
+import {
+  controlCharacter,
+  findKeys,
+  itemSources,
+  linkStart,
+  listSources,
+  type Source,
+  sources,
+} from './sources.js';
 
 /** The unescaped values for the slots of a template. A part of the template whose value is empty is left out. */
 export type View = TemplateValues;
 
-/** Matches C0 and C1 controls and line separators, which no value needs and which could alter the text of a mail. */
-const controlCharacter = /[\p{Cc}\u2028\u2029]/u;
-
 type ReadResult = { readonly value: string } | { readonly fault: FaultDetail };
 
 function readLink(value: string, field: string): ReadResult {
-  const url = URL.canParse(value) ? new URL(value) : undefined;
-  return url && (url.protocol === 'https:' || url.protocol === 'http:')
-    ? { value: url.href }
+  return linkStart.test(value) && URL.canParse(value)
+    ? { value: new URL(value).href }
     : { fault: { field, message: 'must be a link that starts with https:// or http://' } };
 }
 
@@ -36,18 +40,15 @@ function readLink(value: string, field: string): ReadResult {
 const isExact = (value: unknown): value is number =>
   typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER;
 
-function readValue(data: Readonly<Record<string, unknown>>, source: Source, prefix: string): ReadResult {
-  const key = findKey(data, source);
-  if (key === undefined) return { value: '' };
-  const field = `${prefix}.${key}`;
-  const given = data[key];
-  if (typeof given !== 'string' && !isExact(given)) return { fault: { field, message: 'must be a text' } };
-  const value = String(given).trim();
-  if (value.length > source.maxLength)
-    return { fault: { field, message: `must have at most ${source.maxLength} characters` } };
+function readValue(given: unknown, { kind, maxLength }: Source, field: string): ReadResult {
+  if (isExact(given) && kind !== 'link') return { value: String(given) };
+  if (typeof given !== 'string') return { fault: { field, message: 'must be a text' } };
+  if (given.length > maxLength && Array.from(given).length > maxLength)
+    return { fault: { field, message: `must have at most ${maxLength} characters` } };
+  const value = given.trim();
   if (controlCharacter.test(value) || !value.isWellFormed())
     return { fault: { field, message: 'must not hold control characters' } };
-  return source.kind === 'link' ? readLink(value, field) : { value };
+  return kind === 'link' ? readLink(value, field) : { value };
 }
 
 const isOneOf = <T extends string>(codes: readonly T[], value: string | undefined): value is T =>
@@ -67,10 +68,11 @@ function readValues(
   const faults: FaultDetail[] = [];
   const values: Record<string, string> = {};
   for (const [name, source] of Object.entries(known)) {
-    const result = readValue(data, source, prefix);
-    if ('fault' in result) faults.push(result.fault);
-    else if (result.value !== '') values[name] = result.value;
-    else if (required.includes(name))
+    const results = findKeys(data, source).map((key) => readValue(data[key], source, `${prefix}.${key}`));
+    faults.push(...results.flatMap((result) => ('fault' in result ? result.fault : [])));
+    const [first] = results;
+    if (first && 'value' in first) values[name] = first.value;
+    if (!first && required.includes(name))
       faults.push({ field: `${prefix}.${source.keys[0] ?? name}`, message: 'is required' });
   }
   return { values, faults };
