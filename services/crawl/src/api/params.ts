@@ -8,8 +8,21 @@ import type { InstanceKey } from '../domain/instance-key.js';
 
 export const base = '/api/v1/crawlingManager';
 
+/** Any spelling that is accepted: in any case, with white space anywhere. */
+const toSpellings = (name: string): string =>
+  Array.from(name)
+    .map((char) => (/[a-z]/.test(char) ? `[${char.toUpperCase()}${char}]` : char))
+    .join(String.raw`\s*`);
+
+/** Connectors of a kind differ in their digit. */
+const kinds = [...new Set(connectors.map((name) => name.slice(0, -1)))];
+const spellings = kinds.map((kind) => {
+  const digits = connectors.filter((name) => name.startsWith(kind)).map((name) => name.at(-1));
+  return String.raw`${toSpellings(kind)}\s*[${digits.join('')}]`;
+});
+
 /** A pattern rather than an enum, so that clients in typed languages can pass any text. */
-export const documentedConnector = { pattern: `^(${connectors.join('|')})$` };
+export const documentedConnector = { pattern: String.raw`^\s*(${spellings.join('|')})\s*$` };
 
 const connectorProperties = {
   connector: Type.String({

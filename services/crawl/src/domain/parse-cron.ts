@@ -1,5 +1,24 @@
 import { type CronExpression, type CronExpressionOptions, CronExpressionParser } from 'cron-parser';
 
+/* The syntax of the fields. The library accepts more, such as `1-5-9` for `1-5`. */
+const listOf = (value: string, other = ''): string => {
+  const item = `(([*?]|${value}(-${value})?)(/0*[1-9][0-9]*)?${other})`;
+  return `${item}(,${item})*`;
+};
+const dayOfWeek = '(0?[0-7]|[A-Za-z]{3})';
+const fields = [
+  listOf('[0-5]?[0-9]'),
+  listOf('([01]?[0-9]|2[0-3])'),
+  listOf('(0?[1-9]|[12][0-9]|3[01])', '|L'),
+  listOf('(0?[1-9]|1[0-2]|[A-Za-z]{3})'),
+  `(${listOf(dayOfWeek, `|${dayOfWeek}L`)}|${dayOfWeek}#[1-5])`,
+];
+export const CRON_PATTERN = `^${fields.join(String.raw`\s+`)}$`;
+const syntax = new RegExp(CRON_PATTERN);
+
+/** Returns whether the fields are lists of values, ranges and steps; whether the library can parse them is another question. */
+export const isCronSyntax = (expression: string): boolean => syntax.test(expression);
+
 const fieldNames = ['minute', 'hour', 'dayOfMonth', 'month', 'dayOfWeek'] as const;
 
 /** Sunday is both 0 and 7. */

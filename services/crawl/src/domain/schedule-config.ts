@@ -1,4 +1,6 @@
+import { givenInstant } from '@platform/service-kit';
 import { Type } from 'typebox';
+import { CRON_PATTERN } from './parse-cron.js';
 import { type RunWorker, runWorkers } from './run-worker.js';
 
 /*
@@ -15,7 +17,13 @@ const MAX_CRON_LENGTH = 1_000;
 
 const base = {
   isEnabled: Type.Boolean({ default: true }),
-  timezone: Type.String({ default: 'UTC', minLength: 1, maxLength: 64, description: 'An IANA time zone.' }),
+  timezone: Type.String({
+    default: 'UTC',
+    minLength: 1,
+    maxLength: 64,
+    description: 'The name of an IANA time zone that the platform knows, such as `Europe/Berlin`.',
+    'x-documented': { pattern: '^[A-Za-z][A-Za-z0-9_+/-]*$' },
+  }),
   jitterMs: Type.Integer({
     default: 0,
     minimum: 0,
@@ -65,7 +73,13 @@ const Monthly = Type.Object(
 const Custom = Type.Object(
   {
     scheduleType: Type.Literal('custom'),
-    cronExpression: Type.String({ pattern: '^(\\S+\\s+){4}\\S+$', maxLength: MAX_CRON_LENGTH }),
+    cronExpression: Type.String({
+      pattern: '^(\\S+\\s+){4}\\S+$',
+      maxLength: MAX_CRON_LENGTH,
+      description:
+        'Minute, hour, day of the month, month and day of the week. Names are those of months and weekdays (`JAN`, `MON`), ranges ascend, and it fires at least once within the next five years.',
+      'x-documented': { pattern: CRON_PATTERN },
+    }),
     description: Type.Optional(Type.String({ maxLength: 1_000 })),
     ...base,
   },
@@ -74,7 +88,11 @@ const Custom = Type.Object(
 const Once = Type.Object(
   {
     scheduleType: Type.Literal('once'),
-    scheduledTime: Type.String({ format: 'date-time', maxLength: 40, description: 'With its offset.' }),
+    scheduledTime: Type.String({
+      ...givenInstant,
+      maxLength: 40,
+      description: 'With its offset. To schedule, it has to be in the future.',
+    }),
     ...base,
   },
   strict,
@@ -108,7 +126,11 @@ export const optionProperties = {
     default: 300_000,
     description: 'Of one attempt, ms.',
   }),
-  metadata: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  metadata: Type.Optional(
+    Type.Record(Type.String(), Type.Unknown(), {
+      description: 'Passed to whoever crawls. It nests at most 32 levels deep.',
+    }),
+  ),
   worker: Type.Unsafe<RunWorker>({
     enum: [...runWorkers],
     default: 'event',
@@ -116,7 +138,10 @@ export const optionProperties = {
       '`event`: the run publishes its event, and whoever consumes it does the work. `pull`: a worker claims the run. `endpoint`: the endpoint `endpointId` crawls.',
   }),
   endpointId: Type.Optional(
-    Type.String({ format: 'uuid', description: 'With `worker: endpoint`: an endpoint of the organisation.' }),
+    Type.String({
+      format: 'uuid',
+      description: 'With `worker: endpoint` alone: an endpoint of the organisation.',
+    }),
   ),
   fullEvery: Type.Optional(
     Type.String({
@@ -132,9 +157,14 @@ const documentedEndpoint = {
   then: { required: ['endpointId'] },
   else: { not: { required: ['endpointId'] } },
 };
+/** `save-schedule.ts` checks it. A configuration that is previewed may be disabled. */
+const isDisabled = {
+  required: ['scheduleConfig'],
+  properties: { scheduleConfig: { required: ['isEnabled'], properties: { isEnabled: { const: false } } } },
+};
 export const ScheduleBody = Type.Object(
   { scheduleConfig: ScheduleConfig, ...optionProperties },
-  { ...strict, 'x-documented': { allOf: [documentedEndpoint] } },
+  { ...strict, 'x-documented': { allOf: [documentedEndpoint], not: isDisabled } },
 );
 export type ScheduleBody = Type.Static<typeof ScheduleBody>;
 

@@ -2,7 +2,7 @@ import type { CronFieldCollection } from 'cron-parser';
 import { createValidatorCompiler, describeFaults, type FaultDetail } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { toCron, isTimeCached, nextCronTime } from './cron.js';
-import { parseCron } from './parse-cron.js';
+import { isCronSyntax, parseCron } from './parse-cron.js';
 import {
   configSchemas,
   optionProperties,
@@ -28,9 +28,12 @@ const createCheck = (schema: unknown) =>
 const configChecks = Object.fromEntries(
   Object.entries(configSchemas).map(([type, schema]) => [type, createCheck(schema)]),
 ) as Record<ScheduleType, ReturnType<typeof createCheck>>;
-const checkOptions = createCheck(
-  Type.Object({ scheduleConfig: Type.Unknown(), ...optionProperties }, { additionalProperties: false }),
-);
+const toBodyCheck = (properties: Type.TProperties) =>
+  createCheck(
+    Type.Object({ scheduleConfig: Type.Unknown(), ...properties }, { additionalProperties: false }),
+  );
+const checkOptions = toBodyCheck(optionProperties);
+const checkPreview = toBodyCheck({});
 
 function runCheck(check: ReturnType<typeof createCheck>, value: unknown, context: string): FaultDetail[] {
   return check(value) ? [] : describeFaults(check.errors ?? [], context);
@@ -59,7 +62,9 @@ function findFieldFault(cron: string, timezone: string): string | undefined {
     if (error instanceof Error && error.message.includes('day of month definition')) return neverFires;
     return `is not a cron expression: ${error instanceof Error ? error.message : 'unreadable'}`;
   }
-  return undefined;
+  return isCronSyntax(cron)
+    ? undefined
+    : 'is not a cron expression: each field is a list of values, ranges and steps';
 }
 
 /** Returns why a recurring schedule can't be run; undefined when it can. @param now - epoch ms. */
@@ -79,20 +84,16 @@ const neverFires = `never fires within the next ${FIRES_WITHIN_YEARS} years`;
 function findConfigFaults(config: ScheduleConfig, now: number): FaultDetail[] {
   if (!isTimeZone(config.timezone))
     return [{ field: 'scheduleConfig.timezone', message: 'is not an IANA time zone' }];
-  if (config.scheduleType === 'once')
-    return Number.isFinite(Date.parse(config.scheduledTime))
-      ? []
-      : [{ field: 'scheduleConfig.scheduledTime', message: 'is not an ISO 8601 instant with its offset' }];
+  if (config.scheduleType === 'once') return [];
   const fault = findCronFault(toCron(config), config.timezone, now);
   const field = config.scheduleType === 'custom' ? 'cronExpression' : 'scheduleType';
   return fault === undefined ? [] : [{ field: `scheduleConfig.${field}`, message: fault }];
 }
 
+type ReadConfig = { readonly config: ScheduleConfig } | { readonly faults: readonly FaultDetail[] };
+
 /** @returns the configuration with its defaults, or its faults. */
-export function readScheduleConfig(
-  given: unknown,
-  now: number,
-): { readonly config: ScheduleConfig } | { readonly faults: readonly FaultDetail[] } {
+function readScheduleConfig(given: unknown, now: number): ReadConfig {
   if (!isObject(given)) return { faults: [{ field: 'scheduleConfig', message: 'is required: an object' }] };
   const config = { ...given };
   const { scheduleType } = config;
@@ -142,20 +143,38 @@ function findEndpointFaults({ worker, endpointId }: Readonly<Record<string, unkn
   return [];
 }
 
+const notAnObject = { faults: [{ field: 'body', message: 'must be a JSON object' }] };
+
+/** Reads the configuration in a body, whose other faults are known. */
+function readConfigOf(
+  body: Readonly<Record<string, unknown>>,
+  now: number,
+  others: readonly FaultDetail[],
+): ReadConfig {
+  const read = readScheduleConfig(body['scheduleConfig'], now);
+  const faults = [
+    ...('faults' in read ? read.faults : []),
+    ...others.filter(({ field }) => field !== 'scheduleConfig'),
+  ];
+  return faults.length > 0 ? { faults } : read;
+}
+
+/** @returns the configuration to preview with its defaults, or all faults of the body. `now` in epoch ms. */
+export const readPreviewBody = (given: unknown, now: number): ReadConfig =>
+  isObject(given) ? readConfigOf(given, now, runCheck(checkPreview, given, 'body')) : notAnObject;
+
 /** @returns the body with its defaults, or all of its faults. `now` in epoch ms. */
 export function readScheduleBody(
   given: unknown,
   now: number,
 ): { readonly body: ScheduleBody } | { readonly faults: readonly FaultDetail[] } {
-  if (!isObject(given)) return { faults: [{ field: 'body', message: 'must be a JSON object' }] };
+  if (!isObject(given)) return notAnObject;
   const body = { ...given };
   const faults = [
-    ...runCheck(checkOptions, body, 'body').filter(({ field }) => field !== 'scheduleConfig'),
+    ...runCheck(checkOptions, body, 'body'),
     ...metadataFaults(body['metadata']),
     ...findEndpointFaults(body),
   ];
-  const read = readScheduleConfig(body['scheduleConfig'], now);
-  if ('faults' in read || faults.length > 0)
-    return { faults: [...('faults' in read ? read.faults : []), ...faults] };
-  return { body: { ...body, scheduleConfig: read.config } as ScheduleBody };
+  const read = readConfigOf(body, now, faults);
+  return 'faults' in read ? read : { body: { ...body, scheduleConfig: read.config } as ScheduleBody };
 }

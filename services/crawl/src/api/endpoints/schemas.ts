@@ -2,11 +2,13 @@ import { Type } from 'typebox';
 
 const Instant = Type.String({ format: 'date-time' });
 const URL_FIELD = { description: 'Where orders are posted.' };
+/** A user name could hide which host is meant, and a fragment is not sent. */
+export const ENDPOINT_URL = String.raw`^[Hh][Tt][Tt][Pp][Ss]?://[^@/\\?#\s]+([/?][^#\s]*)?$`;
 const GivenUrl = Type.String({
-  ...URL_FIELD,
-  minLength: 1,
   maxLength: 2_048,
-  'x-documented': { format: 'uri', pattern: '^https?://[^@/?#\\s]+([/?][^#\\s]*)?$' },
+  description:
+    'Where orders are posted: a URL with a public address and `https`, or what else the operator allows.',
+  'x-documented': { pattern: ENDPOINT_URL },
 });
 const Description = Type.String({ maxLength: 500, pattern: '^[^\\u0000]*$' });
 

@@ -19,9 +19,10 @@ import {
   tooManyEndpoints,
   urlRefused,
 } from './errors.js';
-import type { EndpointItem, EndpointWithSecret, TestResult } from './schemas.js';
+import { ENDPOINT_URL, type EndpointItem, type EndpointWithSecret, type TestResult } from './schemas.js';
 
 const MAX_ENDPOINTS = 50;
+const endpointUrl = new RegExp(ENDPOINT_URL);
 
 const toItem = (endpoint: Endpoint): EndpointItem => ({
   endpointId: endpoint.id,
@@ -50,11 +51,11 @@ export function createEndpointService(deps: {
 
   /** @throws AppError 400 for a URL that cannot be called. */
   function readUrl(text: string): string {
-    const url = URL.canParse(text) ? new URL(text) : undefined;
-    if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:'))
-      throw urlRefused('must be a URL that starts with https:// or http://');
-    if (url.username !== '' || url.password !== '' || url.hash !== '')
-      throw urlRefused('must have no user name, password or fragment');
+    if (!endpointUrl.test(text) || !URL.canParse(text))
+      throw urlRefused(
+        'must be a URL that starts with https:// or http://, without user name, password and fragment',
+      );
+    const url = new URL(text);
     try {
       endpoints.assertUrl(url);
     } catch (error) {

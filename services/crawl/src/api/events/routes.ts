@@ -17,7 +17,7 @@ const EventsQuery = Type.Object(
     after: Type.Optional(
       Type.String({
         maxLength: 200,
-        description: 'The `nextCursor` of an earlier page.',
+        description: 'The `nextCursor` of an earlier page; nothing else is accepted.',
         'x-documented': { pattern: '^[A-Za-z0-9_-]+$' },
       }),
     ),
@@ -29,7 +29,9 @@ const EventsQuery = Type.Object(
         'x-documented': documentedConnector,
       }),
     ),
-    instance: Type.Optional(InstanceSlug),
+    instance: Type.Optional(
+      Type.Unsafe<string>({ ...InstanceSlug, description: 'Of this instance alone. It needs `connector`.' }),
+    ),
   },
   { additionalProperties: false },
 );

@@ -53,7 +53,11 @@ const InstancesQuery = Type.Object(
       }),
     ),
     cursor: Type.Optional(
-      Type.String({ maxLength: 200, description: 'The `nextCursor` of the page before.' }),
+      Type.String({
+        maxLength: 200,
+        pattern: '^[A-Za-z0-9_-]+$',
+        description: 'The `nextCursor` of the page before; nothing else is accepted.',
+      }),
     ),
     limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
   },

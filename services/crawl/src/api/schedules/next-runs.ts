@@ -5,7 +5,7 @@ import { findSchedule } from '../../db/schedules.js';
 import type { InstanceKey } from '../../domain/instance-key.js';
 import { localTime } from '../../domain/local-time.js';
 import { nextRunsAfter, type PlanInput, createPlan } from '../../domain/plan.js';
-import { readScheduleConfig } from '../../domain/validate-schedule.js';
+import { readPreviewBody } from '../../domain/validate-schedule.js';
 import { invalidSchedule } from './errors.js';
 
 export const NextRuns = Type.Object(
@@ -50,11 +50,7 @@ export function createNextRunsService({ pool, clock }: { readonly pool: pg.Pool;
 
     /** Lists the runs that an unsaved configuration would have. @throws AppError 400. */
     preview(key: InstanceKey, body: unknown, count: number): NextRuns {
-      const given =
-        typeof body === 'object' && body !== null
-          ? (body as { scheduleConfig?: unknown }).scheduleConfig
-          : undefined;
-      const read = readScheduleConfig(given, clock());
+      const read = readPreviewBody(body, clock());
       if ('faults' in read) throw invalidSchedule(read.faults);
       return toNextRuns({ ...key, config: read.config, anchorAt: new Date(clock()) }, count);
     },

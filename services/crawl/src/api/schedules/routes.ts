@@ -1,5 +1,5 @@
 import { getAccount } from '@platform/auth';
-import type { App } from '@platform/service-kit';
+import { type App, givenInstant } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { ScheduleBody, ScheduleConfig } from '../../domain/schedule-config.js';
 import { getActor } from '../actor.js';
@@ -18,9 +18,9 @@ const PauseBody = Type.Union([
     {
       until: Type.Optional(
         Type.String({
-          format: 'date-time',
+          ...givenInstant,
           maxLength: 40,
-          description: 'When it resumes by itself. Default: until somebody resumes it.',
+          description: 'When it resumes by itself, in the future. Default: until somebody resumes it.',
         }),
       ),
     },

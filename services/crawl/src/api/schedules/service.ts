@@ -98,8 +98,7 @@ export function createScheduleService({ pool, onDueAt, clock, overdueGraceMs, ha
      */
     async pause(key: InstanceKey, until: Date | undefined, actor: Actor): Promise<Date> {
       const at = new Date(clock());
-      // A date that JavaScript cannot represent is no time in the future either.
-      if (until && !(until > at)) throw untilNotInFuture();
+      if (until && until <= at) throw untilNotInFuture();
       const act = { actor, at, detail: { until: until?.toISOString() ?? null } };
       if (!(await pauseSchedule(pool, { ...key, at }, act, until))) {
         const schedule = await findSchedule(pool, key);

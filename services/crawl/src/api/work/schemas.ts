@@ -20,7 +20,8 @@ const SliceCounters = Type.Object(
   { additionalProperties: false, description: 'Of this slice so far, not since the last report.' },
 );
 const Checkpoint = Type.Unknown({
-  description: 'Any JSON value but null, at most 64 KiB: what the next slice goes on from.',
+  description:
+    'Any JSON value but null, at most 64 KiB: what the next slice goes on from. An endpoint has no slices, and leaves it out.',
   'x-documented': { not: { const: null } },
 });
 /** The largest number that PostgreSQL stores in an `integer`. */
@@ -131,7 +132,7 @@ export const FinishBody = Type.Object(
     state: Type.Unsafe<SliceState>({
       enum: [...sliceStates],
       description:
-        '`completed`: all is crawled. `continue`: more slices follow; the checkpoint must have changed. `failed`: tried again while attempts are left. `released`: another worker goes on, and the attempt does not count.',
+        '`completed`: all is crawled. `continue`: more slices follow; the checkpoint must have changed, and an endpoint has none. `failed`: tried again while attempts are left. `released`: another worker goes on, and the attempt does not count.',
     }),
     reason: Type.Optional(Type.String({ maxLength: 2_000 })),
     checkpoint: Type.Optional(Checkpoint),
