@@ -18,11 +18,12 @@ export interface CallOptions {
   readonly raw?: string;
   /** Headers that extend or replace those from the other options. */
   readonly headers?: Record<string, string>;
+  readonly signal?: AbortSignal;
 }
 
 /** Calls a service over HTTP; no response counts as an error. */
 export async function callUrl(url: string, method: string, options: CallOptions = {}): Promise<Answer> {
-  const { token, body, raw, headers } = options;
+  const { token, body, raw, headers, signal } = options;
   const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
   const response = await fetch(url, {
     method,
@@ -32,6 +33,7 @@ export async function callUrl(url: string, method: string, options: CallOptions 
       ...headers,
     },
     ...(payload === undefined ? {} : { body: payload }),
+    ...(signal && { signal }),
   });
   const text = await response.text();
   const isJson = response.headers.get('content-type')?.includes('json') === true && text !== '';

@@ -2,6 +2,12 @@
 export { withAdmin } from './admin-client.js';
 export { type Browser, launchBrowser, type Page } from './browser.js';
 export { type Answer, callUrl, type CallOptions } from './call-url.js';
+export {
+  type ApiDocument,
+  type DocumentedRequest,
+  findDisagreements,
+  openDocument,
+} from './documented-requests.js';
 export { issueCertificate } from './certificates.js';
 export { describeDatabase, describePrismaSchema } from './describe-schema.js';
 export { ADMIN_URL_VARIABLE } from './environment.js';
