@@ -28,7 +28,7 @@ export const FactsQuery = Type.Object(
   { additionalProperties: false },
 );
 
-export const Fact = Type.Object(
+const Fact = Type.Object(
   {
     specversion: Type.Literal('1.0'),
     id: Type.String({ format: 'uuid', description: 'Unique; drop an id that was handled.' }),
