@@ -32,7 +32,7 @@ const toMinutes = (durationMs: number): number => Math.floor(durationMs / 60_000
 export type MailDetail = Readonly<Record<string, string>>;
 
 /** Returns the named values of the detail. */
-export const pick = (detail: MailDetail, ...names: readonly string[]): MailDetail =>
+const pick = (detail: MailDetail, ...names: readonly string[]): MailDetail =>
   Object.fromEntries(Object.entries(detail).filter(([name]) => names.includes(name)));
 
 export const toCodeEmail = (to: Addressee, otp: string): SendEmailRequest =>
