@@ -56,6 +56,8 @@ const RULES: readonly (readonly [Demand, readonly string[]])[] = [
     [
       'logout',
       'changeMe',
+      'getPreferences',
+      'savePreferences',
       'getSecondFactor',
       'enrolTotp',
       'confirmTotp',

@@ -12,7 +12,7 @@ const harmless: Readonly<Record<string, readonly string[]>> = {
   'open to everyone, with a secret of its own': ['login', 'requestCode', 'forgotPassword', 'describeLink', 'resetPassword', 'acceptInvitation', 'reportLeakedTokens', 'loginSecondFactor', 'enrolAtLogin', 'confirmEnrolmentAtLogin', 'getPasskeyOptionsAtLogin', 'enrolPasskeyAtLogin', 'confirmPasskeyAtLogin'],
   'asks for the password every time': ['changeOwnPassword', 'confirmSession'],
   'completes what was asked for in a confirmed session': ['confirmTotp', 'confirmPasskey', 'getPasskeyOptions'],
-  'takes from nobody else, and gives nobody power': ['changeMe', 'renamePasskey', 'logout', 'endSession', 'endOtherSessions', 'revokeOwnToken', 'editOwnToken', 'revokeConnectedApp', 'addIdentityDomain'],
+  'takes from nobody else, and gives nobody power': ['changeMe', 'savePreferences', 'renamePasskey', 'logout', 'endSession', 'endOtherSessions', 'revokeOwnToken', 'editOwnToken', 'revokeConnectedApp', 'addIdentityDomain'],
   'ends what a member can begin again by signing in': ['endUserSessions'],
   'looks, and changes nothing': ['testIdentityProvider', 'testMcpServer', 'refreshMcpServer'],
   'takes no session, or no cookie': ['rotateOwnCredential', 'revokeOwnCredential', 'callTools'],
