@@ -94,7 +94,8 @@ const selectFamilyMembers = (withChildren: string): string => `
 /*
  * Revokes the token and all its descendants, with their audit entries, in one statement. The predecessors that a rotation
  * left working are revoked with it. With `$8` the descendants stay: they become children of the token's parent, or of its
- * successor when it has one, so that they are revoked with that one.
+ * successor when it has one, so that they are revoked with that one. The ids are an array: a join with the family, whose size
+ * the planner guesses, can compare each of its tokens with each other one.
  */
 const revokeFrom = (seed: string) => `
   with recursive family as (
@@ -103,12 +104,12 @@ const revokeFrom = (seed: string) => `
   ), heir as (
     select coalesce(successor_id, parent_id) as id from personal_access_tokens where id = $1
   ), kept as (
-    update personal_access_tokens child set parent_id = heir.id
-    from family, heir where child.parent_id = family.id and child.status = 'active' and $8::boolean
+    update personal_access_tokens child set parent_id = (select id from heir)
+    where child.parent_id = any(array(select id from family)) and child.status = 'active' and $8::boolean
   ), revoked as (
     update personal_access_tokens token
     set status = 'revoked', revoked_at = $2, revoked_by = (select id from users where id = $5), revoked_reason = $6
-    from family where token.id = family.id and ${isActive}
+    where token.id = any(array(select id from family)) and ${isActive}
     returning token.id, token.org_id
   )
   insert into audit_entries
