@@ -23,6 +23,14 @@ export interface IdentityClientOptions {
   readonly onKeysFailed?: (error: unknown) => void;
 }
 
+/** One of the facts is not as identity expects it. */
+export class FactsRefused extends Error {
+  override readonly name = 'FactsRefused';
+  constructor(status: number) {
+    super(`identity answered ${status} to facts of this service`);
+  }
+}
+
 /** Verifies credentials for the other services: keys come from identity's JWKS, liveness from its introspection. */
 export function createIdentityClient(options: IdentityClientOptions) {
   const { call, close } = createCaller(options.identityUrl, options.timeoutMs);
@@ -39,6 +47,7 @@ export function createIdentityClient(options: IdentityClientOptions) {
       serviceToken.forget();
       return handOver(facts, true);
     }
+    if (status === 400 || status === 413) throw new FactsRefused(status);
     if (status !== 200) throw new Error(`identity answered ${status} to facts of this service`);
     return undefined;
   }
@@ -53,7 +62,7 @@ export function createIdentityClient(options: IdentityClientOptions) {
     /**
      * Hands over at most `MAX_FACTS` facts. When the answer was lost, they may have been stored: hand them over again.
      *
-     * @throws Error unless identity has stored them.
+     * @throws FactsRefused when identity will not store these; another error when it may do so later.
      */
     handOver: (facts: readonly Fact[]): Promise<void> => handOver(facts),
 

@@ -47,6 +47,7 @@ export {
   type IdentityClient,
   type IdentityClientOptions,
   openIdentityClient,
+  FactsRefused,
 } from './identity-client.js';
 export {
   Introspection,

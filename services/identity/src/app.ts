@@ -142,6 +142,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
     keys,
     clients: config.SERVICE_CLIENTS,
     configClientId: config.CONFIG_CLIENT_ID,
+    crawlClientId: config.CRAWL_CLIENT_ID,
   });
   if (consoleFolder !== undefined) await consoleRoutes(app, consoleFolder, config.COMMIT);
   return service;

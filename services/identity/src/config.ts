@@ -99,6 +99,8 @@ export const identityVariables = {
   SERVICE_CLIENTS: withDefault(serviceClients, []),
   /** The client id of the mail service, which alone may fetch SMTP configurations. */
   CONFIG_CLIENT_ID: withDefault(text('the client id of the mail service'), 'mail'),
+  /** The client id of the crawl service, which alone reports facts for the audit. */
+  CRAWL_CLIENT_ID: withDefault(text('the client id of the crawl service'), 'crawl'),
   BOOTSTRAP_ORG_NAME: withDefault(organisationName, 'My organisation'),
   BOOTSTRAP_ADMIN_EMAIL: withDefault(emailAddress, undefined),
   BOOTSTRAP_ADMIN_PASSWORD: withDefault(password, undefined),

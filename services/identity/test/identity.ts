@@ -97,6 +97,7 @@ export async function start(
     DATABASE_URL: databaseUrl,
     ENCRYPTION_KEYS: encryptionKeys,
     SERVICE_CLIENTS: `${serviceClient.id}:${serviceClient.secret}`,
+    CRAWL_CLIENT_ID: serviceClient.id,
     ...PATIENT,
     ...environment,
   });

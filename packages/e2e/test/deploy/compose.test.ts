@@ -97,7 +97,8 @@ describe.each(SERVICES.map(({ name }) => name))('%s in the Compose file', (name)
     const { names, faults } = await askConfig(name, secrets.redirect(Object.fromEntries(env)));
     expect(faults).toBe('');
     const settledByTheImage = ['HOST', 'PORT', 'COMMIT'];
-    const settledByDefault = name === 'identity' ? ['CONFIG_CLIENT_ID'] : ['SERVICE_CLIENT_ID'];
+    const settledByDefault =
+      name === 'identity' ? ['CONFIG_CLIENT_ID', 'CRAWL_CLIENT_ID'] : ['SERVICE_CLIENT_ID'];
     const given = Object.keys(environment).map((key) => key.replace(/_FILE$/, ''));
     expect([...new Set([...given, ...settledByTheImage, ...settledByDefault])].toSorted()).toEqual(
       names.toSorted(),

@@ -54,7 +54,7 @@ export type NewEndpoint = Omit<Endpoint, 'rotatedAt' | 'connectors'>;
 /** Returns the statement, which changes one endpoint, with its entry in the audit. */
 const audited = (statement: string, audit: string) => `
   with changed as (${statement} returning org_id, id, url), audited as (${insertAudit(
-    `select org_id, id as subject_id, jsonb_build_object('url', left(url, ${MAX_AUDITED_VALUE_LENGTH})) as detail from changed`,
+    `select org_id, id as subject_id, jsonb_build_object('url', left(split_part(url, '?', 1), ${MAX_AUDITED_VALUE_LENGTH})) as detail from changed`,
     audit,
   )}) select from changed`;
 

@@ -17,7 +17,10 @@ export function toAudit(action: ActName, act: Act | null): string | null {
   if (act === null) return null;
   const { actor, at, detail = {} } = act;
   const values = Object.entries(detail).filter(([, value]) => value !== null);
-  const shown = values.map(([name, value]) => [name, String(value).slice(0, MAX_AUDITED_VALUE_LENGTH)]);
+  const shown = values.map(([name, value]) => [
+    name,
+    String(value).slice(0, MAX_AUDITED_VALUE_LENGTH).toWellFormed(),
+  ]);
   return JSON.stringify({
     id_prefix: toIdPrefix(at),
     at,
@@ -74,9 +77,20 @@ export async function takeFacts(db: pg.Pool, now: Date, until: Date): Promise<Fa
            returning id, org_id as "orgId", type, data, created_at as "createdAt"`,
     values: [now, until],
   });
-  const facts = rows.toSorted((one, other) => one.createdAt.getTime() - other.createdAt.getTime());
+  // In one order on every replica, which inserts them: in different ones, two could wait for each other.
+  const facts = rows.toSorted(
+    (one, other) => one.createdAt.getTime() - other.createdAt.getTime() || (one.id < other.id ? -1 : 1),
+  );
   return facts.map(({ createdAt, ...fact }): Fact => ({ ...fact, at: createdAt.toISOString() }));
 }
+
+/** Leaves a fact that identity refuses alone until `until`. */
+export const postponeFact = (db: pg.Pool, { id }: Fact, until: Date): Promise<unknown> =>
+  db.query({
+    name: 'postpone_fact',
+    text: 'update facts set due_at = $2 where id = $1',
+    values: [id, until],
+  });
 
 /** Call this once identity has stored the facts. */
 export const deleteFacts = (db: pg.Pool, facts: readonly Fact[]): Promise<unknown> =>

@@ -1,7 +1,7 @@
-import { type Fact, MAX_FACTS } from '@platform/auth';
-import { type Clock, createPeriodicTask, type Logger } from '@platform/service-kit';
+import { type Fact, FactsRefused, MAX_FACTS } from '@platform/auth';
+import { type Clock, createPeriodicTask, HOUR_MS, type Logger } from '@platform/service-kit';
 import type pg from 'pg';
-import { deleteFacts, takeFacts } from '../db/facts.js';
+import { deleteFacts, postponeFact, takeFacts } from '../db/facts.js';
 
 const INTERVAL_MS = 1_000;
 /** Longer than the time limit of a request to identity. */
@@ -19,18 +19,37 @@ export function createFactsRelay(deps: {
 }) {
   const { pool, handOver, clock, log } = deps;
 
+  /** Hands facts over; one by one if identity refuses some of them, so that these keep no other waiting. */
+  async function deliver(facts: readonly Fact[]): Promise<void> {
+    try {
+      await handOver(facts);
+    } catch (error) {
+      if (!(error instanceof FactsRefused)) throw error;
+      const [fact, ...others] = facts;
+      if (!fact) return;
+      if (others.length > 0) {
+        for (const one of facts) await deliver([one]);
+        return;
+      }
+      const { id, type, orgId } = fact;
+      log.error({ err: error, fact: id, type, orgId }, 'identity refuses a fact; will retry in an hour');
+      await postponeFact(pool, fact, new Date(clock() + HOUR_MS));
+      return;
+    }
+    await deleteFacts(pool, facts);
+  }
+
   /** @returns whether there may be more: after a failure, the rest waits for the next round. */
   async function relay(): Promise<boolean> {
     const now = clock();
     const facts = await takeFacts(pool, new Date(now), new Date(now + RETRY_AFTER_MS));
     if (facts.length === 0) return false;
     try {
-      await handOver(facts);
+      await deliver(facts);
     } catch (error) {
       log.warn({ err: error, facts: facts.length }, 'failed to report to identity; will retry');
       return false;
     }
-    await deleteFacts(pool, facts);
     return facts.length === MAX_FACTS;
   }
 

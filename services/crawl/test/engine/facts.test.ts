@@ -1,4 +1,4 @@
-import type { Fact } from '@platform/auth';
+import { type Fact, FactsRefused } from '@platform/auth';
 import { createLogger, DAY_MS, HOUR_MS } from '@platform/service-kit';
 import { createFactsRelay } from '../../src/engine/facts.job.js';
 import { at, useRunRows } from '../support/run-rows.js';
@@ -83,5 +83,32 @@ describe('crawls that keep failing', () => {
     };
     expect(given).toEqual([[{ ...fact, data }]]);
     expect(await factsOf(orgId)).toEqual([]);
+  });
+
+  it('keep no other waiting when identity refuses one of them', async () => {
+    const { orgId } = await rows.scheduleMinutely();
+    await rows.pool.query(
+      `insert into facts (id, org_id, type, data, created_at, due_at)
+       select gen_random_uuid(), $1, 'crawl.failing', jsonb_build_object('failures', n, 'reason', 'no'), $2, $2
+       from generate_series(1, 3) n`,
+      [orgId, new Date(rows.now)],
+    );
+    const given: unknown[] = [];
+    const relay = createFactsRelay({
+      pool: rows.pool,
+      handOver: async (facts) => {
+        const failures = facts.map(({ data }) => (data as { failures: number }).failures);
+        if (failures.includes(2)) throw new FactsRefused(400);
+        given.push(...failures);
+      },
+      clock: () => rows.now,
+      log: createLogger('test', 'silent'),
+    });
+    await relay.run();
+    expect(given.toSorted()).toEqual([1, 3]);
+    expect(await factsOf(orgId)).toEqual([{ type: 'crawl.failing', failures: 2, reason: 'no' }]);
+    rows.now += HOUR_MS;
+    await relay.run();
+    expect(await factsOf(orgId)).toHaveLength(1);
   });
 });

@@ -1,4 +1,4 @@
-import { type Fact, Facts, FACTS_PATH, FACTS_SCOPE, requireService } from '@platform/auth';
+import { type Fact, Facts, FACTS_PATH, FACTS_SCOPE, MAX_FACTS, requireService } from '@platform/auth';
 import type { FactEvent } from '@platform/events';
 import { type App, type Clock, DAY_MS } from '@platform/service-kit';
 import { Type } from 'typebox';
@@ -17,6 +17,8 @@ interface FactsContext {
   readonly clock: Clock;
 }
 
+/** The largest fact has a reason of 2,000 characters, or a dozen values of 300. */
+const MAX_FACT_BYTES = 16_384;
 /** After this time, a change of a crawl is not worth a mail. */
 const NOTICE_MAX_AGE_MS = 3 * DAY_MS;
 /** A mail about a crawl waits so long for others: crawls of one night fail one after the other. */
@@ -63,21 +65,26 @@ async function publish(tx: Transaction, facts: readonly CrawlFact[]): Promise<Re
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Stores what another service has reported; what was reported before changes nothing. */
+/**
+ * Stores what another service has reported; what was reported before changes nothing. Each organisation has a transaction, so
+ * that one with many administrators keeps no other waiting.
+ */
 async function storeFacts(ctx: FactsContext, facts: readonly Fact[], requestId: string): Promise<void> {
   const now = ctx.clock();
   const entries = facts.filter((fact) => fact.type === 'audit.entry');
   const crawls = facts.filter((fact) => fact.type !== 'audit.entry');
-  await ctx.prisma.$transaction(async (tx) => {
-    if (entries.length > 0) await insertReportedEntries(tx, entries);
-    if (crawls.length === 0) return;
-    const news = await publish(tx, crawls);
-    const noticed = crawls.filter(({ id, at }) => news.has(id) && now - Date.parse(at) <= NOTICE_MAX_AGE_MS);
-    for (const orgId of new Set(noticed.map((fact) => fact.orgId))) {
-      const ofOne = noticed.filter((fact) => fact.orgId === orgId).map(({ data }) => data);
-      await notifyOfCrawls(ctx, tx, { orgId, crawls: ofOne, at: new Date(now) }, requestId);
-    }
-  });
+  if (entries.length > 0) await ctx.prisma.$transaction((tx) => insertReportedEntries(tx, entries));
+  for (const orgId of new Set(crawls.map((fact) => fact.orgId))) {
+    const ofOne = crawls.filter((fact) => fact.orgId === orgId);
+    await ctx.prisma.$transaction(async (tx) => {
+      const news = await publish(tx, ofOne);
+      const noticed = ofOne
+        .filter(({ id, at }) => news.has(id) && now - Date.parse(at) <= NOTICE_MAX_AGE_MS)
+        .map(({ at, data }) => ({ ...data, at }));
+      if (noticed.length > 0)
+        await notifyOfCrawls(ctx, tx, { orgId, crawls: noticed, at: new Date(now) }, requestId);
+    });
+  }
 }
 
 /**
@@ -89,6 +96,7 @@ export function registerFacts(app: App, ctx: FactsContext): void {
     FACTS_PATH,
     {
       onRequest: [app.authenticate, requireService(FACTS_SCOPE)],
+      bodyLimit: MAX_FACTS * MAX_FACT_BYTES,
       schema: {
         operationId: 'reportFacts',
         tags: ['Services'],

@@ -109,6 +109,16 @@ test('an entry of the audit is stored once, however often it is reported', async
   expect(found.body.data).toHaveLength(1);
 });
 
+test('as many facts as a request can have are stored, however long they are', async () => {
+  const token = await getServiceToken();
+  const reason = '語'.repeat(2_000);
+  const facts = Array.from({ length: 200 }, (_, index) => ({
+    ...toCrawlFact({ connector: `wiki_${index}`, failures: 3, reason }),
+    at: '2026-01-01T00:00:00Z',
+  }));
+  expect((await report(token, facts)).body).toEqual({ stored: 200 });
+});
+
 test('only a service of the platform reports facts, each about one organisation', async () => {
   const { identity, session } = platform;
   const fact = toCrawlFact({ connector: 'wiki_1', failures: 3, reason: 'no' });
@@ -137,5 +147,7 @@ test('only a service of the platform reports facts, each about one organisation'
   const { rows } = await identity.db.query(
     `select users.email, detail ->> 'crawls' as crawls ${mails.replace('where', 'join users on users.id = user_id where')}`,
   );
-  expect(rows).toEqual([{ email: 'boss@crawls.example', crawls: JSON.stringify([fact.data]) }]);
+  expect(rows).toEqual([
+    { email: 'boss@crawls.example', crawls: JSON.stringify([{ ...fact.data, at: fact.at }]) },
+  ]);
 });

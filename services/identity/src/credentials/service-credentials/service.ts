@@ -73,15 +73,18 @@ export function createMailServiceToken(minting: MintDeps): () => Promise<string>
 export function createServiceCredentials(
   deps: MintDeps & {
     readonly clients: readonly ServiceClient[];
-    /** The client that may also fetch SMTP configurations; every client may introspect, and the others may report facts. */
+    /** The client that may fetch SMTP configurations. Every client may introspect. */
     readonly configClientId: string;
+    /** The client that may report facts, which become entries of any organisation's audit. */
+    readonly crawlClientId: string;
   },
 ): IssueServiceToken {
   const secrets = new Map(deps.clients.map(({ id, secret }) => [id, digest(secret)]));
   const decoy = digest(uuidv7());
   const getScopes = (clientId: string): readonly string[] => [
     INTROSPECTION_SCOPE,
-    clientId === deps.configClientId ? 'FETCH_CONFIG' : FACTS_SCOPE,
+    ...(clientId === deps.configClientId ? ['FETCH_CONFIG'] : []),
+    ...(clientId === deps.crawlClientId ? [FACTS_SCOPE] : []),
   ];
   return async ({ id: clientId, secrets: presented }, requested = '') => {
     // An unknown client takes as long as a wrong secret.

@@ -2,7 +2,10 @@ import type { Fact } from '@platform/auth';
 import type { MailDetail } from './emails.js';
 import { type NoticeItem, toItemList } from './notice-emails.js';
 
-export type NoticedCrawl = Exclude<Fact, { type: 'audit.entry' }>['data'];
+export type NoticedCrawl = Exclude<Fact, { type: 'audit.entry' }>['data'] & {
+  /** In ISO 8601, of UTC. */
+  readonly at: string;
+};
 
 /** Returns the detail of a mail about crawls, which is merged with others before it is composed. */
 export const toCrawlDetail = (crawls: readonly NoticedCrawl[]): MailDetail => ({
@@ -19,10 +22,12 @@ const toItem = ({ name, failures, reason }: NoticedCrawl): NoticeItem => ({
 /**
  * Returns the detail of a mail about the crawls, with what the details say last of each.
  *
- * @param details - of mails about crawls, the oldest first.
+ * @param details - of mails about crawls. They may have been reported in another order than that in which they happened.
  */
 export function mergeCrawls(details: readonly MailDetail[]): MailDetail {
-  const noticed = details.flatMap(({ crawls = '[]' }) => JSON.parse(crawls) as NoticedCrawl[]);
+  const noticed = details
+    .flatMap(({ crawls = '[]' }) => JSON.parse(crawls) as NoticedCrawl[])
+    .toSorted((one, other) => (one.at < other.at ? -1 : 1));
   const crawls = [
     ...new Map(noticed.map((crawl) => [`${crawl.connector} ${crawl.instance}`, crawl])).values(),
   ].toSorted((one, other) => other.failures - one.failures);

@@ -14,7 +14,7 @@ test.each([
   ['a template that an older mail service does not know', 400, 'UNKNOWN_TEMPLATE', 'waiting'],
   ['a configuration that an administrator may complete', 400, 'SMTP_INCOMPLETE', 'waiting'],
   ['a mail service that is unavailable', 503, 'DEPENDENCY_UNAVAILABLE', 'waiting'],
-  ['a message that it never accepts', 400, 'VALIDATION_ERROR', 'rejected'],
+  ['a message that another version may accept', 400, 'VALIDATION_ERROR', 'waiting'],
 ])('keeps or abandons a mail for %s', async (_what, status, code, state) => {
   const send = createSendMail({
     mail: {

@@ -37,12 +37,13 @@ const states: Readonly<Record<string, 'failed' | 'refused' | 'unknown' | 'waitin
   DELIVERY_UNKNOWN: 'unknown',
   // An administrator may complete the configuration before the mail expires.
   SMTP_INCOMPLETE: 'waiting',
-  // During an upgrade, a mail service of the version before doesn't know each template yet.
-  UNKNOWN_TEMPLATE: 'waiting',
 };
 
-/** Statuses that a retry of the same message wouldn't change. */
-const FINAL_STATUSES: ReadonlySet<number> = new Set([400, 413, 415, 422]);
+/**
+ * Statuses that a retry of the same message wouldn't change. 400 is none: during an upgrade, a mail service of another version
+ * has other rules.
+ */
+const FINAL_STATUSES: ReadonlySet<number> = new Set([413, 415]);
 
 /** Classifies a failed call by the mail service's own answer. Without one, the next attempt asks again. */
 function toResult(error: unknown): SendResult {

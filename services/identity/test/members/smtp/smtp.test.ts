@@ -70,10 +70,14 @@ test('returns the password to the mail service only', async () => {
   );
 });
 
-test('CONFIG_CLIENT_ID sets which client is the mail service', async () => {
+test('CONFIG_CLIENT_ID and CRAWL_CLIENT_ID set which client may do what', async () => {
   const { id, secret } = serviceClient;
   const other = await startIdentity({
-    environment: { SERVICE_CLIENTS: `mail:${secret},${id}:${secret}`, CONFIG_CLIENT_ID: id },
+    environment: {
+      SERVICE_CLIENTS: `other:${secret},${id}:${secret},crawler:${secret}`,
+      CONFIG_CLIENT_ID: id,
+      CRAWL_CLIENT_ID: 'crawler',
+    },
   });
   const getScope = async (clientId: string) => {
     const { body } = await other.call('POST', '/api/v1/oauth2/token', {
@@ -87,7 +91,8 @@ test('CONFIG_CLIENT_ID sets which client is the mail service', async () => {
   };
   try {
     expect(await getScope(id)).toBe('token:introspect FETCH_CONFIG');
-    expect(await getScope('mail')).toBe('token:introspect facts:write');
+    expect(await getScope('crawler')).toBe('token:introspect facts:write');
+    expect(await getScope('other')).toBe('token:introspect');
   } finally {
     await other.close();
   }
