@@ -95,7 +95,9 @@ test('PAT-32 rotations that tokens make are mailed to their owner, those of a mi
   await platform.drained();
   const mail = await platform.mailTo(member.email, /^2 access tokens were rotated$/);
   const text = mail.text?.replaceAll(/\s+/g, ' ');
-  expect(text).toMatch(/agent rotated on .* UTC agent rotated on .* UTC Time: .* If no program of yours does that/);
+  expect(text).toMatch(
+    /agent rotated on .* UTC agent rotated on .* UTC Time: .* If no program of yours does that/,
+  );
   expect(text).toMatch(/IP address: 127\.0\.0\.1/);
   const subjects = platform.mailsTo(member.email).map(({ subject }) => subject);
   expect(subjects.filter((subject) => subject?.includes('rotated'))).toHaveLength(1);
