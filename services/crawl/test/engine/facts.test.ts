@@ -105,7 +105,7 @@ describe('crawls that keep failing', () => {
       log: createLogger('test', 'silent'),
     });
     await relay.run();
-    expect(given.toSorted()).toEqual([1, 3]);
+    expect(new Set(given)).toEqual(new Set([1, 3]));
     expect(await factsOf(orgId)).toEqual([{ type: 'crawl.failing', failures: 2, reason: 'no' }]);
     rows.now += HOUR_MS;
     await relay.run();
