@@ -12,7 +12,7 @@ export const FACTS_SCOPE = 'facts:write';
 export const FACTS_PATH = '/api/v1/internal/facts';
 
 /** The largest number of facts in one request. */
-export const MAX_FACTS = 200;
+export const MAX_FACTS = 100;
 
 /** Longer user agents are truncated. */
 export const MAX_AUDITED_AGENT_LENGTH = 512;

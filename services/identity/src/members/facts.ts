@@ -18,7 +18,7 @@ interface FactsContext {
 }
 
 /** The largest fact has a reason of 2,000 characters, or a dozen values of 300. */
-const MAX_FACT_BYTES = 16_384;
+const MAX_FACT_BYTES = 10_000;
 /** After this time, a change of a crawl is not worth a mail. */
 const NOTICE_MAX_AGE_MS = 3 * DAY_MS;
 /** A mail about a crawl waits so long for others: crawls of one night fail one after the other. */
