@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Connector } from './connectors.js';
 import { CursorGoneError, decodeCursor, encodeCursor, type FeedCursor } from './cursor.js';
-import type { FactEvent } from './fact-event.js';
+import { expandFactTypes, type FactEvent } from './fact-event.js';
 import { toInstanceEventKey } from './kafka-message.js';
 import { assignPositions } from './positions.js';
 import type { SyncEvent } from './sync-event.js';
@@ -23,7 +23,7 @@ export interface EventFeedQuery extends FeedQuery {
 }
 
 export interface FactFeedQuery extends FeedQuery {
-  /** Only facts of these types; a page may then be empty and yet have more after it. */
+  /** Only facts of these types, as {@link expandFactTypes} understands them; a page may then be empty and yet have more after it. */
   readonly types?: readonly string[] | undefined;
 }
 
@@ -165,7 +165,7 @@ export function readFacts(
   const filter = types && {
     name: 'of-types',
     condition: `event ->> 'type' = any($5::text[])`,
-    values: [types],
+    values: [expandFactTypes(types)],
   };
   return readFeed<FactEvent>(pool, query, filter);
 }

@@ -3,10 +3,10 @@
  * feed of its organisation.
  */
 
-/** The types of facts, and what each says. */
-export const factTypes = {
+/** The types of facts that are entries of the audit, and what each says. Their `data` is the entry. */
+const auditedTypes = {
   'audit.entry':
-    'Something was recorded in the audit; `data` is the entry. What follows from it may be a fact of its own.',
+    'Something else was recorded in the audit. Where types are chosen, it stands for every entry of the audit, whatever its type.',
   'token.created': 'A personal access token was created.',
   'token.rotated': 'A token was replaced by another one.',
   'token.revoked': 'A token was revoked.',
@@ -23,11 +23,23 @@ export const factTypes = {
   'mcp.definition_changed': 'A mounted MCP server offers tools that wait for approval.',
   'mcp.server_down':
     'The tools of a mounted MCP server could not be listed, for the first time since they could.',
+} as const;
+
+/** The types of facts, and what each says. */
+export const factTypes = {
+  ...auditedTypes,
   'crawl.failing': 'The runs of a connector keep failing; again once a day while they do.',
   'crawl.recovered': 'A run of a connector that kept failing has completed.',
 } as const;
 
 export type FactType = keyof typeof factTypes;
+
+/** Whether facts of the type are entries of the audit. */
+export const isAuditType = (type: string): boolean => Object.hasOwn(auditedTypes, type);
+
+/** Returns the types of the facts that are meant by `types`: `audit.entry` stands for all entries of the audit. */
+export const expandFactTypes = (types: readonly string[]): readonly string[] =>
+  types.includes('audit.entry') ? [...new Set([...types, ...Object.keys(auditedTypes)])] : types;
 
 /** A fact as the feed has it. */
 export interface FactEvent {

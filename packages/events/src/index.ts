@@ -19,7 +19,7 @@ export {
   readFacts,
   startFeedEpoch,
 } from './event-feed.js';
-export { type FactEvent, type FactType, factTypes } from './fact-event.js';
+export { expandFactTypes, type FactEvent, type FactType, factTypes, isAuditType } from './fact-event.js';
 export { type KafkaMessage, toKey, toKafkaMessage } from './kafka-message.js';
 export { insertOutboxEvent, type OutboxInsert, outboxInsertFrom, outboxValues } from './outbox.js';
 export { outboxSql } from './outbox-sql.js';
