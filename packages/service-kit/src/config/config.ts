@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { parseUrl } from '../data/url.js';
 
 /** One variable of the environment: how it is parsed, and its value when it is absent. */
 export interface Variable<T> {
@@ -99,8 +100,8 @@ export const oneOf = <const T extends string>(...allowed: readonly T[]): Variabl
 export const url = (protocols: readonly string[], example: string): Variable<string> => ({
   mustBe: `a URL such as ${example}`,
   parse(value) {
-    if (!URL.canParse(value)) return undefined;
-    return protocols.includes(new URL(value).protocol) ? value.replace(/\/$/, '') : undefined;
+    const protocol = parseUrl(value)?.protocol;
+    return protocol !== undefined && protocols.includes(protocol) ? value.replace(/\/$/, '') : undefined;
   },
 });
 

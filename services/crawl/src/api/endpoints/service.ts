@@ -1,4 +1,4 @@
-import { type Clock, TargetDenied } from '@platform/service-kit';
+import { type Clock, parseUrl, TargetDenied } from '@platform/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type { Actor } from '../../domain/act.js';
@@ -51,11 +51,11 @@ export function createEndpointService(deps: {
 
   /** @throws AppError 400 for a URL that cannot be called. */
   function readUrl(text: string): string {
-    if (!endpointUrl.test(text) || !URL.canParse(text))
+    const url = endpointUrl.test(text) ? parseUrl(text) : undefined;
+    if (!url)
       throw urlRefused(
         'must be a URL that starts with https:// or http://, without user name, password and fragment',
       );
-    const url = new URL(text);
     try {
       endpoints.assertUrl(url);
     } catch (error) {

@@ -1,5 +1,5 @@
 import { isConnector } from '@platform/events';
-import { list, type Variable } from '@platform/service-kit';
+import { list, parseUrl, type Variable } from '@platform/service-kit';
 
 /** `*` stands for every connector without an entry of its own. */
 export const ANY_CONNECTOR = '*';
@@ -26,7 +26,10 @@ function parseEntries(text: string, isValue: (value: string) => boolean): Entry[
 export const taskEndpoints: Variable<TaskEndpoints> = {
   mustBe: 'a comma-separated list of <connector>=<http(s) URL>, each connector once, * for every other',
   parse(text) {
-    const entries = parseEntries(text, (value) => /^https?:\/\/\S+$/.test(value) && URL.canParse(value));
+    const entries = parseEntries(
+      text,
+      (value) => /^https?:\/\/\S+$/.test(value) && parseUrl(value) !== undefined,
+    );
     const endpoints = new Map(entries);
     return entries && endpoints.size === entries.length ? endpoints : undefined;
   },

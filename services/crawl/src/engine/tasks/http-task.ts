@@ -1,3 +1,4 @@
+import { parseUrl } from '@platform/service-kit';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   callEndpoint,
@@ -67,9 +68,8 @@ function readProgress({ status, body }: EndpointResponse): Progress {
 
 /** @throws Error when the location is no URL, or of another origin than the endpoint. */
 export function toStatusUrl(endpoint: URL, location: string): URL {
-  if (!URL.canParse(location, endpoint.href))
-    throw new Error('The endpoint answered with a Location that is no URL');
-  const url = new URL(location, endpoint);
+  const url = parseUrl(location, endpoint);
+  if (!url) throw new Error('The endpoint answered with a Location that is no URL');
   if (url.origin !== endpoint.origin)
     throw new Error('The endpoint answered with a Location of another origin');
   return url;

@@ -1,5 +1,5 @@
 import type { UserPrincipal } from '@platform/auth';
-import { type Clock, type Egress, type SecretBox, TargetDenied } from '@platform/service-kit';
+import { type Clock, type Egress, parseUrl, type SecretBox, TargetDenied } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Prisma, Transaction } from '../../resources.js';
 import { type Caller, toActor } from '../../base/caller/actor.js';
@@ -70,7 +70,7 @@ type CredentialFields = Pick<NewServer, 'credential' | 'secretHeader' | 'secretS
 
 /** @throws AppError 400. */
 function parseServerUrl(text: string, egress: Pick<Egress, 'assertUrl'>): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const url = parseUrl(text);
   const isHttp = url?.protocol === 'https:' || url?.protocol === 'http:';
   if (!url || !isHttp || url.username !== '' || url.password !== '' || url.hash !== '') throw invalidUrl();
   try {

@@ -1,5 +1,5 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { type FaultDetail, validationError } from '@platform/service-kit';
+import { type FaultDetail, parseUrl, validationError } from '@platform/service-kit';
 import {
   fieldsOfProvider,
   type SmtpAuth,
@@ -54,7 +54,7 @@ function readServiceAccount(json: string): string {
 }
 
 function assertTokenUrl(tokenUrl: string): void {
-  const url = URL.canParse(tokenUrl) ? new URL(tokenUrl) : undefined;
+  const url = parseUrl(tokenUrl);
   const isPlain = url?.username === '' && url.password === '' && url.hash === '';
   // Without TLS it is refused by the mail service, unless its operator has listed the target.
   if (!isPlain || (url.protocol !== 'https:' && url.protocol !== 'http:'))

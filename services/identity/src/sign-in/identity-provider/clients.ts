@@ -1,4 +1,4 @@
-import { createProviderFetch, type Egress, type SecretBox } from '@platform/service-kit';
+import { createProviderFetch, type Egress, parseUrl, type SecretBox } from '@platform/service-kit';
 import { LRUCache } from 'lru-cache';
 import {
   allowInsecureRequests,
@@ -37,11 +37,12 @@ function assertMetadata({ issuer }: StoredProvider, metadata: ServerMetadata): v
   // The library takes metadata of some providers that have another issuer for each tenant.
   if (new URL(metadata.issuer).href !== new URL(issuer).href) throw new ProviderFault('other_issuer');
   const { authorization_endpoint: endpoint = '', token_endpoint: token, jwks_uri: keys } = metadata;
-  if (!URL.canParse(endpoint) || token === undefined || keys === undefined)
+  const authorization = parseUrl(endpoint);
+  if (!authorization || token === undefined || keys === undefined)
     throw new ProviderFault('invalid_metadata');
   // A browser is sent there. Without TLS only where the issuer itself has none, which the operator allows.
   const allowed = issuer.startsWith('http:') ? ['https:', 'http:'] : ['https:'];
-  if (!allowed.includes(new URL(endpoint).protocol)) throw new ProviderFault('invalid_metadata');
+  if (!allowed.includes(authorization.protocol)) throw new ProviderFault('invalid_metadata');
 }
 
 /** Finds out how to talk to a provider. */

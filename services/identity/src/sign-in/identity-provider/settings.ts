@@ -1,4 +1,4 @@
-import { type Clock, type Egress, type SecretBox, TargetDenied } from '@platform/service-kit';
+import { type Clock, type Egress, parseUrl, type SecretBox, TargetDenied } from '@platform/service-kit';
 import { findChanges } from '../../audit/changes.js';
 import { insertAuditEntry } from '../../audit/queries.js';
 import { type Caller, toActor } from '../../base/caller/actor.js';
@@ -33,8 +33,8 @@ import type { IdentityProviderResponse, ProviderTest, SaveIdentityProviderBody }
 
 /** Checks the URL of a provider. @throws AppError 400. */
 function parseIssuer(text: string, egress: Pick<Egress, 'assertUrl'>): URL {
-  if (!URL.canParse(text)) throw invalidIssuer();
-  const url = new URL(text);
+  const url = parseUrl(text);
+  if (!url) throw invalidIssuer();
   const { protocol, username, password, href } = url;
   if (protocol !== 'https:' && protocol !== 'http:') throw issuerDenied();
   if (username !== '' || password !== '' || /[?#]|\/\.well-known\//.test(href)) throw invalidIssuer();

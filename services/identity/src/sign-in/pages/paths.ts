@@ -1,3 +1,5 @@
+import { parseUrl } from '@platform/service-kit';
+
 /** The folder of the pages below `PUBLIC_URL`. Mailed links lead here when there is no web app. */
 export const SIGN_IN_PATH = '/sign-in';
 export const SIGN_OUT_PATH = '/sign-out';
@@ -15,8 +17,9 @@ const OWN = 'http://own.invalid';
  * leads a person who trusts it to another site (open redirect).
  */
 export function readReturnTo(value: unknown): string {
-  if (typeof value !== 'string' || !/^\/[\x21-\x7e]*$/.test(value) || !URL.canParse(value, OWN)) return HOME;
-  const { origin, pathname, search, hash } = new URL(value, OWN);
+  const url = typeof value === 'string' && /^\/[\x21-\x7e]*$/.test(value) ? parseUrl(value, OWN) : undefined;
+  if (!url) return HOME;
+  const { origin, pathname, search, hash } = url;
   const path = pathname + search + hash;
   // Browsers read `//` and `/\` as the beginning of a host. The parser has resolved what comes before: `/.//host`.
   return origin === OWN && !/^\/[/\\]/.test(path) ? path : HOME;

@@ -1,3 +1,5 @@
+import { parseUrl } from '@platform/service-kit';
+
 /** How access tokens are obtained. The secrets must not appear in any response, log line or error. */
 export type SmtpOauth =
   | {
@@ -58,7 +60,7 @@ export function readSmtpOauth(raw: unknown): SmtpOauth | undefined {
   if (fields.provider !== 'custom') return undefined;
   const [tokenUrl, refreshToken] = [readString(fields.tokenUrl), readString(fields.refreshToken)];
   const scope = readString(fields.scope);
-  if (tokenUrl === undefined || !HTTP_URL.test(tokenUrl) || !URL.canParse(tokenUrl)) return undefined;
+  if (tokenUrl === undefined || !HTTP_URL.test(tokenUrl) || !parseUrl(tokenUrl)) return undefined;
   if (refreshToken === undefined) return undefined;
   return {
     provider: 'custom',

@@ -1,4 +1,4 @@
-import type { FaultDetail } from '@platform/service-kit';
+import { type FaultDetail, parseUrl } from '@platform/service-kit';
 import {
   type Item,
   type Language,
@@ -31,8 +31,9 @@ export type View = TemplateValues;
 type ReadResult = { readonly value: string } | { readonly fault: FaultDetail };
 
 function readLink(value: string, field: string): ReadResult {
-  return linkStart.test(value) && URL.canParse(value)
-    ? { value: new URL(value).href }
+  const url = linkStart.test(value) ? parseUrl(value) : undefined;
+  return url
+    ? { value: url.href }
     : { fault: { field, message: 'must be a link that starts with https:// or http://' } };
 }
 

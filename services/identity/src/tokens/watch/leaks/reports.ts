@@ -1,5 +1,5 @@
 import { toDigest, toJwt } from '@platform/auth';
-import type { Clock } from '@platform/service-kit';
+import { type Clock, parseUrl } from '@platform/service-kit';
 import type pg from 'pg';
 import { Type } from 'typebox';
 import { v4 as uuidv4 } from 'uuid';
@@ -40,8 +40,9 @@ function readTokenId(jwt: string): string | undefined {
 
 /** Returns the place without its query and fragment, which may contain the token itself. */
 function readPlace(url: string | undefined): string | null {
-  if (url === undefined || !URL.canParse(url)) return null;
-  const { protocol, origin, pathname } = new URL(url);
+  const place = parseUrl(url ?? '');
+  if (!place) return null;
+  const { protocol, origin, pathname } = place;
   return protocol === 'https:' || protocol === 'http:' ? (origin + pathname).slice(0, 500) : null;
 }
 
