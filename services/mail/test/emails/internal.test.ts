@@ -2,6 +2,7 @@ import { generateKeyPairSync, sign } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text as readBody } from 'node:stream/consumers';
+import { waitFor } from '@platform/testing';
 import PostalMime from 'postal-mime';
 import { createMailCipher } from '../../src/mail-cipher.js';
 import { createRecordService, type RecordService } from '../../src/features/records/service.js';
@@ -42,8 +43,13 @@ function introspect(body: string): object {
 let smtp: SmtpUnderTest;
 let identity: Server;
 let close: () => Promise<void>;
+/** Replaces the service by another replica. */
+let restart: () => Promise<void>;
+/** How often the configuration manager has answered 503; undefined while it answers. */
+let refusals: number | undefined;
 let records: RecordService;
-let send: (token: string, body: object) => Promise<{ status: number; body: unknown }>;
+let send: (token: string, body: object, headers?: object) => Promise<{ status: number; body: unknown }>;
+let db: Awaited<ReturnType<typeof buildApp>>['resources']['pool'];
 let suppress: (address: string) => Promise<unknown>;
 
 beforeAll(async () => {
@@ -62,6 +68,11 @@ beforeAll(async () => {
       }),
     };
     void readBody(request).then((body) => {
+      if (pathname.endsWith('/smtpConfig') && refusals !== undefined) {
+        refusals += 1;
+        response.writeHead(503).end();
+        return;
+      }
       const answer = pathname.endsWith('/introspect') ? introspect(body) : answers[pathname];
       response
         .writeHead(answer ? 200 : 404, { 'content-type': 'application/json' })
@@ -71,24 +82,34 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => identity.listen(0, '127.0.0.1', resolve));
   const database = await createMailDatabase();
   const identityUrl = `http://127.0.0.1:${(identity.address() as AddressInfo).port}`;
-  const { app, config, resources, shutdown } = await buildApp(database.url, identityUrl);
+  let built = await buildApp(database.url, identityUrl);
+  const { config, resources } = built;
   const contentCipher = createMailCipher(config.SERVICE_CLIENT_SECRET, 'content');
   records = createRecordService({ ...resources, contentCipher, brands: { get: async () => ({}) } });
-  await waitForRuntime(app);
+  await waitForRuntime(built.app);
   const suppressions = createSuppressionService({ pool: resources.pool, clock: Date.now });
   suppress = (address) => suppressions.add(orgId, address);
-  send = async (token, body) => {
-    const response = await app.inject({
+  db = resources.pool;
+  send = async (token, body, headers = {}) => {
+    const response = await built.app.inject({
       method: 'POST',
       url: '/api/v1/mail/internal/sendEmail',
-      headers: { authorization: `Bearer ${token}` },
+      headers: { authorization: `Bearer ${token}`, ...headers },
       payload: body,
     });
     return { status: response.statusCode, body: response.json() };
   };
+  const stop = async () => {
+    await built.app.close();
+    await built.shutdown.run('test done');
+  };
+  restart = async () => {
+    await stop();
+    built = await buildApp(database.url, identityUrl);
+    db = built.resources.pool;
+  };
   close = async () => {
-    await app.close();
-    await shutdown.run('test done');
+    await stop();
     await database.drop();
     identity.closeAllConnections();
     await new Promise((resolve) => identity.close(resolve));
@@ -164,4 +185,69 @@ test('what the platform itself sends is never suppressed', async () => {
     expect((await send(mint('SEND_MAIL'), { orgId, ...body })).status).toBe(200);
   }
   expect(smtp.accepted.slice(count).flatMap(({ to }) => to)).toEqual(Array(3).fill('gone@example.com'));
+});
+
+test('a code does not wait for many mails whose server does not answer', async () => {
+  smtp.behave((step, line) => (step === 'RCPT' && line.includes('slow@') ? 'hang' : undefined));
+  const count = smtp.accepted.length;
+  const enqueue = async (fields: object) => {
+    const body = { orgId, ...emailBody({ subject: undefined, ...fields }) };
+    expect((await send(mint('SEND_MAIL'), body, { prefer: 'respond-async' })).status).toBe(202);
+  };
+  for (let sent = 0; sent < 30; sent += 1)
+    await enqueue({ emailTemplateType: 'accountCreation', sendEmailTo: ['slow@example.com'] });
+  await enqueue({ templateData: { otp: '731902' } });
+  const findCode = () => smtp.accepted.find(({ raw }) => raw.includes('731902'));
+  await waitFor(findCode, { what: 'the code' });
+  const { rows } = await db.query(
+    `select distinct state::text from mails where template_type = 'accountCreation' and state <> 'sent' order by 1`,
+  );
+  expect(rows).toEqual([{ state: 'queued' }, { state: 'sending' }]);
+  smtp.behave(() => undefined);
+  const isOver = async () => {
+    await db.query(`update mails set next_attempt_at = now() where state = 'queued'`);
+    return (await db.query(`select from mails where state in ('queued', 'sending')`)).rowCount === 0;
+  };
+  await waitFor(isOver, { what: 'the other mails' });
+  expect(smtp.accepted.length).toBe(count + 31);
+});
+
+test.each([
+  ['tokenAlert', { notice: 'tokenReused', name: 'CI' }, true],
+  ['passwordChanged', {}, true],
+  ['appuserInvite', { link: 'https://a.example/' }, false],
+  ['loginWithOTP', { otp: '1' }, false],
+])(
+  'whether %s is sent once more after an unknown outcome',
+  async (emailTemplateType, templateData, isRepeated) => {
+    await send(mint('SEND_MAIL'), { orgId, ...emailBody({ emailTemplateType, templateData }) });
+    const { rows } = await db.query<{ at_least_once: boolean }>(
+      'select at_least_once from mails order by id desc limit 1',
+    );
+    expect(rows[0]?.at_least_once).toBe(isRepeated);
+  },
+);
+
+test('an attempt does not count while nobody knows the SMTP configuration', async () => {
+  smtp.behave((step) => (step === 'MAIL' ? '451 later' : undefined));
+  await send(mint('SEND_MAIL'), { orgId, ...emailBody() }, { prefer: 'respond-async' });
+  const read = async () =>
+    (
+      await db.query(
+        `select state::text, attempts, problem ->> 'code' as code from mails order by id desc limit 1`,
+      )
+    ).rows[0];
+  const deferred = { state: 'queued', attempts: 1, code: 'EENVELOPE' };
+  await waitFor(async () => (await read()).state === 'queued' && (await read()).attempts === 1, {
+    what: 'the attempt',
+  });
+  expect(await read()).toEqual(deferred);
+  smtp.behave(() => undefined);
+  refusals = 0;
+  await restart();
+  await db.query('update mails set next_attempt_at = now()');
+  await waitFor(() => (refusals ?? 0) > 1, { what: 'two questions for the configuration' });
+  expect((await read()).attempts - Number((await read()).state === 'sending')).toBe(1);
+  refusals = undefined;
+  await waitFor(async () => (await read()).state === 'sent', { what: 'the mail' });
 });

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { DAY_MS } from '@platform/service-kit';
-import { startStopwatch, waitFor } from '@platform/testing';
+import { SERVICE_SECRET, startStopwatch, waitFor } from '@platform/testing';
+import { createMailCipher } from '../../src/mail-cipher.js';
 import { attachment, type MailUnderTest } from '../mail.js';
 import { startMailWithServer } from '../mail-with-server.js';
 import type { SmtpUnderTest } from '../smtp-server.js';
@@ -87,6 +88,24 @@ test('a mail whose request was encrypted with another secret is tried again', as
   mail.advance(2 * MINUTE);
   expect((await waitForAttempt(id, 2)).failure.code).toBe('EREQUEST');
   await mail.db.query('update mails set sealed_request = reverse(sealed_request)');
+  mail.advance(6 * MINUTE);
+  await waitForState(id, 'sent');
+});
+
+test('a mail that this version cannot render is tried again, as another version wrote it', async () => {
+  smtp.behave((step) => (step === 'MAIL' ? '451 later' : undefined));
+  const id = await enqueue();
+  await waitForAttempt(id, 1);
+  smtp.behave(() => undefined);
+  const { rows } = await mail.db.query('select sealed_request from mails');
+  const cipher = createMailCipher(SERVICE_SECRET, 'request');
+  const request = cipher.decrypt(rows[0].sealed_request as string, id) as { body: object };
+  const store = (body: object) =>
+    mail.db.query('update mails set sealed_request = $1', [cipher.encrypt({ ...request, body }, id)]);
+  await store({ ...request.body, emailTemplateType: 'tokenAlert', templateData: { notice: 'ofTomorrow' } });
+  mail.advance(2 * MINUTE);
+  expect((await waitForAttempt(id, 2)).failure.code).toBe('EINVALID');
+  await store(request.body);
   mail.advance(6 * MINUTE);
   await waitForState(id, 'sent');
 });

@@ -133,6 +133,11 @@ test.each([
     'queued',
   ],
   [
+    'a security notice whose caller waits, after the message was begun',
+    { data_begun: true, at_least_once: true, sealed_request: 'x', caller_waits: true },
+    'unknown',
+  ],
+  [
     'a security notice that was unknown before',
     { data_begun: true, at_least_once: true, sealed_request: 'x', unknown_attempts: 1 },
     'unknown',

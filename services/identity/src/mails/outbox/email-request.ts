@@ -38,7 +38,8 @@ export const toEmail = (
   ...(language !== null && { language: language as Language }),
   ...message,
   templateData: {
-    userName: asLine(fullName),
+    // A blank one counts as missing, and then the greeting would take the `name` of what an alert is about.
+    userName: asLine(fullName) || email,
     companyName: asLine(organisation.name),
     ...message.templateData,
   },

@@ -32,7 +32,7 @@ const byCode: Readonly<Record<string, string>> = {
   ECONFIG: 'There is no complete SMTP configuration, or it could not be read',
   EEXPIRED: 'It could not be sent before it expired',
   EREQUEST: 'Its request cannot be read, because it was encrypted with another secret',
-  EINVALID: 'Its request can no longer be rendered',
+  EINVALID: 'This version of the service cannot render its request',
   ENORECIPIENT: 'No recipient is left to send it to',
   ESUPPRESSED: 'Every recipient is suppressed: to send to one again, remove its suppression',
 };

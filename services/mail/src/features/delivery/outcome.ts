@@ -94,8 +94,11 @@ export function toProblem(thrown: unknown): SmtpProblem {
 /** The commands that concern the mail itself. A refusal of any other command concerns this client or its login. */
 const mailCommands: ReadonlySet<string> = new Set(['MAIL FROM', 'RCPT TO', 'DATA']);
 
-/** Faults of a mail that this service finds itself. Another attempt would have the same. */
-const permanentCodes: ReadonlySet<string> = new Set(['EINVALID', 'ENORECIPIENT', 'ESUPPRESSED']);
+/**
+ * Faults of a mail that this service finds itself, and that another attempt would have, too. A stored request that cannot be
+ * rendered (EINVALID) is not one of them: it was valid when it was accepted, so another version of this service wrote it.
+ */
+const permanentCodes: ReadonlySet<string> = new Set(['ENORECIPIENT', 'ESUPPRESSED']);
 
 /** These have the permanent class 5 in RFC 3463 but are temporary: mailbox full, system full, system not accepting mail. */
 const transientStatuses: ReadonlySet<string> = new Set(['5.2.2', '5.3.1', '5.3.2']);

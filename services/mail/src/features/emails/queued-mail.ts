@@ -35,7 +35,8 @@ export function createAttemptMail(deps: {
   ): Promise<SmtpConfiguration | undefined> {
     if (smtp) return readSmtpConfiguration(smtp);
     return configurations.get(orgId).catch((error: unknown) => {
-      if (error instanceof AppError) return undefined;
+      // While the configuration manager is unavailable, nobody knows whether there is one: the attempt does not count.
+      if (error instanceof AppError && error.statusCode !== 503) return undefined;
       throw error;
     });
   }

@@ -11,6 +11,7 @@ import type { CheckQueue } from '../queue/queue-limit.js';
 import type { MailCipher } from '../../mail-cipher.js';
 import { chooseLane, toExpiry } from '../queue/schedule.js';
 import { toKeptContent } from '../templates/kept-content.js';
+import { isSecurityNotice } from '../templates/template-types.js';
 import { notResendable } from './errors.js';
 import { createMessageSource, toMessageId } from './message.js';
 import { type RenderedEmail, renderEmail, estimateBytes } from './rendered-email.js';
@@ -58,7 +59,7 @@ export function createEmailService(deps: {
       orgId,
       lane: chooseLane(templateType, isFromService),
       callerWaits,
-      atLeastOnce: isFromService,
+      atLeastOnce: isFromService && isSecurityNotice(templateType),
       canResend: isInline && !smtp && !SHORT_LIVED.has(templateType),
       subject,
       from,

@@ -7,7 +7,7 @@ import type { RecipientOutcome, SmtpProblem } from '../delivery/outcome.js';
  *   sending --the server accepted it for somebody--> sent       and queued, while it deferred other recipients
  *   sending --nobody accepted it, for now--> queued             after a pause, until the mail expires
  *   sending --it was refused for good, or has expired--> failed
- *   sending --the message was handed over, and no reply came--> unknown; codes and security notices: queued, once
+ *   sending --the message was handed over, and no reply came--> unknown; security notices: queued, once
  *   sending --its lease expires before the message was begun--> queued
  *   sending --its lease expires after that--> unknown
  *   queued  --expires--> failed

@@ -406,7 +406,8 @@ export async function expireLeases(db: pg.Pool): Promise<ExpiredLeases> {
   const { rows } = await db.query<ExpiredLeases>(`
     with expired as (
       select id, data_begun, caller_waits,
-             at_least_once and unknown_attempts + 1 < ${MAX_UNKNOWN_ATTEMPTS} and sealed_request is not null as is_repeated
+             at_least_once and not caller_waits and sealed_request is not null
+               and unknown_attempts + 1 < ${MAX_UNKNOWN_ATTEMPTS} as is_repeated
       from mails where state = 'sending' and lease_until < now() limit 500 for update skip locked
     ), withdrawn as (
       delete from mails using expired
