@@ -1,4 +1,8 @@
-import { randomUUID } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { waitFor } from '@platform/testing';
 import { v7 as uuidv7 } from 'uuid';
 import { createSuppressionService } from '../../src/features/suppressions/service.js';
@@ -201,6 +205,8 @@ test('an organisation has a limited number of suppressions', async () => {
   const service = createSuppressionService({ pool: mail.db, clock: Date.now, maxSuppressions: 2 });
   for (const address of ['one@example.com', 'two@example.com']) await service.add(mail.orgId, address);
   await expect(service.add(mail.orgId, 'three@example.com')).rejects.toMatchObject({ statusCode: 409 });
+  // Those that it has are renewed.
+  await service.add(mail.orgId, 'Two@example.com');
   expect((await list()).data).toHaveLength(2);
 });
 
@@ -238,4 +244,89 @@ test('an organisation with too many mails in the queue gets 429 until there is r
   expect((await mail.send(notice)).status).toBe(500);
   await mail.db.query(`delete from mails where state <> 'sending'`);
   await waitFor(async () => (await enqueueOne()).status === 202, { what: 'room in the queue' });
+});
+
+describe('the recipes of docs/connect/bounces.md', () => {
+  type Handler = (...args: unknown[]) => unknown;
+  let folder: string;
+  const load = async (name: string) =>
+    (await import(pathToFileURL(join(folder, name)).href)) as Record<'handle' | 'handler', Handler>;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'platform-bounces-'));
+    const text = readFileSync(new URL('../../../../docs/connect/bounces.md', import.meta.url), 'utf8');
+    const programs = [...text.matchAll(/^```js\n([\s\S]*?)^```/gm)].map(([, program]) => program ?? '');
+    for (const [index, name] of ['report.mjs', 'ses.mjs', 'postmark.mjs', 'mailgun.mjs'].entries())
+      writeFileSync(join(folder, name), programs[index] ?? '');
+    Object.assign(process.env, {
+      PLATFORM_URL: mail.url,
+      PLATFORM_TOKEN: mail.token,
+      WEBHOOK_LOGIN: 'postmark:secret',
+      MAILGUN_SIGNING_KEY: 'key',
+    });
+  });
+  afterAll(() => {
+    rmSync(folder, { recursive: true });
+  });
+  const listed = async () =>
+    (await list()).data.map(({ address, reason, status }) => [address, reason, status]);
+
+  test('SES: permanent bounces and complaints of an SNS event', async () => {
+    const { handler } = await load('ses.mjs');
+    const bounced = (bounceType: string, emailAddress: string) => ({
+      notificationType: 'Bounce',
+      bounce: { bounceType, bouncedRecipients: [{ emailAddress, action: 'failed', status: '5.1.1' }] },
+    });
+    const complaint = {
+      notificationType: 'Complaint',
+      complaint: { complainedRecipients: [{ emailAddress: 'angry@example.com' }] },
+    };
+    const messages = [
+      bounced('Permanent', 'Gone@example.com'),
+      bounced('Transient', 'full@example.com'),
+      complaint,
+    ];
+    await handler({ Records: messages.map((message) => ({ Sns: { Message: JSON.stringify(message) } })) });
+    expect(await listed()).toEqual(
+      expect.arrayContaining([
+        ['gone@example.com', 'bounce', '5.1.1'],
+        ['angry@example.com', 'complaint', null],
+      ]),
+    );
+    expect(await listed()).toHaveLength(2);
+  });
+
+  test('Postmark: a hard bounce with the login of the webhook', async () => {
+    const { handle } = await load('postmark.mjs');
+    const login = `Basic ${Buffer.from('postmark:secret').toString('base64')}`;
+    const body = { RecordType: 'Bounce', Type: 'HardBounce', Email: 'gone@example.com' };
+    expect(await handle('Basic x', body)).toBe(401);
+    expect(await handle(login, { ...body, Type: 'SoftBounce' })).toBe(200);
+    expect(await listed()).toEqual([]);
+    expect(await handle(login, body)).toBe(200);
+    expect(await listed()).toEqual([['gone@example.com', 'bounce', null]]);
+  });
+
+  test('Mailgun: a signed permanent failure', async () => {
+    const { handle } = await load('mailgun.mjs');
+    const [timestamp, token] = ['1795000000', 'a'.repeat(50)];
+    const signature = createHmac('sha256', 'key')
+      .update(timestamp + token)
+      .digest('hex');
+    const event = {
+      event: 'failed',
+      severity: 'permanent',
+      recipient: 'gone@example.com',
+      'delivery-status': { code: 550, 'enhanced-code': '5.1.1' },
+    };
+    const forged = {
+      timestamp,
+      token,
+      signature: signature.replace(/^./, (digit) => (digit === '0' ? '1' : '0')),
+    };
+    expect(await handle({ signature: forged, 'event-data': event })).toBe(401);
+    expect(await listed()).toEqual([]);
+    expect(await handle({ signature: { timestamp, token, signature }, 'event-data': event })).toBe(200);
+    expect(await listed()).toEqual([['gone@example.com', 'bounce', '5.1.1']]);
+  });
 });

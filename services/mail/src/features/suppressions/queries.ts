@@ -52,6 +52,19 @@ export async function addSuppressions(
   return result.rows;
 }
 
+/** Returns whether each of the addresses is in the list already. @param suppressions - with distinct addresses. */
+export async function areKnown(
+  db: pg.Pool,
+  orgId: string,
+  suppressions: readonly NewSuppression[],
+): Promise<boolean> {
+  const { rowCount } = await db.query('select from suppressions where org_id = $1 and address = any($2)', [
+    orgId,
+    suppressions.map(({ address }) => address),
+  ]);
+  return rowCount === suppressions.length;
+}
+
 /** @returns the number of matches, at most `maxCount`. */
 export async function countSuppressions(
   db: pg.Pool,

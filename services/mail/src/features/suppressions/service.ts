@@ -9,6 +9,7 @@ import {
 import type pg from 'pg';
 import {
   addSuppressions,
+  areKnown,
   countSuppressions,
   findSuppressions,
   type NewSuppression,
@@ -63,7 +64,7 @@ export function createSuppressionService({
   async function add(orgId: string, added: readonly NewSuppression[]): Promise<SuppressionRow[]> {
     const at = new Date(clock());
     const count = await countSuppressions(pool, { orgId, at, search: '' }, maxSuppressions);
-    if (count >= maxSuppressions) throw tooManySuppressions();
+    if (count >= maxSuppressions && !(await areKnown(pool, orgId, added))) throw tooManySuppressions();
     return addSuppressions(pool, { orgId, at }, added);
   }
 
