@@ -6,6 +6,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { showStep } from '../config/progress.mjs';
 import { ROOT, runMain, SetupError, toolEnv } from '../config/setup.mjs';
+import { packChart } from './chart.mjs';
 import { assertCompatible, EXPORTS } from './compare.mjs';
 import { writeComposeFile } from './compose-file.mjs';
 import { npmPackages, packNpmPackage } from './npm-packages.mjs';
@@ -34,7 +35,7 @@ const VERSIONED = [
   'services/*/Dockerfile',
   'packages/service-kit/src/version.ts',
   'docker-bake.hcl',
-  ...['production', 'existing-services'].map((name) => `k8s/overlays/${name}/kustomization.yaml`),
+  'k8s/chart/Chart.yaml',
 ];
 const run = promisify(execFile);
 const git = async (...args) => (await run('git', args, { cwd: ROOT })).stdout.trim();
@@ -152,6 +153,9 @@ await runMain(async () => {
       artefacts.push(await packPythonWheel({ version, seconds, folder, note }));
     });
     artefacts.push(...(await writeComposeFile({ version, images, folder })));
+    await showStep('Packing the chart', async () => {
+      artefacts.push(...(await packChart({ version, images, seconds, folder })));
+    });
     const files = await Promise.all(artefacts.map((artefact) => describeFile(folder, artefact)));
     const manifest = {
       version,

@@ -174,6 +174,50 @@ describeWith('openapi-tools', 'a release', () => {
     expect(new Set(names(settings, /^([A-Z_]+)=/gm))).toEqual(new Set(names(made, /(?<!\$)\$\{(\w+):-/g)));
   });
 
+  test('the chart names the version and the images of the release, as the manifests do', async () => {
+    const chart = join(folder, 'one/chart/platform-0.1.0.tgz');
+    const about = parse((await run('helm', ['show', 'chart', chart])).stdout) as {
+      version: string;
+      appVersion: string;
+    };
+    expect(about).toMatchObject({ version: '0.1.0', appVersion: '0.1.0' });
+    const files = await readdir(join(folder, 'one/manifests'));
+    expect(files.toSorted()).toEqual(['existing-services.yaml', 'production.yaml']);
+    for (const name of files) {
+      const manifests = await readFile(join(folder, 'one/manifests', name), 'utf8');
+      const images = [...manifests.matchAll(/image: (\S+)/g)].map(([, image]) => image);
+      expect(new Set(images)).toEqual(
+        new Set(['identity', 'mail', 'crawl'].map((service) => `ghcr.io/acme/${service}:0.1.0`)),
+      );
+      expect(manifests).toContain('TRUST_PROXY: "RANGES-OF-THE-GATEWAY-AND-OF-IDENTITY"');
+    }
+  });
+
+  test("the chart's test does the main job, takes back what it makes, and says what is wrong", async () => {
+    const script = await readFile(join(ROOT, 'k8s/chart/files/main-job.mjs'), 'utf8');
+    const url = `http://127.0.0.1:${platform.port}`;
+    const file = join(folder, 'password');
+    const runJob = async (password: string) => {
+      await writeFile(file, password);
+      const env = {
+        ...Object.fromEntries(['IDENTITY', 'MAIL', 'CRAWL'].map((name) => [`${name}_URL`, url])),
+        ADMIN_EMAIL: printed(platform, 'Admin'),
+        ADMIN_PASSWORD_FILE: file,
+        CONNECTOR: 'db_1',
+      };
+      return run(process.execPath, ['--input-type=module', '--eval', script], { env });
+    };
+    const { stdout } = await runJob(printed(platform, 'Password'));
+    expect(stdout.match(/^ok/gm)).toHaveLength(5);
+    const left = await call('GET', '/api/v1/personal-access-tokens');
+    expect(JSON.stringify(left.body)).not.toContain('helm test');
+    expect((await call('GET', `${CRAWL}/db_1/instances/helm-test`)).status).toBe(404);
+    await expect(runJob('wrong')).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^FAIL {2}identity answered POST \/api\/v1\/auth\/login with 401/),
+    });
+  });
+
   test('the clients show who a token acts as, and its schedules', async () => {
     const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 15 };
     await call('POST', `${CRAWL}/wiki_1/schedule`, { scheduleConfig, worker: 'pull' });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { findFreePort } from '@platform/embedded';
 import { SERVICES } from '@platform/local/services';
-import { root } from '../deploy/kustomize.js';
+import { root } from '../deploy/chart.js';
 
 const run = promisify(execFile);
 const MAX_OUTPUT_BYTES = 64 * 1_024 * 1_024;

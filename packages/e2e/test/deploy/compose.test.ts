@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { SERVICES } from '@platform/local/services';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { parse } from 'yaml';
-import { root } from './kustomize.js';
+import { root } from './chart.js';
 import { askConfig, mountSecrets } from './service-config.js';
 
 interface ComposeService {
@@ -69,7 +69,7 @@ test('.env.example lists exactly the variables of the Compose file, with their d
 /** The parts of an image's version: `8.2.8` has three. */
 const getVersion = (image: string): string[] => /:v?(\d+(?:\.\d+)+)/.exec(image)?.[1]?.split('.') ?? [];
 
-test('images of other projects have one exact version, which the overlay dev uses too', () => {
+test('images of other projects have one exact version', () => {
   const others = Object.values(compose.services)
     .map(({ image }) => interpolate(image))
     .filter((image) => !image.startsWith('platform/'));
@@ -77,14 +77,6 @@ test('images of other projects have one exact version, which the overlay dev use
   // PostgreSQL's versions have no third number.
   for (const image of others)
     expect([image, getVersion(image).length]).toEqual([image, image.startsWith('postgres:') ? 2 : 3]);
-  const overlay = parse(read('k8s/overlays/dev/kustomization.yaml')) as {
-    images: { name: string; newTag: string }[];
-  };
-  for (const { name, newTag } of overlay.images.filter((one) => !one.name.startsWith('platform/')))
-    expect(others.map((image) => [image.split(':')[0], getVersion(image)])).toContainEqual([
-      name,
-      getVersion(`:${newTag}`),
-    ]);
 });
 
 describe.each(SERVICES.map(({ name }) => name))('%s in the Compose file', (name) => {

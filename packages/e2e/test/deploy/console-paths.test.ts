@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SERVICES } from '@platform/local/services';
-import { root } from './kustomize.js';
+import { root } from './chart.js';
 
 /*
  * The console's router, identity and the gateways each list the paths of the console. This test compares the three;

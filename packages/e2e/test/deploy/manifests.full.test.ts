@@ -1,15 +1,17 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
 import { SERVICES } from '@platform/local/services';
 import { describeWith } from '@platform/testing';
-import { buildEdited, buildOverlay, type Manifest, root, type Tree } from './kustomize.js';
+import { CHART, type Manifest, render, root, type Tree, VALUES } from './chart.js';
 import { knownMetrics, listMetrics } from './metrics.js';
 import { askConfig, mountSecrets } from './service-config.js';
-import { unwrap, ofKind, workloads, matches, toEnvironment } from './workloads.js';
-
-const overlays = ['dev', 'production', 'existing-services'] as const;
+import { isHook, matches, ofKind, toEnvironment, workloads } from './workloads.js';
 
 async function validate(manifests: readonly Manifest[]): Promise<string[]> {
   const child = spawn(process.execPath, [join(root, 'packages/e2e/validate-manifests.mjs')]);
@@ -19,19 +21,20 @@ async function validate(manifests: readonly Manifest[]): Promise<string[]> {
   return JSON.parse(stdout) as string[];
 }
 
-describeWith('kustomize', 'the manifests', () => {
+describeWith('helm', 'the manifests', () => {
   const built = new Map<string, Manifest[]>();
   const secrets = mountSecrets();
   beforeAll(async () => {
-    for (const name of overlays) built.set(name, await buildOverlay(name));
+    // What is off in all of them is on here.
+    for (const name of VALUES) built.set(name, await render(name, { backup: { enabled: true } }));
   });
   afterAll(secrets.remove);
 
-  describe.each(overlays)('overlay %s', (overlay) => {
-    const manifests = (): Manifest[] => built.get(overlay) ?? [];
+  describe.each(VALUES)('of %s', (values) => {
+    const manifests = (): Manifest[] => built.get(values) ?? [];
 
     test('is valid according to the schemas of Kubernetes and of the custom resources', async () => {
-      expect(await validate(manifests().map(unwrap))).toEqual([]);
+      expect(await validate(manifests())).toEqual([]);
     });
 
     test('runs every pod restricted, without a token, within limits', () => {
@@ -43,15 +46,13 @@ describeWith('kustomize', 'the manifests', () => {
         const account = ofKind(manifests(), 'ServiceAccount').find((one) => one.metadata.name === pod.serviceAccountName) as Tree;
         expect([name, account?.automountServiceAccountToken]).toEqual([name, false]);
         expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
-        for (const { securityContext, resources, image } of pod.containers) {
+        for (const { securityContext, resources, image } of [...(pod.initContainers ?? []), ...pod.containers]) {
           expect(securityContext).toEqual({ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } });
           expect(resources).toMatchObject({ requests: { cpu: expect.any(String), memory: expect.any(String) }, limits: { memory: expect.any(String) } });
           expect(image).toMatch(/:(?!latest$)[\w.-]+$/);
         }
         for (const { hostPath } of pod.volumes ?? []) expect(hostPath).toBeUndefined();
       }
-      const labels = ofKind(manifests(), 'Namespace')[0]?.metadata.labels;
-      expect(labels?.['pod-security.kubernetes.io/enforce']).toBe('restricted');
     }); // prettier-ignore
 
     test('replaces and drains pods without dropping requests', () => {
@@ -84,10 +85,13 @@ describeWith('kustomize', 'the manifests', () => {
       const policies = ofKind(manifests(), 'NetworkPolicy');
       const everything = policies.find(({ metadata }) => metadata.name === 'default-deny');
       expect(everything?.spec).toEqual({ podSelector: {}, policyTypes: ['Ingress', 'Egress'] });
-      for (const { metadata, spec } of workloads(manifests())) {
+      for (const workload of workloads(manifests())) {
+        const { metadata, spec } = workload;
         const own = policies.filter(
-          ({ spec: { podSelector } }) =>
-            podSelector.matchLabels && matches(podSelector, spec.template.metadata.labels),
+          (policy) =>
+            policy.spec.podSelector.matchLabels &&
+            isHook(policy) === isHook(workload) &&
+            matches(policy.spec.podSelector, spec.template.metadata.labels),
         );
         expect([metadata.name, own.length]).toEqual([metadata.name, 1]);
       }
@@ -97,12 +101,7 @@ describeWith('kustomize', 'the manifests', () => {
       for (const { metadata, spec } of ofKind(manifests(), 'Deployment')) {
         const [container] = spec.template.spec.containers;
         const env = toEnvironment(container, manifests());
-        // The operator has to name the proxies, because any default would let strangers forge an address.
-        const { faults: asBuilt } = await askConfig(container.name, secrets.redirect(env));
-        const missing = [...asBuilt.matchAll(/^ {2}- (\w+)/gm)].map(([, name]) => name);
-        expect([metadata.name, missing]).toEqual([metadata.name, overlay === 'dev' ? [] : ['TRUST_PROXY']]);
-        const ready = { ...env, ...(overlay !== 'dev' && { TRUST_PROXY: '10.4.7.0/24' }) };
-        const { names, faults } = await askConfig(container.name, secrets.redirect(ready));
+        const { names, faults } = await askConfig(container.name, secrets.redirect(env));
         expect([metadata.name, faults]).toEqual([metadata.name, '']);
         const unknown = Object.keys(env).filter((key) => !names.includes(key.replace(/_FILE$/, '')));
         expect([metadata.name, unknown]).toEqual([metadata.name, []]);
@@ -112,12 +111,9 @@ describeWith('kustomize', 'the manifests', () => {
     test('migrates each database with the image that serves it', () => {
       const getImage = ({ spec }: Manifest): string => spec.template.spec.containers[0].image;
       for (const { name } of SERVICES) {
-        const job = manifests().find(
-          ({ kind, metadata }) => kind === 'Job' && metadata.name === `migrate-${name}`,
-        );
-        const service = manifests().find(
-          ({ kind, metadata }) => kind === 'Deployment' && metadata.name === name,
-        );
+        const find = (kind: string, title: string) =>
+          ofKind(manifests(), kind).find(({ metadata }) => metadata.name === title);
+        const [job, service] = [find('Job', `migrate-${name}`), find('Deployment', name)];
         expect(job?.spec.template.spec.containers[0].args).toEqual(['dist/cli.js', 'migrate']);
         // Only the deadline ends the job, not the number of restarts, whose delays grow.
         expect(job?.spec).toMatchObject({ backoffLimit: 2 ** 31 - 1, activeDeadlineSeconds: 7_200 });
@@ -146,26 +142,44 @@ describeWith('kustomize', 'the manifests', () => {
     expect((await validate([{ ...deployment, kind: 'Deploy' }])).join()).toContain('no such kind');
   });
 
-  test('the KEDA component replaces the autoscaler of the workers', async () => {
+  test('an upgrade migrates first, replaces identity next, and the other services after it', async () => {
+    const isMigration = ({ metadata }: Manifest) => metadata.name.startsWith('migrate-');
+    const installed = (built.get('production') ?? []).filter(isMigration);
+    // The database may come with the chart, so an installation does not wait for them.
+    expect(installed.map(isHook)).toEqual([false, false, false]);
+    const upgraded = await render('production', {}, { isUpgrade: true });
+    for (const { metadata } of upgraded.filter(isMigration))
+      expect(metadata.annotations).toEqual({
+        'helm.sh/hook': 'pre-upgrade',
+        // A rollback to the installation, whose Jobs are no hooks, needs the name.
+        'helm.sh/hook-delete-policy': 'before-hook-creation,hook-succeeded',
+      });
+    const waiting = ofKind(upgraded, 'Deployment').filter(({ spec }) =>
+      spec.template.spec.initContainers?.some(({ name }: Tree) => name === 'await-identity'),
+    );
+    expect(waiting.map(({ metadata }) => metadata.name).toSorted()).toEqual([
+      'crawl',
+      'crawl-worker',
+      'mail',
+    ]);
+  });
+
+  test('KEDA replaces the autoscaler of the workers', async () => {
     const scaled = ofKind(built.get('production') ?? [], 'HorizontalPodAutoscaler').map(
       ({ metadata }) => metadata.name,
     );
     expect(scaled.toSorted()).toEqual(['crawl', 'crawl-worker', 'identity', 'mail']);
-    const withKeda = await buildEdited('production', [
-      ['# - ../../components/keda', '- ../../components/keda'],
-    ]);
+    const withKeda = await render('production', { keda: { enabled: true } });
     expect(await validate(withKeda)).toEqual([]);
     expect(ofKind(withKeda, 'ScaledObject')).toHaveLength(1);
     const left = ofKind(withKeda, 'HorizontalPodAutoscaler').map(({ metadata }) => metadata.name);
     expect(left.toSorted()).toEqual(['crawl', 'identity', 'mail']);
+    for (const { spec } of ofKind(withKeda, 'Deployment')) expect(spec).not.toHaveProperty('replicas');
   });
 
-  test('the workers reach Kafka in its own namespace, which contains the topic', async () => {
+  test('the workers reach Kafka in its own namespace, which contains the topic', () => {
     const production = built.get('production') ?? [];
-    expect(ofKind(production, 'KafkaTopic')).toEqual([]);
-    const beside = await buildOverlay('production/kafka');
-    expect(await validate(beside)).toEqual([]);
-    const [topic] = ofKind(beside, 'KafkaTopic') as [Tree];
+    const [topic] = ofKind(production, 'KafkaTopic') as [Tree];
     const worker = ofKind(production, 'Deployment').find(({ metadata }) => metadata.name === 'crawl-worker');
     const env = toEnvironment(worker?.spec.template.spec.containers[0], production);
     const { name, namespace, labels } = topic.metadata;
@@ -200,7 +214,8 @@ describeWith('kustomize', 'the manifests', () => {
     const production = built.get('production') ?? [];
     const rules = ofKind(production, 'PrometheusRule').flatMap(({ spec }) => spec.groups.flatMap((group: Tree) => group.rules));
     const dashboard = JSON.parse(ofKind(production, 'ConfigMap').find(({ data }) => data?.['dashboard.json'])?.data?.['dashboard.json'] ?? '');
-    const scaling = readFileSync(join(root, 'k8s/components/keda/scaled-object.yaml'), 'utf8').match(/query: (.*)/)?.[1] ?? '';
+    const [scaled] = ofKind(await render('production', { keda: { enabled: true } }), 'ScaledObject') as [Tree];
+    const scaling = scaled.spec.triggers[0].metadata.query;
     const expressions: string[] = [
       ...rules.map(({ expr }) => expr),
       ...dashboard.panels.flatMap((panel: Tree) => panel.targets.map(({ expr }: Tree) => expr)),
@@ -214,6 +229,35 @@ describeWith('kustomize', 'the manifests', () => {
     const guide = readFileSync(join(root, 'k8s/README.md'), 'utf8');
     for (const { alert } of rules) expect(guide).toContain(`\`${alert}\``);
   }); // prettier-ignore
+});
+
+describe('the init container that awaits identity', () => {
+  const VERSION = '0.2.0';
+  let versions: (string | undefined)[] = [];
+  let asked = 0;
+  const identity = createServer((_request, response) => {
+    const version = versions[Math.min(asked++, versions.length - 1)];
+    response.writeHead(version === undefined ? 503 : 200).end(version && JSON.stringify({ version }));
+  });
+  let url: string;
+  beforeAll(async () => {
+    await once(identity.listen(0, '127.0.0.1'), 'listening');
+    url = `http://127.0.0.1:${(identity.address() as AddressInfo).port}`;
+  });
+  afterAll(() => void identity.close());
+
+  test.each([
+    { title: 'a replica is still of an older version', first: [VERSION, VERSION, '0.1.9'] },
+    { title: 'identity does not answer yet', first: [undefined] },
+    { title: 'identity is newer, as in a rollback', first: ['1.0.0'] },
+  ])('ends after ten answers in a row that are not older: $title', async ({ first }) => {
+    [versions, asked] = [[...first, VERSION], 0];
+    const script = readFileSync(join(CHART, 'files/await-identity.mjs'), 'utf8');
+    const env = { IDENTITY_URL: url, VERSION };
+    await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], { env });
+    const isGood = first.at(-1) !== undefined && first.at(-1) !== '0.1.9';
+    expect(asked).toBe(isGood ? 10 : first.length + 10);
+  });
 });
 
 /** Returns the Service of each path prefix; `nowhere` for those that the gateway refuses. */

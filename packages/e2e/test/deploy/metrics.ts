@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { root } from './kustomize.js';
+import { root } from './chart.js';
 
 function namesInSources(): string[] {
   return ['packages', 'services'].flatMap((part) =>

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { root } from './kustomize.js';
+import { root } from './chart.js';
 
 export interface ConfigAnswer {
   /** Names of all variables of the service. */

@@ -1,16 +1,19 @@
-import type { Manifest, Tree } from './kustomize.js';
-
-/** Kustomize wraps long values. Kubernetes accepts base64 with line breaks, but the format in the schema does not. */
-export const unwrap = (manifest: Manifest): Manifest =>
-  manifest.kind === 'Secret' && manifest.data
-    ? { ...manifest, data: Object.fromEntries(Object.entries(manifest.data).map(([key, value]) => [key, value.replace(/\s/g, '')])) }
-    : manifest; // prettier-ignore
+import type { Manifest, Tree } from './chart.js';
 
 export const ofKind = (manifests: readonly Manifest[], ...kinds: string[]): Manifest[] =>
   manifests.filter(({ kind }) => kinds.includes(kind));
 
+/** Returns everything that starts pods, in the form of a Deployment: with a `template` of its pod. */
 export const workloads = (manifests: readonly Manifest[]): Manifest[] =>
-  ofKind(manifests, 'Deployment', 'StatefulSet', 'Job');
+  manifests.flatMap((manifest) => {
+    const { kind, metadata, spec } = manifest;
+    if (kind === 'Pod') return [{ ...manifest, spec: { template: { metadata, spec } } }];
+    if (kind === 'CronJob') return [{ ...manifest, spec: spec.jobTemplate.spec }];
+    return ['Deployment', 'StatefulSet', 'Job'].includes(kind) ? [manifest] : [];
+  });
+
+export const isHook = ({ metadata }: Manifest): boolean =>
+  metadata.annotations?.['helm.sh/hook'] !== undefined;
 
 export const matches = (selector: Tree, labels: Readonly<Record<string, string>>): boolean =>
   Object.entries(selector.matchLabels ?? {}).every(([key, value]) => labels[key] === value);

@@ -4,7 +4,7 @@ import { findFreePort } from '@platform/embedded';
 import { SERVICES } from '@platform/local/services';
 import { createTestDatabase, type TestDatabase } from '@platform/testing';
 import pg from 'pg';
-import { root } from '../deploy/kustomize.js';
+import { root } from '../deploy/chart.js';
 import { createReplica, type Replica } from '../platform/replica.js';
 
 const secret = 's'.repeat(40);

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { SERVICES } from '@platform/local/services';
 import { createTestDatabase, type TestDatabase } from '@platform/testing';
 import pg from 'pg';
-import { root } from '../deploy/kustomize.js';
+import { root } from '../deploy/chart.js';
 import { runCommand, runProgram } from '../platform/command.js';
 
 const secret = 's'.repeat(40);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { SERVICES } from '@platform/local/services';
 import { createTestDatabase, type TestDatabase, waitFor } from '@platform/testing';
 import pg from 'pg';
-import { root } from '../deploy/kustomize.js';
+import { root } from '../deploy/chart.js';
 import { runCommand } from '../platform/command.js';
 import { type ProcessOne, processKind, startProcessOne } from '../platform/process-one.js';
 

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { root } from '../deploy/kustomize.js';
+import { root } from '../deploy/chart.js';
 
 export interface CommandResult {
   readonly code: number | null;

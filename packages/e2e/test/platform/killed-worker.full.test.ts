@@ -16,7 +16,7 @@ import {
   withAdmin,
 } from '@platform/testing';
 import { Pool } from 'pg';
-import { root } from '../deploy/kustomize.js';
+import { root } from '../deploy/chart.js';
 import { runCommand } from './command.js';
 import { createReplica, type Replica } from './replica.js';
 

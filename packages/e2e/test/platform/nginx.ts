@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { findFreePort } from '@platform/embedded';
 import { assertDeclared, waitFor } from '@platform/testing';
 import { parse } from 'yaml';
-import { root } from '../deploy/kustomize.js';
+import { root } from '../deploy/chart.js';
 
 /** The addresses of the replicas of each service. */
 export type Upstreams = Readonly<Record<string, readonly string[]>>;

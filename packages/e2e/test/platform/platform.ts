@@ -3,7 +3,7 @@ import { findFreePort } from '@platform/embedded';
 import { SERVICES } from '@platform/local/services';
 import { createTestDatabase, type OwnRedis, startOwnRedis } from '@platform/testing';
 import pg from 'pg';
-import { root } from '../deploy/kustomize.js';
+import { root } from '../deploy/chart.js';
 import { runCommand } from './command.js';
 import { type Nginx, startNginx } from './nginx.js';
 import { createReplica, type Replica } from './replica.js';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { waitFor } from '@platform/testing';
-import { root } from '../deploy/kustomize.js';
+import { root } from '../deploy/chart.js';
 
 /**
  * Ways to enter a process namespace, in which the first process is number 1 as in a container: as root, and as an

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { waitFor } from '@platform/testing';
-import { root } from '../deploy/kustomize.js';
+import { root } from '../deploy/chart.js';
 import { type CommandResult, runCommand } from './command.js';
 
 /** One process of a service, which keeps its address when it is restarted. */

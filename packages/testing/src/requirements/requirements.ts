@@ -15,7 +15,7 @@ export const REQUIREMENTS = [
   'redis',
   'own-redis',
   'nginx',
-  'kustomize',
+  'helm',
   'curl',
   'chromium',
   'openapi-tools',
@@ -52,13 +52,13 @@ export async function findMissing(): Promise<Missing> {
     'own-redis': redis,
     redis: canShare('redis') ? undefined : redis,
     nginx: lacking(['nginx', 'envsubst'], 'install nginx and gettext'),
-    kustomize: findProgram('kubectl') ? undefined : lacking(['kustomize'], 'install kustomize or kubectl'),
+    helm: lacking(['helm'], 'install Helm 3, or run .ci/openapi-tools, which needs Python and Go'),
     curl: lacking(['curl'], 'install curl'),
     chromium: findChromium()
       ? undefined
       : 'there is no Chromium on the PATH: install chromium-headless-shell',
     'openapi-tools': lacking(
-      ['openapi-python-client', 'schemathesis', 'oapi-codegen', 'hatchling', 'oasdiff'],
+      ['openapi-python-client', 'schemathesis', 'oapi-codegen', 'hatchling', 'oasdiff', 'helm'],
       'run .ci/openapi-tools, which needs Python and Go',
     ),
     python: lacking(['python3'], 'install Python 3.9'),

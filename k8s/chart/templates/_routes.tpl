@@ -1,0 +1,43 @@
+{{/*
+The paths of the platform, each with all that is below it: `internal` ones are for services only, and no gateway passes them
+on; `exact` ones have nothing below them. Streams of /mcp last as long as their clients listen.
+*/}}
+{{- define "platform.routes" -}}
+internal:
+  - /api/v1/configurationManager/internal
+  - /api/v1/mail/internal
+groups:
+  - service: identity
+    prefixes:
+      - /api/v1/auth
+      - /api/v1/users
+      - /api/v1/sessions
+      - /api/v1/personal-access-tokens
+      - /api/v1/organisation
+      - /api/v1/configurationManager
+      - /api/v1/oauth-applications
+      - /api/v1/service-accounts
+      - /api/v1/connected-apps
+      - /api/v1/audit
+      - /api/v1/events
+      - /api/v1/mcp-servers
+      - /oauth2
+      - /authorize
+      - /token
+      - /register
+      - /v0.1/servers
+      - /.well-known
+      - /sign-in
+      - /sign-out
+  - service: identity
+    isStream: true
+    prefixes: [/mcp]
+  # The console
+  - service: identity
+    exact: [/]
+    prefixes: [/assets, /account, /crawls, /mails, /organisation]
+  - service: mail
+    prefixes: [/api/v1/mail]
+  - service: crawl
+    prefixes: [/api/v1/crawlingManager]
+{{- end }}
