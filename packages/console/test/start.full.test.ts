@@ -87,6 +87,10 @@ describeWith('chromium', 'the getting-started page', () => {
     await platform.call('POST', `${path}/work/${data.runId}/finish`, failure);
     const home = await using.open('/');
     await skipFirstSteps(home);
+    await home.getByText('The last 24 hours').waitFor();
+    const figure = (name: string) => home.locator('.figures > div').filter({ hasText: name }).locator('dd');
+    expect(await figure('Crawls failed').textContent()).toBe('1');
+    expect(Number(await figure('Mails sent').textContent())).toBeGreaterThan(0);
     const concerns = home.getByRole('listitem').filter({ has: home.getByRole('link', { name: /^Open: / }) });
     await concerns.filter({ hasText: 'The crawl of Support desk 2 fails' }).waitFor();
     await concerns.filter({ hasText: 'The desk refused the password' }).waitFor();
@@ -94,5 +98,57 @@ describeWith('chromium', 'the getting-started page', () => {
     expect(await concerns.filter({ hasText: 'Nobody Needed' }).count()).toBe(0);
     await concerns.filter({ hasText: 'Katherine J has not accepted' }).getByRole('link').click();
     await home.getByRole('row', { name: /Katherine J/ }).waitFor();
+  });
+
+  test('tells an administrator of the expiring and the leaked tokens of everybody, and a member of the own ones', async () => {
+    const { platform } = using;
+    const member = await platform.createMember('Owner Of Tokens');
+    const create = async (name: string) =>
+      (
+        await platform.call<{ token: { accessToken: string } }>(
+          'POST',
+          '/api/v1/personal-access-tokens',
+          { name, scopes: ['user:read'], expiryDays: 30 },
+          member,
+        )
+      ).token.accessToken;
+    await create('Ends soon');
+    const token = await create('Found in public');
+    await platform.call('POST', '/api/v1/personal-access-tokens/leaked', { tokens: [{ token }] });
+    const home = await using.open('/');
+    await skipFirstSteps(home);
+    await waitFor(
+      async () => {
+        await home.reload();
+        await home.getByText('The last 24 hours').waitFor();
+        return (await home.getByText('“Found in public” was found in public').count()) > 0;
+      },
+      { what: 'the leak' },
+    );
+    const inTwentyDays = Date.now() + 20 * 86_400_000;
+    const page = await using.open('/', { as: member });
+    await page.clock.setFixedTime(inTwentyDays);
+    await skipFirstSteps(page, member);
+    await page.getByRole('heading', { name: /“Ends soon” expires on/ }).waitFor();
+    const later = await using.open('/');
+    await later.clock.setFixedTime(inTwentyDays);
+    await skipFirstSteps(later);
+    await later.getByRole('heading', { name: /“Ends soon” of Owner Of Tokens expires/ }).waitFor();
+    await later.getByRole('link', { name: /^Open: “Ends soon”/ }).click();
+    await later.getByRole('row', { name: 'Ends soon' }).waitFor();
+  });
+
+  test('says what could not be loaded, rather than that nothing needs anybody', async () => {
+    const { platform } = using;
+    const member = await platform.createMember('Nobody Knows');
+    using.allowFaults(/500|502|ERR_FAILED/);
+    const page = await using.open('/', { as: member });
+    await page.route('**/api/v1/personal-access-tokens?**', (route) => route.fulfill({ status: 500 }));
+    await skipFirstSteps(page, member);
+    await page.getByRole('alert').getByText('expiring tokens could not be loaded').waitFor();
+    expect(await page.getByText('Nothing needs you').count()).toBe(0);
+    await page.unroute('**/api/v1/personal-access-tokens?**');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('Nothing needs you at the moment.').waitFor();
   });
 });

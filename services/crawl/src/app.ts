@@ -18,7 +18,7 @@ import { nextRunRoutes } from './api/schedules/next-runs.routes.js';
 import { scheduleRoutes } from './api/schedules/routes.js';
 import { createScheduleService } from './api/schedules/service.js';
 import { statisticsRoutes } from './api/statistics/routes.js';
-import { createStatistics } from './api/statistics/service.js';
+import { createDayStatistics, createStatistics } from './api/statistics/service.js';
 import { workRoutes } from './api/work/routes.js';
 import { createWorkService } from './api/work/service.js';
 import { createWaitingWorkers } from './api/work/waiting-workers.js';
@@ -103,7 +103,10 @@ function registerApi(
     }),
   );
 
-  statisticsRoutes(app, createStatistics({ pool, clock }));
+  statisticsRoutes(app, {
+    load: createStatistics({ pool, clock }),
+    loadDay: createDayStatistics({ pool, clock }),
+  });
   queueRoutes(app, createQueueView({ pool, clock }));
   connectorRoutes(app);
   eventRoutes(app, (query) => readEvents(pool, query));

@@ -3,7 +3,7 @@ import type { InstanceKey } from '../domain/instance-key.js';
 import { pruneRuns } from './runs.js';
 
 /** The number of runs, and of skipped ticks, that are kept for each instance of a connector. */
-const RUNS_KEPT = 200;
+export const RUNS_KEPT = 200;
 const PRUNE_EVERY = 16;
 
 /**

@@ -73,6 +73,9 @@ describe('the statistics', () => {
     const total = (key: 'completed' | 'failed') =>
       queue.lastHour.reduce((sum: number, step: Record<string, number>) => sum + (step[key] ?? 0), 0);
     expect([total('completed'), total('failed')]).toEqual([2, 1]);
+    const day = (token?: string) => platform.call('GET', '/stats/day', token === undefined ? {} : { token });
+    expect((await day()).body.data).toEqual({ completed: 2, failed: 1, aborted: 0, isMinimum: false });
+    expect((await day(other.token)).body.data).toMatchObject({ completed: 0, failed: 0 });
     // Another organisation sees only its own.
     const foreign = (await platform.call('GET', '/queue', { token: other.token })).body.data;
     expect(foreign.connectors.map(({ connector }: { connector: string }) => connector)).toEqual(['files_2']);

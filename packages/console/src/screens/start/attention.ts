@@ -1,4 +1,5 @@
 import { start } from '#text/start';
+import type { IdentitySchemas } from '@platform/clients/types';
 import { crawl, identity, mail, unwrap } from '../../api/client.ts';
 import { getConnectorName, toConnectorKey } from '../../ui/connector-name.ts';
 
@@ -17,11 +18,21 @@ export interface Concern {
   readonly to: string;
 }
 
-interface Source {
+interface Reader {
   readonly id: string;
-  readonly isForAdmins: boolean;
-  load(signal: AbortSignal): Promise<readonly Concern[]>;
+  readonly isAdmin: boolean;
 }
+
+interface Source {
+  readonly id: keyof typeof t.sources;
+  readonly isForAdmins: boolean;
+  load(signal: AbortSignal, reader: Reader): Promise<readonly Concern[]>;
+}
+
+/** One's own, or that of somebody in the organisation, which names its owner. */
+type ExpiringToken = Pick<OwnedToken, 'id' | 'name' | 'expiresAt'> &
+  Partial<Pick<OwnedToken, 'userId' | 'ownerFullName'>>;
+type OwnedToken = IdentitySchemas['schemas']['OwnedPersonalAccessToken'];
 
 const fromNow = (days: number): string => new Date(Date.now() + days * DAY_MS).toISOString();
 
@@ -94,17 +105,22 @@ export const sources: readonly Source[] = [
   {
     id: 'tokens',
     isForAdmins: false,
-    async load(signal) {
-      const query = { state: 'active' as const, expiresBefore: fromNow(SOON_DAYS), limit: SHOWN };
-      const { tokens } = await unwrap(
-        identity.GET('/api/v1/personal-access-tokens', { params: { query }, signal }),
-      );
-      return tokens.map(({ id, name, expiresAt }) => ({
+    async load(signal, { id: myId, isAdmin }) {
+      const params = {
+        query: { state: 'active' as const, expiresBefore: fromNow(SOON_DAYS), limit: SHOWN },
+      };
+      const tokens: readonly ExpiringToken[] = isAdmin
+        ? (await unwrap(identity.GET('/api/v1/personal-access-tokens/admin', { params, signal }))).data
+        : (await unwrap(identity.GET('/api/v1/personal-access-tokens', { params, signal }))).tokens;
+      return tokens.map(({ id, name, expiresAt, userId = myId, ownerFullName = '' }) => ({
         id,
         tone: 'notice',
-        title: t.tokenExpires(name, expiresAt === null ? '' : expiresAt),
+        title: t.tokenExpires(name, userId === myId ? '' : ownerFullName, expiresAt ?? ''),
         detail: t.tokenExpiresHint,
-        to: `/account/tokens/${id}`,
+        to:
+          userId === myId
+            ? `/account/tokens/${id}`
+            : `/organisation/tokens?${new URLSearchParams({ attention: 'expiring', q: name })}`,
       }));
     },
   },

@@ -1,30 +1,45 @@
+import { LOCALE, text } from '#text/shared';
 import { start } from '#text/start';
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { crawl, unwrap } from '../../api/client.ts';
+import { crawl, mail, unwrap } from '../../api/client.ts';
+import { useMe } from '../../api/me.ts';
 import { Badge } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import type { ListTotal } from '../../ui/merge-first-page.ts';
 import { Figures, Section } from '../../ui/page.tsx';
-import { Loading } from '../../ui/query-view.tsx';
+import { Loading, QueryView } from '../../ui/query-view.tsx';
 import { sources } from './attention.ts';
 
 const t = start.attention;
 const REFRESH_MS = 30_000;
+const DAY_MS = 86_400_000;
 
-/** What needs somebody; if nothing does, what the platform has done lately. */
-export function Home({ isAdmin }: { isAdmin: boolean }) {
+/** What needs somebody, and the day in numbers. */
+export function Home() {
+  const { id: myId, role } = useMe();
+  const isAdmin = role === 'admin';
+  const shown = sources.filter(({ isForAdmins }) => isAdmin || !isForAdmins);
   const read = useQueries({
-    queries: sources
-      .filter(({ isForAdmins }) => isAdmin || !isForAdmins)
-      .map(({ id, load }) => ({
-        queryKey: ['attention', id],
-        queryFn: ({ signal }: { signal: AbortSignal }) => load(signal),
-        refetchInterval: REFRESH_MS,
-      })),
+    queries: shown.map(({ id, load }) => ({
+      queryKey: ['attention', id],
+      queryFn: ({ signal }: { signal: AbortSignal }) => load(signal, { id: myId, isAdmin }),
+      refetchInterval: REFRESH_MS,
+    })),
   });
   const concerns = read.flatMap(({ data }) => data ?? []);
+  const failed = shown.filter((_, index) => read[index]?.isError);
   if (concerns.length === 0 && read.some(({ isPending }) => isPending)) return <Loading />;
   return (
     <>
+      {failed.length > 0 && (
+        <div className="banner bad" role="alert">
+          <span>{t.unread(failed.map(({ id }) => t.sources[id]))}</span>
+          <Button onPress={() => read.forEach(({ isError, refetch }) => isError && void refetch())}>
+            {text.tryAgain}
+          </Button>
+        </div>
+      )}
       {concerns.length > 0 && (
         <Section title={t.title(concerns.length)}>
           <ul className="settings concerns">
@@ -43,38 +58,69 @@ export function Home({ isAdmin }: { isAdmin: boolean }) {
           </ul>
         </Section>
       )}
-      {concerns.length === 0 && <p className="all-well">{t.allWell}</p>}
-      {isAdmin && <Today />}
+      {concerns.length === 0 && failed.length === 0 && <p className="all-well">{t.allWell}</p>}
+      {isAdmin && <Day />}
     </>
   );
 }
 
-/** The last hour of the crawls, and what is planned. */
-function Today() {
-  const { data: queue } = useQuery({
-    queryKey: ['attention', 'queue'],
-    queryFn: async ({ signal }) =>
-      (await unwrap(crawl.GET('/api/v1/crawlingManager/queue', { signal }))).data,
+const number = new Intl.NumberFormat(LOCALE);
+const toFigure = ({ total, totalIsMinimum }: ListTotal): string =>
+  totalIsMinimum ? t.figures.atLeast(number.format(total)) : number.format(total);
+
+/** What the platform did in the last 24 hours, each service by itself: one that is unavailable hides only its own. */
+function Day() {
+  const crawls = useQuery({
+    queryKey: ['attention', 'day', 'crawls'],
+    async queryFn({ signal }) {
+      const [day, now] = await Promise.all([
+        unwrap(crawl.GET('/api/v1/crawlingManager/stats/day', { signal })),
+        unwrap(crawl.GET('/api/v1/crawlingManager/stats', { signal })),
+      ]);
+      return { ...day.data, now: now.data };
+    },
     refetchInterval: REFRESH_MS,
   });
-  const { data: stats } = useQuery({
-    queryKey: ['attention', 'stats'],
-    queryFn: async ({ signal }) =>
-      (await unwrap(crawl.GET('/api/v1/crawlingManager/stats', { signal }))).data,
+  const mails = useQuery({
+    queryKey: ['attention', 'day', 'mails'],
+    async queryFn({ signal }) {
+      const since = new Date(Date.now() - DAY_MS).toISOString();
+      const [sent, notSent] = await Promise.all(
+        (['sent', 'failed'] as const).map(async (state) => {
+          const params = { query: { state, since, limit: 1 } };
+          return (await unwrap(mail.GET('/api/v1/mail/records', { params, signal }))).pagination;
+        }),
+      );
+      return { sent, notSent };
+    },
     refetchInterval: REFRESH_MS,
   });
-  if (!queue || !stats) return null;
-  const sum = (state: 'completed' | 'failed'): number =>
-    queue.lastHour.reduce((total, step) => total + step[state], 0);
-  const figures = [
-    [t.figures.completed, sum('completed')],
-    [t.figures.failed, sum('failed')],
-    [t.figures.active, stats.active],
-    [t.figures.delayed, stats.delayed],
-  ] as const;
   return (
     <Section title={t.figures.title}>
-      <Figures of={figures} />
+      <div className="day">
+        <QueryView query={crawls}>
+          {({ completed, failed, isMinimum: totalIsMinimum, now }) => (
+            <Figures
+              of={[
+                [t.figures.completed, toFigure({ total: completed, totalIsMinimum })],
+                [t.figures.failed, toFigure({ total: failed, totalIsMinimum })],
+                [t.figures.active, number.format(now.active)],
+                [t.figures.delayed, number.format(now.delayed)],
+              ]}
+            />
+          )}
+        </QueryView>
+        <QueryView query={mails}>
+          {({ sent, notSent }) => (
+            <Figures
+              of={[
+                ...(sent ? [[t.figures.sent, toFigure(sent)] as const] : []),
+                ...(notSent ? [[t.figures.notSent, toFigure(notSent)] as const] : []),
+              ]}
+            />
+          )}
+        </QueryView>
+      </div>
     </Section>
   );
 }

@@ -23,7 +23,7 @@ export function Screen() {
           ))}
         </ol>
       ) : (
-        <Home isAdmin={me.role === 'admin'} />
+        <Home />
       )}
     </Page>
   );

@@ -1,6 +1,7 @@
 import { createTexts } from '../isolate.ts';
 import { LOCALE } from './shared.ts';
 
+const list = new Intl.ListFormat(LOCALE);
 const day = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium' });
 
 /** The texts of the getting-started page. */
@@ -12,6 +13,16 @@ export const start = createTexts({
   attention: {
     title: (count: number) => (count === 1 ? 'One thing needs somebody' : `${count} things need somebody`),
     allWell: 'Nothing needs you at the moment.',
+    unread: (what: readonly string[]) =>
+      `There may be more: ${list.format(what)} could not be loaded. Nothing was changed.`,
+    sources: {
+      crawls: 'failing crawls',
+      mails: 'failed mails',
+      leaks: 'leaked tokens',
+      tools: 'tool definitions',
+      tokens: 'expiring tokens',
+      invitations: 'open invitations',
+    },
     open: 'Open',
     openThing: (title: string) => `Open: ${title}`,
     tones: { bad: 'Failed', notice: 'Waits' },
@@ -24,15 +35,19 @@ export const start = createTexts({
     toolsWait: (count: number, server: string) =>
       `${count === 1 ? 'A tool definition' : `${count} tool definitions`} of ${server} ${count === 1 ? 'waits' : 'wait'} for approval`,
     toolsWaitHint: 'Agents do not see them until an administrator has approved them.',
-    tokenExpires: (name: string, at: string) => `“${name}” expires on ${day.format(new Date(at))}`,
+    tokenExpires: (name: string, owner: string, at: string) =>
+      `“${name}”${owner === '' ? '' : ` of ${owner}`} expires on ${day.format(new Date(at))}`,
     tokenExpiresHint: 'Rotate it before what uses it stops.',
     invitationOpen: (name: string) => `${name} has not accepted the invitation`,
     figures: {
-      title: 'Crawls',
-      completed: 'Completed in the last hour',
-      failed: 'Failed in the last hour',
-      active: 'Running now',
-      delayed: 'Scheduled',
+      title: 'The last 24 hours',
+      completed: 'Crawls completed',
+      failed: 'Crawls failed',
+      active: 'Crawls running now',
+      delayed: 'Crawls scheduled',
+      sent: 'Mails sent',
+      notSent: 'Mails failed',
+      atLeast: (count: string) => `${count}+`,
     },
   },
   steps: {

@@ -4,7 +4,7 @@ import { administrators } from '../authority.js';
 import { crawlErrors } from '../error-format.js';
 import { base } from '../params.js';
 import { errorResponses, bearer, successResponse } from '../responses.js';
-import { Statistics } from './service.js';
+import { DayStatistics, Statistics } from './service.js';
 
 const handle = createErrorHandler(crawlErrors);
 
@@ -19,8 +19,13 @@ const statisticsFailed: typeof handle = (thrown, request, reply) => {
   handle(publicError, request, reply);
 };
 
+interface StatisticsService {
+  load(orgId: string): Promise<Statistics>;
+  loadDay(orgId: string): Promise<DayStatistics>;
+}
+
 /** The routes are for administrators with `crawl:read`. */
-export function statisticsRoutes(app: App, loadStatistics: (orgId: string) => Promise<Statistics>): void {
+export function statisticsRoutes(app: App, service: StatisticsService): void {
   app.get(
     `${base}/stats`,
     {
@@ -37,7 +42,26 @@ export function statisticsRoutes(app: App, loadStatistics: (orgId: string) => Pr
     async (request) => ({
       success: true as const,
       message: 'Queue statistics retrieved',
-      data: await loadStatistics(getAccount(request).orgId),
+      data: await service.load(getAccount(request).orgId),
+    }),
+  );
+  app.get(
+    `${base}/stats/day`,
+    {
+      onRequest: administrators(app, 'crawl:read'),
+      errorHandler: statisticsFailed,
+      schema: {
+        operationId: 'getDayStatistics',
+        tags: ['Crawl schedules'],
+        summary: 'Runs that ended in the last 24 hours',
+        security: bearer,
+        response: { 200: successResponse(DayStatistics), ...errorResponses(401, 403, 500) },
+      },
+    },
+    async (request) => ({
+      success: true as const,
+      message: 'Statistics of the day retrieved',
+      data: await service.loadDay(getAccount(request).orgId),
     }),
   );
 }

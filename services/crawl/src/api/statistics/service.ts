@@ -2,6 +2,8 @@ import type { Clock } from '@platform/service-kit';
 import { Type } from 'typebox';
 import type pg from 'pg';
 import { findTotals } from '../../db/org-statistics.js';
+import { RUNS_KEPT } from '../../db/prune-runs.js';
+import { countEndedRuns, type EndedRuns } from '../../db/recent-runs.js';
 import { findStatuses } from '../../db/schedule-status.js';
 import { isInProgress } from '../../domain/run-state.js';
 import { type JobState, getState } from '../schedules/status-item.js';
@@ -20,6 +22,44 @@ export const Statistics = Type.Object(
   { title: 'QueueStatistics' },
 );
 export type Statistics = Type.Static<typeof Statistics>;
+
+const DAY_MS = 86_400_000;
+
+export const DayStatistics = Type.Object(
+  {
+    completed: Type.Integer(),
+    failed: Type.Integer(),
+    aborted: Type.Integer(),
+    isMinimum: Type.Boolean({
+      description: `Whether there may have been more: of each instance, the newest ${RUNS_KEPT} runs are kept.`,
+    }),
+  },
+  { title: 'DayStatistics', description: 'Runs that ended in the last 24 hours.' },
+);
+export type DayStatistics = Type.Static<typeof DayStatistics>;
+
+/** Counts what ended in the last day, from the history, which keeps a limited number of runs. */
+export function createDayStatistics({ pool, clock }: { readonly pool: pg.Pool; readonly clock: Clock }) {
+  return async (orgId: string): Promise<DayStatistics> => {
+    const instances = (await findStatuses(pool, orgId)).map(({ schedule }) => schedule);
+    const from = new Date(clock() - DAY_MS);
+    const ended = await countEndedRuns(pool, { orgId, instances, from, stepMs: DAY_MS });
+    const countOf = (state: EndedRuns['state']): number =>
+      sumCounts(ended.filter((row) => row.state === state));
+    return {
+      completed: countOf('completed'),
+      failed: countOf('failed'),
+      aborted: countOf('aborted'),
+      isMinimum: instances.some(
+        ({ connector, instance }) =>
+          sumCounts(ended.filter((row) => row.connector === connector && row.instance === instance)) >=
+          RUNS_KEPT,
+      ),
+    };
+  };
+}
+
+const sumCounts = (rows: readonly EndedRuns[]): number => rows.reduce((sum, { count }) => sum + count, 0);
 
 /**
  * Counts the caller's organisation only. Queued jobs are counted from its schedules, whose number is limited;
