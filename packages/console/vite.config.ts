@@ -34,11 +34,14 @@ const platform = process.env['PLATFORM_URL'] ?? 'http://localhost:8080';
 const BASE =
   /src\/(?:main|shell\/shell|ui\/(?:badge|data-table|filters|menu|page|query-view|time|use-list))\.tsx?$/;
 
-/** The face has a name that the pages of the sign-in can know: it changes with the version of its package. */
+/** The faces have names that the pages of the sign-in can know: they change with the versions of their packages. */
 const { devDependencies } = JSON.parse(await readFile(new URL('package.json', import.meta.url), 'utf8')) as {
   devDependencies: Record<string, string>;
 };
-const FACE = `assets/inter-${devDependencies['@fontsource-variable/inter']}.woff2`;
+const FACES: Readonly<Record<string, string>> = {
+  'inter-latin-wght-normal.woff2': `assets/inter-${devDependencies['@fontsource-variable/inter']}.woff2`,
+  'jetbrains-mono-latin-wght-normal.woff2': `assets/jetbrains-mono-${devDependencies['@fontsource-variable/jetbrains-mono']}.woff2`,
+};
 
 export default defineConfig({
   plugins: [
@@ -58,8 +61,7 @@ export default defineConfig({
     rolldownOptions: {
       output: {
         codeSplitting: { groups: [{ name: 'base', test: BASE }] },
-        assetFileNames: ({ names }) =>
-          names.includes('inter-latin-wght-normal.woff2') ? FACE : 'assets/[name]-[hash][extname]',
+        assetFileNames: ({ names: [name = ''] }) => FACES[name] ?? 'assets/[name]-[hash][extname]',
       },
     },
   },

@@ -2,9 +2,12 @@ import type { App, Clock, SecretBox, Shutdown } from '@platform/service-kit';
 import type { Registry } from 'prom-client';
 import type { IdentityConfig } from './config.js';
 import { registerAccountFlows } from './sign-in/account-flows/feature.js';
+import { createFindOrganisationName } from './members/organisation/names.js';
 import { registerPreferences } from './members/preferences.js';
 import { registerFacts } from './members/facts.js';
 import { registerConfiguration } from './members/smtp/routes.js';
+import { getDomain } from './sign-in/identity-provider/domain.js';
+import { findHolder } from './sign-in/identity-provider/queries.js';
 import type { ResolveTxt } from './sign-in/identity-provider/dns.js';
 import { registerIdentityProvider } from './sign-in/identity-provider/feature.js';
 import { registerInvitations } from './members/invitations.js';
@@ -63,12 +66,19 @@ export function registerAccounts(app: App, deps: AccountDeps): Outbox {
     serviceToken: createMailServiceToken(deps),
     links,
   });
+  app.decorate('findOrganisationName', createFindOrganisationName(deps.pool));
+  app.decorateReply('organisation', undefined);
   const common = { ...deps, ...startSignInAttempts(deps), passwords, secrets, outbox };
   const secondFactor = registerSecondFactor(app, common);
   const { passFirstFactor } = secondFactor.signInSteps;
   const sessions = registerSessions(app, { ...common, passFirstFactor });
   const flows = registerAccountFlows(app, { ...common, passFirstFactor });
-  signInPageRoutes(app, { ...secondFactor, sessions, flows });
+  signInPageRoutes(app, {
+    ...secondFactor,
+    sessions,
+    flows,
+    findOrganisationOf: (email) => findHolder(deps.prisma, getDomain(email.trim().toLowerCase())),
+  });
   const provider = {
     ...common,
     toRedirectUri: (orgId: string) => `${config.PUBLIC_URL}${CALLBACK_PATH}/${orgId}`,

@@ -7,7 +7,7 @@ const BRAND = 'Workspace knowledge platform';
 
 export interface Page {
   readonly title: string;
-  /** The organisation that the page is about, where that is known. */
+  /** The organisation that the page is about, where that is not the one of its reader. */
   readonly organisation?: string | undefined;
   /** The content of the page's card, below its title. */
   readonly body: Html;
@@ -79,4 +79,4 @@ export const sendPage = (reply: FastifyReply, page: Page, options: PageOptions =
       // With `no-referrer`, browsers would send `Origin: null` with forms.
       'referrer-policy': 'same-origin',
     })
-    .send(String(renderPage(page)));
+    .send(String(renderPage({ ...page, organisation: page.organisation ?? reply.organisation })));

@@ -5,6 +5,17 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { html } from './html.js';
 import { type Page, sendPage } from './page.js';
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Returns the name of an organisation; empty when there is no such organisation. */
+    findOrganisationName(orgId: string): Promise<string>;
+  }
+  interface FastifyReply {
+    /** The name of the organisation that the reader of the page belongs to, where that is known. */
+    organisation: string | undefined;
+  }
+}
+
 /** Browsers hold no cookie of this platform over plain HTTP, so that no form can be sent. */
 const httpsRequiredPage: Page = {
   title: 'HTTPS is required',
@@ -42,6 +53,10 @@ export function registerPages(app: App, register: (scope: App) => void): void {
   app.register(async (scope: App) => {
     await scope.register(formbody);
     scope.setErrorHandler(createErrorPages());
+    scope.addHook('preHandler', async (request, reply) => {
+      const member = await app.findBrowserSession(request);
+      reply.organisation = member && (await app.findOrganisationName(member.orgId));
+    });
     scope.addHook('preValidation', ({ body }, _reply, done) => {
       if (!hasNul(body)) done();
       else

@@ -25,7 +25,8 @@ const FactorForm = Type.Object({
 export function secondFactorRoutes(app: App, { sessions, signInSteps }: SignInPageDeps): void {
   async function show(request: FastifyRequest, reply: FastifyReply, shown: Shown): Promise<FastifyReply> {
     const challenge = getChallenge(request);
-    const { step, email, ...factors } = await signInSteps.describe(challenge);
+    const { step, email, organisation, ...factors } = await signInSteps.describe(challenge);
+    reply.organisation = organisation;
     if (step === 'enrol') return reply.redirect(toSignInPath(shown.returnTo, SET_UP_PATH), 303);
     const options = factors.hasPasskey ? await signInSteps.askPasskey(challenge) : undefined;
     const state = { ...getFormState(request, reply, shown), email };

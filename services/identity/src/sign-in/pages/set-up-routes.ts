@@ -42,6 +42,7 @@ export function setUpRoutes(app: App, { sessions, signInSteps }: SignInPageDeps)
     shown: Shown & { readonly enrolment?: string },
   ): Promise<FastifyReply> {
     const challenge = getChallenge(request);
+    reply.organisation = (await signInSteps.describe(challenge)).organisation;
     const enrolment = await signInSteps.enrol(challenge, shown.enrolment);
     const passkey = await beginPasskey(challenge);
     const state = { ...getFormState(request, reply, shown), reason: REASON, passkey };
@@ -57,6 +58,7 @@ export function setUpRoutes(app: App, { sessions, signInSteps }: SignInPageDeps)
     opened: EnrolledSession,
   ): Promise<FastifyReply> {
     await setBrowserSession(request, reply, sessions, opened);
+    reply.organisation = await app.findOrganisationName(opened.user.orgId);
     return sendPage(reply, recoveryCodesPage(opened.recoveryCodes, returnTo));
   }
 

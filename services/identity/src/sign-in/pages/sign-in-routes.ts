@@ -26,6 +26,8 @@ export interface SignInPageDeps {
   readonly sessions: SessionService;
   readonly flows: AccountFlows;
   readonly signInSteps: SignInSteps;
+  /** Returns the organisation that has verified the domain of an address: that says nothing about who has an account. */
+  findOrganisationOf(email: string): Promise<string | undefined>;
 }
 
 const PageQuery = Type.Object({
@@ -39,6 +41,14 @@ const Text = (maxLength: number) => Type.String({ maxLength });
 const AddressForm = Type.Object({ returnTo: Text(4_096), email: Text(254) });
 const PasswordForm = Type.Object({ ...AddressForm.properties, password: Text(256) });
 const CodeForm = Type.Object({ ...AddressForm.properties, otp: Type.Optional(Text(6)) });
+
+/** Names the organisation on the page that answers a form with an address. */
+const nameOrganisation =
+  (app: App, { findOrganisationOf }: SignInPageDeps) =>
+  async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    const orgId = await findOrganisationOf((request.body as { readonly email: string }).email);
+    reply.organisation = orgId === undefined ? undefined : await app.findOrganisationName(orgId);
+  };
 
 const hide = true;
 const pageRoute = { schema: { hide, querystring: PageQuery } };
@@ -72,7 +82,7 @@ export function passwordRoutes(app: App, deps: SignInPageDeps): void {
   });
   app.post(
     SIGN_IN_PATH,
-    { preHandler: requireFormToken, schema: { hide, body: PasswordForm } },
+    { preHandler: [requireFormToken, nameOrganisation(app, deps)], schema: { hide, body: PasswordForm } },
     async (request, reply) => {
       const { email, password } = request.body;
       const state = getFormState(request, reply, request.body);
@@ -92,7 +102,7 @@ export function codeRoutes(app: App, deps: SignInPageDeps): void {
   // The form first names the account, and then the code that was mailed.
   app.post(
     CODE_PATH,
-    { preHandler: requireFormToken, schema: { hide, body: CodeForm } },
+    { preHandler: [requireFormToken, nameOrganisation(app, deps)], schema: { hide, body: CodeForm } },
     async (request, reply) => {
       const { email, otp } = request.body;
       const state = getFormState(request, reply, request.body);
@@ -112,17 +122,17 @@ export function codeRoutes(app: App, deps: SignInPageDeps): void {
   );
 }
 
-export function forgotPasswordRoutes(app: App, { flows }: SignInPageDeps): void {
+export function forgotPasswordRoutes(app: App, deps: SignInPageDeps): void {
   app.get(FORGOT_PATH, pageRoute, async (request, reply) =>
     sendPage(reply, forgotPasswordPage(getFormState(request, reply, request.query))),
   );
   app.post(
     FORGOT_PATH,
-    { preHandler: requireFormToken, schema: { hide, body: AddressForm } },
+    { preHandler: [requireFormToken, nameOrganisation(app, deps)], schema: { hide, body: AddressForm } },
     async (request, reply) => {
       const state = getFormState(request, reply, request.body);
       try {
-        await flows.requestReset(request.body.email, getClient(request), readBrowserSecret(request));
+        await deps.flows.requestReset(request.body.email, getClient(request), readBrowserSecret(request));
       } catch (error) {
         return showAgain(reply, error, (fault) => forgotPasswordPage({ ...state, fault }));
       }

@@ -1,7 +1,6 @@
 import type { App } from '@platform/service-kit';
 import type pg from 'pg';
 import { createAttemptLimits } from '../../base/rate-limits/attempt-limits.js';
-import { createFindOrganisationName } from '../../members/organisation/names.js';
 import { toRelyingParty } from '../passkeys/relying-party.js';
 import type { SecondFactorContext } from './context.js';
 import { passkeyLoginRoutes, secondFactorLoginRoutes } from './login.routes.js';
@@ -30,7 +29,7 @@ export function registerSecondFactor(
   const ctx = {
     ...deps,
     relyingParty: toRelyingParty(deps.config.PUBLIC_URL),
-    findName: createFindOrganisationName(deps.pool),
+    findName: (orgId: string) => app.findOrganisationName(orgId),
     // The limit of an account is counted with its authenticator app, by the day.
     limits: createAttemptLimits(deps.pool, {
       name: 'second-factor',

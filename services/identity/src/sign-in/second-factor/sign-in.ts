@@ -26,6 +26,8 @@ import { type FactorCheck, type Presented, verifyFactor } from './verify.js';
 export interface SignInState {
   readonly step: PendingSignIn['step'];
   readonly email: string;
+  /** The name of the account's organisation. */
+  readonly organisation: string;
   readonly hasTotp: boolean;
   readonly hasPasskey: boolean;
 }
@@ -76,9 +78,11 @@ export function createSignInSteps(ctx: SecondFactorContext) {
     /** Returns whose sign-in it is and what it lacks. @throws AppError 401 SIGN_IN_EXPIRED. */
     async describe(challenge: string): Promise<SignInState> {
       const found = await findPending(ctx, challenge);
+      const { step, account } = found;
       const { totp, passkeys } = await findFactors(prisma, toMemberOf(found));
       const hasPasskey = relyingParty !== undefined && passkeys.length > 0;
-      return { step: found.step, email: found.account.email, hasTotp: totp !== null, hasPasskey };
+      const organisation = await ctx.findName(account.orgId);
+      return { step, email: account.email, organisation, hasTotp: totp !== null, hasPasskey };
     },
 
     /** Asks for one of the member's passkeys. @throws AppError 401 SIGN_IN_EXPIRED; 409 NO_PASSKEY, PASSKEYS_UNAVAILABLE. */

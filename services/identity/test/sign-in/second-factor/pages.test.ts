@@ -97,6 +97,17 @@ test('AUTH-31 the page needs a session, a form of its own, and a session that wa
   expect((await browser.open(own)).status).toBe(200);
 });
 
+test('the pages of a session, and of a sign-in whose first factor was right, name the organisation', async () => {
+  const named = expect.stringContaining('<p class="organisation">Example</p>');
+  const { user, browser } = await createEnrolled();
+  for (const path of [SECURITY, `${SECURITY}/remove`, '/sign-in/confirm', '/sign-out'])
+    expect([path, (await browser.open(path)).text]).toEqual([path, named]);
+  const stranger = open();
+  expect((await stranger.open('/sign-in')).text).not.toContain('class="organisation"');
+  await stranger.signIn({ email: user.email, password });
+  expect((await stranger.open(VERIFY)).text).toEqual(named);
+});
+
 test('AUTH-31 with an app set up, the page asks for a code', async () => {
   const { user, browser, app, firstCode } = await createEnrolled();
   const page = await browser.open(`${SECURITY}/remove`);

@@ -98,6 +98,23 @@ test('AUTH-20 the sign-out page and the API end a session by cookie at once', as
   expect([...browser.cookies.keys()]).toEqual(['platform_browser']);
 });
 
+test('names the organisation of a verified domain, whether or not there is an account', async () => {
+  const { orgId } = await identity.createOrganisation('admin@named.example');
+  await identity.db.query(
+    `insert into identity_domains (org_id, domain, challenge, created_at, verified_at, verified_by) values ($1, 'named.example', '', now(), now(), 'dns')`,
+    [orgId],
+  );
+  const browser = openBrowser();
+  const csrf = fieldIn(await browser.open('/sign-in'), 'csrf');
+  const post = async (path: string, email: string) =>
+    (await browser.post(path, { csrf, returnTo: '/', email, password: 'wrong' })).text;
+  const named = '<p class="organisation">Example</p>';
+  for (const path of ['/sign-in', '/sign-in/forgot-password'])
+    for (const email of ['admin@named.example', 'nobody@named.example'])
+      expect([path, await post(path, email)]).toEqual([path, expect.stringContaining(named)]);
+  expect(await post('/sign-in', 'nobody@other.example')).not.toContain(named);
+});
+
 test('redirects a browser that is signed in, unless it has to sign in again', async () => {
   const browser = openBrowser();
   await browser.signIn(admin);
