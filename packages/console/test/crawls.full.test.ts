@@ -1,5 +1,6 @@
 import { describeWith } from '@platform/testing';
 import { copy, findBarriers, useConsole } from './console.js';
+import { waitForFocusIn } from './focus.js';
 
 describeWith('chromium', 'the screens of crawls', () => {
   const using = useConsole();
@@ -51,21 +52,41 @@ describeWith('chromium', 'the screens of crawls', () => {
     await page.getByRole('button', { name: 'Schedule a connector' }).click();
     await page.getByRole('button', { name: /Runs$/ }).click();
     await page.getByRole('option', { name: 'By a cron expression' }).click();
-    await page.getByRole('textbox', { name: 'Cron expression' }).fill('99 * * * *');
+    const cron = page.getByRole('textbox', { name: 'Cron expression' });
+    await cron.fill('99 * * * *');
     await page
       .getByText(/expected range 0-59/)
       .first()
       .waitFor();
     await page.getByRole('button', { name: 'Save schedule' }).click();
-    await page
-      .getByRole('alert')
-      .getByText(/expected range 0-59/)
-      .waitFor();
-    expect(await page.getByRole('dialog').isVisible()).toBe(true);
-    await page.getByRole('textbox', { name: 'Cron expression' }).fill('30 2 * *');
+    const field = page.locator('.field').filter({ has: cron });
+    await field.getByText(/expected range 0-59/).waitFor();
+    expect(await cron.getAttribute('aria-invalid')).toBe('true');
+    await waitForFocusIn(cron);
+    expect(await page.getByRole('alert').getByText('expected range').count()).toBe(0);
+    await cron.fill('30 2 * *');
     await page.getByRole('button', { name: 'Save schedule' }).click();
-    await page.getByRole('alert').getByText('has five fields').waitFor();
+    await field.getByText('It has five fields').waitFor();
   });
+
+  test.each([
+    ['timezone', 'is not an IANA time zone', { role: 'combobox', name: 'Time zone' }],
+    ['scheduleType', 'never fires within the next 5 years', { role: 'button', name: /Runs$/ }],
+    ['jitterMs', 'must be <= 1000', { role: 'textbox', name: 'Jitter in minutes' }],
+  ] as const)('says at the field what the platform finds wrong with %s', async (field, message, { role, name }) => {
+    using.allowFaults(/400/);
+    const page = await using.open('/crawls');
+    // The form can send none of these by itself.
+    const error = { code: 'VALIDATION_ERROR', details: `scheduleConfig.${field}: ${message}` };
+    const body = { success: false, message: 'Invalid schedule configuration', error };
+    await page.route('**/schedule', (route) => route.fulfill({ status: 400, json: body }));
+    await page.getByRole('button', { name: 'Schedule a connector' }).click();
+    await page.getByRole('button', { name: 'Save schedule' }).click();
+    const control = page.getByRole(role, { name });
+    await page.locator('.field').filter({ has: control }).getByText(new RegExp(message, 'i')).waitFor();
+    expect(await page.getByRole('alert').getByText(message).count()).toBe(0);
+    await waitForFocusIn(control);
+  }); // prettier-ignore
 
   test('pauses and resumes several at once, by keyboard', async () => {
     const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 30, timezone: 'UTC' };
@@ -82,6 +103,8 @@ describeWith('chromium', 'the screens of crawls', () => {
       .getByRole('row', { name: /Team chat/ })
       .getByText('Paused')
       .waitFor();
+    expect(await page.getByRole('button', { name: 'Run now' }).isDisabled()).toBe(true);
+    expect(await page.getByRole('button', { name: 'Pause' }).isDisabled()).toBe(true);
     await page.getByRole('button', { name: 'Resume' }).focus();
     await page.keyboard.press('Enter');
     await page

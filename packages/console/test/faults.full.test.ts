@@ -118,6 +118,25 @@ describeWith('chromium', 'a form of the console', () => {
     await page.getByRole('heading', { level: 1, name: 'SMTP server' }).waitFor();
   });
 
+  test('UI-11 asks before Back closes a dialog that the palette has opened', async () => {
+    const page = await using.open('/account/tokens');
+    await page.keyboard.press('ControlOrMeta+k');
+    await page.getByRole('searchbox', { name: 'Search or jump to' }).waitFor();
+    await page.keyboard.type('create a token');
+    await page.getByRole('menuitem', { name: 'Home' }).waitFor({ state: 'detached' });
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    const name = page.getByRole('textbox', { name: 'Name' });
+    await name.fill('Long thought about');
+    await page.goBack();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Keep editing' }).click();
+    expect(await name.inputValue()).toBe('Long thought about');
+    await page.goBack();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Discard' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(new URL(page.url()).search).toBe('');
+  });
+
   test('offers a service account only the permissions that its role can use', async () => {
     const { call } = using.platform;
     for (const [role, expected] of [
@@ -208,7 +227,11 @@ describeWith('chromium', 'what the console says', () => {
     expect(page.url()).toContain('returnTo=%2Forganisation%2Faudit');
     const faces =
       'document.fonts.ready.then((all) => [...all].map(({ family, status }) => [family, status]))';
-    expect(await page.evaluate(faces)).toEqual([['Inter', 'loaded']]);
+    expect(await page.evaluate(faces)).toEqual([
+      ['Inter Variable', 'loaded'],
+      // No code is shown.
+      ['JetBrains Mono Variable', 'unloaded'],
+    ]);
   });
 
   test('a first step stays done when what it made is removed', async () => {

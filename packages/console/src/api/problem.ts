@@ -30,9 +30,15 @@ interface ErrorBody {
 const isDetail = (value: unknown): value is Problem['details'][number] =>
   typeof value === 'object' && value !== null && 'field' in value && 'message' in value;
 
-/** identity and mail name the field of each fault, crawl writes one sentence. */
+/** Reads a fault such as `scheduleConfig.timezone: is not an IANA time zone`. */
+function readFault(text: string): Problem['details'][number] {
+  const [, field = '', message = text] = /^([\w.]+): (.+)$/s.exec(text) ?? [];
+  return { field, message };
+}
+
+/** identity and mail send a list of faults, crawl writes them into one text. */
 function readDetails(value: unknown): Problem['details'] {
-  if (typeof value === 'string') return [{ field: '', message: value }];
+  if (typeof value === 'string') return value.split(/; (?=[\w.]+: )/).map(readFault);
   return Array.isArray(value) ? value.filter(isDetail) : [];
 }
 

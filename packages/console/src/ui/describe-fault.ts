@@ -21,11 +21,11 @@ const toWords = (message: string): string =>
 const toSentence = (words: string): string =>
   `${words.charAt(0).toUpperCase()}${words.slice(1)}${/[.!?]$/.test(words) ? '' : '.'}`;
 
-/** The name of the form's field that a fault is about. The fields of `auth` are in one form with the others. */
+/** The name of the form's field that a fault is about. The fields of these objects are in one form with the others. */
 export const getFieldName = ({ field }: Fault): string =>
   field
     .replace(/^body\./, '')
-    .replace(/^auth\./, '')
+    .replace(/^(?:auth|scheduleConfig)\./, '')
     .split('.')[0] ?? '';
 
 /** Says what is wrong, for a note below a form: the field is named as its path reads. */

@@ -1,20 +1,8 @@
+import { Link } from '@tanstack/react-router';
 import type { ComponentType } from 'react';
 import { Button } from './button.tsx';
 import { PlusIcon } from './icons.tsx';
-import { useFilters } from './use-filters.ts';
-
-const PARAMETER = 'do';
-const NEW = 'new';
-
-/** Whether the main dialog of the screen is open: that stands in the address, so that other places can lead to it. */
-export function useMainDialog() {
-  const { filters, setFilter } = useFilters();
-  return {
-    isOpen: filters[PARAMETER] === NEW,
-    open: () => setFilter(PARAMETER, NEW),
-    close: () => setFilter(PARAMETER, ''),
-  };
-}
+import { MAIN_DIALOG, useMainDialog } from './main-dialog.ts';
 
 interface DialogButtonProps {
   readonly label: string;
@@ -45,3 +33,11 @@ export function EmptyButton({ label }: { label: string }) {
     </Button>
   );
 }
+
+/** The button of an empty list whose action is the main dialog of another screen. */
+export const EmptyLink = ({ to, label }: { to: string; label: string }) => (
+  <Link to={to} search={MAIN_DIALOG} className="button plain">
+    <PlusIcon />
+    {label}
+  </Link>
+);

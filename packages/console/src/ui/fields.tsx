@@ -159,6 +159,7 @@ export const SelectInput = <Value extends string>({
       <ChevronIcon />
     </AriaButton>
     <Hint>{hint}</Hint>
+    <Fault />
     <Popover className="popover">
       <ListBox className="options">
         {options.map(([key, name]) => (

@@ -1,11 +1,12 @@
 import { text } from '#text/shared';
-import { useBlocker } from '@tanstack/react-router';
+import { type ParsedLocation, useBlocker } from '@tanstack/react-router';
 import { type ReactNode, type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { Form } from 'react-aria-components';
 import { Problem } from '../api/problem.ts';
 import { Button } from './button.tsx';
 import { ConfirmLeaving, isWorthKeeping } from './confirm-leaving.tsx';
 import { describeFaultAtField, getFieldName } from './describe-fault.ts';
+import { isMainDialog } from './main-dialog.ts';
 import { ProblemNote } from './problem-note.tsx';
 
 interface GuardedFormProps {
@@ -37,6 +38,22 @@ function toFieldFaults(error: unknown, sent: Sent | undefined): Record<string, s
   return faults;
 }
 
+type Address = Pick<ParsedLocation<Record<string, string>>, 'pathname' | 'search'>;
+
+interface Step {
+  readonly action: string;
+  readonly current: Address;
+  readonly next: Address;
+}
+
+/**
+ * Whether a step takes the form away. The filters of a screen are in its address, too, and its main dialog, which closes
+ * itself by replacing the address: any other step that closes it comes from outside, such as the Back of the browser.
+ */
+const isLeaving = ({ action, current, next }: Step): boolean =>
+  current.pathname !== next.pathname ||
+  (action !== 'REPLACE' && isMainDialog(current.search) && !isMainDialog(next.search));
+
 /** Asks before another screen, or the browser, takes the place of what is typed and was not sent. */
 function useTyped(form: RefObject<HTMLFormElement | null>, error: unknown) {
   const isTyped = useRef(false);
@@ -55,12 +72,7 @@ function useTyped(form: RefObject<HTMLFormElement | null>, error: unknown) {
     if (error !== null) isSent.current = false;
   }, [error]);
   const isKept = useCallback(() => isTyped.current && !isSent.current, []);
-  // The filters and the dialogs of a screen are in its address, too.
-  const shouldBlockFn = useCallback(
-    ({ current, next }: Record<'current' | 'next', { readonly pathname: string }>) =>
-      isKept() && current.pathname !== next.pathname,
-    [isKept],
-  );
+  const shouldBlockFn = useCallback((step: Step) => isKept() && isLeaving(step), [isKept]);
   const blocker = useBlocker({ shouldBlockFn, enableBeforeUnload: isKept, withResolver: true });
   return {
     send: () => void (isSent.current = true),
@@ -84,9 +96,11 @@ export function GuardedForm({ id, isPending, error, children, footer, onSubmit }
   useEffect(() => {
     const [first] = Object.keys(faults ?? {});
     if (first === undefined) return;
-    const field = element.current?.querySelector<HTMLElement>(`[name="${CSS.escape(first)}"]`);
-    field?.closest('details')?.setAttribute('open', '');
-    field?.focus();
+    const named = element.current?.querySelector(`[name="${CSS.escape(first)}"]`);
+    named?.closest('details')?.setAttribute('open', '');
+    // The element with the name of a choice is hidden in its field, that of a number follows it.
+    const field = named?.closest('.field') ?? named?.previousElementSibling;
+    field?.querySelector<HTMLElement>(CONTROLS)?.focus();
   }, [faults]);
 
   const typed = useTyped(element, error);
@@ -125,3 +139,4 @@ export const SaveButton = ({ isPending }: { isPending: boolean }) => (
 );
 
 const NO_FAULTS = {};
+const CONTROLS = 'input:not([type=hidden], [tabindex="-1"]), textarea, button';

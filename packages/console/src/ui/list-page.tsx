@@ -1,5 +1,6 @@
 import { LOCALE, text } from '#text/shared';
 import { type ComponentProps, type ReactNode, useState } from 'react';
+import { BulkButton } from './bulk-button.tsx';
 import { Button } from './button.tsx';
 import { DataTable } from './data-table.tsx';
 import { FilterBar } from './filters.tsx';
@@ -81,14 +82,15 @@ interface BulkProps<Item> {
 const Bulk = <Item,>({ chosen, actions, onClear }: BulkProps<Item>) => (
   <div className="bulk" role="group" aria-label={text.selected(chosen.length)}>
     <span>{text.selected(chosen.length)}</span>
-    {actions.map(({ label, applies = () => true, run }) => {
-      const fitting = chosen.filter(applies);
-      return (
-        <Button key={label} isDisabled={fitting.length === 0} onPress={() => run(fitting)}>
-          {fitting.length === chosen.length ? label : text.someOf(label, fitting.length)}
-        </Button>
-      );
-    })}
+    {actions.map(({ label, applies = () => true, run }) => (
+      <BulkButton
+        key={label}
+        label={label}
+        count={chosen.length}
+        fitting={chosen.filter(applies)}
+        onPress={run}
+      />
+    ))}
     <Button kind="quiet" onPress={onClear}>
       {text.clearSelection}
     </Button>

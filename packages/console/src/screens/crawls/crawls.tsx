@@ -2,14 +2,17 @@ import { crawls as t } from '#text/crawls';
 import { text } from '#text/shared';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { BulkButton } from '../../ui/bulk-button.tsx';
 import { Button } from '../../ui/button.tsx';
 import { getConnectorName } from '../../ui/connector-name.ts';
 import { DataTable } from '../../ui/data-table.tsx';
-import { EmptyButton, useMainDialog } from '../../ui/dialog-button.tsx';
+import { EmptyButton } from '../../ui/dialog-button.tsx';
 import { FilterBar, SearchBox } from '../../ui/filters.tsx';
 import { PlusIcon } from '../../ui/icons.tsx';
+import { useMainDialog } from '../../ui/main-dialog.ts';
 import { Empty, Page } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
+import { NoMatch } from '../../ui/no-match.tsx';
 import { useFilters } from '../../ui/use-filters.ts';
 import { type Act, type Schedule, schedulesQuery, toKey, useAct } from './api.ts';
 import { createCrawlColumns, foldSchedule } from './crawl-columns.tsx';
@@ -45,7 +48,12 @@ export function Screen() {
             {schedules.length > 0 && (
               <FilterBar>
                 <SearchBox label={t.filter} />
-                {selected.size > 0 && <BulkActions connectors={[...selected]} onAct={perform} />}
+                {selected.size > 0 && (
+                  <BulkActions
+                    schedules={schedules.filter((schedule) => selected.has(toKey(schedule)))}
+                    onAct={perform}
+                  />
+                )}
               </FilterBar>
             )}
             <DataTable
@@ -62,7 +70,7 @@ export function Screen() {
                     {t.emptyAdvice}
                   </Empty>
                 ) : (
-                  <Empty title={t.noMatch}>{text.noMatchAdvice}</Empty>
+                  <NoMatch title={t.noMatch} />
                 )
               }
             />
@@ -91,17 +99,31 @@ const byNeed = (one: Schedule, other: Schedule): number =>
   Number(isFailing(other)) - Number(isFailing(one)) || getName(one).localeCompare(getName(other));
 
 interface BulkActionsProps {
-  readonly connectors: readonly string[];
+  readonly schedules: readonly Schedule[];
   onAct(act: Act, connectors: readonly string[]): void;
 }
 
-const BulkActions = ({ connectors, onAct }: BulkActionsProps) => (
+const isPaused = ({ state }: Schedule): boolean => state === 'paused';
+
+/** What can be done with several schedules, and with which of them. */
+const bulkActs: readonly (readonly [act: Act, applies: (schedule: Schedule) => boolean])[] = [
+  ['run', (schedule) => !isPaused(schedule)],
+  ['pause', (schedule) => !isPaused(schedule)],
+  ['resume', isPaused],
+  ['remove', () => true],
+];
+
+const BulkActions = ({ schedules, onAct }: BulkActionsProps) => (
   <>
-    <span className="quiet-text">{t.selected(connectors.length)}</span>
-    {(['run', 'pause', 'resume', 'remove'] as const).map((act) => (
-      <Button key={act} onPress={() => onAct(act, connectors)}>
-        {t.acts[act]}
-      </Button>
+    <span className="quiet-text">{t.selected(schedules.length)}</span>
+    {bulkActs.map(([act, applies]) => (
+      <BulkButton
+        key={act}
+        label={t.acts[act]}
+        count={schedules.length}
+        fitting={schedules.filter(applies)}
+        onPress={(fitting) => onAct(act, fitting.map(toKey))}
+      />
     ))}
   </>
 );

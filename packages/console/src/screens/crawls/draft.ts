@@ -50,6 +50,8 @@ export function toDraft(schedule: Schedule | undefined): Draft {
   };
 }
 
+export const hasFiveFields = (cron: string): boolean => cron.trim().split(/\s+/).length === 5;
+
 /** Returns the configuration as the API takes it, or undefined while a field is missing. */
 export function toConfig(draft: Draft): ScheduleConfigInput | undefined {
   const { scheduleType, timezone, missedRunPolicy, isEnabled, minute, hour } = draft;
@@ -65,7 +67,7 @@ export function toConfig(draft: Draft): ScheduleConfigInput | undefined {
     case 'monthly':
       return { ...common, scheduleType, minute, hour, dayOfMonth: draft.dayOfMonth };
     case 'custom':
-      if (draft.cronExpression.trim().split(/\s+/).length !== 5) return undefined;
+      if (!hasFiveFields(draft.cronExpression)) return undefined;
       return { ...common, scheduleType, cronExpression: draft.cronExpression.trim() };
     case 'once':
       if (draft.localTime === '') return undefined;

@@ -134,6 +134,7 @@ export function EditSchedule({ schedule, others, onClose }: EditScheduleProps) {
               />
               {isAnother && (
                 <TextInput
+                  name="displayName"
                   label={t.name}
                   hint={t.nameHint}
                   value={displayName}
@@ -152,6 +153,7 @@ export function EditSchedule({ schedule, others, onClose }: EditScheduleProps) {
         </QueryView>
       )}
       <SelectInput<Worker>
+        name="worker"
         label={t.worker}
         hint={
           worker === 'event' && !(schedule?.isWorkerSet && schedule.worker === 'event')
@@ -175,6 +177,7 @@ export function EditSchedule({ schedule, others, onClose }: EditScheduleProps) {
               </p>
             ) : (
               <SelectInput
+                name="endpointId"
                 label={t.endpoint}
                 value={chosenEndpoint}
                 options={known.map((one) => [one.endpointId, one.description || one.url])}
@@ -191,6 +194,7 @@ export function EditSchedule({ schedule, others, onClose }: EditScheduleProps) {
         <summary>{t.more}</summary>
         <div className="row">
           <NumberInput
+            name="jitterMs"
             label={t.jitter}
             hint={t.jitterHint}
             value={draft.jitterMinutes}
@@ -199,6 +203,7 @@ export function EditSchedule({ schedule, others, onClose }: EditScheduleProps) {
             onChange={(jitterMinutes) => change({ jitterMinutes })}
           />
           <SelectInput
+            name="missedRunPolicy"
             label={t.missed}
             value={draft.missedRunPolicy}
             options={[

@@ -3,7 +3,7 @@ import { scheduleEditor as t } from '#text/schedule-editor';
 import { CheckboxGroup, FieldError, Label } from 'react-aria-components';
 import { CheckboxRow, NumberInput, SelectInput, TextInput } from '../../ui/fields.tsx';
 import { CronWords } from './cron-words.tsx';
-import type { Draft } from './draft.ts';
+import { type Draft, hasFiveFields } from './draft.ts';
 
 const types = Object.entries(t.types) as [Draft['scheduleType'], string][];
 
@@ -16,6 +16,7 @@ interface RecurrenceProps {
 export const Recurrence = (props: RecurrenceProps) => (
   <>
     <SelectInput<Draft['scheduleType']>
+      name="scheduleType"
       label={t.type}
       value={props.draft.scheduleType}
       options={types}
@@ -31,6 +32,7 @@ function TypeFields({ draft, onChange }: RecurrenceProps) {
       return (
         <div className="row">
           <NumberInput
+            name="interval"
             label={t.interval}
             value={draft.interval}
             minValue={1}
@@ -53,6 +55,7 @@ function TypeFields({ draft, onChange }: RecurrenceProps) {
       return (
         <>
           <NumberInput
+            name="dayOfMonth"
             label={t.dayOfMonth}
             hint={t.dayOfMonthHint}
             value={draft.dayOfMonth}
@@ -67,9 +70,11 @@ function TypeFields({ draft, onChange }: RecurrenceProps) {
       return (
         <>
           <TextInput
+            name="cronExpression"
             label={t.cron}
             value={draft.cronExpression}
             isRequired
+            validate={(value) => (hasFiveFields(value) ? null : t.cronHint)}
             onChange={(cronExpression) => onChange({ cronExpression })}
           />
           <CronWords expression={draft.cronExpression} />
@@ -78,6 +83,7 @@ function TypeFields({ draft, onChange }: RecurrenceProps) {
     case 'once':
       return (
         <TextInput
+          name="scheduledTime"
           label={t.once}
           hint={t.onceHint}
           type="datetime-local"
@@ -93,6 +99,7 @@ function TypeFields({ draft, onChange }: RecurrenceProps) {
 
 const Minute = ({ draft, onChange }: RecurrenceProps) => (
   <NumberInput
+    name="minute"
     label={t.minute}
     value={draft.minute}
     minValue={0}
@@ -104,6 +111,7 @@ const Minute = ({ draft, onChange }: RecurrenceProps) => (
 const TimeOfDay = (props: RecurrenceProps) => (
   <div className="row">
     <NumberInput
+      name="hour"
       label={t.hour}
       value={props.draft.hour}
       minValue={0}
@@ -116,6 +124,7 @@ const TimeOfDay = (props: RecurrenceProps) => (
 
 const Weekdays = ({ draft, onChange }: RecurrenceProps) => (
   <CheckboxGroup
+    name="daysOfWeek"
     className="field"
     isRequired
     value={draft.daysOfWeek.map(String)}

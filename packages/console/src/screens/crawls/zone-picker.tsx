@@ -8,6 +8,7 @@ import {
   ListBoxItem,
   Popover,
 } from 'react-aria-components';
+import { Fault } from '../../ui/fields.tsx';
 import { ChevronIcon } from '../../ui/icons.tsx';
 
 const zones = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')].map((id) => ({
@@ -17,6 +18,7 @@ const zones = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zon
 /** A time zone by typing a part of its name. */
 export const ZonePicker = ({ value, onChange }: { value: string; onChange: (zone: string) => void }) => (
   <ComboBox
+    name="timezone"
     className="field"
     value={value}
     defaultItems={zones}
@@ -29,6 +31,7 @@ export const ZonePicker = ({ value, onChange }: { value: string; onChange: (zone
         <ChevronIcon />
       </AriaButton>
     </div>
+    <Fault />
     <Popover className="popover">
       <ListBox<{ id: string }> className="options">
         {({ id }) => <ListBoxItem textValue={id}>{id}</ListBoxItem>}

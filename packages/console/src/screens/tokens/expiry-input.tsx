@@ -8,6 +8,7 @@ export const EXPIRIES = { '30': 30, '90': 90, '365': 365, never: 'never' } as co
 /** After how long a new token expires. */
 export const ExpiryInput = ({ value, onChange }: { value: Expiry; onChange: (expiry: Expiry) => void }) => (
   <SelectInput<Expiry>
+    name="expiryDays"
     label={t.expiry}
     value={value}
     options={options}

@@ -5,8 +5,7 @@ export const scheduleEditor = createTexts({
   add: 'Schedule a connector',
   change: (connector: string) => `Schedule of ${connector}`,
   submit: 'Save schedule',
-  incomplete:
-    'Nothing was saved: choose a connector and who crawls it, and complete the times. A cron expression has five fields.',
+  incomplete: 'Nothing was saved: choose a connector and who crawls it, and complete the times.',
   saved: (connector: string) => `The schedule of ${connector} is saved.`,
   connector: 'Connector',
   another: (name: string) => `${name}: another one`,
@@ -39,7 +38,7 @@ export const scheduleEditor = createTexts({
   dayOfMonth: 'Day of the month',
   dayOfMonthHint: 'A month that lacks the day has no run.',
   cron: 'Cron expression',
-  cronHint: 'Five fields: minute, hour, day of the month, month, day of the week.',
+  cronHint: 'It has five fields: minute, hour, day of the month, month, day of the week.',
   once: 'Time',
   onceHint: 'In the time zone of this browser.',
   zone: 'Time zone',
