@@ -1,4 +1,5 @@
 import type { ListWindow } from '@platform/service-kit';
+import { validate as isUuid } from 'uuid';
 import type { InstanceKey, RunKey } from '../domain/instance-key.js';
 import type { RunState } from '../domain/run-state.js';
 import type { Prisma } from './prisma.js';
@@ -6,13 +7,22 @@ import type { Prisma } from './prisma.js';
 export interface RunFilter extends InstanceKey {
   /** Undefined matches any state. */
   readonly state: RunState | undefined;
+  /** Part of a reason or a name, or an id; undefined matches any. */
+  readonly text: string | undefined;
 }
 
-const toWhere = ({ orgId, connector, instance, state }: RunFilter) => ({
+function toTextWhere(text: string) {
+  if (isUuid(text)) return { id: text };
+  const found = { contains: text.replaceAll(/[\\%_]/g, String.raw`\$&`), mode: 'insensitive' } as const;
+  return { OR: [{ reason: found }, { requestedByName: found }, { claimedBy: found }] };
+}
+
+const toWhere = ({ orgId, connector, instance, state, text }: RunFilter) => ({
   orgId,
   connector,
   instance,
   ...(state !== undefined && { state }),
+  ...(text !== undefined && toTextWhere(text)),
 });
 
 /** Counts the runs; the history keeps only a few hundred of each instance. */

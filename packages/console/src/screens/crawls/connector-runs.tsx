@@ -1,11 +1,11 @@
 import { crawls as t } from '#text/crawls';
-import { text } from '#text/shared';
+import type { ReactNode } from 'react';
 import { crawl, unwrap } from '../../api/client.ts';
 import { readConnectorKey } from '../../ui/connector-name.ts';
-import { FilterBar } from '../../ui/filters.tsx';
+import { FilterBar, SearchBox } from '../../ui/filters.tsx';
 import { ListView, Total } from '../../ui/list-page.tsx';
-import { Empty } from '../../ui/page.tsx';
 import { SelectFilter } from '../../ui/select-filter.tsx';
+import { NoMatch } from '../../ui/no-match.tsx';
 import { useFilters } from '../../ui/use-filters.ts';
 import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
 import { runColumns } from './run-columns.tsx';
@@ -17,10 +17,11 @@ const OUTCOMES = Object.keys(t.outcomes) as (keyof typeof t.outcomes)[];
 export function useRuns(connector: string) {
   const { filters } = useFilters();
   const outcome = OUTCOMES.find((known) => known === filters['outcome']);
+  const q = filters['q']?.trim() ?? '';
   const list = useList({
-    key: ['crawls', 'runs', connector, outcome],
+    key: ['crawls', 'runs', connector, outcome, q],
     async load(cursor, signal) {
-      const query = { ...toPageQuery(cursor, PAGE_SIZE), ...(outcome && { outcome }) };
+      const query = { ...toPageQuery(cursor, PAGE_SIZE), ...(outcome && { outcome }), ...(q && { q }) };
       const params = { path: readConnectorKey(connector), query };
       return toListPage(
         await unwrap(
@@ -30,12 +31,13 @@ export function useRuns(connector: string) {
     },
     refresh: { everyMs: 5_000, getId: ({ runId }) => runId },
   });
-  return { list, outcome };
+  return { list, isFiltered: outcome !== undefined || q !== '' };
 }
 
-export const ConnectorRuns = ({ connector, runs: { list, outcome } }: ConnectorRunsProps) => (
+export const ConnectorRuns = ({ connector, runs: { list, isFiltered }, empty }: ConnectorRunsProps) => (
   <>
     <FilterBar>
+      <SearchBox label={t.runs.search} />
       <SelectFilter
         label={t.runs.columns.outcome}
         name="outcome"
@@ -49,13 +51,7 @@ export const ConnectorRuns = ({ connector, runs: { list, outcome } }: ConnectorR
       columns={runColumns}
       getId={({ runId }) => runId}
       getHref={({ runId }) => `/crawls/connectors/${connector}/runs/${runId}`}
-      empty={
-        outcome === undefined ? (
-          <Empty title={t.runs.emptyTitle}>{t.runs.emptyAdvice}</Empty>
-        ) : (
-          <Empty title={t.runs.noMatch}>{text.noMatchAdvice}</Empty>
-        )
-      }
+      empty={isFiltered ? <NoMatch title={t.runs.noMatch} /> : empty}
     />
   </>
 );
@@ -63,4 +59,6 @@ export const ConnectorRuns = ({ connector, runs: { list, outcome } }: ConnectorR
 interface ConnectorRunsProps {
   readonly connector: string;
   readonly runs: ReturnType<typeof useRuns>;
+  /** What is shown while there are no runs. */
+  readonly empty: ReactNode;
 }

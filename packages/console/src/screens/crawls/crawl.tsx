@@ -6,9 +6,10 @@ import { useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { getConnectorName } from '../../ui/connector-name.ts';
 import { CopyId } from '../../ui/copy.tsx';
+import { EmptyLink } from '../../ui/dialog-button.tsx';
 import { DetailPage } from '../../ui/detail-page.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
-import { DangerZone, Facts, Section } from '../../ui/page.tsx';
+import { DangerZone, Empty, Facts, Section } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { isOtherZone, ownZone, Time, ZonedTime } from '../../ui/time.tsx';
 import { type Schedule, schedulesQuery, toKey, useAct } from './api.ts';
@@ -33,6 +34,20 @@ export function Screen() {
   const close = () => setOpen(undefined);
   const zone = schedule?.data.scheduleConfig.timezone;
   const isPaused = schedule?.state === 'paused';
+  const run = (label: string) => (
+    <Button isDisabled={isPaused} onPress={() => act.mutate({ act: 'run', connectors: [connector] })}>
+      {label}
+    </Button>
+  );
+  const empty = schedule ? (
+    <Empty title={t.runs.emptyTitle} action={run(t.runs.runFirst)}>
+      {!isPaused && t.runs.emptyAdvice}
+    </Empty>
+  ) : (
+    <Empty title={t.runs.emptyTitle} action={<EmptyLink to="/crawls" label={t.add} />}>
+      {t.emptyAdvice}
+    </Empty>
+  );
   return (
     <DetailPage
       // A schedule outlives its connector; the runs of a connector that the platform doesn't have are refused.
@@ -42,9 +57,7 @@ export function Screen() {
       actions={
         schedule && (
           <>
-            <Button isDisabled={isPaused} onPress={() => act.mutate({ act: 'run', connectors: [connector] })}>
-              {t.acts.run}
-            </Button>
+            {run(t.acts.run)}
             <Button
               onPress={() => act.mutate({ act: isPaused ? 'resume' : 'pause', connectors: [connector] })}
             >
@@ -73,7 +86,7 @@ export function Screen() {
       </QueryView>
       <Section title={t.runs.title}>
         {isOtherZone(zone) && <p className="hint">{t.runs.zone(ownZone, zone ?? '')}</p>}
-        <ConnectorRuns connector={connector} runs={runs} />
+        <ConnectorRuns connector={connector} runs={runs} empty={empty} />
       </Section>
       {schedule && (
         <DangerZone acts={[{ label: t.acts.remove, hint: t.removeWarning, run: () => setOpen('remove') }]} />

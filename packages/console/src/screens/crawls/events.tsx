@@ -10,11 +10,13 @@ import { Copyable } from '../../ui/copy.tsx';
 import { getConnectorName, toConnectorKey } from '../../ui/connector-name.ts';
 import { ConnectorName } from '../../ui/connector.tsx';
 import type { DataColumn } from '../../ui/data-table.tsx';
+import { EmptyLink } from '../../ui/dialog-button.tsx';
 import { ModalDialog } from '../../ui/dialogs.tsx';
 import { ListPage } from '../../ui/list-page.tsx';
 import { Empty } from '../../ui/page.tsx';
 import { SelectFilter } from '../../ui/select-filter.tsx';
 import { Time } from '../../ui/time.tsx';
+import { NoMatch } from '../../ui/no-match.tsx';
 import { useFilters } from '../../ui/use-filters.ts';
 import { useList } from '../../ui/use-list.ts';
 import { connectorsQuery, useInstanceNames } from './api.ts';
@@ -77,9 +79,11 @@ export function Screen() {
       onOpen={setShown}
       empty={
         connector === undefined ? (
-          <Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>
+          <Empty title={t.emptyTitle} action={<EmptyLink to="/crawls" label={crawls.add} />}>
+            {t.emptyAdvice}
+          </Empty>
         ) : (
-          <Empty title={t.noMatch(getConnectorName(connector))}>{text.noMatchAdvice}</Empty>
+          <NoMatch title={t.noMatch(getConnectorName(connector))} />
         )
       }
     >

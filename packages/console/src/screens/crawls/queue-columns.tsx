@@ -24,7 +24,7 @@ export const queueColumns: readonly DataColumn<Queue['connectors'][number]>[] = 
     render: ({ state, reason }) => (
       <span className="stack">
         <Badge tone={stateTones[state]}>{crawls.states[state]}</Badge>
-        {reason !== null && <small title={reason}>{reason}</small>}
+        {reason !== null && <small>{reason}</small>}
       </span>
     ),
   },

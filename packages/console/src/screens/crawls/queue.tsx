@@ -1,9 +1,11 @@
+import { crawls } from '#text/crawls';
 import { queue as t } from '#text/queue';
 import { text } from '#text/shared';
 import { useQuery } from '@tanstack/react-query';
 import { crawl, unwrap } from '../../api/client.ts';
 import { toConnectorKey } from '../../ui/connector-name.ts';
 import { DataTable } from '../../ui/data-table.tsx';
+import { EmptyLink } from '../../ui/dialog-button.tsx';
 import { Empty, Figures, Page, Section } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import type { Queue } from './api.ts';
@@ -51,7 +53,11 @@ const QueueView = ({ queue }: { queue: Queue }) => (
         items={queue.connectors.toSorted(byWait)}
         getId={toConnectorKey}
         getHref={(one) => `/crawls/connectors/${toConnectorKey(one)}`}
-        empty={<Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>}
+        empty={
+          <Empty title={t.emptyTitle} action={<EmptyLink to="/crawls" label={crawls.add} />}>
+            {t.emptyAdvice}
+          </Empty>
+        }
       />
     </Section>
   </>

@@ -23,7 +23,7 @@ export function Outcome({ outcome, worker, isWorkerSet }: Pick<Run, 'outcome'> &
 export const ReasonedOutcome = (run: Parameters<typeof Outcome>[0] & Pick<Run, 'reason'>) => (
   <span className="stack">
     <Outcome {...run} />
-    {run.reason !== null && <small title={run.reason}>{run.reason}</small>}
+    {run.reason !== null && <small>{run.reason}</small>}
   </span>
 );
 

@@ -123,7 +123,18 @@ export type RunDetail = Type.Static<typeof RunDetail>;
 export const runParams = { runId: Type.String({ format: 'uuid' }) };
 
 export const RunsQuery = Type.Object(
-  { ...ListQuery.properties, outcome: Type.Optional(Outcome) },
+  {
+    ...ListQuery.properties,
+    outcome: Type.Optional(Outcome),
+    q: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 100,
+        description:
+          'Part of the reason, or of the name of who asked for the run or of the worker that claimed it, in any case; or the id of a run.',
+      }),
+    ),
+  },
   { additionalProperties: false },
 );
 export type RunsQuery = Type.Static<typeof RunsQuery>;

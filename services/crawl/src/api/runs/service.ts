@@ -174,7 +174,7 @@ export function createRunService(deps: {
 
     /** Lists the history, newest first. It outlives the schedule. */
     list(key: InstanceKey, query: RunsQuery): Promise<ListPage<RunItem>> {
-      const filter = { ...key, state: query.outcome };
+      const filter = { ...key, state: query.outcome, text: query.q?.trim() || undefined };
       return readListPage(query, {
         count: () => countRuns(prisma, filter),
         find: (window) => findRuns(prisma, filter, window),

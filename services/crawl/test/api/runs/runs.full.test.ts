@@ -91,6 +91,16 @@ describeEachBackend('runs on %s', (backend) => {
     expect((await runs.platform.call('GET', `/files_1/runs/${runId}`)).body.data.outcome).toBe('aborted');
     const { body: aborted } = await runs.platform.call('GET', '/files_1/runs?outcome=aborted');
     expect(aborted.data[0].runId).toBe(runId);
+    const search = async (q: string) => {
+      const { body: page } = await runs.platform.call(
+        'GET',
+        `/files_1/runs?${new URLSearchParams({ q }).toString()}`,
+      );
+      return page.data.map((run: { runId: string }) => run.runId) as string[];
+    };
+    expect(await search('CANCELLED by')).toEqual(aborted.data.map((run: { runId: string }) => run.runId));
+    expect(await search(runId)).toEqual([runId]);
+    expect(await search('100%_')).toEqual([]);
     expect(aborted.data.every((run: { outcome: string }) => run.outcome === 'aborted')).toBe(true);
   });
 
