@@ -7,6 +7,7 @@ export interface OpenOptions {
   readonly as?: Person;
   readonly theme?: 'light' | 'dark';
   readonly width?: number;
+  readonly timezone?: string;
 }
 
 /** An organisation of the shared platform and a browser for the tests of a file. Faults of a page fail the test that met them. */
@@ -54,13 +55,14 @@ export function useConsole(): Console {
 
   async function open(
     path: string,
-    { as = platform.admin, theme = 'light', width = 1280 }: OpenOptions = {},
+    { as = platform.admin, theme = 'light', width = 1280, timezone }: OpenOptions = {},
   ) {
     await page?.context().close();
     const context = await browser.newContext({
       viewport: { width, height: HEIGHT },
       colorScheme: theme,
       reducedMotion: 'reduce',
+      ...(timezone !== undefined && { timezoneId: timezone }),
       permissions: ['clipboard-read', 'clipboard-write'],
     });
     page = await context.newPage();

@@ -143,6 +143,20 @@ describeWith('chromium', 'the page of a run', () => {
     expect(saved.data).toMatchObject({ worker: 'pull', fullEvery: 'P7D' });
   });
 
+  test('names the zone of a schedule where the browser has another one', async () => {
+    const daily = { scheduleType: 'daily', hour: 2, minute: 30 };
+    for (const [connector, timezone] of [['db_1', 'Asia/Tokyo'], ['db_2', 'UTC']] as const) {
+      const path = `/api/v1/crawlingManager/${connector}/schedule`;
+      await using.platform.call('POST', path, { scheduleConfig: { ...daily, timezone } });
+    }
+    const page = await using.open('/crawls/connectors/db_1', { timezone: 'UTC' });
+    const next = page.locator('.facts > div').filter({ hasText: 'Next run' }).locator('dd');
+    await next.getByText(/, 2:30\sAM Asia\/Tokyo · .+, 5:30\sPM UTC$/).waitFor();
+    await page.getByText('Times are those of UTC; the schedule’s are those of Asia/Tokyo.').waitFor();
+    await page.goto(`${using.platform.url}/crawls/connectors/db_2`);
+    await next.getByText(/, 2:30:00\sAM$/).waitFor();
+  }); // prettier-ignore
+
   test('explains why a schedule did not run', async () => {
     await using.platform.call('POST', '/api/v1/crawlingManager/code_1/schedule', { scheduleConfig });
     await using.platform.call('POST', '/api/v1/crawlingManager/code_1/pause');

@@ -3,6 +3,12 @@ import { copy, findBarriers, useConsole } from './console.js';
 import { waitForDialog, waitForFocus, waitForFocusIn } from './focus.js';
 import type { Person } from './platform.js';
 
+interface CursorConfig {
+  readonly mcpServers: {
+    readonly platform: { readonly url: string; readonly headers: Readonly<Record<string, string>> };
+  };
+}
+
 describeWith('chromium', 'the screen of a member’s tokens', () => {
   const using = useConsole();
 
@@ -26,6 +32,13 @@ describeWith('chromium', 'the screen of a member’s tokens', () => {
 
     await page.getByRole('tab', { name: 'Cursor' }).click();
     await page.getByText(`${using.platform.url}/mcp`).waitFor();
+    const { mcpServers } = JSON.parse(await copy(page, 'Cursor')) as CursorConfig;
+    const response = await fetch(mcpServers.platform.url, {
+      method: 'POST',
+      headers: { ...mcpServers.platform.headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+    });
+    expect(response.status).toBe(200);
     await page.getByRole('button', { name: 'Done' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     const everything = await page.evaluate<string>(
@@ -54,6 +67,9 @@ describeWith('chromium', 'the screen of a member’s tokens', () => {
     await page.getByRole('row', { name: /first/ }).waitFor();
     await page.getByRole('searchbox').fill('nothing like it');
     await page.getByText('No token matches').waitFor();
+    await page.getByRole('button', { name: 'Clear the filters' }).click();
+    await page.getByRole('row', { name: /second/ }).waitFor();
+    expect(await page.getByRole('searchbox').inputValue()).toBe('');
   });
 
   test('rotates a token with a grace, and takes permissions and addresses from it', async () => {
@@ -78,6 +94,7 @@ describeWith('chromium', 'the screen of a member’s tokens', () => {
     await page.getByText('Muted').waitFor();
 
     await page.getByRole('button', { name: 'Rotate…' }).click();
+    await page.getByRole('dialog').getByText('List your personal access tokens').waitFor();
     await page.getByRole('dialog').getByText('pat:read').click();
     await page.getByLabel('Allowed addresses').fill('203.0.113.0/24');
     await page.getByRole('button', { name: 'Create the new token' }).click();

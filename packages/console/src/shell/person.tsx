@@ -42,8 +42,8 @@ export function Person() {
           {toInitials(me.fullName)}
         </span>
         <span className="name">
-          <span>{me.fullName}</span>
-          <small>{me.email}</small>
+          <span title={me.fullName}>{me.fullName}</span>
+          <small title={me.email}>{me.email}</small>
         </span>
       </AriaButton>
       <Popover className="popover" placement="top start">

@@ -76,7 +76,7 @@ function Rows<Item extends object>({
   const toggle = useToggle(selection, getId);
   const isPhone = useIsPhone();
   return (
-    <table aria-label={label} className="table">
+    <table aria-label={label} className="table" onPointerOver={nameWhatIsCut}>
       <thead>
         <tr>
           {selection && (
@@ -113,6 +113,18 @@ function Rows<Item extends object>({
       </tbody>
     </table>
   );
+}
+
+/** Gives what is cut under the pointer a tooltip with all of it. */
+function nameWhatIsCut({ target }: { readonly target: EventTarget }): void {
+  for (let at = target instanceof HTMLElement ? target : null; at?.closest('td'); at = at.parentElement) {
+    if (at.title !== '' && at.dataset['cut'] === undefined) return;
+    if (at.scrollWidth > at.clientWidth && at.clientWidth > 0) {
+      at.dataset['cut'] = '';
+      at.title = at.textContent;
+      return;
+    }
+  }
 }
 
 const isPartial = (ids: readonly string[], keys: ReadonlySet<string>): boolean =>

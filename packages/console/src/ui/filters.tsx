@@ -22,9 +22,19 @@ export function SearchBox({ label, name = 'q' }: { label: string; name?: string 
   const { filters, setFilter } = useFilters();
   const current = filters[name] ?? '';
   const [value, setValue] = useState(current);
+  const [sent, setSent] = useState(current);
+  const [seen, setSeen] = useState(current);
+  if (seen !== current) {
+    setSeen(current);
+    // It was changed elsewhere, such as by a link or a button that clears the filters.
+    if (current !== sent) setValue(current);
+  }
   useEffect(() => {
     if (value === current) return undefined;
-    const timer = setTimeout(() => setFilter(name, value), PAUSE_MS);
+    const timer = setTimeout(() => {
+      setSent(value);
+      setFilter(name, value);
+    }, PAUSE_MS);
     return () => clearTimeout(timer);
   });
   return (

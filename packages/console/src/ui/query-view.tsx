@@ -51,3 +51,10 @@ export const Loading = () => (
     </div>
   </div>
 );
+
+/** A line without content, in the place of one that is being loaded. */
+export const LoadingLine = () => (
+  <span className="skeleton line" role="status">
+    <span className="unseen">{text.loading}</span>
+  </span>
+);

@@ -13,3 +13,9 @@ export function ScopeWords({ scopes }: { scopes: readonly string[] }) {
     </ul>
   );
 }
+
+/** The same in one line, for a row of a list. */
+export function ScopeLine({ scopes }: { scopes: readonly string[] }) {
+  const words = scopes.map(useScopeWords());
+  return <span title={words.join('\n')}>{words.join(' · ')}</span>;
+}

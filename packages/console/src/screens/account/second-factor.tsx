@@ -1,9 +1,9 @@
 import { account } from '#text/account';
-import { text } from '#text/shared';
 import type { IdentitySchemas } from '@platform/clients/types';
 import { useQuery } from '@tanstack/react-query';
 import { identity, unwrap } from '../../api/client.ts';
 import { Setting } from '../../ui/page.tsx';
+import { LoadingLine } from '../../ui/query-view.tsx';
 import { Time } from '../../ui/time.tsx';
 
 const t = account.secondFactor;
@@ -28,7 +28,7 @@ export function SecondFactor() {
         </a>
       }
     >
-      {data ? <Summary state={data} /> : error ? t.unknown : text.loading}
+      {data ? <Summary state={data} /> : error ? t.unknown : <LoadingLine />}
     </Setting>
   );
 }

@@ -10,6 +10,7 @@ import { lazyPart } from '../../ui/lazy-part.tsx';
 import { ListPage } from '../../ui/list-page.tsx';
 import { Empty } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
+import { NoMatch } from '../../ui/no-match.tsx';
 import { useFilters } from '../../ui/use-filters.ts';
 import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
 import { type Application, getAccess } from './shape.ts';
@@ -79,7 +80,7 @@ export function Screen() {
             {t.emptyAdvice}
           </Empty>
         ) : (
-          <Empty title={t.noMatch}>{text.noMatchAdvice}</Empty>
+          <NoMatch title={t.noMatch} />
         )
       }
     >

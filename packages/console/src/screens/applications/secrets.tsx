@@ -48,7 +48,14 @@ export function Secrets({ application }: { application: Application }) {
         columns={[...columns, menu]}
         items={secrets}
         getId={({ id }) => id}
-        empty={<Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>}
+        empty={
+          <Empty
+            title={t.emptyTitle}
+            action={<Button onPress={() => setDialog('create')}>{t.addFirst}</Button>}
+          >
+            {t.emptyAdvice}
+          </Empty>
+        }
       />
       <p className="hint">{t.intro}</p>
       {dialog === 'create' && <CreateSecret clientId={clientId} onClose={close} />}

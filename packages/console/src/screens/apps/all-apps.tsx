@@ -8,26 +8,41 @@ import { ListPage } from '../../ui/list-page.tsx';
 import { Empty } from '../../ui/page.tsx';
 import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
 import type { OwnedApp } from './api.ts';
-import { clientColumn, createUseColumns } from './app-columns.tsx';
+import { clientColumn, createUseColumns, foldApp } from './app-columns.tsx';
 
 const EndApp = lazyPart(async () => (await import('./end-app.tsx')).EndApp);
 
 const ownerColumn: DataColumn<OwnedApp> = {
   id: 'owner',
   isFreeText: true,
+  isSecondary: true,
   label: t.columns.owner,
   render: ({ owner }) => (
     <span className="stack">
-      {owner.fullName}
+      <span>{owner.fullName}</span>
       <small>{owner.email}</small>
     </span>
   ),
 };
 
+const foldOwned = (app: OwnedApp) => (
+  <>
+    <span>{app.owner.fullName}</span>
+    {foldApp(app)}
+  </>
+);
+
+const createColumns = (onEnd: (app: OwnedApp) => void): readonly DataColumn<OwnedApp>[] => [
+  clientColumn,
+  ownerColumn,
+  // The owner takes the room of the end.
+  ...createUseColumns<OwnedApp>(onEnd).map((column) => ({ ...column, isWide: column.id === 'until' })),
+];
+
 /** The applications that act for anybody in the organisation. */
 export function Screen() {
   const [ending, setEnding] = useState<OwnedApp>();
-  const columns = useMemo(() => [clientColumn, ownerColumn, ...createUseColumns<OwnedApp>(setEnding)], []);
+  const columns = useMemo(() => createColumns(setEnding), []);
   const list = useList({
     key: ['apps', 'all'],
     load: async (cursor, signal) =>
@@ -44,6 +59,7 @@ export function Screen() {
       list={list}
       columns={columns}
       getId={({ id }) => id}
+      folded={foldOwned}
       empty={<Empty title={t.allEmptyTitle}>{t.allEmptyAdvice}</Empty>}
     >
       {ending && <EndApp app={ending} owner={ending.owner.fullName} onClose={() => setEnding(undefined)} />}

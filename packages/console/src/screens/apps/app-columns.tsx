@@ -1,7 +1,7 @@
 import { apps as t } from '#text/apps';
 import type { DataColumn } from '../../ui/data-table.tsx';
 import { createMenuColumn } from '../../ui/menu.tsx';
-import { ScopeWords } from '../../ui/scope-words.tsx';
+import { ScopeLine } from '../../ui/scope-words.tsx';
 import { Time } from '../../ui/time.tsx';
 import type { ConnectedApp } from './api.ts';
 
@@ -30,13 +30,23 @@ export const clientColumn: DataColumn<ConnectedApp> = {
   ),
 };
 
+/** What a phone says of an application below its name. */
+export const foldApp = (app: ConnectedApp) => (
+  <>
+    <ScopeLine scopes={app.scopes} />
+    <LastUse {...app} />
+  </>
+);
+
 export const createUseColumns = <Item extends ConnectedApp>(
   onEnd: (app: Item) => void,
 ): readonly DataColumn<Item>[] => [
   {
     id: 'may',
     label: t.columns.may,
-    render: ({ scopes }) => <ScopeWords scopes={scopes} />,
+    isFreeText: true,
+    isSecondary: true,
+    render: ({ scopes }) => <ScopeLine scopes={scopes} />,
   },
   { id: 'lastUsed', label: t.columns.lastUsed, isSecondary: true, render: (app) => <LastUse {...app} /> },
   {

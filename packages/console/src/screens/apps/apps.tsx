@@ -8,7 +8,7 @@ import { lazyPart } from '../../ui/lazy-part.tsx';
 import { Empty, Page } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import type { ConnectedApp } from './api.ts';
-import { clientColumn, createUseColumns } from './app-columns.tsx';
+import { clientColumn, createUseColumns, foldApp } from './app-columns.tsx';
 
 const EndApp = lazyPart(async () => (await import('./end-app.tsx')).EndApp);
 
@@ -28,6 +28,7 @@ export function Screen() {
             columns={[clientColumn, ...createUseColumns(setEnding)]}
             items={found}
             getId={({ id }) => id}
+            folded={foldApp}
             empty={<Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>}
           />
         )}

@@ -22,7 +22,7 @@ const Name = ({ id, names, onPress }: NameProps) => {
   const name = nameOf(id, names);
   return (
     // A list has hundreds of these: a button of the library would take a noticeable time for all of them.
-    <button type="button" className="button link" title={name} onClick={() => onPress(id)}>
+    <button type="button" className="button link" onClick={() => onPress(id)}>
       {name}
       {found && found.kind !== 'member' && (
         <small> {t.kinds[found.kind as keyof typeof t.kinds] ?? found.kind}</small>
@@ -76,10 +76,7 @@ export const createAuditColumns = (
     isFreeText: true,
     label: t.columns.what,
     isWide: true,
-    render: ({ entry }) => {
-      const changes = describeChanges(entry);
-      return <span title={changes}>{changes}</span>;
-    },
+    render: ({ entry }) => describeChanges(entry),
   },
   {
     id: 'actor',

@@ -6,7 +6,7 @@ import { SearchBox } from '../../ui/filters.tsx';
 import { SelectFilter } from '../../ui/select-filter.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 import { ListPage } from '../../ui/list-page.tsx';
-import { Empty } from '../../ui/page.tsx';
+import { NoMatch } from '../../ui/no-match.tsx';
 import { useFilters } from '../../ui/use-filters.ts';
 import { useList } from '../../ui/use-list.ts';
 import { type AuditName, loadAuditPage, toSearch } from './api.ts';
@@ -58,7 +58,7 @@ export function Screen() {
       getId={({ entry }) => entry.id}
       folded={foldEntry}
       onOpen={setOpened}
-      empty={<Empty title={t.noMatch}>{text.noMatchAdvice}</Empty>}
+      empty={<NoMatch title={t.noMatch} />}
     >
       {opened && <EntryDialog item={opened} onClose={() => setOpened(undefined)} />}
     </ListPage>

@@ -10,6 +10,7 @@ import { lazyPart } from '../../ui/lazy-part.tsx';
 import { ListPage } from '../../ui/list-page.tsx';
 import { Empty } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
+import { NoMatch } from '../../ui/no-match.tsx';
 import { useFilters } from '../../ui/use-filters.ts';
 import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
 import type { MailRecord } from './api.ts';
@@ -56,7 +57,7 @@ const columns: readonly DataColumn<MailRecord>[] = [
     render: ({ state, failure }) => (
       <span className="stack">
         <MailState state={state} />
-        {failure && <small title={failure.message}>{failure.message}</small>}
+        {failure && <small>{failure.message}</small>}
       </span>
     ),
   },
@@ -117,13 +118,7 @@ export function Screen() {
       folded={foldMail}
       bulk={bulkActions(setBulk)}
       getHref={({ id }) => `/mails/${id}`}
-      empty={
-        isFiltered ? (
-          <Empty title={t.noMatch}>{text.noMatchAdvice}</Empty>
-        ) : (
-          <Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>
-        )
-      }
+      empty={isFiltered ? <NoMatch title={t.noMatch} /> : <Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>}
     >
       {bulk && <ResendMails mails={bulk} onClose={() => setBulk(undefined)} />}
     </ListPage>

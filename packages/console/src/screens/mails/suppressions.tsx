@@ -15,6 +15,7 @@ import { Empty } from '../../ui/page.tsx';
 import { reportProblem } from '../../ui/reported-problem.tsx';
 import { saveFile } from '../../ui/save-file.ts';
 import { Time } from '../../ui/time.tsx';
+import { NoMatch } from '../../ui/no-match.tsx';
 import { useFilters } from '../../ui/use-filters.ts';
 import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
 import type { Suppression } from './api.ts';
@@ -86,7 +87,7 @@ export function Screen() {
             {t.emptyAdvice}
           </Empty>
         ) : (
-          <Empty title={t.noMatch}>{text.noMatchAdvice}</Empty>
+          <NoMatch title={t.noMatch} />
         )
       }
     >

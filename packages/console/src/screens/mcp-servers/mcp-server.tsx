@@ -47,7 +47,14 @@ export function Screen() {
       <ServerTest key={server?.url} serverId={serverId} />
       <Tools serverId={serverId} />
       {server && (
-        <DangerZone acts={[{ label: t.remove, hint: t.removeWarning, run: () => setDialog('remove') }]} />
+        <DangerZone
+          acts={[
+            ...(server.isEnabled
+              ? [{ label: t.disable, hint: t.disableWarning, run: () => setDialog('switch') }]
+              : []),
+            { label: t.remove, hint: t.removeWarning, run: () => setDialog('remove') },
+          ]}
+        />
       )}
       {server && dialog === 'edit' && <EditServer server={server} onClose={close} />}
       {server && dialog === 'switch' && <SwitchServer server={server} onClose={close} />}
@@ -65,7 +72,7 @@ export function Screen() {
 const Actions = ({ server, onOpen }: { server: Server; onOpen: (dialog: Dialog) => void }) => (
   <>
     <Button onPress={() => onOpen('edit')}>{t.edit}</Button>
-    <Button onPress={() => onOpen('switch')}>{server.isEnabled ? t.disable : t.enable}</Button>
+    {!server.isEnabled && <Button onPress={() => onOpen('switch')}>{t.enable}</Button>}
   </>
 );
 

@@ -13,6 +13,7 @@ import { lazyPart } from '../../ui/lazy-part.tsx';
 import { ListPage } from '../../ui/list-page.tsx';
 import { Empty } from '../../ui/page.tsx';
 import { SelectFilter } from '../../ui/select-filter.tsx';
+import { NoMatch } from '../../ui/no-match.tsx';
 import { useFilters } from '../../ui/use-filters.ts';
 import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
 import { createTokenColumns, foldToken } from '../tokens/token-columns.tsx';
@@ -114,11 +115,7 @@ export function Screen() {
       folded={foldOwned}
       {...(state === 'active' && { bulk: [{ label: tokens.revoke, run: setBulk }] })}
       empty={
-        isFiltered ? (
-          <Empty title={tokens.noMatch}>{text.noMatchAdvice}</Empty>
-        ) : (
-          <Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>
-        )
+        isFiltered ? <NoMatch title={tokens.noMatch} /> : <Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>
       }
     >
       {bulk && <RevokeTokens tokens={bulk} onClose={() => setBulk(undefined)} />}

@@ -12,6 +12,7 @@ import { FilterToggle, SearchBox } from '../../ui/filters.tsx';
 import { ListPage } from '../../ui/list-page.tsx';
 import { createMenuColumn } from '../../ui/menu.tsx';
 import { Empty } from '../../ui/page.tsx';
+import { NoMatch } from '../../ui/no-match.tsx';
 import { useFilters } from '../../ui/use-filters.ts';
 import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
 import type { Member } from './api.ts';
@@ -180,13 +181,7 @@ export function Screen() {
       columns={columns}
       getId={({ id }) => id}
       folded={foldMember}
-      empty={
-        show === 'all' && q === '' ? (
-          <Empty title={t.emptyTitle} />
-        ) : (
-          <Empty title={t.noMatch}>{text.noMatchAdvice}</Empty>
-        )
-      }
+      empty={show === 'all' && q === '' ? <Empty title={t.emptyTitle} /> : <NoMatch title={t.noMatch} />}
     >
       {bulk?.kind === 'repeat' && <RepeatInvitations members={bulk.members} onClose={closeBulk} />}
       {bulk?.kind === 'cancel' && <CancelInvitations members={bulk.members} onClose={closeBulk} />}

@@ -50,7 +50,14 @@ export function AccountTokens({ account }: { account: ServiceAccount }) {
             items={tokens}
             getId={({ id }) => id}
             folded={(token: TokenDetails) => foldToken(token)}
-            empty={<Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>}
+            empty={
+              <Empty
+                title={t.emptyTitle}
+                action={<Button onPress={() => setDialog('create')}>{t.createFirst}</Button>}
+              >
+                {t.emptyAdvice}
+              </Empty>
+            }
           />
         )}
       </QueryView>

@@ -9,6 +9,7 @@ import { lazyPart } from '../../ui/lazy-part.tsx';
 import { ListPage } from '../../ui/list-page.tsx';
 import { Empty } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
+import { NoMatch } from '../../ui/no-match.tsx';
 import { useFilters } from '../../ui/use-filters.ts';
 import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
 import type { ServiceAccount } from './api.ts';
@@ -69,7 +70,7 @@ export function Screen() {
             {t.emptyAdvice}
           </Empty>
         ) : (
-          <Empty title={t.noMatch}>{text.noMatchAdvice}</Empty>
+          <NoMatch title={t.noMatch} />
         )
       }
     >

@@ -2,11 +2,13 @@ import { token as t } from '#text/token';
 import { tokens } from '#text/tokens';
 import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
-import { CheckboxRow, ChoiceGroup, SelectInput, TextInput } from '../../ui/fields.tsx';
+import { useScopeWords } from '../../api/scopes.ts';
+import { ChoiceGroup, SelectInput, TextInput } from '../../ui/fields.tsx';
 import { readText } from '../../ui/read-form.ts';
 import { SecretDialog } from '../../ui/secret-dialog.tsx';
 import type { TokenDetails } from './api.ts';
 import { readRanges } from './ranges.ts';
+import { ScopeRow } from './scope-picker.tsx';
 import { ShownToken } from './shown-token.tsx';
 
 type Grace = keyof typeof t.graces;
@@ -22,6 +24,7 @@ interface RotateTokenProps {
  * exchanged.
  */
 export function RotateToken({ token, onClose }: RotateTokenProps) {
+  const describe = useScopeWords();
   const [grace, setGrace] = useState<Grace>('86400');
   const [scopes, setScopes] = useState<readonly string[]>(token.scopes);
   return (
@@ -58,9 +61,7 @@ export function RotateToken({ token, onClose }: RotateTokenProps) {
       >
         <div className="scopes">
           {token.scopes.map((scope) => (
-            <CheckboxRow key={scope} value={scope}>
-              <code>{scope}</code>
-            </CheckboxRow>
+            <ScopeRow key={scope} name={scope} description={describe(scope)} />
           ))}
         </div>
       </ChoiceGroup>

@@ -27,7 +27,28 @@ export const ScopePicker = ({ groups, chosen, onChange }: ScopePickerProps) => (
   </ChoiceGroup>
 );
 
-/** The boxes of a group of check boxes: what a permission allows first, then its name. */
+interface ScopeRowProps {
+  readonly name: string;
+  readonly description: string;
+  readonly adminOnly?: boolean;
+}
+
+/** What a permission allows first, then its name. */
+export const ScopeRow = ({ name, description, adminOnly = false }: ScopeRowProps) => (
+  <CheckboxRow
+    value={name}
+    hint={
+      <>
+        {adminOnly && `${t.adminOnly} · `}
+        <code>{name}</code>
+      </>
+    }
+  >
+    {description || name}
+  </CheckboxRow>
+);
+
+/** The boxes of a group of check boxes. */
 export const ScopeGroups = ({ groups, chosen }: Pick<ScopePickerProps, 'groups' | 'chosen'>) => (
   <div className="scopes">
     {groups.map((group) => (
@@ -36,19 +57,8 @@ export const ScopeGroups = ({ groups, chosen }: Pick<ScopePickerProps, 'groups' 
           {group.category}
           <span>{countChosen([group], chosen)}</span>
         </h3>
-        {group.scopes.map(({ name, description, adminOnly }) => (
-          <CheckboxRow
-            key={name}
-            value={name}
-            hint={
-              <>
-                {adminOnly && `${t.adminOnly} · `}
-                <code>{name}</code>
-              </>
-            }
-          >
-            {description || name}
-          </CheckboxRow>
+        {group.scopes.map((scope) => (
+          <ScopeRow key={scope.name} {...scope} />
         ))}
       </div>
     ))}

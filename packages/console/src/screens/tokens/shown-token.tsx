@@ -22,13 +22,13 @@ export function ShownToken({ token, onClose }: { token: { accessToken: string };
             </Tab>
           ))}
         </TabList>
-        {snippets.map(({ name, code }) => (
+        {snippets.map(({ name, code, hint }) => (
           <TabPanel key={name} id={name}>
             <Copyable value={code} label={name} />
+            <p className="hint">{hint}</p>
           </TabPanel>
         ))}
       </Tabs>
-      <p className="hint">{t.variable}</p>
       <DoneButton onPress={onClose} />
     </>
   );

@@ -1,6 +1,12 @@
+import { tokens } from '#text/tokens';
+
+const t = tokens.shown;
+
 interface Snippet {
   readonly name: string;
   readonly code: string;
+  /** Where the lines go, and where they leave the token. */
+  readonly hint: string;
 }
 
 const HEADER = "'Authorization: Bearer ${PLATFORM_TOKEN}'";
@@ -14,10 +20,9 @@ const toVsCode = (url: string): string =>
     },
   });
 
-const toCursor = (url: string): string =>
-  toJson({
-    mcpServers: { platform: { url, headers: { Authorization: 'Bearer ${env:PLATFORM_TOKEN}' } } },
-  });
+/** With the token in it: Cursor is started by the desktop, which knows no variable of a shell. */
+const toCursor = (url: string, token: string): string =>
+  toJson({ mcpServers: { platform: { url, headers: { Authorization: `Bearer ${token}` } } } });
 
 const toCurl = (): string =>
   [
@@ -29,19 +34,21 @@ const toCurl = (): string =>
 const withToken = (token: string, command: string): string => `export PLATFORM_TOKEN='${token}'\n${command}`;
 
 /**
- * The configuration of the tool endpoint for each client. Files hold no token: the clients ask for it, or read the
- * variable. The first call with curl says what the token may do.
+ * What sets the tool endpoint up in each client, and works when it is pasted as it is: commands set the variable that the
+ * client reads, VS Code asks for the token. The first call with curl says what the token may do.
  */
 export const createSnippets = (url: string, token: string): readonly Snippet[] => [
   {
     name: 'Claude Code',
     code: withToken(token, `claude mcp add --transport http platform ${url} --header ${HEADER}`),
+    hint: t.variable,
   },
   {
     name: 'Codex',
     code: withToken(token, `codex mcp add platform --url ${url} --bearer-token-env-var PLATFORM_TOKEN`),
+    hint: t.variable,
   },
-  { name: 'VS Code', code: toVsCode(url) },
-  { name: 'Cursor', code: toCursor(url) },
-  { name: 'curl', code: withToken(token, toCurl()) },
+  { name: 'VS Code', code: toVsCode(url), hint: t.vsCode },
+  { name: 'Cursor', code: toCursor(url, token), hint: t.cursor },
+  { name: 'curl', code: withToken(token, toCurl()), hint: t.variable },
 ];

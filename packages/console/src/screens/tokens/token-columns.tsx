@@ -46,6 +46,7 @@ export const createTokenColumns = <Item extends ColumnToken>(
   {
     id: 'scopes',
     label: t.columns.scopes,
+    isFreeText: true,
     isWide: true,
     render: ({ scopes }) => <Tags values={scopes} />,
   },

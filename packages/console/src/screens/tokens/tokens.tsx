@@ -9,6 +9,7 @@ import { lazyPart } from '../../ui/lazy-part.tsx';
 import { ListPage } from '../../ui/list-page.tsx';
 import { Empty } from '../../ui/page.tsx';
 import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
+import { NoMatch } from '../../ui/no-match.tsx';
 import { useFilters } from '../../ui/use-filters.ts';
 import type { TokenDetails } from './api.ts';
 import { createTokenColumns, foldToken } from './token-columns.tsx';
@@ -62,7 +63,7 @@ export function Screen() {
       getHref={({ id }) => `/account/tokens/${id}`}
       empty={
         isFiltered ? (
-          <Empty title={t.noMatch}>{text.noMatchAdvice}</Empty>
+          <NoMatch title={t.noMatch} />
         ) : (
           <Empty title={t.emptyTitle} action={<EmptyButton label={t.createFirst} />}>
             {t.emptyAdvice}

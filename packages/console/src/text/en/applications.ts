@@ -89,6 +89,7 @@ export const applications = createTexts({
     revoked: 'The secret is revoked.',
     name: (day: string) => `the secret of ${day}`,
     emptyTitle: 'It has no secret',
-    emptyAdvice: 'Without one it gets no tokens. Add one.',
+    emptyAdvice: 'Without one it gets no tokens.',
+    addFirst: 'Add a secret',
   },
 });

@@ -87,10 +87,12 @@ export const crawls = createTexts({
   id: 'Id of the connector',
   runs: {
     title: 'Runs',
+    runFirst: 'Run it now',
     noMatch: 'No run matches',
+    search: 'Search by reason, person, worker or id',
     zone: (shown: string, own: string) => `Times are those of ${shown}; the schedule’s are those of ${own}.`,
     emptyTitle: 'It has not run yet',
-    emptyAdvice: 'Its first run is at the next time of its schedule, or now: press “Run now”.',
+    emptyAdvice: 'Its first run is at the next time of its schedule, or now.',
     columns: {
       scheduledFor: 'Scheduled for',
       outcome: 'Outcome',

@@ -41,5 +41,6 @@ export const serviceAccounts = createTexts({
     roleLimit: 'Crawls and what only administrators may do are left out: the account is a member.',
     emptyTitle: 'It has no tokens',
     emptyAdvice: 'Create one for each place where it runs.',
+    createFirst: 'Create its first token',
   },
 });

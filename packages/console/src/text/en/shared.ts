@@ -21,6 +21,7 @@ export const text = createTexts({
   tryAgain: 'Try again',
   clearFilter: (filter: string) => `${filter}: clear the filter`,
   noMatchAdvice: 'Change the filter, or clear it.',
+  clearFilters: 'Clear the filters',
   never: 'Never',
   none: 'None',
   all: 'All',

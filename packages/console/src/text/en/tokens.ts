@@ -48,8 +48,9 @@ export const tokens = createTexts({
     warning: 'Copy it now. It is shown this once, and cannot be shown again.',
     value: 'Token',
     use: 'Use it with',
-    variable:
-      'The commands put the token in the variable PLATFORM_TOKEN, which the client reads; its files hold no token.',
+    variable: 'The first line puts the token in the variable PLATFORM_TOKEN, which the second one reads.',
+    vsCode: 'For .vscode/mcp.json. VS Code asks for the token when it first connects, and keeps it.',
+    cursor: 'For ~/.cursor/mcp.json. The file then holds the token: keep it out of repositories.',
   },
   revoke: 'Revoke…',
   revokeTitle: (name: string) => `Revoke “${name}”?`,
