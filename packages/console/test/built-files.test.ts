@@ -4,11 +4,11 @@ import { join } from 'node:path';
 const DIST = join(import.meta.dirname, '../dist');
 const ASSETS = join(DIST, 'assets');
 /** UI-5 */
-const FIRST_LOAD_MAX_BYTES = 170_000;
+const FIRST_LOAD_MAX_BYTES = 180_000;
 
 const html = readFileSync(join(DIST, 'index.html'), 'utf8');
 const files = readdirSync(ASSETS);
-const getSize = (name: string): number => statSync(join(ASSETS, `${name}.br`)).size;
+const getSize = (name: string): number => statSync(join(ASSETS, `${name}.gz`)).size;
 
 test('the page has no inline script or style, and refers to no other host', () => {
   expect(html).not.toMatch(/<style|<script(?![^>]*src=)|style="|https?:\/\//);
@@ -41,7 +41,7 @@ test('every screen is measured', () => {
 });
 
 test.each(screens)(
-  `the first load of the screen %s is at most ${FIRST_LOAD_MAX_BYTES} bytes in brotli`,
+  `the first load of the screen %s is at most ${FIRST_LOAD_MAX_BYTES} bytes in gzip`,
   (screen) => {
     const named = [...html.matchAll(/\/assets\/([\w.-]+)/g)].map(([, name = '']) => name);
     // The name of a chunk ends in a hash of eight characters. The chunk of a screen's texts may be called the same.

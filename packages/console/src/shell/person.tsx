@@ -1,17 +1,10 @@
 import { text } from '#text/shared';
 import { useMutation } from '@tanstack/react-query';
-import {
-  Button as AriaButton,
-  Header,
-  Menu,
-  MenuItem,
-  MenuSection,
-  MenuTrigger,
-  Popover,
-} from 'react-aria-components';
+import { useNavigate } from '@tanstack/react-router';
 import { identity } from '../api/client.ts';
 import { useMe } from '../api/me.ts';
 import { Problem } from '../api/problem.ts';
+import { MenuButton } from '../ui/menu-button.tsx';
 import { reportProblem } from '../ui/reported-problem.tsx';
 
 const toInitials = (name: string): string =>
@@ -25,6 +18,7 @@ const toInitials = (name: string): string =>
 /** Shows who is signed in, with a menu to sign out. */
 export function Person() {
   const me = useMe();
+  const navigate = useNavigate();
   const signOut = useMutation({
     mutationFn: () => identity.POST('/api/v1/auth/logout'),
     onSuccess: () => location.assign('/sign-in'),
@@ -35,29 +29,28 @@ export function Person() {
     },
   });
   return (
-    <MenuTrigger>
-      <AriaButton className="person">
-        <span className="unseen">{text.signedInAs} </span>
-        <span className="initials" aria-hidden="true">
-          {toInitials(me.fullName)}
-        </span>
-        <span className="name">
-          <span title={me.fullName}>{me.fullName}</span>
-          <small title={me.email}>{me.email}</small>
-        </span>
-      </AriaButton>
-      <Popover className="popover" placement="top start">
-        <Menu className="options">
-          <MenuSection>
-            <Header>
-              {me.email}
-              <small>{text.roles[me.role as keyof typeof text.roles]}</small>
-            </Header>
-            <MenuItem href="/account">{text.screens.account}</MenuItem>
-            <MenuItem onAction={() => signOut.mutate()}>{text.signOut}</MenuItem>
-          </MenuSection>
-        </Menu>
-      </Popover>
-    </MenuTrigger>
+    <MenuButton
+      className="person"
+      placement="top start"
+      header={
+        <>
+          {me.email}
+          <small>{text.roles[me.role as keyof typeof text.roles]}</small>
+        </>
+      }
+      actions={[
+        { label: text.screens.account, run: () => void navigate({ to: '/account' }) },
+        { label: text.signOut, run: () => signOut.mutate() },
+      ]}
+    >
+      <span className="unseen">{text.signedInAs} </span>
+      <span className="initials" aria-hidden="true">
+        {toInitials(me.fullName)}
+      </span>
+      <span className="name">
+        <span title={me.fullName}>{me.fullName}</span>
+        <small title={me.email}>{me.email}</small>
+      </span>
+    </MenuButton>
   );
 }

@@ -1,35 +1,10 @@
 import { text } from '#text/shared';
-import { Button as AriaButton, Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
 import type { DataColumn } from './data-table.tsx';
 import { MoreIcon } from './icons.tsx';
+import { MenuButton } from './menu-button.tsx';
+import type { MenuAction } from './open-menu.tsx';
 
-export interface MenuAction {
-  readonly label: string;
-  readonly isDangerous?: boolean;
-  run(): void;
-}
-
-/** A menu of what can be done with one row. */
-const RowMenu = ({ label, actions }: { label: string; actions: readonly MenuAction[] }) => (
-  <MenuTrigger>
-    <AriaButton className="button quiet square" aria-label={label}>
-      <MoreIcon />
-    </AriaButton>
-    <Popover className="popover" placement="bottom end">
-      <Menu className="options">
-        {actions.map((action) => (
-          <MenuItem
-            key={action.label}
-            className={action.isDangerous ? 'react-aria-MenuItem danger' : 'react-aria-MenuItem'}
-            onAction={() => action.run()}
-          >
-            {action.label}
-          </MenuItem>
-        ))}
-      </Menu>
-    </Popover>
-  </MenuTrigger>
-);
+export type { MenuAction } from './open-menu.tsx';
 
 interface MenuColumnOptions<Item> {
   getName(item: Item): string;
@@ -47,6 +22,17 @@ export const createMenuColumn = <Item,>({
   isUnlabelled: true,
   render(item) {
     const actions = listActions(item);
-    return actions.length > 0 && <RowMenu label={text.actionsFor(getName(item))} actions={actions} />;
+    return (
+      actions.length > 0 && (
+        <MenuButton
+          className="button quiet square"
+          label={text.actionsFor(getName(item))}
+          placement="bottom end"
+          actions={actions}
+        >
+          <MoreIcon />
+        </MenuButton>
+      )
+    );
   },
 });

@@ -1,9 +1,8 @@
 import { audit } from '#text/audit';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
 import { announce } from '../../ui/announcements.tsx';
-import { Button } from '../../ui/button.tsx';
+import { MenuButton } from '../../ui/menu-button.tsx';
 import { reportProblem } from '../../ui/reported-problem.tsx';
 import { type AuditName, type AuditSearch, type ExportedEntry, loadAuditPage } from './api.ts';
 import { saveFile } from '../../ui/save-file.ts';
@@ -52,14 +51,16 @@ export function ExportAudit({ search }: { search: AuditSearch }) {
     onError: reportProblem,
   });
   return (
-    <MenuTrigger>
-      <Button isDisabled={save.isPending}>{save.isPending ? t.loading(count) : t.label}</Button>
-      <Popover className="popover" placement="bottom end">
-        <Menu className="options" onAction={(format) => save.mutate(format as Format)}>
-          <MenuItem id="csv">{t.csv}</MenuItem>
-          <MenuItem id="json">{t.json}</MenuItem>
-        </Menu>
-      </Popover>
-    </MenuTrigger>
+    <MenuButton
+      className="button plain"
+      placement="bottom end"
+      isDisabled={save.isPending}
+      actions={[
+        { label: t.csv, run: () => save.mutate('csv') },
+        { label: t.json, run: () => save.mutate('json') },
+      ]}
+    >
+      {save.isPending ? t.loading(count) : t.label}
+    </MenuButton>
   );
 }

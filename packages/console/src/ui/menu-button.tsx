@@ -1,0 +1,46 @@
+import { type ReactNode, useRef, useState } from 'react';
+import { lazyPart } from './lazy-part.tsx';
+import type { OpenMenuProps } from './open-menu.tsx';
+
+const load = () => import('./open-menu.tsx');
+const OpenMenu = lazyPart<OpenMenuProps>(async () => (await load()).OpenMenu);
+
+interface MenuButtonProps extends Pick<OpenMenuProps, 'actions' | 'header' | 'placement'> {
+  readonly className: string;
+  readonly label?: string;
+  readonly isDisabled?: boolean;
+  readonly children: ReactNode;
+}
+
+/**
+ * A button that opens a menu. It is a plain one, and the menu is loaded when the pointer or the focus comes near: a list
+ * has hundreds of these, and the menus of the library are a tenth of its code.
+ */
+export function MenuButton({ className, label, isDisabled, children, ...menu }: MenuButtonProps) {
+  const trigger = useRef<HTMLButtonElement>(null);
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <button
+        ref={trigger}
+        type="button"
+        className={className}
+        aria-label={label}
+        aria-haspopup="menu"
+        aria-expanded={isOpen}
+        disabled={isDisabled}
+        onPointerEnter={() => void load()}
+        onFocus={() => void load()}
+        onClick={() => setOpen(true)}
+        onKeyDown={(event) => {
+          if (event.key !== 'ArrowDown') return;
+          event.preventDefault();
+          setOpen(true);
+        }}
+      >
+        {children}
+      </button>
+      {isOpen && <OpenMenu {...menu} label={label} trigger={trigger} onClose={() => setOpen(false)} />}
+    </>
+  );
+}
