@@ -119,18 +119,34 @@ export async function copy(page: Page, label: string): Promise<string> {
 export const waitForContent = (page: Page) =>
   waitFor(async () => (await page.getByText('Loading…').count()) === 0, { what: 'the content' });
 
+const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
 /**
- * Runs axe on the page as it is, with the rules of WCAG 2.2 AA. The region in which react-aria announces pending buttons
- * is left out: it keeps an element that names nothing once its button is gone.
+ * Runs axe on the page as it is, or on a part of it, with the rules of WCAG 2.2 AA. The region in which react-aria
+ * announces pending buttons is left out: it keeps an element that names nothing once its button is gone.
  */
-export async function findBarriers(page: Page): Promise<string[]> {
-  await page.evaluate(axe);
-  const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-  const options = { runOnly: { type: 'tag', values: tags } };
+export async function findBarriers(page: Page, within = ':root'): Promise<string[]> {
+  if (!(await page.evaluate<boolean>(`'axe' in window`))) await page.evaluate(axe);
+  const context = JSON.stringify({ include: [[within]], exclude: [['[data-live-announcer]']] });
+  const options = JSON.stringify({ runOnly: { type: 'tag', values: TAGS }, resultTypes: ['violations'] });
   const { violations } = await page.evaluate<{
     violations: { id: string; nodes: { html: string; failureSummary: string }[] }[];
-  }>(`axe.run({ exclude: ['[data-live-announcer]'] }, ${JSON.stringify(options)})`);
+  }>(`axe.run(${context}, ${options})`);
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary}`),
   );
+}
+
+/** Runs axe in each theme at each width, and leaves the page as narrow as that of a phone, in the dark. */
+export async function findBarriersInLooks(page: Page, within?: string): Promise<string[]> {
+  const faults: string[] = [];
+  for (const width of [1440, 1024, 390]) {
+    await page.setViewportSize({ width, height: HEIGHT });
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      for (const fault of await findBarriers(page, within))
+        faults.push(`at ${width}, ${colorScheme}: ${fault}`);
+    }
+  }
+  return faults;
 }

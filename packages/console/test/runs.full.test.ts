@@ -145,7 +145,7 @@ describeWith('chromium', 'the page of a run', () => {
 
   test('names the zone of a schedule where the browser has another one', async () => {
     const daily = { scheduleType: 'daily', hour: 2, minute: 30 };
-    for (const [connector, timezone] of [['db_1', 'Asia/Tokyo'], ['db_2', 'UTC']] as const) {
+    for (const [connector, timezone] of [['db_1', 'Asia/Tokyo'], ['chat_1', 'UTC']] as const) {
       const path = `/api/v1/crawlingManager/${connector}/schedule`;
       await using.platform.call('POST', path, { scheduleConfig: { ...daily, timezone } });
     }
@@ -153,7 +153,7 @@ describeWith('chromium', 'the page of a run', () => {
     const next = page.locator('.facts > div').filter({ hasText: 'Next run' }).locator('dd');
     await next.getByText(/, 2:30\sAM Asia\/Tokyo · .+, 5:30\sPM UTC$/).waitFor();
     await page.getByText('Times are those of UTC; the schedule’s are those of Asia/Tokyo.').waitFor();
-    await page.goto(`${using.platform.url}/crawls/connectors/db_2`);
+    await page.goto(`${using.platform.url}/crawls/connectors/chat_1`);
     await next.getByText(/, 2:30:00\sAM$/).waitFor();
   }); // prettier-ignore
 

@@ -1,8 +1,9 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createApp, createLogger, standardErrors, VERSION } from '@platform/service-kit';
 import { consoleRoutes, SCREEN_PATHS } from '../../src/console/routes.js';
+import { tokens } from '../../src/sign-in/page-kit/style.js';
 
 describe('the files of the console', () => {
   let folder: string;
@@ -76,4 +77,10 @@ describe('the files of the console', () => {
   test('the page accepts no other method', async () => {
     expect((await app.inject({ method: 'POST', url: '/account' })).statusCode).toBe(405);
   });
+});
+
+test('the pages of the sign-in have the values of the tokens of the console', async () => {
+  const path = join(import.meta.dirname, '../../../../packages/console/src/styles/tokens.css');
+  const declared = [...(await readFile(path, 'utf8')).matchAll(/--([\w-]+): ([^;]+);/g)];
+  expect(Object.fromEntries(declared.map(([, name, value]) => [name, value]))).toMatchObject(tokens);
 });

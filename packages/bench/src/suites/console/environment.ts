@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { findFreePort, launchChildServer } from '@platform/embedded';
 import { chromium } from 'playwright-core';
@@ -7,18 +8,31 @@ import type { Fixture } from '../../runner/fixture.js';
 const START = fileURLToPath(new URL('../../../../local/start.mjs', import.meta.url));
 const PASSWORD = 'correct-horse-battery';
 
-/** One screen of each kind, with the name of its link. */
-export const screens = [
-  { path: '/', link: 'Getting started' },
-  { path: '/account/tokens', link: 'My tokens' },
-  { path: '/crawls', link: 'Crawls' },
-  { path: '/crawls/queue', link: 'Queue' },
-  { path: '/mails', link: 'Mails' },
-  { path: '/organisation/members', link: 'Members' },
-  { path: '/organisation/audit', link: 'Audit log' },
-] as const;
+interface Screen {
+  readonly path: string;
+  /** The name of its link. */
+  readonly link: string;
+  /** The screen with the link, where that is not in the navigation. */
+  readonly from?: string;
+  /** Whether it is a list that has rows. */
+  readonly hasRows: boolean;
+}
 
-/** Starts the platform as `npm start` does, with an empty organisation. @returns its URL. */
+/** Home, and every list that grows. */
+export const screens: readonly Screen[] = [
+  { path: '/', link: 'Home', hasRows: false },
+  { path: '/account/tokens', link: 'Tokens', hasRows: true },
+  { path: '/organisation/tokens', link: 'All tokens', from: '/account/tokens', hasRows: true },
+  { path: '/crawls', link: 'Crawls', hasRows: true },
+  { path: '/crawls/connectors/wiki_1', link: 'Wiki', from: '/crawls', hasRows: true },
+  { path: '/crawls/queue', link: 'Queue', from: '/crawls', hasRows: true },
+  { path: '/crawls/events', link: 'Events', from: '/crawls', hasRows: true },
+  { path: '/mails', link: 'Mail', hasRows: true },
+  { path: '/organisation/members', link: 'Members', hasRows: true },
+  { path: '/organisation/audit', link: 'Audit log', hasRows: true },
+];
+
+/** Starts the platform as `npm start` does, and fills it. @returns its URL. */
 async function startPlatform({ folder, keep }: Fixture): Promise<string> {
   const port = await findFreePort();
   const options = {
@@ -40,7 +54,51 @@ async function startPlatform({ folder, keep }: Fixture): Promise<string> {
     temporaryDir: undefined,
   };
   keep(await launchChildServer(given));
-  return `http://localhost:${port}`;
+  const url = `http://localhost:${port}`;
+  await fill(url);
+  return url;
+}
+
+const ROWS = 1_500;
+/** Of one connector the platform keeps 200. */
+const RUNS = 200;
+const AT_ONCE = 10;
+
+/** Creates tokens, members with a mail each, and runs; all of them have entries in the audit log. */
+async function fill(url: string): Promise<void> {
+  let token = '';
+  async function call<Body>(method: string, path: string, body?: object): Promise<Body | undefined> {
+    const response = await fetch(`${url}/api/v1${path}`, {
+      method,
+      headers: {
+        ...(token !== '' && { authorization: `Bearer ${token}` }),
+        ...(body && { 'content-type': 'application/json' }),
+      },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    // A run of the connector is in progress.
+    if (response.status === 409) return undefined;
+    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}`);
+    return (await response.json()) as Body;
+  }
+  const credentials = { email: 'admin@example.com', password: PASSWORD };
+  token = (await call<{ accessToken: string }>('POST', '/auth/login', credentials))?.accessToken ?? '';
+  for (let start = 0; start < ROWS; start += AT_ONCE)
+    await Promise.all(
+      Array.from({ length: AT_ONCE }, async (_, offset) => {
+        const number = start + offset;
+        await call('POST', '/personal-access-tokens', { name: `Token ${number}`, scopes: ['crawl:read'] });
+        await call('POST', '/users', { email: `m${number}@example.com`, fullName: `Member ${number}` });
+      }),
+    );
+  const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 30, timezone: 'UTC' };
+  const known = await call<{ data: { connector: string }[] }>('GET', '/crawlingManager/connectors');
+  for (const { connector } of known?.data ?? [])
+    await call('POST', `/crawlingManager/${connector}/schedule`, { scheduleConfig });
+  for (let count = 0; count < RUNS;) {
+    if (await call('POST', '/crawlingManager/wiki_1/run')) count += 1;
+    else await delay(10);
+  }
 }
 
 /** Starts the platform and a browser, and signs in. */
