@@ -21,7 +21,13 @@ export {
 } from './event-feed.js';
 export { expandFactTypes, type FactEvent, type FactType, factTypes, isAuditType } from './fact-event.js';
 export { type KafkaMessage, toKey, toKafkaMessage } from './kafka-message.js';
-export { insertOutboxEvent, type OutboxInsert, outboxInsertFrom, outboxValues } from './outbox.js';
+export {
+  insertOutboxEvent,
+  insertOutboxEventsOf,
+  type OutboxInsert,
+  type RunEvent,
+  toOutboxRows,
+} from './outbox.js';
 export { outboxSql } from './outbox-sql.js';
 export { DEFAULT_TOPIC, type EventRelay, type EventRelayOptions, type RelayState } from './relay/options.js';
 export { createEventRelay } from './relay/relay.js';

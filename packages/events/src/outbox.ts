@@ -11,27 +11,40 @@ export interface OutboxInsert {
 }
 
 /**
- * Builds the insert as a part of a larger statement, so that one statement can both end a run and write its event.
+ * Builds the insert as a part of a larger statement, so that one statement can both end runs and write their events.
  *
- * @param source - the relation to select from; it has one row when the event is to be written, and none otherwise.
- * @param first - the number of the first of the six parameters from {@link outboxValues}.
+ * @param source - the relation with the column `id`, the runs whose events are to be written.
+ * @param events - the parameter, or literal, with the result of {@link toOutboxRows}, which may have events of other runs.
  */
-export const outboxInsertFrom = (source: string, first: number): string => `
+export const insertOutboxEventsOf = (source: string, events: string): string => `
   insert into outbox.events (event_id, cause, org_id, event_key, event, traceparent)
-  select $${first}::uuid, $${first + 1}::text, $${first + 2}::text, $${first + 3}::text, $${first + 4}::json, $${first + 5}::text
-  from ${source} on conflict (cause) do nothing`;
+  select event_id, cause, org_id, event_key, event::json, traceparent
+  from jsonb_to_recordset(${events}::jsonb) as given (
+    event_id uuid, cause text, org_id text, event_key text, event text, traceparent text)
+  where cause in (select id::text from ${source}) on conflict (cause) do nothing`;
 
-/** Returns the parameters of {@link outboxInsertFrom}: the first is the event's id, the last the current trace. */
-export const outboxValues = (event: SyncEvent, runId: string): readonly (string | null)[] => [
-  event.eventId,
-  runId,
-  event.payload.orgId,
-  toKey(event),
-  JSON.stringify(event),
-  currentTraceparent() ?? null,
-];
+/** The event of a run. */
+export interface RunEvent {
+  readonly runId: string;
+  readonly event: SyncEvent;
+  /** The trace that the event belongs to, if there is one. */
+  readonly traceparent: string | undefined;
+}
 
-const insert = outboxInsertFrom('(values (true)) as always', 1);
+/** Returns the parameter of {@link insertOutboxEventsOf}. */
+export const toOutboxRows = (events: readonly RunEvent[]): string =>
+  JSON.stringify(
+    events.map(({ runId, event, traceparent }) => ({
+      event_id: event.eventId,
+      cause: runId,
+      org_id: event.payload.orgId,
+      event_key: toKey(event),
+      event: JSON.stringify(event),
+      traceparent,
+    })),
+  );
+
+const insert = insertOutboxEventsOf('(select $1::text as id) as given_run', '$2');
 
 /**
  * Writes the event of a run, once per run: a second call for the same run changes nothing and returns the first id.
@@ -47,7 +60,7 @@ export async function insertOutboxEvent(
   const { rowCount } = await client.query({
     name: 'outbox-insert',
     text: insert,
-    values: [...outboxValues(event, runId)],
+    values: [runId, toOutboxRows([{ runId, event, traceparent: currentTraceparent() }])],
   });
   if (rowCount === 1) return { eventId: event.eventId, isNew: true };
   const { rows } = await client.query<{ event_id: string }>({

@@ -1,4 +1,4 @@
-import { outboxInsertFrom, outboxValues, type SyncEvent } from '@platform/events';
+import { insertOutboxEventsOf, type RunEvent, toOutboxRows } from '@platform/events';
 import { counterNames, type Counters } from '../domain/counters.js';
 import { insertCrawlFacts, noticedAfterFailure } from './facts.js';
 import { isSameInstance, type Run, runColumns } from './runs.js';
@@ -73,28 +73,51 @@ export const fullStartedAt = (r: string) => `
   case when ${r}.mode = 'full' and ${r}.worker <> 'pull' then ${r}.started_at
     else coalesce(c.full_started_at, c.last_full_at) end as "fullStartedAt"`;
 
+/*
+ * Runs are claimed and completed many at a time: at a thousand runs a second, a commit for each would be the most expensive
+ * thing that the service does. They are found by their ids and without a join, which for a plan of an empty table would
+ * read a whole index for each batch, and locked in the order of their ids, as by a pause and a removal of many.
+ */
 const claim = `
-  with claimed as (
-    update runs set ${claimColumns('$3::timestamptz', '$4::timestamptz')}
-    where id = $1 and claim_count = $2 and state in ('waiting', 'retrying')
+  with due as (
+    select id from runs where id = any($1::uuid[]) and claim_count = ($2::jsonb ->> id::text)::int
+      and state in ('waiting', 'retrying')
+    order by id for no key update
+  ), claimed as (
+    update runs set ${claimColumns('$3::timestamptz', '$4::timestamptz')} where id = any(array(select id from due))
     returning ${runColumns('runs')}, counters, started_at
   )
   select claimed.*, c.checkpoint, ${fullStartedAt('claimed')}
-  from claimed left join connector_states c on c.org_id = claimed."orgId" and c.connector = claimed.connector
-    and c.instance = claimed.instance`;
+  from claimed left join lateral (
+    select * from connector_states s where s.org_id = claimed."orgId" and s.connector = claimed.connector
+      and s.instance = claimed.instance offset 0
+  ) c on true`;
 
-/** Claims a run that has this number of claims; undefined when it has another, has ended or is claimed. */
-export async function claimRun(
+const toClaimCounts = (runs: readonly RunClaim[]): string =>
+  JSON.stringify(Object.fromEntries(runs.map(({ id, claimCount }) => [id, claimCount])));
+
+/**
+ * Claims the runs that have this number of claims.
+ *
+ * @returns for each the claimed run; undefined when it has another number of claims, has ended or is claimed, also by an
+ *   earlier one of the same batch.
+ */
+export async function claimRuns(
   db: Db,
-  run: RunClaim,
+  runs: readonly RunClaim[],
   given: { readonly at: Date; readonly leaseUntil: Date },
-): Promise<ClaimedRow | undefined> {
+): Promise<(ClaimedRow | undefined)[]> {
   const { rows } = await db.query<ClaimedRow>({
-    name: 'claim_run',
+    name: 'claim_runs',
     text: claim,
-    values: [run.id, run.claimCount, given.at, given.leaseUntil],
+    values: [runs.map(({ id }) => id), toClaimCounts(runs), given.at, given.leaseUntil],
   });
-  return rows[0];
+  const claimed = new Map(rows.map((row) => [row.id, row]));
+  return runs.map(({ id }) => {
+    const row = claimed.get(id);
+    claimed.delete(id);
+    return row;
+  });
 }
 
 /**
@@ -111,40 +134,50 @@ export const cancelTasksOf = (runs: string, now: string) => `
 export const taskColumns = 'id, org_id, connector, endpoint_id, request_id, task_location';
 
 /*
- * The end of the run, the counts and the event are one statement, so all of them are stored or none, without an open
- * transaction.
+ * The end of runs, the counts and the events are one statement, so all of them are stored or none, without an open
+ * transaction. Rows of other tables are written in the order of their keys, so that replicas cannot wait for each other.
  */
-const end = (outcome: 'completed' | 'failed', set: string) => `
-  with ended as (
-    update runs set state = '${outcome}', finished_at = $3, due_at = null, parameters = null, deadline_at = null, ${set}
-    where id = $1 and ${isHeld(2)} returning ${taskColumns}, instance, mode, worker, started_at
-  ), counted as (
-    insert into org_statistics (org_id, ${outcome}) select org_id, 1 from ended
-    on conflict (org_id) do update set ${outcome} = org_statistics.${outcome} + 1
+const countEnded = (outcome: 'completed' | 'failed') => `
+  counted as (
+    insert into org_statistics (org_id, ${outcome}) select org_id, count(*) from ended group by org_id order by org_id
+    on conflict (org_id) do update set ${outcome} = org_statistics.${outcome} + excluded.${outcome}
   )`;
 
 /** The columns that the end of a slice sets. @param counters - the counters of the slice, if it reported them. */
 export const addSliceCounters = (counters: string) => `slices = slices + 1, finished_claim = claim_count,
   counters = ${sumCounters('counters', `coalesce(${counters}::jsonb, slice_counters)`)}, slice_counters = '{}'`;
 
+/** The worker of the run whose state is being written. */
+const itsWorker = `(select worker from ended where ${isSameInstance('ended', 'excluded')})`;
+
 /* A full crawl of an endpoint, which keeps no checkpoint, takes the place of one that workers have begun. */
-const isOvertaken = `excluded.last_full_at is not null and c.full_started_at is not null
-        and (select worker from ended) <> 'pull'`;
+const isOvertaken = `excluded.last_full_at is not null and c.full_started_at is not null and ${itsWorker} <> 'pull'`;
 
 /*
  * A full crawl is complete: what a consumer has not seen since it started is gone. A run that only publishes its event has
- * crawled nothing, whatever its mode.
+ * crawled nothing, whatever its mode. An instance has one run at a time, so no state is written twice.
  */
-const completion = `${end(
-  'completed',
-  `progress = 100, reason = null, task_location = null, event_id = $7::uuid, ${addSliceCounters('$4')}`,
-)}, state as (
+const completion = `
+  with held as (
+    select id, $2::jsonb -> id::text as given from runs
+    where id = any($1::uuid[]) and claim_count = ($2::jsonb -> id::text ->> 'claimCount')::int and state = 'active'
+    order by id for no key update
+  ), ended as (
+    update runs set state = 'completed', finished_at = $3, due_at = null, parameters = null, deadline_at = null,
+      progress = 100, reason = null, task_location = null, event_id = ($2::jsonb -> id::text ->> 'eventId')::uuid,
+      ${addSliceCounters(`($2::jsonb -> id::text -> 'counters')`)}
+    where id = any(array(select id from held))
+    returning id, org_id, connector, instance, mode, worker, started_at,
+      ($2::jsonb -> id::text ->> 'isCrawled')::boolean as is_crawled, $2::jsonb -> id::text -> 'checkpoint' as checkpoint
+  ), ${countEnded('completed')}, state as (
     insert into connector_states as c (org_id, connector, instance, last_completed_at, last_full_at, checkpoint, version)
-    select org_id, connector, instance, $3, case when mode = 'full' and $6::boolean then started_at end, $5::jsonb, ($5 is not null)::int from ended
+    select org_id, connector, instance, $3, case when mode = 'full' and is_crawled then started_at end, checkpoint,
+      (checkpoint is not null)::int
+    from ended order by org_id, connector, instance
     on conflict (org_id, connector, instance) do update set
       last_completed_at = excluded.last_completed_at, consecutive_failures = 0, last_failure = null, noticed_at = null,
       last_full_at = case when excluded.last_full_at is null then c.last_full_at
-        when (select worker from ended) = 'pull' then coalesce(c.full_started_at, excluded.last_full_at)
+        when ${itsWorker} = 'pull' then coalesce(c.full_started_at, excluded.last_full_at)
         else excluded.last_full_at end,
       full_started_at = case when excluded.last_full_at is null then c.full_started_at end,
       checkpoint = coalesce(excluded.checkpoint, case when not (${isOvertaken}) then c.checkpoint end),
@@ -152,13 +185,14 @@ const completion = `${end(
   ), recovered as (${insertCrawlFacts(
     'crawl.recovered',
     `select c.org_id, c.connector, c.instance, 0 as failures, null::text as reason
-     from ended e join connector_states c on ${isSameInstance('c', 'e')} where c.noticed_at is not null`,
+     from ended e cross join lateral (
+       select * from connector_states s where ${isSameInstance('s', 'e')} and s.noticed_at is not null offset 0) c`,
     '$3',
   )}
   ), published as (
-    ${outboxInsertFrom('ended', 7)}
+    ${insertOutboxEventsOf('ended', '$4')}
   )
-  select from ended`;
+  select id from ended`;
 
 /** What a worker reports with the end of its slice. */
 export interface SliceResult {
@@ -168,30 +202,29 @@ export interface SliceResult {
   readonly counters?: Partial<Counters> | undefined;
 }
 
-const toJson = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value));
+export interface CompletedRun extends RunClaim, Omit<RunEvent, 'runId'>, SliceResult {
+  /** Whether something was crawled. False: only the event asks for it. */
+  readonly isCrawled: boolean;
+}
 
-/** Completes the run and stores its event. @returns whether the claim was valid. */
-export async function completeRun(
-  db: Db,
-  run: RunClaim,
-  at: Date,
-  event: SyncEvent,
-  { isCrawled, checkpoint, counters }: SliceResult & { readonly isCrawled: boolean },
-): Promise<boolean> {
-  const { rowCount } = await db.query({
-    name: 'complete_run',
+/** Completes runs and stores their events. @returns for each whether its claim was valid. */
+export async function completeRuns(db: Db, runs: readonly CompletedRun[], at: Date): Promise<boolean[]> {
+  const given = runs.map(({ id, claimCount, event, isCrawled, counters, checkpoint }) => [
+    id,
+    { claimCount, eventId: event.eventId, isCrawled, counters, checkpoint },
+  ]);
+  const { rows } = await db.query<{ id: string }>({
+    name: 'complete_runs',
     text: completion,
     values: [
-      run.id,
-      run.claimCount,
+      runs.map(({ id }) => id),
+      JSON.stringify(Object.fromEntries(given)),
       at,
-      toJson(counters),
-      toJson(checkpoint),
-      isCrawled,
-      ...outboxValues(event, run.id),
+      toOutboxRows(runs.map(({ id, event, traceparent }) => ({ runId: id, event, traceparent }))),
     ],
   });
-  return rowCount === 1;
+  const ended = new Set(rows.map(({ id }) => id));
+  return runs.map(({ id }) => ended.has(id));
 }
 
 const stateOfFailed = `
@@ -202,8 +235,12 @@ const stateOfFailed = `
     noticed_at = ${noticedAfterFailure('$6::int', '$3')}
   returning org_id, connector, instance, consecutive_failures, noticed_at`;
 
-const failure = `${end('failed', 'reason = $4, task_location = coalesce($5, task_location), finished_claim = claim_count')},
-  state as (${stateOfFailed}), noticed as (${insertCrawlFacts(
+const failure = `
+  with ended as (
+    update runs set state = 'failed', finished_at = $3, due_at = null, parameters = null, deadline_at = null,
+      reason = $4, task_location = coalesce($5, task_location), finished_claim = claim_count
+    where id = $1 and ${isHeld(2)} returning ${taskColumns}, instance
+  ), ${countEnded('failed')}, state as (${stateOfFailed}), noticed as (${insertCrawlFacts(
     'crawl.failing',
     'select org_id, connector, instance, consecutive_failures as failures, $4::text as reason from state where noticed_at = $3',
     '$3',

@@ -1,10 +1,11 @@
 import { type Connector, createSyncEvent } from '@platform/events';
-import type { Clock } from '@platform/service-kit';
+import { type Clock, createBatcher, currentTraceparent } from '@platform/service-kit';
 import type pg from 'pg';
 import {
   type ClaimedRow,
-  claimRun,
-  completeRun,
+  type CompletedRun,
+  claimRuns,
+  completeRuns,
   failRun,
   markHandedBack,
   markPostponed,
@@ -26,6 +27,9 @@ import { getRetryDelayMs } from './tasks/retry-delay.js';
 import type { EndpointUnavailable } from './tasks/task.js';
 
 export type Failure = 'retry' | 'failed' | 'void';
+
+/** What is to be claimed or completed while a batch is written is the next batch. */
+const BATCH = { maxBatch: 100, maxInFlight: 1 } as const;
 
 const MAX_REASON_LENGTH = 2_000;
 
@@ -58,6 +62,28 @@ export function createRunLifecycle(deps: {
 }) {
   const { pool, clock, times, failingAfter, hasEndpoint, onEvent } = deps;
 
+  let calls = 0;
+  /** Two deliveries of the same run must not share a claim. */
+  const toKey = (): string => String((calls += 1));
+
+  const claim = createBatcher<RunClaim, ClaimedRow | undefined>({
+    toKey,
+    load(runs) {
+      const now = clock();
+      return claimRuns(pool, runs, { at: new Date(now), leaseUntil: new Date(now + times.leaseMs) });
+    },
+    ...BATCH,
+  });
+
+  const completeOne = async (db: Db, run: CompletedRun): Promise<boolean> =>
+    (await completeRuns(db, [run], new Date(clock())))[0] === true;
+
+  const completeInBatch = createBatcher<CompletedRun, boolean>({
+    toKey,
+    load: (runs) => completeRuns(pool, runs, new Date(clock())),
+    ...BATCH,
+  });
+
   /** @param write - the statement that ends the run; resolves with whether the claim was valid. */
   async function end(run: EndingRun, write: (db: Db) => Promise<boolean>): Promise<boolean> {
     const endsSchedule = run.parameters.config.scheduleType === 'once' && run.trigger !== 'manual';
@@ -77,14 +103,14 @@ export function createRunLifecycle(deps: {
   /** Ends the run and stores its sync event, both or neither. @returns false when the run had ended before. */
   async function complete(
     run: EndingRun & Pick<ClaimedRow, 'mode' | 'counters' | 'fullStartedAt'>,
-    result: SliceResult = {},
+    result?: SliceResult,
   ): Promise<boolean> {
     const now = clock();
     // If only the event asks for the crawl, nothing has been crawled yet, so nothing that was not seen is gone.
     const isCrawled = run.worker !== 'event' || hasEndpoint(run.connector);
     // An endpoint may have counted by heartbeats before it said by its answer that it is done.
     const counters =
-      result.counters ?? (isCrawled ? (await findWork(pool, run))?.sliceCounters : undefined) ?? {};
+      result?.counters ?? (isCrawled ? (await findWork(pool, run))?.sliceCounters : undefined) ?? {};
     const event = createSyncEvent({
       orgId: run.orgId,
       connector: run.connector,
@@ -98,8 +124,11 @@ export function createRunLifecycle(deps: {
         counters: addCounters(run.counters, counters),
       },
     });
+    const { id, claimCount } = run;
+    const completed = { id, claimCount, event, traceparent: currentTraceparent(), isCrawled, ...result };
     const wasHeld = await end(run, (db) =>
-      completeRun(db, run, new Date(now), event, { ...result, isCrawled }),
+      // What a worker reports itself is not in a batch, so that its faults concern no other run.
+      db === pool && !result ? completeInBatch(completed) : completeOne(db, completed),
     );
     if (wasHeld) onEvent();
     return wasHeld;
@@ -146,12 +175,7 @@ export function createRunLifecycle(deps: {
   return {
     /** Claims the run of a job. @returns undefined when the job has nothing to do. */
     async claim({ id, claimCount }: RunClaim): Promise<ClaimedRow | undefined> {
-      const now = clock();
-      const run = await claimRun(
-        pool,
-        { id, claimCount },
-        { at: new Date(now), leaseUntil: new Date(now + times.leaseMs) },
-      );
+      const run = await claim({ id, claimCount });
       return run && checkClaimed(run);
     },
     checkClaimed,
