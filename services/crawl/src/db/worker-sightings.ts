@@ -13,33 +13,36 @@ export interface Sighting {
   readonly instance: string;
 }
 
-/** Stores when workers asked for runs. The audit records the first time. */
+/** What was not seen for so long is forgotten: the worker counts as a new one when it asks again. */
+const FORGOTTEN_AFTER = `interval '90 days'`;
+
+/** Stores when workers asked for runs. The audit records the first time of each credential. */
 export const recordSightings = (
   db: pg.Pool,
   { orgId, seen, act }: { readonly orgId: string; readonly seen: readonly Sighting[]; readonly act: Act },
 ): Promise<unknown> =>
   db.query({
     name: 'record_sightings',
-    text: `with known as (
-             select connector, instance from worker_sightings where org_id = $1
-           ), seen as (
-           insert into worker_sightings (org_id, connector, instance, seen_at)
-           select distinct $1::uuid, connector, instance, $4::timestamptz
+    // A row that was inserted has no earlier version, so `xmax` tells it from one that was updated, whoever asks meanwhile.
+    text: `with seen as (
+           insert into worker_sightings (org_id, connector, instance, credential_id, seen_at)
+           select distinct $1::uuid, connector, instance, $6::uuid, $4::timestamptz
            from unnest($2::text[], $3::text[]) as seen (connector, instance)
            where instance = '${ALL_INSTANCES}' or (connector, instance) in (
              select connector, instance from schedules where org_id = $1)
            order by connector, instance
-           on conflict (org_id, connector, instance) do update set seen_at = excluded.seen_at
-           returning org_id, connector, instance
-           ), new as (
-             select * from seen where (connector, instance) not in (select connector, instance from known)
+           on conflict (org_id, connector, instance, credential_id) do update set seen_at = excluded.seen_at
+           returning org_id, connector, instance, xmax = 0 as is_new
+           ), forgotten as (
+             delete from worker_sightings where org_id = $1 and seen_at < $4::timestamptz - ${FORGOTTEN_AFTER}
            )
-           ${insertAudit(auditedInstance('new', 'null::uuid'), '$5')}`,
+           ${insertAudit(auditedInstance('seen where is_new', 'null::uuid'), '$5')}`,
     values: [
       orgId,
       seen.map(({ connector }) => connector),
       seen.map(({ instance }) => instance),
       act.at,
       toAudit('crawl_worker.connected', act),
+      act.actor.credential.id,
     ],
   });

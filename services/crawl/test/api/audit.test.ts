@@ -10,6 +10,7 @@ interface Entry {
   readonly action: string;
   readonly subjectId: string | null;
   readonly detail: object;
+  readonly credential: { readonly id: string };
   readonly userAgent: string | null;
 }
 
@@ -133,5 +134,27 @@ describe('the audit', () => {
     expect(entries[6]?.subjectId).toBe(runId);
     expect(entries[4]?.subjectId).toBe(entries[11]?.subjectId);
     expect(JSON.stringify(entries)).not.toMatch(/private|whsec/);
+  });
+
+  it('records the first request of each credential that works', async () => {
+    const created = await platform.toIdentity('POST', '/api/v1/personal-access-tokens', {
+      body: { name: 'worker of the test', scopes: ['crawl:work'] },
+    });
+    const { id, accessToken: token } = created.body.token as { id: string; accessToken: string };
+    const claim = () =>
+      platform.call('POST', '/work/claim', {
+        token,
+        headers: { 'user-agent': PROBE },
+        body: { connectors: ['wiki_1'], worker: 'server' },
+      });
+    await Promise.all([claim(), claim(), claim()]);
+    await claim();
+    const list = async () =>
+      (await listEntries()).filter(({ action }) => action === 'crawl_worker.connected');
+    await waitFor(async () => (await list()).length > 1, { what: 'the entry' });
+    expect((await list()).map(({ credential, detail }) => [credential.id, detail])).toEqual([
+      [id, { connector: 'wiki_1', instance: '*', worker: 'server' }],
+      [expect.not.stringContaining(id), { connector: 'wiki_1', instance: '*', worker: 'laptop' }],
+    ]);
   });
 });

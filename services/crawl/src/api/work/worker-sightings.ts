@@ -11,19 +11,20 @@ const MAX_REMEMBERED = 10_000;
 /** Stores which connectors workers ask for, once a minute on each replica. */
 export function createWorkerSightings({ pool, clock }: { readonly pool: pg.Pool; readonly clock: Clock }) {
   const seenAt = new Map<string, number>();
-  const toKey = (orgId: string, { connector, instance }: Sighting) => `${orgId} ${connector} ${instance}`;
+  const toKey = (id: string, { connector, instance }: Sighting) => `${id} ${connector} ${instance}`;
   return async (
     { orgId, worker, actor }: { readonly orgId: string; readonly worker: string; readonly actor: Actor },
     connectors: readonly Connector[],
     instances: readonly string[] = [ALL_INSTANCES],
   ): Promise<void> => {
     const now = clock();
+    const { id } = actor.credential;
     const seen = connectors
       .flatMap((connector) => instances.map((instance) => ({ connector, instance })))
-      .filter((one) => now - (seenAt.get(toKey(orgId, one)) ?? -Infinity) >= PERIOD_MS);
+      .filter((one) => now - (seenAt.get(toKey(id, one)) ?? -Infinity) >= PERIOD_MS);
     if (seen.length === 0) return;
     if (seenAt.size > MAX_REMEMBERED) seenAt.clear();
     await recordSightings(pool, { orgId, seen, act: { actor, at: new Date(now), detail: { worker } } });
-    for (const one of seen) seenAt.set(toKey(orgId, one), now);
+    for (const one of seen) seenAt.set(toKey(id, one), now);
   };
 }
