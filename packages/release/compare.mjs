@@ -10,6 +10,7 @@ import { ROOT, runMain, SetupError } from '../config/setup.mjs';
 
 const DOCUMENTS = ['identity', 'mail', 'crawl'].map((service) => `services/${service}/openapi.json`);
 const SETTINGS = '.env.example';
+const CHART_VALUES = 'k8s/chart/values.schema.json';
 /** The names that each entry of each npm package exports. */
 export const EXPORTS = 'packages/release/exports.json';
 
@@ -49,6 +50,13 @@ function listMissing(what, before, after) {
 const listSettings = (text) => [...text.matchAll(/^([A-Z_]+)=/gm)].map(([, name]) => name);
 const listExports = (text) =>
   Object.entries(JSON.parse(text)).flatMap(([entry, names]) => names.map((name) => `${name} of ${entry}`));
+/** The values that the schema of the chart knows, such as `images.tag`. */
+function listValues(schema, parent = '') {
+  return Object.entries(schema.properties ?? {}).flatMap(([name, child]) => [
+    `${parent}${name}`,
+    ...listValues(child, `${parent}${name}.`),
+  ]);
+}
 
 /** @returns {Promise<{last?: string, breaking: string[]}>} `last` is the tag of the last release, if there is one */
 async function compareWithLastRelease(root) {
@@ -70,6 +78,8 @@ async function compareWithLastRelease(root) {
   }
   const both = async (file, list) => [list(await git('show', `${last}:${file}`)), list(await read(file))];
   breaking.push(...listMissing('A variable', ...(await both(SETTINGS, listSettings))));
+  const values = await both(CHART_VALUES, (text) => listValues(JSON.parse(text)));
+  breaking.push(...listMissing('A value of the chart', ...values));
   breaking.push(...listMissing('An export', ...(await both(EXPORTS, listExports))));
   return { version, last, breaking };
 }

@@ -331,7 +331,8 @@ describeWith('openapi-tools', 'a release', () => {
     const git = (...args: string[]) =>
       run('git', ['-c', 'user.name=x', '-c', 'user.email=x@example.com', ...args], { cwd: clone });
     const services = ['identity', 'mail', 'crawl'].map((service) => `services/${service}/openapi.json`);
-    const others = ['.env.example', 'packages/release/exports.json', 'package.json', 'CHANGELOG.md'];
+    const schema = 'k8s/chart/values.schema.json';
+    const others = [schema, '.env.example', 'packages/release/exports.json', 'package.json', 'CHANGELOG.md'];
     for (const file of [...services, ...others]) await cp(join(ROOT, file), join(clone, file));
     await git('init', '--quiet');
     await git('add', '.');
@@ -350,8 +351,10 @@ describeWith('openapi-tools', 'a release', () => {
       text.replace('crawlingManager/schedule/all', 'crawlingManager/schedule/each'),
     );
     await edit('.env.example', (text) => text.replace('AUDIT_DAYS=', ''));
+    await edit(schema, (text) => text.replace('"pullSecrets"', '"secretNames"'));
     await edit('packages/release/exports.json', (text) => text.replace('"followEvents",', ''));
-    const found = /schedule\/all.*A variable is gone: AUDIT_DAYS.*followEvents of @platform\/events.*/s;
+    const found =
+      /schedule\/all.*A variable is gone: AUDIT_DAYS.*images\.pullSecrets.*followEvents of @platform\/events.*/s;
     await expect(compare()).rejects.toMatchObject({
       stderr: expect.stringMatching(new RegExp(`${found.source}raise the version`, 's')),
     });
