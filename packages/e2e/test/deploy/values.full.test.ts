@@ -111,8 +111,10 @@ describeWith('helm', 'the values', () => {
     await refuse(undefined, { publicUrl: 'https://knowledge.example.com' }, /secrets\.values\.identity\.database-url is missing/);
   }); // prettier-ignore
 
-  test('of the namespace are those of alerts and scaling too', async () => {
+  test('of the namespace are those of every object, and of alerts and scaling too', async () => {
     const manifests = await render('production', { keda: { enabled: true } }, { namespace: 'wissen' });
+    for (const { kind, metadata } of manifests)
+      expect([kind, metadata.namespace]).toEqual([kind, kind === 'KafkaTopic' ? 'kafka' : 'wissen']);
     const expressions = manifests
       .flatMap((manifest) => [...listLeaves(manifest)])
       .filter(([path]) => /\.(?:expr|query)$/.test(path));
