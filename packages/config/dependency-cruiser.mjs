@@ -40,7 +40,7 @@ const crawlRules = onlyLowerParts(
   ['generated/'],
 );
 
-const domains = ['base', 'audit', 'mails', 'members', 'credentials', 'sign-in', 'tokens', 'oauth', 'mcp'];
+const domains = ['base', 'audit', 'mails', 'members', 'credentials', 'sign-in', 'tokens', 'oauth', 'mcp', 'destinations'];
 const identityRules = onlyLowerParts(
   'identity',
   {

@@ -12,6 +12,7 @@ import { registerAccounts } from './accounts.js';
 import type { IdentityConfig } from './config.js';
 import { registerFactFeed } from './audit/facts/routes.js';
 import { registerAudit } from './audit/routes.js';
+import { registerDestinations } from './destinations/feature.js';
 import { registerConnectedApps } from './oauth/connections/routes.js';
 import { registerConnectionPolicy } from './oauth/connection-policy/routes.js';
 import { consoleRoutes } from './console/routes.js';
@@ -113,6 +114,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
   registerApplications(app, common);
   registerAudit(app, common);
   registerFactFeed(app, common);
+  registerDestinations(app, { ...common, outbox, allowedTargets: config.DESTINATION_ALLOWED_TARGETS });
   const oauth = registerOauth(app, {
     ...common,
     keys,

@@ -75,6 +75,11 @@ export const identityVariables = {
     parsedList('addresses, CIDR ranges and host names, each with :port or without', parseTarget),
     [],
   ),
+  /** Targets of webhooks and logs that are allowed in addition to public addresses with TLS. */
+  DESTINATION_ALLOWED_TARGETS: withDefault(
+    parsedList('addresses, CIDR ranges and host names, each with :port or without', parseTarget),
+    [],
+  ),
   /** The timeout of a call of a mounted tool. */
   MCP_SERVER_TIMEOUT_MS: withDefault(integer(100, 600_000), 60_000),
   /** Concurrent calls of mounted tools, per replica. One organisation can have a quarter, each of its servers an eighth. */

@@ -62,6 +62,7 @@ export async function startSharedPlatform(): Promise<SharedPlatform> {
       SMTP_CONFIG_MAX_AGE_MS: '0',
       MCP_SERVER_ALLOWED_TARGETS: '127.0.0.0/8',
       IDENTITY_PROVIDER_ALLOWED_TARGETS: '127.0.0.0/8',
+      DESTINATION_ALLOWED_TARGETS: '127.0.0.0/8',
       RETRY_DELAY_MS: '100',
       TASKS: forEndpoints(`http://127.0.0.1:${endpointPort}`),
       TASK_SECRETS: forEndpoints(secret),

@@ -279,6 +279,8 @@ export async function findAuditNames(
       where oauth_grants.id = any(${wanted}::uuid[]) and oauth_grants.org_id = ${orgId}::uuid
     union all select id::text, 'mcp_server', name from mcp_servers
       where id = any(${wanted}::uuid[]) and org_id = ${orgId}::uuid
+    union all select id::text, 'destination', coalesce(nullif(description, ''), split_part(url, '/', 3)) from fact_destinations
+      where id = any(${wanted}::uuid[]) and org_id = ${orgId}::uuid
     union all select id::text, 'organisation', name from organisations
       where id = any(${wanted}::uuid[]) and id = ${orgId}::uuid`;
   return Object.fromEntries(rows.map(({ id, kind, name }) => [id, { kind, name }]));

@@ -64,7 +64,7 @@ const AuditName = Type.Object(
   {
     kind: Type.String({
       description:
-        '`member`, `token`, `session` (named after its member), `service_account`, `application`, `connected_app`, `mcp_server`, `organisation`, `crawl` (a connector, by its schedule or run) or `crawl_endpoint`.',
+        '`member`, `token`, `session` (named after its member), `service_account`, `application`, `connected_app`, `mcp_server`, `destination`, `organisation`, `crawl` (a connector, by its schedule or run) or `crawl_endpoint`.',
     }),
     name: Type.String(),
   },

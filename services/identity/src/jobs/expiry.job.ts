@@ -5,6 +5,8 @@ import {
   deleteAccessTokens,
   deleteArtifacts,
   deleteAuditEntries,
+  deleteDelivered,
+  deleteDeliveries,
   deleteEndedTokens,
   deleteGrants,
   deleteIdleClients,
@@ -24,6 +26,9 @@ import {
 import { GRANT_SECONDS } from '../oauth/provider/lifetimes.js';
 
 const EVERY_MS = 60_000;
+/** As long as facts are kept, and delivered ones not quite so long. */
+const DELIVERY_DAYS = 14;
+const DELIVERED_DAYS = 3;
 const BATCH = 1_000;
 
 /** Repeats a step until a batch is not full. */
@@ -85,6 +90,8 @@ export function createExpiryJob(deps: {
       'one-time secrets': inBatches(() => deleteSecrets(pool, now, BATCH)),
       mails: () => expireMails(now),
       'tool calls': inBatches(() => deleteToolCalls(pool, toolCallsFrom, BATCH)),
+      'delivered facts': inBatches(() => deleteDelivered(pool, daysAgo(DELIVERED_DAYS), BATCH)),
+      'deliveries of facts': inBatches(() => deleteDeliveries(pool, daysAgo(DELIVERY_DAYS), BATCH)),
       'audit entries': inBatches(() => deleteAuditEntries(pool, auditFrom, BATCH)),
     };
   }

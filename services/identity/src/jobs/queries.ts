@@ -191,6 +191,13 @@ export const deleteRateLimits = createDeletion<number>('rate_limits', 'key', {
 });
 export const deleteServiceCredentials = createDeletion<Date>('service_credentials', 'id', expired);
 export const deleteToolCalls = createDeletion<string>('tool_calls', 'id', olderId);
+const created = { column: 'created_at', operator: '<' } as const;
+/** Deletes deliveries of facts that nobody will ask for any more, and those whose facts are no longer kept. */
+export const deleteDelivered = createDeletion<Date>('fact_deliveries', 'id', {
+  ...created,
+  only: `state = 'delivered'`,
+});
+export const deleteDeliveries = createDeletion<Date>('fact_deliveries', 'id', created);
 export const deleteAuditEntries = createDeletion<string>('audit_entries', 'id', olderId);
 export const deleteAccessTokens = createDeletion<Date>('oauth_access_tokens', 'id', expired);
 /** Deletes authorization codes, refresh tokens and interactions. */

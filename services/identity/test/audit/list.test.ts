@@ -106,6 +106,8 @@ test('records every listed action once, with the actor and the subject', async (
     'invitation.accepted', 'identity_domain.added', 'identity_domain.removed', 'identity_domain.verified',
     'identity_provider.linked', 'identity_provider.refused', 'identity_provider.removed',
     'identity_provider.requirement_lifted', 'identity_provider.saved', 'identity_provider.unlinked',
+    'destination.created', 'destination.changed', 'destination.removed', 'destination.secret_replaced',
+    'destination.delivery_repeated', 'destination.disabled',
     'invitation.lapsed', 'mcp_server.created', 'mcp_server.changed', 'mcp_server.removed',
     'mcp_server.tools_offered', 'mcp_server.tools_changed', 'mcp_server.unreachable', 'password.changed',
     'second_factor.codes_renewed', 'second_factor.counter_fell', 'second_factor.enrolled',

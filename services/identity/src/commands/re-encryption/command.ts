@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { smtpSecretContext } from '../../members/smtp/service.js';
 import { clientSecretContext } from '../../sign-in/identity-provider/provider-fields.js';
 import { serverSecretContext } from '../../mcp/servers/upstream/credentials.js';
+import { destinationSecretContext } from '../../destinations/secrets.js';
 import { messageContext } from '../../mails/outbox/outbox.js';
 import { totpContext } from '../../sign-in/second-factor/check.js';
 import { signingKeyContext } from '../../credentials/signing-keys/key.js';
@@ -15,6 +16,8 @@ const contexts: Readonly<Record<keyof typeof sealedColumns, (id: string) => stri
   'signing keys': signingKeyContext,
   'outgoing mails': messageContext,
   'MCP server secrets': serverSecretContext,
+  'destination secrets': destinationSecretContext,
+  'replaced destination secrets': destinationSecretContext,
   'client secrets': clientSecretContext,
   'authenticator secrets': totpContext,
 };

@@ -17,18 +17,6 @@ export const definitionChanged = (name: string): AppError =>
     'DEFINITION_CHANGED',
     `The definition of ${name} is no longer the one with this hash: look at it again`,
   );
-export const targetDenied = (): AppError =>
-  validationError([
-    {
-      field: 'url',
-      message:
-        'must be https and public, unless the operator of the platform allows the target (MCP_SERVER_ALLOWED_TARGETS)',
-    },
-  ]);
-export const invalidUrl = (): AppError =>
-  validationError([
-    { field: 'url', message: 'must be an absolute URL without a user name, password or fragment' },
-  ]);
 export const secretRequired = (): AppError =>
   validationError([
     { field: 'credential', message: 'must be given again when the URL leads to another origin' },

@@ -1,22 +1,15 @@
 import type { UserPrincipal } from '@platform/auth';
-import { type Clock, type Egress, parseUrl, type SecretBox, TargetDenied } from '@platform/service-kit';
+import type { Clock, Egress, SecretBox } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Prisma, Transaction } from '../../resources.js';
 import { type Caller, toActor } from '../../base/caller/actor.js';
 import { findChanges } from '../../audit/changes.js';
 import type { AuditAction } from '../../audit/actions.js';
 import { insertAuditEntry } from '../../audit/queries.js';
+import { isOtherOrigin, parseTargetUrl } from '../../base/egress/target-url.js';
 import { lockAdministration } from '../../members/organisation/administration.js';
 import { toServer } from './documents.js';
-import {
-  invalidUrl,
-  nameTaken,
-  secretRequired,
-  serverNotFound,
-  targetDenied,
-  tooManyServers,
-  unusableName,
-} from './errors.js';
+import { nameTaken, secretRequired, serverNotFound, tooManyServers, unusableName } from './errors.js';
 import {
   bumpCatalogue,
   countServers,
@@ -69,17 +62,8 @@ const audited = [
 type CredentialFields = Pick<NewServer, 'credential' | 'secretHeader' | 'secretSealed'>;
 
 /** @throws AppError 400. */
-function parseServerUrl(text: string, egress: Pick<Egress, 'assertUrl'>): string {
-  const url = parseUrl(text);
-  const isHttp = url?.protocol === 'https:' || url?.protocol === 'http:';
-  if (!url || !isHttp || url.username !== '' || url.password !== '' || url.hash !== '') throw invalidUrl();
-  try {
-    egress.assertUrl(url);
-  } catch (error) {
-    throw error instanceof TargetDenied ? targetDenied() : error;
-  }
-  return url.href;
-}
+const parseServerUrl = (text: string, egress: Pick<Egress, 'assertUrl'>): string =>
+  parseTargetUrl(text, egress, 'MCP_SERVER_ALLOWED_TARGETS');
 
 function toCredentialFields(
   id: string,
@@ -91,10 +75,6 @@ function toCredentialFields(
   const secretSealed = box.seal(credential.value, serverSecretContext(id));
   return { credential: 'secret', secretHeader: credential.header ?? 'authorization', secretSealed };
 }
-
-/** Whether a change of the URL leads to another origin, and so perhaps to somebody else. */
-const isOtherOrigin = (before: string, after: string): boolean =>
-  new URL(before).origin !== new URL(after).origin;
 
 /**
  * Returns the fields of a change. A secret is never sent to another origin than the one that it was given for, so that

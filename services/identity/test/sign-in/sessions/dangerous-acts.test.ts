@@ -14,7 +14,8 @@ const harmless: Readonly<Record<string, readonly string[]>> = {
   'completes what was asked for in a confirmed session': ['confirmTotp', 'confirmPasskey', 'getPasskeyOptions'],
   'takes from nobody else, and gives nobody power': ['changeMe', 'savePreferences', 'renamePasskey', 'logout', 'endSession', 'endOtherSessions', 'revokeOwnToken', 'editOwnToken', 'revokeConnectedApp', 'addIdentityDomain'],
   'ends what a member can begin again by signing in': ['endUserSessions'],
-  'looks, and changes nothing': ['testIdentityProvider', 'testMcpServer', 'refreshMcpServer'],
+  'looks, and changes nothing': ['testIdentityProvider', 'testMcpServer', 'refreshMcpServer', 'testDestination'],
+  'sends what was sent before to where an administrator had it sent': ['sendDeliveryAgain'],
   'takes no session, or no cookie': ['rotateOwnCredential', 'revokeOwnCredential', 'callTools'],
 }; // prettier-ignore
 

@@ -1,0 +1,216 @@
+import { expandFactTypes } from '@platform/events';
+import type pg from 'pg';
+import type { Attempt, Target } from './send.js';
+
+/** A destination that this replica sends to until `claimedUntil`; no other one does meanwhile. */
+export interface Claim extends Target {
+  readonly types: readonly string[];
+  readonly position: string;
+  /** Whether it has accepted what was last sent to it, or some of that. */
+  readonly isAccepting: boolean;
+  readonly failures: number;
+  readonly failingSince: Date | null;
+  readonly claimedUntil: Date;
+}
+
+/*
+ * Claims destinations that have something to send, the longest unserved first. Those of one organisation that are served at
+ * the same time, by all replicas together, are limited, so that no organisation delays another one; those that have not
+ * accepted anything lately have a limit of their own, so that they delay no other ones of their organisation either.
+ */
+const claimDue = `
+  with due as materialized (
+    select d.id, row_number() over (partition by d.org_id order by d.served_at, d.id) + (
+      select count(*) from fact_destinations busy
+      where busy.org_id = d.org_id and busy.claimed_until > $1 and busy.is_accepting = $2) as place
+    from fact_destinations d
+    where d.is_enabled and d.is_accepting = $2 and coalesce(d.claimed_until <= $1, true) and coalesce(d.resume_at <= $1, true)
+      and (exists (select from outbox.events e where e.org_id = d.org_id::text and e.position > d.position)
+        or exists (select from fact_deliveries w
+                   where w.destination_id = d.id and w.state = 'waiting' and w.next_attempt_at <= $1))
+  ), chosen as (
+    select d.id from fact_destinations d join due using (id)
+    where due.place <= $3 and coalesce(d.claimed_until <= $1, true)
+    order by d.served_at limit $4 for no key update of d skip locked
+  )
+  update fact_destinations d set claimed_until = $5, served_at = $1 from chosen where d.id = chosen.id
+  returning d.id, d.org_id as "orgId", d.form, d.url, d.types, d.position, d.is_accepting as "isAccepting", d.failures, d.failing_since as "failingSince",
+    d.secret_sealed as "secretSealed", d.previous_secret_sealed as "previousSecretSealed",
+    d.previous_secret_until as "previousSecretUntil", d.secret_header as "secretHeader", d.claimed_until as "claimedUntil"`;
+
+export async function claimDestinations(
+  db: pg.Pool,
+  claim: {
+    readonly now: Date;
+    readonly isAccepting: boolean;
+    readonly perOrganisation: number;
+    readonly limit: number;
+    readonly until: Date;
+  },
+): Promise<Claim[]> {
+  const { rows } = await db.query<Claim>({
+    name: 'claim_fact_destinations',
+    text: claimDue,
+    values: [claim.now, claim.isAccepting, claim.perOrganisation, claim.limit, claim.until],
+  });
+  return rows;
+}
+
+/** What is sent in one request. */
+export interface Parcel {
+  /** Undefined for what was not sent before. */
+  readonly delivery:
+    | {
+        readonly id: string;
+        readonly attemptCount: number;
+        readonly attempts: readonly Attempt[];
+        readonly createdAt: Date;
+      }
+    | undefined;
+  /** Null for several facts. */
+  readonly factId: string | null;
+  readonly type: string | null;
+  readonly firstPosition: string;
+  readonly lastPosition: string;
+  /** In JSON, in order; none when they were deleted. */
+  readonly facts: readonly string[];
+}
+
+const selectDeliveries = `
+  select w.id, w.fact_id as "factId", w.type, w.first_position as "firstPosition", w.last_position as "lastPosition",
+    w.attempt_count as "attemptCount", w.attempts, w.created_at as "createdAt", array(
+      select e.event::text from outbox.events e
+      where e.org_id = $2 and e.position between w.first_position and w.last_position
+        and (w.fact_id = e.event_id or w.fact_id is null and ($4::text[] = '{}' or e.event ->> 'type' = any($4)))
+      order by e.position) as facts
+  from fact_deliveries w where w.destination_id = $1 and w.state = 'waiting' and w.next_attempt_at <= $3
+  order by w.next_attempt_at, w.id limit $5`;
+
+/** Finds the deliveries that are due, the longest due first. */
+export async function findDueDeliveries(
+  db: pg.Pool,
+  { id, orgId, types }: Claim,
+  now: Date,
+  limit: number,
+): Promise<Parcel[]> {
+  type Row = Omit<Parcel, 'delivery'> & NonNullable<Parcel['delivery']>;
+  const { rows } = await db.query<Row>({
+    name: 'find_due_fact_deliveries',
+    text: selectDeliveries,
+    values: [id, orgId, now, expandFactTypes(types), limit],
+  });
+  return rows.map(({ id: deliveryId, attemptCount, attempts, createdAt, ...parcel }) => ({
+    ...parcel,
+    delivery: { id: deliveryId, attemptCount, attempts, createdAt },
+  }));
+}
+
+export interface NewFact {
+  readonly id: string;
+  readonly position: string;
+  readonly type: string;
+  /** Null for a type that the destination does not want. */
+  readonly event: string | null;
+}
+
+const selectFacts = `
+  select event_id as id, position, event ->> 'type' as type,
+    case when $3::text[] = '{}' or event ->> 'type' = any($3) then event::text end as event
+  from outbox.events
+  where org_id = $1 and position > $2
+    and (select count(*) from (select from fact_deliveries where destination_id = $4 and state = 'waiting' limit $5) waiting) < $5
+  order by position limit $6`;
+
+/** Finds the facts after the destination's place; none while `maxWaiting` deliveries wait for another attempt. */
+export async function findNewFacts(
+  db: pg.Pool,
+  { id, orgId, types }: Claim,
+  after: string,
+  { maxWaiting, limit }: { readonly maxWaiting: number; readonly limit: number },
+): Promise<NewFact[]> {
+  const { rows } = await db.query<NewFact>({
+    name: 'find_new_facts',
+    text: selectFacts,
+    values: [orgId, after, expandFactTypes(types), id, maxWaiting, limit],
+  });
+  return rows;
+}
+
+/** The result of a parcel. */
+export interface Outcome {
+  readonly id: string;
+  readonly factId: string | null;
+  readonly type: string | null;
+  readonly facts: number;
+  readonly firstPosition: string;
+  readonly lastPosition: string;
+  readonly state: 'waiting' | 'delivered' | 'failed';
+  readonly attemptCount: number;
+  readonly attempts: readonly Attempt[];
+  readonly nextAttemptAt: Date | null;
+  readonly createdAt: Date;
+}
+
+/** The state of a destination after some parcels. */
+export interface Progress {
+  readonly position: string;
+  readonly isAccepting: boolean;
+  readonly failures: number;
+  readonly failingSince: Date | null;
+  readonly resumeAt: Date | null;
+  /** Null releases the destination. */
+  readonly claimedUntil: Date | null;
+}
+
+/* Nothing is stored when the claim has ended: another replica may have sent the same meanwhile, and has stored that. */
+const store = `
+  with mine as (
+    update fact_destinations set position = $3, failures = $4, failing_since = $5, resume_at = $6, claimed_until = $7,
+      is_accepting = $9
+    where id = $1 and claimed_until = $2 returning id, org_id
+  )
+  insert into fact_deliveries as known (id, destination_id, org_id, fact_id, type, facts, first_position, last_position,
+    state, attempt_count, attempts, next_attempt_at, created_at)
+  select o.id, mine.id, mine.org_id, "factId", type, facts, "firstPosition", "lastPosition", state, "attemptCount", attempts,
+    "nextAttemptAt", "createdAt"
+  from mine, jsonb_to_recordset($8::jsonb) as o (id uuid, "factId" uuid, type text, facts integer, "firstPosition" bigint,
+    "lastPosition" bigint, state text, "attemptCount" smallint, attempts jsonb, "nextAttemptAt" timestamptz,
+    "createdAt" timestamptz)
+  on conflict (id) do update set state = excluded.state, attempt_count = excluded.attempt_count,
+    attempts = excluded.attempts, next_attempt_at = excluded.next_attempt_at`;
+
+/** Stores what became of parcels, and how far the destination is. */
+export const storeOutcomes = (
+  db: pg.Pool,
+  { id, claimedUntil }: Pick<Claim, 'id' | 'claimedUntil'>,
+  outcomes: readonly Outcome[],
+  progress: Progress,
+): Promise<unknown> =>
+  db.query({
+    name: 'store_fact_outcomes',
+    text: store,
+    values: [
+      id,
+      claimedUntil,
+      progress.position,
+      progress.failures,
+      progress.failingSince,
+      progress.resumeAt,
+      progress.claimedUntil,
+      JSON.stringify(outcomes),
+      progress.isAccepting,
+    ],
+  });
+
+/** Has the deliveries that wait sent now, since the destination accepts something again. */
+export const hastenDeliveries = (
+  db: pg.Pool,
+  id: string,
+  { now, maxAttempts }: { readonly now: Date; readonly maxAttempts: number },
+): Promise<unknown> =>
+  db.query({
+    name: 'hasten_fact_deliveries',
+    text: `update fact_deliveries set next_attempt_at = $2
+      where destination_id = $1 and state = 'waiting' and next_attempt_at > $2 and attempt_count <= $3`,
+    values: [id, now, maxAttempts],
+  });

@@ -1,0 +1,56 @@
+import {
+  type App,
+  createEgress,
+  createHostResolver,
+  type Shutdown,
+  type Target,
+} from '@platform/service-kit';
+import { Counter, type Registry } from 'prom-client';
+import { createRequestLimit } from '../base/rate-limits/request-limit.js';
+import type { Resources } from '../resources.js';
+import { createDeliveryJob } from './delivery.job.js';
+import { destinationRoutes } from './routes.js';
+import { createSender, egressLimits } from './send.js';
+import { type DestinationContext, disableFailing } from './service.js';
+
+/** A request costs up to five seconds of a connection. */
+const TESTS_PER_MINUTE = 60;
+
+type Deps = Pick<Resources, 'pool' | 'prisma' | 'log'> &
+  Pick<DestinationContext, 'box' | 'outbox' | 'clock'> & {
+    readonly allowedTargets: readonly Target[];
+    readonly metrics: Registry;
+    readonly shutdown: Shutdown;
+  };
+
+/** Registers the destinations of facts, and starts to send to them. */
+export function registerDestinations(app: App, deps: Deps): void {
+  const { pool, prisma, box, outbox, clock, log, shutdown } = deps;
+  const egress = createEgress(deps.allowedTargets, egressLimits, createHostResolver());
+  const send = createSender({ egress, box, clock });
+  const deliveries = new Counter({
+    name: 'fact_deliveries_total',
+    help: 'Requests with facts to destinations, by form and by the state of the delivery after it',
+    labelNames: ['form', 'state'],
+    registers: [deps.metrics],
+  });
+  const job = createDeliveryJob({
+    pool,
+    send,
+    disable: (destination, reason) => disableFailing({ prisma, outbox, clock }, destination, reason),
+    countDeliveries: (form, state, count) => {
+      deliveries.inc({ form, state }, count);
+    },
+    clock,
+    log,
+  });
+  job.start();
+  shutdown.on('workers', 'destinations', job.stop);
+  shutdown.on('close', 'destinations', () => egress.agent.destroy());
+  const countTest = createRequestLimit(
+    TESTS_PER_MINUTE,
+    clock,
+    "Too many tests of this organisation's destinations",
+  );
+  destinationRoutes(app, { prisma, box, egress, outbox, send, countTest, wake: job.wake, clock });
+}

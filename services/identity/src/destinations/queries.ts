@@ -1,0 +1,180 @@
+import type { ListWindow } from '@platform/service-kit';
+import type { Prisma, Transaction } from '../resources.js';
+import type { Attempt } from './send.js';
+
+export interface DestinationRow {
+  readonly id: string;
+  readonly orgId: string;
+  readonly form: string;
+  readonly url: string;
+  readonly description: string;
+  readonly types: string[];
+  readonly secretSealed: string | null;
+  readonly previousSecretSealed: string | null;
+  readonly previousSecretUntil: Date | null;
+  readonly secretHeader: string | null;
+  readonly isEnabled: boolean;
+  readonly disabledReason: string | null;
+  readonly failingSince: Date | null;
+  readonly createdAt: Date;
+}
+
+const select = {
+  id: true,
+  orgId: true,
+  form: true,
+  url: true,
+  description: true,
+  types: true,
+  secretSealed: true,
+  previousSecretSealed: true,
+  previousSecretUntil: true,
+  secretHeader: true,
+  isEnabled: true,
+  disabledReason: true,
+  failingSince: true,
+  createdAt: true,
+} as const;
+
+const before = ({ beforeId, isFromEnd, offset, count }: ListWindow) => ({
+  ...(beforeId !== undefined && { id: { lt: beforeId } }),
+  page: { orderBy: { id: isFromEnd ? 'asc' : 'desc' }, skip: offset, take: count } as const,
+});
+const newestFirst = <Row extends { readonly id: string }>(rows: Row[]): Row[] =>
+  rows.toSorted((one, other) => (one.id < other.id ? 1 : -1));
+
+export async function findDestinations(
+  db: Prisma,
+  orgId: string,
+  window: ListWindow,
+): Promise<DestinationRow[]> {
+  const { page, ...where } = before(window);
+  return newestFirst(await db.factDestination.findMany({ where: { orgId, ...where }, ...page, select }));
+}
+
+export const findDestination = (
+  db: Prisma | Transaction,
+  orgId: string,
+  id: string,
+): Promise<DestinationRow | null> => db.factDestination.findFirst({ where: { id, orgId }, select });
+
+export const countDestinations = (db: Prisma | Transaction, orgId: string): Promise<number> =>
+  db.factDestination.count({ where: { orgId } });
+
+type NewDestination = Pick<
+  DestinationRow,
+  'id' | 'orgId' | 'form' | 'url' | 'description' | 'types' | 'isEnabled' | 'createdAt'
+> &
+  Partial<Pick<DestinationRow, 'secretSealed' | 'secretHeader'>>;
+
+/** Inserts a destination, whose first fact is the next one that becomes visible. */
+export async function insertDestination(
+  tx: Transaction,
+  destination: NewDestination,
+): Promise<DestinationRow> {
+  const [head] = await tx.$queryRaw<[{ position: bigint }]>`select position from outbox.head`;
+  const { position } = head;
+  return tx.factDestination.create({
+    data: { ...destination, position, servedAt: destination.createdAt },
+    select,
+  });
+}
+
+export const updateDestination = (
+  tx: Transaction,
+  id: string,
+  fields: Partial<Omit<DestinationRow, 'id' | 'orgId' | 'createdAt'>> & {
+    readonly failures?: number;
+    readonly resumeAt?: Date | null;
+  },
+): Promise<DestinationRow> => tx.factDestination.update({ where: { id }, data: fields, select });
+
+/** @returns false when it is disabled already, or was removed. */
+export const disableDestination = async (
+  tx: Transaction,
+  id: string,
+  disabledReason: string,
+): Promise<boolean> => {
+  const data = { isEnabled: false, disabledReason };
+  return (await tx.factDestination.updateMany({ where: { id, isEnabled: true }, data })).count === 1;
+};
+
+export const deleteDestination = (tx: Transaction, id: string): Promise<unknown> =>
+  tx.factDestination.delete({ where: { id }, select: { id: true } });
+
+export interface DeliveryRow {
+  readonly id: string;
+  readonly factId: string | null;
+  readonly type: string | null;
+  readonly facts: number;
+  readonly state: string;
+  readonly attempts: unknown;
+  readonly nextAttemptAt: Date | null;
+  readonly createdAt: Date;
+}
+
+export const getAttempts = (row: Pick<DeliveryRow, 'attempts'>): Attempt[] => row.attempts as Attempt[];
+
+const ofDestination = (destination: DestinationRow, state: string | undefined) => ({
+  destinationId: destination.id,
+  orgId: destination.orgId,
+  ...(state !== undefined && { state }),
+});
+
+/** A longer list is paged by its cursor. */
+export const MAX_COUNTED = 1_000;
+
+/** Counts the deliveries, up to {@link MAX_COUNTED}. */
+export async function countDeliveries(
+  db: Prisma,
+  destination: DestinationRow,
+  state: string | undefined,
+): Promise<number> {
+  const where = ofDestination(destination, state);
+  return db.factDelivery.count({ where, take: MAX_COUNTED, orderBy: { id: 'desc' } });
+}
+
+export async function findDeliveries(
+  db: Prisma,
+  destination: DestinationRow,
+  state: string | undefined,
+  window: ListWindow,
+): Promise<DeliveryRow[]> {
+  const { page, ...cursor } = before(window);
+  const where = { ...ofDestination(destination, state), ...cursor };
+  return newestFirst(
+    await db.factDelivery.findMany({
+      where,
+      ...page,
+      select: {
+        id: true,
+        factId: true,
+        type: true,
+        facts: true,
+        state: true,
+        attempts: true,
+        nextAttemptAt: true,
+        createdAt: true,
+      },
+    }),
+  );
+}
+
+/** Has everything that waits for another attempt sent now. */
+export const sendWaiting = (tx: Transaction, destination: DestinationRow, at: Date): Promise<unknown> =>
+  tx.factDelivery.updateMany({ where: ofDestination(destination, 'waiting'), data: { nextAttemptAt: at } });
+
+/** Has a delivery sent again at once, with all its attempts. @returns false when there is none with this id. */
+export async function repeatDelivery(
+  tx: Transaction,
+  destination: DestinationRow,
+  id: string,
+  at: Date,
+): Promise<boolean> {
+  await updateDestination(tx, destination.id, { resumeAt: null });
+  const { count } = await tx.factDelivery.updateMany({
+    where: { id, ...ofDestination(destination, undefined) },
+    data: { state: 'waiting', attemptCount: 0, nextAttemptAt: at },
+  });
+  return count === 1;
+}

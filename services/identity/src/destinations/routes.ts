@@ -1,0 +1,194 @@
+import { getMember, requireSession } from '@platform/auth';
+import { type App, ListQuery } from '@platform/service-kit';
+import { Type } from 'typebox';
+import { requireAdminRole } from '../base/authority.js';
+import { getCaller } from '../base/caller/actor.js';
+import { always } from '../base/confirmation.js';
+import { bearer, errorResponses } from '../base/openapi.js';
+import { sendSecret } from '../tokens/routes.js';
+import {
+  ChangeDestinationBody,
+  CreateDestinationBody,
+  CreatedDestination,
+  DeliveriesQuery,
+  DeliveryPage,
+  DeliveryPath,
+  DestinationAnswer,
+  DestinationPage,
+  DestinationPath,
+  ReplacedSecret,
+  TestedDestination,
+} from './schemas.js';
+import {
+  changeDestination,
+  createDestination,
+  type DestinationContext,
+  getDestination,
+  listDeliveries,
+  listDestinations,
+  removeDestination,
+  replaceSecret,
+  sendAgain,
+  testDestination,
+} from './service.js';
+
+const base = '/api/v1/events/destinations';
+const tags = ['Destinations'];
+const Message = Type.Object({ message: Type.String() });
+
+/** Registers the routes of the destinations of facts, for administrators with a session. [AUD-6] */
+export function destinationRoutes(app: App, ctx: DestinationContext): void {
+  const onRequest = [app.authenticate, requireAdminRole, requireSession];
+  app.get(
+    base,
+    {
+      onRequest,
+      schema: {
+        operationId: 'listDestinations',
+        tags,
+        summary: 'Where the facts of the organisation are sent, newest first',
+        security: bearer,
+        querystring: ListQuery,
+        response: { 200: DestinationPage, ...errorResponses(400, 401, 403) },
+      },
+    },
+    (request) => listDestinations(ctx, getMember(request), request.query),
+  );
+  app.post(
+    base,
+    {
+      onRequest,
+      config: { needsConfirmation: always },
+      schema: {
+        operationId: 'createDestination',
+        tags,
+        summary: 'Have facts sent to a webhook, or to a receiver of logs, from now on',
+        security: bearer,
+        body: CreateDestinationBody,
+        response: { 201: CreatedDestination, ...errorResponses(400, 401, 403, 409) },
+      },
+    },
+    async (request, reply) =>
+      sendSecret(reply, await createDestination(ctx, getCaller(request), request.body)),
+  );
+  app.get(
+    `${base}/:id`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'getDestination',
+        tags,
+        summary: 'A destination',
+        security: bearer,
+        params: DestinationPath,
+        response: { 200: DestinationAnswer, ...errorResponses(400, 401, 403, 404) },
+      },
+    },
+    async (request) => ({ destination: await getDestination(ctx, getMember(request), request.params.id) }),
+  );
+  app.patch(
+    `${base}/:id`,
+    {
+      onRequest,
+      config: { needsConfirmation: always },
+      schema: {
+        operationId: 'changeDestination',
+        tags,
+        summary: 'Change a destination; one that is enabled goes on where it was, as far as facts are kept',
+        security: bearer,
+        params: DestinationPath,
+        body: ChangeDestinationBody,
+        response: { 200: DestinationAnswer, ...errorResponses(400, 401, 403, 404) },
+      },
+    },
+    async (request) => ({
+      destination: await changeDestination(ctx, getCaller(request), request.params.id, request.body),
+    }),
+  );
+  app.delete(
+    `${base}/:id`,
+    {
+      onRequest,
+      config: { needsConfirmation: always },
+      schema: {
+        operationId: 'removeDestination',
+        tags,
+        summary: 'Remove a destination; nothing more is sent to it',
+        security: bearer,
+        params: DestinationPath,
+        response: { 200: Message, ...errorResponses(400, 401, 403, 404) },
+      },
+    },
+    async (request) => {
+      await removeDestination(ctx, getCaller(request), request.params.id);
+      return { message: 'Destination removed' };
+    },
+  );
+  app.post(
+    `${base}/:id/secret`,
+    {
+      onRequest,
+      config: { needsConfirmation: always },
+      schema: {
+        operationId: 'replaceDestinationSecret',
+        tags,
+        summary: 'Replace the secret of a webhook; for a day, requests are signed with both',
+        security: bearer,
+        params: DestinationPath,
+        response: { 201: ReplacedSecret, ...errorResponses(400, 401, 403, 404, 409) },
+      },
+    },
+    async (request, reply) =>
+      sendSecret(reply, await replaceSecret(ctx, getCaller(request), request.params.id)),
+  );
+  app.post(
+    `${base}/:id/test`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'testDestination',
+        tags,
+        summary: 'Send a fact of the type `destination.test`, and say what became of it',
+        security: bearer,
+        params: DestinationPath,
+        response: { 200: TestedDestination, ...errorResponses(400, 401, 403, 404, 429) },
+      },
+    },
+    (request) => testDestination(ctx, getMember(request), request.params.id),
+  );
+  app.get(
+    `${base}/:id/deliveries`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'listDeliveries',
+        tags,
+        summary: 'What was sent to a destination and with which result, newest first',
+        security: bearer,
+        params: DestinationPath,
+        querystring: DeliveriesQuery,
+        response: { 200: DeliveryPage, ...errorResponses(400, 401, 403, 404) },
+      },
+    },
+    (request) => listDeliveries(ctx, getMember(request), request.params.id, request.query),
+  );
+  app.post(
+    `${base}/:id/deliveries/:deliveryId/send-again`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'sendDeliveryAgain',
+        tags,
+        summary: 'Send a delivery again, at once and with all its attempts, under the same id',
+        security: bearer,
+        params: DeliveryPath,
+        response: { 202: Message, ...errorResponses(400, 401, 403, 404, 409) },
+      },
+    },
+    async (request, reply) => {
+      const { id, deliveryId } = request.params;
+      await sendAgain(ctx, getCaller(request), id, deliveryId);
+      return reply.code(202).send({ message: 'The delivery is being sent again' });
+    },
+  );
+}

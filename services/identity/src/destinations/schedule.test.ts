@@ -1,0 +1,33 @@
+import { DAY_MS, HOUR_MS } from '@platform/service-kit';
+import { findNextAttempt, findResumption, readRetryAfter } from './schedule.js';
+
+test('a fact that is refused is tried nine times in a day, and twelve times in all', () => {
+  const times = [0];
+  for (let count = 1; ; count += 1) {
+    const next = findNextAttempt(count, times.at(-1) ?? 0);
+    if (!next) break;
+    times.push(next.getTime());
+  }
+  expect(times).toHaveLength(12);
+  expect(times.filter((at) => at <= DAY_MS)).toHaveLength(9);
+  expect(times.at(-1)).toBeGreaterThan(3 * DAY_MS);
+});
+
+test('a destination that accepts nothing is asked ever more rarely, every quarter of an hour at the latest', () => {
+  expect(findResumption(1, 0).getTime()).toBeLessThanOrEqual(5_000);
+  for (const failures of [20, 2_000])
+    expect(findResumption(failures, 0).getTime()).toBeLessThanOrEqual(HOUR_MS / 4);
+});
+
+test.each([
+  ['120', 120_000],
+  ['Thu, 01 Jan 1970 00:01:00 GMT', 60_000],
+  ['999999999', DAY_MS],
+  ['0', undefined],
+  ['-1', undefined],
+  ['soon', undefined],
+  ['Thu, 01 Jan 1970 00:00:00 GMT', undefined],
+  [undefined, undefined],
+])('Retry-After %s is a pause of %s ms', (value, expected) => {
+  expect(readRetryAfter(value, 0)).toBe(expected);
+});

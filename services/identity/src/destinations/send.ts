@@ -1,0 +1,141 @@
+import { type Clock, type Egress, type SecretBox, VERSION } from '@platform/service-kit';
+import { request } from 'undici';
+import { toUpstreamFault, UpstreamFault, type UpstreamFaultKind } from '../base/egress/faults.js';
+import { hasRejectedRecords, toLogsBody } from './logs.js';
+import { readRetryAfter } from './schedule.js';
+import { destinationSecretContext, signWebhook } from './secrets.js';
+
+/** What a request needs to know of its destination. */
+export interface Target {
+  readonly id: string;
+  readonly orgId: string;
+  readonly form: string;
+  readonly url: string;
+  readonly secretSealed: string | null;
+  readonly previousSecretSealed: string | null;
+  readonly previousSecretUntil: Date | null;
+  readonly secretHeader: string | null;
+}
+
+/** Why a request failed, or what a receiver of logs made of it. */
+export const attemptFaults = {
+  /** A receiver of logs has dropped some of them, and must not be sent them again. */
+  rejectedInPart: 'rejected_in_part',
+  /** It waited for longer than facts are kept. */
+  factDeleted: 'fact_deleted',
+} as const;
+export type AttemptFault = UpstreamFaultKind | (typeof attemptFaults)[keyof typeof attemptFaults];
+
+/** An attempt as it is stored and shown. */
+export interface Attempt {
+  readonly at: string;
+  readonly status: number | null;
+  readonly fault: AttemptFault | null;
+  readonly durationMs: number;
+}
+
+export interface Sent {
+  readonly isAccepted: boolean;
+  readonly attempt: Attempt;
+  /** How long the receiver asks for a pause, in milliseconds. */
+  readonly retryAfterMs: number | undefined;
+}
+
+const TIMEOUT_MS = 5_000;
+const MAX_ANSWER_BYTES = 65_536;
+
+/** A request of this long-lasting agent fails with one of these limits. */
+export const egressLimits = {
+  maxAnswerBytes: MAX_ANSWER_BYTES,
+  maxConnections: 64,
+  timeoutMs: TIMEOUT_MS,
+} as const;
+
+function toStatusFault(status: number): UpstreamFaultKind | null {
+  if (status >= 200 && status < 300) return null;
+  if (status >= 300 && status < 400) return 'redirect';
+  return status === 401 || status === 403 ? 'unauthorized' : 'http_error';
+}
+
+/** Creates the function that sends facts to a destination: one to a webhook, any number as logs. It never throws. */
+export function createSender({
+  egress,
+  box,
+  clock,
+}: {
+  readonly egress: Egress;
+  readonly box: SecretBox;
+  readonly clock: Clock;
+}) {
+  function openSecrets(target: Target): string[] {
+    const { secretSealed, previousSecretSealed, previousSecretUntil } = target;
+    const isReplacing = previousSecretUntil !== null && previousSecretUntil.getTime() > clock();
+    return [secretSealed, isReplacing ? previousSecretSealed : null]
+      .filter((sealed) => sealed !== null)
+      .map((sealed) => box.open(sealed, destinationSecretContext(target.id)));
+  }
+
+  function toRequest(target: Target, facts: readonly string[], id: string, at: number) {
+    const secrets = openSecrets(target);
+    if (target.form === 'webhook') {
+      const [body = ''] = facts;
+      return { body, headers: signWebhook(secrets, { id, at, body }) };
+    }
+    const { secretHeader } = target;
+    const [value] = secrets;
+    const headers = secretHeader !== null && value !== undefined ? { [secretHeader]: value } : {};
+    return { body: toLogsBody(target.orgId, facts, at), headers };
+  }
+
+  async function post(target: Target, facts: readonly string[], id: string, at: number) {
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    try {
+      const url = new URL(target.url);
+      egress.assertUrl(url);
+      const { body, headers } = toRequest(target, facts, id, at);
+      const answer = await request(url, {
+        method: 'POST',
+        headers: {
+          ...headers,
+          'content-type': 'application/json',
+          'accept-encoding': 'identity',
+          'user-agent': `workspace-platform/${VERSION}`,
+        },
+        body,
+        dispatcher: egress.agent,
+        signal,
+      });
+      const { statusCode: status } = answer;
+      const fault = toStatusFault(status);
+      const retryAfter = answer.headers['retry-after'];
+      const isReadAsLogs = target.form === 'logs' && fault === null;
+      const text = isReadAsLogs
+        ? await answer.body.text()
+        : (await answer.body.dump().catch(() => undefined), '');
+      return {
+        status,
+        fault: isReadAsLogs && hasRejectedRecords(text) ? attemptFaults.rejectedInPart : fault,
+        isAccepted: fault === null,
+        retryAfterMs: readRetryAfter(Array.isArray(retryAfter) ? retryAfter[0] : retryAfter, at),
+      };
+    } catch (error) {
+      const { kind: fault } = toUpstreamFault(signal.aborted ? new UpstreamFault('timeout') : error);
+      return { status: null, fault, isAccepted: false, retryAfterMs: undefined };
+    }
+  }
+
+  /** @param id - of what is sent, the same for each attempt. */
+  return async (target: Target, facts: readonly string[], id: string): Promise<Sent> => {
+    const at = clock();
+    const startedAt = performance.now();
+    const { status, fault, isAccepted, retryAfterMs } = await post(target, facts, id, at);
+    const durationMs = Math.round(performance.now() - startedAt);
+    return {
+      isAccepted,
+      retryAfterMs,
+      attempt: { at: new Date(at).toISOString(), status, fault, durationMs },
+    };
+  };
+}
+
+export type Send = ReturnType<typeof createSender>;
