@@ -34,8 +34,10 @@ export { type BoxKey, createSecretBox, encryptionKeys, type SecretBox } from './
 export { readDomain, readEmailAddress } from './data/email-address.js';
 export { givenInstant } from './data/text-formats.js';
 export { parseUrl } from './data/url.js';
+export { createWebhookSecret, parseWebhookSecret, signatureHeaders } from './egress/webhook-signature.js';
 export { createEgress, type Egress, TargetDenied } from './egress/egress.js';
 export { createProviderFetch } from './egress/provider-fetch.js';
+export { readRetryAfter } from './egress/retry-after.js';
 export { createHostResolver, type ResolveHost } from './egress/resolve-host.js';
 export { createTargetPolicy, type TargetPolicy } from './egress/target-policy.js';
 export { parseTarget, type RangeTarget, type Target } from './egress/target.js';

@@ -1,18 +1,18 @@
-import { randomBytes } from 'node:crypto';
 import {
   type Clock,
   createEgress,
   createFairLimiter,
   createHostResolver,
   createSecretBox,
+  createWebhookSecret,
   DAY_MS,
+  parseWebhookSecret,
   type BoxKey,
   type Target,
 } from '@platform/service-kit';
 import type pg from 'pg';
 import { type Endpoint, type EndpointKey, findEndpoint } from '../db/endpoints.js';
 import { callEndpoint, type EndpointAccess } from './tasks/endpoint-call.js';
-import { parseSecret } from './tasks/endpoint-config.js';
 import { EndpointUnavailable } from './tasks/task.js';
 
 /** After a rotation, requests have the signature of the secret before as well, for so long. */
@@ -21,13 +21,11 @@ const TEST_TIMEOUT_MS = 10_000;
 /** Tests in progress at a time, on a replica: an endpoint that does not answer holds one for as long as it may. */
 const MAX_TESTS = 50;
 const MAX_TESTS_PER_ORGANISATION = 5;
-const SECRET_BYTES = 32;
 const MAX_ANSWER_BYTES = 65_536;
 /** To one origin. Each order may take as long as its run. */
 const MAX_CONNECTIONS = 256;
 
 const toContext = (id: string): string => `endpoint:${id}`;
-const createSecret = (): string => `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
 
 export interface EndpointTest {
   readonly isOk: boolean;
@@ -79,7 +77,7 @@ export function createOrganisationEndpoints(options: {
     const [current = '', before] = openSecrets(endpoint);
     const isOverlapping = endpoint.rotatedAt && clock() - endpoint.rotatedAt.getTime() < OVERLAP_MS;
     const used = isOverlapping && before !== undefined ? [current, before] : [current];
-    return used.flatMap((one) => parseSecret(one) ?? []);
+    return used.flatMap((one) => parseWebhookSecret(one) ?? []);
   }
 
   /** A request is signed with the secrets that the endpoint has by then, or those that were read last. */
@@ -109,7 +107,7 @@ export function createOrganisationEndpoints(options: {
       replaced?: Endpoint,
     ): { readonly secret: string; readonly secretsSealed: string } {
       if (!box) throw new Error('Endpoints need keys');
-      const secret = createSecret();
+      const secret = createWebhookSecret();
       const before = replaced ? openSecrets(replaced).slice(0, 1) : [];
       return { secret, secretsSealed: box.seal(JSON.stringify([secret, ...before]), toContext(id)) };
     },

@@ -18,6 +18,7 @@ import {
   findNextAttempt,
   findResumption,
   HASTENED_ATTEMPTS,
+  MAX_RETRY_AFTER_MS,
   OUTAGE_MS,
 } from './schedule.js';
 import { attemptFaults, type Send, type Sent } from './send.js';
@@ -124,7 +125,8 @@ function toProgress(
   now: number,
 ): Pick<Progress, 'isAccepting' | 'failures' | 'failingSince' | 'resumeAt'> {
   if (sent.length === 0) return { isAccepting, failures, failingSince, resumeAt: null };
-  const retryAfterMs = Math.max(0, ...sent.map((one) => one.retryAfterMs ?? 0));
+  const longestMs = Math.max(0, ...sent.map((one) => one.retryAfterMs ?? 0));
+  const retryAfterMs = Math.min(longestMs, MAX_RETRY_AFTER_MS);
   const asked = retryAfterMs > 0 ? new Date(now + retryAfterMs) : null;
   if (sent.some(({ isAccepted }) => isAccepted))
     return { isAccepting: true, failures: 0, failingSince: null, resumeAt: asked };

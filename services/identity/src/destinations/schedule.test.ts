@@ -1,5 +1,5 @@
 import { DAY_MS, HOUR_MS } from '@platform/service-kit';
-import { findNextAttempt, findResumption, readRetryAfter } from './schedule.js';
+import { findNextAttempt, findResumption } from './schedule.js';
 
 test('a fact that is refused is tried nine times in a day, and twelve times in all', () => {
   const times = [0];
@@ -17,17 +17,4 @@ test('a destination that accepts nothing is asked ever more rarely, every quarte
   expect(findResumption(1, 0).getTime()).toBeLessThanOrEqual(5_000);
   for (const failures of [20, 2_000])
     expect(findResumption(failures, 0).getTime()).toBeLessThanOrEqual(HOUR_MS / 4);
-});
-
-test.each([
-  ['120', 120_000],
-  ['Thu, 01 Jan 1970 00:01:00 GMT', 60_000],
-  ['999999999', DAY_MS],
-  ['0', undefined],
-  ['-1', undefined],
-  ['soon', undefined],
-  ['Thu, 01 Jan 1970 00:00:00 GMT', undefined],
-  [undefined, undefined],
-])('Retry-After %s is a pause of %s ms', (value, expected) => {
-  expect(readRetryAfter(value, 0)).toBe(expected);
 });

@@ -23,8 +23,8 @@ export const OUTAGE_MS = 10 * MINUTE;
 /** A delivery that was tried more often keeps its times, so that one that is refused alone is tried over more than a day. */
 export const HASTENED_ATTEMPTS = PAUSES_MS.length - 2;
 
-/** A longer wait than a receiver may ask for with `Retry-After`. */
-const MAX_RETRY_AFTER_MS = DAY_MS;
+/** A receiver can ask for no longer pause with `Retry-After`. */
+export const MAX_RETRY_AFTER_MS = DAY_MS;
 
 /** A destination that accepts nothing for so long is disabled. */
 export const DISABLED_AFTER_MS = 5 * DAY_MS;
@@ -41,14 +41,3 @@ export const findNextAttempt = (attemptCount: number, now: number): Date | undef
  */
 export const findResumption = (failures: number, now: number): Date =>
   new Date(now + backoffMs(failures, { firstMs: 5 * SECOND, maxMs: 15 * MINUTE }));
-
-/** Reads `Retry-After` (RFC 9110 §10.2.3). @returns milliseconds; undefined when it says nothing of use. */
-export function readRetryAfter(value: string | undefined, now: number): number | undefined {
-  if (value === undefined) return undefined;
-  const ms = /^\d{1,9}$/.test(value)
-    ? Number(value) * SECOND
-    : /GMT$/.test(value)
-      ? Date.parse(value) - now
-      : 0;
-  return ms > 0 ? Math.min(ms, MAX_RETRY_AFTER_MS) : undefined;
-}

@@ -1,9 +1,16 @@
-import { type Clock, type Egress, type SecretBox, VERSION } from '@platform/service-kit';
+import {
+  type Clock,
+  type Egress,
+  parseWebhookSecret,
+  readRetryAfter,
+  type SecretBox,
+  signatureHeaders,
+  VERSION,
+} from '@platform/service-kit';
 import { request } from 'undici';
 import { toUpstreamFault, UpstreamFault, type UpstreamFaultKind } from '../base/egress/faults.js';
 import { hasRejectedRecords, toLogsBody } from './logs.js';
-import { readRetryAfter } from './schedule.js';
-import { destinationSecretContext, signWebhook } from './secrets.js';
+import { destinationSecretContext } from './secrets.js';
 
 /** What a request needs to know of its destination. */
 export interface Target {
@@ -79,7 +86,8 @@ export function createSender({
     const secrets = openSecrets(target);
     if (target.form === 'webhook') {
       const [body = ''] = facts;
-      return { body, headers: signWebhook(secrets, { id, at, body }) };
+      const keys = secrets.flatMap((secret) => parseWebhookSecret(secret) ?? []);
+      return { body, headers: signatureHeaders(keys, { id, at, content: body }) };
     }
     const { secretHeader } = target;
     const [value] = secrets;

@@ -4,6 +4,7 @@ import {
   type AppError,
   type Clock,
   conflict,
+  createWebhookSecret,
   type Egress,
   type ListPage,
   type ListQuery,
@@ -52,7 +53,7 @@ import type {
   Destination,
   TestedDestination,
 } from './schemas.js';
-import { createSigningSecret, destinationSecretContext, REPLACED_SECRET_MS } from './secrets.js';
+import { destinationSecretContext, REPLACED_SECRET_MS } from './secrets.js';
 import type { Send } from './send.js';
 
 /* The destinations of an organisation's facts, which administrators manage. */
@@ -189,7 +190,7 @@ export async function createDestination(
   if (form === 'webhook' && credential)
     throw refuseField('credential', 'is for logs; a webhook has a secret that signs its requests');
   const id = uuidv7();
-  const secret = form === 'webhook' ? createSigningSecret() : null;
+  const secret = form === 'webhook' ? createWebhookSecret() : null;
   const value = secret ?? credential?.value;
   const secretSealed = value === undefined ? null : ctx.box.seal(value, destinationSecretContext(id));
   const { after } = await changeIn(ctx, caller, 'destination.created', async (tx, createdAt) => {
@@ -264,7 +265,7 @@ export async function replaceSecret(
   caller: Caller,
   id: string,
 ): Promise<{ readonly destination: Destination; readonly secret: string }> {
-  const secret = createSigningSecret();
+  const secret = createWebhookSecret();
   const { after } = await changeIn(ctx, caller, 'destination.secret_replaced', async (tx, at) => {
     const before = await find(tx, caller.orgId, id);
     if (before.form !== 'webhook')

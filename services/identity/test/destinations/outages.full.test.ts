@@ -81,7 +81,8 @@ test('AUD-7 a destination that is away for a day loses nothing; after five days 
   tokens.push(await createToken());
   expect((await destinations.call('PATCH', `/${id}`, { isEnabled: true })).status).toBe(200);
   for (const token of tokens) await received(token);
-  expect(subjects().toSorted()).toEqual(tokens.toSorted());
+  expect(new Set(subjects())).toEqual(new Set(tokens));
+  expect(receiver.accepted).toHaveLength(tokens.length);
 }); // prettier-ignore
 
 test('AUD-7 a replica that is killed loses nothing: the next one sends what was not stored, under the same ids', async () => {
@@ -97,7 +98,7 @@ test('AUD-7 a replica that is killed loses nothing: the next one sends what was 
       setTimeout(() => response.writeHead(204).end(), 50);
       return undefined;
     });
-    const ids = Array.from({ length: 300 }, () => randomUUID());
+    const ids: string[] = Array.from({ length: 300 }, () => randomUUID());
     await db.query(
       `insert into audit_entries (id, org_id, action, created_at)
        select id, (select id from organisations), 'token.first_used', now() from unnest($1::uuid[]) id`,

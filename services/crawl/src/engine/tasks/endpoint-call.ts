@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { type Clock, TargetDenied } from '@platform/service-kit';
+import { type Clock, readRetryAfter, signatureHeaders, TargetDenied } from '@platform/service-kit';
 import type { Dispatcher } from 'undici';
-import { readRetryAfter } from './retry-after.js';
-import { signatureHeaders } from './signature.js';
 import { EndpointUnavailable } from './task.js';
 
 /** The validated parts of an endpoint's response. */

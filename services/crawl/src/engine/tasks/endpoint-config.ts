@@ -1,5 +1,5 @@
 import { isConnector } from '@platform/events';
-import { list, parseUrl, type Variable } from '@platform/service-kit';
+import { list, parseUrl, type Variable, parseWebhookSecret } from '@platform/service-kit';
 
 /** `*` stands for every connector without an entry of its own. */
 export const ANY_CONNECTOR = '*';
@@ -35,25 +35,15 @@ export const taskEndpoints: Variable<TaskEndpoints> = {
   },
 };
 
-const SECRET = /^whsec_((?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?)$/;
-const MIN_SECRET_BYTES = 24;
-const MAX_SECRET_BYTES = 64;
-
-/** @returns undefined when it is none. */
-export function parseSecret(value: string): Buffer | undefined {
-  const key = Buffer.from(SECRET.exec(value)?.[1] ?? '', 'base64');
-  return key.length >= MIN_SECRET_BYTES && key.length <= MAX_SECRET_BYTES ? key : undefined;
-}
-
 export const taskSecrets: Variable<TaskSecrets> = {
   mustBe:
     'a comma-separated list of <connector>=whsec_<24 to 64 bytes in Base64>, for each endpoint of TASKS; a second one of the same endpoint while it is replaced',
   parse(text) {
-    const entries = parseEntries(text, (value) => parseSecret(value) !== undefined);
+    const entries = parseEntries(text, (value) => parseWebhookSecret(value) !== undefined);
     if (!entries) return undefined;
     const secrets = new Map<string, Buffer[]>();
     for (const [connector, value] of entries) {
-      const key = parseSecret(value);
+      const key = parseWebhookSecret(value);
       if (key) secrets.set(connector, [...(secrets.get(connector) ?? []), key]);
     }
     return secrets;

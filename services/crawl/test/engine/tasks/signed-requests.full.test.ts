@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { findFreePort } from '@platform/embedded';
 import { migrate } from '@platform/service-kit';
 import { callUrl, createTestDatabase, SERVICE_SECRET, waitFor } from '@platform/testing';
-import { signatureHeaders } from '../../../src/engine/tasks/signature.js';
+import { signatureHeaders } from '@platform/service-kit';
 import { createCrawls } from '../../support/crawls.js';
 import { type Endpoint, json, startEndpoint } from '../../support/endpoint.js';
 import { type Platform, startPlatform, TASK_SECRET } from '../../support/platform.js';

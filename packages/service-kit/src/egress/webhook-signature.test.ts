@@ -1,4 +1,4 @@
-import { signatureHeaders } from './signature.js';
+import { signatureHeaders } from './webhook-signature.js';
 
 /** The example in the specification of Standard Webhooks. */
 const example = {
