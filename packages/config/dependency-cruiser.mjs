@@ -40,7 +40,18 @@ const crawlRules = onlyLowerParts(
   ['generated/'],
 );
 
-const domains = ['base', 'audit', 'mails', 'members', 'credentials', 'sign-in', 'tokens', 'oauth', 'mcp', 'destinations'];
+const domains = [
+  'base',
+  'audit',
+  'mails',
+  'members',
+  'credentials',
+  'sign-in',
+  'tokens',
+  'oauth',
+  'mcp',
+  'destinations',
+];
 const identityRules = onlyLowerParts(
   'identity',
   {
