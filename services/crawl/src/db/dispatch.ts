@@ -72,7 +72,7 @@ const insert = `
   ), made as (
     -- A one-off schedule keeps waiting for a run that began since it was read.
     select *, reason is null and worker <> 'pull' and (
-        row_number() over (partition by org_id, connector, reason is null and worker <> 'pull' order by next_run_at, id) > 1
+        row_number() over (partition by org_id, connector, reason is null and worker <> 'pull' order by next_run_at, "runId") > 1
         or ${isLaneBusy({ orgId: 'given.org_id', connector: 'given.connector', id: '"runId"' })}) as is_held_back
     from given where is_recurring or reason is null or "skipReason" is not null
   ), moved as (
@@ -88,7 +88,7 @@ const insert = `
     (case when reason is null then 'waiting' else 'skipped' end)::run_state, next_run_at, $2,
     case when reason is not null then $2::timestamptz end, max_retries + 1, reason,
     case when reason is null and not is_held_back then $3::timestamptz end, reason is null and not is_held_back
-  from made order by next_run_at, id
+  from made order by next_run_at, "runId"
   on conflict do nothing
   returning ${dueRunColumns('runs')}, state, trigger`;
 
