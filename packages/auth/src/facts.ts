@@ -1,12 +1,13 @@
 import { Type } from 'typebox';
 
 /*
- * What the other services hand to identity because it happened there: entries of the audit, and crawls that keep failing.
- * A fact is handed over at least once, under an id of its own.
+ * What the other services hand to identity because it happened there: entries of the audit, the ends of runs and mails, and
+ * crawls that keep failing. A fact is handed over at least once, under an id of its own.
  */
 
-/** The scope that a service credential needs to hand over facts. */
-export const FACTS_SCOPE = 'facts:write';
+/** The scopes with which service credentials hand over facts: those of the crawl service, and those of the mail service. */
+export const CRAWL_FACTS_SCOPE = 'facts:crawl';
+export const MAIL_FACTS_SCOPE = 'facts:mail';
 
 /** Gateways do not route it. */
 export const FACTS_PATH = '/api/v1/internal/facts';
@@ -59,10 +60,63 @@ const CrawlData = Type.Object(
   strict,
 );
 
+const Time = Type.String({ format: 'date-time' });
+
+const RunData = Type.Object(
+  {
+    runId: Uuid,
+    connector: Type.String({ maxLength: 50 }),
+    instance: Type.String({ maxLength: 50 }),
+    trigger: Type.String({ maxLength: 20 }),
+    worker: Type.String({
+      maxLength: 20,
+      description: 'Who crawls. `event`: the run only published its event.',
+    }),
+    mode: Type.String({ maxLength: 20 }),
+    scheduledFor: Time,
+    startedAt: OrNull(Time),
+    attempts: Type.Integer({ minimum: 0 }),
+    counters: Type.Record(Type.String(), Type.Integer()),
+    reason: OrNull(Type.String({ maxLength: 2_000 })),
+  },
+  strict,
+);
+
+const MailData = Type.Object(
+  {
+    mailId: Uuid,
+    emailTemplateType: Type.String({ maxLength: 50 }),
+    recipients: Type.Integer({ minimum: 0, description: 'How many the mail has.' }),
+    attempts: Type.Integer({ minimum: 0 }),
+    problem: OrNull(
+      Type.Record(Type.String(), Type.Union([Type.String({ maxLength: 300 }), Type.Number()]), {
+        description: 'Codes of the last problem; never the text of a server.',
+      }),
+    ),
+  },
+  strict,
+);
+
+const SuppressionData = Type.Object(
+  {
+    suppressionId: Uuid,
+    reason: Type.String({ maxLength: 20 }),
+    status: OrNull(Type.String({ maxLength: 20 })),
+  },
+  strict,
+);
+
 const Fact = Type.Union([
   toFact('audit.entry', AuditData),
   toFact('crawl.failing', CrawlData),
   toFact('crawl.recovered', CrawlData),
+  toFact('crawl.run.completed', RunData),
+  toFact('crawl.run.failed', RunData),
+  toFact('crawl.run.skipped', RunData),
+  toFact('mail.sent', MailData),
+  toFact('mail.failed', MailData),
+  toFact('mail.unknown', MailData),
+  toFact('mail.suppressed', SuppressionData),
 ]);
 export type Fact = Type.Static<typeof Fact>;
 

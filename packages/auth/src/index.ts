@@ -21,7 +21,8 @@ export {
   type Fact,
   Facts,
   FACTS_PATH,
-  FACTS_SCOPE,
+  CRAWL_FACTS_SCOPE,
+  MAIL_FACTS_SCOPE,
   MAX_AUDITED_AGENT_LENGTH,
   MAX_AUDITED_VALUE_LENGTH,
   MAX_FACTS,
@@ -31,6 +32,7 @@ export {
   adminRequired,
   getAccount,
   getMember,
+  assertService,
   getPrincipal,
   requireAccount,
   requireAdmin,
@@ -42,12 +44,12 @@ export {
   toMember,
   verifyCaller,
 } from './guards.js';
+export { startFactsRelay } from './facts-relay.js';
 export {
   createIdentityClient,
   type IdentityClient,
   type IdentityClientOptions,
   openIdentityClient,
-  FactsRefused,
 } from './identity-client.js';
 export {
   Introspection,

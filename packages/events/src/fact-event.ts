@@ -30,6 +30,13 @@ export const factTypes = {
   ...auditedTypes,
   'crawl.failing': 'The runs of a connector keep failing; again once a day while they do.',
   'crawl.recovered': 'A run of a connector that kept failing has completed.',
+  'crawl.run.completed': 'A run has completed. With the worker `event`, it only published its sync event.',
+  'crawl.run.failed': 'A run has failed, and is not tried again.',
+  'crawl.run.skipped': 'A run was skipped: it was due while the previous one was in progress, or too late.',
+  'mail.sent': 'An SMTP server has accepted a mail for at least one recipient.',
+  'mail.failed': 'A mail was refused for good, or has expired.',
+  'mail.unknown': 'A mail was handed over, and the server did not say whether it accepted it.',
+  'mail.suppressed': 'An address gets no more mails of the organisation, for 90 days.',
 } as const;
 
 export type FactType = keyof typeof factTypes;

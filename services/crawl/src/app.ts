@@ -1,4 +1,4 @@
-import { type IdentityClient, openIdentityClient, registerRemoteAuth } from '@platform/auth';
+import { openIdentityClient, registerRemoteAuth, startFactsRelay } from '@platform/auth';
 import { type Connector, readEvents } from '@platform/events';
 import { type App, createApp, type ServiceApp, type ServiceDeps } from '@platform/service-kit';
 import { crawlAuthErrors } from './api/authority.js';
@@ -26,7 +26,6 @@ import { createWorkerSightings } from './api/work/worker-sightings.js';
 import type { CrawlConfig } from './config.js';
 import { createWorkListener } from './db/work-listener.js';
 import { notifyWork } from './db/work.js';
-import { createFactsRelay } from './engine/facts.job.js';
 import { registerQueueUp } from './engine/metrics.js';
 import { createRunLifecycle } from './engine/run-lifecycle.js';
 import { createOrganisationEndpoints, type OrganisationEndpoints } from './engine/organisation-endpoints.js';
@@ -112,15 +111,6 @@ function registerApi(
   eventRoutes(app, (query) => readEvents(pool, query));
 }
 
-function startFactsRelay(
-  { resources: { pool, log }, clock, shutdown }: Deps,
-  { handOver }: IdentityClient,
-): void {
-  const relay = createFactsRelay({ pool, handOver, clock, log });
-  relay.start();
-  shutdown.on('workers', 'facts', relay.stop);
-}
-
 /** Builds the API, the worker or both, depending on the role. `main.ts` adds the listener. */
 export async function buildCrawl(deps: Deps): Promise<ServiceApp> {
   const { config, resources, clock, shutdown } = deps;
@@ -167,7 +157,7 @@ export async function buildCrawl(deps: Deps): Promise<ServiceApp> {
     onDueAt: (at) => work?.dispatcher.wakeAt(at),
     onEvent: () => work?.onEvent(),
   });
-  startFactsRelay(deps, identity);
+  startFactsRelay({ ...deps, ...deps.resources }, identity);
   await identity.start();
   return service;
 }

@@ -102,7 +102,7 @@ export const identityVariables = {
   /** Whether OAuth clients may register themselves. Anyone can, under any name. */
   OAUTH_REGISTRATION: withDefault(oneOf('on', 'off'), 'off'),
   SERVICE_CLIENTS: withDefault(serviceClients, []),
-  /** The client id of the mail service, which alone may fetch SMTP configurations. */
+  /** The client id of the mail service, which alone may fetch SMTP configurations and report mails. */
   CONFIG_CLIENT_ID: withDefault(text('the client id of the mail service'), 'mail'),
   /** The client id of the crawl service, which alone reports facts for the audit. */
   CRAWL_CLIENT_ID: withDefault(text('the client id of the crawl service'), 'crawl'),

@@ -1,12 +1,11 @@
-import { type Fact, MAX_AUDITED_VALUE_LENGTH, MAX_FACTS } from '@platform/auth';
+import { MAX_AUDITED_VALUE_LENGTH } from '@platform/auth';
 import { DEFAULT_INSTANCE } from '@platform/events';
-import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type { Act, ActName } from '../domain/act.js';
 
 /*
  * What identity is to learn of this service: what the audit records, and crawls that keep failing. The statement that
- * causes a fact stores it, and it is deleted once identity has stored it.
+ * causes a fact stores it. The ends of runs are facts, too, which a trigger stores.
  */
 
 /** Identity sorts the audit by ids of the time, so this is the beginning of one; the rest is random. */
@@ -67,35 +66,3 @@ export const insertCrawlFacts = (type: 'crawl.failing' | 'crawl.recovered', sour
       c.connector || case when c.instance = '${DEFAULT_INSTANCE}' then '' else ' (' || c.instance || ')' end)),
     ${now}::timestamptz, ${now}::timestamptz
   from (${source}) as c`;
-
-/** Returns the oldest facts that are due, and leaves them to this replica until `until`. */
-export async function takeFacts(db: pg.Pool, now: Date, until: Date): Promise<Fact[]> {
-  const { rows } = await db.query<Fact & { readonly createdAt: Date }>({
-    name: 'take_facts',
-    text: `update facts set due_at = $2 where id in (
-             select id from facts where due_at <= $1 order by due_at, id limit ${MAX_FACTS} for update skip locked)
-           returning id, org_id as "orgId", type, data, created_at as "createdAt"`,
-    values: [now, until],
-  });
-  // In one order on every replica, which inserts them: in different ones, two could wait for each other.
-  const facts = rows.toSorted(
-    (one, other) => one.createdAt.getTime() - other.createdAt.getTime() || (one.id < other.id ? -1 : 1),
-  );
-  return facts.map(({ createdAt, ...fact }): Fact => ({ ...fact, at: createdAt.toISOString() }));
-}
-
-/** Leaves a fact that identity refuses alone until `until`. */
-export const postponeFact = (db: pg.Pool, { id }: Fact, until: Date): Promise<unknown> =>
-  db.query({
-    name: 'postpone_fact',
-    text: 'update facts set due_at = $2 where id = $1',
-    values: [id, until],
-  });
-
-/** Call this once identity has stored the facts. */
-export const deleteFacts = (db: pg.Pool, facts: readonly Fact[]): Promise<unknown> =>
-  db.query({
-    name: 'delete_facts',
-    text: 'delete from facts where id = any($1::uuid[])',
-    values: [facts.map(({ id }) => id)],
-  });

@@ -1,6 +1,4 @@
-import { type Fact, FactsRefused } from '@platform/auth';
-import { createLogger, DAY_MS, HOUR_MS } from '@platform/service-kit';
-import { createFactsRelay } from '../../src/engine/facts.job.js';
+import { createFactsRelay, createLogger, DAY_MS, HOUR_MS, type StoredFact } from '@platform/service-kit';
 import { at, useRunRows } from '../support/run-rows.js';
 
 /* What is reported to identity, on rows. A connector counts as failing after three failed runs. */
@@ -13,7 +11,7 @@ describe('crawls that keep failing', () => {
     (
       await rows.pool.query<{ type: string; failures: number; reason: string | null }>(
         `select type, (data ->> 'failures')::int as failures, data ->> 'reason' as reason from facts
-         where org_id = $1 order by created_at`,
+         where org_id = $1 and type in ('crawl.failing', 'crawl.recovered') order by created_at`,
         [orgId],
       )
     ).rows;
@@ -52,7 +50,8 @@ describe('crawls that keep failing', () => {
       rows.now = at + minute * 60_000;
       await fail(schedule, `no ${minute}`);
     }
-    const given: Fact[][] = [];
+    await rows.pool.query(`delete from facts where type like 'crawl.run.%'`);
+    const given: StoredFact[][] = [];
     let isRefused = true;
     let count = 0;
     const relay = createFactsRelay({
@@ -62,6 +61,8 @@ describe('crawls that keep failing', () => {
         if (isRefused) throw new Error('identity is unavailable');
         given.push([...facts]);
       },
+      isRefusal: () => false,
+      maxFacts: 100,
       clock: () => rows.now,
       log: createLogger('test', 'silent'),
     });
@@ -94,13 +95,16 @@ describe('crawls that keep failing', () => {
       [orgId, new Date(rows.now)],
     );
     const given: unknown[] = [];
+    const refusal = new Error('400');
     const relay = createFactsRelay({
       pool: rows.pool,
       handOver: async (facts) => {
         const failures = facts.map(({ data }) => (data as { failures: number }).failures);
-        if (failures.includes(2)) throw new FactsRefused(400);
+        if (failures.includes(2)) throw refusal;
         given.push(...failures);
       },
+      isRefusal: (error) => error === refusal,
+      maxFacts: 100,
       clock: () => rows.now,
       log: createLogger('test', 'silent'),
     });
@@ -110,5 +114,31 @@ describe('crawls that keep failing', () => {
     rows.now += HOUR_MS;
     await relay.run();
     expect(await factsOf(orgId)).toHaveLength(1);
+  });
+});
+
+describe('the ends of runs', () => {
+  const rows = useRunRows();
+
+  it('are facts, whichever way a run ends', async () => {
+    const { pool } = rows;
+    const schedule = await rows.scheduleMinutely();
+    await rows.newLifecycle().complete(await schedule.claim());
+    rows.now = at + 60_000;
+    await rows.newLifecycle().fail({ ...(await schedule.claim()), attempts: 2 }, 'no');
+    const { rows: facts } = await pool.query<{
+      type: string;
+      data: { runId: string; reason: string | null };
+    }>('select type, data from facts where org_id = $1 order by created_at', [schedule.orgId]);
+    const run = { connector: 'files_1', instance: 'default', trigger: 'schedule', worker: 'event' };
+    expect(facts).toMatchObject([
+      { type: 'crawl.run.completed', data: { ...run, attempts: 1, reason: null } },
+      { type: 'crawl.run.failed', data: { ...run, attempts: 1, reason: 'no' } },
+    ]);
+    const runs = await pool.query<{ id: string }>(
+      'select id from runs where org_id = $1 order by finished_at',
+      [schedule.orgId],
+    );
+    expect(facts.map(({ data }) => data.runId)).toEqual(runs.rows.map(({ id }) => id));
   });
 });

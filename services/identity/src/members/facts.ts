@@ -1,6 +1,16 @@
-import { type Fact, Facts, FACTS_PATH, FACTS_SCOPE, MAX_FACTS, requireService } from '@platform/auth';
+import {
+  assertService,
+  CRAWL_FACTS_SCOPE,
+  type Fact,
+  Facts,
+  FACTS_PATH,
+  getPrincipal,
+  MAIL_FACTS_SCOPE,
+  MAX_FACTS,
+} from '@platform/auth';
 import type { FactEvent } from '@platform/events';
 import { type App, type Clock, DAY_MS } from '@platform/service-kit';
+import type { onRequestHookHandler } from 'fastify';
 import { Type } from 'typebox';
 import { insertReportedEntries } from '../audit/queries.js';
 import { bearer, errorResponses } from '../base/openapi.js';
@@ -9,7 +19,13 @@ import type { Outbox } from '../mails/outbox/outbox.js';
 import type { Prisma, Transaction } from '../resources.js';
 import { findAdministrators } from './organisation/administration.js';
 
-type CrawlFact = Exclude<Fact, { type: 'audit.entry' }>;
+type Entry = Extract<Fact, { type: 'audit.entry' }>;
+type Notice = Extract<Fact, { type: 'crawl.failing' | 'crawl.recovered' }>;
+
+const isEntry = (fact: Fact): fact is Entry => fact.type === 'audit.entry';
+const isNotice = (fact: Fact): fact is Notice =>
+  fact.type === 'crawl.failing' || fact.type === 'crawl.recovered';
+const isOther = (fact: Fact): fact is Exclude<Fact, Entry | Notice> => !isEntry(fact) && !isNotice(fact);
 
 interface FactsContext {
   readonly prisma: Prisma;
@@ -23,6 +39,16 @@ const MAX_FACT_BYTES = 10_000;
 const NOTICE_MAX_AGE_MS = 3 * DAY_MS;
 /** A mail about a crawl waits so long for others: crawls of one night fail one after the other. */
 const NOTICE_HOLD_MS = 5 * 60_000;
+
+const toScope = ({ type }: Fact): string => (type.startsWith('mail.') ? MAIL_FACTS_SCOPE : CRAWL_FACTS_SCOPE);
+
+/** Refuses everybody else before the body is read. */
+const requireReporter: onRequestHookHandler = (request, _reply, done) => {
+  const principal = getPrincipal(request);
+  const isOfMail = principal.grantedScopes.has(MAIL_FACTS_SCOPE);
+  assertService(principal, isOfMail ? MAIL_FACTS_SCOPE : CRAWL_FACTS_SCOPE);
+  done();
+};
 
 /** Stores a mail for each administrator of the organisation. */
 async function notifyOfCrawls(
@@ -42,7 +68,10 @@ async function notifyOfCrawls(
 }
 
 /** Adds facts to the feed of their organisations. @returns the ids of those that had not been reported before. */
-async function publish(tx: Transaction, facts: readonly CrawlFact[]): Promise<ReadonlySet<string>> {
+async function publish(
+  db: Prisma | Transaction,
+  facts: readonly Exclude<Fact, Entry>[],
+): Promise<ReadonlySet<string>> {
   const events = facts.map(({ id, orgId, type, at, data }) => ({
     id,
     orgId,
@@ -56,11 +85,11 @@ async function publish(tx: Transaction, facts: readonly CrawlFact[]): Promise<Re
       data,
     } satisfies FactEvent,
   }));
-  const rows = await tx.$queryRaw<{ id: string }[]>`
+  const rows = await db.$queryRaw<{ id: string }[]>`
     insert into outbox.events (event_id, cause, org_id, event_key, event)
     select id, id, "orgId", "orgId", event
-    from jsonb_to_recordset(${JSON.stringify(events)}::jsonb) as fact (id uuid, "orgId" text, event json)
-    where exists (select from organisations where organisations.id::text = "orgId")
+    from jsonb_to_recordset(${JSON.stringify(events)}::jsonb) as fact (id uuid, "orgId" uuid, event json)
+    where exists (select from organisations where organisations.id = "orgId")
     on conflict do nothing returning event_id::text as id`;
   return new Set(rows.map(({ id }) => id));
 }
@@ -71,11 +100,13 @@ async function publish(tx: Transaction, facts: readonly CrawlFact[]): Promise<Re
  */
 async function storeFacts(ctx: FactsContext, facts: readonly Fact[], requestId: string): Promise<void> {
   const now = ctx.clock();
-  const entries = facts.filter((fact) => fact.type === 'audit.entry');
-  const crawls = facts.filter((fact) => fact.type !== 'audit.entry');
+  const entries = facts.filter(isEntry);
+  const notices = facts.filter(isNotice);
+  const others = facts.filter(isOther);
+  if (others.length > 0) await publish(ctx.prisma, others);
   if (entries.length > 0) await ctx.prisma.$transaction((tx) => insertReportedEntries(tx, entries));
-  for (const orgId of new Set(crawls.map((fact) => fact.orgId))) {
-    const ofOne = crawls.filter((fact) => fact.orgId === orgId);
+  for (const orgId of new Set(notices.map((fact) => fact.orgId))) {
+    const ofOne = notices.filter((fact) => fact.orgId === orgId);
     await ctx.prisma.$transaction(async (tx) => {
       const news = await publish(tx, ofOne);
       const noticed = ofOne
@@ -89,19 +120,19 @@ async function storeFacts(ctx: FactsContext, facts: readonly Fact[], requestId: 
 
 /**
  * Registers the route by which the other services report what happened there. It is stored when the route answers, so they can
- * forget it. It requires a service credential with `facts:write`.
+ * forget it. It requires a service credential with `facts:crawl` or `facts:mail`, each for facts of its own.
  */
 export function registerFacts(app: App, ctx: FactsContext): void {
   app.post(
     FACTS_PATH,
     {
-      onRequest: [app.authenticate, requireService(FACTS_SCOPE)],
+      onRequest: [app.authenticate, requireReporter],
       bodyLimit: MAX_FACTS * MAX_FACT_BYTES,
       schema: {
         operationId: 'reportFacts',
         tags: ['Services'],
         summary:
-          'Report what happened in another service: entries of the audit, and crawls that keep failing',
+          'Report what happened in another service: entries of the audit, ends of runs and mails, crawls that keep failing',
         security: bearer,
         body: Facts,
         response: { 200: Type.Object({ stored: Type.Integer() }), ...errorResponses(400, 401, 403) },
@@ -109,6 +140,7 @@ export function registerFacts(app: App, ctx: FactsContext): void {
     },
     async (request) => {
       const { facts } = request.body;
+      for (const scope of new Set(facts.map(toScope))) assertService(getPrincipal(request), scope);
       await storeFacts(ctx, facts, request.id);
       return { stored: facts.length };
     },

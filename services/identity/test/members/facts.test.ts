@@ -151,3 +151,42 @@ test('only a service of the platform reports facts, each about one organisation'
     { email: 'boss@crawls.example', crawls: JSON.stringify([{ ...fact.data, at: fact.at }]) },
   ]);
 });
+
+test('the ends of runs and mails are in the feed, each reported by its own service', async () => {
+  const { identity, session } = platform;
+  const service = await getServiceToken();
+  const toFact = (type: string, data: object) => ({
+    id: randomUUID(),
+    orgId: identity.orgId,
+    type,
+    at: new Date().toISOString(),
+    data,
+  });
+  const run = toFact('crawl.run.failed', {
+    runId: randomUUID(),
+    connector: 'wiki_1',
+    instance: 'default',
+    trigger: 'schedule',
+    worker: 'pull',
+    mode: 'full',
+    scheduledFor: '2026-01-02T03:04:05.678+00:00',
+    startedAt: null,
+    attempts: 3,
+    counters: { items: 12 },
+    reason: 'no wiki',
+  });
+  const mail = toFact('mail.failed', {
+    mailId: randomUUID(),
+    emailTemplateType: 'accountCreation',
+    recipients: 1,
+    attempts: 1,
+    problem: { code: 'EENVELOPE', reply: 550, status: '5.1.1' },
+  });
+  for (const _ of [1, 2]) expect((await report(service, [run])).body).toEqual({ stored: 1 });
+  expect((await report(service, [mail])).status).toBe(403);
+  const list = async () => {
+    const path = '/api/v1/events?types=crawl.run.failed,mail.failed';
+    return (await identity.call('GET', path, { token: session })).body.data as object[];
+  };
+  expect(await list()).toMatchObject([{ id: run.id, type: run.type, data: run.data }]);
+});

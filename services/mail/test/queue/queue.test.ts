@@ -70,6 +70,37 @@ test('a mail that was answered 202 is stored with its encrypted request, and tri
   expect((await mail.db.query('select sealed_request from mails')).rows).toEqual([{ sealed_request: null }]);
 });
 
+test('what becomes of mails is in the feed of facts, and names nobody', async () => {
+  const sent = await enqueue();
+  await waitForState(sent, 'sent');
+  smtp.behave((step) => (step === 'RCPT' ? '550 5.1.1 no such user' : undefined));
+  const failed = await enqueue({ ...notice, sendEmailTo: ['gone@example.com'] });
+  await waitForState(failed, 'failed');
+  smtp.behave((step) => (step === 'MESSAGE' ? 'close' : undefined));
+  const unknown = await enqueue({ ...notice, sendEmailTo: ['ada@example.com'] });
+  await waitForState(unknown, 'unknown');
+  const list = async () => {
+    const { body } = await mail.identity('GET', '/api/v1/events?limit=500', { token: mail.session });
+    const facts = body.data as { type: string; data: { mailId?: string; reason?: string } }[];
+    return facts.filter(
+      ({ type, data }) => [sent, failed, unknown].includes(data.mailId ?? '') || type === 'mail.suppressed',
+    );
+  };
+  const facts = await waitFor(async () => ((await list()).length >= 4 ? list() : undefined), {
+    what: 'the facts',
+  });
+  expect(facts.map(({ type, data }) => [type, data.mailId ?? data.reason])).toEqual(
+    expect.arrayContaining([
+      ['mail.sent', sent],
+      ['mail.failed', failed],
+      ['mail.suppressed', 'refused'],
+      ['mail.unknown', unknown],
+    ]),
+  );
+  expect(facts).toHaveLength(4);
+  expect(JSON.stringify(facts)).not.toContain('@');
+});
+
 test('a mail that is refused for good fails at once, and can be sent again', async () => {
   smtp.behave((step) => (step === 'MESSAGE' ? '554 5.7.1 no' : undefined));
   const id = await enqueue();

@@ -1,5 +1,5 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import { FACTS_SCOPE, INTROSPECTION_SCOPE, toDigest } from '@platform/auth';
+import { CRAWL_FACTS_SCOPE, INTROSPECTION_SCOPE, MAIL_FACTS_SCOPE, toDigest } from '@platform/auth';
 import type { Clock } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { ServiceClient } from '../../base/config-values.js';
@@ -73,7 +73,7 @@ export function createMailServiceToken(minting: MintDeps): () => Promise<string>
 export function createServiceCredentials(
   deps: MintDeps & {
     readonly clients: readonly ServiceClient[];
-    /** The client that may fetch SMTP configurations. Every client may introspect. */
+    /** The client of the mail service, which may fetch SMTP configurations and report mails. Every client may introspect. */
     readonly configClientId: string;
     /** The client that may report facts, which become entries of any organisation's audit. */
     readonly crawlClientId: string;
@@ -83,8 +83,8 @@ export function createServiceCredentials(
   const decoy = digest(uuidv7());
   const getScopes = (clientId: string): readonly string[] => [
     INTROSPECTION_SCOPE,
-    ...(clientId === deps.configClientId ? ['FETCH_CONFIG'] : []),
-    ...(clientId === deps.crawlClientId ? [FACTS_SCOPE] : []),
+    ...(clientId === deps.configClientId ? ['FETCH_CONFIG', MAIL_FACTS_SCOPE] : []),
+    ...(clientId === deps.crawlClientId ? [CRAWL_FACTS_SCOPE] : []),
   ];
   return async ({ id: clientId, secrets: presented }, requested = '') => {
     // An unknown client takes as long as a wrong secret.

@@ -2,7 +2,7 @@ import type { Fact } from '@platform/auth';
 import type { MailDetail } from './emails.js';
 import { type NoticeItem, toItemList } from './notice-emails.js';
 
-export type NoticedCrawl = Exclude<Fact, { type: 'audit.entry' }>['data'] & {
+export type NoticedCrawl = Extract<Fact, { type: 'crawl.failing' }>['data'] & {
   /** In ISO 8601, of UTC. */
   readonly at: string;
 };

@@ -38,7 +38,7 @@ test('issues a credential of five minutes to a client with the right secret, in 
     access_token: expect.any(String),
     token_type: 'Bearer',
     expires_in: 300,
-    scope: 'token:introspect facts:write',
+    scope: 'token:introspect facts:crawl',
   });
 });
 
@@ -77,7 +77,7 @@ test.each([
 });
 
 test('accepts a token request with a scope, with an empty scope, and with unknown parameters', async () => {
-  const all = 'token:introspect facts:write';
+  const all = 'token:introspect facts:crawl';
   for (const [more, granted] of [
     ['scope=token:introspect', 'token:introspect'],
     ['scope=', all],
@@ -162,7 +162,7 @@ test('describes a service credential by its client and scopes, and one that was 
       client_id: serviceClient.id,
       kind: 'service',
       token_type: 'Bearer',
-      scope: 'token:introspect facts:write',
+      scope: 'token:introspect facts:crawl',
     },
   ]);
   const other = (await issue(serviceClient.id, serviceClient.secret)).body.access_token as string;

@@ -90,8 +90,8 @@ test('CONFIG_CLIENT_ID and CRAWL_CLIENT_ID set which client may do what', async 
     return body.scope as string;
   };
   try {
-    expect(await getScope(id)).toBe('token:introspect FETCH_CONFIG');
-    expect(await getScope('crawler')).toBe('token:introspect facts:write');
+    expect(await getScope(id)).toBe('token:introspect FETCH_CONFIG facts:mail');
+    expect(await getScope('crawler')).toBe('token:introspect facts:crawl');
     expect(await getScope('other')).toBe('token:introspect');
   } finally {
     await other.close();

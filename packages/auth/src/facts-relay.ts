@@ -1,0 +1,24 @@
+import { createFactsRelay, type Shutdown } from '@platform/service-kit';
+import { type Fact, MAX_FACTS } from './facts.js';
+import { FactsRefused, type IdentityClient } from './identity-client.js';
+
+/** Hands the facts of a service to identity until the shutdown. */
+export function startFactsRelay(
+  deps: Pick<Parameters<typeof createFactsRelay>[0], 'pool' | 'clock' | 'log'> & {
+    readonly shutdown: Pick<Shutdown, 'on'>;
+  },
+  identity: Pick<IdentityClient, 'handOver'>,
+): void {
+  const { pool, clock, log, shutdown } = deps;
+  const relay = createFactsRelay({
+    pool,
+    clock,
+    log,
+    // Identity checks each fact, and refuses one that is none of its types.
+    handOver: (facts) => identity.handOver(facts as readonly Fact[]),
+    isRefusal: (error) => error instanceof FactsRefused,
+    maxFacts: MAX_FACTS,
+  });
+  relay.start();
+  shutdown.on('workers', 'facts', relay.stop);
+}
