@@ -23,6 +23,8 @@ export interface EventFeedQuery extends FeedQuery {
 }
 
 export interface FactFeedQuery extends FeedQuery {
+  /** Whether the page goes back from the newest fact. Its `nextCursor` leads on in this direction alone, and is null at the end. */
+  readonly isNewestFirst?: boolean | undefined;
   /** Only facts of these types, as {@link expandFactTypes} understands them; a page may then be empty and yet have more after it. */
   readonly types?: readonly string[] | undefined;
 }
@@ -61,15 +63,29 @@ interface FeedRow<E> {
   readonly searchedTo?: string | null;
 }
 
+/** The directions in which a feed can be read: where a page begins without a cursor, and how it goes on. */
+const directions = {
+  forward: { name: '', start: '0', page: 'position > $2 order by position', last: 'max', order: '' },
+  back: {
+    name: '-newest',
+    start: String(2n ** 63n - 1n),
+    page: 'position < $2 order by position desc',
+    last: 'min',
+    order: ' desc',
+  },
+} as const;
+type Direction = (typeof directions)[keyof typeof directions];
+
 /* Head and events are of one snapshot: every event up to the head is visible, or has been deleted. */
-const allEvents = {
-  name: 'outbox-feed',
+const findAll = ({ name, page, order }: Direction, values: readonly unknown[]) => ({
+  name: `outbox-feed${name}`,
   text: `select head.epoch, head.position as head, head.deleted, head.deletions, page.event, page.position
          from outbox.head left join lateral (
            select event, position from outbox.events
-           where org_id = $1 and position > $2 order by position limit $3) page on true
-         order by page.position`,
-};
+           where org_id = $1 and ${page} limit $3) page on true
+         order by page.position${order}`,
+  values: [...values],
+});
 
 /** A condition on an event; its first parameter is $5. */
 interface FeedFilter {
@@ -79,18 +95,22 @@ interface FeedFilter {
 }
 
 /** Filters a bounded part of the organisation's events (EVT-9); the cursor leads on from there, also when none of them matched. */
-const findMatching = ({ name, condition, values }: FeedFilter, given: readonly unknown[]) => ({
-  name: `outbox-feed-${name}`,
+const findMatching = (
+  { name, condition, values }: FeedFilter,
+  { name: suffix, page, last, order }: Direction,
+  given: readonly unknown[],
+) => ({
+  name: `outbox-feed-${name}${suffix}`,
   text: `with searched as materialized (
            select event, event_key, position from outbox.events
-           where org_id = $1 and position > $2 order by position limit $4
+           where org_id = $1 and ${page} limit $4
          )
          select head.epoch, head.position as head, head.deleted, head.deletions, total.searched, total."searchedTo",
            matching.event, matching.position
          from outbox.head,
-           (select count(*)::int as searched, max(position) as "searchedTo" from searched) total
-           left join (select * from searched where ${condition} order by position limit $3) matching on true
-         order by matching.position`,
+           (select count(*)::int as searched, ${last}(position) as "searchedTo" from searched) total
+           left join (select * from searched where ${condition} order by position${order} limit $3) matching on true
+         order by matching.position${order}`,
   values: [...given, MAX_SEARCHED, ...values],
 });
 
@@ -103,17 +123,19 @@ async function readFeed<E>(
   pool: Pick<pg.Pool, 'query'>,
   { orgId, after, limit }: FeedQuery,
   filter: FeedFilter | undefined,
+  direction: Direction = directions.forward,
 ): Promise<FeedPage<E>> {
   const cursor = after === undefined ? undefined : decodeCursor(after);
   await assignPositions(pool, MAX_POSITIONS);
-  const values = [orgId, cursor?.position ?? '0', limit + 1];
+  const values = [orgId, cursor?.position ?? direction.start, limit + 1];
   const { rows } = await pool.query<FeedRow<E>>(
-    filter === undefined ? { ...allEvents, values } : findMatching(filter, values),
+    filter === undefined ? findAll(direction, values) : findMatching(filter, direction, values),
   );
   const [first] = rows;
   if (!first) throw new Error('the outbox has no head');
   const { epoch, head, searched, searchedTo } = first;
-  if (cursor && !isAnswerable(cursor, first)) throw new CursorGoneError();
+  const isBack = direction === directions.back;
+  if (cursor && !(isBack ? cursor.epoch === epoch : isAnswerable(cursor, first))) throw new CursorGoneError();
   const found = rows.flatMap(({ event, position }) =>
     event && position !== null ? [{ event, position }] : [],
   );
@@ -122,13 +144,14 @@ async function readFeed<E>(
   const isSearchedInPart = searched === MAX_SEARCHED;
   // Without more events the cursor moves on to the head, so that it stays ahead of what is deleted.
   const position = (isFull ? page.at(-1)?.position : isSearchedInPart ? searchedTo : undefined) ?? head;
+  const hasMore = isFull || isSearchedInPart;
   return {
     data: page.map(({ event }) => event),
     nextCursor:
-      head === '0'
+      head === '0' || (isBack && !hasMore)
         ? null
         : encodeCursor({ epoch, position, deletions: cursor?.deletions ?? first.deletions }),
-    hasMore: isFull || isSearchedInPart,
+    hasMore,
   };
 }
 
@@ -160,14 +183,14 @@ export function readEvents(
  */
 export function readFacts(
   pool: Pick<pg.Pool, 'query'>,
-  { types, ...query }: FactFeedQuery,
+  { types, isNewestFirst = false, ...query }: FactFeedQuery,
 ): Promise<FeedPage<FactEvent>> {
   const filter = types && {
     name: 'of-types',
     condition: `event ->> 'type' = any($5::text[])`,
     values: [expandFactTypes(types)],
   };
-  return readFeed<FactEvent>(pool, query, filter);
+  return readFeed<FactEvent>(pool, query, filter, isNewestFirst ? directions.back : directions.forward);
 }
 
 /*

@@ -98,6 +98,26 @@ test('misses and repeats nothing for a reader that follows while many write, in 
   expect(seen.map(({ id }) => id).toSorted()).toEqual(rows.map(({ id }) => id).toSorted());
 });
 
+test('is read back from the newest fact, too', async () => {
+  const { facts } = await follow(null, { types: 'audit.entry' });
+  for (const types of [undefined, 'audit.entry'] as const) {
+    const back: Fact[] = [];
+    let after: string | null = null;
+    do {
+      const query = {
+        order: 'newest',
+        limit: '7',
+        ...(types && { types }),
+        ...(after !== null && { after }),
+      };
+      const { body } = await read(query);
+      back.push(...(body.data as Fact[]));
+      after = body.nextCursor as string | null;
+    } while (after !== null);
+    expect(back.map(({ id }) => id)).toEqual(facts.map(({ id }) => id).toReversed());
+  }
+});
+
 test('is for administrators with events:read, each of their own organisation', async () => {
   const member = await identity.createMember(session);
   const [follower, other] = await Promise.all(

@@ -41,19 +41,20 @@ export function registerFactFeed(app: App, deps: Deps): void {
       schema: {
         operationId: 'listFacts',
         tags: ['Audit'],
-        summary: 'What happens in the organisation, oldest first, for programs that follow it',
+        summary: 'What happens in the organisation, in order, for programs that follow it',
         security: bearer,
         querystring: FactsQuery,
         response: { 200: FactsPage, ...errorResponses(400, 401, 403, 410) },
       },
     },
     async (request) => {
-      const { after, limit, types } = request.query;
+      const { after, limit, types, order } = request.query;
       try {
         return await readFacts(deps.pool, {
           orgId: getAccount(request).orgId,
           after,
           limit,
+          isNewestFirst: order === 'newest',
           types: types?.split(','),
         });
       } catch (error) {

@@ -15,6 +15,13 @@ export const FactsQuery = Type.Object(
       }),
     ),
     limit: Type.Integer({ minimum: 1, maximum: 1_000, default: 100 }),
+    order: Type.Optional(
+      Type.Enum(['oldest', 'newest'], {
+        default: 'oldest',
+        description:
+          '`oldest` first, for programs that follow the feed; `newest` first, for people who look back. A cursor belongs to one of them.',
+      }),
+    ),
     types: Type.Optional(
       Type.String({
         maxLength: 1_000,
@@ -44,7 +51,8 @@ const Fact = Type.Object(
 export const FactsPage = Type.Object({
   data: Type.Array(Fact),
   nextCursor: Type.Union([Type.String(), Type.Null()], {
-    description: 'Where to go on, now or later. Null only while there has been no fact at all.',
+    description:
+      'Where to go on, now or later. Null only while there has been no fact at all; with `newest`, at the end.',
   }),
   hasMore: Type.Boolean(),
 });
