@@ -13,6 +13,7 @@ import {
   RobotIcon,
   ServerIcon,
   ShieldIcon,
+  SignalIcon,
 } from './ui/icons.tsx';
 
 export interface Screen {
@@ -278,6 +279,29 @@ export const placeGroups: readonly PlaceGroup[] = [
             label: text.views.audit,
             isForAdmins: true,
             load: () => import('./screens/audit/audit.tsx'),
+          },
+        ],
+      },
+      {
+        label: text.places.facts,
+        icon: SignalIcon,
+        screens: [
+          {
+            path: '/organisation/events',
+            label: text.views.facts,
+            isForAdmins: true,
+            load: () => import('./screens/facts/facts.tsx'),
+          },
+          {
+            path: '/organisation/events/destinations',
+            label: text.views.destinations,
+            isForAdmins: true,
+            load: () => import('./screens/facts/destinations.tsx'),
+          },
+          {
+            path: '/organisation/events/destinations/$destinationId',
+            isForAdmins: true,
+            load: () => import('./screens/facts/destination.tsx'),
           },
         ],
       },

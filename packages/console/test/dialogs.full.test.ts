@@ -25,6 +25,7 @@ const DIALOGS: Readonly<Record<string, number>> = {
   '/organisation/service-accounts': 1,
   '/organisation/token-policy': 2,
   '/organisation/mcp-servers': 1,
+  '/organisation/events/destinations': 1,
 };
 
 describeWith('chromium', 'every dialog', () => {
@@ -43,6 +44,7 @@ describeWith('chromium', 'every dialog', () => {
     await call('POST', `${ACCOUNTS}/${serviceAccount.id}/tokens`, fields);
     await call('POST', '/api/v1/crawlingManager/endpoints', { url: `https://crawler.example.com/${LONG}`, description: LONG });
     const { server } = await call<{ server: { id: string } }>('POST', '/api/v1/mcp-servers', { name: 'w'.repeat(24), url: `http://127.0.0.1:9/${'w'.repeat(400)}` });
+    const { destination } = await call<{ destination: { id: string } }>('POST', '/api/v1/events/destinations', { form: 'webhook', url: `https://hooks.example.com/${'w'.repeat(400)}`, description: LONG, types: ['token.leaked'] });
     const member = { fullName: `${LONG} ${LONG}`.slice(0, 200), password: using.platform.admin.password };
     const domain = `${'d'.repeat(60)}.${randomUUID()}.example.com`;
     await call('POST', '/api/v1/users', { ...member, email: `${'m'.repeat(64)}@${domain}` });
@@ -55,6 +57,7 @@ describeWith('chromium', 'every dialog', () => {
       `/organisation/applications/${application.clientId}`,
       `/organisation/service-accounts/${serviceAccount.id}`,
       `/organisation/mcp-servers/${server.id}`,
+      `/organisation/events/destinations/${destination.id}`,
     );
   }); // prettier-ignore
 
@@ -99,7 +102,7 @@ describeWith('chromium', 'every dialog', () => {
   test('UI-6 those of the pages of single things fit a phone and keep the focus', async () => {
     const counts: number[] = [];
     for (const path of detailPaths) counts.push(await examineScreen(path));
-    expect(counts).toEqual([3, 5, 5, 3]);
+    expect(counts).toEqual([3, 5, 5, 3, 4]);
   });
 
   test('UI-6 a secret that is shown once, and what is announced, fit a phone', async () => {

@@ -16,6 +16,7 @@ describeWith('chromium', 'a list without entries', () => {
     ['/organisation/service-accounts', 'There are no service accounts', 'Create a service account'],
     ['/organisation/mcp-servers', 'No server is mounted', 'Mount a server'],
     ['/organisation/apps', 'No application acts', undefined],
+    ['/organisation/events/destinations', 'Events are sent nowhere', 'Add the first destination'],
   ])('at %s says so, and what to do', async (path, title, action) => {
     const page = await using.open(path);
     const empty = page.locator('.empty').filter({ hasText: title });

@@ -13,6 +13,7 @@ describeWith('chromium', 'an address that names nothing (UI-8)', () => {
     '/organisation/applications',
     '/organisation/service-accounts',
     '/organisation/mcp-servers',
+    '/organisation/events/destinations',
   ];
   const addresses = [
     ...details.flatMap((path) => [`${path}/${UNKNOWN}`, `${path}/abc`]),

@@ -23,4 +23,6 @@ export const SCREENS = [
   ['/organisation/mcp-servers', 'MCP servers'],
   ['/organisation/apps', 'Connected apps'],
   ['/organisation/audit', 'Audit log'],
+  ['/organisation/events', 'What happened'],
+  ['/organisation/events/destinations', 'Destinations of events'],
 ] as const;

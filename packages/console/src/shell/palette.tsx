@@ -59,6 +59,12 @@ const actions: readonly (Omit<Target, 'icon'> & { readonly isForAdmins?: boolean
   },
   { id: 'new-endpoint', label: t.newEndpoint, to: '/crawls/endpoints?do=new', isForAdmins: true },
   { id: 'new-server', label: t.newServer, to: '/organisation/mcp-servers?do=new', isForAdmins: true },
+  {
+    id: 'new-destination',
+    label: t.newDestination,
+    to: '/organisation/events/destinations?do=new',
+    isForAdmins: true,
+  },
   { id: 'suppress', label: t.suppress, to: '/mails/suppressions?do=new', isForAdmins: true },
 ];
 

@@ -17,5 +17,6 @@ export const palette = createTexts({
   newApplication: 'Register an application',
   newEndpoint: 'Register a crawl endpoint',
   newServer: 'Add an MCP server',
+  newDestination: 'Add a destination of events',
   suppress: 'Suppress an address',
 });

@@ -109,6 +109,7 @@ export const text = createTexts({
     signIn: 'Sign-in',
     policies: 'Policies',
     audit: 'Audit log',
+    facts: 'Events',
   },
   /** The views of a place, beside one another. */
   views: {
@@ -134,6 +135,8 @@ export const text = createTexts({
     signIn: 'Sign-in',
     policies: 'Policies',
     audit: 'Audit log',
+    facts: 'What happened',
+    destinations: 'Destinations',
   },
   jump: { open: 'Search or jump to…', label: 'Search or jump to' },
   dismiss: 'Dismiss',
@@ -162,6 +165,8 @@ export const text = createTexts({
     tokenPolicy: 'Token policy',
     signIn: 'Sign-in',
     mcpServers: 'MCP servers',
+    facts: 'What happened',
+    destinations: 'Destinations of events',
   },
 });
 

@@ -1,0 +1,31 @@
+import { facts } from '#text/facts';
+import type { IdentitySchemas } from '@platform/clients/types';
+import type { Tone } from '../../ui/badge.tsx';
+
+export type Fact = IdentitySchemas['schemas']['Fact'];
+export type Destination = IdentitySchemas['schemas']['Destination'];
+export type Delivery = IdentitySchemas['schemas']['FactDelivery'];
+export type FactType = keyof typeof facts.types;
+
+const t = facts.destinations;
+
+export const DESTINATIONS = '/api/v1/events/destinations' as const;
+export const DESTINATION = `${DESTINATIONS}/{id}` as const;
+
+export const getName = ({ description, url }: Destination): string => description || url;
+
+export const isFactType = (type: string): type is FactType => Object.hasOwn(facts.types, type);
+export const factTypeOptions = Object.entries(facts.types) as [FactType, string][];
+
+export function describeState({ isEnabled, disabledReason, failingSince }: Destination): {
+  readonly tone: Tone;
+  readonly label: string;
+} {
+  if (!isEnabled)
+    return disabledReason === null
+      ? { tone: 'neutral', label: t.states.disabled }
+      : { tone: 'bad', label: t.states.stopped };
+  return failingSince === null
+    ? { tone: 'good', label: t.states.enabled }
+    : { tone: 'bad', label: t.states.failing };
+}

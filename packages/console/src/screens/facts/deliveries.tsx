@@ -1,0 +1,161 @@
+import { facts } from '#text/facts';
+import { text } from '#text/shared';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { identity, unwrap } from '../../api/client.ts';
+import { announce } from '../../ui/announcements.tsx';
+import { Badge, type Tone } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { type DataColumn, DataTable } from '../../ui/data-table.tsx';
+import { ModalDialog } from '../../ui/dialogs.tsx';
+import { FilterBar, FilterToggle } from '../../ui/filters.tsx';
+import { ListView } from '../../ui/list-page.tsx';
+import { NoMatch } from '../../ui/no-match.tsx';
+import { Empty, Section } from '../../ui/page.tsx';
+import { ProblemNote } from '../../ui/problem-note.tsx';
+import { Time } from '../../ui/time.tsx';
+import { useFilters } from '../../ui/use-filters.ts';
+import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
+import { type Delivery, DESTINATION } from './api.ts';
+
+const t = facts.destinations;
+const words = t.deliveries;
+type State = keyof typeof words.states;
+type Attempt = Delivery['attempts'][number];
+
+const REFRESH_MS = 5_000;
+const tones: Readonly<Record<State, Tone>> = { waiting: 'busy', delivered: 'good', failed: 'bad' };
+const isState = (state: string | undefined): state is State =>
+  state !== undefined && Object.hasOwn(words.states, state);
+
+const describeContent = ({ type, facts: count }: Delivery): string => type ?? words.batch(count);
+const describeAttempt = ({ fault, status }: Attempt): string =>
+  [fault === null ? words.accepted : t.faults[fault], status !== null && t.status(status)]
+    .filter(Boolean)
+    .join('. ');
+
+const columns: readonly DataColumn<Delivery>[] = [
+  {
+    id: 'what',
+    label: words.columns.what,
+    render: (delivery) => (
+      <span className="stack">
+        <span className="strong">{describeContent(delivery)}</span>
+        {delivery.factId !== null && <small>{delivery.factId}</small>}
+      </span>
+    ),
+  },
+  {
+    id: 'state',
+    label: words.columns.state,
+    render: ({ state }) => isState(state) && <Badge tone={tones[state]}>{words.states[state]}</Badge>,
+  },
+  {
+    id: 'attempts',
+    label: words.columns.attempts,
+    isSecondary: true,
+    render: ({ attempts }) => attempts.length,
+  },
+  {
+    id: 'at',
+    label: words.columns.at,
+    isSecondary: true,
+    render: ({ createdAt }) => <Time at={createdAt} as="full" />,
+  },
+];
+
+/** What was sent to a destination, and what waits for another attempt. */
+export function Deliveries({ destinationId: id }: { destinationId: string }) {
+  const { filters } = useFilters();
+  const { state } = filters;
+  const [openedId, setOpenedId] = useState<string>();
+  const list = useList({
+    key: ['destinations', 'deliveries', id, state],
+    load: async (cursor, signal) => {
+      const query = { ...toPageQuery(cursor), ...(isState(state) && { state }) };
+      return toListPage(
+        await unwrap(identity.GET(`${DESTINATION}/deliveries`, { params: { path: { id }, query }, signal })),
+      );
+    },
+    refresh: { everyMs: REFRESH_MS, getId: (delivery) => delivery.id },
+  });
+  const opened = list.data?.find((delivery) => delivery.id === openedId);
+  return (
+    <Section title={words.title}>
+      <FilterBar>
+        <FilterToggle
+          label={words.state}
+          name="state"
+          options={[['', text.all], ...Object.entries(words.states)]}
+        />
+      </FilterBar>
+      <ListView
+        label={words.title}
+        list={list}
+        columns={columns}
+        getId={(delivery) => delivery.id}
+        onOpen={(delivery) => setOpenedId(delivery.id)}
+        empty={
+          state === undefined ? (
+            <Empty title={words.emptyTitle}>{words.emptyAdvice}</Empty>
+          ) : (
+            <NoMatch title={words.noMatch} />
+          )
+        }
+      />
+      {opened && (
+        <DeliveryDialog destinationId={id} delivery={opened} onClose={() => setOpenedId(undefined)} />
+      )}
+    </Section>
+  );
+}
+
+const attemptColumns: readonly DataColumn<Attempt>[] = [
+  { id: 'at', label: facts.columns.at, render: ({ at }) => <Time at={at} as="full" /> },
+  { id: 'result', label: words.columns.state, render: describeAttempt },
+];
+
+function DeliveryDialog({
+  destinationId,
+  delivery,
+  onClose,
+}: {
+  destinationId: string;
+  delivery: Delivery;
+  onClose: () => void;
+}) {
+  const client = useQueryClient();
+  const path = { id: destinationId, deliveryId: delivery.id };
+  const again = useMutation({
+    mutationFn: () =>
+      unwrap(identity.POST(`${DESTINATION}/deliveries/{deliveryId}/send-again`, { params: { path } })),
+    onSuccess: () => {
+      announce(words.sent);
+      onClose();
+    },
+    onSettled: () => client.invalidateQueries({ queryKey: ['destinations'] }),
+  });
+  return (
+    <ModalDialog title={describeContent(delivery)} isWide onClose={onClose}>
+      <DataTable
+        label={words.attempts}
+        columns={attemptColumns}
+        items={delivery.attempts}
+        getId={({ at }) => at}
+        empty={null}
+      />
+      {delivery.nextAttemptAt !== null && (
+        <p>
+          {words.next}: <Time at={delivery.nextAttemptAt} as="full" />
+        </p>
+      )}
+      <ProblemNote error={again.error} />
+      <div className="actions">
+        <Button onPress={onClose}>{text.close}</Button>
+        <Button kind="primary" isPending={again.isPending} onPress={() => again.mutate()}>
+          {words.sendAgain}
+        </Button>
+      </div>
+    </ModalDialog>
+  );
+}
