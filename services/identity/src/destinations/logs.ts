@@ -15,6 +15,8 @@ const warnings: ReadonlySet<string> = new Set([
   'session.suspicious',
   'mcp.server_down',
   'crawl.failing',
+  'crawl.run.failed',
+  'mail.failed',
 ]);
 const INFO = { severityNumber: 9, severityText: 'INFO' } as const;
 const WARN = { severityNumber: 13, severityText: 'WARN' } as const;

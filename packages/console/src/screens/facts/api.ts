@@ -1,11 +1,12 @@
 import { facts } from '#text/facts';
-import type { IdentitySchemas } from '@platform/clients/types';
+import type { IdentityPaths, IdentitySchemas } from '@platform/clients/types';
 import type { Tone } from '../../ui/badge.tsx';
 
 export type Fact = IdentitySchemas['schemas']['Fact'];
 export type Destination = IdentitySchemas['schemas']['Destination'];
 export type Delivery = IdentitySchemas['schemas']['FactDelivery'];
-export type FactType = keyof typeof facts.types;
+type CreateBody = NonNullable<IdentityPaths[typeof DESTINATIONS]['post']['requestBody']>;
+export type FactType = NonNullable<CreateBody['content']['application/json']['types']>[number];
 
 const t = facts.destinations;
 
@@ -14,8 +15,10 @@ export const DESTINATION = `${DESTINATIONS}/{id}` as const;
 
 export const getName = ({ description, url }: Destination): string => description || url;
 
-export const isFactType = (type: string): type is FactType => Object.hasOwn(facts.types, type);
-export const factTypeOptions = Object.entries(facts.types) as [FactType, string][];
+export const isFactType = (type: string): type is FactType => Object.hasOwn(labels, type);
+/** Every type has words. */
+const labels: Readonly<Record<FactType, string>> = facts.types;
+export const factTypeOptions = Object.entries(labels) as [FactType, string][];
 
 export function describeState({ isEnabled, disabledReason, failingSince }: Destination): {
   readonly tone: Tone;

@@ -29,6 +29,13 @@ export const facts = createTexts({
     'mcp.server_down': 'MCP server does not answer',
     'crawl.failing': 'Crawl keeps failing',
     'crawl.recovered': 'Crawl completes again',
+    'crawl.run.completed': 'Run completed',
+    'crawl.run.failed': 'Run failed',
+    'crawl.run.skipped': 'Run skipped',
+    'mail.sent': 'Mail sent',
+    'mail.failed': 'Mail failed',
+    'mail.unknown': 'Mail perhaps sent',
+    'mail.suppressed': 'Address suppressed',
   } satisfies Record<string, string>,
   destinations: {
     intro:
