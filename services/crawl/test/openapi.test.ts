@@ -84,7 +84,7 @@ const listOfInstance = (endpointId: string, suffix: string, path: Record<string,
     of('runNow', { body: { mode: 'full' } }),
     of('runNow'),
     of('listNextRuns', { query: { count: '3' } }),
-    of('listRuns', { query: { ...page, outcome: 'failed' } }),
+    of('listRuns', { query: { ...page, outcome: 'failed', q: 'refused' } }),
     of('getRun', { path: { ...path, runId: id } }),
     of('cancelRun', { path: { ...path, runId: id } }),
   ];
