@@ -80,6 +80,7 @@ describeWith('chromium', 'every dialog', () => {
     for (const menu of (await menus.all()).slice(0, 2)) {
       const opener = (await menu.getAttribute('aria-label')) ?? '';
       await menu.click();
+      await page.getByRole('menuitem').first().waitFor();
       const actions = await page.getByRole('menuitem').allTextContents();
       await page.keyboard.press('Escape');
       for (const action of actions.filter((text) => text.endsWith('…'))) {

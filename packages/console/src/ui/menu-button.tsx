@@ -1,6 +1,7 @@
 import { type ReactNode, useRef, useState } from 'react';
+import { flushSync } from 'react-dom';
 import { lazyPart } from './lazy-part.tsx';
-import type { OpenMenuProps } from './open-menu.tsx';
+import type { MenuAction, OpenMenuProps } from './open-menu.tsx';
 
 const load = () => import('./open-menu.tsx');
 const OpenMenu = lazyPart<OpenMenuProps>(async () => (await load()).OpenMenu);
@@ -19,6 +20,12 @@ interface MenuButtonProps extends Pick<OpenMenuProps, 'actions' | 'header' | 'pl
 export function MenuButton({ className, label, isDisabled, children, ...menu }: MenuButtonProps) {
   const trigger = useRef<HTMLButtonElement>(null);
   const [isOpen, setOpen] = useState(false);
+  const act = (action: MenuAction): void => {
+    // A dialog that the action opens gives the focus back to what has it now: the menu would be gone.
+    flushSync(() => setOpen(false));
+    trigger.current?.focus();
+    action.run();
+  };
   return (
     <>
       <button
@@ -40,7 +47,9 @@ export function MenuButton({ className, label, isDisabled, children, ...menu }: 
       >
         {children}
       </button>
-      {isOpen && <OpenMenu {...menu} label={label} trigger={trigger} onClose={() => setOpen(false)} />}
+      {isOpen && (
+        <OpenMenu {...menu} label={label} trigger={trigger} onAction={act} onClose={() => setOpen(false)} />
+      )}
     </>
   );
 }

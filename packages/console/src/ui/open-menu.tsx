@@ -13,16 +13,17 @@ export interface OpenMenuProps {
   readonly header?: ReactNode;
   readonly placement: NonNullable<PopoverProps['placement']>;
   readonly trigger: RefObject<HTMLButtonElement | null>;
+  onAction(action: MenuAction): void;
   onClose(): void;
 }
 
 /** The menu of a button that was pressed. */
-export function OpenMenu({ actions, label, header, placement, trigger, onClose }: OpenMenuProps) {
+export function OpenMenu({ actions, label, header, placement, trigger, onAction, onClose }: OpenMenuProps) {
   const items = actions.map((action) => (
     <MenuItem
       key={action.label}
       className={action.isDangerous ? 'react-aria-MenuItem danger' : 'react-aria-MenuItem'}
-      onAction={() => action.run()}
+      onAction={() => onAction(action)}
     >
       {action.label}
     </MenuItem>
