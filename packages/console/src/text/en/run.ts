@@ -13,7 +13,7 @@ export const run = createTexts({
   ended: 'Ended',
   notYet: 'Not yet',
   progress: 'Progress',
-  progressUnknown: 'Running. Its worker has not said yet how far it is.',
+  progressUnknown: 'Running. Its worker has reported at most 20 % so far.',
   counters: { items: 'Items', deleted: 'Deleted', failed: 'Failed', bytes: 'Data' },
   waitingFor: 'for',
   requestedBy: (name: string) => `${name}, by “Run now”`,
