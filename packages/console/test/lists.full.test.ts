@@ -31,6 +31,26 @@ describeWith('chromium', 'searching lists, and acting on several rows', () => {
       what: names.join(', '),
     });
 
+  test('sorts tokens by name and by expiry, all of them and the own ones, and members by name', async () => {
+    for (const path of ['/organisation/tokens', '/account/tokens']) {
+      const page = await using.open(path);
+      const isAll = path.startsWith('/organisation');
+      await waitForRows(page, ['three', 'two', 'one', ...(isAll ? ['nightly'] : [])]);
+      await page.getByRole('button', { name: 'Name' }).click();
+      await page.waitForURL(/sort=name/);
+      await waitForRows(page, [...(isAll ? ['nightly'] : []), 'one', 'three', 'two']);
+      await page.getByRole('columnheader', { name: 'Name' }).and(page.locator('[aria-sort=ascending]')).waitFor();
+      await page.getByRole('button', { name: 'Expires' }).click();
+      await page.waitForURL(/sort=expiry/);
+      await waitForRows(page, [...(isAll ? ['nightly'] : []), 'one', 'two', 'three']);
+      await page.getByRole('button', { name: 'Expires' }).click();
+      await waitForRows(page, ['three', 'two', 'one', ...(isAll ? ['nightly'] : [])]);
+    }
+    const page = await using.open('/organisation/members');
+    await page.getByRole('button', { name: 'Name' }).click();
+    await waitFor(async () => (await rowNames(page))[0]?.startsWith('Administrator'), { what: 'the order' });
+  }); // prettier-ignore
+
   test('finds the token of a service account by its owner, and revokes several at once', async () => {
     const page = await using.open('/organisation/tokens');
     await waitForRows(page, ['three', 'two', 'one', 'nightly']);
@@ -97,6 +117,7 @@ describeWith('chromium', 'searching lists, and acting on several rows', () => {
     await page.getByRole('row', { name: /Robot/ }).first().waitFor({ state: 'detached' });
 
     await page.getByRole('link', { name: 'Applications', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'Applications' }).waitFor();
     await page.getByRole('row', { name: /App two/ }).waitFor();
     await page.getByRole('checkbox', { name: 'Select all' }).press('Space');
     await page.getByRole('button', { name: 'Disable…' }).click();

@@ -6,6 +6,8 @@ export interface DataColumn<Item> {
   /** Holds what people have written, which may be a single word of any length. The first column always may. */
   readonly isFreeText?: boolean;
   readonly isNarrow?: boolean;
+  /** The value of `sort` in the address that orders the list by this column; pressing its label sets and clears it. */
+  readonly sort?: string | undefined;
   /** Keeps the label for screen readers only. */
   readonly isUnlabelled?: boolean;
   /** Leaves the column out on a phone; `folded` of the table says there what matters of it. */

@@ -3,6 +3,8 @@ import { type ReactNode, useCallback, useEffect, useId, useRef } from 'react';
 import { Button } from './button.tsx';
 import { type DataColumn, getClass } from './data-column.ts';
 import { DataRow, SelectBox } from './data-row.tsx';
+import { SortIcon } from './icons.tsx';
+import { useFilters } from './use-filters.ts';
 import { useIsPhone } from './use-is-phone.ts';
 
 export type { DataColumn } from './data-column.ts';
@@ -90,9 +92,7 @@ function Rows<Item extends object>({
             </th>
           )}
           {columns.map((column) => (
-            <th key={column.id} scope="col" className={getClass(column)}>
-              {column.isUnlabelled ? <span className="unseen">{column.label}</span> : column.label}
-            </th>
+            <Head key={column.id} {...column} />
           ))}
         </tr>
       </thead>
@@ -112,6 +112,24 @@ function Rows<Item extends object>({
         ))}
       </tbody>
     </table>
+  );
+}
+
+/** The label of a column, which orders the list where the platform can. */
+function Head({ label, isUnlabelled, sort, ...layout }: DataColumn<never>) {
+  const { filters, setFilter } = useFilters();
+  const isSorted = sort !== undefined && filters['sort'] === sort;
+  return (
+    <th scope="col" className={getClass(layout)} aria-sort={isSorted ? 'ascending' : undefined}>
+      {sort === undefined ? (
+        <span className={isUnlabelled ? 'unseen' : undefined}>{label}</span>
+      ) : (
+        <button type="button" className="sort" onClick={() => setFilter('sort', isSorted ? '' : sort)}>
+          {label}
+          <SortIcon />
+        </button>
+      )}
+    </th>
   );
 }
 

@@ -11,7 +11,14 @@ import {
 } from '@platform/service-kit';
 import type pg from 'pg';
 import type { TokenContext } from './context.js';
-import type { OrgTokenQuery, OwnedToken, OwnTokenQuery, TokenDetails, TokenState } from './schemas.js';
+import type {
+  OrgTokenQuery,
+  OwnedToken,
+  OwnTokenQuery,
+  TokenDetails,
+  TokenSort,
+  TokenState,
+} from './schemas.js';
 import { detailFields, isActive, type OwnedTokenRow, toDetails, toOwnedToken } from './token.js';
 
 /*
@@ -91,11 +98,12 @@ interface TokenSearch {
   /** Undefined for those of all owners. */
   readonly ownerId: string | undefined;
   readonly state: TokenState;
+  readonly sort: TokenSort;
   readonly text: string | undefined;
   readonly scope: string | undefined;
   readonly unusedSince: Date | undefined;
   readonly expiresBefore: Date | undefined;
-  /** The id after which the page begins. */
+  /** The id of the token after which the page begins. */
   readonly after: string | undefined;
   /** Whether all matches are counted. */
   readonly isCounted: boolean;
@@ -107,7 +115,6 @@ interface TokenSearch {
 
 /** The number of tokens that one search reads at most, so that its cost doesn't grow with the list. */
 const MAX_SEARCHED = 2_000;
-const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /*
  * The parts of the tokens that have an index. The owner is looked up in the organisation, so that no cursor is the id of a
@@ -119,32 +126,68 @@ const parts = {
   ofAccount: 'service_account_id = (select id from service_accounts where id = $2 and org_id = $1)',
 } as const;
 
+interface TokenOrder {
+  /** By what it sorts; all tokens that have the same are in the order of their ids. */
+  readonly key: string;
+  /** The order of the columns `key` and `id`, and the one that begins at its end. */
+  readonly order: readonly [forwards: string, backwards: string];
+  /** Whether a token comes after that of the cursor. */
+  readonly isAfter: string;
+}
+
+const byKey = (key: string): TokenOrder => ({
+  key,
+  order: ['key, id', 'key desc, id desc'],
+  isAfter: `(${key}, id) > (select ${key}, id from personal_access_tokens where id = $3 and org_id = $1)`,
+});
+
+/* Each is the order of an index: the last use is in none, since it is written at each use. */
+const orders: Readonly<Record<TokenSort, TokenOrder>> = {
+  newest: { key: 'id', order: ['id desc', 'id'], isAfter: 'id < $3' },
+  oldest: { key: 'id', order: ['id', 'id desc'], isAfter: 'id > $3' },
+  name: byKey('lower(name)'),
+  expiry: byKey(`coalesce(expires_at, 'infinity')`),
+};
+
 /*
- * The newest tokens come from an index in the order of their ids: `tokens_of_owner`, `tokens_of_service_account` and
- * `tokens_of_org` for active ones, and the same with `ended_` for the history. Owner and cursor are bounds of these
- * indexes; state chooses between them. The other filters are applied to at most
+ * The tokens come from an index in the order that is asked for: `tokens_of_owner`, `tokens_of_service_account` and
+ * `tokens_of_org` for active ones, with `_by_name` and `_by_expiry` for these orders, and with `ended_` for the history.
+ * Owner and cursor are bounds of these indexes; state chooses between them. The other filters are applied to at most
  * MAX_SEARCHED tokens, and the cursor leads on from there.
  */
-const newest = (part: keyof typeof parts, isActiveOnly: boolean) => `
-    (select id from personal_access_tokens
-    where ${parts[part]} and id < $3
+interface Reading {
+  readonly owners: 'one' | 'all';
+  readonly isActiveOnly: boolean;
+  readonly sort: TokenSort;
+  /** Whether it begins after a cursor. */
+  readonly isNext: boolean;
+}
+
+function readPart(part: keyof typeof parts, { isActiveOnly, sort, isNext }: Reading): string {
+  const { key, order, isAfter } = orders[sort];
+  return `
+    (select id, ${key} as key from personal_access_tokens
+    where ${parts[part]} and ${isNext ? isAfter : '$3::uuid is null'}
       and ${isActiveOnly ? `status = 'active' and (expires_at is null or expires_at > $4)` : `status <> 'active' and $4::timestamptz is not null`}
-    order by id desc limit ${MAX_SEARCHED})`;
+    order by ${order[0]} limit ${MAX_SEARCHED})`;
+}
 
 /* An id is that of a member or of a service account, so one of the two parts is empty. */
-const newestOf = (owners: 'one' | 'all', isActiveOnly: boolean) =>
-  owners === 'all'
-    ? newest('all', isActiveOnly)
-    : `${newest('ofMember', isActiveOnly)} union all ${newest('ofAccount', isActiveOnly)}`;
+const readParts = (reading: Reading): string =>
+  reading.owners === 'all'
+    ? readPart('all', reading)
+    : `${readPart('ofMember', reading)} union all ${readPart('ofAccount', reading)}`;
 
 /* Everything that matches is counted only on request; otherwise the page ends the reading. */
-const toSearch = (owners: 'one' | 'all', isActiveOnly: boolean) => `
-  with searched as materialized (${newestOf(owners, isActiveOnly)}
+function toSearch(reading: Reading): string {
+  const [forwards, backwards] = orders[reading.sort].order;
+  return `
+  with searched as materialized (${readParts(reading)}
   ), matching as materialized (
-    select t.id
-    from (select id from searched order by id desc) newest
+    select read.*
+    from (select * from searched order by ${forwards}) read
       -- The offset keeps the planner from reading the whole table instead of these tokens.
-      cross join lateral (select * from personal_access_tokens where id = newest.id offset 0) t
+      cross join lateral (select * from personal_access_tokens where id = read.id offset 0) t
       ${ownerJoins}
       left join token_last_used used on used.token_id = t.id
     where t.org_id = $1 and t.status::text = $5
@@ -154,23 +197,21 @@ const toSearch = (owners: 'one' | 'all', isActiveOnly: boolean) => `
       and ($8::timestamptz is null or greatest(t.created_at, used.last_used_at) < $8)
       and ($9::timestamptz is null or t.expires_at < $9)
       and (t.status = 'active' or coalesce(t.revoked_at, t.expires_at) > $10)
-    order by newest.id desc limit case when $12 then ${MAX_SEARCHED} else $11 end
+    order by ${qualify('read', forwards)} limit case when $12 then ${MAX_SEARCHED} else $11 end
   ), found as (
-    select ${detailFields}, ${ownerFields}
-    from (select id from matching order by id desc limit $11) page
-      join personal_access_tokens t using (id)
+    select ${detailFields}, ${ownerFields}, page.key as sort_key
+    from (select * from matching order by ${forwards} limit $11) page
+      join personal_access_tokens t on t.id = page.id
       ${ownerJoins}
       left join token_last_used used on used.token_id = t.id
   )
   select (select count(*)::int from searched) as searched, (select count(*)::int from matching) as total,
-    (select id from searched order by id limit 1) as oldest_id, found.*
+    (select id from searched order by ${backwards} limit 1) as last_id, found.*
   from (select) one left join found on true
-  order by found.id desc`;
+  order by ${qualify('found', forwards).replace('found.key', 'found.sort_key')}`;
+}
 
-const searches = {
-  one: { active: toSearch('one', true), ended: toSearch('one', false) },
-  all: { active: toSearch('all', true), ended: toSearch('all', false) },
-};
+const qualify = (table: string, order: string): string => order.replaceAll(/\b(?:key|id)\b/g, `${table}.$&`);
 
 interface FoundTokens {
   readonly rows: OwnedTokenRow[];
@@ -183,20 +224,19 @@ interface FoundTokens {
 }
 
 export async function searchTokens(db: pg.Pool, query: TokenSearch): Promise<FoundTokens> {
-  const { orgId, ownerId, state, limit, after = LAST_ID } = query;
-  const [owners, states] = [
-    ownerId === undefined ? 'all' : 'one',
-    state === 'active' ? 'active' : 'ended',
-  ] as const;
+  const { orgId, ownerId, state, sort, limit, after } = query;
+  const owners = ownerId === undefined ? 'all' : 'one';
+  const states = state === 'active' ? 'active' : 'ended';
+  const isNext = after !== undefined;
   const { rows: found } = await db.query<
-    OwnedTokenRow & { searched: number; total: number; oldest_id: string | null }
+    OwnedTokenRow & { searched: number; total: number; last_id: string | null }
   >({
-    name: `search_${states}_tokens_of_${owners}`,
-    text: searches[owners][states],
+    name: `search_${states}_tokens_of_${owners}_by_${sort}${isNext ? '_on' : ''}`,
+    text: toSearch({ owners, isActiveOnly: state === 'active', sort, isNext }),
     values: [
       orgId,
       ownerId ?? null,
-      after,
+      after ?? null,
       query.now,
       state,
       query.text ?? null,
@@ -208,11 +248,11 @@ export async function searchTokens(db: pg.Pool, query: TokenSearch): Promise<Fou
       query.isCounted,
     ],
   });
-  const [{ searched, total, oldest_id: oldestId } = { searched: 0, total: 0, oldest_id: null }] = found;
+  const [{ searched, total, last_id: lastId } = { searched: 0, total: 0, last_id: null }] = found;
   const totalIsMinimum = searched >= MAX_SEARCHED;
   const matching = found.filter(({ id }: { id: string | null }) => id !== null);
   const rows = matching.slice(0, limit);
-  const nextCursor = matching.length > limit ? (rows.at(-1)?.id ?? null) : totalIsMinimum ? oldestId : null;
+  const nextCursor = matching.length > limit ? (rows.at(-1)?.id ?? null) : totalIsMinimum ? lastId : null;
   return { rows, total, totalIsMinimum, nextCursor };
 }
 
@@ -235,6 +275,9 @@ function readInstant(field: string, text: string | undefined): Date | undefined 
 const hasFilter = ({ q, scope, unusedSince, expiresBefore, state = 'active' }: OwnTokenQuery): boolean =>
   state !== 'active' || [q, scope, unusedSince, expiresBefore].some((filter) => filter !== undefined);
 
+/** Ended tokens, and those of service accounts, have no index for it. */
+const isByKey = (sort: TokenSort): boolean => sort === 'name' || sort === 'expiry';
+
 /** Where the total of a list comes from: its matches are counted, the counter knows it, or nobody reads it. */
 type TotalOf = 'matches' | 'counter' | 'none';
 
@@ -246,13 +289,16 @@ async function search<T>(
 ): Promise<Found<T>> {
   const { orgId, ownerId } = from;
   const now = ctx.clock();
-  const { limit = DEFAULT_LIMIT, cursor } = query;
+  const { limit = DEFAULT_LIMIT, cursor, state = 'active', sort = 'newest' } = query;
+  if (state !== 'active' && isByKey(sort))
+    throw validationError([{ field: 'sort', message: 'goes with active tokens only' }]);
   const totalOf = cursor === undefined ? from.totalOf : 'none';
   const [{ rows, nextCursor, total, totalIsMinimum }, active] = await Promise.all([
     searchTokens(ctx.pool, {
       orgId,
       ownerId,
-      state: query.state ?? 'active',
+      state,
+      sort,
       text: query.q,
       scope: query.scope,
       unusedSince: readInstant('unusedSince', query.unusedSince),
@@ -292,6 +338,8 @@ export async function findOrganisationTokens(
 ): Promise<Found<OwnedToken>> {
   if (page > 1)
     throw validationError([{ field: 'page', message: 'goes without filters: page a search by cursor' }]);
+  if (ownerId !== undefined && isByKey(query.sort ?? 'newest'))
+    throw validationError([{ field: 'sort', message: 'by name or expiry goes without an owner' }]);
   const totalOf = ownerId === undefined && !hasFilter(query) ? 'counter' : 'matches';
   return search(ctx, { orgId, ownerId, totalOf }, query, toOwnedToken);
 }

@@ -244,6 +244,9 @@ export const RotatedToken = Type.Object(
 );
 export type RotatedToken = Omit<Type.Static<typeof RotatedToken>, 'message'>;
 
+const tokenSorts = ['newest', 'oldest', 'name', 'expiry'] as const;
+export type TokenSort = (typeof tokenSorts)[number];
+
 /** Any of these makes a list a search, which is paged by cursor. */
 const searchFields = {
   state: Type.Optional(Type.Enum([...tokenStates], { description: 'Default: active.' })),
@@ -259,6 +262,11 @@ const searchFields = {
     Type.Unsafe<string>({ ...Instant, description: 'Created, and last used if ever, before this time.' }),
   ),
   expiresBefore: Type.Optional(Type.Unsafe<string>(Instant)),
+  sort: Type.Optional(
+    Type.Enum([...tokenSorts], {
+      description: 'Default: newest. `name` and `expiry`, the next to expire first, are for active tokens.',
+    }),
+  ),
   cursor: Type.Optional(Type.Unsafe<string>({ ...Id, description: 'The `nextCursor` of the page before.' })),
 };
 const limit = Type.Optional(Type.Integer({ minimum: 1, maximum: 100 }));

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { DAY_MS } from '@platform/service-kit';
 import { waitFor } from '@platform/testing';
 import { type CreatedToken, type IdentityUnderTest, type Member, startIdentity } from '../identity.js';
@@ -167,11 +168,17 @@ test('each search reads one index in its order, and no more than a bounded part 
       endedAfter: new Date(0),
       after: undefined,
       isCounted: true,
-    };
+      sort: 'newest',
+    } as const;
     const none = { text: 'no such text', scope: undefined, unusedSince: undefined, expiresBefore: undefined };
     for (const ownerId of [member.id, undefined])
       for (const state of ['active', 'revoked'] as const)
         await searchTokens(explain as never, { ...query, ...none, ownerId, state });
+    // Each order has an index, for the first page and for those after a cursor.
+    for (const sort of ['oldest', 'name', 'expiry'] as const)
+      for (const after of [undefined, randomUUID()])
+        for (const ownerId of [member.id, undefined])
+          await searchTokens(explain as never, { ...query, ...none, ownerId, state: 'active', sort, after });
     const indexes = [
       ['tokens_of_owner', 'tokens_of_service_account'],
       ['ended_tokens_of_owner', 'ended_tokens_of_service_account'],
@@ -180,7 +187,15 @@ test('each search reads one index in its order, and no more than a bounded part 
     ];
     const findIndexes = (plan: string) =>
       [...plan.matchAll(/Scan Backward using (\w+)/g)].map(([, index]) => index);
-    expect(plans.map(findIndexes)).toEqual(indexes);
+    expect(plans.slice(0, 4).map(findIndexes)).toEqual(indexes);
+    const findOrdered = (plan: string) =>
+      [...plan.matchAll(/Scan using (tokens_of_(?:org|owner)\w*)/g)].map(([, index]) => index);
+    expect(plans.slice(4).map(findOrdered)).toEqual(
+      ['', '_by_name', '_by_expiry'].flatMap((order) => {
+        const ordered = [[`tokens_of_owner${order}`], [`tokens_of_org${order}`]];
+        return [...ordered, ...ordered];
+      }),
+    );
     for (const plan of plans) expect(plan).not.toMatch(/Seq Scan on personal_access_tokens/);
     const bounded = await searchTokens(client as never, {
       ...query,
@@ -253,3 +268,25 @@ test('an agent lists its tokens by state and rotates its own', async () => {
     revokedReason: 'rotated',
   });
 });
+
+test('the active tokens are listed by name and by expiry, page after page, and ended ones by age only', async () => {
+  const { session: token } = await identity.createOrganisation('sorted@example.com');
+  for (const [name, expiryDays] of [['delta', 90], ['Alpha', 'never'], ['charlie', 30], ['bravo', 365]] as const)
+    await identity.call('POST', path, { token, body: { name, scopes: ['user:read'], expiryDays } });
+  const list = async (from: string, query: string) => {
+    const names: string[] = [];
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const { body } = await identity.call('GET', `${from}?limit=2&${query}${cursor && `&cursor=${cursor}`}`, { token });
+      names.push(...(body.tokens ?? body.data).map(({ name }: { name: string }) => name));
+      cursor = body.nextCursor as string | null;
+    }
+    return names;
+  };
+  for (const from of [path, `${path}/admin`]) {
+    expect(await list(from, 'sort=name')).toEqual(['Alpha', 'bravo', 'charlie', 'delta']);
+    expect(await list(from, 'sort=expiry')).toEqual(['charlie', 'delta', 'bravo', 'Alpha']);
+    expect(await list(from, 'sort=oldest')).toEqual(['delta', 'Alpha', 'charlie', 'bravo']);
+    expect(await list(from, 'sort=name&q=a')).toEqual(['Alpha', 'bravo', 'charlie', 'delta']);
+    expect((await identity.call('GET', `${from}?sort=name&state=revoked`, { token })).status).toBe(400);
+  }
+}); // prettier-ignore

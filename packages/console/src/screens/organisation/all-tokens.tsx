@@ -16,7 +16,7 @@ import { SelectFilter } from '../../ui/select-filter.tsx';
 import { NoMatch } from '../../ui/no-match.tsx';
 import { useFilters } from '../../ui/use-filters.ts';
 import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
-import { createTokenColumns, foldToken } from '../tokens/token-columns.tsx';
+import { createTokenColumns, foldToken, toTokenSort } from '../tokens/token-columns.tsx';
 
 const RevokeToken = lazyPart(async () => (await import('../tokens/revoke-token.tsx')).RevokeToken);
 const RevokeTokens = lazyPart(async () => (await import('../tokens/revoke-token.tsx')).RevokeTokens);
@@ -64,8 +64,11 @@ const foldOwned = (token: OwnedToken) => (
   </>
 );
 
-function createColumns(revoke: (token: OwnedToken) => void): readonly DataColumn<OwnedToken>[] {
-  const [name, ...rest] = createTokenColumns(revoke);
+function createColumns(
+  revoke: (token: OwnedToken) => void,
+  isSortable: boolean,
+): readonly DataColumn<OwnedToken>[] {
+  const [name, ...rest] = createTokenColumns(revoke, { isSortable });
   // The owner takes the room of the last use.
   const others = rest.map((column) => ({ ...column, isWide: column.isWide || column.id === 'lastUsed' }));
   return [...(name ? [name] : []), ownerColumn, ...others];
@@ -77,11 +80,12 @@ export function Screen() {
   const { filters } = useFilters();
   const state = STATES.find((known) => known === filters['state']) ?? 'active';
   const q = filters['q']?.trim() ?? '';
+  const sort = toTokenSort(filters['sort'], state);
   const attention = ATTENTION.find((known) => known === filters['attention']) ?? 'all';
   const list = useList({
-    key: ['tokens', 'all', state, q, attention],
+    key: ['tokens', 'all', state, q, attention, sort],
     async load(cursor, signal) {
-      const query = { ...toPageQuery(cursor), state, ...(q && { q }), ...toAttention(attention) };
+      const query = { ...toPageQuery(cursor), state, ...(q && { q }), ...toAttention(attention), ...sort };
       const page = await unwrap(
         identity.GET('/api/v1/personal-access-tokens/admin', { params: { query }, signal }),
       );
@@ -89,7 +93,8 @@ export function Screen() {
     },
   });
   const isFiltered = state !== 'active' || q !== '' || attention !== 'all';
-  const columns = useMemo(() => createColumns(setRevoking), []);
+  const isSortable = state === 'active';
+  const columns = useMemo(() => createColumns(setRevoking, isSortable), [isSortable]);
   return (
     <ListPage
       title={text.screens.allTokens}

@@ -68,6 +68,7 @@ const createColumns = (open: (dialog: Dialog) => void, myId: string): readonly D
   {
     id: 'name',
     label: t.columns.name,
+    sort: 'name',
     render: ({ id, fullName, email }) => (
       <span className="stack">
         <span className="strong">{id === myId ? t.you(fullName) : fullName}</span>
@@ -154,14 +155,6 @@ export function Screen() {
             label={t.columns.state}
             name="show"
             options={SHOWN.map((key) => [key, t.shown[key]])}
-          />
-          <FilterToggle
-            label={t.sort}
-            name="sort"
-            options={[
-              ['newest', t.sorts.newest],
-              ['name', t.sorts.name],
-            ]}
           />
         </>
       }

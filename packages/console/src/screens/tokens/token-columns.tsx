@@ -38,11 +38,31 @@ export const foldToken = (token: ColumnToken) => (
   </>
 );
 
+interface TokenColumnOptions<Item> {
+  /** Only active tokens are in an index by name and by expiry. */
+  readonly isSortable?: boolean;
+  onEdit?(token: Item): void;
+  onRotate?(token: Item): void;
+}
+
+const SORTS = ['name', 'expiry'] as const;
+
+/** Returns the order that the address asks for; ended tokens have one only. */
+export const toTokenSort = (sort: string | undefined, state: string) => {
+  const found = state === 'active' ? SORTS.find((known) => known === sort) : undefined;
+  return found && { sort: found };
+};
+
 export const createTokenColumns = <Item extends ColumnToken>(
   onRevoke: (token: Item) => void,
-  { onEdit, onRotate }: { onEdit?(token: Item): void; onRotate?(token: Item): void } = {},
+  { onEdit, onRotate, isSortable = false }: TokenColumnOptions<Item> = {},
 ): readonly DataColumn<Item>[] => [
-  { id: 'name', label: t.columns.name, render: ({ name }) => <span className="strong">{name}</span> },
+  {
+    id: 'name',
+    label: t.columns.name,
+    sort: isSortable ? 'name' : undefined,
+    render: ({ name }) => <span className="strong">{name}</span>,
+  },
   {
     id: 'scopes',
     label: t.columns.scopes,
@@ -60,6 +80,7 @@ export const createTokenColumns = <Item extends ColumnToken>(
   {
     id: 'expires',
     label: t.columns.expires,
+    sort: isSortable ? 'expiry' : undefined,
     isSecondary: true,
     render: ({ expiresAt }) => (expiresAt === null ? text.never : <Time at={expiresAt} as="day" />),
   },

@@ -12,7 +12,7 @@ import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
 import { NoMatch } from '../../ui/no-match.tsx';
 import { useFilters } from '../../ui/use-filters.ts';
 import type { TokenDetails } from './api.ts';
-import { createTokenColumns, foldToken } from './token-columns.tsx';
+import { createTokenColumns, foldToken, toTokenSort } from './token-columns.tsx';
 
 const CreateToken = lazyPart(async () => (await import('./create-token.tsx')).CreateToken);
 const RevokeToken = lazyPart(async () => (await import('./revoke-token.tsx')).RevokeToken);
@@ -26,13 +26,15 @@ export function Screen() {
   const { filters } = useFilters();
   const [revoking, setRevoking] = useState<TokenDetails>();
   const [bulk, setBulk] = useState<readonly TokenDetails[]>();
-  const columns = useMemo(() => createTokenColumns<TokenDetails>(setRevoking), []);
   const state = STATES.find((known) => known === filters['state']) ?? 'active';
+  const isSortable = state === 'active';
+  const columns = useMemo(() => createTokenColumns<TokenDetails>(setRevoking, { isSortable }), [isSortable]);
+  const sort = toTokenSort(filters['sort'], state);
   const q = filters['q']?.trim() ?? '';
   const list = useList({
-    key: ['tokens', 'own', state, q],
+    key: ['tokens', 'own', state, q, sort],
     async load(cursor, signal) {
-      const query = { ...toPageQuery(cursor), state, ...(q && { q }) };
+      const query = { ...toPageQuery(cursor), state, ...(q && { q }), ...sort };
       const page = await unwrap(
         identity.GET('/api/v1/personal-access-tokens', { params: { query }, signal }),
       );

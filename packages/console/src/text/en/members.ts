@@ -44,8 +44,6 @@ export const members = createTexts({
   filter: 'Search by name or address',
   noMatch: 'No member matches',
   shown: { all: 'All', joined: 'Joined', invited: 'Invited', admins: 'Administrators' },
-  sort: 'Order',
-  sorts: { newest: 'Newest', name: 'By name' },
   repeatSeveral: (count: number) =>
     count === 1 ? 'Send one invitation again?' : `Send ${count} invitations again?`,
   repeatSeveralHint: 'Each gets the same link again; it ends when it would have.',
