@@ -85,12 +85,10 @@ describeWith('helm', 'the manifests', () => {
       const policies = ofKind(manifests(), 'NetworkPolicy');
       const everything = policies.find(({ metadata }) => metadata.name === 'default-deny');
       expect(everything?.spec).toEqual({ podSelector: {}, policyTypes: ['Ingress', 'Egress'] });
-      for (const workload of workloads(manifests())) {
-        const { metadata, spec } = workload;
+      for (const { metadata, spec } of workloads(manifests())) {
         const own = policies.filter(
           (policy) =>
             policy.spec.podSelector.matchLabels &&
-            isHook(policy) === isHook(workload) &&
             matches(policy.spec.podSelector, spec.template.metadata.labels),
         );
         expect([metadata.name, own.length]).toEqual([metadata.name, 1]);

@@ -45,7 +45,7 @@ const changed: Readonly<
       ['Deployment mail', 'spec.template.spec.containers.0.resources.limits.memory', '900Mi'],
       ['Deployment mail', 'spec.template.spec.containers.0.resources.requests.memory', '192Mi'],
       ['NetworkPolicy mail', 'spec.egress.2.ports.0.port', 6_432],
-      ['NetworkPolicy mail', 'spec.ingress.0.from.1.namespaceSelector.matchLabels.kubernetes.io/metadata.name', 'edge'],
+      ['NetworkPolicy mail', 'spec.ingress.0.from.2.namespaceSelector.matchLabels.kubernetes.io/metadata.name', 'edge'],
       ['Job migrate-crawl', 'spec.template.spec.containers.0.resources.limits.memory', '300Mi'],
       ['HorizontalPodAutoscaler crawl', 'spec.minReplicas', 4],
       ['HorizontalPodAutoscaler identity', 'spec.maxReplicas', 20],
