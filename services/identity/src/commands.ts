@@ -6,11 +6,13 @@ import { isEmailAddress, isOrganisationName } from './base/config-values.js';
 import { identityVariables, loadAdminPassword, loadEncryptionKeys, loadIdentityConfig } from './config.js';
 import { withResources } from './command-resources.js';
 import { makeAdministrator } from './commands/administrators.js';
+import { recordCommand } from './commands/record-command.js';
 import { removeMember } from './commands/members.js';
 import { createOrganisationService } from './commands/organisations.js';
 import { deleteMailsTo } from './mails/outbox/queries.js';
 import { resetByCommand } from './sign-in/second-factor/reset.js';
 import { createPasswords } from './base/passwords.js';
+import { runInTransaction } from './base/transaction.js';
 import { reencryptAll } from './commands/re-encryption/command.js';
 import { describeKeys, removeSigningKey, rotateKey } from './credentials/signing-keys/commands.js';
 import { normaliseEmail } from './members/members/service.js';
@@ -117,13 +119,18 @@ async function runKeys(args: string[]): Promise<void> {
   });
   const [action, keyId] = positionals;
   const isForced = values.force;
-  await withResources(process.env, async ({ prisma }) => {
+  await withResources(process.env, async ({ pool, prisma }) => {
+    const record = (detail: Readonly<Record<string, string>>) =>
+      recordCommand(pool, { name: `keys ${action}`, detail }, new Date(systemClock()));
     if (action === 'list') process.stdout.write(await describeKeys(prisma, systemClock()));
     else if (action === 'rotate') {
       const box = createSecretBox(loadEncryptionKeys(process.env));
-      process.stdout.write(`published ${await rotateKey(prisma, box, systemClock(), { isForced })}\n`);
+      const published = await rotateKey(prisma, box, systemClock(), { isForced });
+      await record({ keyId: published });
+      process.stdout.write(`published ${published}\n`);
     } else if (action === 'remove' && keyId !== undefined) {
       await removeSigningKey(prisma, keyId, systemClock(), isForced);
+      await record({ keyId });
       process.stdout.write(`removed ${keyId}\n`);
     } else throw new UsageError('keys takes list, rotate or remove <id>');
   });
@@ -135,19 +142,29 @@ async function runReencrypt(args: string[]): Promise<void> {
   await withResources(process.env, async ({ pool }) => {
     for (const [name, count] of Object.entries(await reencryptAll(pool, box)))
       process.stdout.write(`${name}: ${count} re-encrypted\n`);
+    await recordCommand(pool, { name: 're-encrypt' }, new Date(systemClock()));
   });
 }
 
 async function runAfterRestore(args: string[]): Promise<void> {
   parseArgs({ args });
-  await withResources(process.env, async ({ pool }) => void (await startFeedEpoch(pool)));
+  await withResources(process.env, ({ pool }) =>
+    runInTransaction(pool, async (client) => {
+      await startFeedEpoch(client);
+      await recordCommand(client, { name: 'after-restore' }, new Date(systemClock()));
+    }),
+  );
 }
 
 async function runEraseMails(args: string[]): Promise<void> {
   const [address, ...rest] = parseArgs({ args, allowPositionals: true }).positionals;
   if (address === undefined || rest.length > 0) throw new UsageError('erase-mails takes one address');
-  await withResources(process.env, async ({ prisma }) => {
-    process.stdout.write(`${await deleteMailsTo(prisma, normaliseEmail(address))} deleted\n`);
+  await withResources(process.env, async ({ pool, prisma }) => {
+    const email = normaliseEmail(address);
+    const count = await deleteMailsTo(prisma, email);
+    const detail = { deleted: String(count) };
+    await recordCommand(pool, { name: 'erase-mails', email, detail }, new Date(systemClock()));
+    process.stdout.write(`${count} deleted\n`);
   });
 }
 

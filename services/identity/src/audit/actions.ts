@@ -35,6 +35,7 @@ export const auditActions = [
   'mcp_server.tools_offered',
   'mcp_server.tools_changed',
   'mcp_server.unreachable',
+  'operator.command_run',
   'organisation.created',
   'password.changed',
   'second_factor.codes_renewed',

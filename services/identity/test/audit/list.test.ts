@@ -109,7 +109,7 @@ test('records every listed action once, with the actor and the subject', async (
     'destination.created', 'destination.changed', 'destination.removed', 'destination.secret_replaced',
     'destination.delivery_repeated', 'destination.disabled',
     'invitation.lapsed', 'mcp_server.created', 'mcp_server.changed', 'mcp_server.removed',
-    'mcp_server.tools_offered', 'mcp_server.tools_changed', 'mcp_server.unreachable', 'password.changed',
+    'mcp_server.tools_offered', 'mcp_server.tools_changed', 'mcp_server.unreachable', 'operator.command_run', 'password.changed',
     'second_factor.codes_renewed', 'second_factor.counter_fell', 'second_factor.enrolled',
     'second_factor.removed', 'second_factor.renamed', 'second_factor.reset', 'service_account.created',
     'service_account.changed', 'service_account.removed', 'session.confirmed', 'sessions.ended', 'sign_in.failed',

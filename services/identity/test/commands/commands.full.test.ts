@@ -239,3 +239,20 @@ test('keys lists and rotates keys, and removes a key only when another one signs
   expect((await command(['keys', 'remove', 'nothing'])).stderr).toBe('There is no key nothing\n');
   expect(await command(['keys', 'remove', rotated])).toMatchObject({ code: 0, stdout: `removed ${rotated}\n` });
 }); // prettier-ignore
+
+test('AUD-10 what an operator does to the whole platform is in the audit of every organisation', async () => {
+  expect(await command(['after-restore'])).toMatchObject({ code: 0 });
+  await command(['erase-mails', boss.email]);
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  const { rows } = await client.query<{ commands: string[] }>(
+    `select array_agg(distinct detail ->> 'command' order by detail ->> 'command') as commands from organisations
+     left join audit_entries on org_id = organisations.id and action = 'operator.command_run' group by organisations.id
+     order by count(*)`,
+  );
+  await client.end();
+  const everywhere = ['after-restore', 'keys remove', 'keys rotate', 're-encrypt'];
+  expect(rows.length).toBeGreaterThan(1);
+  for (const { commands } of rows) expect(commands).toEqual(expect.arrayContaining(everywhere));
+  expect(rows.filter(({ commands }) => commands.includes('erase-mails'))).toHaveLength(1);
+});

@@ -91,6 +91,7 @@ export const audit = createTexts({
     'mcp_server.tools_offered': 'MCP tools offered',
     'mcp_server.unreachable': 'MCP server no longer answers',
     'mcp_server.tools_changed': 'MCP tools approved or hidden',
+    'operator.command_run': 'Command of the operator',
     'organisation.created': 'Organisation created',
     'password.changed': 'Password changed',
     'second_factor.codes_renewed': 'Recovery codes renewed',

@@ -1,0 +1,30 @@
+import type pg from 'pg';
+import { auditIdPrefix } from '../audit/queries.js';
+
+/**
+ * Records what an operator did in the audit of every organisation that it concerns: none sees the operator's shell. Commands
+ * that change one organisation record that themselves.
+ *
+ * @param command.email - of whom it concerns; undefined for the whole platform.
+ * @param command.detail - never a secret, nor an address.
+ */
+export const recordCommand = (
+  db: Pick<pg.ClientBase, 'query'>,
+  command: {
+    readonly name: string;
+    readonly email?: string;
+    readonly detail?: Readonly<Record<string, string>>;
+  },
+  at: Date,
+): Promise<unknown> =>
+  db.query(
+    `insert into audit_entries (id, org_id, action, subject_id, reason, detail, created_at)
+     select ($1::text || substr(gen_random_uuid()::text, 16))::uuid, id, 'operator.command_run', id, 'command', $2, $3
+     from organisations where $4::text is null or id in (select org_id from users where email = $4)`,
+    [
+      auditIdPrefix(at),
+      JSON.stringify({ command: command.name, ...command.detail }),
+      at,
+      command.email ?? null,
+    ],
+  );
