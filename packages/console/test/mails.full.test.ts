@@ -175,6 +175,9 @@ describeWith('chromium', 'the screens of mails', () => {
     await frame.getByText('Hello Ada Lovelace,').waitFor();
     await page.getByLabel('Name of the recipient').fill('<img src=x onerror=alert(1)>');
     await frame.getByText('Hello <img src=x onerror=alert(1)>,').waitFor();
+    await page.getByRole('button', { name: /^Language|That of the organisation/ }).click();
+    await page.getByRole('option', { name: 'German' }).click();
+    await page.frameLocator('iframe').getByText('Guten Tag <img src=x onerror=alert(1)>,').waitFor();
     const getColour = () =>
       frame
         .locator('.card')

@@ -1,3 +1,4 @@
+import { brand } from '#text/brand';
 import { mails } from '#text/mails';
 import { templates as t } from '#text/templates';
 import type { MailSchemas } from '@platform/clients/types';
@@ -12,6 +13,9 @@ import { RenderedMail } from './rendered-mail.tsx';
 import { fieldsOf, type TemplateType, templateTypes } from './template-fields.ts';
 
 type Preview = MailSchemas['schemas']['PreviewBody'];
+type Language = NonNullable<Preview['language']>;
+
+const languages = Object.keys(brand.languages) as Language[];
 
 const load = (body: Preview, signal: AbortSignal) =>
   unwrap(mail.POST('/api/v1/mail/preview', { body, signal }));
@@ -21,7 +25,8 @@ export function TemplatePreview() {
   const type = templateTypes.find((known) => known === filters['template']) ?? 'appuserInvite';
   const [data, setData] = useState<Readonly<Record<string, string>>>(t.example);
   const templateData = Object.fromEntries(fieldsOf[type].map((field) => [field, data[field] ?? '']));
-  const body = useSettled({ emailTemplateType: type, templateData });
+  const language = languages.find((known) => known === filters['language']);
+  const body = useSettled({ emailTemplateType: type, templateData, ...(language && { language }) });
   const query = useQuery({
     queryKey: ['mail-preview', body],
     queryFn: ({ signal }) => load(body, signal),
@@ -36,6 +41,15 @@ export function TemplatePreview() {
           value={type}
           options={templateTypes.map((known) => [known, t.types[known]])}
           onChange={(value) => setFilter('template', value)}
+        />
+        <SelectInput<Language | ''>
+          label={t.language}
+          value={language ?? ''}
+          options={[
+            ['', t.languageOfOrganisation],
+            ...languages.map((known): [Language, string] => [known, brand.languages[known]]),
+          ]}
+          onChange={(value) => setFilter('language', value)}
         />
         {fieldsOf[type].map((field) => (
           <TextInput

@@ -9,6 +9,8 @@ export const templates = {
   desk: 'Desk',
   phone: 'Phone',
   text: 'Text',
+  language: 'Language',
+  languageOfOrganisation: 'That of the organisation',
   types: {
     appuserInvite: 'Invitation',
     accountCreation: 'Account created',
