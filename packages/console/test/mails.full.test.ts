@@ -191,7 +191,7 @@ describeWith('chromium', 'the screens of mails', () => {
     await page.waitForURL(/size=phone/);
     expect((await page.locator('iframe').boundingBox())?.width).toBeLessThanOrEqual(375);
     await page.getByRole('radio', { name: 'Text' }).click();
-    await page.getByText('Accept the invitation').waitFor();
+    await page.getByText('Einladung annehmen').waitFor();
     using.allowFaults(/400/);
     await page.getByLabel('Invitation link').fill('javascript:alert(1)');
     await page.getByText('must be a link that starts with https://').waitFor();
