@@ -191,4 +191,20 @@ describeWith('helm', 'the values', () => {
     expect(ofKind(await render('production'), 'CronJob')).toEqual([]);
     expect(workloads(manifests).map(({ metadata }) => metadata.name)).toContain('backup');
   });
+
+  test('of a restore begin an installation with the dumps, then migrate, then end the cursors of the feeds', async () => {
+    const values = { restore: { from: '2027-01-31T013000Z' } };
+    const jobs = ofKind(await render('production', values), 'Job').map(({ metadata, spec }) => {
+      const { initContainers, containers } = spec.template.spec;
+      return [metadata.name, [...initContainers, ...containers].map(({ name }: Tree) => name)];
+    });
+    expect(Object.fromEntries(jobs)).toEqual({
+      'migrate-identity': ['restore', 'migrate', 'after-restore'],
+      'migrate-mail': ['restore', 'migrate'],
+      'migrate-crawl': ['restore', 'migrate', 'after-restore'],
+    });
+    await expect(render('production', values, { isUpgrade: true })).rejects.toMatchObject({
+      stderr: expect.stringContaining('an upgrade restores nothing'),
+    });
+  });
 });
