@@ -34,7 +34,7 @@ export { isDisplayName } from './data/display-name.js';
 export { type BoxKey, createSecretBox, encryptionKeys, type SecretBox } from './data/secret-box.js';
 export { readDomain, readEmailAddress } from './data/email-address.js';
 export { givenInstant } from './data/text-formats.js';
-export { parseUrl } from './data/url.js';
+export { parseUrl } from './parse-url.js';
 export { createWebhookSecret, parseWebhookSecret, signatureHeaders } from './egress/webhook-signature.js';
 export { createEgress, type Egress, TargetDenied } from './egress/egress.js';
 export { createProviderFetch } from './egress/provider-fetch.js';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { parseUrl } from '../data/url.js';
+import { parseUrl } from '../parse-url.js';
 
 /** One variable of the environment: how it is parsed, and its value when it is absent. */
 export interface Variable<T> {

@@ -1,4 +1,4 @@
-import { parseUrl } from './url.js';
+import { parseUrl } from './parse-url.js';
 
 test('a URL with letters outside ASCII is parsed, however often', () => {
   // Node 20 optimises after some thousand calls.
