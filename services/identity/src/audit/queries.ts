@@ -5,6 +5,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { AuditAction } from './actions.js';
 import { firstIdAt } from './first-id.js';
 import { type Actor, getUserAgent } from '../base/caller/actor.js';
+import { queryRows, type SqlClient } from '../base/transaction.js';
 import { Prisma } from '../generated/prisma/client.js';
 import type { Prisma as Client, Transaction } from '../resources.js';
 
@@ -74,17 +75,19 @@ export function insertAuditEntry(
 }
 
 /** Inserts entries, but none twice. One parameter, since Prisma is slow with thousands. */
-const insertRows = (db: Transaction, rows: readonly NewAuditRow[]): Promise<unknown> => db.$executeRaw`
+const insertAll = `
     insert into audit_entries
       (id, org_id, action, actor_id, credential_kind, credential_id, address, user_agent, subject_id, reason, detail, changes, created_at)
-    select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as entry (
+    select * from jsonb_to_recordset($1::jsonb) as entry (
       id uuid, "orgId" uuid, action text, "actorId" uuid, "credentialKind" text, "credentialId" uuid, address text,
       "userAgent" text, "subjectId" uuid, reason text, detail jsonb, changes jsonb, "createdAt" timestamptz)
     where exists (select from organisations where organisations.id = "orgId")
     on conflict do nothing`;
+const insertRows = (db: SqlClient, rows: readonly NewAuditRow[]): Promise<unknown> =>
+  queryRows(db, insertAll, [JSON.stringify(rows)]);
 
 /** Inserts the entries of one act that changes many things. */
-export const insertAuditEntries = (db: Transaction, entries: readonly NewAuditEntry[]): Promise<unknown> =>
+export const insertAuditEntries = (db: SqlClient, entries: readonly NewAuditEntry[]): Promise<unknown> =>
   insertRows(db, entries.map(toRow));
 
 /** Inserts entries that another service has reported, under its ids; one that is there already is left as it is. */

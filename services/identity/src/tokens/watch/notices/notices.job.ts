@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { type Clock, createPeriodicTask, type Logger, type Shutdown } from '@platform/service-kit';
-import { insertAuditEntry } from '../../../audit/queries.js';
+import { insertAuditEntries } from '../../../audit/queries.js';
 import { platformActor } from '../../../base/caller/actor.js';
 import { runInTransaction } from '../../../base/transaction.js';
 import type { Outbox } from '../../../mails/outbox/outbox.js';
@@ -47,15 +47,17 @@ export function createNoticesJob(deps: {
       tokens.map(({ id, expiresAt }) => ({ id, notices: countDueNotices(expiresAt, now) })),
     );
     const expiring = tokens.filter((token) => isNews(token, now));
-    for (const { id: subjectId, orgId, name, expiresAt } of expiring)
-      await insertAuditEntry(client, {
+    await insertAuditEntries(
+      client,
+      expiring.map(({ id: subjectId, orgId, name, expiresAt }) => ({
         orgId,
         action: 'token.expiring',
         actor: platformActor,
         subjectId,
         detail: { name, expiresAt: expiresAt.toISOString() },
         at: now,
-      });
+      })),
+    );
     return { expiring, unused: await takeUnused(client, holder, now) };
   }
 
