@@ -1,7 +1,7 @@
 import { asNothingDone, dependencyUnavailable } from '@platform/service-kit';
 import { Pool } from 'undici';
 
-/** Also the number of requests to identity that are in flight at once. */
+/** Also the number of questions to identity that are in flight at once. */
 export const CONNECTIONS = 2;
 
 interface Answer {
@@ -21,10 +21,10 @@ const isBroken = (error: unknown): boolean =>
   (error instanceof Error && 'code' in error && brokenConnection.has(String(error.code)));
 
 /** Every request may be repeated, so one whose connection breaks is retried once, within the same timeout. */
-export function createCaller(identityUrl: string, timeoutMs: number) {
+export function createCaller(identityUrl: string, timeoutMs: number, connections = CONNECTIONS) {
   const { origin } = new URL(identityUrl);
   const pool = new Pool(origin, {
-    connections: CONNECTIONS,
+    connections,
     connect: { timeout: 1_000 },
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,

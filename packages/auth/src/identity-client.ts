@@ -10,6 +10,9 @@ export const DEFAULT_ISSUER = 'workspace-platform';
 /** The time by which identity's clock may be ahead of this machine's. */
 export const CLOCK_TOLERANCE_MS = 5_000;
 
+/** The time limit of a request with facts; they are handed over again after a longer time. */
+const FACTS_TIMEOUT_MS = 10_000;
+
 /** The address and credentials with which another service reaches identity. */
 export interface IdentityClientOptions {
   /** Identity's own base URL, inside the cluster. */
@@ -34,6 +37,8 @@ export class FactsRefused extends Error {
 /** Verifies credentials for the other services: keys come from identity's JWKS, liveness from its introspection. */
 export function createIdentityClient(options: IdentityClientOptions) {
   const { call, close } = createCaller(options.identityUrl, options.timeoutMs);
+  // Many facts take longer than a question, and must not keep one waiting.
+  const reports = createCaller(options.identityUrl, FACTS_TIMEOUT_MS, 1);
   const serviceToken = createServiceToken(call, options);
   const keys = createPublishedKeys(call, options.onKeysFailed ?? (() => undefined));
 
@@ -42,7 +47,7 @@ export function createIdentityClient(options: IdentityClientOptions) {
       authorization: `Bearer ${await serviceToken.get()}`,
       'content-type': 'application/json',
     };
-    const { status } = await call('POST', FACTS_PATH, headers, JSON.stringify({ facts }));
+    const { status } = await reports.call('POST', FACTS_PATH, headers, JSON.stringify({ facts }));
     if (status === 401 && !isRetry) {
       serviceToken.forget();
       return handOver(facts, true);
@@ -70,7 +75,7 @@ export function createIdentityClient(options: IdentityClientOptions) {
     start: keys.start,
     async close(): Promise<void> {
       keys.close();
-      await close();
+      await Promise.all([close(), reports.close()]);
     },
   };
 }
