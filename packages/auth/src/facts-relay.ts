@@ -4,14 +4,15 @@ import { FactsRefused, type IdentityClient } from './identity-client.js';
 
 /** Hands the facts of a service to identity until the shutdown. */
 export function startFactsRelay(
-  deps: Pick<Parameters<typeof createFactsRelay>[0], 'pool' | 'clock' | 'log'> & {
+  deps: Pick<Parameters<typeof createFactsRelay>[0], 'pool' | 'registry' | 'clock' | 'log'> & {
     readonly shutdown: Pick<Shutdown, 'on'>;
   },
   identity: Pick<IdentityClient, 'handOver'>,
 ): void {
-  const { pool, clock, log, shutdown } = deps;
+  const { pool, registry, clock, log, shutdown } = deps;
   const relay = createFactsRelay({
     pool,
+    registry,
     clock,
     log,
     // Identity checks each fact, and refuses one that is none of its types.

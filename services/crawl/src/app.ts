@@ -157,7 +157,7 @@ export async function buildCrawl(deps: Deps): Promise<ServiceApp> {
     onDueAt: (at) => work?.dispatcher.wakeAt(at),
     onEvent: () => work?.onEvent(),
   });
-  startFactsRelay({ ...deps, ...deps.resources }, identity);
+  startFactsRelay({ ...deps, ...deps.resources, registry: metrics }, identity);
   await identity.start();
   return service;
 }

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { registerRemoteAuth } from '@platform/auth';
+import { registerRemoteAuth, startFactsRelay } from '@platform/auth';
 import {
   createApp,
   createHostResolver,
@@ -94,6 +94,7 @@ export async function buildMail(deps: MailDeps): Promise<ServiceApp> {
   });
   const configurations = createSmtpConfigurations({ fetch, clock, maxAgeMs: config.SMTP_CONFIG_MAX_AGE_MS });
   await registerRoutes(service, deps, { ...workers, configurations, limits });
+  startFactsRelay({ ...deps, ...deps.resources, registry: service.metrics }, identity);
   return service;
 }
 

@@ -1,4 +1,4 @@
-import { type IdentityClient, openIdentityClient, startFactsRelay } from '@platform/auth';
+import { type IdentityClient, openIdentityClient } from '@platform/auth';
 import { createEgress, type ServiceDeps } from '@platform/service-kit';
 import type { MailConfig } from './config.js';
 import { createTransportPools, type TransportPools } from './features/delivery/pools.js';
@@ -72,7 +72,6 @@ export async function startWorkers(deps: WorkerDeps): Promise<Workers> {
     recordsKeptDays: config.RECORDS_KEPT_DAYS,
     onQueued: dispatcher.wake,
   });
-  startFactsRelay({ pool, clock, log, shutdown }, identity);
   await identity.start();
   // Deliberately not awaited: while the database is unreachable, the service still listens and reports that it isn't ready.
   void upkeep.start();

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { Gauge, type Registry } from 'prom-client';
 import type { Clock } from '../clock.js';
 import { createPeriodicTask, type PeriodicTask } from '../concurrency/periodic-task.js';
 import type { Logger } from '../telemetry/logging.js';
@@ -53,6 +54,24 @@ const deleteFacts = (db: pg.Pool, facts: readonly StoredFact[]): Promise<unknown
     values: [facts.map(({ id }) => id)],
   });
 
+/** Registers how long the oldest fact waits; facts are handed over roughly in the order in which they are due. */
+function registerAge(registry: Registry, pool: pg.Pool, clock: Clock): void {
+  const age = new Gauge({
+    name: 'facts_oldest_age_seconds',
+    help: 'How long the oldest fact that identity has not stored has been waiting. The same on every replica.',
+    registers: [registry],
+    async collect() {
+      const { rows } = await pool.query<{ oldest: Date | null }>({
+        name: 'oldest_fact',
+        text: `select min(created_at) as oldest from (
+                 select created_at from facts order by due_at, id limit 1000) waiting`,
+      });
+      const oldest = rows[0]?.oldest?.getTime();
+      age.set(oldest === undefined ? 0 : Math.max(0, clock() - oldest) / 1_000);
+    },
+  });
+}
+
 /** Creates the task that hands the facts of a service to identity. */
 export function createFactsRelay(deps: {
   readonly pool: pg.Pool;
@@ -62,10 +81,12 @@ export function createFactsRelay(deps: {
   readonly isRefusal: (error: unknown) => boolean;
   /** The largest number of facts that is handed over at once. */
   readonly maxFacts: number;
+  readonly registry: Registry;
   readonly clock: Clock;
   readonly log: Logger;
 }): PeriodicTask {
-  const { pool, handOver, isRefusal, maxFacts, clock, log } = deps;
+  const { pool, handOver, isRefusal, maxFacts, registry, clock, log } = deps;
+  registerAge(registry, pool, clock);
 
   /** Hands facts over; one by one if identity refuses some of them, so that these keep no other waiting. */
   async function deliver(facts: readonly StoredFact[]): Promise<void> {

@@ -1,4 +1,5 @@
 import { createFactsRelay, createLogger, DAY_MS, HOUR_MS, type StoredFact } from '@platform/service-kit';
+import { Registry } from 'prom-client';
 import { at, useRunRows } from '../support/run-rows.js';
 
 /* What is reported to identity, on rows. A connector counts as failing after three failed runs. */
@@ -52,6 +53,7 @@ describe('crawls that keep failing', () => {
     }
     await rows.pool.query(`delete from facts where type like 'crawl.run.%'`);
     const given: StoredFact[][] = [];
+    const registry = new Registry();
     let isRefused = true;
     let count = 0;
     const relay = createFactsRelay({
@@ -63,6 +65,7 @@ describe('crawls that keep failing', () => {
       },
       isRefusal: () => false,
       maxFacts: 100,
+      registry,
       clock: () => rows.now,
       log: createLogger('test', 'silent'),
     });
@@ -73,7 +76,9 @@ describe('crawls that keep failing', () => {
     expect(given).toEqual([]);
     expect(await factsOf(schedule.orgId)).toHaveLength(1);
     rows.now += 15_000;
+    expect(await registry.metrics()).toMatch(/^facts_oldest_age_seconds 15$/m);
     await Promise.all([relay.run(), relay.run()]);
+    expect(await registry.metrics()).toMatch(/^facts_oldest_age_seconds 0$/m);
     const { orgId } = schedule;
     const data = { connector: 'files_1', instance: 'default', name: 'files_1', failures: 3, reason: 'no 2' };
     const fact = {
@@ -96,6 +101,7 @@ describe('crawls that keep failing', () => {
     );
     const given: unknown[] = [];
     const refusal = new Error('400');
+    const registry = new Registry();
     const relay = createFactsRelay({
       pool: rows.pool,
       handOver: async (facts) => {
@@ -105,6 +111,7 @@ describe('crawls that keep failing', () => {
       },
       isRefusal: (error) => error === refusal,
       maxFacts: 100,
+      registry,
       clock: () => rows.now,
       log: createLogger('test', 'silent'),
     });
