@@ -52,7 +52,7 @@ describeWith('chromium', 'forced colours and reduced motion', () => {
       await expectTold(page, '.card[data-selected]', '.card:not([data-selected])');
       await expectTold(page, '[data-selected] > .box', ':not([data-selected]) > .box');
       await expectTold(page, 'input[data-focused]', 'textarea:not([data-focused])');
-      await page.getByRole('button', { name: /Expires/ }).click();
+      await page.getByRole('button', { name: /Expires after/ }).click();
       await page.keyboard.press('ArrowDown');
       await expectTold(page, '[role=option][data-focused]', '[role=option]:not([data-focused])');
       await expectTold(page, '[role=option][data-selected]', '[role=option]:not([data-selected], [data-focused])');

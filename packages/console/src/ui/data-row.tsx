@@ -1,6 +1,5 @@
 import { useNavigate } from '@tanstack/react-router';
 import { memo, type ReactNode } from 'react';
-import { CheckboxButton, CheckboxField } from 'react-aria-components';
 import { type DataColumn, getClass } from './data-column.ts';
 import { CheckIcon } from './icons.tsx';
 
@@ -91,12 +90,24 @@ interface SelectBoxProps {
   onChange(isSelected: boolean): void;
 }
 
-export const SelectBox = (props: SelectBoxProps) => (
-  <CheckboxField {...props}>
-    <CheckboxButton className="checkbox">
-      <span className="box">
-        <CheckIcon />
-      </span>
-    </CheckboxButton>
-  </CheckboxField>
+/** Selects a row, or all. A plain element: a list has hundreds of these. */
+export const SelectBox = ({ isSelected, isIndeterminate = false, onChange, ...name }: SelectBoxProps) => (
+  <span
+    className="checkbox"
+    data-selected={isSelected || undefined}
+    data-indeterminate={isIndeterminate || undefined}
+  >
+    <input
+      {...name}
+      type="checkbox"
+      checked={isSelected}
+      ref={(input) => {
+        if (input) input.indeterminate = isIndeterminate;
+      }}
+      onChange={(event) => onChange(event.currentTarget.checked)}
+    />
+    <span className="box">
+      <CheckIcon />
+    </span>
+  </span>
 );

@@ -62,7 +62,7 @@ async function startPlatform({ folder, keep }: Fixture): Promise<string> {
 const ROWS = 1_500;
 /** Of one connector the platform keeps 200. */
 const RUNS = 200;
-const AT_ONCE = 10;
+const AT_ONCE = 5;
 
 /** Creates tokens, members with a mail each, and runs; all of them have entries in the audit log. */
 async function fill(url: string): Promise<void> {
@@ -78,6 +78,10 @@ async function fill(url: string): Promise<void> {
     });
     // A run of the connector is in progress.
     if (response.status === 409) return undefined;
+    if (response.status === 503) {
+      await delay(100);
+      return call<Body>(method, path, body);
+    }
     if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}`);
     return (await response.json()) as Body;
   }
