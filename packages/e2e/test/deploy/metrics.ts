@@ -14,10 +14,10 @@ function namesInSources(): string[] {
         return [];
       }
       return files
-        .filter((file) => file.endsWith('metrics.ts'))
-        .flatMap((file) => [
-          ...readFileSync(join(sources, file), 'utf8').matchAll(/(?:name: |gauge\(\s*)'(\w+)'/g),
-        ])
+        .filter((file) => file.endsWith('.ts'))
+        .map((file) => readFileSync(join(sources, file), 'utf8'))
+        .filter((text) => text.includes("'prom-client'"))
+        .flatMap((text) => [...text.matchAll(/(?:name: |gauge\(\s*)'(\w+)'/g)])
         .map(([, name = '']) => name);
     }),
   );
