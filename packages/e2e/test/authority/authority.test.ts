@@ -132,6 +132,7 @@ const VALID_BODIES: Readonly<Record<string, object>> = {
   changeOAuthApplication: { name: 'x' },
   editOwnToken: { name: 'x' },
   createServiceAccountToken: { name: 'x', scopes: ['crawl:read'] },
+  changeDestination: { isEnabled: false },
 };
 
 test.each(operations.filter(namesSomething))(

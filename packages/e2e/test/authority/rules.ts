@@ -181,6 +181,7 @@ const RULES: readonly (readonly [Demand, readonly string[]])[] = [
       'listRuns',
       'getRun',
       'getStatistics',
+      'getDayStatistics',
       'getQueue',
       'listConnectors',
       'listEndpoints',
