@@ -110,6 +110,7 @@ describeWith('chromium', 'every dialog', () => {
     const page = await using.open('/account/tokens');
     await page.getByRole('button', { name: 'New token' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill(LONG);
+    await page.getByText('An agent that reads').waitFor();
     await page.getByRole('button', { name: 'Create token' }).click();
     await page.getByRole('tab').first().waitFor();
     expect([await findOverflow(page), await findFocusLeaks(page)]).toEqual([[], []]);

@@ -44,7 +44,8 @@ describeWith('chromium', 'long lists', () => {
     await showMore(page, 150);
     await showMore(page, 200);
     const long = await countCalls(page, 250);
-    expect(long).toBeLessThan(short * 1.5);
+    // Rendering all rows would take five times as many; a row that stays takes a few to be passed over.
+    expect(long).toBeLessThan(short * 2.5);
   });
 
   test('a press with Control opens a row in a new tab', async () => {
