@@ -48,11 +48,12 @@ export function createIdentityClient(options: IdentityClientOptions) {
       'content-type': 'application/json',
     };
     const { status } = await reports.call('POST', FACTS_PATH, headers, JSON.stringify({ facts }));
-    if (status === 401 && !isRetry) {
+    // A credential that was issued before identity was upgraded may lack the scope.
+    if ((status === 401 || status === 403) && !isRetry) {
       serviceToken.forget();
       return handOver(facts, true);
     }
-    if (status === 400 || status === 413) throw new FactsRefused(status);
+    if (status === 400 || status === 403 || status === 413) throw new FactsRefused(status);
     if (status !== 200) throw new Error(`identity answered ${status} to facts of this service`);
     return undefined;
   }

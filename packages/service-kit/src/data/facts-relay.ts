@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { Gauge, type Registry } from 'prom-client';
-import type { Clock } from '../clock.js';
+import { type Clock, DAY_MS } from '../clock.js';
 import { createPeriodicTask, type PeriodicTask } from '../concurrency/periodic-task.js';
 import type { Logger } from '../telemetry/logging.js';
 
@@ -23,13 +23,15 @@ const INTERVAL_MS = 1_000;
 /** Longer than the time limit of a request to identity. */
 const RETRY_AFTER_MS = 15_000;
 const REFUSED_RETRY_MS = 3_600_000;
+/** As long as the feed has facts. An entry of the audit is kept until identity takes it. */
+const REFUSED_KEPT_MS = 14 * DAY_MS;
 
 /** Returns the oldest facts that are due, and leaves them to this replica until `until`. */
 async function takeFacts(db: pg.Pool, now: Date, until: Date, limit: number): Promise<StoredFact[]> {
   const { rows } = await db.query<StoredFact & { readonly createdAt: Date }>({
     name: 'take_facts',
-    text: `update facts set due_at = $2 where id in (
-             select id from facts where due_at <= $1 order by due_at, id limit $3 for update skip locked)
+    text: `update facts set due_at = $2 where id = any(array(
+             select id from facts where due_at <= $1 order by due_at, id limit $3 for update skip locked))
            returning id, org_id as "orgId", type, data, created_at as "createdAt"`,
     values: [now, until, limit],
   });
@@ -40,7 +42,7 @@ async function takeFacts(db: pg.Pool, now: Date, until: Date, limit: number): Pr
   return facts.map(({ createdAt, ...fact }) => ({ ...fact, at: createdAt.toISOString() }));
 }
 
-const postponeFact = (db: pg.Pool, { id }: StoredFact, until: Date): Promise<unknown> =>
+const postponeFact = (db: pg.Pool, id: string, until: Date): Promise<unknown> =>
   db.query({
     name: 'postpone_fact',
     text: 'update facts set due_at = $2 where id = $1',
@@ -55,19 +57,25 @@ const deleteFacts = (db: pg.Pool, facts: readonly StoredFact[]): Promise<unknown
   });
 
 /** Registers how long the oldest fact waits; facts are handed over roughly in the order in which they are due. */
-function registerAge(registry: Registry, pool: pg.Pool, clock: Clock): void {
+function registerAge(registry: Registry, pool: pg.Pool, clock: Clock, log: Logger): void {
   const age = new Gauge({
     name: 'facts_oldest_age_seconds',
     help: 'How long the oldest fact that identity has not stored has been waiting. The same on every replica.',
     registers: [registry],
+    /** It is NaN when the database fails, so that a scrape still returns the other metrics. */
     async collect() {
-      const { rows } = await pool.query<{ oldest: Date | null }>({
-        name: 'oldest_fact',
-        text: `select min(created_at) as oldest from (
-                 select created_at from facts order by due_at, id limit 1000) waiting`,
-      });
-      const oldest = rows[0]?.oldest?.getTime();
-      age.set(oldest === undefined ? 0 : Math.max(0, clock() - oldest) / 1_000);
+      try {
+        const { rows } = await pool.query<{ oldest: Date | null }>({
+          name: 'oldest_fact',
+          text: `select min(created_at) as oldest from (
+                   select created_at from facts order by due_at, id limit 1000) waiting`,
+        });
+        const oldest = rows[0]?.oldest?.getTime();
+        age.set(oldest === undefined ? 0 : Math.max(0, clock() - oldest) / 1_000);
+      } catch (error) {
+        log.warn({ err: error }, 'failed to read how long facts wait; the metric is NaN');
+        age.set(Number.NaN);
+      }
     },
   });
 }
@@ -86,24 +94,25 @@ export function createFactsRelay(deps: {
   readonly log: Logger;
 }): PeriodicTask {
   const { pool, handOver, isRefusal, maxFacts, registry, clock, log } = deps;
-  registerAge(registry, pool, clock);
+  registerAge(registry, pool, clock, log);
 
-  /** Hands facts over; one by one if identity refuses some of them, so that these keep no other waiting. */
+  /** Hands facts over; those that identity refuses are found by halves, so that they keep no other waiting. */
   async function deliver(facts: readonly StoredFact[]): Promise<void> {
     try {
       await handOver(facts);
     } catch (error) {
       if (!isRefusal(error)) throw error;
-      const [fact, ...others] = facts;
-      if (!fact) return;
-      if (others.length > 0) {
-        for (const one of facts) await deliver([one]);
+      const half = Math.ceil(facts.length / 2);
+      if (half < facts.length) {
+        await deliver(facts.slice(0, half));
+        await deliver(facts.slice(half));
         return;
       }
-      const { id, type, orgId } = fact;
-      log.error({ err: error, fact: id, type, orgId }, 'identity refuses a fact; will retry in an hour');
-      await postponeFact(pool, fact, new Date(clock() + REFUSED_RETRY_MS));
-      return;
+      const [fact] = facts;
+      const { id, type, orgId, at } = fact as StoredFact;
+      const isKept = type === 'audit.entry' || clock() - Date.parse(at) < REFUSED_KEPT_MS;
+      log.error({ err: error, fact: id, type, orgId, isKept }, 'identity refuses a fact');
+      if (isKept) return void (await postponeFact(pool, id, new Date(clock() + REFUSED_RETRY_MS)));
     }
     await deleteFacts(pool, facts);
   }

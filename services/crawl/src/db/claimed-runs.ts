@@ -76,12 +76,13 @@ export const fullStartedAt = (r: string) => `
 /*
  * Runs are claimed and completed many at a time: at a thousand runs a second, a commit for each would be the most expensive
  * thing that the service does. They are found by their ids and without a join, which for a plan of an empty table would
- * read a whole index for each batch, and locked in the order of their ids, as by a pause and a removal of many.
+ * read a whole index for each batch, and locked in the order of their ids, as by a pause and a removal of many. Their state
+ * is compared as text for the same reason: the indexes of runs in progress would be read whole.
  */
 const claim = `
   with due as (
     select id from runs where id = any($1::uuid[]) and claim_count = ($2::jsonb ->> id::text)::int
-      and state in ('waiting', 'retrying')
+      and state::text in ('waiting', 'retrying')
     order by id for no key update
   ), claimed as (
     update runs set ${claimColumns('$3::timestamptz', '$4::timestamptz')} where id = any(array(select id from due))
@@ -93,31 +94,35 @@ const claim = `
       and s.instance = claimed.instance offset 0
   ) c on true`;
 
+/** Returns the newest claim of each run, by id, and of equal ones the first: no other one can be valid. */
+function toNewest<C extends RunClaim>(claims: readonly C[]): ReadonlyMap<string, C> {
+  const newest = new Map<string, C>();
+  for (const one of claims)
+    if ((newest.get(one.id)?.claimCount ?? -1) < one.claimCount) newest.set(one.id, one);
+  return newest;
+}
+
 const toClaimCounts = (runs: readonly RunClaim[]): string =>
   JSON.stringify(Object.fromEntries(runs.map(({ id, claimCount }) => [id, claimCount])));
 
 /**
  * Claims the runs that have this number of claims.
  *
- * @returns for each the claimed run; undefined when it has another number of claims, has ended or is claimed, also by an
- *   earlier one of the same batch.
+ * @returns for each the claimed run; undefined when it has another number of claims, has ended or is claimed.
  */
 export async function claimRuns(
   db: Db,
   runs: readonly RunClaim[],
   given: { readonly at: Date; readonly leaseUntil: Date },
 ): Promise<(ClaimedRow | undefined)[]> {
+  const newest = toNewest(runs);
   const { rows } = await db.query<ClaimedRow>({
     name: 'claim_runs',
     text: claim,
-    values: [runs.map(({ id }) => id), toClaimCounts(runs), given.at, given.leaseUntil],
+    values: [[...newest.keys()], toClaimCounts([...newest.values()]), given.at, given.leaseUntil],
   });
   const claimed = new Map(rows.map((row) => [row.id, row]));
-  return runs.map(({ id }) => {
-    const row = claimed.get(id);
-    claimed.delete(id);
-    return row;
-  });
+  return runs.map((run) => (newest.get(run.id) === run ? claimed.get(run.id) : undefined));
 }
 
 /**
@@ -160,7 +165,7 @@ const isOvertaken = `excluded.last_full_at is not null and c.full_started_at is 
 const completion = `
   with held as (
     select id, $2::jsonb -> id::text as given from runs
-    where id = any($1::uuid[]) and claim_count = ($2::jsonb -> id::text ->> 'claimCount')::int and state = 'active'
+    where id = any($1::uuid[]) and claim_count = ($2::jsonb -> id::text ->> 'claimCount')::int and state::text = 'active'
     order by id for no key update
   ), ended as (
     update runs set state = 'completed', finished_at = $3, due_at = null, parameters = null, deadline_at = null,
@@ -209,7 +214,9 @@ export interface CompletedRun extends RunClaim, Omit<RunEvent, 'runId'>, SliceRe
 
 /** Completes runs and stores their events. @returns for each whether its claim was valid. */
 export async function completeRuns(db: Db, runs: readonly CompletedRun[], at: Date): Promise<boolean[]> {
-  const given = runs.map(({ id, claimCount, event, isCrawled, counters, checkpoint }) => [
+  const newest = toNewest(runs);
+  const ending = [...newest.values()];
+  const given = ending.map(({ id, claimCount, event, isCrawled, counters, checkpoint }) => [
     id,
     { claimCount, eventId: event.eventId, isCrawled, counters, checkpoint },
   ]);
@@ -217,14 +224,14 @@ export async function completeRuns(db: Db, runs: readonly CompletedRun[], at: Da
     name: 'complete_runs',
     text: completion,
     values: [
-      runs.map(({ id }) => id),
+      [...newest.keys()],
       JSON.stringify(Object.fromEntries(given)),
       at,
-      toOutboxRows(runs.map(({ id, event, traceparent }) => ({ runId: id, event, traceparent }))),
+      toOutboxRows(ending.map(({ id, event, traceparent }) => ({ runId: id, event, traceparent }))),
     ],
   });
   const ended = new Set(rows.map(({ id }) => id));
-  return runs.map(({ id }) => ended.has(id));
+  return runs.map((run) => newest.get(run.id) === run && ended.has(run.id));
 }
 
 const stateOfFailed = `

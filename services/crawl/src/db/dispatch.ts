@@ -196,8 +196,11 @@ export async function takeDueRuns(
 export const markUnqueued = (db: Db, runs: readonly DueRun[], at: Date): Promise<unknown> =>
   db.query({
     name: 'mark_unqueued',
-    text: `update runs set is_queued = false, due_at = $3 from unnest($1::uuid[], $2::int[]) as given (id, claim_count)
-           where runs.id = given.id and runs.claim_count = given.claim_count and state in ('waiting', 'retrying')`,
+    text: `update runs set is_queued = false, due_at = $3
+           from (select runs.id from unnest($1::uuid[], $2::int[]) as given (id, claim_count)
+                 join runs on runs.id = given.id and runs.claim_count = given.claim_count and state in ('waiting', 'retrying')
+                 order by runs.id for no key update of runs) as held
+           where runs.id = held.id`,
     values: [runs.map(({ id }) => id), runs.map(({ claimCount }) => claimCount), at],
   });
 

@@ -28,8 +28,11 @@ import type { EndpointUnavailable } from './tasks/task.js';
 
 export type Failure = 'retry' | 'failed' | 'void';
 
-/** What is to be claimed or completed while a batch is written is the next batch. */
-const BATCH = { maxBatch: 100, maxInFlight: 1 } as const;
+/**
+ * What is to be claimed or completed while a batch is written is the next batch. There are two at a time, so that one that
+ * waits for a locked row delays only its own.
+ */
+const BATCH = { maxBatch: 100, maxInFlight: 2, maxWaitMs: 20 } as const;
 
 const MAX_REASON_LENGTH = 2_000;
 

@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { createFactsRelay, createLogger, DAY_MS, HOUR_MS, type StoredFact } from '@platform/service-kit';
 import { Registry } from 'prom-client';
 import { at, useRunRows } from '../support/run-rows.js';
@@ -89,6 +90,15 @@ describe('crawls that keep failing', () => {
     };
     expect(given).toEqual([[{ ...fact, data }]]);
     expect(await factsOf(orgId)).toEqual([]);
+  });
+
+  it('are measured without keeping other metrics from a scrape while the database fails', async () => {
+    const registry = new Registry();
+    const pool = new pg.Pool({ connectionString: 'postgres://127.0.0.1:1/none' });
+    const deps = { handOver: async () => undefined, isRefusal: () => false, maxFacts: 100, registry };
+    createFactsRelay({ ...deps, pool, clock: () => rows.now, log: createLogger('test', 'silent') });
+    expect(await registry.metrics()).toContain('facts_oldest_age_seconds Nan');
+    await pool.end();
   });
 
   it('keep no other waiting when identity refuses one of them', async () => {

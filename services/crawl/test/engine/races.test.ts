@@ -149,6 +149,34 @@ describe('races of a run', () => {
     expect(await rows.getCount(orgId)).toEqual({ completed: 1, events: 1 });
   });
 
+  it.each([
+    ['the valid one first', [1, 0]],
+    ['the valid one last', [0, 1]],
+    ['twice the valid one', [1, 1]],
+  ])(
+    'of two deliveries of a run at the same time, %s, one claims it and completes it',
+    async (_order, counts) => {
+      const { deliver, claim } = await rows.scheduleMinutely();
+      const first = await claim();
+      await rows.newLifecycle().handBack(first);
+      expect(await deliver()).toMatchObject({ id: first.id, claimCount: 1 });
+      const lifecycle = rows.newLifecycle();
+      const claimed = await Promise.all(
+        counts.map((claimCount) => lifecycle.claim({ id: first.id, claimCount })),
+      );
+      const [run, ...others] = claimed.filter((one) => one !== undefined);
+      expect([run?.claimCount, others]).toEqual([2, []]);
+      const second = expectClaimed(run);
+      const ends = counts.map((count) => lifecycle.complete({ ...second, claimCount: count + 1 }));
+      expect((await Promise.all(ends)).filter(Boolean)).toHaveLength(1);
+      const { rows: events } = await rows.pool.query<{ is_its: boolean }>(
+        `select event_id = (select event_id from runs where id = $1) as is_its from outbox.events where cause = $1::text`,
+        [first.id],
+      );
+      expect(events).toEqual([{ is_its: true }]);
+    },
+  );
+
   it('a run whose workers keep vanishing fails', async () => {
     const { id, claim, deliver } = await rows.scheduleDaily();
     for (let count = 0; count < 4; count += 1) {

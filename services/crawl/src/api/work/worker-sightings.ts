@@ -18,13 +18,20 @@ export function createWorkerSightings({ pool, clock }: { readonly pool: pg.Pool;
     instances: readonly string[] = [ALL_INSTANCES],
   ): Promise<void> => {
     const now = clock();
-    const { id } = actor.credential;
+    const { credential, actorId } = actor;
+    // An application gets another access token every few minutes; its account stays.
+    const id = credential.kind === 'oauth' ? actorId : credential.id;
     const seen = connectors
       .flatMap((connector) => instances.map((instance) => ({ connector, instance })))
       .filter((one) => now - (seenAt.get(toKey(id, one)) ?? -Infinity) >= PERIOD_MS);
     if (seen.length === 0) return;
     if (seenAt.size > MAX_REMEMBERED) seenAt.clear();
-    await recordSightings(pool, { orgId, seen, act: { actor, at: new Date(now), detail: { worker } } });
+    await recordSightings(pool, {
+      orgId,
+      workerId: id,
+      seen,
+      act: { actor, at: new Date(now), detail: { worker } },
+    });
     for (const one of seen) seenAt.set(toKey(id, one), now);
   };
 }

@@ -15,6 +15,9 @@ import { estimateBytes, type RenderedEmail, renderEmail } from './rendered-email
 import { toPoolKey } from './send-request.js';
 import { openAttachment, type StoredRequest } from './stored-request.js';
 
+/** The pause while the configuration manager is unavailable. */
+const UNAVAILABLE_MS = 30_000;
+
 const fail = (code: string): Outcome => ({ state: 'failed', problem: { code }, recipients: [] });
 
 /** Creates the function that makes one attempt to send a queued mail. */
@@ -32,11 +35,10 @@ export function createAttemptMail(deps: {
   async function findConfiguration(
     { orgId }: ClaimedMail,
     { smtp }: StoredRequest,
-  ): Promise<SmtpConfiguration | undefined> {
+  ): Promise<SmtpConfiguration | 'unavailable' | undefined> {
     if (smtp) return readSmtpConfiguration(smtp);
     return configurations.get(orgId).catch((error: unknown) => {
-      // While the configuration manager is unavailable, nobody knows whether there is one: the attempt does not count.
-      if (error instanceof AppError && error.statusCode !== 503) return undefined;
+      if (error instanceof AppError) return error.statusCode === 503 ? 'unavailable' : undefined;
       throw error;
     });
   }
@@ -61,10 +63,11 @@ export function createAttemptMail(deps: {
     return { ...read.email, files: stored };
   }
 
+  /** @returns undefined while the configuration manager is unavailable. */
   async function attempt(
     mail: ClaimedMail,
     options: Parameters<AttemptMail>[1],
-  ): Promise<{ readonly outcome: Outcome; readonly addresses: readonly string[] }> {
+  ): Promise<{ readonly outcome: Outcome; readonly addresses: readonly string[] } | undefined> {
     const request =
       mail.sealedRequest === null
         ? undefined
@@ -72,6 +75,7 @@ export function createAttemptMail(deps: {
     // Another replica, or this one after a restart, may have the secret that the request was encrypted with.
     if (!request) return { outcome: fail('EREQUEST'), addresses: [] };
     const configuration = await findConfiguration(mail, request);
+    if (configuration === 'unavailable') return undefined;
     if (!configuration) return { outcome: fail('ECONFIG'), addresses: [] };
     const email = await render(mail, request, configuration);
     if (!email) return { outcome: fail('EINVALID'), addresses: [] };
@@ -101,8 +105,19 @@ export function createAttemptMail(deps: {
   }
 
   return async (mail, options) => {
-    const { outcome, addresses } = await attempt(mail, options);
+    const attempted = await attempt(mail, options);
     const at = clock();
+    // Nobody knows whether there is a configuration, so this was no attempt.
+    if (!attempted)
+      return {
+        id: mail.id,
+        claim: mail.claim,
+        state: 'queued',
+        isCounted: false,
+        problem: { code: 'ECONFIG' },
+        nextAttemptAt: new Date(at + UNAVAILABLE_MS),
+      };
+    const { outcome, addresses } = attempted;
     // The shutdown interrupted the attempt before the message was begun.
     if (outcome.state === 'failed' && options.signal.aborted)
       return {

@@ -52,17 +52,18 @@ export async function addSuppressions(
   return result.rows;
 }
 
-/** Returns whether each of the addresses is in the list already. @param suppressions - with distinct addresses. */
-export async function areKnown(
+/** Returns those whose addresses are suppressed already. */
+export async function findKnown(
   db: pg.Pool,
-  orgId: string,
+  { orgId, at }: Pick<SuppressionFilter, 'orgId' | 'at'>,
   suppressions: readonly NewSuppression[],
-): Promise<boolean> {
-  const { rowCount } = await db.query('select from suppressions where org_id = $1 and address = any($2)', [
-    orgId,
-    suppressions.map(({ address }) => address),
-  ]);
-  return rowCount === suppressions.length;
+): Promise<NewSuppression[]> {
+  const { rows } = await db.query<{ address: string }>(
+    'select address from suppressions where org_id = $1 and expires_at > $2 and address = any($3)',
+    [orgId, at, suppressions.map(({ address }) => address)],
+  );
+  const known = new Set(rows.map(({ address }) => address));
+  return suppressions.filter(({ address }) => known.has(address));
 }
 
 /** @returns the number of matches, at most `maxCount`. */

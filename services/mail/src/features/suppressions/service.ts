@@ -9,8 +9,8 @@ import {
 import type pg from 'pg';
 import {
   addSuppressions,
-  areKnown,
   countSuppressions,
+  findKnown,
   findSuppressions,
   type NewSuppression,
   removeSuppression,
@@ -64,8 +64,12 @@ export function createSuppressionService({
   async function add(orgId: string, added: readonly NewSuppression[]): Promise<SuppressionRow[]> {
     const at = new Date(clock());
     const count = await countSuppressions(pool, { orgId, at, search: '' }, maxSuppressions);
-    if (count >= maxSuppressions && !(await areKnown(pool, orgId, added))) throw tooManySuppressions();
-    return addSuppressions(pool, { orgId, at }, added);
+    if (count < maxSuppressions) return addSuppressions(pool, { orgId, at }, added);
+    // Those that it has are renewed, which takes no room.
+    const known = await findKnown(pool, { orgId, at }, added);
+    const rows = await addSuppressions(pool, { orgId, at }, known);
+    if (known.length < added.length) throw tooManySuppressions();
+    return rows;
   }
 
   return {
