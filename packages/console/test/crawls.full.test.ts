@@ -122,7 +122,7 @@ describeWith('chromium', 'the screens of crawls', () => {
     await page.getByRole('button', { name: 'Run now' }).click();
     await page.getByRole('row').filter({ hasText: 'Event published' }).getByText(user.fullName).waitFor();
     await page.getByRole('link', { name: 'Crawls' }).click();
-    await page.getByRole('link', { name: 'Events' }).click();
+    await page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: 'Events' }).click();
     await page.getByRole('table', { name: 'Events' }).getByText('Code hosting').waitFor();
     await page.getByRole('link', { name: 'Queue' }).click();
     await page.getByText('Completed in total').waitFor();

@@ -10,8 +10,6 @@ const PASSWORD = 'correct-horse-battery';
 
 interface Screen {
   readonly path: string;
-  /** The name of its link. */
-  readonly link: string;
   /** The screen with the link, where that is not in the navigation. */
   readonly from?: string;
   /** Whether it is a list that has rows. */
@@ -20,16 +18,16 @@ interface Screen {
 
 /** Home, and every list that grows. */
 export const screens: readonly Screen[] = [
-  { path: '/', link: 'Home', hasRows: false },
-  { path: '/account/tokens', link: 'Tokens', hasRows: true },
-  { path: '/organisation/tokens', link: 'All tokens', from: '/account/tokens', hasRows: true },
-  { path: '/crawls', link: 'Crawls', hasRows: true },
-  { path: '/crawls/connectors/wiki_1', link: 'Wiki', from: '/crawls', hasRows: true },
-  { path: '/crawls/queue', link: 'Queue', from: '/crawls', hasRows: true },
-  { path: '/crawls/events', link: 'Events', from: '/crawls', hasRows: true },
-  { path: '/mails', link: 'Mail', hasRows: true },
-  { path: '/organisation/members', link: 'Members', hasRows: true },
-  { path: '/organisation/audit', link: 'Audit log', hasRows: true },
+  { path: '/', hasRows: false },
+  { path: '/account/tokens', hasRows: true },
+  { path: '/organisation/tokens', from: '/account/tokens', hasRows: true },
+  { path: '/crawls', hasRows: true },
+  { path: '/crawls/connectors/wiki_1', from: '/crawls', hasRows: true },
+  { path: '/crawls/queue', from: '/crawls', hasRows: true },
+  { path: '/crawls/events', from: '/crawls', hasRows: true },
+  { path: '/mails', hasRows: true },
+  { path: '/organisation/members', hasRows: true },
+  { path: '/organisation/audit', hasRows: true },
 ];
 
 /** Starts the platform as `npm start` does, and fills it. @returns its URL. */

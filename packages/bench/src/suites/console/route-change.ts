@@ -7,11 +7,14 @@ const TIMES = 5;
 const MAX_MS = 100;
 const ROWS_MAX_MS = 300;
 
+/** Of the navigation, of the views of a place, or of a row. */
+const toLink = (path: string): string => `:is(nav .group, .views, main tbody) a[href="${path}"]`;
+
 /**
  * Measures the times from the click to the frame after the new heading appears, and after the rows do, as a user sees
  * them.
  */
-const measureChange = (link: string, hasRows: boolean) => `new Promise((resolve) => {
+const measureChange = (path: string, hasRows: boolean) => `new Promise((resolve) => {
   const heading = () => document.querySelector('main h1')?.textContent;
   const before = heading();
   const at = performance.now();
@@ -32,7 +35,7 @@ const measureChange = (link: string, hasRows: boolean) => `new Promise((resolve)
     if (took.rows === undefined && document.querySelector('main tbody tr')) note('rows');
   });
   observer.observe(document.body, { subtree: true, childList: true, characterData: true });
-  [...document.querySelectorAll('nav a, main .opener')].find(({ textContent }) => textContent.startsWith(${JSON.stringify(link)})).click();
+  document.querySelector(${JSON.stringify(toLink(path))}).click();
 })`;
 
 interface Took {
@@ -41,10 +44,10 @@ interface Took {
 }
 
 /** The pointer hovers over a link before the click, which is when the code of its screen is loaded. */
-async function change(page: Page, link: string, hasRows: boolean): Promise<Took> {
-  await page.locator('nav a, main .opener').filter({ hasText: link }).first().hover();
+async function change(page: Page, path: string, hasRows: boolean): Promise<Took> {
+  await page.locator(toLink(path)).hover();
   await page.waitForLoadState('networkidle');
-  return page.evaluate<Took>(measureChange(link, hasRows));
+  return page.evaluate<Took>(measureChange(path, hasRows));
 }
 
 export const routeChange = defineMeasurement({
@@ -64,10 +67,10 @@ export const routeChange = defineMeasurement({
     const { open } = await fixture.share(startConsole);
     const measured = screens.map((screen) => ({ ...screen, headings: [] as number[], rows: [] as number[] }));
     for (let time = 0; time < TIMES; time += 1)
-      for (const { link, from, hasRows, headings, rows } of measured) {
+      for (const { path, from, hasRows, headings, rows } of measured) {
         const page = await open(from ?? '/account');
         if (from !== undefined) await page.locator('main tbody tr').first().waitFor();
-        const took = await change(page, link, hasRows);
+        const took = await change(page, path, hasRows);
         headings.push(took.heading);
         if (took.rows !== undefined) rows.push(took.rows);
         await page.context().close();
