@@ -1,6 +1,4 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import { describeWith, ENDPOINT_CONNECTORS, type Page, waitFor } from '@platform/testing';
+import { describeWith, type Page, waitFor } from '@platform/testing';
 import { appFields, connectApp } from '../screenshots/connect-app.mjs';
 import { startWikiServer } from '../screenshots/wiki-server.mjs';
 import { useConsole } from './console.js';
@@ -9,26 +7,15 @@ import { waitForFocus } from './focus.js';
 
 const SMTP = '/api/v1/configurationManager/smtpConfig';
 const LONG = 'W'.repeat(100);
-const [CONNECTOR] = ENDPOINT_CONNECTORS;
 
 describeWith('chromium', 'dialogs that depend on what has happened', () => {
   const using = useConsole();
-  // Takes a run's order, and never ends it.
-  const endpoint = createServer(() => undefined);
 
-  beforeAll(async () => {
-    endpoint.listen(using.platform.endpointPort, '127.0.0.1');
-    await once(endpoint, 'listening');
-  });
-  afterAll(() => {
-    endpoint.closeAllConnections();
-    endpoint.close();
-  });
-
-  async function run(connector: string): Promise<string> {
+  /** @param worker - `pull`: the run waits, since no worker asks for it. */
+  async function run(connector: string, worker: 'event' | 'pull' = 'event'): Promise<string> {
     const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 30, timezone: 'UTC' };
     const path = `/api/v1/crawlingManager/${connector}`;
-    await using.platform.call('POST', `${path}/schedule`, { scheduleConfig });
+    await using.platform.call('POST', `${path}/schedule`, { scheduleConfig, worker });
     const { data } = await using.platform.call<{ data: { runId: string } }>('POST', `${path}/run`);
     return data.runId;
   }
@@ -60,7 +47,7 @@ describeWith('chromium', 'dialogs that depend on what has happened', () => {
   });
 
   test('UI-6 the end of a run', async () => {
-    const page = await using.open(`/crawls/connectors/${CONNECTOR}/runs/${await run(CONNECTOR)}`);
+    const page = await using.open(`/crawls/connectors/wiki_1/runs/${await run('wiki_1', 'pull')}`);
     await openByButton(page, 'Cancel the run…');
     await examineDialog(page, 'Cancel the run…');
   });
