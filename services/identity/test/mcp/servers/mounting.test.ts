@@ -23,7 +23,8 @@ test('a token with the default scopes lists and calls the tools that an administ
 test('a tool is hidden until it is approved and mapped, and from callers without its scope', async () => {
   const id = await site.mounts.mount(site.upstream.url);
   const agent = await site.createAgentWith('kb:read', 'semantic:write');
-  expect((await site.mounts.call('POST', `/${id}/refresh`)).body.changes).toEqual({ new: 2, changed: 0, withdrawn: 0 });
+  // The job may have listed them meanwhile.
+  expect((await site.mounts.call('POST', `/${id}/refresh`)).body.changes).toMatchObject({ changed: 0, withdrawn: 0 });
   expect(await agent.listNames()).toEqual([]);
   // Approved alone, mapped alone: neither is enough.
   const [save, search] = await site.mounts.listTools(id);
