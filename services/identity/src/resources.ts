@@ -5,10 +5,12 @@ import { PrismaClient } from './generated/prisma/client.js';
 
 /** The resources that the process holds open. */
 export interface Resources {
-  /** Serves every query except liveness. */
+  /** Serves every query except those of the other pools. */
   readonly pool: pg.Pool;
   /** A pool of two connections for the liveness query of each request, so that no slow query delays it. */
   readonly livenessPool: pg.Pool;
+  /** A pool for what is sent to destinations of facts, so that no backlog delays requests. */
+  readonly deliveryPool: pg.Pool;
   readonly prisma: PrismaClient;
   readonly log: Logger;
 }
@@ -18,6 +20,9 @@ export type Transaction = Parameters<Parameters<PrismaClient['$transaction']>[0]
 
 /** The number of liveness batches that run concurrently; each uses one connection. */
 export const LIVENESS_CONNECTIONS = 2;
+
+/** The connections for destinations of facts. */
+const DELIVERY_CONNECTIONS = 3;
 
 export function openResources({ databaseUrl: connectionString, ...options }: ResourceOptions): Resources {
   const pool = createPool({ ...options, connectionString, applicationName: 'identity' });
@@ -29,11 +34,17 @@ export function openResources({ databaseUrl: connectionString, ...options }: Res
     // Planning the statement for each batch would take as long as executing it.
     settings: { plan_cache_mode: 'force_generic_plan' },
   });
+  const deliveryPool = createPool({
+    ...options,
+    connectionString,
+    applicationName: 'identity-deliveries',
+    maxConnections: DELIVERY_CONNECTIONS,
+  });
   const prisma = new PrismaClient({
     adapter: new PrismaPg(pool),
     errorFormat: 'minimal',
     // The pool gives up first, with an error that means "try again".
     transactionOptions: { maxWait: 2 * (pool.options.connectionTimeoutMillis ?? 1_000) },
   });
-  return { pool, livenessPool, prisma, log: options.log };
+  return { pool, livenessPool, deliveryPool, prisma, log: options.log };
 }

@@ -74,19 +74,24 @@ export interface Parcel {
   readonly lastPosition: string;
   /** In JSON, in order; none when they were deleted. */
   readonly facts: readonly string[];
+  /** Those of the facts. */
+  readonly positions: readonly string[];
 }
 
 const selectDeliveries = `
   select w.id, w.fact_id as "factId", w.type, w.first_position as "firstPosition", w.last_position as "lastPosition",
-    w.attempt_count as "attemptCount", w.attempts, w.created_at as "createdAt", array(
-      select e.event::text from outbox.events e
-      where e.org_id = $2 and e.position between w.first_position and w.last_position
-        and (w.fact_id = e.event_id or w.fact_id is null and ($4::text[] = '{}' or e.event ->> 'type' = any($4)))
-      order by e.position) as facts
-  from fact_deliveries w where w.destination_id = $1 and w.state = 'waiting' and w.next_attempt_at <= $3
-  order by w.next_attempt_at, w.id limit $5`;
+    w.attempt_count as "attemptCount", w.attempts, w.created_at as "createdAt", found.facts, found.positions
+  from fact_deliveries w cross join lateral (
+    select coalesce(array_agg(e.event::text order by e.position), '{}') as facts,
+      coalesce(array_agg(e.position::text order by e.position), '{}') as positions
+    from outbox.events e
+    where e.org_id = $2 and e.position between w.first_position and w.last_position
+      and (w.fact_id = e.event_id or w.fact_id is null and ($4::text[] = '{}' or e.event ->> 'type' = any($4)))
+  ) found
+  where w.destination_id = $1 and w.state = 'waiting' and w.next_attempt_at <= $3
+  order by case when w.fact_id is null then w.first_position end, w.next_attempt_at, w.id limit $5`;
 
-/** Finds the deliveries that are due, the longest due first. */
+/** Finds the deliveries that are due, the longest due first; those of logs in the order of their facts. */
 export async function findDueDeliveries(
   db: pg.Pool,
   { id, orgId, types }: Claim,
@@ -114,26 +119,39 @@ export interface NewFact {
 }
 
 const selectFacts = `
-  select event_id as id, position, event ->> 'type' as type,
-    case when $3::text[] = '{}' or event ->> 'type' = any($3) then event::text end as event
-  from outbox.events
-  where org_id = $1 and position > $2
-    and (select count(*) from (select from fact_deliveries where destination_id = $4 and state = 'waiting' limit $5) waiting) < $5
-  order by position limit $6`;
+  with searched as materialized (
+    select event_id as id, position, event ->> 'type' as type, event::text as event,
+      $3::text[] = '{}' or event ->> 'type' = any($3) as "isWanted"
+    from outbox.events
+    where org_id = $1 and position > $2
+      and ($7 or not exists (select from fact_deliveries where destination_id = $8 and state = 'waiting'))
+    order by position limit $6
+  ), counted as (
+    select *, count(*) over () as searched, count(*) filter (where "isWanted") over upwards as wanted,
+      sum(octet_length(event)) filter (where "isWanted") over upwards as bytes
+    from searched window upwards as (order by position)
+  )
+  select id, position, type, case when "isWanted" then event end as event, searched::int
+  from counted where wanted <= $4 and (wanted <= 1 or bytes <= $5) order by position`;
 
-/** Finds the facts after the destination's place; none while `maxWaiting` deliveries wait for another attempt. */
+/**
+ * Finds the facts after the destination's place, up to `maxFacts` that it wants with `maxBytes` together, but one at least.
+ * There are none for logs while others wait, which have to be sent before.
+ */
 export async function findNewFacts(
   db: pg.Pool,
-  { id, orgId, types }: Claim,
-  after: string,
-  { maxWaiting, limit }: { readonly maxWaiting: number; readonly limit: number },
-): Promise<NewFact[]> {
-  const { rows } = await db.query<NewFact>({
+  { id, orgId, form, types, position }: Claim,
+  max: { readonly maxFacts: number; readonly maxBytes: number; readonly maxSearched: number },
+): Promise<{ readonly facts: NewFact[]; readonly isEnd: boolean }> {
+  const { maxFacts, maxBytes, maxSearched } = max;
+  const wanted = expandFactTypes(types);
+  const { rows } = await db.query<NewFact & { readonly searched: number }>({
     name: 'find_new_facts',
     text: selectFacts,
-    values: [orgId, after, expandFactTypes(types), id, maxWaiting, limit],
+    values: [orgId, position, wanted, maxFacts, maxBytes, maxSearched, form === 'webhook', id],
   });
-  return rows;
+  const searched = rows[0]?.searched ?? 0;
+  return { facts: rows, isEnd: searched < maxSearched && rows.length === searched };
 }
 
 /** The result of a parcel. */
@@ -162,31 +180,41 @@ export interface Progress {
   readonly claimedUntil: Date | null;
 }
 
-/* Nothing is stored when the claim has ended: another replica may have sent the same meanwhile, and has stored that. */
+/*
+ * Nothing is stored when the claim has ended: another replica may have sent the same meanwhile, and has stored that, or an
+ * administrator has changed the destination.
+ */
 const store = `
   with mine as (
     update fact_destinations set position = $3, failures = $4, failing_since = $5, resume_at = $6, claimed_until = $7,
       is_accepting = $9
-    where id = $1 and claimed_until = $2 returning id, org_id
+    where id = $1 and claimed_until = $2 and is_enabled and url = $10 returning id, org_id
+  ), stored as (
+    insert into fact_deliveries as known (id, destination_id, org_id, fact_id, type, facts, first_position, last_position,
+      state, attempt_count, attempts, next_attempt_at, created_at)
+    select o.id, mine.id, mine.org_id, "factId", type, facts, "firstPosition", "lastPosition", state, "attemptCount", attempts,
+      "nextAttemptAt", "createdAt"
+    from mine, jsonb_to_recordset($8::jsonb) as o (id uuid, "factId" uuid, type text, facts integer, "firstPosition" bigint,
+      "lastPosition" bigint, state text, "attemptCount" smallint, attempts jsonb, "nextAttemptAt" timestamptz,
+      "createdAt" timestamptz)
+    on conflict (id) do update set state = excluded.state, attempt_count = excluded.attempt_count,
+      attempts = excluded.attempts, next_attempt_at = excluded.next_attempt_at, facts = coalesce(nullif(excluded.facts, 0), known.facts),
+      first_position = excluded.first_position, last_position = excluded.last_position
   )
-  insert into fact_deliveries as known (id, destination_id, org_id, fact_id, type, facts, first_position, last_position,
-    state, attempt_count, attempts, next_attempt_at, created_at)
-  select o.id, mine.id, mine.org_id, "factId", type, facts, "firstPosition", "lastPosition", state, "attemptCount", attempts,
-    "nextAttemptAt", "createdAt"
-  from mine, jsonb_to_recordset($8::jsonb) as o (id uuid, "factId" uuid, type text, facts integer, "firstPosition" bigint,
-    "lastPosition" bigint, state text, "attemptCount" smallint, attempts jsonb, "nextAttemptAt" timestamptz,
-    "createdAt" timestamptz)
-  on conflict (id) do update set state = excluded.state, attempt_count = excluded.attempt_count,
-    attempts = excluded.attempts, next_attempt_at = excluded.next_attempt_at`;
+  select from mine`;
 
-/** Stores what became of parcels, and how far the destination is. */
-export const storeOutcomes = (
+/**
+ * Stores what became of parcels, and how far the destination is.
+ *
+ * @returns whether the claim held, and the destination is still enabled and has the same URL; else nothing is stored.
+ */
+export async function storeOutcomes(
   db: pg.Pool,
-  { id, claimedUntil }: Pick<Claim, 'id' | 'claimedUntil'>,
+  { id, claimedUntil, url }: Pick<Claim, 'id' | 'claimedUntil' | 'url'>,
   outcomes: readonly Outcome[],
   progress: Progress,
-): Promise<unknown> =>
-  db.query({
+): Promise<boolean> {
+  const { rowCount } = await db.query({
     name: 'store_fact_outcomes',
     text: store,
     values: [
@@ -199,7 +227,20 @@ export const storeOutcomes = (
       progress.claimedUntil,
       JSON.stringify(outcomes),
       progress.isAccepting,
+      url,
     ],
+  });
+  return rowCount === 1;
+}
+
+/** Gives up the deliveries beyond `maxWaiting`: those that were refused most often, the oldest first. */
+export const failSurplusDeliveries = (db: pg.Pool, id: string, maxWaiting: number): Promise<unknown> =>
+  db.query({
+    name: 'fail_surplus_fact_deliveries',
+    text: `update fact_deliveries set state = 'failed', next_attempt_at = null
+      where id in (select id from fact_deliveries where destination_id = $1 and state = 'waiting'
+                   order by attempt_count, id desc offset $2)`,
+    values: [id, maxWaiting],
   });
 
 /** Has the deliveries that wait sent now, since the destination accepts something again. */

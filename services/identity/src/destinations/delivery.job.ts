@@ -1,27 +1,18 @@
 import { type Clock, createPeriodicTask, type Logger } from '@platform/service-kit';
 import type pg from 'pg';
-import { v7 as uuidv7 } from 'uuid';
 import {
   type Claim,
   claimDestinations,
+  failSurplusDeliveries,
   findDueDeliveries,
   findNewFacts,
   hastenDeliveries,
-  type NewFact,
   type Outcome,
-  type Parcel,
-  type Progress,
   storeOutcomes,
 } from './claim.queries.js';
-import {
-  DISABLED_AFTER_MS,
-  findNextAttempt,
-  findResumption,
-  HASTENED_ATTEMPTS,
-  MAX_RETRY_AFTER_MS,
-  OUTAGE_MS,
-} from './schedule.js';
-import { attemptFaults, type Send, type Sent } from './send.js';
+import { type DisableReason, toOutcomes, toParcels, toProgress } from './outcomes.js';
+import { HASTENED_ATTEMPTS, OUTAGE_MS } from './schedule.js';
+import type { Send } from './send.js';
 
 /*
  * A replica claims a destination for a while, sends what is due and what has happened since, and stores after each few
@@ -29,8 +20,9 @@ import { attemptFaults, type Send, type Sent } from './send.js';
  * again, with the same id, once its claim has ended.
  *
  * What a webhook does not accept waits as a delivery with attempts of its own, and the facts after it go on. A receiver of
- * logs gets everything in order: what it does not accept is sent again, and all else waits behind it. A destination that
- * accepts nothing is asked ever more rarely, with one request, until it does.
+ * logs gets everything in order: what it does not accept is sent again, and all else waits behind it; only a fact whose
+ * content it refuses (400, 413) is passed over, which halving the batch finds. A destination that accepts nothing is asked
+ * ever more rarely, with one request, until it does.
  */
 
 const INTERVAL_MS = 1_000;
@@ -47,14 +39,13 @@ const lanes = [
 
 /** The requests to a webhook at the same time. */
 const WEBHOOK_REQUESTS = 10;
-/** The facts that are read, or sent as logs, at once. */
+/** Those of them that repeat something, where there is something new as well. */
+const REPEATED_REQUESTS = 5;
+/** The facts that are sent as logs at once, and those that are searched at once for some that a destination wants. */
 const MAX_FACTS = 200;
-/** A webhook with so many deliveries that wait for another attempt gets no new ones. */
+const MAX_BATCH_BYTES = 1_000_000;
+/** The deliveries of a webhook that wait for another attempt. */
 const MAX_WAITING = 1_000;
-/** The attempts of a delivery that are kept. */
-const MAX_ATTEMPTS_KEPT = 20;
-
-export type DisableReason = 'failing' | 'gone';
 
 interface DeliveryDeps {
   readonly pool: pg.Pool;
@@ -66,115 +57,48 @@ interface DeliveryDeps {
   readonly log: Logger;
 }
 
-/** Packs facts: each by itself for a webhook, all of them as logs. */
-function toParcels(form: string, facts: readonly NewFact[]): Parcel[] {
-  const wanted = facts.flatMap(({ event, ...fact }) => (event === null ? [] : [{ ...fact, event }]));
-  const [first] = wanted;
-  const last = wanted.at(-1);
-  if (!first || !last) return [];
-  const delivery = undefined;
-  if (form === 'logs')
-    return [
-      {
-        delivery,
-        factId: null,
-        type: null,
-        firstPosition: first.position,
-        lastPosition: last.position,
-        facts: wanted.map(({ event }) => event),
-      },
-    ];
-  return wanted.map(({ id, type, position, event }) => ({
-    delivery,
-    factId: id,
-    type,
-    firstPosition: position,
-    lastPosition: position,
-    facts: [event],
-  }));
-}
-
-/** Returns what is stored of a parcel that was sent. */
-function toOutcome(form: string, parcel: Parcel, sent: Sent, now: number): Outcome {
-  const { delivery, facts, ...rest } = parcel;
-  const attemptCount = (delivery?.attemptCount ?? 0) + 1;
-  const nextAttemptAt = sent.isAccepted
-    ? undefined
-    : // The receiver of logs is asked again as often as it takes.
-      form === 'logs'
-      ? new Date(now)
-      : sent.attempt.fault === attemptFaults.factDeleted
-        ? undefined
-        : findNextAttempt(attemptCount, now);
-  return {
-    ...rest,
-    id: delivery?.id ?? uuidv7(),
-    facts: facts.length,
-    state: sent.isAccepted ? 'delivered' : nextAttemptAt ? 'waiting' : 'failed',
-    attemptCount: Math.min(attemptCount, MAX_WAITING),
-    attempts: [...(delivery?.attempts ?? []), sent.attempt].slice(-MAX_ATTEMPTS_KEPT),
-    nextAttemptAt: nextAttemptAt ?? null,
-    createdAt: delivery?.createdAt ?? new Date(now),
-  };
-}
-
-/** Returns the state of a destination after requests to it; the same when there were none. */
-function toProgress(
-  { isAccepting, failures, failingSince }: Pick<Progress, 'isAccepting' | 'failures' | 'failingSince'>,
-  sent: readonly Sent[],
-  now: number,
-): Pick<Progress, 'isAccepting' | 'failures' | 'failingSince' | 'resumeAt'> {
-  if (sent.length === 0) return { isAccepting, failures, failingSince, resumeAt: null };
-  const longestMs = Math.max(0, ...sent.map((one) => one.retryAfterMs ?? 0));
-  const retryAfterMs = Math.min(longestMs, MAX_RETRY_AFTER_MS);
-  const asked = retryAfterMs > 0 ? new Date(now + retryAfterMs) : null;
-  if (sent.some(({ isAccepted }) => isAccepted))
-    return { isAccepting: true, failures: 0, failingSince: null, resumeAt: asked };
-  const resumption = findResumption(failures + 1, now);
-  return {
-    isAccepting: false,
-    failures: failures + 1,
-    failingSince: failingSince ?? new Date(now),
-    resumeAt: asked && asked > resumption ? asked : resumption,
-  };
-}
-
 /** Creates the job that sends facts to destinations. Every replica runs it. */
 export function createDeliveryJob(deps: DeliveryDeps) {
   const { pool, send, disable, countDeliveries, clock, log } = deps;
   const running = new Map(lanes.map((lane) => [lane, new Set<Promise<void>>()]));
 
-  async function sendParcel(claim: Claim, parcel: Parcel): Promise<Sent> {
-    if (parcel.facts.length > 0)
-      return send(claim, parcel.facts, parcel.factId ?? `${claim.id}:${parcel.firstPosition}`);
-    const at = new Date(clock()).toISOString();
-    const isOfNoUse = claim.form === 'logs';
+  async function findNew(claim: Claim, max: number) {
+    const { facts, isEnd } = await findNewFacts(pool, claim, {
+      maxFacts: max,
+      maxBytes: MAX_BATCH_BYTES,
+      maxSearched: MAX_FACTS,
+    });
     return {
-      // Nothing is left of a range of logs.
-      isAccepted: isOfNoUse,
-      retryAfterMs: undefined,
-      attempt: { at, status: null, fault: attemptFaults.factDeleted, durationMs: 0 },
+      parcels: toParcels(claim.form, facts),
+      position: facts.at(-1)?.position ?? claim.position,
+      isEnd,
     };
   }
 
-  /** Returns what is due, and else the facts after the destination's place with the place behind them. */
-  async function findParcels(claim: Claim, position: string, max: number) {
-    const due = await findDueDeliveries(pool, claim, new Date(clock()), max);
-    if (due.length > 0) return { parcels: due, position, isEnd: false };
-    const isWebhook = claim.form === 'webhook';
-    const facts = await findNewFacts(pool, claim, position, {
-      maxWaiting: isWebhook ? MAX_WAITING : 1,
-      limit: MAX_FACTS,
-    });
-    const all = toParcels(claim.form, facts);
-    const parcels = all.slice(0, max);
-    const isCut = parcels.length < all.length;
-    const last = isCut ? parcels.at(-1)?.lastPosition : facts.at(-1)?.position;
-    return { parcels, position: last ?? position, isEnd: !isCut && facts.length < MAX_FACTS };
+  /** Returns what is sent next, with the destination's place behind it. */
+  async function findParcels(claim: Claim) {
+    const { form, position, isAccepting, failures } = claim;
+    const at = new Date(clock());
+    if (form === 'logs') {
+      const parcels = await findDueDeliveries(pool, claim, at, 1);
+      return parcels.length > 0 ? { parcels, position, isEnd: false } : findNew(claim, MAX_FACTS);
+    }
+    const max = isAccepting ? WEBHOOK_REQUESTS : 1;
+    // A destination that accepts nothing is sent something old and something new in turns: it may refuse the old alone.
+    const reserved = isAccepting ? REPEATED_REQUESTS : 1 - (failures % 2);
+    const due = await findDueDeliveries(pool, claim, at, max);
+    const room = max - Math.min(due.length, reserved);
+    const found = room > 0 ? await findNew(claim, room) : { parcels: [], position, isEnd: false };
+    const repeated = due.slice(0, max - found.parcels.length);
+    return {
+      parcels: [...repeated, ...found.parcels],
+      position: found.position,
+      isEnd: found.isEnd && due.length < max && repeated.length === due.length,
+    };
   }
 
   /**
-   * Sends to a destination until there is no more, its turn is over, or it accepts nothing.
+   * Sends to a destination until there is no more, its turn is over, it accepts nothing, or the claim is lost.
    *
    * @returns whether it got any further.
    */
@@ -182,23 +106,30 @@ export function createDeliveryJob(deps: DeliveryDeps) {
     const endsAt = clock() + TURN_MS;
     let claim = claimed;
     for (;;) {
-      const max = claim.isAccepting ? WEBHOOK_REQUESTS : 1;
-      const { parcels, position, isEnd } = await findParcels(claim, claim.position, max);
-      const sent = await Promise.all(parcels.map((parcel) => sendParcel(claim, parcel)));
+      const { parcels, position, isEnd } = await findParcels(claim);
+      const results = await Promise.all(
+        parcels.map(async (parcel) => {
+          const { facts, factId, firstPosition } = parcel;
+          const id = factId ?? `${claim.id}:${firstPosition}`;
+          return { parcel, sent: facts.length > 0 ? await send(claim, facts, id) : undefined };
+        }),
+      );
       const now = clock();
-      const after = toProgress(claim, sent, now);
+      const { disableReason, ...after } = toProgress(claim, results, now);
       const isOver = isEnd || after.resumeAt !== null || now >= endsAt || stopping.aborted;
       const claimedUntil = isOver ? null : new Date(now + CLAIM_MS);
-      const outcomes = parcels.map((parcel, index) =>
-        toOutcome(claim.form, parcel, sent[index] as Sent, now),
-      );
-      await storeOutcomes(pool, claim, outcomes, { ...after, position, claimedUntil });
+      const outcomes = toOutcomes(claim, results, now);
+      if (!(await storeOutcomes(pool, claim, outcomes, { ...after, position, claimedUntil }))) return false;
       for (const { state } of outcomes) countDeliveries(claim.form, state, 1);
       if (after.failures === 0 && claim.failingSince && now - claim.failingSince.getTime() >= OUTAGE_MS)
         await hastenDeliveries(pool, claim.id, { now: new Date(now), maxAttempts: HASTENED_ATTEMPTS });
-      if (sent.some(({ attempt }) => attempt.status === 410)) await disable(claim, 'gone');
-      else if (after.failingSince !== null && now - after.failingSince.getTime() >= DISABLED_AFTER_MS)
-        await disable(claim, 'failing');
+      const isMoreWaiting = !claim.isAccepting || outcomes.some(({ state }) => state === 'waiting');
+      if (claim.form === 'webhook' && after.isAccepting && isMoreWaiting)
+        await failSurplusDeliveries(pool, claim.id, MAX_WAITING);
+      if (disableReason) {
+        await disable(claim, disableReason);
+        return false;
+      }
       if (claimedUntil === null) return parcels.length > 0 || position !== claimed.position;
       claim = { ...claim, ...after, position, claimedUntil };
     }

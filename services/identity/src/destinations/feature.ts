@@ -16,7 +16,7 @@ import { type DestinationContext, disableFailing } from './service.js';
 /** A request costs up to five seconds of a connection. */
 const TESTS_PER_MINUTE = 60;
 
-type Deps = Pick<Resources, 'pool' | 'prisma' | 'log'> &
+type Deps = Pick<Resources, 'deliveryPool' | 'prisma' | 'log'> &
   Pick<DestinationContext, 'box' | 'outbox' | 'clock'> & {
     readonly allowedTargets: readonly Target[];
     readonly metrics: Registry;
@@ -25,7 +25,7 @@ type Deps = Pick<Resources, 'pool' | 'prisma' | 'log'> &
 
 /** Registers the destinations of facts, and starts to send to them. */
 export function registerDestinations(app: App, deps: Deps): void {
-  const { pool, prisma, box, outbox, clock, log, shutdown } = deps;
+  const { deliveryPool: pool, prisma, box, outbox, clock, log, shutdown } = deps;
   const egress = createEgress(deps.allowedTargets, egressLimits, createHostResolver());
   const send = createSender({ egress, box, clock });
   const deliveries = new Counter({

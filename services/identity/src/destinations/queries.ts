@@ -86,17 +86,18 @@ export const updateDestination = (
   fields: Partial<Omit<DestinationRow, 'id' | 'orgId' | 'createdAt'>> & {
     readonly failures?: number;
     readonly resumeAt?: Date | null;
+    readonly claimedUntil?: null;
   },
 ): Promise<DestinationRow> => tx.factDestination.update({ where: { id }, data: fields, select });
 
-/** @returns false when it is disabled already, or was removed. */
+/** @returns false when it is disabled already, was removed, or has another URL by now. */
 export const disableDestination = async (
   tx: Transaction,
-  id: string,
+  { id, url }: Pick<DestinationRow, 'id' | 'url'>,
   disabledReason: string,
 ): Promise<boolean> => {
-  const data = { isEnabled: false, disabledReason };
-  return (await tx.factDestination.updateMany({ where: { id, isEnabled: true }, data })).count === 1;
+  const data = { isEnabled: false, disabledReason, claimedUntil: null };
+  return (await tx.factDestination.updateMany({ where: { id, url, isEnabled: true }, data })).count === 1;
 };
 
 export const deleteDestination = (tx: Transaction, id: string): Promise<unknown> =>

@@ -22,6 +22,8 @@ const PAUSES_MS = [
 export const OUTAGE_MS = 10 * MINUTE;
 /** A delivery that was tried more often keeps its times, so that one that is refused alone is tried over more than a day. */
 export const HASTENED_ATTEMPTS = PAUSES_MS.length - 2;
+/** During an outage the pauses grow up to this one: an hour. */
+export const MAX_OUTAGE_PAUSES = PAUSES_MS.indexOf(HOUR_MS) + 1;
 
 /** A receiver can ask for no longer pause with `Retry-After`. */
 export const MAX_RETRY_AFTER_MS = DAY_MS;

@@ -64,7 +64,10 @@ function toStatusFault(status: number): UpstreamFaultKind | null {
   return status === 401 || status === 403 ? 'unauthorized' : 'http_error';
 }
 
-/** Creates the function that sends facts to a destination: one to a webhook, any number as logs. It never throws. */
+/**
+ * Creates the function that sends facts to a destination: one to a webhook, any number as logs. It throws only when the
+ * destination's secret cannot be opened, which is no fault of the destination.
+ */
 export function createSender({
   egress,
   box,
@@ -96,11 +99,11 @@ export function createSender({
   }
 
   async function post(target: Target, facts: readonly string[], id: string, at: number) {
+    const { body, headers } = toRequest(target, facts, id, at);
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     try {
       const url = new URL(target.url);
       egress.assertUrl(url);
-      const { body, headers } = toRequest(target, facts, id, at);
       const answer = await request(url, {
         method: 'POST',
         headers: {
@@ -117,12 +120,11 @@ export function createSender({
       const fault = toStatusFault(status);
       const retryAfter = answer.headers['retry-after'];
       const isReadAsLogs = target.form === 'logs' && fault === null;
-      const text = isReadAsLogs
-        ? await answer.body.text()
-        : (await answer.body.dump().catch(() => undefined), '');
+      // The status decides: what was accepted is not sent again because of a long or slow answer.
+      const text = await (isReadAsLogs ? answer.body.text() : answer.body.dump()).catch(() => undefined);
       return {
         status,
-        fault: isReadAsLogs && hasRejectedRecords(text) ? attemptFaults.rejectedInPart : fault,
+        fault: isReadAsLogs && hasRejectedRecords(text ?? '') ? attemptFaults.rejectedInPart : fault,
         isAccepted: fault === null,
         retryAfterMs: readRetryAfter(Array.isArray(retryAfter) ? retryAfter[0] : retryAfter, at),
       };

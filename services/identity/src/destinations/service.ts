@@ -26,7 +26,7 @@ import type { Outbox } from '../mails/outbox/outbox.js';
 import { findAdministrators, lockAdministration } from '../members/organisation/administration.js';
 import type { Prisma, Transaction } from '../resources.js';
 import type { Claim } from './claim.queries.js';
-import type { DisableReason } from './delivery.job.js';
+import type { DisableReason } from './outcomes.js';
 import {
   countDeliveries,
   countDestinations,
@@ -243,6 +243,8 @@ export async function changeDestination(
       ...(types !== undefined && { types: [...new Set(types)] }),
       ...(isEnabled !== undefined && { isEnabled, disabledReason: null }),
       ...(isPromising && { failures: 0, failingSince: null, resumeAt: null }),
+      // A replica that is sending to it as it was stops.
+      ...((isPromising || isEnabled === false || types !== undefined) && { claimedUntil: null }),
     });
     if (isPromising) await sendWaiting(tx, before, at);
     return { before, after: updated, ...('secretSealed' in fields && { detail: { secret: 'changed' } }) };
@@ -343,7 +345,7 @@ export const disableFailing = (
 ): Promise<void> =>
   prisma.$transaction(async (tx) => {
     const at = new Date(clock());
-    if (!(await disableDestination(tx, id, reason))) return;
+    if (!(await disableDestination(tx, { id, url }, reason))) return;
     const shown = { url: toShownUrl(url) };
     const entry = { orgId, subjectId: id, reason, detail: shown, at };
     await insertAuditEntry(tx, { ...entry, action: 'destination.disabled', actor: platformActor });

@@ -108,3 +108,26 @@ test('AUD-9 what a receiver drops is not sent to it again, and a secret goes to 
   expect([moved.status, moved.body.error.details[0].field]).toEqual([400, 'credential']);
   expect((await destinations.call('POST', `/${id}/secret`)).body.error.code).toBe('NO_SIGNING_SECRET');
 }); // prettier-ignore
+
+test('AUD-9 a batch that is too large is halved, a fact that is refused is passed over, and a long answer is an answer', async () => {
+  const { body: page } = await destinations.call('GET');
+  for (const { id } of page.data) await destinations.call('DELETE', `/${id}`);
+  receiver.answerWith(() => 503);
+  const { id } = await destinations.create({ form: 'logs', url: receiver.url, types: ['token.created'] });
+  await createTokens(9);
+  const ids: string[] = (await feedIds()).slice(-9);
+  await waitFor(() => receiver.refused.length > 0, { what: 'a refusal' });
+  receiver.accepted.length = 0;
+  receiver.answerWith(({ body }, response) => {
+    const records = toIds(toRecords(body));
+    if (records.length > 4) return 413;
+    if (records.includes(ids[5] as string)) return 400;
+    response.write(' '.repeat(100_000));
+    return 200;
+  });
+  await waitFor(() => accepted().length >= 8, { what: 'the logs' });
+  await waitFor(async () => (await destinations.listDeliveries(id, '&state=waiting')).length === 0, { what: 'the outcomes' });
+  expect(toIds(accepted())).toEqual(ids.filter((one) => one !== ids[5]));
+  const [failed, ...others] = await destinations.listDeliveries(id, '&state=failed');
+  expect([failed, others]).toMatchObject([{ facts: 1 }, []]);
+}); // prettier-ignore

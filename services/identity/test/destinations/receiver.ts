@@ -25,7 +25,7 @@ export async function startReceiver() {
       const status = answer(received, response);
       (status !== undefined && status < 300 ? accepted : refused).push(received);
       // Undefined leaves the request without an answer.
-      if (status !== undefined) response.writeHead(status).end();
+      if (status !== undefined) (response.headersSent ? response : response.writeHead(status)).end();
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

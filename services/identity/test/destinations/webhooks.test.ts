@@ -134,6 +134,72 @@ test('AUD-7 one fact that is refused keeps its own times, and delays no other', 
   expect(Date.parse(nextAttemptAt) - Date.parse(attempts[1].at)).toBeGreaterThanOrEqual(60_000);
 });
 
+test('AUD-7 types that are always refused end as failed at the bound of what waits, and stop no other', async () => {
+  const { id } = await destinations.create({ url: receiver.url, types: ['token.created'] });
+  await received(await createToken());
+  await settled();
+  const [{ createdAt }] = await destinations.listDeliveries(id);
+  await identity.db.query(
+    `insert into fact_deliveries (id, destination_id, org_id, fact_id, facts, first_position, last_position, state,
+       attempt_count, attempts, next_attempt_at, created_at)
+     select gen_random_uuid(), $1, $2, gen_random_uuid(), 1, 0, 0, 'waiting', 2, '[]', $3::timestamptz + interval '9 hours', $3
+     from generate_series(1, 1000)`,
+    [id, orgId, createdAt],
+  );
+  const poison = await createToken();
+  receiver.answerWith((request) => (toFact(request).data['subjectId'] === poison ? 400 : 204));
+  await refused(1);
+  const token = await createToken();
+  await settled();
+  await pass(6_000);
+  await received(token);
+  await waitFor(async () => (await destinations.listDeliveries(id, '&state=failed')).length === 1, { what: 'the end of one' });
+  const later = await createToken();
+  await received(later);
+  expect(subjects()).toEqual(expect.arrayContaining([token, later]));
+}); // prettier-ignore
+
+test('AUD-7 a change stops what is sent to the destination as it was', async () => {
+  const { id } = await destinations.create({ url: receiver.url, types: ['token.created'] });
+  let answerOld: (() => void) | undefined;
+  receiver.answerWith((_, response) => {
+    answerOld = () => response.writeHead(410).end();
+    return undefined;
+  });
+  const token = await createToken();
+  await refused(1);
+  const { url, accepted, close } = await startReceiver();
+  expect((await destinations.call('PATCH', `/${id}`, { url })).status).toBe(200);
+  await waitFor(() => accepted.some((request) => toFact(request).data['subjectId'] === token), { what: 'the fact' });
+  answerOld?.();
+  await settled();
+  const later = await createToken();
+  await waitFor(() => accepted.some((request) => toFact(request).data['subjectId'] === later), { what: 'the next' });
+  expect(await destinations.get(id)).toMatchObject({ isEnabled: true, failingSince: null });
+  await close();
+}); // prettier-ignore
+
+test('AUD-7 a secret that cannot be opened is no failure of the destination', async () => {
+  const { id } = await destinations.create({ url: receiver.url, types: ['token.created'] });
+  const setSecret = (sealed: string) =>
+    identity.db.query<{ sealed: string }>(
+      `update fact_destinations d set secret_sealed = $2 from fact_destinations before
+       where d.id = $1 and before.id = d.id returning before.secret_sealed as sealed`,
+      [id, sealed],
+    );
+  const { rows } = await setSecret('unreadable');
+  const token = await createToken();
+  const isClaimed = async () =>
+    (await identity.db.query('select from fact_destinations where claimed_until is not null')).rowCount === 1;
+  await waitFor(isClaimed, { what: 'the claim' });
+  await setSecret(rows[0]?.sealed ?? '');
+  await pass(16_000);
+  await received(token);
+  await settled();
+  expect(await destinations.get(id)).toMatchObject({ failingSince: null });
+  expect(await destinations.listDeliveries(id)).toMatchObject([{ attempts: [{ status: 204 }] }]);
+}); // prettier-ignore
+
 test('AUD-6 two secrets are valid while one is replaced', async () => {
   const { id, secret } = await destinations.create({ url: receiver.url, types: ['token.created'] });
   const { status, body } = await destinations.call('POST', `/${id}/secret`);

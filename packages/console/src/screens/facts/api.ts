@@ -27,7 +27,7 @@ export function describeState({ isEnabled, disabledReason, failingSince }: Desti
   if (!isEnabled)
     return disabledReason === null
       ? { tone: 'neutral', label: t.states.disabled }
-      : { tone: 'bad', label: t.states.stopped };
+      : { tone: 'bad', label: disabledReason === 'gone' ? t.states.gone : t.states.stopped };
   return failingSince === null
     ? { tone: 'good', label: t.states.enabled }
     : { tone: 'bad', label: t.states.failing };

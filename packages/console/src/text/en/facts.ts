@@ -52,6 +52,7 @@ export const facts = createTexts({
       failing: 'Fails',
       disabled: 'Disabled',
       stopped: 'Disabled: it accepted nothing',
+      gone: 'Disabled: it answered that it is gone (410)',
     },
     everything: 'All',
     some: (count: number) => (count === 1 ? 'One type' : `${count} types`),
@@ -102,7 +103,8 @@ export const facts = createTexts({
     enabled: (name: string) => `${name} is enabled.`,
     remove: 'Remove…',
     removeTitle: (name: string) => `Remove ${name}?`,
-    removeHint: 'Nothing is sent to it any more, and its secret and deliveries are forgotten.',
+    removeHint:
+      'Nothing is sent to it any more, its secret is deleted, and its deliveries can no longer be seen.',
     removeSubmit: 'Remove the destination',
     removed: (name: string) => `${name} is removed.`,
     faults: {

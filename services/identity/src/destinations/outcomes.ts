@@ -1,0 +1,178 @@
+import { v7 as uuidv7 } from 'uuid';
+import type { Claim, NewFact, Outcome, Parcel, Progress } from './claim.queries.js';
+import {
+  DISABLED_AFTER_MS,
+  findNextAttempt,
+  findResumption,
+  MAX_OUTAGE_PAUSES,
+  MAX_RETRY_AFTER_MS,
+} from './schedule.js';
+import { attemptFaults, type Sent } from './send.js';
+
+/* What the answers of a destination mean for its deliveries and for the destination. */
+
+export type DisableReason = 'failing' | 'gone';
+
+/** A parcel with what became of it; without, when nothing was sent because its facts had been deleted. */
+export interface Result {
+  readonly parcel: Parcel;
+  readonly sent: Sent | undefined;
+}
+
+/** The attempts of a delivery that are kept. */
+const MAX_ATTEMPTS_KEPT = 20;
+/** The attempts of a receiver of logs have no limit, but are counted no further. */
+const MAX_COUNTED_ATTEMPTS = 1_000;
+
+/** Packs facts: each by itself for a webhook, all of them as logs. */
+export function toParcels(form: string, facts: readonly NewFact[]): Parcel[] {
+  const wanted = facts.flatMap(({ event, ...fact }) => (event === null ? [] : [{ ...fact, event }]));
+  const [first] = wanted;
+  const last = wanted.at(-1);
+  if (!first || !last) return [];
+  const delivery = undefined;
+  if (form === 'logs')
+    return [
+      {
+        delivery,
+        factId: null,
+        type: null,
+        firstPosition: first.position,
+        lastPosition: last.position,
+        facts: wanted.map(({ event }) => event),
+        positions: wanted.map(({ position }) => position),
+      },
+    ];
+  return wanted.map(({ id, type, position, event }) => ({
+    delivery,
+    factId: id,
+    type,
+    firstPosition: position,
+    lastPosition: position,
+    facts: [event],
+    positions: [position],
+  }));
+}
+
+/** Whether a receiver of logs refuses the content, or its size, so that the same request will not succeed later either. */
+const isContentRefused = (form: string, sent: Sent): boolean =>
+  form === 'logs' && !sent.isAccepted && (sent.attempt.status === 400 || sent.attempt.status === 413);
+
+const isSplit = (form: string, { parcel, sent }: Result): boolean =>
+  sent !== undefined && isContentRefused(form, sent) && parcel.facts.length > 1;
+
+/** Halves logs, so that the facts that are refused are found. */
+function split({ delivery, facts, positions, ...parcel }: Parcel): Parcel[] {
+  const middle = Math.ceil(facts.length / 2);
+  return [
+    {
+      ...parcel,
+      delivery,
+      facts: facts.slice(0, middle),
+      positions: positions.slice(0, middle),
+      lastPosition: positions[middle - 1] as string,
+    },
+    {
+      ...parcel,
+      delivery: delivery && { ...delivery, id: uuidv7() },
+      facts: facts.slice(middle),
+      positions: positions.slice(middle),
+      firstPosition: positions[middle] as string,
+    },
+  ];
+}
+
+/** Returns when a delivery that was not accepted is sent again; undefined when it is not. */
+function findNext(form: string, sent: Sent, pauses: number, isSoleFact: boolean, now: number) {
+  // The receiver of logs is asked again as often as it takes.
+  if (form === 'logs') return isSoleFact && isContentRefused(form, sent) ? undefined : new Date(now);
+  const next = findNextAttempt(pauses, now);
+  if (!next) return undefined;
+  const retryAfterMs = Math.min(sent.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS);
+  return new Date(Math.max(next.getTime(), now + retryAfterMs));
+}
+
+function toOutcome(
+  { form, failures }: Pick<Claim, 'form' | 'failures'>,
+  isCounted: boolean,
+  { parcel, sent }: Result,
+  now: number,
+): Outcome {
+  const { delivery, factId, type, facts, firstPosition, lastPosition } = parcel;
+  const attemptsBefore = delivery?.attemptCount ?? 0;
+  const attemptCount = isCounted ? attemptsBefore + 1 : Math.max(attemptsBefore, 1);
+  // The pauses grow all the same: the attempts of a fact that is refused alone must not hold up those that come.
+  const pauses = isCounted ? attemptCount : Math.max(attemptCount, Math.min(failures + 1, MAX_OUTAGE_PAUSES));
+  const nextAttemptAt =
+    sent && !sent.isAccepted ? findNext(form, sent, pauses, facts.length === 1, now) : undefined;
+  const at = new Date(now).toISOString();
+  const attempt = sent?.attempt ?? { at, status: null, fault: attemptFaults.factDeleted, durationMs: 0 };
+  return {
+    id: delivery?.id ?? uuidv7(),
+    factId,
+    type,
+    facts: facts.length,
+    firstPosition,
+    lastPosition,
+    state: sent?.isAccepted ? 'delivered' : nextAttemptAt ? 'waiting' : 'failed',
+    attemptCount: Math.min(attemptCount, MAX_COUNTED_ATTEMPTS),
+    attempts: [...(delivery?.attempts ?? []), attempt].slice(-MAX_ATTEMPTS_KEPT),
+    nextAttemptAt: nextAttemptAt ?? null,
+    createdAt: delivery?.createdAt ?? new Date(now),
+  };
+}
+
+/**
+ * Returns what is stored of parcels that were sent at the same time. An attempt counts only when the destination has accepted
+ * something, in this round or in the one before: no fact is given up because its receiver is unavailable.
+ */
+export function toOutcomes(
+  claim: Pick<Claim, 'form' | 'isAccepting' | 'failures'>,
+  results: readonly Result[],
+  now: number,
+): Outcome[] {
+  const { form, isAccepting } = claim;
+  const isCounted = isAccepting || results.some(({ sent }) => sent?.isAccepted);
+  return results
+    .flatMap((result) =>
+      isSplit(form, result)
+        ? split(result.parcel).map((parcel) => ({ parcel, sent: result.sent, isHalf: true }))
+        : [{ ...result, isHalf: false }],
+    )
+    .map(({ isHalf, ...result }) => {
+      const outcome = toOutcome(claim, isCounted, result, now);
+      return isHalf ? { ...outcome, state: 'waiting', nextAttemptAt: new Date(now) } : outcome;
+    });
+}
+
+type Judgement = Pick<Progress, 'isAccepting' | 'failures' | 'failingSince' | 'resumeAt'> & {
+  readonly disableReason: DisableReason | undefined;
+};
+
+/** Returns the state of a destination after requests to it; the same when there were none, or logs are sent in halves. */
+export function toProgress(
+  {
+    form,
+    isAccepting,
+    failures,
+    failingSince,
+  }: Omit<Judgement, 'resumeAt' | 'disableReason'> & { form: string },
+  results: readonly Result[],
+  now: number,
+): Judgement {
+  const judged = results.flatMap((result) => (result.sent && !isSplit(form, result) ? [result.sent] : []));
+  const disableReason = judged.some(({ attempt }) => attempt.status === 410) ? 'gone' : undefined;
+  if (judged.length === 0) return { isAccepting, failures, failingSince, resumeAt: null, disableReason };
+  if (judged.some(({ isAccepted }) => isAccepted))
+    return { isAccepting: true, failures: 0, failingSince: null, resumeAt: null, disableReason };
+  const retryAfterMs = Math.max(0, ...judged.map((sent) => sent.retryAfterMs ?? 0));
+  const resumption = findResumption(failures + 1, now).getTime();
+  const since = failingSince ?? new Date(now);
+  return {
+    isAccepting: false,
+    failures: failures + 1,
+    failingSince: since,
+    resumeAt: new Date(Math.max(resumption, now + Math.min(retryAfterMs, MAX_RETRY_AFTER_MS))),
+    disableReason: disableReason ?? (now - since.getTime() >= DISABLED_AFTER_MS ? 'failing' : undefined),
+  };
+}
