@@ -14,6 +14,7 @@ import { resetByCommand } from './sign-in/second-factor/reset.js';
 import { createPasswords } from './base/passwords.js';
 import { runInTransaction } from './base/transaction.js';
 import { reencryptAll } from './commands/re-encryption/command.js';
+import type { Transaction } from './resources.js';
 import { describeKeys, removeSigningKey, rotateKey } from './credentials/signing-keys/commands.js';
 import { normaliseEmail } from './members/members/service.js';
 import { runLiftRequirement, runReleaseDomain, runVerifyDomain } from './provider-commands.js';
@@ -119,18 +120,24 @@ async function runKeys(args: string[]): Promise<void> {
   });
   const [action, keyId] = positionals;
   const isForced = values.force;
-  await withResources(process.env, async ({ pool, prisma }) => {
-    const record = (detail: Readonly<Record<string, string>>) =>
-      recordCommand(pool, { name: `keys ${action}`, detail }, new Date(systemClock()));
+  await withResources(process.env, async ({ prisma }) => {
+    /** Runs a command and records it, or neither. @param run - returns the id of the key. */
+    const runRecorded = (run: (tx: Transaction) => Promise<string>) =>
+      prisma.$transaction(async (tx) => {
+        const detail = { keyId: await run(tx) };
+        await recordCommand(tx, { name: `keys ${action}`, detail }, new Date(systemClock()));
+        return detail.keyId;
+      });
     if (action === 'list') process.stdout.write(await describeKeys(prisma, systemClock()));
     else if (action === 'rotate') {
       const box = createSecretBox(loadEncryptionKeys(process.env));
-      const published = await rotateKey(prisma, box, systemClock(), { isForced });
-      await record({ keyId: published });
+      const published = await runRecorded((tx) => rotateKey(tx, box, systemClock(), { isForced }));
       process.stdout.write(`published ${published}\n`);
     } else if (action === 'remove' && keyId !== undefined) {
-      await removeSigningKey(prisma, keyId, systemClock(), isForced);
-      await record({ keyId });
+      await runRecorded(async (tx) => {
+        await removeSigningKey(tx, keyId, systemClock(), isForced);
+        return keyId;
+      });
       process.stdout.write(`removed ${keyId}\n`);
     } else throw new UsageError('keys takes list, rotate or remove <id>');
   });
@@ -140,9 +147,10 @@ async function runReencrypt(args: string[]): Promise<void> {
   parseArgs({ args });
   const box = createSecretBox(loadEncryptionKeys(process.env));
   await withResources(process.env, async ({ pool }) => {
+    // It is no single transaction, so it is recorded before.
+    await recordCommand(pool, { name: 're-encrypt' }, new Date(systemClock()));
     for (const [name, count] of Object.entries(await reencryptAll(pool, box)))
       process.stdout.write(`${name}: ${count} re-encrypted\n`);
-    await recordCommand(pool, { name: 're-encrypt' }, new Date(systemClock()));
   });
 }
 
@@ -159,11 +167,14 @@ async function runAfterRestore(args: string[]): Promise<void> {
 async function runEraseMails(args: string[]): Promise<void> {
   const [address, ...rest] = parseArgs({ args, allowPositionals: true }).positionals;
   if (address === undefined || rest.length > 0) throw new UsageError('erase-mails takes one address');
-  await withResources(process.env, async ({ pool, prisma }) => {
+  await withResources(process.env, async ({ prisma }) => {
     const email = normaliseEmail(address);
-    const count = await deleteMailsTo(prisma, email);
-    const detail = { deleted: String(count) };
-    await recordCommand(pool, { name: 'erase-mails', email, detail }, new Date(systemClock()));
+    const count = await prisma.$transaction(async (tx) => {
+      const deleted = await deleteMailsTo(tx, email);
+      const detail = { deleted: String(deleted) };
+      await recordCommand(tx, { name: 'erase-mails', email, detail }, new Date(systemClock()));
+      return deleted;
+    });
     process.stdout.write(`${count} deleted\n`);
   });
 }

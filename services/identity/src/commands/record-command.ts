@@ -1,15 +1,15 @@
-import type pg from 'pg';
 import { auditIdPrefix } from '../audit/queries.js';
+import { queryRows, type SqlClient } from '../base/transaction.js';
 
 /**
  * Records what an operator did in the audit of every organisation that it concerns: none sees the operator's shell. Commands
- * that change one organisation record that themselves.
+ * that change one organisation record that themselves. Call it in the transaction of the act.
  *
  * @param command.email - of whom it concerns; undefined for the whole platform.
  * @param command.detail - never a secret, nor an address.
  */
 export const recordCommand = (
-  db: Pick<pg.ClientBase, 'query'>,
+  db: SqlClient,
   command: {
     readonly name: string;
     readonly email?: string;
@@ -17,9 +17,10 @@ export const recordCommand = (
   },
   at: Date,
 ): Promise<unknown> =>
-  db.query(
+  queryRows(
+    db,
     `insert into audit_entries (id, org_id, action, subject_id, reason, detail, created_at)
-     select ($1::text || substr(gen_random_uuid()::text, 16))::uuid, id, 'operator.command_run', id, 'command', $2, $3
+     select ($1::text || substr(gen_random_uuid()::text, 16))::uuid, id, 'operator.command_run', id, 'command', $2::jsonb, $3::timestamptz
      from organisations where $4::text is null or id in (select org_id from users where email = $4)`,
     [
       auditIdPrefix(at),

@@ -240,6 +240,23 @@ test('keys lists and rotates keys, and removes a key only when another one signs
   expect(await command(['keys', 'remove', rotated])).toMatchObject({ code: 0, stdout: `removed ${rotated}\n` });
 }); // prettier-ignore
 
+test('AUD-10 a command that cannot be recorded changes nothing', async () => {
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  const countKeys = async () => (await client.query('select from signing_keys')).rowCount;
+  const before = await countKeys();
+  await client.query(
+    `alter table audit_entries add constraint closed check (action <> 'operator.command_run') not valid`,
+  );
+  try {
+    expect(await command(['keys', 'rotate'])).toMatchObject({ code: 1 });
+    expect(await countKeys()).toBe(before);
+  } finally {
+    await client.query('alter table audit_entries drop constraint closed');
+    await client.end();
+  }
+});
+
 test('AUD-10 what an operator does to the whole platform is in the audit of every organisation', async () => {
   expect(await command(['after-restore'])).toMatchObject({ code: 0 });
   await command(['erase-mails', boss.email]);

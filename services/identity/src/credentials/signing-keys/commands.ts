@@ -1,5 +1,5 @@
 import { conflict, notFound, type SecretBox } from '@platform/service-kit';
-import type { Prisma } from '../../resources.js';
+import type { Prisma, Transaction } from '../../resources.js';
 import { generateKey, openPrivateKey, signingKeyContext } from './key.js';
 import {
   countActiveTokens,
@@ -23,11 +23,12 @@ export interface RotateOptions {
  * Publishes a new key, which becomes active after the delay, or at once when the newest key is lost. Credentials that
  * lost keys have signed stay valid; an empty value, which can be re-encrypted, replaces their private keys.
  *
+ * @param db - a transaction, because without the new key an emptied one would be the one to sign with.
  * @returns the id of the new key.
  * @throws ConfigError when the newest key can't be opened and the rotation isn't forced.
  */
 export async function rotateKey(
-  db: Prisma,
+  db: Transaction,
   box: SecretBox,
   now: number,
   { isForced = false }: RotateOptions = {},
@@ -39,11 +40,8 @@ export async function rotateKey(
   if (newest && !isReplacing) openPrivateKey(box, newest);
   const activeFrom = isReplacing ? Math.max(now, newest.activeFrom.getTime() + 1) : now + ACTIVATION_DELAY_MS;
   const key = generateKey(box, now, activeFrom);
-  // In one transaction, because without the new key an emptied one would be the one to sign with.
-  await db.$transaction(async (tx) => {
-    for (const { id } of lost) await replacePrivateKey(tx, id, box.seal('', signingKeyContext(id)));
-    await insertKey(tx, key);
-  });
+  for (const { id } of lost) await replacePrivateKey(db, id, box.seal('', signingKeyContext(id)));
+  await insertKey(db, key);
   return key.id;
 }
 
@@ -62,7 +60,7 @@ function canOpen(box: SecretBox, key: SigningKeyRow): boolean {
  * @throws AppError 404; 409 when the key is active, or when active tokens are signed with it and it isn't forced.
  */
 export async function removeSigningKey(
-  db: Prisma,
+  db: Transaction,
   keyId: string,
   now: number,
   isForced: boolean,

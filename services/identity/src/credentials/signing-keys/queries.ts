@@ -9,7 +9,7 @@ export interface SigningKeyRow {
 }
 
 /** Finds the keys that haven't been removed, newest first. */
-export const findKeys = (db: Prisma): Promise<SigningKeyRow[]> =>
+export const findKeys = (db: Prisma | Transaction): Promise<SigningKeyRow[]> =>
   db.signingKey.findMany({
     where: { removedAt: null },
     orderBy: [{ activeFrom: 'desc' }, { id: 'desc' }],
@@ -17,7 +17,7 @@ export const findKeys = (db: Prisma): Promise<SigningKeyRow[]> =>
   });
 
 /** Finds all keys, removed ones included. */
-export const findAllKeys = (db: Prisma): Promise<SigningKeyRow[]> =>
+export const findAllKeys = (db: Prisma | Transaction): Promise<SigningKeyRow[]> =>
   db.signingKey.findMany({ omit: { removedAt: true } });
 
 export const replacePrivateKey = (tx: Transaction, id: string, privateSealed: string): Promise<unknown> =>
@@ -34,8 +34,8 @@ export async function insertFirstKey(db: Prisma, key: SigningKeyRow): Promise<vo
   });
 }
 
-export const countActiveTokens = (db: Prisma, keyId: string): Promise<number> =>
+export const countActiveTokens = (db: Prisma | Transaction, keyId: string): Promise<number> =>
   db.personalAccessToken.count({ where: { signingKeyId: keyId, status: 'active' } });
 
-export const removeKey = (db: Prisma, keyId: string, at: Date): Promise<unknown> =>
+export const removeKey = (db: Prisma | Transaction, keyId: string, at: Date): Promise<unknown> =>
   db.signingKey.update({ where: { id: keyId }, data: { removedAt: at } });

@@ -74,7 +74,7 @@ export const deleteMail = (db: Prisma, id: string): Promise<unknown> =>
   db.outgoingMail.deleteMany({ where: { id } });
 
 /** Deletes the mails to an address, and to the accounts that have it. @returns how many were deleted. */
-export const deleteMailsTo = (db: Prisma, email: string): Promise<number> => db.$executeRaw`
+export const deleteMailsTo = (db: Transaction, email: string): Promise<number> => db.$executeRaw`
   delete from outgoing_mails
   where email = ${email} or user_id in (select id from users where users.email = ${email})`;
 

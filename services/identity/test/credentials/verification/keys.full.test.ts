@@ -99,7 +99,7 @@ test('rotating the signing key under load rejects no request, and the new key ta
       100,
     ),
   ];
-  const kid = await rotateKey(prisma, box, Date.now());
+  const kid = await prisma.$transaction((tx) => rotateKey(tx, box, Date.now()));
   const hasTakenOver = async () => {
     const [header] = getParts((await identity.createToken(session, { scopes: ['user:read'] })).accessToken);
     return header.kid === kid;
@@ -119,7 +119,7 @@ test('a forced rotation leaves lost keys unchanged when the new key cannot be st
   await identity.db.query(`
     create function refuse() returns trigger language plpgsql as $$ begin raise exception 'no room'; end $$;
     create trigger refuse before insert on signing_keys execute function refuse()`);
-  await expect(rotateKey(prisma, others, Date.now(), { isForced: true })).rejects.toThrow(/no room/);
+  await expect(prisma.$transaction((tx) => rotateKey(tx, others, Date.now(), { isForced: true }))).rejects.toThrow(/no room/);
   expect(await halves()).toEqual(before);
   await identity.db.query('drop function refuse cascade');
 }); // prettier-ignore
@@ -129,9 +129,9 @@ test('a forced rotation also replaces a lost older key, and activates the new on
   const rows = async () => (await identity.db.query('select * from signing_keys order by active_from')).rows;
   const before = await rows();
   // It is sealed with the second key, the only one that is left then.
-  await rotateKey(prisma, ring(2, 1), Date.now());
+  await prisma.$transaction((tx) => rotateKey(tx, ring(2, 1), Date.now()));
   const now = Date.now();
-  const kid = await rotateKey(prisma, ring(2), now, { isForced: true });
+  const kid = await prisma.$transaction((tx) => rotateKey(tx, ring(2), now, { isForced: true }));
   const after = await rows();
   expect(after.at(-1)).toMatchObject({ id: kid, active_from: new Date(now + 20_000) });
   for (const { private_sealed } of after) expect(private_sealed).toMatch(/^v1\.k2\./);
