@@ -170,8 +170,8 @@ test('AUD-7 a change stops what is sent to the destination as it was', async () 
   await refused(1);
   const { url, accepted, close } = await startReceiver();
   expect((await destinations.call('PATCH', `/${id}`, { url })).status).toBe(200);
-  await waitFor(() => accepted.some((request) => toFact(request).data['subjectId'] === token), { what: 'the fact' });
   answerOld?.();
+  await waitFor(() => accepted.some((request) => toFact(request).data['subjectId'] === token), { what: 'the fact' });
   await settled();
   const later = await createToken();
   await waitFor(() => accepted.some((request) => toFact(request).data['subjectId'] === later), { what: 'the next' });
