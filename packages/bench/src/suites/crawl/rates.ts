@@ -13,7 +13,7 @@ export const rates = defineMeasurement({
   limitSeconds: 180,
   values: {
     schedule_rate_vs_raw: {
-      bar: { min: 0.45 },
+      bar: { min: 0.2 },
       note: 'distinct schedules / upserts of BullMQ alone, 16 callers',
     },
     raw_upserts: { unit: '/s', note: 'upsertJobScheduler, BullMQ alone, 16 callers' },
