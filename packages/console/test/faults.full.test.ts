@@ -221,6 +221,8 @@ describeWith('chromium', 'what the console says', () => {
 
   test('whoever is not signed in is sent to the sign-in without a failed request', async () => {
     const page = await using.open('/');
+    // Requests of the page that are still under way must not fail without the cookie.
+    await page.goto('about:blank');
     await page.context().clearCookies();
     await page.goto(`${using.platform.url}/organisation/audit`);
     await page.getByLabel('E-mail').waitFor();

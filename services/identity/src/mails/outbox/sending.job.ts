@@ -30,8 +30,7 @@ const KEPT_FOR_URGENT = 8;
 /** The mail service keeps an idempotency key for a day: repeated later, the request would send another mail. */
 const MAX_FOLLOWED_MS = 20 * 60 * 60_000;
 
-const UNKNOWN_OUTCOME =
-  'The SMTP server did not say whether it accepted the invitation, twice: it may have arrived';
+const UNKNOWN_OUTCOME = 'The SMTP server did not say whether it accepted the invitation: it may have arrived';
 
 /** Returns the log fields of a mail; the request id is left out when there is none. */
 const toLogFields = ({ id, kind, requestId }: OutgoingMail) => ({
