@@ -87,7 +87,7 @@ describeWith('chromium', 'names of any length', () => {
     const { server } = await call<{ server: { id: string } }>('POST', '/api/v1/mcp-servers', mounted);
     detailPaths.push(`/organisation/mcp-servers/${server.id}`);
     const scheduleConfig = { scheduleType: 'custom', cronExpression: '*/20 8-18 1-28 * 1-5', timezone: 'America/Argentina/Buenos_Aires' };
-    for (const connector of ['wiki_1', 'files_1']) {
+    for (const connector of ['wiki_1', 'code_1']) {
       const instances = `/api/v1/crawlingManager/${connector}/instances/${'w'.repeat(40)}`;
       await call('PUT', instances, { displayName: LONG_WORD });
       await call('POST', `${instances}/schedule`, { scheduleConfig });

@@ -11,7 +11,10 @@ import { createOrganisationCreator, type TestOrganisation } from './identity.js'
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 const START_MS = 180_000;
 
-/** The connectors whose runs call an endpoint that a test may open; those of the others complete at once. */
+/**
+ * The connectors whose runs call an endpoint that one test file may open, and no other one may run; those of the others
+ * complete at once.
+ */
 export const ENDPOINT_CONNECTORS = ['files_1', 'files_2'] as const;
 
 export interface PlatformAddresses {
