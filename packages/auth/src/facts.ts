@@ -93,6 +93,12 @@ const MailData = Type.Object(
         description: 'Codes of the last problem; never the text of a server.',
       }),
     ),
+    reference: Type.Optional(
+      Type.String({
+        maxLength: 255,
+        description: 'The idempotency key of a mail of identity. It is not published.',
+      }),
+    ),
   },
   strict,
 );

@@ -15,6 +15,7 @@ import { Type } from 'typebox';
 import { insertReportedEntries } from '../audit/queries.js';
 import { bearer, errorResponses } from '../base/openapi.js';
 import { type NoticedCrawl, toCrawlDetail } from '../mails/outbox/crawl-notices.js';
+import { recordInvitationOutcomes } from '../mails/outbox/invitation-outcomes.js';
 import type { Outbox } from '../mails/outbox/outbox.js';
 import type { Prisma, Transaction } from '../resources.js';
 import { findAdministrators } from './organisation/administration.js';
@@ -67,6 +68,12 @@ async function notifyOfCrawls(
   }
 }
 
+/** The id of a row of the outbox says nothing to anybody else. */
+function omitReference(data: Exclude<Fact, Entry>['data'] & { readonly reference?: string }) {
+  const { reference: _omitted, ...published } = data;
+  return published;
+}
+
 /** Adds facts to the feed of their organisations. @returns the ids of those that had not been reported before. */
 async function publish(
   db: Prisma | Transaction,
@@ -82,7 +89,7 @@ async function publish(
       type,
       time: at,
       datacontenttype: 'application/json',
-      data,
+      data: omitReference(data),
     } satisfies FactEvent,
   }));
   const rows = await db.$queryRaw<{ id: string }[]>`
@@ -104,6 +111,7 @@ async function storeFacts(ctx: FactsContext, facts: readonly Fact[], requestId: 
   const notices = facts.filter(isNotice);
   const others = facts.filter(isOther);
   if (others.length > 0) await publish(ctx.prisma, others);
+  await recordInvitationOutcomes(ctx.prisma, others);
   if (entries.length > 0) await ctx.prisma.$transaction((tx) => insertReportedEntries(tx, entries));
   for (const orgId of new Set(notices.map((fact) => fact.orgId))) {
     const ofOne = notices.filter((fact) => fact.orgId === orgId);
