@@ -32,9 +32,11 @@ export const factTypes = {
   'crawl.recovered': 'A run of a connector that kept failing has completed.',
   'crawl.run.completed': 'A run has completed. With the worker `event`, it only published its sync event.',
   'crawl.run.failed': 'A run has failed, and is not tried again.',
-  'crawl.run.skipped': 'A run was skipped: it was due while the previous one was in progress, or too late.',
+  'crawl.run.aborted': 'Somebody ended a run: it was cancelled, or its schedule was paused or removed.',
+  'crawl.run.skipped':
+    'A run was skipped: it was due while the previous one was in progress, or too late. Of several in a row, the first one.',
   'mail.sent': 'An SMTP server has accepted a mail for at least one recipient.',
-  'mail.failed': 'A mail was refused for good, or has expired.',
+  'mail.failed': 'A mail was refused for good, or has expired before it could be sent.',
   'mail.unknown': 'A mail was handed over, and the server did not say whether it accepted it.',
   'mail.suppressed': 'An address gets no more mails of the organisation, for 90 days.',
 } as const;

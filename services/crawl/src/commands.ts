@@ -1,7 +1,8 @@
 import { startFeedEpoch } from '@platform/events';
-import { defineCommands, loadConfig, UsageError } from '@platform/service-kit';
+import { defineCommands, loadConfig, systemClock, UsageError } from '@platform/service-kit';
 import pg from 'pg';
 import { crawlVariables, loadCrawlConfig } from './config.js';
+import { recordCommand } from './db/facts.js';
 import { migrateQueues } from './queue/migrations.js';
 
 async function runAfterRestore(args: string[]): Promise<void> {
@@ -10,7 +11,10 @@ async function runAfterRestore(args: string[]): Promise<void> {
   const client = new pg.Client({ connectionString: DATABASE_URL });
   await client.connect();
   try {
+    await client.query('begin');
     await startFeedEpoch(client);
+    await recordCommand(client, 'crawl after-restore', new Date(systemClock()));
+    await client.query('commit');
   } finally {
     await client.end();
   }
@@ -24,6 +28,7 @@ export const main = defineCommands({
   afterMigrate: migrateQueues,
   commands: { 'after-restore': runAfterRestore },
   help: `  after-restore                 say that the database was restored, before the service starts: the cursors
-                                of the events feed are refused, as they may skip events
+                                of the events feed are refused, as they may skip events;
+                                the audit says so
 `,
 });

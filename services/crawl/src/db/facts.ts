@@ -1,5 +1,5 @@
-import { MAX_AUDITED_VALUE_LENGTH } from '@platform/auth';
-import { DEFAULT_INSTANCE } from '@platform/events';
+import { DEFAULT_INSTANCE, MAX_AUDITED_VALUE_LENGTH, OPERATOR_ACTION } from '@platform/events';
+import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type { Act, ActName } from '../domain/act.js';
 
@@ -43,6 +43,21 @@ export const insertAudit = (source: string, audit: string) => `
 /** Selects what {@link insertAudit} needs from rows of an instance. @param subject - the column of the subject's id. */
 export const auditedInstance = (rows: string, subject: string) =>
   `select org_id, ${subject} as subject_id, jsonb_build_object('connector', connector, 'instance', instance) as detail from ${rows}`;
+
+/** Stores that an operator ran a command, for the audit of every organisation that has crawls. */
+export const recordCommand = (
+  db: Pick<pg.ClientBase, 'query'>,
+  command: string,
+  at: Date,
+): Promise<unknown> =>
+  db.query(
+    `insert into facts (id, org_id, type, data, created_at, due_at)
+     select ($1::text || substr(gen_random_uuid()::text, 16))::uuid, org_id, 'audit.entry', jsonb_build_object(
+       'action', '${OPERATOR_ACTION}', 'actorId', null, 'credential', null, 'address', null, 'userAgent', null,
+       'subjectId', org_id, 'reason', 'command', 'detail', jsonb_build_object('command', $2::text)), $3::timestamptz, $3
+     from (select org_id from schedules union select org_id from runs) concerned`,
+    [toIdPrefix(at), command, at],
+  );
 
 /** A connector is reported once a day; a daily run that starts a moment earlier than the day before counts. */
 const PERIOD = `interval '20 hours'`;

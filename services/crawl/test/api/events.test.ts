@@ -34,6 +34,18 @@ describe('the events feed', () => {
     const again = (await read()).body;
     expect(again.data).toEqual(data);
     expect((await read(`?after=${again.nextCursor}`)).status).toBe(200);
+    const [entry] = await waitFor(
+      async () => {
+        const path = '/api/v1/audit?action=operator.command_run';
+        const { body: audit } = await platform.toIdentity('GET', path, { token: platform.admin.token });
+        return audit.data.length > 0 && audit.data;
+      },
+      { what: 'the entry of the audit' },
+    );
+    const { orgId } = platform.admin;
+    expect(entry).toMatchObject({
+      actorId: null, subjectId: orgId, reason: 'command', detail: { command: 'crawl after-restore' },
+    }); // prettier-ignore
   });
 
   it.each(['?after=x', '?instance=hr', '?connector=wiki_1&instance=HR', '?limit=0'])(

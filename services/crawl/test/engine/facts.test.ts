@@ -1,7 +1,11 @@
-import pg from 'pg';
+import { ReportedFact } from '@platform/events';
 import { createFactsRelay, createLogger, DAY_MS, HOUR_MS, type StoredFact } from '@platform/service-kit';
+import pg from 'pg';
 import { Registry } from 'prom-client';
-import { at, useRunRows } from '../support/run-rows.js';
+import { Compile } from 'typebox/compile';
+import { cancelRun } from '../../src/db/cancel-run.js';
+import { recordCommand } from '../../src/db/facts.js';
+import { at, filesOf, useRunRows } from '../support/run-rows.js';
 
 /* What is reported to identity, on rows. A connector counts as failing after three failed runs. */
 
@@ -157,5 +161,54 @@ describe('the ends of runs', () => {
       [schedule.orgId],
     );
     expect(facts.map(({ data }) => data.runId)).toEqual(runs.rows.map(({ id }) => id));
+  });
+
+  it('are facts when somebody ends them, and once for any number of runs in a row that are skipped', async () => {
+    const { pool } = rows;
+    const schedule = await rows.scheduleMinutely();
+    const skipMinutes = async (minutes: readonly number[]) => {
+      for (const minute of minutes) {
+        rows.now = at + minute * 60_000;
+        await schedule.deliver();
+      }
+    };
+    const cancel = async (claim: Awaited<ReturnType<typeof schedule.claim>>) =>
+      cancelRun(pool, { ...filesOf(schedule.orgId), runId: claim.id }, new Date(rows.now), null);
+    const first = await schedule.claim();
+    await skipMinutes([1, 2, 3]);
+    expect(await cancel(first)).toBe(true);
+    rows.now = at + 4 * 60_000;
+    const second = await schedule.claim();
+    await skipMinutes([5, 6]);
+    expect(await cancel(second)).toBe(true);
+    const { rows: facts } = await pool.query<{ type: string; at: Date }>(
+      'select type, created_at as at from facts where org_id = $1 order by created_at, type',
+      [schedule.orgId],
+    );
+    expect(facts.map(({ type, at: time }) => [type, (time.getTime() - at) / 60_000])).toEqual([
+      ['crawl.run.skipped', 1],
+      ['crawl.run.aborted', 3],
+      ['crawl.run.skipped', 5],
+      ['crawl.run.aborted', 6],
+    ]);
+    const { rows: runs } = await pool.query('select state from runs where schedule_id = $1', [schedule.id]);
+    expect(runs).toHaveLength(7);
+  });
+
+  it('and everything else that is reported fit their contracts', async () => {
+    await recordCommand(rows.pool, 'crawl after-restore', new Date(rows.now));
+    const { rows: facts } = await rows.pool.query<{ type: string; at: Date }>(
+      'select id, org_id as "orgId", type, data, created_at as at from facts',
+    );
+    const reported = Compile(ReportedFact);
+    for (const fact of facts) expect(reported.Errors({ ...fact, at: fact.at.toISOString() })).toEqual([]);
+    const types = new Set(facts.map(({ type }) => type));
+    expect([...types].toSorted()).toEqual([
+      'audit.entry',
+      'crawl.run.aborted',
+      'crawl.run.completed',
+      'crawl.run.failed',
+      'crawl.run.skipped',
+    ]);
   });
 });

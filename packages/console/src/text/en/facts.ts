@@ -31,6 +31,7 @@ export const facts = createTexts({
     'crawl.recovered': 'Crawl completes again',
     'crawl.run.completed': 'Run completed',
     'crawl.run.failed': 'Run failed',
+    'crawl.run.aborted': 'Run aborted',
     'crawl.run.skipped': 'Run skipped',
     'mail.sent': 'Mail sent',
     'mail.failed': 'Mail failed',
