@@ -1,5 +1,5 @@
 import { createFactsRelay, type Shutdown } from '@platform/service-kit';
-import { type Fact, MAX_FACTS } from './facts.js';
+import { MAX_FACTS } from './facts.js';
 import { FactsRefused, type IdentityClient } from './identity-client.js';
 
 /** Hands the facts of a service to identity until the shutdown. */
@@ -16,7 +16,7 @@ export function startFactsRelay(
     clock,
     log,
     // Identity checks each fact, and refuses one that is none of its types.
-    handOver: (facts) => identity.handOver(facts as readonly Fact[]),
+    handOver: identity.handOver,
     isRefusal: (error) => error instanceof FactsRefused,
     maxFacts: MAX_FACTS,
   });

@@ -1,5 +1,5 @@
-import { type Clock, type Logger, type Shutdown, systemClock } from '@platform/service-kit';
-import { type Fact, FACTS_PATH } from './facts.js';
+import { type Clock, type Logger, type Shutdown, type StoredFact, systemClock } from '@platform/service-kit';
+import { FACTS_PATH } from './facts.js';
 import { createCaller } from './identity-caller.js';
 import { createPublishedKeys } from './published-keys.js';
 import { createRemoteLiveness } from './remote-liveness.js';
@@ -42,7 +42,7 @@ export function createIdentityClient(options: IdentityClientOptions) {
   const serviceToken = createServiceToken(call, options);
   const keys = createPublishedKeys(call, options.onKeysFailed ?? (() => undefined));
 
-  async function handOver(facts: readonly Fact[], isRetry = false): Promise<void> {
+  async function handOver(facts: readonly StoredFact[], isRetry = false): Promise<void> {
     const headers = {
       authorization: `Bearer ${await serviceToken.get()}`,
       'content-type': 'application/json',
@@ -70,7 +70,7 @@ export function createIdentityClient(options: IdentityClientOptions) {
      *
      * @throws FactsRefused when identity will not store these; another error when it may do so later.
      */
-    handOver: (facts: readonly Fact[]): Promise<void> => handOver(facts),
+    handOver: (facts: readonly StoredFact[]): Promise<void> => handOver(facts),
 
     /** Loads the keys and keeps them fresh until closed. */
     start: keys.start,

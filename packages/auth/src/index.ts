@@ -17,16 +17,7 @@ export {
   type SignedCredential,
   toJwt,
 } from './credential.js';
-export {
-  type Fact,
-  Facts,
-  FACTS_PATH,
-  CRAWL_FACTS_SCOPE,
-  MAIL_FACTS_SCOPE,
-  MAX_AUDITED_AGENT_LENGTH,
-  MAX_AUDITED_VALUE_LENGTH,
-  MAX_FACTS,
-} from './facts.js';
+export { FACTS_PATH, CRAWL_FACTS_SCOPE, MAIL_FACTS_SCOPE, MAX_FACTS } from './facts.js';
 export { DPOP_ALGORITHMS } from './dpop.js';
 export {
   adminRequired,
@@ -45,7 +36,6 @@ export {
   verifyCaller,
 } from './guards.js';
 export { startFactsRelay } from './facts-relay.js';
-export { describeProblem, explainProblem, isCertificateFault, type SmtpProblem } from './mail-problem.js';
 export {
   createIdentityClient,
   type IdentityClient,

@@ -1,6 +1,8 @@
 import { connectors, toEventType, type SyncEventType } from './connectors.js';
-import { toKafkaMessage } from './kafka-message.js';
-import { DEFAULT_TOPIC } from './relay/options.js';
+import { factContracts, factExamples } from './fact-contracts.js';
+import { type FactType, factTypes } from './fact-event.js';
+import { toFactMessage, toKafkaMessage } from './kafka-message.js';
+import { facts, syncEvents } from './relay/options.js';
 import { createSyncEvent, syncEventContracts } from './sync-event.js';
 
 /** A file in docs/ and its content. */
@@ -8,88 +10,147 @@ export type Documents = Readonly<Record<string, object>>;
 
 const DRAFT = 'http://json-schema.org/draft-07/schema#';
 const eventTypes = Object.keys(syncEventContracts) as SyncEventType[];
+const typesOfFacts = Object.keys(factTypes) as FactType[];
 
 /** Headers are the same for every event; consumers route by them without reading the value. */
-const headers = {
+const cloudEventHeaders = {
+  ce_specversion: { type: 'string', const: '1.0' },
+  ce_source: { type: 'string', format: 'uri-reference' },
+  ce_time: { type: 'string', format: 'date-time' },
+};
+
+const syncHeaders = {
   type: 'object',
   required: Object.keys(sampleMessage(eventTypes[0]).headers),
   properties: {
     eventType: { type: 'string' },
     timestamp: { type: 'string', description: 'Milliseconds since the epoch, as text.' },
     eventId: { type: 'string', format: 'uuid' },
-    ce_specversion: { type: 'string', const: '1.0' },
+    ...cloudEventHeaders,
     ce_id: { type: 'string', description: 'The same as eventId.' },
     ce_type: { type: 'string', description: 'The same as eventType.' },
-    ce_source: { type: 'string', format: 'uri-reference' },
-    ce_time: { type: 'string', format: 'date-time' },
     'content-type': { type: 'string', const: 'application/json' },
   },
 };
 
+const factHeaders = {
+  type: 'object',
+  required: [...Object.keys(cloudEventHeaders), 'ce_id', 'ce_type', 'content-type'],
+  properties: {
+    ...cloudEventHeaders,
+    ce_id: { type: 'string', format: 'uuid' },
+    ce_type: { type: 'string' },
+    'content-type': { type: 'string', const: 'application/cloudevents+json; charset=UTF-8' },
+  },
+};
+
+const contracts: Readonly<Record<string, object>> = { ...syncEventContracts, ...factContracts };
+
+/** The types of facts in Markdown, for docs/connect/events.md. */
+const buildFactList = (): string =>
+  typesOfFacts
+    .map(
+      (type) =>
+        `- [\`${type}\`](../../packages/events/docs/schemas/${type}.schema.json): ${factTypes[type]}\n`,
+    )
+    .join('');
+
+/** Puts the list of types into the page. */
+export const renewFactList = (page: string): string =>
+  page.replace(
+    /(<!-- facts -->\n\n).*?(\n<!-- \/facts -->)/s,
+    (_all, start: string, end: string) => start + buildFactList() + end,
+  );
+
 /** The contracts for other languages than TypeScript: JSON Schemas, and an AsyncAPI document that contains them. */
 export function buildDocuments(): Documents {
-  const schemas = eventTypes.map((type) => [
+  const schemas = Object.entries(contracts).map(([type, contract]) => [
     `schemas/${type}.schema.json`,
-    { $schema: DRAFT, ...syncEventContracts[type] },
+    { $schema: DRAFT, ...contract },
   ]);
   return { ...(Object.fromEntries(schemas) as Documents), 'asyncapi.json': buildAsyncApi() };
 }
 
 function buildAsyncApi(): object {
-  const refs = (prefix: string) => eventTypes.map((type) => ({ $ref: `${prefix}${type}` }));
   return {
     asyncapi: '3.0.0',
     info: {
-      title: 'Sync events',
+      title: 'Events of the platform',
       version: '1.0.0',
       description:
-        'Published when a crawl has completed. Delivery is at least once: drop an eventId that was handled. ' +
-        'Events of one key are in order.',
+        'Sync events are published when a crawl has completed, facts when anything else happens that others may want to know. ' +
+        'Delivery is at least once: drop an id that was handled. Events of one key are in order.',
     },
     defaultContentType: 'application/json',
     channels: {
-      syncEvents: {
-        address: DEFAULT_TOPIC,
-        messages: Object.fromEntries(
-          eventTypes.map((type) => [type, { $ref: `#/components/messages/${type}` }]),
-        ),
-        bindings: { kafka: { bindingVersion: '0.5.0' } },
-      },
+      syncEvents: toChannel(syncEvents.topic, eventTypes),
+      platformEvents: toChannel(facts.topic, typesOfFacts),
     },
     operations: {
-      publishSyncEvent: {
-        action: 'send',
-        channel: { $ref: '#/channels/syncEvents' },
-        messages: refs('#/channels/syncEvents/messages/'),
-      },
+      publishSyncEvent: toOperation('syncEvents', eventTypes),
+      publishFact: toOperation('platformEvents', typesOfFacts),
     },
-    components: { messages: Object.fromEntries(eventTypes.map((type) => [type, describeMessage(type)])) },
+    components: {
+      messages: Object.fromEntries([
+        ...eventTypes.map((type) => [type, describeSyncEvent(type)]),
+        ...typesOfFacts.map((type) => [type, describeFact(type)]),
+      ]),
+    },
   };
 }
 
-function describeMessage(type: SyncEventType): object {
-  const { $id: _file, ...schema } = syncEventContracts[type] as { $id?: string; description?: string };
-  const { key, value, headers: sampleHeaders } = sampleMessage(type);
+const toChannel = (address: string, types: readonly string[]) => ({
+  address,
+  messages: Object.fromEntries(types.map((type) => [type, { $ref: `#/components/messages/${type}` }])),
+  bindings: { kafka: { bindingVersion: '0.5.0' } },
+});
+
+const toOperation = (channel: string, types: readonly string[]) => ({
+  action: 'send',
+  channel: { $ref: `#/channels/${channel}` },
+  messages: types.map((type) => ({ $ref: `#/channels/${channel}/messages/${type}` })),
+});
+
+function describeMessage(
+  type: string,
+  given: {
+    readonly contentType: string;
+    readonly headers: object;
+    readonly key: string;
+    readonly sample: ReturnType<typeof toKafkaMessage>;
+  },
+): object {
+  const { contentType, headers, key: description, sample } = given;
+  const { $id: _file, ...schema } = contracts[type] as { $id?: string; description?: string };
   return {
     name: type,
     title: type,
     summary: schema.description,
-    contentType: 'application/json',
+    contentType,
     headers,
     payload: { schemaFormat: 'application/schema+json;version=draft-07', schema },
     bindings: {
-      kafka: {
-        key: {
-          type: 'string',
-          description: '{orgId}:{connector}, and :{connectorInstance} if the payload has it',
-          examples: [key],
-        },
-        bindingVersion: '0.5.0',
-      },
+      kafka: { key: { type: 'string', description, examples: [sample.key] }, bindingVersion: '0.5.0' },
     },
-    examples: [{ headers: sampleHeaders, payload: JSON.parse(value) as object }],
+    examples: [{ headers: sample.headers, payload: JSON.parse(sample.value) as object }],
   };
 }
+
+const describeSyncEvent = (type: SyncEventType): object =>
+  describeMessage(type, {
+    contentType: 'application/json',
+    headers: syncHeaders,
+    key: '{orgId}:{connector}, and :{connectorInstance} if the payload has it',
+    sample: sampleMessage(type),
+  });
+
+const describeFact = (type: FactType): object =>
+  describeMessage(type, {
+    contentType: 'application/cloudevents+json',
+    headers: factHeaders,
+    key: '{orgId}',
+    sample: toFactMessage(JSON.stringify(factExamples[type])),
+  });
 
 function sampleMessage(type: SyncEventType | undefined) {
   const connector = connectors.find((name) => toEventType(name) === type) ?? 'wiki_1';

@@ -1,7 +1,11 @@
 import { Compile } from 'typebox/compile';
+import { factExamples } from '../src/fact-contracts.js';
 import {
   connectors,
   createSyncEvent,
+  factContracts,
+  type FactType,
+  factTypes,
   isConnector,
   syncEventContracts,
   type SyncEventType,
@@ -70,4 +74,13 @@ test.each([
   ['a time as text', '/timestamp', { timestamp: '1' }],
 ])('the contract rejects %s', (_title, place, fields) => {
   expect(findFaults({ ...sample, ...fields }).join()).toContain(place);
+});
+
+test.each(Object.keys(factTypes) as FactType[])('the example of the fact %s fits its contract', (type) => {
+  const example = factExamples[type];
+  const contract = Compile(factContracts[type]);
+  expect(contract.Errors(example)).toEqual([]);
+  expect(contract.Check({ ...example, more: 1, data: { ...example.data, more: 2 } })).toBe(true);
+  expect(contract.Check({ ...example, data: {} })).toBe(false);
+  expect(contract.Check({ ...example, type: 'other' })).toBe(false);
 });

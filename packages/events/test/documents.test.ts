@@ -1,12 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { buildDocuments } from '../src/documents.js';
+import { buildDocuments, renewFactList } from '../src/documents.js';
 
 const docs = join(import.meta.dirname, '..', 'docs');
 const documents = Object.entries(buildDocuments());
 
 test.each(documents)('docs/%s is up to date (else: npm run generate-docs)', (name, content) => {
   expect(readFileSync(join(docs, name), 'utf8')).toBe(`${JSON.stringify(content, null, 2)}\n`);
+});
+
+test('the list of facts in docs/connect/events.md is up to date (else: npm run generate-docs)', () => {
+  const page = readFileSync(join(docs, '../../../docs/connect/events.md'), 'utf8');
+  expect(page).toContain('<!-- facts -->');
+  expect(page).toBe(renewFactList(page));
 });
 
 test('docs contains nothing else', () => {

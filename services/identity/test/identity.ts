@@ -1,8 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import type { AddressInfo } from 'node:net';
+import { factContracts, type FactEvent } from '@platform/events';
 import { createLogger, createShutdown, migrate, systemClock } from '@platform/service-kit';
 import { type Answer, type CallOptions, callUrl, createTestDatabase } from '@platform/testing';
 import pg from 'pg';
+import { Compile } from 'typebox/compile';
 import { buildIdentity } from '../src/app.js';
 import { loadIdentityConfig } from '../src/config.js';
 import type { ResolveTxt } from '../src/sign-in/identity-provider/dns.js';
@@ -137,6 +139,17 @@ export async function start(
   };
 }
 
+/** @throws when a fact that was caused does not fit the contract of its type. */
+async function assertContracts(db: pg.Pool): Promise<void> {
+  const { rows } = await db.query<{ event: FactEvent }>(
+    `select distinct on (event ->> 'type', event -> 'data' ->> 'action') event from outbox.events`,
+  );
+  for (const { event } of rows) {
+    const faults = Compile(factContracts[event.type]).Errors(event);
+    if (faults.length > 0) throw new Error(`${JSON.stringify(event)}: ${JSON.stringify(faults)}`);
+  }
+}
+
 let memberCount = 0;
 
 /** Calls that most tests need, for the URL of any identity. */
@@ -216,6 +229,8 @@ export async function startIdentity(
       };
     },
     async close() {
+      // A database that the test breaks may be gone by now.
+      if (options.adminUrl === undefined) await assertContracts(db);
       await running.shutdown.run('test done');
       await db.end();
       await database.drop();

@@ -1,4 +1,5 @@
-import { getAccount, MAX_AUDITED_AGENT_LENGTH } from '@platform/auth';
+import { getAccount } from '@platform/auth';
+import { MAX_AUDITED_AGENT_LENGTH } from '@platform/events';
 import type { FastifyRequest } from 'fastify';
 import type { Actor } from '../domain/act.js';
 

@@ -1,5 +1,4 @@
-import { MAX_AUDITED_VALUE_LENGTH } from '@platform/auth';
-import type { Connector } from '@platform/events';
+import { type Connector, MAX_AUDITED_VALUE_LENGTH } from '@platform/events';
 import type pg from 'pg';
 import type { Act } from '../domain/act.js';
 import { insertAudit, toAudit } from './facts.js';

@@ -1,4 +1,4 @@
-import type { Fact } from '@platform/auth';
+import type { ReportedFact } from '@platform/events';
 import type pg from 'pg';
 import type { PageWindow } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
@@ -93,17 +93,17 @@ export const insertAuditEntries = (db: SqlClient, entries: readonly NewAuditEntr
 /** Inserts entries that another service has reported, under its ids; one that is there already is left as it is. */
 export const insertReportedEntries = (
   db: Transaction,
-  entries: readonly Extract<Fact, { type: 'audit.entry' }>[],
+  entries: readonly Extract<ReportedFact, { type: 'audit.entry' }>[],
 ): Promise<unknown> =>
   insertRows(
     db,
-    entries.map(({ id, orgId, at, data: { credential, ...data } }) => ({
+    entries.map(({ id, orgId, at, data: { credential, reason = null, ...data } }) => ({
       ...data,
       id,
       orgId,
       credentialKind: credential?.kind ?? null,
       credentialId: credential?.id ?? null,
-      reason: null,
+      reason,
       changes: {},
       createdAt: new Date(at),
     })),

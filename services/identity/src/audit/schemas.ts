@@ -1,3 +1,4 @@
+import { AuditEntry } from '@platform/events';
 import { PageQuery, Pagination } from '@platform/service-kit';
 import { Type } from 'typebox';
 
@@ -35,30 +36,6 @@ export const AuditQuery = Type.Object(
   { additionalProperties: false },
 );
 export type AuditQuery = Type.Static<typeof AuditQuery>;
-
-const ChangedValue = Type.Union([Type.String(), Type.Number(), Type.Null()]);
-
-export const AuditEntry = Type.Object(
-  {
-    id: Type.String({ format: 'uuid' }),
-    action: Type.String({ description: 'What happened, such as `token.revoked`.' }),
-    actorId: Nullable('The member who did it; null for the platform, and for a sign-in that failed.'),
-    credential: Type.Union([Type.Object({ kind: Type.String(), id: Type.String() }), Type.Null()], {
-      description: 'The session (`session`) or token (`pat`) it was done with; null where there was none.',
-    }),
-    address: Nullable('The IP address that it came from.'),
-    userAgent: Nullable('What the client said it is.'),
-    subjectId: Nullable('The token, member or session it was done to.'),
-    reason: Nullable('Why, as the caller said.'),
-    detail: Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true }),
-    changes: Type.Record(Type.String(), Type.Object({ from: ChangedValue, to: ChangedValue }), {
-      description: 'What each changed field was, and what it is now. Never a secret.',
-    }),
-    createdAt: Type.String({ format: 'date-time' }),
-  },
-  { title: 'AuditEntry' },
-);
-export type AuditEntry = Type.Static<typeof AuditEntry>;
 
 const AuditName = Type.Object(
   {

@@ -1,4 +1,5 @@
 import type { UserPrincipal } from '@platform/auth';
+import type { AuditEntry } from '@platform/events';
 import { pageWindow, toPagination, validationError } from '@platform/service-kit';
 import type { Prisma } from '../resources.js';
 import {
@@ -10,7 +11,7 @@ import {
   searchAuditEntries,
   findAuditNames,
 } from './queries.js';
-import type { AuditEntry, AuditPage, AuditQuery } from './schemas.js';
+import type { AuditPage, AuditQuery } from './schemas.js';
 
 const toEntry = ({ credentialKind: kind, credentialId: id, ...row }: AuditRow): AuditEntry => ({
   ...row,

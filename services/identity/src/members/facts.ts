@@ -1,32 +1,31 @@
 import {
   assertService,
   CRAWL_FACTS_SCOPE,
-  type Fact,
-  Facts,
   FACTS_PATH,
   getPrincipal,
   MAIL_FACTS_SCOPE,
   MAX_FACTS,
 } from '@platform/auth';
-import type { FactEvent } from '@platform/events';
+import { ReportedFact } from '@platform/events';
 import { type App, type Clock, DAY_MS } from '@platform/service-kit';
 import type { onRequestHookHandler } from 'fastify';
 import { Type } from 'typebox';
+import { insertFacts } from '../audit/facts/queries.js';
 import { insertReportedEntries } from '../audit/queries.js';
 import { bearer, errorResponses } from '../base/openapi.js';
 import { type NoticedCrawl, toCrawlDetail } from '../mails/outbox/crawl-notices.js';
-import { recordInvitationOutcomes } from '../mails/outbox/invitation-outcomes.js';
 import type { Outbox } from '../mails/outbox/outbox.js';
 import type { Prisma, Transaction } from '../resources.js';
 import { findAdministrators } from './organisation/administration.js';
 
-type Entry = Extract<Fact, { type: 'audit.entry' }>;
-type Notice = Extract<Fact, { type: 'crawl.failing' | 'crawl.recovered' }>;
+type Entry = Extract<ReportedFact, { type: 'audit.entry' }>;
+type Notice = Extract<ReportedFact, { type: 'crawl.failing' | 'crawl.recovered' }>;
 
-const isEntry = (fact: Fact): fact is Entry => fact.type === 'audit.entry';
-const isNotice = (fact: Fact): fact is Notice =>
+const isEntry = (fact: ReportedFact): fact is Entry => fact.type === 'audit.entry';
+const isNotice = (fact: ReportedFact): fact is Notice =>
   fact.type === 'crawl.failing' || fact.type === 'crawl.recovered';
-const isOther = (fact: Fact): fact is Exclude<Fact, Entry | Notice> => !isEntry(fact) && !isNotice(fact);
+const isOther = (fact: ReportedFact): fact is Exclude<ReportedFact, Entry | Notice> =>
+  !isEntry(fact) && !isNotice(fact);
 
 interface FactsContext {
   readonly prisma: Prisma;
@@ -41,7 +40,13 @@ const NOTICE_MAX_AGE_MS = 3 * DAY_MS;
 /** A mail about a crawl waits so long for others: crawls of one night fail one after the other. */
 const NOTICE_HOLD_MS = 5 * 60_000;
 
-const toScope = ({ type }: Fact): string => (type.startsWith('mail.') ? MAIL_FACTS_SCOPE : CRAWL_FACTS_SCOPE);
+const Facts = Type.Object(
+  { facts: Type.Array(ReportedFact, { minItems: 1, maxItems: MAX_FACTS }) },
+  { additionalProperties: false },
+);
+
+const toScope = ({ type }: ReportedFact): string =>
+  type.startsWith('mail.') ? MAIL_FACTS_SCOPE : CRAWL_FACTS_SCOPE;
 
 /** Refuses everybody else before the body is read. */
 const requireReporter: onRequestHookHandler = (request, _reply, done) => {
@@ -68,55 +73,25 @@ async function notifyOfCrawls(
   }
 }
 
-/** The id of a row of the outbox says nothing to anybody else. */
-function omitReference(data: Exclude<Fact, Entry>['data'] & { readonly reference?: string }) {
-  const { reference: _omitted, ...published } = data;
-  return published;
-}
-
-/** Adds facts to the feed of their organisations. @returns the ids of those that had not been reported before. */
-async function publish(
-  db: Prisma | Transaction,
-  facts: readonly Exclude<Fact, Entry>[],
-): Promise<ReadonlySet<string>> {
-  const events = facts.map(({ id, orgId, type, at, data }) => ({
-    id,
-    orgId,
-    event: {
-      specversion: '1.0',
-      id,
-      source: `/organisations/${orgId}`,
-      type,
-      time: at,
-      datacontenttype: 'application/json',
-      data: omitReference(data),
-    } satisfies FactEvent,
-  }));
-  const rows = await db.$queryRaw<{ id: string }[]>`
-    insert into outbox.events (event_id, cause, org_id, event_key, event)
-    select id, id, "orgId", "orgId", event
-    from jsonb_to_recordset(${JSON.stringify(events)}::jsonb) as fact (id uuid, "orgId" uuid, event json)
-    where exists (select from organisations where organisations.id = "orgId")
-    on conflict do nothing returning event_id::text as id`;
-  return new Set(rows.map(({ id }) => id));
-}
-
 /**
  * Stores what another service has reported; what was reported before changes nothing. Each organisation has a transaction, so
  * that one with many administrators keeps no other waiting.
  */
-async function storeFacts(ctx: FactsContext, facts: readonly Fact[], requestId: string): Promise<void> {
+async function storeFacts(
+  ctx: FactsContext,
+  facts: readonly ReportedFact[],
+  requestId: string,
+): Promise<void> {
   const now = ctx.clock();
   const entries = facts.filter(isEntry);
   const notices = facts.filter(isNotice);
   const others = facts.filter(isOther);
-  if (others.length > 0) await publish(ctx.prisma, others);
-  await recordInvitationOutcomes(ctx.prisma, others);
+  if (others.length > 0) await insertFacts(ctx.prisma, others);
   if (entries.length > 0) await ctx.prisma.$transaction((tx) => insertReportedEntries(tx, entries));
   for (const orgId of new Set(notices.map((fact) => fact.orgId))) {
     const ofOne = notices.filter((fact) => fact.orgId === orgId);
     await ctx.prisma.$transaction(async (tx) => {
-      const news = await publish(tx, ofOne);
+      const news = await insertFacts(tx, ofOne);
       const noticed = ofOne
         .filter(({ id, at }) => news.has(id) && now - Date.parse(at) <= NOTICE_MAX_AGE_MS)
         .map(({ at, data }) => ({ ...data, at }));

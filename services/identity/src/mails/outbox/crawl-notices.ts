@@ -1,8 +1,8 @@
-import type { Fact } from '@platform/auth';
+import type { ReportedFact } from '@platform/events';
 import type { MailDetail } from './emails.js';
 import { type NoticeItem, toItemList } from './notice-emails.js';
 
-export type NoticedCrawl = Extract<Fact, { type: 'crawl.failing' }>['data'] & {
+export type NoticedCrawl = Extract<ReportedFact, { type: 'crawl.failing' }>['data'] & {
   /** In ISO 8601, of UTC. */
   readonly at: string;
 };
