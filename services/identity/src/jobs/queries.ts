@@ -176,8 +176,6 @@ const expired = { column: 'expires_at', operator: '<=' } as const;
 /** The value is a UUIDv7: rows from before its time are deleted. */
 const olderId = { column: 'id', operator: '<' } as const;
 
-/** Deletes mails whose code, link or news has expired. */
-export const deleteMails = createDeletion<Date>('outgoing_mails', 'id', expired);
 export const deleteSessions = createDeletion<Date>('sessions', 'id', expired);
 /** Deletes sign-ins that nobody completed in time. */
 export const deletePendingSignIns = createDeletion<Date>('pending_sign_ins', 'token_hash', expired);

@@ -16,6 +16,20 @@ const mailLifetimes = {
 } as const;
 export type MailKind = keyof typeof mailLifetimes;
 
+/** The `emailTemplateType` of each kind of mail. */
+export const templateTypes: Readonly<Record<MailKind, string>> = {
+  login_code: 'loginWithOTP',
+  password_reset: 'resetPassword',
+  invitation: 'appuserInvite',
+  account_created: 'accountCreation',
+  suspicious_login: 'suspiciousLoginAttempt',
+  password_changed: 'passwordChanged',
+  smtp_changed: 'smtpServerChanged',
+  token_alert: 'tokenAlert',
+  token_expiring: 'tokenExpiring',
+  crawl_notice: 'crawlFailures',
+};
+
 export const getLifetime = (kind: MailKind): number => mailLifetimes[kind];
 
 const FIRST_RETRY_MS = 1_000;

@@ -1,5 +1,9 @@
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import { insertFacts } from '../../audit/facts/queries.js';
+import { queryRows, runInTransaction, type SqlClient } from '../../base/transaction.js';
 import type { Prisma, Transaction } from '../../resources.js';
-import type { MailKind } from './mail-kind.js';
+import { type MailKind, templateTypes } from './mail-kind.js';
 
 export interface NewMail {
   readonly id: string;
@@ -27,6 +31,8 @@ export const insertMails = (
 export interface OutgoingMail extends Omit<NewMail, 'nextAttemptAt' | 'reportsTheft'> {
   readonly sealedMessage: string | null;
   readonly attempts: number;
+  /** The time at which the mail service had stored the mail, as far as that is known. */
+  readonly acceptedAt: Date | null;
 }
 
 export const insertMail = (db: Prisma | Transaction, mail: NewMail): Promise<unknown> =>
@@ -68,6 +74,54 @@ export const lockMergeable = (
 export const deleteMails = (db: Transaction, ids: readonly string[]): Promise<unknown> =>
   db.outgoingMail.deleteMany({ where: { id: { in: [...ids] } } });
 
+type UnsentMail = Pick<OutgoingMail, 'id' | 'kind' | 'userId' | 'email' | 'attempts'>;
+
+/** Makes it a fact that mails were never stored by the mail service, which therefore reports nothing of them. */
+async function recordUnsent(
+  db: SqlClient,
+  mails: readonly UnsentMail[],
+  problem: { readonly code: string },
+  at: Date,
+): Promise<void> {
+  const rows = await queryRows<{ readonly id: string; readonly orgId: string }>(
+    db,
+    `select mail.id::text, users.org_id::text as "orgId"
+     from jsonb_to_recordset($1::jsonb) as mail (id uuid, "userId" uuid, email text)
+     join users on users.id = mail."userId" or (users.email = mail.email and users.removed_at is null)`,
+    [JSON.stringify(mails)],
+  );
+  // Nobody has the address of the others.
+  const orgIds = new Map(rows.map(({ id, orgId }) => [id, orgId]));
+  const facts = mails.flatMap(({ id: mailId, kind, attempts }) => {
+    const orgId = orgIds.get(mailId);
+    if (orgId === undefined) return [];
+    const data = { mailId, emailTemplateType: templateTypes[kind], recipients: 1, attempts, problem };
+    return [{ id: randomUUID(), orgId, type: 'mail.failed', at: at.toISOString(), data } as const];
+  });
+  if (facts.length > 0) await insertFacts(db, facts);
+}
+
+/** Deletes a batch of mails whose code, link or news has expired. @returns how many. */
+export const expireMails = (pool: pg.Pool, now: Date, limit: number): Promise<number> =>
+  runInTransaction(pool, async (client) => {
+    const { rows } = await client.query<UnsentMail & { readonly isStored: boolean }>(
+      `delete from outgoing_mails where id in (
+         select id from outgoing_mails where expires_at <= $1 order by expires_at limit $2 for update skip locked)
+       returning id, kind, user_id as "userId", email, attempts, accepted_at is not null as "isStored"`,
+      [now, limit],
+    );
+    const unsent = rows.filter(({ isStored }) => !isStored);
+    await recordUnsent(client, unsent, { code: 'EEXPIRED' }, now);
+    return rows.length;
+  });
+
+/** Deletes a mail that the mail service will never store. */
+export const abandonMail = (db: Prisma, mail: OutgoingMail, code: string, at: Date): Promise<unknown> =>
+  db.$transaction(async (tx) => {
+    await tx.outgoingMail.deleteMany({ where: { id: mail.id } });
+    await recordUnsent(tx, [mail], { code }, at);
+  });
+
 export const deleteMail = (db: Prisma, id: string): Promise<unknown> =>
   db.outgoingMail.deleteMany({ where: { id } });
 
@@ -76,14 +130,29 @@ export const deleteMailsTo = (db: Transaction, email: string): Promise<number> =
   delete from outgoing_mails
   where email = ${email} or user_id in (select id from users where users.email = ${email})`;
 
-export const postponeMail = (db: Prisma, id: string, nextAttemptAt: Date): Promise<unknown> =>
-  db.outgoingMail.updateMany({ where: { id }, data: { nextAttemptAt } });
+export const postponeMail = (
+  db: Prisma,
+  id: string,
+  data: { readonly nextAttemptAt: Date; readonly acceptedAt: Date | null },
+): Promise<unknown> => db.outgoingMail.updateMany({ where: { id }, data });
 
-/** Stores which mail is the member's invitation from now on. What became of earlier ones doesn't matter any more. */
-export const saveInvitationMail = (db: Transaction, userId: string, mailId: string): Promise<unknown> =>
+/** Deletes an invitation that nobody got, or perhaps nobody. The reason is stored with the member. */
+export const abandonInvitation = (
+  db: Prisma,
+  { id, userId }: OutgoingMail,
+  problem: { readonly undeliverableReason: string; readonly isDeliveryUnknown: boolean },
+): Promise<unknown> =>
+  db.$transaction(async (tx) => {
+    await tx.outgoingMail.deleteMany({ where: { id } });
+    if (userId !== null)
+      await tx.user.updateMany({ where: { id: userId, passwordHash: null }, data: problem });
+  });
+
+/** Clears the member's delivery problem, because a new invitation is being sent. */
+export const clearUndeliverable = (db: Transaction, id: string): Promise<unknown> =>
   db.user.updateMany({
-    where: { id: userId },
-    data: { invitationMailId: mailId, undeliverableReason: null, isDeliveryUnknown: false },
+    where: { id, undeliverableReason: { not: null } },
+    data: { undeliverableReason: null, isDeliveryUnknown: false },
   });
 
 /** Counts the waiting mails, up to `maxCount`, so that a large outbox doesn't make it slow. */
