@@ -32,14 +32,14 @@ const getHost = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1
  * connected to, so that a name that resolves to another one a moment later (DNS rebinding) gains nothing.
  *
  * @param limits.maxAnswerBytes - the largest answer in bytes; the connection of a larger one is destroyed.
- * @param limits.maxConnections - to one origin.
+ * @param limits.maxConnections - to one origin, which further requests wait for; by default, any number.
  * @param limits.timeoutMs - for the answer's headers, and for the time between two parts of its body.
  */
 export function createEgress(
   allowed: readonly Target[],
   limits: {
     readonly maxAnswerBytes: number;
-    readonly maxConnections: number;
+    readonly maxConnections?: number;
     readonly timeoutMs: number;
   },
   resolveHost: ResolveHost,
@@ -92,7 +92,7 @@ export function createEgress(
         callback(new TargetDenied(host), null);
       else getConnector(options.protocol, port)({ ...options, hostname: host }, callback);
     },
-    connections: limits.maxConnections,
+    connections: limits.maxConnections ?? null,
     keepAliveTimeout: KEEP_ALIVE_MS,
     headersTimeout: limits.timeoutMs,
     bodyTimeout: limits.timeoutMs,

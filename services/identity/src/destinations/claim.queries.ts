@@ -1,6 +1,7 @@
 import { expandFactTypes } from '@platform/events';
 import type pg from 'pg';
-import type { Attempt, Target } from './send.js';
+import { auditIdPrefix } from '../audit/queries.js';
+import { type Attempt, attemptFaults, type Target } from './send.js';
 
 /** A destination that this replica sends to until `claimedUntil`; no other one does meanwhile. */
 export interface Claim extends Target {
@@ -255,3 +256,51 @@ export const hastenDeliveries = (
       where destination_id = $1 and state = 'waiting' and next_attempt_at > $2 and attempt_count <= $3`,
     values: [id, now, maxAttempts],
   });
+
+/*
+ * Destinations that were disabled or accepted nothing for as long as facts are kept. What they wanted of the facts that are
+ * about to be deleted is a delivery that failed, one for each gap. Few destinations are behind, so the first fact after the
+ * place of each is looked at before the rest.
+ */
+const passDeleted = `
+  with behind as materialized (
+    select d.id, d.org_id, d.position as place, gone.* from fact_destinations d
+    cross join lateral (
+      select max(e.position) as last, min(e.position) filter (where "isWanted") as first,
+        count(*) filter (where "isWanted")::int as facts
+      from (
+        select position, created_at, d.types = '{}' or event ->> 'type' = any(d.types)
+          or 'audit.entry' = any(d.types) and event ->> 'type' = any($2) as "isWanted"
+        from outbox.events where org_id = d.org_id::text and position > d.position order by position limit $6
+      ) e where e.created_at < $1
+    ) gone
+    where $1 > (select created_at from outbox.events
+      where org_id = d.org_id::text and position > d.position order by position limit 1)
+    for no key update of d
+  ), passed as (
+    update fact_destinations d set position = behind.last, claimed_until = null from behind where d.id = behind.id
+  ), extended as (
+    update fact_deliveries known set facts = known.facts + behind.facts, last_position = behind.last from behind
+    where known.destination_id = behind.id and known.state = 'failed' and known.last_position = behind.place and known.fact_id is null
+      and known.attempts -> -1 ->> 'fault' = $5::text
+    returning behind.id
+  ), added as (
+    insert into fact_deliveries (id, destination_id, org_id, facts, first_position, last_position, state, attempt_count, attempts,
+      created_at)
+    select ($3::text || substr(gen_random_uuid()::text, 16))::uuid, id, org_id, facts, first, last, 'failed', 1,
+      jsonb_build_array($4::jsonb), $7
+    from behind where facts > 0 and id not in (select id from extended)
+  )
+  select from behind`;
+
+/** The facts that one statement moves a destination past. */
+const MAX_PASSED = 10_000;
+
+/** Moves destinations past the facts of before then, which are deleted next. */
+export async function passDeletedFacts(db: pg.Pool, before: Date, now: Date): Promise<void> {
+  const fault = attemptFaults.factDeleted;
+  const attempt: Attempt = { at: now.toISOString(), status: null, fault, durationMs: 0 };
+  const audited = expandFactTypes(['audit.entry']);
+  const values = [before, audited, auditIdPrefix(now), JSON.stringify(attempt), fault, MAX_PASSED, now];
+  while (((await db.query(passDeleted, values)).rowCount ?? 0) > 0);
+}

@@ -51,12 +51,11 @@ export interface Sent {
 const TIMEOUT_MS = 5_000;
 const MAX_ANSWER_BYTES = 65_536;
 
-/** A request of this long-lasting agent fails with one of these limits. */
-export const egressLimits = {
-  maxAnswerBytes: MAX_ANSWER_BYTES,
-  maxConnections: 64,
-  timeoutMs: TIMEOUT_MS,
-} as const;
+/**
+ * A request of this long-lasting agent fails with one of these limits. The connections to one origin have none, so that a slow
+ * receiver delays no other one behind the same name; the delivery job limits the requests.
+ */
+export const egressLimits = { maxAnswerBytes: MAX_ANSWER_BYTES, timeoutMs: TIMEOUT_MS } as const;
 
 function toStatusFault(status: number): UpstreamFaultKind | null {
   if (status >= 200 && status < 300) return null;

@@ -1,3 +1,4 @@
+import { createOutboxRetention } from '@platform/events';
 import type pg from 'pg';
 import { type Clock, createPeriodicTask, DAY_MS, type Logger, type Shutdown } from '@platform/service-kit';
 import { firstIdAt } from '../audit/first-id.js';
@@ -10,7 +11,6 @@ import {
   deleteEndedTokens,
   deleteGrants,
   deleteIdleClients,
-  deleteMails,
   deletePasskeyChallenges,
   deletePendingSignIns,
   deleteProviderSignIns,
@@ -23,11 +23,13 @@ import {
   expireInvitations,
   expireTokens,
 } from './queries.js';
+import { passDeletedFacts } from '../destinations/claim.queries.js';
+import { expireMails } from '../mails/outbox/queries.js';
 import { GRANT_SECONDS } from '../oauth/provider/lifetimes.js';
 
 const EVERY_MS = 60_000;
-/** As long as facts are kept, and delivered ones not quite so long. */
-const DELIVERY_DAYS = 14;
+/** Facts, and what became of them; deliveries that were accepted are not kept quite so long. */
+const FACT_DAYS = 14;
 const DELIVERED_DAYS = 3;
 const BATCH = 1_000;
 
@@ -39,7 +41,7 @@ const inBatches = (deleteBatch: () => Promise<number>) => async (): Promise<void
 /**
  * Marks expired tokens, so that lists and counters can leave them out cheaply; deletes expired sessions, OAuth tokens,
  * codes, links and unsent mails; removes members whose invitation has lapsed; deletes tool calls, ended tokens, connections,
- * clients that nobody connects any more, and audit entries past their retention. A step that fails is retried on the next
+ * clients that nobody connects any more, and facts and audit entries past their retention. A step that fails is retried on the next
  * run, and does not block the others.
  * Correctness doesn't depend on when it runs, because every reader checks the expiry itself.
  */
@@ -51,18 +53,28 @@ export function createExpiryJob(deps: {
   readonly toolCallDays: number;
   /** How many days audit entries are kept: at least 30, because the database refuses to delete younger ones. */
   readonly auditDays: number;
+  /** Whether facts are published to Kafka, and kept until they are. */
+  readonly hasKafka?: boolean;
 }) {
-  const { pool, log } = deps;
+  const { pool, clock, log } = deps;
+  const retentionMs = FACT_DAYS * DAY_MS;
+  const facts = createOutboxRetention({
+    pool,
+    log,
+    clock,
+    retentionMs,
+    isPublishedOnly: deps.hasKafka ?? false,
+  });
 
-  async function expireMails(now: Date): Promise<void> {
+  async function deleteMails(now: Date): Promise<void> {
     for (let count = BATCH; count === BATCH;) {
-      count = await deleteMails(pool, now, BATCH);
+      count = await expireMails(pool, now, BATCH);
       if (count > 0) log.warn({ mails: count }, 'deleted mails that expired before they could be sent');
     }
   }
 
   function createSteps(): Record<string, () => Promise<void>> {
-    const now = new Date(deps.clock());
+    const now = new Date(clock());
     const daysAgo = (days: number) => new Date(now.getTime() - days * DAY_MS);
     const endedBefore = daysAgo(deps.auditDays);
     // What was last used before then has no connection left: the last one has expired, and was deleted since.
@@ -88,10 +100,14 @@ export function createExpiryJob(deps: {
       'unused clients': inBatches(() => deleteUnusedClients(pool, daysAgo(1), BATCH)),
       'idle clients': inBatches(() => deleteIdleClients(pool, usedBefore, BATCH)),
       'one-time secrets': inBatches(() => deleteSecrets(pool, now, BATCH)),
-      mails: () => expireMails(now),
+      mails: () => deleteMails(now),
       'tool calls': inBatches(() => deleteToolCalls(pool, toolCallsFrom, BATCH)),
+      facts: async () => {
+        await passDeletedFacts(pool, daysAgo(FACT_DAYS), now);
+        await facts.sweep();
+      },
       'delivered facts': inBatches(() => deleteDelivered(pool, daysAgo(DELIVERED_DAYS), BATCH)),
-      'deliveries of facts': inBatches(() => deleteDeliveries(pool, daysAgo(DELIVERY_DAYS), BATCH)),
+      'deliveries of facts': inBatches(() => deleteDeliveries(pool, daysAgo(FACT_DAYS), BATCH)),
       'audit entries': inBatches(() => deleteAuditEntries(pool, auditFrom, BATCH)),
     };
   }

@@ -200,6 +200,55 @@ test('AUD-7 a secret that cannot be opened is no failure of the destination', as
   expect(await destinations.listDeliveries(id)).toMatchObject([{ attempts: [{ status: 204 }] }]);
 }); // prettier-ignore
 
+test('AUD-7 facts that are deleted before they were sent are one delivery that failed', async () => {
+  const { id } = await destinations.create({ url: receiver.url, types: ['token.created'], isEnabled: false });
+  await createToken();
+  await createToken();
+  await pass(15 * DAY);
+  /** Facts are deleted once they have their places. */
+  const deleted = (facts: number) =>
+    waitFor(
+      async () => {
+        await identity.sweep();
+        return (await destinations.listDeliveries(id))[0]?.facts === facts;
+      },
+      { what: 'the gap' },
+    );
+  await deleted(2);
+  await createToken();
+  await deleted(3);
+  const deliveries = await destinations.listDeliveries(id);
+  expect(deliveries).toMatchObject([{ state: 'failed', factId: null, attempts: [{ status: null, fault: 'fact_deleted' }] }]);
+  await destinations.call('PATCH', `/${id}`, { isEnabled: true });
+  const token = await createToken();
+  await received(token);
+  expect(subjects()).toEqual([token]);
+}); // prettier-ignore
+
+test('AUD-7 a slow receiver delays no other one behind the same name', async () => {
+  receiver.answerWith(({ path }) => (path.startsWith('/slow') ? undefined : 204));
+  for (let index = 0; index < 12; index += 1)
+    await destinations.create({ url: `${receiver.url}/slow/${index}`, types: ['token.created'] });
+  // They have accepted something, so each is sent ten at a time.
+  await identity.db.query('update fact_destinations set is_accepting = true where org_id = $1', [orgId]);
+  await identity.db.query(
+    `insert into audit_entries (id, org_id, action, created_at)
+     select gen_random_uuid(), $1, 'token.created', now() from generate_series(1, 10)`,
+    [orgId],
+  );
+  await refused(100);
+  const other = await identity.createOrganisation(`fast${count}@hooks.example`);
+  await createDestinations(identity, other.session).create({ url: receiver.url, types: ['token.created'] });
+  await received(await createToken(other.session));
+  await waitFor(
+    async () =>
+      (await identity.db.query(`select from fact_deliveries where org_id = $1 and state = 'delivered'`, [other.orgId])).rowCount === 1,
+    { what: 'the outcome' },
+  );
+  const { rows } = await identity.db.query(`select from fact_deliveries where org_id = $1 and state <> 'delivered'`, [other.orgId]);
+  expect(rows).toEqual([]);
+}); // prettier-ignore
+
 test('AUD-6 two secrets are valid while one is replaced', async () => {
   const { id, secret } = await destinations.create({ url: receiver.url, types: ['token.created'] });
   const { status, body } = await destinations.call('POST', `/${id}/secret`);
