@@ -15,7 +15,7 @@ export const VALUES = [
   ['admin-password', 'BOOTSTRAP_ADMIN_PASSWORD', 'password of the first admin', 'generated, and kept'],
   ['database-url', 'DATABASE_URL', 'PostgreSQL server to use', 'an embedded one'],
   ['redis-url', 'REDIS_URL', 'Redis for the job queues', 'they are kept in PostgreSQL'],
-  ['kafka-brokers', 'KAFKA_BROKERS', 'host:port, comma-separated: where sync events go', 'the feed only'],
+  ['kafka-brokers', 'KAFKA_BROKERS', 'host:port, comma-separated: where events go', 'the feed only'],
   ['smtp-catcher-port', 'SMTP_CATCHER_PORT', 'port of the SMTP server that catches all mail', '1025'],
   ['inbox-port', 'INBOX_PORT', 'port of the web page of the mail that was caught', '8025'],
   [

@@ -19,6 +19,14 @@ export {
   readFacts,
   startFeedEpoch,
 } from './event-feed.js';
+export {
+  AuditEntry,
+  factContracts,
+  MAX_AUDITED_AGENT_LENGTH,
+  MAX_AUDITED_VALUE_LENGTH,
+  OPERATOR_ACTION,
+  ReportedFact,
+} from './fact-contracts.js';
 export { expandFactTypes, type FactEvent, type FactType, factTypes, isAuditType } from './fact-event.js';
 export { type KafkaMessage, toKey, toKafkaMessage } from './kafka-message.js';
 export {
@@ -29,8 +37,17 @@ export {
   toOutboxRows,
 } from './outbox.js';
 export { outboxSql } from './outbox-sql.js';
-export { DEFAULT_TOPIC, type EventRelay, type EventRelayOptions, type RelayState } from './relay/options.js';
+export {
+  type EventRelay,
+  type EventRelayOptions,
+  facts,
+  type RelayedEvents,
+  type RelayState,
+  syncEvents,
+} from './relay/options.js';
+export { findKafkaContradictions, kafkaVariables } from './kafka-config.js';
 export { createEventRelay } from './relay/relay.js';
 export { createOutboxRetention, type OutboxRetention, type OutboxRetentionOptions } from './retention.js';
 export { createPositionAssigner, type PositionAssigner } from './positions.js';
+export { startOutbox } from './start-outbox.js';
 export { createSyncEvent, type SyncEvent, syncEventContracts, type SyncEventInput } from './sync-event.js';

@@ -1,7 +1,8 @@
 import { DEFAULT_INSTANCE } from './connectors.js';
+import type { FactEvent } from './fact-event.js';
 import type { SyncEvent } from './sync-event.js';
 
-/** A sync event as kafkajs sends it. */
+/** An event as kafkajs sends it. */
 export interface KafkaMessage {
   readonly key: string;
   readonly value: string;
@@ -19,13 +20,11 @@ export const toInstanceEventKey = (orgId: string, connector: string, instance = 
  * Builds the message of an event. Its value is the event's JSON. Consumers can route by the headers without parsing it;
  * those with `ce_` follow the binary mode of the CloudEvents 1.0 Kafka protocol binding.
  */
-export const toKafkaMessage = (event: SyncEvent): KafkaMessage => toMessage(event, JSON.stringify(event));
+export const toKafkaMessage = (event: SyncEvent): KafkaMessage => toSyncMessage(JSON.stringify(event));
 
-/**
- * @param value - the event's JSON as it is stored; it is sent byte for byte.
- * @param traceparent - the W3C Trace Context of an event that belongs to a trace; it becomes one more header.
- */
-export function toMessage(event: SyncEvent, value: string, traceparent?: string): KafkaMessage {
+/** Builds the message of a sync event from its JSON. */
+export function toSyncMessage(value: string, traceparent?: string): KafkaMessage {
+  const event = JSON.parse(value) as SyncEvent;
   const { eventId, eventType, timestamp, payload } = event;
   return {
     key: toKey(event),
@@ -40,6 +39,27 @@ export function toMessage(event: SyncEvent, value: string, traceparent?: string)
       ce_source: `/organisations/${encodeURIComponent(payload.orgId)}/connectors/${payload.connector}${payload.connectorInstance === undefined ? '' : `/instances/${payload.connectorInstance}`}`,
       ce_time: new Date(timestamp).toISOString(),
       'content-type': 'application/json',
+      ...(traceparent !== undefined && { traceparent }),
+    },
+  };
+}
+
+/**
+ * Builds the message of a fact from its JSON, in the structured mode of the CloudEvents 1.0 Kafka protocol binding: the value
+ * is the fact. The headers repeat its attributes, so that consumers can route without parsing it.
+ */
+export function toFactMessage(value: string, traceparent?: string): KafkaMessage {
+  const { specversion, id, source, type, time } = JSON.parse(value) as FactEvent;
+  return {
+    key: source.slice(source.lastIndexOf('/') + 1),
+    value,
+    headers: {
+      ce_specversion: specversion,
+      ce_id: id,
+      ce_type: type,
+      ce_source: source,
+      ce_time: time,
+      'content-type': 'application/cloudevents+json; charset=UTF-8',
       ...(traceparent !== undefined && { traceparent }),
     },
   };

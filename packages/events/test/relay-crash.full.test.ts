@@ -49,7 +49,7 @@ describeWith('kafka', 'relay crash', () => {
     const args = [FIXTURE, interceptor.url, brokers.join(','), topic];
     child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
     const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream });
-    for await (const line of lines) if (line === 'publishing sync events') break;
+    for await (const line of lines) if (line === 'publishing events') break;
     return child;
   }
   function startHere(): EventRelay {
@@ -95,7 +95,7 @@ describeWith('kafka', 'relay crash', () => {
       await database.addMany(500, 10);
       await database.pool.query(
         `select pg_terminate_backend(pid) from pg_stat_activity
-          where application_name = 'sync-event-relay' and datname = current_database()`,
+          where application_name = 'event-relay' and datname = current_database()`,
       );
       await database.addMany(500, 10);
     }

@@ -83,7 +83,7 @@ describeWith('own-kafka', 'relay and brokers that do not answer', () => {
     for (let round = 0; round < 5; round += 1) await expectOthersFlow();
     const told = log.lines.filter(({ level }) => level === 'warn').map(({ message }) => message);
     expect(new Set(told)).toEqual(
-      new Set(['Kafka does not accept the next sync event of a partition; its events wait']),
+      new Set(['Kafka does not accept the next event of a partition; its events wait']),
     );
   });
 });

@@ -59,7 +59,7 @@ describeWith('own-kafka', 'a Kafka with TLS and accounts', () => {
     async (mechanism) => {
       const { log, warning } = relayTo(options(mechanism, 'guessed'));
       const { message, detail } = await warning();
-      expect(message).toBe('sync events wait: Kafka refuses the account');
+      expect(message).toBe('events wait: Kafka refuses the account');
       expect(String(detail.err)).toMatch(/authentication failed/i);
       await waitFor(() => relay?.state === 'waiting', { what: 'another try' });
       expect(log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1);
@@ -72,7 +72,7 @@ describeWith('own-kafka', 'a Kafka with TLS and accounts', () => {
     const { warning } = relayTo({ ...options('scram-sha-512'), ssl: true });
     const { message, detail } = await warning();
     expect([message, String(detail.err)]).toEqual([
-      'sync events wait: Kafka is not available',
+      'events wait: Kafka is not available',
       expect.stringMatching(/certificate/),
     ]);
     expect(await database.countPending()).toBe(1);

@@ -97,6 +97,7 @@ const identity: ServiceDefinition = {
     clientSecrets,
     otherClients,
     mcpServerTargets,
+    kafkaBrokers,
     getUrl,
   }) => ({
     ENCRYPTION_KEYS: encryptionKeys,
@@ -107,6 +108,7 @@ const identity: ServiceDefinition = {
       ...(otherClients ? [otherClients] : []),
     ].join(),
     ...(mcpServerTargets !== '' && { MCP_SERVER_ALLOWED_TARGETS: mcpServerTargets }),
+    ...(kafkaBrokers !== undefined && { KAFKA_BROKERS: kafkaBrokers }),
     // Without a password there is nothing to create: the first start has created the admin.
     ...(adminPassword !== undefined && {
       BOOTSTRAP_ADMIN_EMAIL: adminEmail,

@@ -1,4 +1,5 @@
 import { identityClientVariables } from '@platform/auth';
+import { findKafkaContradictions, kafkaVariables, syncEvents } from '@platform/events';
 import {
   encryptionKeys,
   integer,
@@ -13,7 +14,6 @@ import {
   withDefault,
 } from '@platform/service-kit';
 import { findTaskContradictions, taskEndpoints, taskSecrets } from './engine/tasks/endpoint-config.js';
-import { findKafkaContradictions, kafkaVariables } from './kafka.js';
 
 const databaseUrl = url(['postgres:', 'postgresql:'], 'postgresql://user:password@host:5432/crawl');
 
@@ -27,8 +27,7 @@ export const crawlVariables = {
   /** Without it BullMQ keeps its queues in the schema `bullmq` of the same database. */
   REDIS_URL: withDefault(url(['redis:', 'rediss:'], 'redis://:password@host:6379/0'), undefined),
   ...kafkaVariables,
-  KAFKA_TOPIC: withDefault(text('the name of a topic'), 'sync-events'),
-  KAFKA_PARTITIONS: withDefault(integer(1, 10_000), 12),
+  KAFKA_TOPIC: withDefault(text('the name of a topic'), syncEvents.topic),
   ...identityClientVariables('crawl'),
   TASKS: withDefault(taskEndpoints, new Map<string, string>()),
   TASK_SECRETS: withDefault(taskSecrets, new Map<string, readonly Buffer[]>()),

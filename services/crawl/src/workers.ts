@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { createOutboxRetention, startOutbox, syncEvents } from '@platform/events';
 import { createPool, type ServiceDeps } from '@platform/service-kit';
 import type pg from 'pg';
 import type { Registry } from 'prom-client';
@@ -14,7 +15,6 @@ import { createRunLifecycle } from './engine/run-lifecycle.js';
 import { createTaskCancellations } from './engine/task-cancellations.job.js';
 import type { OrganisationEndpoints } from './engine/organisation-endpoints.js';
 import { createTasks } from './engine/tasks.js';
-import { startOutbox } from './outbox.js';
 import type { Queueing } from './queueing.js';
 import type { Resources } from './resources.js';
 
@@ -44,6 +44,14 @@ function openPool({ config, resources, shutdown }: WorkerDeps): pg.Pool {
   });
 }
 
+/** Deletes old events; with Kafka, those that are published. */
+function startRetention({ config, resources, shutdown, clock }: WorkerDeps, pool: pg.Pool): void {
+  const isPublishedOnly = config.KAFKA_BROKERS.length > 0;
+  const retention = createOutboxRetention({ pool, log: resources.log, clock, isPublishedOnly });
+  retention.start();
+  shutdown.on('flush', 'outbox retention', () => retention.stop());
+}
+
 /** Returns the times that decide about runs. */
 export const toRunTimes = (config: CrawlConfig) => ({
   leaseMs: Math.min(MAX_LEASE_MS, Math.max(MIN_LEASE_MS, config.STALLED_INTERVAL_MS)),
@@ -58,7 +66,9 @@ export function startWorkers(deps: WorkerDeps): { dispatcher: Dispatcher; onEven
   const { log } = resources;
   const metrics = createCrawlMetrics(deps.registry);
   const pool = openPool(deps);
-  const onEvent = startOutbox(deps, pool);
+  const outbox = { config, pool, registry: deps.registry, log, shutdown };
+  const onEvent = startOutbox({ ...outbox, events: syncEvents, topic: config.KAFKA_TOPIC, service: 'crawl' });
+  startRetention(deps, pool);
   const times = toRunTimes(config);
   const { leaseMs } = times;
   const activeRuns = createActiveRuns({ pool, clock, leaseMs, log });

@@ -1,5 +1,6 @@
 import formbody from '@fastify/formbody';
 import { authPlugin } from '@platform/auth';
+import { facts, startOutbox } from '@platform/events';
 import {
   type App,
   createApp,
@@ -85,7 +86,14 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
 
   const keys = await startSigningKeys({ ...common, issuer: config.TOKEN_ISSUER });
   const { liveness, refusedUses } = startLiveness(common);
-  startExpiry({ ...common, toolCallDays: config.TOOL_CALL_DAYS, auditDays: config.AUDIT_DAYS });
+  const { KAFKA_FACTS_TOPIC: topic } = config;
+  startOutbox({ ...common, events: facts, topic, service: 'identity', registry: metrics });
+  startExpiry({
+    ...common,
+    toolCallDays: config.TOOL_CALL_DAYS,
+    auditDays: config.AUDIT_DAYS,
+    hasKafka: config.KAFKA_BROKERS.length > 0,
+  });
   await app.register(authPlugin, {
     issuer: config.TOKEN_ISSUER,
     audience: 'identity',

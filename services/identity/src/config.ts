@@ -1,4 +1,5 @@
 import { DEFAULT_TOKEN_PREFIX, platformVariables } from '@platform/auth';
+import { facts, findKafkaContradictions, kafkaVariables } from '@platform/events';
 import {
   type BoxKey,
   encryptionKeys,
@@ -80,6 +81,9 @@ export const identityVariables = {
     parsedList('addresses, CIDR ranges and host names, each with :port or without', parseTarget),
     [],
   ),
+  /** With brokers, facts are published to Kafka, too. */
+  ...kafkaVariables,
+  KAFKA_FACTS_TOPIC: withDefault(text('the name of a topic'), facts.topic),
   /** The timeout of a call of a mounted tool. */
   MCP_SERVER_TIMEOUT_MS: withDefault(integer(100, 600_000), 60_000),
   /** Concurrent calls of mounted tools, per replica. One organisation can have a quarter, each of its servers an eighth. */
@@ -115,7 +119,7 @@ const hasDuplicateIds = (items: readonly { readonly id: string }[] = []): boolea
   new Set(items.map(({ id }) => id)).size < items.length;
 
 function findContradictions(values: Partial<Values<typeof identityVariables>>): string[] {
-  const faults: string[] = [];
+  const faults = findKafkaContradictions(values);
   const { BOOTSTRAP_ADMIN_EMAIL: email, BOOTSTRAP_ADMIN_PASSWORD: adminPassword } = values;
   const areBothRight = 'BOOTSTRAP_ADMIN_EMAIL' in values && 'BOOTSTRAP_ADMIN_PASSWORD' in values;
   if (areBothRight && (email === undefined) !== (adminPassword === undefined))

@@ -17,8 +17,13 @@ function namesInSources(): string[] {
         .filter((file) => file.endsWith('.ts'))
         .map((file) => readFileSync(join(sources, file), 'utf8'))
         .filter((text) => text.includes("'prom-client'"))
-        .flatMap((text) => [...text.matchAll(/(?:name: |gauge\(\s*)'(\w+)'/g)])
-        .map(([, name = '']) => name);
+        .flatMap((text) => [
+          ...[...text.matchAll(/(?:name: |gauge\(\s*)'(\w+)'/g)].map(([, name = '']) => name),
+          // The relay's, of sync events and of facts.
+          ...[...text.matchAll(/`\$\{prefix\}(\w+)`/g)].flatMap(([, name = '']) =>
+            ['sync_event', 'fact'].map((prefix) => prefix + name),
+          ),
+        ]);
     }),
   );
 }

@@ -49,7 +49,7 @@ describeWith('nginx', 'traces', () => {
         });
 
       test('one trace spans the caller, identity, crawl, its stores, Kafka and the consumer', async () => {
-        const relay = () => platform.replicas.crawl[0]?.output().includes('publishing sync events');
+        const relay = () => platform.replicas.crawl[0]?.output().includes('publishing events');
         await waitFor(relay, { what: 'the relay' });
         const consumer = startConsumer({
           BROKERS: brokers.join(),

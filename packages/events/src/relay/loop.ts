@@ -119,7 +119,7 @@ async function publishEvents(deps: LoopDependencies, events: readonly PendingEve
     if (backlogs.hold(partition, first))
       log.warn(
         { err: fault, partition, eventId: first.event_id },
-        'Kafka does not accept the next sync event of a partition; its events wait',
+        'Kafka does not accept the next event of a partition; its events wait',
       );
   }
 }

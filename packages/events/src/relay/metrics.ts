@@ -10,21 +10,22 @@ interface RelayFigures {
 
 const DELAY_BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 300];
 
-export function registerRelayMetrics(registry: Registry, figures: RelayFigures) {
+/** @param prefix - what the names begin with. */
+export function registerRelayMetrics(registry: Registry, prefix: string, figures: RelayFigures) {
   const registers = [registry];
   const published = new Counter({
-    name: 'sync_event_published_total',
+    name: `${prefix}_published_total`,
     help: 'Events acknowledged by Kafka.',
     registers,
   });
   const failures = new Counter({
-    name: 'sync_event_publish_failures_total',
+    name: `${prefix}_publish_failures_total`,
     help: 'Attempts that failed: Kafka or the database is unavailable, or a partition does not accept its next event.',
     labelNames: ['reason'],
     registers,
   });
   const delay = new Histogram({
-    name: 'sync_event_publish_delay_seconds',
+    name: `${prefix}_publish_delay_seconds`,
     help: 'From the insert into the outbox to the acknowledgement by Kafka.',
     buckets: DELAY_BUCKETS_SECONDS,
     registers,
@@ -43,20 +44,20 @@ export function registerRelayMetrics(registry: Registry, figures: RelayFigures) 
     });
   };
   gauge(
-    'sync_event_outbox_pending',
+    `${prefix}_outbox_pending`,
     'Events that are not published, counted up to 10,000. The same on every replica.',
     async () => (await readDepth())?.pending,
   );
   gauge(
-    'sync_event_outbox_oldest_age_seconds',
+    `${prefix}_outbox_oldest_age_seconds`,
     'Age of the oldest event that is not published.',
     async () => (await readDepth())?.oldestAgeSeconds,
   );
-  gauge('sync_event_relay_leading', 'Whether this replica is the one that publishes.', () =>
+  gauge(`${prefix}_relay_leading`, 'Whether this replica is the one that publishes.', () =>
     Number(figures.isLeading()),
   );
   gauge(
-    'sync_event_held_partitions',
+    `${prefix}_held_partitions`,
     'Partitions whose next event Kafka does not accept; their events wait.',
     figures.heldPartitions,
   );

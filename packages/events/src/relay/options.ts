@@ -1,24 +1,51 @@
 import type { Logger } from '@platform/service-kit';
 import type { KafkaConfig } from 'kafkajs';
 import type { Registry } from 'prom-client';
+import { type KafkaMessage, toFactMessage, toSyncMessage } from '../kafka-message.js';
 
-/** The topic of sync events unless the configuration names another one. */
-export const DEFAULT_TOPIC = 'sync-events';
+/** A kind of events, as a relay publishes them. */
+export interface RelayedEvents {
+  /** The topic unless the configuration names another one. */
+  readonly topic: string;
+  /** What the names of the relay's metrics begin with. */
+  readonly metricPrefix: string;
+  /**
+   * @param value - the event's JSON as it is stored; it is sent byte for byte.
+   * @param traceparent - the W3C Trace Context of an event that belongs to a trace; it becomes one more header.
+   */
+  readonly toMessage: (value: string, traceparent?: string) => KafkaMessage;
+}
+
+/** Sync events, in order per key. */
+export const syncEvents: RelayedEvents = {
+  topic: 'sync-events',
+  metricPrefix: 'sync_event',
+  toMessage: toSyncMessage,
+};
+
+/** Facts, in order per organisation. */
+export const facts: RelayedEvents = {
+  topic: 'platform-events',
+  metricPrefix: 'fact',
+  toMessage: toFactMessage,
+};
 
 /** The state of a relay; relay.ts describes the states. */
 export type RelayState = 'stopped' | 'standby' | 'relaying' | 'waiting';
 
 export interface EventRelayOptions {
+  /** What the outbox has. Default: {@link syncEvents}. */
+  readonly events?: RelayedEvents;
   /** The URL of the outbox's database. The relay's own connection holds a session lock, so no pooler may be in between. */
   readonly connectionString: string;
   /** Brokers, and where needed `ssl` and `sasl`. */
   readonly kafka: Pick<KafkaConfig, 'brokers' | 'clientId' | 'ssl' | 'sasl'>;
-  /** Default `sync-events`. */
+  /** Default: that of the events. */
   readonly topic?: string;
   /** The partitions of a topic that the relay creates; an existing topic is not changed. Default 12. */
   readonly partitions?: number;
   readonly log: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
-  /** Receives the relay's metrics, all named `sync_event_…`. */
+  /** Receives the relay's metrics. */
   readonly registry?: Registry;
 }
 

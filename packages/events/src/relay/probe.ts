@@ -42,7 +42,7 @@ export function createProbe(deps: ProbeDependencies) {
     for (const backlog of due)
       if (published.has(backlog.head)) {
         backlogs.release(backlog);
-        log.info({ partition: backlog.partition }, 'Kafka accepts the sync events of a partition again');
+        log.info({ partition: backlog.partition }, 'Kafka accepts the events of a partition again');
       }
   }
 

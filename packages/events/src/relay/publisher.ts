@@ -1,14 +1,12 @@
 import { Partitioners } from 'kafkajs';
 import { startPublishSpan } from '@platform/service-kit';
-import { toMessage } from '../kafka-message.js';
-import type { SyncEvent } from '../sync-event.js';
 import {
   type BatchResult,
   publishBatch,
   type SendToPartition,
   settleWithProgress,
 } from './partition-batch.js';
-import type { EventRelayOptions } from './options.js';
+import type { EventRelayOptions, RelayedEvents } from './options.js';
 import { connectProducer, createKafka, REQUEST_TIMEOUT_MS, retire } from './producer.js';
 import type { PendingEvent } from './queries.js';
 import { ensureTopic } from './topic.js';
@@ -51,6 +49,7 @@ export class PartitionsChangedError extends KafkaAwayError {
 }
 
 type PublisherOptions = Pick<EventRelayOptions, 'kafka' | 'log'> & {
+  readonly events: RelayedEvents;
   readonly topic: string;
   readonly partitions: number;
   /** The number of partitions that the topic must have; by default, any number is accepted. */
@@ -94,7 +93,7 @@ export async function createPublisher(options: PublisherOptions): Promise<Publis
       const send: SendToPartition = async (partition, events) => {
         const spans = events.map(({ traceparent }) => startPublishSpan(topic, traceparent));
         const messages = events.map(({ event }, index) => ({
-          ...toMessage(JSON.parse(event) as SyncEvent, event, spans[index]?.traceparent),
+          ...options.events.toMessage(event, spans[index]?.traceparent),
           partition,
         }));
         try {

@@ -4,7 +4,7 @@ import { type Backlogs, createBacklogs } from './backlogs.js';
 import { relayUntilStopped } from './loop.js';
 import { registerRelayMetrics } from './metrics.js';
 import { createNotifier } from './notifier.js';
-import { DEFAULT_TOPIC, type EventRelay, type EventRelayOptions, type RelayState } from './options.js';
+import { type EventRelay, type EventRelayOptions, type RelayState, syncEvents } from './options.js';
 import { createPublisher, KafkaAwayError, type Publisher } from './publisher.js';
 import { FREE_CHANNEL, readDepth, tryLead, yieldLead } from './queries.js';
 import { openSession, type Session } from './session.js';
@@ -26,7 +26,7 @@ import { openSession, type Session } from './session.js';
  *
  * An event is marked after Kafka has acknowledged it. After a crash or a lost connection between the two, the next leader
  * sends it again: delivery is at least once. It starts with the oldest unmarked event, so the first copies of a key's
- * events are always in order; consumers drop later copies by `eventId`.
+ * events are always in order; consumers drop later copies by their id.
  *
  * A partition that does not accept its next event is held by itself, for at most 2 s at a time; its events are not read
  * again meanwhile (loop.ts). That includes an event that Kafka refuses because of its content, such as one that is too
@@ -40,7 +40,8 @@ const CALM_MS = 30_000;
 
 /** Creates a relay, which does nothing before `start`. */
 export function createEventRelay(options: EventRelayOptions): EventRelay {
-  const { log, kafka, topic = DEFAULT_TOPIC, partitions = DEFAULT_PARTITIONS } = options;
+  const { log, kafka, events = syncEvents, partitions = DEFAULT_PARTITIONS } = options;
+  const { topic = events.topic } = options;
   const commitSignal = createWakeSignal();
   const lockSignal = createWakeSignal();
   const notifier = createNotifier(() => session?.client);
@@ -55,7 +56,7 @@ export function createEventRelay(options: EventRelayOptions): EventRelay {
 
   const metrics =
     options.registry &&
-    registerRelayMetrics(options.registry, {
+    registerRelayMetrics(options.registry, events.metricPrefix, {
       depth: async () => session && readDepth(session.client).catch(() => undefined),
       isLeading: () => state === 'relaying',
       heldPartitions: () => backlogs?.count() ?? 0,
@@ -69,12 +70,12 @@ export function createEventRelay(options: EventRelayOptions): EventRelay {
   async function lead({ client, failed }: Session): Promise<void> {
     let publisher: Publisher | undefined;
     try {
-      const given = { kafka, topic, partitions, log };
+      const given = { kafka, events, topic, partitions, log };
       const opened = await createPublisher(given);
       publisher = opened;
       const { partitionCount } = opened;
       const openPublisher = () => createPublisher({ ...given, partitionCount });
-      log.info({ topic }, failures > 0 ? 'sync events flow again' : 'publishing sync events');
+      log.info({ topic }, failures > 0 ? 'events flow again' : 'publishing events');
       state = 'relaying';
       backlogs = createBacklogs((event) => opened.toPartition(event));
       healthySince ??= performance.now();
@@ -108,10 +109,10 @@ export function createEventRelay(options: EventRelayOptions): EventRelay {
     healthySince = undefined;
     failures += 1;
     metrics?.failed(isKafka ? 'kafka' : 'database');
-    const message = `sync events wait: ${isKafka ? error.message : 'the database is not available'}`;
+    const message = `events wait: ${isKafka ? error.message : 'the database is not available'}`;
     const err = isKafka ? error.cause : error;
-    if (failures === 1) log.warn({ err }, message);
-    else log.debug({ err, failures }, message);
+    if (failures === 1) log.warn({ err, topic }, message);
+    else log.debug({ err, topic, failures }, message);
     await lockSignal.sleep(backoffMs(failures));
   }
 

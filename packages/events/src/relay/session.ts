@@ -27,7 +27,7 @@ export async function openSession(
 ): Promise<Session> {
   const client = new pg.Client({
     connectionString,
-    application_name: 'sync-event-relay',
+    application_name: 'event-relay',
     connectionTimeoutMillis: TIMEOUT_MS,
     query_timeout: TIMEOUT_MS,
     statement_timeout: TIMEOUT_MS,
@@ -36,7 +36,7 @@ export async function openSession(
   let fault: Error | undefined;
   client.on('error', (error) => {
     fault ??= error;
-    log.debug({ err: error }, 'connection of the sync-event relay lost');
+    log.debug({ err: error }, 'connection of the event relay lost');
     onNotice(FREE_CHANNEL);
   });
   // PostgreSQL also sends a connection its own notifications.

@@ -16,7 +16,7 @@ describeWith('kafka', 'from the schedule to a consumer', () => {
   afterAll(() => platform.close());
 
   it('the event of each run arrives once and in order, and the events endpoint lists the same', async () => {
-    await waitFor(() => platform.crawl.logged().includes('publishing sync events'), {
+    await waitFor(() => platform.crawl.logged().includes('publishing events'), {
       what: 'the relay',
     });
     const reader = await readTopic({ brokers }, topic);

@@ -48,7 +48,7 @@ describeWith('own-kafka', 'a Kafka of two brokers', () => {
     expectEventsArrived({ platform, brokers: [first.brokers, second.brokers], topic });
 
   it('a service killed between completion and publishing publishes each event once after its restart', async () => {
-    await waitFor(() => platform.crawl.logged().includes('publishing sync events'), {
+    await waitFor(() => platform.crawl.logged().includes('publishing events'), {
       what: 'the relay',
     });
     const client = await platform.db.connect();

@@ -1,17 +1,9 @@
 import { getAccount, requireAdmin, requireScopes } from '@platform/auth';
-import {
-  createOutboxRetention,
-  createPositionAssigner,
-  CursorGoneError,
-  InvalidCursorError,
-  readFacts,
-} from '@platform/events';
-import { type App, AppError, type Clock, type Shutdown, validationError } from '@platform/service-kit';
+import { CursorGoneError, InvalidCursorError, readFacts } from '@platform/events';
+import { type App, AppError, validationError } from '@platform/service-kit';
 import { bearer, errorResponses } from '../../base/openapi.js';
 import type { Resources } from '../../resources.js';
 import { FactsPage, FactsQuery } from './schemas.js';
-
-type Deps = Pick<Resources, 'pool' | 'log'> & { readonly clock: Clock; readonly shutdown: Shutdown };
 
 const cursorGone = (): AppError =>
   new AppError({
@@ -21,19 +13,8 @@ const cursorGone = (): AppError =>
       'The feed cannot continue from this cursor: later facts were deleted, or the database was restored. Read from the beginning, without `after`, and drop what you have by `id`',
   });
 
-/** The database writes a fact with each entry of the audit; here they get their order, and are deleted when they are old. */
-function startFacts({ pool, log, clock, shutdown }: Deps): void {
-  const positions = createPositionAssigner({ pool, log });
-  positions.start();
-  shutdown.on('flush', 'positions of facts', positions.stop);
-  const retention = createOutboxRetention({ pool, log, clock, isPublishedOnly: false });
-  retention.start();
-  shutdown.on('flush', 'retention of facts', retention.stop);
-}
-
 /** Registers the feed of an organisation's facts, for administrators with `events:read`. */
-export function registerFactFeed(app: App, deps: Deps): void {
-  startFacts(deps);
+export function registerFactFeed(app: App, { pool }: Pick<Resources, 'pool'>): void {
   app.get(
     '/api/v1/events',
     {
@@ -50,7 +31,7 @@ export function registerFactFeed(app: App, deps: Deps): void {
     async (request) => {
       const { after, limit, types, order } = request.query;
       try {
-        return await readFacts(deps.pool, {
+        return await readFacts(pool, {
           orgId: getAccount(request).orgId,
           after,
           limit,

@@ -1,5 +1,4 @@
-import type { SmtpProblem } from '@platform/auth';
-import type { RecipientOutcome } from '../delivery/outcome.js';
+import type { RecipientOutcome, SmtpProblem } from '../delivery/outcome.js';
 
 /*
  * The life of a mail, a row of `mails`:

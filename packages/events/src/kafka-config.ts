@@ -1,9 +1,9 @@
-import type { EventRelayOptions } from '@platform/events';
-import { list, oneOf, text, type Values, withDefault } from '@platform/service-kit';
+import { integer, list, oneOf, text, type Values, withDefault } from '@platform/service-kit';
+import type { EventRelayOptions } from './relay/options.js';
 
 type KafkaOptions = EventRelayOptions['kafka'];
 
-/** The connection to Kafka, in plain text unless these variables say otherwise. */
+/** The connection of a service that publishes events, in plain text unless these variables say otherwise. */
 export const kafkaVariables = {
   KAFKA_BROKERS: withDefault(list('a comma-separated list of <host>:<port>'), []),
   /** Certificates are verified. Node.js reads a private authority from NODE_EXTRA_CA_CERTS. */
@@ -11,6 +11,8 @@ export const kafkaVariables = {
   KAFKA_SASL_MECHANISM: withDefault(oneOf('plain', 'scram-sha-256', 'scram-sha-512'), undefined),
   KAFKA_SASL_USERNAME: withDefault(text(), undefined),
   KAFKA_SASL_PASSWORD: withDefault(text(), undefined),
+  /** Those of a topic that the service creates. */
+  KAFKA_PARTITIONS: withDefault(integer(1, 10_000), 12),
 } as const;
 
 type KafkaConfig = Values<typeof kafkaVariables>;
@@ -33,12 +35,12 @@ export function findKafkaContradictions(values: Partial<KafkaConfig>): string[] 
 }
 
 /** @returns the options of the Kafka client. */
-export function toKafkaOptions(config: KafkaConfig): KafkaOptions {
+export function toKafkaOptions(clientId: string, config: KafkaConfig): KafkaOptions {
   const { KAFKA_SASL_MECHANISM: mechanism, KAFKA_SASL_USERNAME: username } = config;
   const { KAFKA_SASL_PASSWORD: password } = config;
   return {
     brokers: [...config.KAFKA_BROKERS],
-    clientId: 'crawl',
+    clientId,
     ssl: config.KAFKA_TLS === 'true',
     ...(mechanism !== undefined &&
       username !== undefined &&

@@ -1,13 +1,7 @@
-import { loadCrawlConfig } from './config.js';
-import { toKafkaOptions } from './kafka.js';
+import { loadConfig } from '@platform/service-kit';
+import { findKafkaContradictions, kafkaVariables, toKafkaOptions } from './kafka-config.js';
 
-const load = (kafka: NodeJS.ProcessEnv) =>
-  loadCrawlConfig({
-    DATABASE_URL: 'postgresql://crawl@db/crawl',
-    IDENTITY_URL: 'http://identity:3001',
-    SERVICE_CLIENT_SECRET: 's'.repeat(32),
-    ...kafka,
-  });
+const load = (kafka: NodeJS.ProcessEnv) => loadConfig(kafka, kafkaVariables, findKafkaContradictions);
 const account = { KAFKA_SASL_USERNAME: 'crawl', KAFKA_SASL_PASSWORD: 'kept' };
 const secured = {
   KAFKA_BROKERS: 'a:9093,b:9093',
@@ -17,12 +11,12 @@ const secured = {
 };
 
 test('passes brokers, TLS and credentials to the Kafka client', () => {
-  expect(toKafkaOptions(load({ KAFKA_BROKERS: 'a:9092' }))).toEqual({
+  expect(toKafkaOptions('crawl', load({ KAFKA_BROKERS: 'a:9092' }))).toEqual({
     brokers: ['a:9092'],
     clientId: 'crawl',
     ssl: false,
   });
-  expect(toKafkaOptions(load(secured))).toEqual({
+  expect(toKafkaOptions('crawl', load(secured))).toEqual({
     brokers: ['a:9093', 'b:9093'],
     clientId: 'crawl',
     ssl: true,

@@ -1,0 +1,47 @@
+import { isCertificateFault, type SmtpProblem } from './outcome.js';
+
+/** Describes the enhanced status codes (RFC 3463 §3) that deserve a sentence of their own. */
+const byStatus: Readonly<Record<string, string>> = {
+  '5.1.1': 'The recipient does not exist',
+  '5.1.2': "The recipient's domain does not exist, or takes no mail",
+  '5.1.3': 'The address of the recipient is not one',
+  '5.1.10': "The recipient's domain takes no mail",
+  '5.2.1': "The recipient's mailbox is disabled",
+  '5.2.2': "The recipient's mailbox is full",
+  '5.2.3': 'The mail is too large for the recipient',
+  '5.3.4': 'The mail is too large for the server',
+  '5.4.1': 'The server does not take mail for the recipient',
+  '5.2.252': 'The account may not send as the sender address',
+  '5.7.60': 'The account may not send as the sender address',
+  '5.7.1': 'The server refused the mail by its rules',
+};
+
+const byCommand: Readonly<Record<string, string>> = {
+  'MAIL FROM': 'The server refused the sender',
+  'RCPT TO': 'The server refused the recipients',
+  DATA: 'The server refused the mail',
+};
+
+const byCode: Readonly<Record<string, string>> = {
+  EAUTH: 'The server refused the login',
+  ETOKEN: 'The provider issued no access token',
+  EDNS: 'The SMTP server has no address that mail may be sent to',
+  ETIMEDOUT: 'The server did not answer in time',
+  ETLS: 'The connection could not be secured',
+  EPROTOCOL: 'The server does not answer as an SMTP server does',
+  ECONFIG: 'There is no complete SMTP configuration, or it could not be read',
+  EEXPIRED: 'It could not be sent before it expired',
+  EREQUEST: 'Its request cannot be read, because it was encrypted with another secret',
+  EINVALID: 'This version of the service cannot render its request',
+  ENORECIPIENT: 'No recipient is left to send it to',
+  ESUPPRESSED: 'Every recipient is suppressed: to send to one again, remove its suppression',
+};
+
+/** Describes a failure in one sentence without quoting the server, whose text may contain a password. */
+export function describeProblem(problem: SmtpProblem): string {
+  const { code, command = '', reply, status = '' } = problem;
+  if (reply !== undefined && byStatus[status] !== undefined) return byStatus[status];
+  if (reply !== undefined && reply >= 400 && byCommand[command] !== undefined) return byCommand[command];
+  if (isCertificateFault(problem)) return "The server's certificate was refused";
+  return byCode[code] ?? 'The connection to the server broke';
+}
