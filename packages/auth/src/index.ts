@@ -36,6 +36,7 @@ export {
   verifyCaller,
 } from './guards.js';
 export { startFactsRelay } from './facts-relay.js';
+export { describeProblem, explainProblem, isCertificateFault, type SmtpProblem } from './mail-problem.js';
 export {
   createIdentityClient,
   type IdentityClient,

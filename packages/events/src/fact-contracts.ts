@@ -106,6 +106,16 @@ const mail = {
   ),
 };
 
+const reportedMail = {
+  ...mail,
+  reference: Type.Optional(
+    Type.String({
+      maxLength: 255,
+      description: 'The idempotency key of a mail of identity. It is not published.',
+    }),
+  ),
+};
+
 const suppression = {
   suppressionId: Uuid,
   reason: Type.String({
@@ -130,9 +140,9 @@ export const ReportedFact = Type.Union([
   toReported('crawl.run.failed', run),
   toReported('crawl.run.aborted', run),
   toReported('crawl.run.skipped', run),
-  toReported('mail.sent', mail),
-  toReported('mail.failed', mail),
-  toReported('mail.unknown', mail),
+  toReported('mail.sent', reportedMail),
+  toReported('mail.failed', reportedMail),
+  toReported('mail.unknown', reportedMail),
   toReported('mail.suppressed', suppression),
 ]);
 export type ReportedFact = Type.Static<typeof ReportedFact>;

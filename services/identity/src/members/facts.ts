@@ -10,10 +10,11 @@ import { ReportedFact } from '@platform/events';
 import { type App, type Clock, DAY_MS } from '@platform/service-kit';
 import type { onRequestHookHandler } from 'fastify';
 import { Type } from 'typebox';
-import { insertFacts } from '../audit/facts/queries.js';
+import { insertFacts, type NewFact } from '../audit/facts/queries.js';
 import { insertReportedEntries } from '../audit/queries.js';
 import { bearer, errorResponses } from '../base/openapi.js';
 import { type NoticedCrawl, toCrawlDetail } from '../mails/outbox/crawl-notices.js';
+import { recordInvitationOutcomes } from '../mails/outbox/invitation-outcomes.js';
 import type { Outbox } from '../mails/outbox/outbox.js';
 import type { Prisma, Transaction } from '../resources.js';
 import { findAdministrators } from './organisation/administration.js';
@@ -73,6 +74,12 @@ async function notifyOfCrawls(
   }
 }
 
+/** The id of a row of the outbox says nothing to anybody else. */
+function omitReference(fact: NewFact): NewFact {
+  const { reference: _omitted, ...data } = fact.data;
+  return { ...fact, data };
+}
+
 /**
  * Stores what another service has reported; what was reported before changes nothing. Each organisation has a transaction, so
  * that one with many administrators keeps no other waiting.
@@ -86,7 +93,8 @@ async function storeFacts(
   const entries = facts.filter(isEntry);
   const notices = facts.filter(isNotice);
   const others = facts.filter(isOther);
-  if (others.length > 0) await insertFacts(ctx.prisma, others);
+  if (others.length > 0) await insertFacts(ctx.prisma, others.map(omitReference));
+  await recordInvitationOutcomes(ctx.prisma, others);
   if (entries.length > 0) await ctx.prisma.$transaction((tx) => insertReportedEntries(tx, entries));
   for (const orgId of new Set(notices.map((fact) => fact.orgId))) {
     const ofOne = notices.filter((fact) => fact.orgId === orgId);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ReportedFact } from '@platform/events';
 import { waitFor } from '@platform/testing';
 import { serviceClient } from '../identity.js';
+import { mailClientSecret } from '../sign-in/account-flows/mail-service.js';
 import { type Platform, startPlatform } from '../sign-in/account-flows/platform.js';
 
 let platform: Platform;
@@ -10,8 +11,8 @@ beforeAll(async () => {
 });
 afterAll(() => platform.close());
 
-async function getServiceToken(): Promise<string> {
-  const basic = Buffer.from(`${serviceClient.id}:${serviceClient.secret}`).toString('base64');
+async function getServiceToken({ id, secret } = serviceClient): Promise<string> {
+  const basic = Buffer.from(`${id}:${secret}`).toString('base64');
   const { body } = await platform.identity.call('POST', '/api/v1/oauth2/token', {
     raw: 'grant_type=client_credentials',
     headers: { authorization: `Basic ${basic}`, 'content-type': 'application/x-www-form-urlencoded' },
@@ -192,4 +193,70 @@ test('the ends of runs and mails are in the feed, each reported by its own servi
   // Those of the tests before get their places first.
   await waitFor(async () => (await list()).length > 0, { what: 'the fact' });
   expect(await list()).toMatchObject([{ id: run.id, type: run.type, data: run.data }]);
+});
+
+test('what became of an invitation shows until it is sent, or there is a newer one', async () => {
+  const { identity, session } = platform;
+  const token = await getServiceToken({ id: 'mail', secret: mailClientSecret });
+  const reportMail = async (reference: string, type: string, problem: object | null = null) => {
+    const mailId = randomUUID();
+    const data = {
+      mailId,
+      reference,
+      emailTemplateType: 'appuserInvite',
+      recipients: 1,
+      attempts: 1,
+      problem,
+    };
+    const fact = { id: randomUUID(), orgId: identity.orgId, type, at: new Date().toISOString(), data };
+    expect((await report(token, [fact])).status).toBe(200);
+    return () => report(token, [fact]);
+  };
+  const findMailId = async (id: string) => {
+    const { rows } = await identity.db.query<{ id: string }>(
+      'select invitation_mail_id as id from users where id = $1',
+      [id],
+    );
+    return rows[0]?.id ?? '';
+  };
+  const getInvitation = async (id: string) => {
+    const { body } = await identity.call('GET', '/api/v1/users', { token: session });
+    return (body.data as { id: string; invitation: unknown }[]).find((member) => member.id === id)
+      ?.invitation;
+  };
+  // So the mail service itself has nothing to report.
+  platform.inbox.isBusy = true;
+  try {
+    const { id, email } = await platform.createUser({});
+    const first = await waitFor(() => findMailId(id), { what: 'the mail' });
+    const refused = { code: 'EENVELOPE', command: 'RCPT TO', reply: 550, status: '5.1.1' };
+    const repeat = await reportMail(first, 'mail.failed', refused);
+    await repeat();
+    const undeliverable = { state: 'undeliverable', reason: 'The recipient does not exist (550 5.1.1)' };
+    expect(await getInvitation(id)).toEqual(undeliverable);
+    await platform.minutePassed();
+    await platform.post('password/forgot', { email });
+    const second = await waitFor(async () => (await findMailId(id)).replace(first, ''), {
+      what: 'the next mail',
+    });
+    expect(await getInvitation(id)).toEqual({ state: 'pending' });
+    await repeat();
+    await reportMail(first, 'mail.unknown');
+    expect(await getInvitation(id)).toEqual({ state: 'pending' });
+    const repeatUnknown = await reportMail(second, 'mail.unknown');
+    expect(await getInvitation(id)).toMatchObject({ state: 'unknown' });
+    await reportMail(second, 'mail.sent');
+    await repeatUnknown();
+    expect(await getInvitation(id)).toEqual({ state: 'pending' });
+    const feed = await waitFor(
+      async () => {
+        const { text } = await identity.call('GET', '/api/v1/events?types=mail.failed', { token: session });
+        return text.includes('5.1.1') ? text : undefined;
+      },
+      { what: 'the fact' },
+    );
+    expect(feed).not.toContain('reference');
+  } finally {
+    platform.inbox.isBusy = false;
+  }
 });

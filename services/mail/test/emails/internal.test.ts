@@ -124,6 +124,13 @@ test('a service credential with SEND_MAIL sends for an organisation', async () =
   expect(smtp.accepted[0]?.from).toBe('noreply@corp.example');
 });
 
+test('a fact about a mail of a service has its key as a reference', async () => {
+  const key = 'key-of-a-service';
+  await send(mint('SEND_MAIL'), { orgId, ...emailBody() }, { 'idempotency-key': key });
+  const { rows } = await db.query(`select type from facts where data ->> 'reference' = $1`, [key]);
+  expect(rows).toEqual([{ type: 'mail.sent' }]);
+});
+
 test('fails with 403 for another scope, 400 without an organisation, and 404 without a configuration', async () => {
   expect((await send(mint('token:introspect'), { orgId, ...emailBody() })).status).toBe(403);
   expect((await send(mint('SEND_MAIL'), emailBody())).status).toBe(400);

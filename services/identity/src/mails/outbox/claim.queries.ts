@@ -35,4 +35,4 @@ export const claimMails = (
     order by ${urgency}, next_attempt_at limit ${claim.limit} for update skip locked)
   returning id::text, kind, user_id::text as "userId", email, detail, created_at as "createdAt",
             expires_at as "expiresAt", sealed_message as "sealedMessage", request_id as "requestId", attempts,
-            merge_key as "mergeKey", accepted_at as "acceptedAt"`;
+            merge_key as "mergeKey"`;

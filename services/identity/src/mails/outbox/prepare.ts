@@ -18,11 +18,11 @@ import { toNoticeEmail } from './notice-emails.js';
 import { messageContext } from './outbox.js';
 import {
   type Addressee,
-  clearUndeliverable,
   deleteMails,
   findAddressee,
   lockMergeable,
   type OutgoingMail,
+  saveInvitationMail,
   saveMessage,
 } from './queries.js';
 
@@ -61,12 +61,12 @@ async function composeCode(
 async function composeInvitation(
   { secrets, links }: PrepareDeps,
   tx: Transaction,
-  { createdAt, detail }: OutgoingMail,
+  { id, createdAt, detail }: OutgoingMail,
   to: Addressee,
 ): Promise<SendEmailRequest | undefined> {
   const issued = await secrets.issueInvitationToken(tx, to, createdAt);
   if (!issued) return undefined;
-  await clearUndeliverable(tx, to.id);
+  await saveInvitationMail(tx, to.id, id);
   const validForMs = issued.expiresAt.getTime() - createdAt.getTime();
   return toInvitationEmail(to, { token: issued.token, validForMs }, links, detail);
 }

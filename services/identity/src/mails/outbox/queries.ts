@@ -31,8 +31,6 @@ export const insertMails = (
 export interface OutgoingMail extends Omit<NewMail, 'nextAttemptAt' | 'reportsTheft'> {
   readonly sealedMessage: string | null;
   readonly attempts: number;
-  /** The time at which the mail service had stored the mail, as far as that is known. */
-  readonly acceptedAt: Date | null;
 }
 
 export const insertMail = (db: Prisma | Transaction, mail: NewMail): Promise<unknown> =>
@@ -104,14 +102,13 @@ async function recordUnsent(
 /** Deletes a batch of mails whose code, link or news has expired. @returns how many. */
 export const expireMails = (pool: pg.Pool, now: Date, limit: number): Promise<number> =>
   runInTransaction(pool, async (client) => {
-    const { rows } = await client.query<UnsentMail & { readonly isStored: boolean }>(
+    const { rows } = await client.query<UnsentMail>(
       `delete from outgoing_mails where id in (
          select id from outgoing_mails where expires_at <= $1 order by expires_at limit $2 for update skip locked)
-       returning id, kind, user_id as "userId", email, attempts, accepted_at is not null as "isStored"`,
+       returning id, kind, user_id as "userId", email, attempts`,
       [now, limit],
     );
-    const unsent = rows.filter(({ isStored }) => !isStored);
-    await recordUnsent(client, unsent, { code: 'EEXPIRED' }, now);
+    await recordUnsent(client, rows, { code: 'EEXPIRED' }, now);
     return rows.length;
   });
 
@@ -130,29 +127,14 @@ export const deleteMailsTo = (db: Transaction, email: string): Promise<number> =
   delete from outgoing_mails
   where email = ${email} or user_id in (select id from users where users.email = ${email})`;
 
-export const postponeMail = (
-  db: Prisma,
-  id: string,
-  data: { readonly nextAttemptAt: Date; readonly acceptedAt: Date | null },
-): Promise<unknown> => db.outgoingMail.updateMany({ where: { id }, data });
+export const postponeMail = (db: Prisma, id: string, nextAttemptAt: Date): Promise<unknown> =>
+  db.outgoingMail.updateMany({ where: { id }, data: { nextAttemptAt } });
 
-/** Deletes an invitation that nobody got, or perhaps nobody. The reason is stored with the member. */
-export const abandonInvitation = (
-  db: Prisma,
-  { id, userId }: OutgoingMail,
-  problem: { readonly undeliverableReason: string; readonly isDeliveryUnknown: boolean },
-): Promise<unknown> =>
-  db.$transaction(async (tx) => {
-    await tx.outgoingMail.deleteMany({ where: { id } });
-    if (userId !== null)
-      await tx.user.updateMany({ where: { id: userId, passwordHash: null }, data: problem });
-  });
-
-/** Clears the member's delivery problem, because a new invitation is being sent. */
-export const clearUndeliverable = (db: Transaction, id: string): Promise<unknown> =>
+/** Stores which mail is the member's invitation from now on. What became of earlier ones doesn't matter any more. */
+export const saveInvitationMail = (db: Transaction, userId: string, mailId: string): Promise<unknown> =>
   db.user.updateMany({
-    where: { id, undeliverableReason: { not: null } },
-    data: { undeliverableReason: null, isDeliveryUnknown: false },
+    where: { id: userId },
+    data: { invitationMailId: mailId, undeliverableReason: null, isDeliveryUnknown: false },
   });
 
 /** Counts the waiting mails, up to `maxCount`, so that a large outbox doesn't make it slow. */

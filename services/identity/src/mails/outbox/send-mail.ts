@@ -3,18 +3,10 @@ import type { SendEmailRequest } from './email-request.js';
 
 /** What the mail service says about a mail. */
 export type SendResult =
-  /** It has stored the mail, and tries it until it expires. */
-  | { readonly state: 'accepted' }
-  /** The SMTP server has the mail. */
-  | { readonly state: 'sent' }
+  /** It has stored the mail, and tries it until it expires. What became of it is a fact that it reports. */
+  | { readonly state: 'stored' }
   /** It will never accept this message. */
   | { readonly state: 'rejected'; readonly reason: string }
-  /** The SMTP server rejected the mail permanently, for example because the recipient doesn't exist. */
-  | { readonly state: 'refused'; readonly reason: string }
-  /** The mail expired before the SMTP server accepted it. */
-  | { readonly state: 'failed'; readonly reason: string }
-  /** The SMTP server may have accepted the mail. */
-  | { readonly state: 'unknown'; readonly reason: string }
   /** The mail service hasn't stored the mail, or didn't respond: try again with the same idempotency key. */
   | { readonly state: 'waiting'; readonly reason: string };
 
@@ -31,17 +23,12 @@ export type SendMail = (message: SendEmailRequest, options: SendOptions) => Prom
 /** The mail service may have stored the mail after this timeout: the next attempt, with the same key, finds it. */
 export const SEND_TIMEOUT_MS = 10_000;
 
-const states: Readonly<Record<string, 'failed' | 'refused' | 'unknown' | 'waiting'>> = {
-  SMTP_ERROR: 'failed',
-  SMTP_REFUSED: 'refused',
-  DELIVERY_UNKNOWN: 'unknown',
-  // An administrator may complete the configuration before the mail expires.
-  SMTP_INCOMPLETE: 'waiting',
-};
+/** The outcomes of a mail that an earlier request has stored. */
+const OUTCOMES: ReadonlySet<string> = new Set(['SMTP_ERROR', 'SMTP_REFUSED', 'DELIVERY_UNKNOWN']);
 
 /**
- * Statuses that a retry of the same message wouldn't change. 400 is none: during an upgrade, a mail service of another version
- * has other rules.
+ * Statuses that a retry of the same message wouldn't change. 400 is none: an administrator may complete the configuration, and
+ * during an upgrade a mail service of another version has other rules.
  */
 const FINAL_STATUSES: ReadonlySet<number> = new Set([413, 415]);
 
@@ -49,14 +36,13 @@ const FINAL_STATUSES: ReadonlySet<number> = new Set([413, 415]);
 function toResult(error: unknown): SendResult {
   if (!(error instanceof ServiceFault))
     return { state: 'waiting', reason: error instanceof Error ? error.name : 'Error' };
-  const { kind, status, code = 'no code', detailList, cause } = error;
+  const { kind, status, code = 'no code', cause } = error;
   if (status === undefined) {
     const detail = (cause as { code?: unknown } | undefined)?.code;
     return { state: 'waiting', reason: typeof detail === 'string' ? `${kind} (${detail})` : kind };
   }
-  const state = states[code] ?? (FINAL_STATUSES.has(status) ? 'rejected' : 'waiting');
-  const explanation = state === 'refused' ? detailList[0]?.message : undefined;
-  return { state, reason: explanation ?? `${status} ${code}` };
+  if (OUTCOMES.has(code)) return { state: 'stored' };
+  return { state: FINAL_STATUSES.has(status) ? 'rejected' : 'waiting', reason: `${status} ${code}` };
 }
 
 /** Hands mails over to the mail service on behalf of organisations. */
@@ -71,8 +57,8 @@ export function createSendMail(options: {
     try {
       const token = await options.serviceToken();
       const context = { token, orgId: message.orgId, requestId: requestId ?? undefined, signal };
-      const { data } = await options.mail.call('sendEmailForOrganisation', { headers, body }, context);
-      return { state: 'id' in data ? 'accepted' : 'sent' };
+      await options.mail.call('sendEmailForOrganisation', { headers, body }, context);
+      return { state: 'stored' };
     } catch (error) {
       return toResult(error);
     }

@@ -44,7 +44,7 @@ export const Member = Type.Object(
         Type.Object({
           state: Type.String({
             description:
-              '`pending`; `undeliverable`: the SMTP server will never take it; `unknown`: it may have arrived, and is not sent again.',
+              '`pending`; `undeliverable`: its mail was refused, or could not be sent before it expired; `unknown`: it may have arrived, and is not sent again.',
           }),
           reason: Type.Optional(Type.String({ description: 'Why it is undeliverable or unknown.' })),
         }),

@@ -1,4 +1,4 @@
-import { isCertificateFault, type SmtpProblem } from '../delivery/outcome.js';
+import { isCertificateFault, type SmtpProblem } from '@platform/auth';
 import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
 import { explainLogin, explainToken } from './oauth-advice.js';
 import type { Explanation } from './schemas.js';

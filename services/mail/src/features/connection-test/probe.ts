@@ -1,7 +1,8 @@
+import type { SmtpProblem } from '@platform/auth';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import XOAuth2 from 'nodemailer/lib/xoauth2';
 import { openSocket } from '../delivery/connect.js';
-import { toProblem, type SmtpProblem } from '../delivery/outcome.js';
+import { toProblem } from '../delivery/outcome.js';
 import { type TransportLimits, toTransportOptions } from '../delivery/transport-options.js';
 import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
 

@@ -1,3 +1,5 @@
+import { isCertificateFault, type SmtpProblem } from '@platform/auth';
+
 export type RecipientState = 'accepted' | 'deferred' | 'refused' | 'suppressed';
 
 /** What became of a mail for one of its recipients. */
@@ -20,23 +22,6 @@ export type Outcome =
     }
   /** The message was at least partly sent and no final reply came, so the server may have accepted it. */
   | { readonly state: 'unknown'; readonly problem: SmtpProblem };
-
-/**
- * The part of a failure that may be logged and shown to clients. It leaves out the server's text, because a server that
- * repeats the AUTH line would put the password there.
- */
-export interface SmtpProblem {
-  /** nodemailer's code, such as ECONNECTION, EAUTH, EENVELOPE. */
-  readonly code: string;
-  /** The underlying system or TLS code, such as ECONNREFUSED or CERT_HAS_EXPIRED; of ETOKEN, that of the provider. */
-  readonly detail?: string;
-  /** The SMTP command that failed. */
-  readonly command?: string;
-  /** The SMTP reply code (RFC 5321 §4.2). */
-  readonly reply?: number;
-  /** The enhanced status code (RFC 3463), such as 5.1.1: digits only. */
-  readonly status?: string;
-}
 
 interface SmtpFailure {
   readonly code?: unknown;
@@ -117,12 +102,11 @@ export function isPermanentRefusal({ code, command = '', reply = 0, status }: Sm
   return reply >= 500;
 }
 
-/** Failed connections are retried. Timeouts are not, because the next attempt would probably wait just as long. */
+/**
+ * Failed connections are retried, unless the certificate was rejected. Timeouts are not, because the next attempt would
+ * probably wait just as long.
+ */
 const transientCodes: ReadonlySet<string> = new Set(['ECONNECTION', 'ESOCKET', 'EDNS']);
-
-/** Returns whether OpenSSL or Node rejected the certificate. Such a failure is not retried, because it would recur. */
-export const isCertificateFault = ({ detail = '' }: SmtpProblem): boolean =>
-  /CERT|ERR_TLS|ERR_SSL|UNABLE_TO_|SELF_SIGNED/.test(detail);
 
 const isTemporaryReply = ({ reply = 0, status }: SmtpProblem): boolean =>
   status === undefined ? reply >= 400 && reply < 500 : status.startsWith('4.');

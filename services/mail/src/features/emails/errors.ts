@@ -1,6 +1,6 @@
+import { explainProblem, type SmtpProblem } from '@platform/auth';
 import { AppError } from '@platform/service-kit';
-import { describeProblem } from '../delivery/describe-problem.js';
-import { isPermanentRefusal, type SmtpProblem } from '../delivery/outcome.js';
+import { isPermanentRefusal } from '../delivery/outcome.js';
 
 export const unknownTemplate = (): AppError =>
   new AppError({ status: 400, code: 'UNKNOWN_TEMPLATE', message: 'Unknown Template' });
@@ -17,19 +17,13 @@ export const sendingFailed = (problem?: SmtpProblem): AppError =>
     code: problem && isPermanentRefusal(problem) ? 'SMTP_REFUSED' : 'SMTP_ERROR',
     message: MESSAGE,
     ...(problem &&
-      isPermanentRefusal(problem) && { details: [{ field: 'smtp', message: explainRefusal(problem) }] }),
+      isPermanentRefusal(problem) && { details: [{ field: 'smtp', message: explainProblem(problem) }] }),
     cause: describe(problem),
   });
 
 /** The server may have accepted the mail, so it isn't sent again automatically. */
 export const outcomeUnknown = (problem?: SmtpProblem): AppError =>
   new AppError({ status: 500, code: 'DELIVERY_UNKNOWN', message: MESSAGE, cause: describe(problem) });
-
-/** Explains a refusal with the server's codes, but never with its text. */
-function explainRefusal(problem: SmtpProblem): string {
-  const codes = [problem.reply, problem.status].filter((code) => code !== undefined);
-  return codes.length === 0 ? describeProblem(problem) : `${describeProblem(problem)} (${codes.join(' ')})`;
-}
 
 const describe = (problem: SmtpProblem | undefined): Error =>
   new Error(problem ? Object.values(problem).join(' ') : 'the result of an earlier request with this key');

@@ -1,4 +1,5 @@
-import type { RecipientOutcome, SmtpProblem } from '../delivery/outcome.js';
+import type { SmtpProblem } from '@platform/auth';
+import type { RecipientOutcome } from '../delivery/outcome.js';
 
 /*
  * The life of a mail, a row of `mails`:

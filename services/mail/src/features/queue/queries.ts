@@ -1,6 +1,7 @@
+import type { SmtpProblem } from '@platform/auth';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import type { RecipientOutcome, SmtpProblem } from '../delivery/outcome.js';
+import type { RecipientOutcome } from '../delivery/outcome.js';
 import { isSuppressingStatus, SUPPRESSED_DAYS, SUPPRESSIBLE_TEMPLATES } from '../suppressions/rules.js';
 import {
   type AttemptEnd,

@@ -1,5 +1,5 @@
-import { describeProblem } from '../delivery/describe-problem.js';
-import { isPermanentRefusal, type SmtpProblem } from '../delivery/outcome.js';
+import { describeProblem, type SmtpProblem } from '@platform/auth';
+import { isPermanentRefusal } from '../delivery/outcome.js';
 import type { Failure } from './schemas.js';
 
 /** Describes a failure to administrators by its codes. It never quotes the server, whose text may contain a password. */

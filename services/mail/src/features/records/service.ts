@@ -1,6 +1,6 @@
+import type { SmtpProblem } from '@platform/auth';
 import { type ListPage, notFound, readEmailAddress, toPagination } from '@platform/service-kit';
 import type { Brand, Brands } from '../brand/brand.js';
-import type { SmtpProblem } from '../delivery/outcome.js';
 import { toFailure } from './failure.js';
 import { mailStates } from '../queue/mail.js';
 import { firstIdAt } from '../queue/first-id.js';

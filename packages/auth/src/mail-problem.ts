@@ -1,4 +1,23 @@
-import { isCertificateFault, type SmtpProblem } from './outcome.js';
+/**
+ * Why a mail was not sent, as logs, records and facts have it. It leaves out the server's text, because a server that
+ * repeats the AUTH line would put the password there.
+ */
+export interface SmtpProblem {
+  /** nodemailer's code, such as ECONNECTION, EAUTH, EENVELOPE. */
+  readonly code: string;
+  /** The underlying system or TLS code, such as ECONNREFUSED or CERT_HAS_EXPIRED; of ETOKEN, that of the provider. */
+  readonly detail?: string;
+  /** The SMTP command that failed. */
+  readonly command?: string;
+  /** The SMTP reply code (RFC 5321 §4.2). */
+  readonly reply?: number;
+  /** The enhanced status code (RFC 3463), such as 5.1.1: digits only. */
+  readonly status?: string;
+}
+
+/** Returns whether OpenSSL or Node rejected the certificate. */
+export const isCertificateFault = ({ detail = '' }: SmtpProblem): boolean =>
+  /CERT|ERR_TLS|ERR_SSL|UNABLE_TO_|SELF_SIGNED/.test(detail);
 
 /** Describes the enhanced status codes (RFC 3463 §3) that deserve a sentence of their own. */
 const byStatus: Readonly<Record<string, string>> = {
@@ -44,4 +63,10 @@ export function describeProblem(problem: SmtpProblem): string {
   if (reply !== undefined && reply >= 400 && byCommand[command] !== undefined) return byCommand[command];
   if (isCertificateFault(problem)) return "The server's certificate was refused";
   return byCode[code] ?? 'The connection to the server broke';
+}
+
+/** Describes a failure together with the codes of the server's reply. */
+export function explainProblem(problem: SmtpProblem): string {
+  const codes = [problem.reply, problem.status].filter((code) => code !== undefined);
+  return codes.length === 0 ? describeProblem(problem) : `${describeProblem(problem)} (${codes.join(' ')})`;
 }
