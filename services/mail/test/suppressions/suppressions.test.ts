@@ -231,8 +231,8 @@ test('an organisation with too many mails in the queue gets 429 until there is r
   const enqueueOne = () => mail.send(notice, { prefer: 'respond-async' });
   const answers = [await enqueueOne()];
   while (answers.at(-1)?.status === 202) answers.push(await enqueueOne());
-  // Mails in progress take no place in the queue, and what is queued is measured once a second.
-  expect(answers.length).toBeGreaterThan(20);
+  // Mails in progress take no place in the queue. It is measured once a second, so it may count mails of the tests before.
+  expect(answers.length).toBeGreaterThan(10);
   expect(answers.length).toBeLessThan(60);
   const refused = answers.at(-1);
   expect([refused?.status, refused?.body.error.code, refused?.headers.get('retry-after')]).toEqual([
