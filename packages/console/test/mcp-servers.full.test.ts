@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { findFreePort } from '@platform/embedded';
 import { describeWith } from '@platform/testing';
 import { startWikiServer } from '../screenshots/wiki-server.mjs';
@@ -123,8 +124,18 @@ describeWith('chromium', 'the screens of MCP servers', () => {
     await page.getByLabel('Address').fill(`http://127.0.0.1:${await findFreePort()}/mcp`);
     await page.getByRole('button', { name: 'Add the server' }).click();
     await page.getByText('away is added.').waitFor();
+    // The server itself arrives late, which must not take the result of the test away.
+    await page.route(
+      /\/mcp-servers\/[^/]+$/,
+      async (route) => {
+        await delay(500);
+        await route.continue();
+      },
+      { times: 1 },
+    );
     await page.getByRole('row').filter({ hasText: 'away' }).click();
     await page.getByRole('button', { name: 'Test', exact: true }).click();
+    await page.getByRole('heading', { name: 'away', exact: true }).waitFor();
     await page.getByText('It can’t be used').waitFor();
     await page.getByText('It can’t be reached').first().waitFor();
     await page.getByRole('button', { name: 'Read its tools now' }).click();

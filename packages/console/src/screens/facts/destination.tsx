@@ -57,7 +57,7 @@ export function Screen() {
       }
     >
       <QueryView query={query}>{(found) => <DestinationFacts destination={found} />}</QueryView>
-      <DestinationTest key={destination?.url} id={id} />
+      {destination && <DestinationTest key={destination.url} id={id} />}
       <Deliveries destinationId={id} />
       {destination && (
         <DangerZone

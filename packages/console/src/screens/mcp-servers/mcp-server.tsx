@@ -44,7 +44,7 @@ export function Screen() {
       actions={server && <Actions server={server} onOpen={setDialog} />}
     >
       <QueryView query={query}>{(found) => <ServerFacts server={found} />}</QueryView>
-      <ServerTest key={server?.url} serverId={serverId} />
+      {server && <ServerTest key={server.url} serverId={serverId} />}
       <Tools serverId={serverId} />
       {server && (
         <DangerZone
