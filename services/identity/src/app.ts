@@ -115,7 +115,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
     defaultScopes: config.MCP_SCOPES,
     historyDays: config.AUDIT_DAYS,
   };
-  registerTokens(app, { ...tokens, refusedUses, scanningKeys: config.SECRET_SCANNING_KEYS });
+  registerTokens(app, { ...tokens, refusedUses });
   const { record: recordCall } = registerToolActivity(app, common);
   registerConnectedApps(app, common);
   registerConnectionPolicy(app, { ...common, clientHosts: config.OAUTH_CLIENT_HOSTS });

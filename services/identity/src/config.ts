@@ -14,7 +14,6 @@ import {
   type Values,
   withDefault,
 } from '@platform/service-kit';
-import { scanningKeys } from './tokens/watch/leaks/scanning-keys.js';
 import {
   DEFAULT_MCP_SCOPES,
   DEFAULT_CLIENT_HOSTS,
@@ -98,8 +97,6 @@ export const identityVariables = {
   APP_URL: withDefault(url(['http:', 'https:'], 'https://app.example.com'), undefined),
   /** The prefix with which personal access tokens are shown. Tokens with another prefix stay valid. */
   TOKEN_PREFIX: withDefault(tokenPrefix, DEFAULT_TOKEN_PREFIX),
-  /** The public keys of GitHub's secret scanning, which then reports leaked tokens. */
-  SECRET_SCANNING_KEYS: withDefault(scanningKeys, undefined),
   MCP_SCOPES: withDefault(defaultScopes, DEFAULT_MCP_SCOPES),
   /** The hosts whose documents describe OAuth clients. */
   OAUTH_CLIENT_HOSTS: withDefault(clientHosts, DEFAULT_CLIENT_HOSTS),

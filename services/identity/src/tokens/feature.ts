@@ -6,7 +6,6 @@ import { createTokenPolicyService } from './policy/service.js';
 import { adminTokenRoutes, ownCredentialRoutes, ownTokenRoutes } from './routes.js';
 import { registerServiceAccounts } from './service-accounts/routes.js';
 import { registerTokenLeaks } from './watch/leaks/routes.js';
-import type { ScanningKeys } from './watch/leaks/scanning-keys.js';
 import { startTokenNotices } from './watch/notices/notices.job.js';
 import { startTokenReuses } from './watch/reuse/reuse.job.js';
 import { startUnusedTokens } from './watch/unused/unused.job.js';
@@ -17,8 +16,6 @@ export function registerTokens(
   deps: TokenContext & {
     readonly log: Logger;
     readonly refusedUses: Pick<RefusedUses, 'onReuse'>;
-    /** The public keys of GitHub's secret scanning; undefined when it isn't used. */
-    readonly scanningKeys: ScanningKeys | undefined;
     readonly shutdown: Shutdown;
   },
 ): void {

@@ -25,22 +25,6 @@ export const insertLeakReports = (db: pg.Pool, values: readonly LeakedValue[], a
     ],
   });
 
-const issuedTokens = `
-  select token_hash as digest from personal_access_tokens
-  where id = any($1::uuid[]) and token_hash = any($2::text[])`;
-
-/** @returns the digests of the values that are tokens, in whatever state. */
-export async function findIssuedTokens(
-  db: pg.Pool,
-  values: readonly LeakedValue[],
-): Promise<ReadonlySet<string>> {
-  const { rows } = await db.query<{ digest: string }>(issuedTokens, [
-    values.map(({ tokenId }) => tokenId),
-    values.map(({ digest }) => digest),
-  ]);
-  return new Set(rows.map(({ digest }) => digest));
-}
-
 /* The report itself may have revoked a token without being settled. */
 const wasAlive = (token: string): string => `
   (${token}.expires_at is null or ${token}.expires_at > report.created_at)

@@ -3,7 +3,7 @@ import { type Clock, parseUrl } from '@platform/service-kit';
 import type pg from 'pg';
 import { Type } from 'typebox';
 import { v4 as uuidv4 } from 'uuid';
-import { findIssuedTokens, insertLeakReports, type LeakedValue } from './queries.js';
+import { insertLeakReports, type LeakedValue } from './queries.js';
 
 const MAX_TOKENS = 1_000;
 const MAX_REPORTED_LENGTH = 4_096;
@@ -47,18 +47,10 @@ function readPlace(url: string | undefined): string | null {
 }
 
 /** Turns a reported text into what is stored. Text that is no token gets an id that no token has, and costs the same. */
-function toLeakedValue({
-  token,
-  url,
-}: {
-  readonly token: string;
-  readonly url?: string | undefined;
-}): LeakedValue {
+function toLeakedValue({ token, url }: LeakReportBody['tokens'][number]): LeakedValue {
   const jwt = toJwt(token.trim());
   return { tokenId: readTokenId(jwt) ?? uuidv4(), digest: toDigest(jwt), url: readPlace(url) };
 }
-
-type Match = LeakReportBody['tokens'][number];
 
 export interface LeakReportContext {
   readonly pool: pg.Pool;
@@ -67,30 +59,13 @@ export interface LeakReportContext {
   readonly wake: () => void;
 }
 
-async function store(
+/** Stores a report of leaked tokens. Neither the result nor its time tells which of them are tokens. */
+export async function reportLeaks(
   { pool, clock, wake }: LeakReportContext,
-  values: readonly LeakedValue[],
+  { tokens }: LeakReportBody,
 ): Promise<void> {
-  const unique = new Map(values.map((value) => [value.digest, value]));
+  const unique = new Map(tokens.map(toLeakedValue).map((value) => [value.digest, value]));
   await insertLeakReports(pool, [...unique.values()], new Date(clock()));
   // The answer doesn't wait for the job, which takes longer when a token is alive.
   setImmediate(wake);
-}
-
-/** Stores a report of leaked tokens. Neither the result nor its time tells which of them are tokens. */
-export const reportLeaks = (ctx: LeakReportContext, { tokens }: LeakReportBody): Promise<void> =>
-  store(ctx, tokens.map(toLeakedValue));
-
-/** Stores a report of a trusted scanner. @returns the texts of it that are tokens, in whatever state. */
-export async function reportMatches(
-  ctx: LeakReportContext,
-  matches: readonly Match[],
-): Promise<ReadonlySet<string>> {
-  const plausible = matches.filter(({ token }) => token.length <= MAX_REPORTED_LENGTH);
-  const values = plausible.map(toLeakedValue);
-  await store(ctx, values);
-  const issued = await findIssuedTokens(ctx.pool, values);
-  return new Set(
-    plausible.flatMap(({ token }, index) => (issued.has(values[index]?.digest ?? '') ? [token] : [])),
-  );
 }
