@@ -3,6 +3,7 @@
 export { createErrorHandler } from './http/error-handler.js';
 export { type App, type AppOptions, createApp, type ServiceApp } from './http/app.js';
 export { backoffMs, type BackoffOptions } from './concurrency/backoff.js';
+export { type BatchWriterOptions, createBatchWriter } from './concurrency/batch-writer.js';
 export { type BatcherOptions, createBatcher } from './concurrency/batcher.js';
 export { createFairLimiter, type FairLimiter } from './concurrency/fair-limiter.js';
 export { createKeyedSemaphore, type KeyedSemaphore } from './concurrency/keyed-semaphore.js';

@@ -1,4 +1,4 @@
-import { type Clock, createPeriodicTask, type Logger } from '@platform/service-kit';
+import { type Clock, createBatchWriter, type Logger } from '@platform/service-kit';
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import { toNetwork } from '../../base/network.js';
@@ -10,11 +10,6 @@ import {
   type RefusedUse,
 } from './refused-uses.queries.js';
 
-/** Refusals are collected for this long, then written in one statement, off the request path. */
-const FLUSH_EVERY_MS = 500;
-const MAX_FLUSH = 500;
-/** A few megabytes in memory; refusals beyond that are dropped, and counted in the log. */
-const MAX_GATHERED = 10_000;
 /** The same refusal is recorded once in this time, so that a client that tries again and again fills no audit. */
 const REPEATED_AFTER_MS = 10 * 60_000;
 const MAX_REMEMBERED = 20_000;
@@ -28,39 +23,19 @@ export function createRefusedUses(deps: {
   readonly clock: Clock;
   readonly log: Pick<Logger, 'warn'>;
 }) {
-  const gathered: RefusedUse[] = [];
   const recent = new LRUCache<string, true>({ max: MAX_REMEMBERED, ttl: REPEATED_AFTER_MS });
   const networks = new LRUCache<string, { count: number }>({ max: MAX_REMEMBERED, ttl: REPEATED_AFTER_MS });
   let wakeReaction: (() => void) | undefined;
-  let dropped = 0;
-
-  async function write(): Promise<void> {
-    try {
-      while (gathered.length > 0) {
-        const batch = gathered.slice(0, MAX_FLUSH);
-        if (await insertRefusedUses(deps.pool, batch)) wakeReaction?.();
-        gathered.splice(0, batch.length);
-      }
-      if (dropped > 0)
-        deps.log.warn({ uses: dropped }, 'dropped refused uses of tokens: there were too many at once');
-      dropped = 0;
-    } catch (error) {
-      deps.log.warn(
-        { err: error, uses: gathered.length },
-        'failed to record refused uses of tokens; retrying',
-      );
-    }
-  }
-
-  // Two flushes never overlap, so that no refusal is written by both.
-  const flush = createPeriodicTask({
-    intervalMs: FLUSH_EVERY_MS,
-    async run() {
-      if (gathered.length > 0 || dropped > 0) await write();
+  const writer = createBatchWriter<RefusedUse>({
+    what: 'refused uses of tokens',
+    async write(uses) {
+      if (await insertRefusedUses(deps.pool, uses)) wakeReaction?.();
     },
-    onError: (error) => {
-      deps.log.warn({ err: error }, 'failed to record refused uses of tokens; retrying');
-    },
+    everyMs: 500,
+    maxBatch: 500,
+    // A few megabytes.
+    maxHeld: 10_000,
+    log: deps.log,
   });
 
   /** Returns whether the refusal is worth an entry, and remembers it. */
@@ -80,23 +55,15 @@ export function createRefusedUses(deps: {
     record(use: PresentedToken, cause: RefusalCause): void {
       if (!isNew(`${use.holder} ${cause}`, use.address)) return;
       const at = new Date(deps.clock());
-      if (gathered.length < MAX_GATHERED) gathered.push({ ...use, cause, id: createAuditId(at), at });
-      else dropped += 1;
+      writer.add({ ...use, cause, id: createAuditId(at), at });
     },
 
     /** Sets what is called after the use of a rotated token has been stored, which had ended. */
     onReuse(wake: () => void): void {
       wakeReaction = wake;
     },
-    start: flush.start,
-
-    /** Stops the timer and writes what was collected. */
-    async stop(): Promise<void> {
-      await flush.stop();
-      await flush.run();
-      // This is the last chance, so retry once in case the connection broke.
-      await flush.run();
-    },
+    start: writer.start,
+    stop: writer.stop,
   };
 }
 

@@ -2,6 +2,8 @@ import type pg from 'pg';
 
 /** A call in the form that is inserted; `at` is in milliseconds since the epoch. */
 export interface ToolCallRow {
+  /** A UUIDv7, by which a call that is written twice is stored once. */
+  readonly id: string;
   readonly at: number;
   readonly org_id: string;
   readonly user_id: string;
@@ -16,31 +18,17 @@ export interface ToolCallRow {
   readonly client_id: string | null;
 }
 
-/*
- * Each id is a UUIDv7 (RFC 9562 §5.7) made of the time of the call, its position in the batch, and the random bits of
- * the batch. So a batch can be retried after an unknown outcome without adding a row twice.
- */
 const insertCalls = `
   insert into tool_calls
     (id, created_at, org_id, user_id, credential_kind, credential_id, tool, outcome, duration_ms, request_id, client, client_id)
-  select (lpad(to_hex(at), 12, '0') || '7' || lpad(to_hex(place), 3, '0') || $1)::uuid, to_timestamp(at / 1000.0),
-    org_id, user_id, credential_kind, credential_id, tool, outcome, duration_ms, request_id, client, client_id
-  from rows from (json_to_recordset($2) as (at bigint, org_id uuid, user_id uuid, credential_kind text,
-      credential_id uuid, tool text, outcome text, duration_ms integer, request_id text, client text, client_id text))
-    with ordinality as call (at, org_id, user_id, credential_kind, credential_id, tool, outcome, duration_ms,
-      request_id, client, client_id, place)
+  select id, to_timestamp(at / 1000.0), org_id, user_id, credential_kind, credential_id, tool, outcome, duration_ms,
+    request_id, client, client_id
+  from json_to_recordset($1) as call (id uuid, at bigint, org_id uuid, user_id uuid, credential_kind text,
+    credential_id uuid, tool text, outcome text, duration_ms integer, request_id text, client text, client_id text)
   on conflict do nothing`;
 
-/**
- * @param calls - at most 4,095 calls, because the position has twelve bits.
- * @param batch - 16 hexadecimal digits that are unique to the batch: the variant and random bits.
- */
-export const insertToolCalls = (
-  db: pg.Pool,
-  calls: readonly ToolCallRow[],
-  batch: string,
-): Promise<unknown> =>
-  db.query({ name: 'insert_tool_calls', text: insertCalls, values: [batch, JSON.stringify(calls)] });
+export const insertToolCalls = (db: pg.Pool, calls: readonly ToolCallRow[]): Promise<unknown> =>
+  db.query({ name: 'insert_tool_calls', text: insertCalls, values: [JSON.stringify(calls)] });
 
 export interface ActivityRow {
   readonly id: string;

@@ -76,8 +76,7 @@ export function createToolCalls({
       const { result, outcome } = await callEntry(entry, caller, args, describeFailure);
       const { principal, requestId, client } = caller.context;
       const durationMs = performance.now() - startedAt;
-      const written = recordCall({ principal, tool, outcome, durationMs, requestId, client });
-      if (written) await written;
+      recordCall({ principal, tool, outcome, durationMs, requestId, client });
       return result;
     });
   };
