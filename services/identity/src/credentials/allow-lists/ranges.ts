@@ -75,12 +75,6 @@ export const isNarrower = (list: readonly string[], current: readonly string[]):
   current.length === 0 ||
   (list.length > 0 && list.every((range) => current.some((outer) => isWithin(range, outer))));
 
-/** Returns whether no address is in both lists. An empty list contains every address. */
-export const isDisjoint = (list: readonly string[], other: readonly string[]): boolean =>
-  list.length > 0 &&
-  other.length > 0 &&
-  !list.some((range) => other.some((outer) => isWithin(range, outer) || isWithin(outer, range)));
-
 /** @returns the client's address as a range of that one address is written; null when it is unknown. */
 export function toComparable(address: string | undefined): string | null {
   if (address === undefined || address.includes('%')) return null;

@@ -9,7 +9,7 @@ function decodeForm(text: string): string | undefined {
 
 export interface ClientCredentials {
   readonly id: string;
-  /** The possible secrets: decoded, and as received, because services of older releases don't encode it. */
+  /** The possible secrets: decoded, and as received, because curl and many clients do not encode it. */
   readonly secrets: readonly string[];
 }
 

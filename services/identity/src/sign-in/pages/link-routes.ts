@@ -90,12 +90,3 @@ function linkPageRoutes(app: App, { flows, sessions }: SignInPageDeps, purpose: 
     },
   );
 }
-
-/** Links that were mailed before the pages moved. Browsers keep the fragment when they follow a redirect. */
-export function oldLinkRoutes(app: App): void {
-  const oldPaths = { invitation: '/api/v1/auth/invite', password_reset: '/api/v1/auth/reset-password' };
-  for (const purpose of ['invitation', 'password_reset'] as const)
-    app.get(oldPaths[purpose], { schema: { hide: true } }, (_request, reply) =>
-      reply.redirect(linkPages[purpose].path, 301),
-    );
-}

@@ -4,7 +4,7 @@ import { createFormToken, requireFormToken } from '../page-kit/form-token.js';
 import { sendPage } from '../page-kit/page.js';
 import { registerPages } from '../page-kit/scope.js';
 import type { SessionService } from '../sessions/service.js';
-import { linkRoutes, oldLinkRoutes } from './link-routes.js';
+import { linkRoutes } from './link-routes.js';
 import { signedOutPage, signOutPage } from './pages.js';
 import { SIGN_OUT_PATH } from './paths.js';
 import { secondFactorRoutes } from './second-factor-routes.js';
@@ -29,7 +29,6 @@ function signOutRoutes(app: App, sessions: SessionService): void {
 
 /** Open to everyone: the pages on which people sign in and out. They work without JavaScript and aren't part of the API. */
 export function signInPageRoutes(app: App, deps: SignInPageDeps & SecurityDeps): void {
-  oldLinkRoutes(app);
   registerPages(app, (scope) => {
     passwordRoutes(scope, deps);
     codeRoutes(scope, deps);

@@ -1,6 +1,7 @@
 import { type Clock, validationError } from '@platform/service-kit';
 import type { Prisma, Transaction } from '../../resources.js';
 import { toActor, type Caller } from '../../base/caller/actor.js';
+import { findChanges } from '../../audit/changes.js';
 import { insertAuditEntry } from '../../audit/queries.js';
 import {
   getSignInSettings,
@@ -11,13 +12,11 @@ import { endSingleFactorSessions } from '../sessions/queries.js';
 import { lockAdministration } from '../../members/organisation/administration.js';
 import type { SaveSignInSettingsBody, SignInSettings } from './schemas.js';
 
-function findChanges(before: SignInSettings, after: SignInSettings) {
-  const names = ['codesEnabled', 'secondFactorRequired'] as const;
-  const changed = names.filter((name) => before[name] !== after[name]);
-  return Object.fromEntries(
-    changed.map((name) => [name, { from: String(before[name]), to: String(after[name]) }]),
-  );
-}
+const auditFields = ['codesEnabled', 'secondFactorRequired'] as const;
+const toAuditForm = ({ codesEnabled, secondFactorRequired }: SignInSettings) => ({
+  codesEnabled: String(codesEnabled),
+  secondFactorRequired: String(secondFactorRequired),
+});
 
 export function createSignInSettings({ prisma, clock }: { readonly prisma: Prisma; readonly clock: Clock }) {
   async function saveIn(tx: Transaction, caller: Caller, body: SaveSignInSettingsBody) {
@@ -30,7 +29,7 @@ export function createSignInSettings({ prisma, clock }: { readonly prisma: Prism
       throw validationError([{ field: 'endSessions', message: 'needs secondFactorRequired' }]);
     const signIn = { codesEnabled, secondFactorRequired };
     const at = new Date(clock());
-    const changes = findChanges(before, signIn);
+    const changes = findChanges(toAuditForm(before), toAuditForm(signIn), auditFields);
     const isChanged = Object.keys(changes).length > 0;
     if (isChanged) await setSignInSettings(tx, orgId, signIn);
     const endedCount = endSessions ? await endSingleFactorSessions(tx, orgId, at, credentialId) : 0;

@@ -89,7 +89,7 @@ test('accepts a token request with a scope, with an empty scope, and with unknow
   }
 });
 
-test('accepts client credentials form-encoded by RFC 6749 section 2.3.1, or unencoded as older services send them', async () => {
+test('accepts client credentials form-encoded by RFC 6749 section 2.3.1, or unencoded as many clients send them', async () => {
   const encode = (text: string) => text.replaceAll(/./g, (char) => `%${char.charCodeAt(0).toString(16)}`);
   expect((await issue(encode(oddClient.id), encode(oddClient.secret))).status).toBe(200);
   expect((await issue(oddClient.id, oddClient.secret)).status).toBe(200);
