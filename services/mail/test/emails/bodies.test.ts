@@ -1,5 +1,6 @@
 import { request } from 'node:http';
-import { emailBody, type MailUnderTest } from '../mail.js';
+import PostalMime from 'postal-mime';
+import { attachment, emailBody, type MailUnderTest } from '../mail.js';
 import { startMailWithServer } from '../mail-with-server.js';
 import type { SmtpUnderTest } from '../smtp-server.js';
 
@@ -77,5 +78,30 @@ test('a large body with too many values or levels is refused before it is parsed
       400,
       expect.stringMatching(message),
     ]);
+  }
+});
+
+test('long attachments are sent unchanged, with and without escapes, and other long texts are refused', async () => {
+  const call = (raw: string) =>
+    mail.call('POST', '/api/v1/mail/emails/sendEmail', { token: mail.token, raw });
+  const bytes = Buffer.alloc(600_000, 0xff);
+  const content = bytes.toString('base64');
+  const raw = JSON.stringify(emailBody({ attachments: [attachment({ content }), attachment()] }));
+  for (const [index, text] of [raw, raw.replaceAll('/', String.raw`\/`)].entries()) {
+    expect((await call(text)).status).toBe(200);
+    const { attachments } = await PostalMime.parse(smtp.accepted[index]?.raw ?? '');
+    expect(attachments).toHaveLength(2);
+    expect(Buffer.from(attachments[0]?.content as ArrayBuffer).equals(bytes)).toBe(true);
+  }
+  const long = 'x'.repeat(300_000);
+  for (const [fields, field] of [
+    [{ subject: long }, 'subject'],
+    [{ subject: long, attachments: [attachment({ content })] }, 'subject'],
+    [{ attachments: [attachment({ content, filename: long })] }, 'attachments.0.filename'],
+    [{ attachments: [attachment({ content: `${content}*` })] }, 'attachments.0.content'],
+    [{ attachments: [attachment({ content: `${content.slice(0, -4)}é===` })] }, 'attachments.0.content'],
+  ] as const) {
+    const { status, body } = await call(JSON.stringify(emailBody(fields)));
+    expect([status, body.error.details[0].field]).toEqual([400, field]);
   }
 });

@@ -46,15 +46,22 @@ const toFault = (message: string): FaultDetail => ({ field: 'body', message });
 /**
  * Examines a JSON text before it is parsed. The result is arbitrary for a text that is not JSON.
  *
+ * @param onString - called with the positions of the quotes of each string.
  * @returns why the text must not be parsed; undefined when it may be.
  */
-export function findExcess(bytes: Buffer): FaultDetail | undefined {
+export function findExcess(
+  bytes: Buffer,
+  onString?: (start: number, end: number) => void,
+): FaultDetail | undefined {
   let valueCount = 0;
   let depth = 0;
   for (let at = 0; at < bytes.length; at += 1) {
     const byte = bytes[at];
-    if (byte === QUOTE) at = findStringEnd(bytes, at);
-    else if (byte === COMMA) valueCount += 1;
+    if (byte === QUOTE) {
+      const start = at;
+      at = findStringEnd(bytes, start);
+      onString?.(start, at);
+    } else if (byte === COMMA) valueCount += 1;
     else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) {
       depth += 1;
       valueCount += 1;

@@ -41,7 +41,10 @@ const Attachment = Type.Object(
   },
   { additionalProperties: false },
 );
-export type Attachment = Type.Static<typeof Attachment>;
+/** A long content is not copied into a string: it stays a part of the body's bytes. */
+export type Attachment = Omit<Type.Static<typeof Attachment>, 'content'> & {
+  readonly content: string | Buffer;
+};
 
 const Address = Type.String({
   format: 'email',
@@ -211,7 +214,9 @@ export const InternalMailBody = Type.Object(
 );
 export type InternalMailBody = Type.Static<typeof InternalMailBody>;
 /** The part of a request that describes the mail, and is the same for the public and the internal route. */
-export type EmailContent = Omit<InternalMailBody, 'orgId' | 'smtp' | 'expiresAt'>;
+export type EmailContent = Omit<InternalMailBody, 'orgId' | 'smtp' | 'expiresAt' | 'attachments'> & {
+  readonly attachments?: readonly Attachment[];
+};
 
 export const SendEmailResponse = Type.Object({
   data: Type.Object({
