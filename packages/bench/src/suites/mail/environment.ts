@@ -47,6 +47,8 @@ export async function startMail(fixture: Fixture, database: string, identityUrl:
     SMTP_ALLOWED_TARGETS: '127.0.0.0/8,::1',
   });
   const mail = fixture.keep(await service.start());
+  // It listens before its queue is up.
+  while (!(await fetch(`${mail.url}/health/ready`)).ok) await delay(50);
   const { databaseUrl } = service;
   return { ...mail, databaseUrl, sendUrl: `${mail.url}/api/v1/mail/emails/sendEmail` };
 }
