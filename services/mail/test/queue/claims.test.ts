@@ -118,6 +118,34 @@ test('a part of the mails in flight is kept for codes', async () => {
   }
 });
 
+test('of an organisation whose server does not answer, one mail is tried at a time', async () => {
+  const { journal, dispatcher } = openDispatcher();
+  const [silent, answering] = [uuidv7(), uuidv7()];
+  const many = Array.from({ length: 10 }, () => 2);
+  await queue(silent, many);
+  const firstTimeout = new AbortController();
+  let begun = 0;
+  dispatcher.start(async ({ id, claim: number, orgId }, { signal }) => {
+    if (orgId === answering) return { id, claim: number, state: 'sent' };
+    begun += 1;
+    await once(begun <= 4 ? firstTimeout.signal : signal, 'abort');
+    const nextAttemptAt = new Date(Date.now() + 60_000);
+    return { id, claim: number, state: 'queued', problem: { code: 'ETIMEDOUT' }, nextAttemptAt };
+  });
+  try {
+    await waitFor(() => begun === 4, { what: 'mails in flight' });
+    await queue(answering, many);
+    firstTimeout.abort();
+    await waitFor(() => begun === 5, { what: 'the next attempt' });
+    const findSent = () => db.query(`select from mails where state = 'sent'`);
+    await waitFor(async () => (await findSent()).rowCount === many.length, { what: 'the other mails' });
+    expect(begun).toBe(5);
+  } finally {
+    await dispatcher.stop();
+    await journal.stop();
+  }
+});
+
 test('a mail whose attempt throws before its message is begun is tried again soon, and the attempt is not counted', async () => {
   const { journal, dispatcher } = openDispatcher();
   await queue(uuidv7(), [2]);

@@ -102,6 +102,10 @@ export function isPermanentRefusal({ code, command = '', reply = 0, status }: Sm
   return reply >= 500;
 }
 
+/** Returns whether the server was not reached, or stopped answering. */
+export const isServerSilent = ({ code, reply }: SmtpProblem): boolean =>
+  reply === undefined && (code === 'ETIMEDOUT' || transientCodes.has(code));
+
 /**
  * Failed connections are retried, unless the certificate was rejected. Timeouts are not, because the next attempt would
  * probably wait just as long.

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Clock, createPeriodicTask, type Logger } from '@platform/service-kit';
 import type pg from 'pg';
+import { isServerSilent } from '../delivery/outcome.js';
 import type { OnData } from '../delivery/pools.js';
 import type { Journal } from './journal.js';
 import type { AttemptEnd, ClaimedMail } from './mail.js';
@@ -23,6 +24,8 @@ interface InFlight {
 const POLL_MS = 1_000;
 /** The part of the mails in flight that may be anything; only codes get the rest, so that slow servers do not delay them. */
 const SHARED_PART = 0.8;
+/** The part of the mails in flight that may wait for servers that do not answer. */
+const SILENT_PART = 0.4;
 /** A claim reads the requests of its mails, each of up to 350 kB. The next claim, which may find a code, waits for it. */
 const MAX_CLAIMED = 50;
 /** The pause after an attempt for which something could not be read, such as the brand. */
@@ -48,6 +51,8 @@ export function createDispatcher(deps: {
 
   const slots = createSlots({
     perOrganisation: deps.connectionsPerOrganisation,
+    maxSilent: Math.ceil(maxInFlight * SILENT_PART),
+    clock,
     onFree: () => {
       claiming.wake();
     },
@@ -75,6 +80,7 @@ export function createDispatcher(deps: {
           await journal.begin(mail);
         },
       });
+      slots.setAnswering(mail.orgId, !(end.problem && isServerSilent(end.problem)));
       await journal.end(end);
     } catch (error) {
       log.error({ err: error, mail: mail.id }, 'Failed to process a mail; will retry');

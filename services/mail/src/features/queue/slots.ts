@@ -1,4 +1,8 @@
+import type { Clock } from '@platform/service-kit';
 import { type Lane, lanes } from './mail.js';
+
+/** After this time without an attempt, a server counts as one that answers: it may be back. */
+const SILENT_MS = 10 * 60_000;
 
 interface Waiting {
   readonly lane: Lane;
@@ -15,15 +19,23 @@ interface OrganisationSlots {
 /**
  * Limits the mails of each organisation that this replica sends at once to the connections of its pool: `perOrganisation`
  * for all mails, and one more that only codes get. Mails whose callers wait are started before queued ones.
+ *
+ * Of an organisation whose server does not answer, one queued mail is tried at a time, and one code. Otherwise some dozens of
+ * them, with many due mails each, would hold all places of this replica, while each attempt waits for a timeout.
  */
 export function createSlots(options: {
   readonly perOrganisation: number;
+  /** The most queued mails at once, besides codes, of all organisations together whose servers do not answer. */
+  readonly maxSilent: number;
+  readonly clock: Clock;
   /** Called when an organisation has room, and none of its callers waits for it. */
   readonly onFree: () => void;
 }) {
-  const { perOrganisation, onFree } = options;
+  const { perOrganisation, maxSilent, clock, onFree } = options;
   const perOrganisationWithCodes = perOrganisation + 1;
   const organisations = new Map<string, OrganisationSlots>();
+  /** The organisations whose servers did not answer the last attempt, and since when. */
+  const silent = new Map<string, number>();
 
   const hasRoom = ({ others, total }: OrganisationSlots, lane: Lane): boolean =>
     total < perOrganisationWithCodes && (lane === lanes.code || others < perOrganisation);
@@ -61,9 +73,26 @@ export function createSlots(options: {
     perOrganisation,
     perOrganisationWithCodes,
 
-    /** The slots in use, by organisation: `[besides codes, all]`. */
-    held: (): ReadonlyMap<string, readonly [number, number]> =>
-      new Map([...organisations].map(([orgId, { others, total }]) => [orgId, [others, total]])),
+    /** The slots that no queued mail can take, by organisation: `[besides codes, all]`. */
+    held(): ReadonlyMap<string, readonly [number, number]> {
+      const held = new Map<string, readonly [number, number]>();
+      for (const [orgId, { others, total }] of organisations) held.set(orgId, [others, total]);
+      for (const [orgId, since] of silent) if (clock() - since > SILENT_MS) silent.delete(orgId);
+      const othersOf = (orgId: string): number => held.get(orgId)?.[0] ?? 0;
+      const inUse = [...silent.keys()].reduce((sum, orgId) => sum + othersOf(orgId), 0);
+      const closed = perOrganisation - (inUse < maxSilent ? 1 : 0);
+      for (const orgId of silent.keys()) {
+        const [others, total] = held.get(orgId) ?? [0, 0];
+        held.set(orgId, [others + closed, total + perOrganisation - 1]);
+      }
+      return held;
+    },
+
+    /** Takes note of whether the server of an organisation answered an attempt. */
+    setAnswering(orgId: string, isAnswering: boolean): void {
+      silent.delete(orgId);
+      if (!isAnswering) silent.set(orgId, clock());
+    },
 
     /** Takes a slot for a queued mail that was claimed within the limits. */
     take: (orgId: string, lane: Lane): void => {
