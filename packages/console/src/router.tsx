@@ -1,13 +1,14 @@
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import { createRootRoute, createRoute, createRouter } from '@tanstack/react-router';
 import type { ComponentType } from 'react';
 import { meQuery } from './api/me.ts';
 import { Problem } from './api/problem.ts';
 import { queryClient } from './api/queries.ts';
 import { mayBeSignedIn, toSignIn } from './api/session.ts';
-import { AdminsOnly, CrashPage } from './shell/fallbacks.tsx';
+import { AdminsOnly, CrashPage, ScreenCrash } from './shell/fallbacks.tsx';
 import { Shell } from './shell/shell.tsx';
-import { places, type Screen } from './screens.ts';
+import { places } from './screens.ts';
 import { NotFoundPage } from './ui/detail-page.tsx';
+import { lazyPart } from './ui/lazy-part.tsx';
 import { Loading } from './ui/query-view.tsx';
 
 /** Goes to the sign-in, which leads back. The browser is leaving the page, so nothing is rendered any more. */
@@ -21,8 +22,11 @@ const rootRoute = createRootRoute({
   notFoundComponent: NotFoundPage,
   errorComponent: CrashPage,
   pendingComponent: Loading,
-  async beforeLoad({ location }) {
-    if (!mayBeSignedIn()) return leaveFor(location.href);
+  async beforeLoad({ location, preload }) {
+    // Nobody is sent away by a link that is only near the pointer, or from what is typed on a page: that says itself that
+    // the session has ended.
+    if (preload || queryClient.getQueryData(meQuery.queryKey)) return;
+    if (!mayBeSignedIn()) await leaveFor(location.href);
     try {
       await queryClient.query({ ...meQuery, staleTime: 'static' });
     } catch (error) {
@@ -41,21 +45,25 @@ const guard = (Inner: ComponentType) =>
     );
   };
 
-const loadGuarded = async (load: Screen['load']) => ({ Screen: guard((await load()).Screen) });
-
 const routes = places
   .flatMap(({ screens }) => screens)
   .map(({ path, isForAdmins, load }) =>
     createRoute({
       getParentRoute: () => rootRoute,
       path,
-      component: lazyRouteComponent(isForAdmins ? () => loadGuarded(load) : load, 'Screen'),
+      component: lazyPart(async () => {
+        const { Screen } = await load();
+        return isForAdmins ? guard(Screen) : Screen;
+      }),
     }),
   );
 
 export const router = createRouter({
   routeTree: rootRoute.addChildren(routes),
   defaultPreload: 'intent',
+  defaultErrorComponent: ScreenCrash,
+  // Another connector is another page: nothing of the one before may stay in it, such as its rows or an open dialog.
+  defaultRemountDeps: ({ params }) => params,
   // Filters are plain strings; the default would read `1` as a number.
   parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
   stringifySearch: (search) => {

@@ -157,8 +157,251 @@ describeWith('chromium', 'a form of the console', () => {
   });
 });
 
+/** Keeps the requests of a page that match until they are released. */
+async function hold(page: Page, url: string | RegExp, method = 'GET'): Promise<() => void> {
+  let release: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => (release = resolve));
+  await page.route(url, async (route) => {
+    if (route.request().method() === method) await held;
+    await route.continue();
+  });
+  return release;
+}
+
+describeWith('chromium', 'a change of the console', () => {
+  const using = useConsole();
+
+  test('is not sent before what it chooses from is loaded', async () => {
+    using.allowFaults(/ERR_FAILED/);
+    const { call } = using.platform;
+    const policy = { maxLifetimeDays: null, allowsNever: true, allowList: [], revokeFamilyOnReuse: false, revokeUnusedDays: null };
+    await call('PUT', '/api/v1/organisation/token-policy', { ...policy, deniedScopes: ['user:write'] });
+    const page = await using.open('/account/tokens');
+    const count = countCreations(page);
+    const release = await hold(page, '**/personal-access-tokens/scopes');
+    await page.getByRole('button', { name: 'New token' }).first().click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('Too early');
+    await page.keyboard.press('Enter');
+    const submit = page.getByRole('button', { name: 'Create token' });
+    expect(await submit.isDisabled()).toBe(true);
+    release();
+    await submit.and(page.locator(':enabled')).waitFor();
+    expect(count()).toBe(0);
+
+    await page.route('**/personal-access-tokens/scopes', (route) => route.abort());
+    await page.goto(`${using.platform.url}/organisation/token-policy`);
+    await page.getByRole('button', { name: 'Change the policy…' }).click();
+    await page.getByRole('dialog').getByText('can’t be reached').waitFor();
+    const check = page.getByRole('button', { name: 'Check what it affects' });
+    expect(await check.isDisabled()).toBe(true);
+    await page.unroute('**/personal-access-tokens/scopes');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await check.click();
+    await page.getByRole('button', { name: 'Back' }).click();
+    await check.click();
+    await page.getByRole('button', { name: 'Save the policy' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    const saved = await call<{ policy: { deniedScopes: string[] } }>('GET', '/api/v1/organisation/token-policy');
+    expect(saved.policy.deniedScopes).toEqual(['user:write']);
+    await call('PUT', '/api/v1/organisation/token-policy', { ...policy, deniedScopes: [] });
+  }); // prettier-ignore
+
+  test('UI-11 keeps its dialog open until it is answered, and what is shown once until somebody leaves it', async () => {
+    const page = await using.open('/account');
+    await page.getByRole('link', { name: 'Tokens' }).click();
+    await openNewToken(page, 'Nobody misses it');
+    const release = await hold(page, `**${TOKENS}`, 'POST');
+    await page.getByRole('button', { name: 'Create token' }).click();
+    const cancel = page.getByRole('button', { name: 'Cancel' });
+    await cancel.and(page.locator(':disabled')).waitFor();
+    await page.keyboard.press('Escape');
+    await page.goBack();
+    const question = page.getByRole('alertdialog');
+    await question.getByText('not answered yet').waitFor();
+    await question.getByRole('button', { name: 'Wait' }).click();
+    release();
+    await page.getByText('shown this once').waitFor();
+    await page.goBack();
+    await question.getByText('cannot be shown again').waitFor();
+    await question.getByRole('button', { name: 'Stay' }).click();
+    await page.getByRole('button', { name: 'Done' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  });
+
+  test('UI-11 stays what was asked when it was applied and its answer was lost', async () => {
+    using.allowFaults(/502/);
+    const { call } = using.platform;
+    const { application } = await call<{ application: { clientId: string } }>('POST', '/api/v1/oauth-applications', {
+      name: 'Reader', scopes: ['user:read'], grantTypes: ['client_credentials'],
+    });
+    const { server } = await call<{ server: { id: string } }>('POST', '/api/v1/mcp-servers', { name: 'frozen', url: 'https://mcp.example.com/mcp', rules: [] });
+    const { destination } = await call<{ destination: { id: string } }>('POST', '/api/v1/events/destinations', { form: 'webhook', url: 'https://events.example.com/' });
+    for (const [path, opener, request] of [
+      ['/organisation/sign-in', 'Require…', '**/signInConfig'],
+      [`/organisation/applications/${application.clientId}`, 'Disable…', `**/oauth-applications/${application.clientId}`],
+      [`/organisation/mcp-servers/${server.id}`, 'Disable…', `**/mcp-servers/${server.id}`],
+      [`/organisation/events/destinations/${destination.id}`, 'Disable…', `**/destinations/${destination.id}`],
+    ] as const) {
+      const page = await using.open(path);
+      await page.route(request, async (route) => {
+        if (route.request().method() === 'GET') await route.continue();
+        else await route.fetch().then(() => route.fulfill({ status: 502, json: {} }));
+      });
+      await page.getByRole('button', { name: opener }).click();
+      const dialog = page.getByRole('dialog');
+      const submit = dialog.locator('button[type=submit]');
+      const asked = await submit.textContent();
+      await submit.click();
+      const changed = page.waitForResponse((response) => response.request().method() === 'GET' && response.ok());
+      await dialog.getByText('The change may have been made').waitFor();
+      await changed;
+      await page.getByRole('button', { name: opener, includeHidden: true }).waitFor({ state: 'detached' });
+      expect([path, await submit.textContent()]).toEqual([path, asked]);
+    }
+  }); // prettier-ignore
+
+  test('UI-11 puts each fault at its field, whatever the others are about', async () => {
+    using.allowFaults(/40[09]/);
+    const { call, admin } = using.platform;
+    await call('GET', '/api/v1/users/me');
+    const page = await using.open('/organisation/members');
+    await page.getByRole('button', { name: 'Invite a member' }).first().click();
+    const email = page.getByRole('textbox', { name: 'E-mail address' });
+    await email.fill(admin.email);
+    await page.getByRole('textbox', { name: 'Full name' }).fill('Somebody');
+    await page.getByRole('button', { name: 'Send the invitation' }).click();
+    await page.getByText('cannot be used').waitFor();
+    expect(await email.getAttribute('aria-invalid')).toBe('true');
+
+    await page.goto(`${using.platform.url}/organisation/events/destinations`);
+    await page.getByRole('button', { name: 'Add a destination' }).first().click();
+    await page.getByText('Batches in order').click();
+    await page.getByRole('textbox', { name: 'Address' }).fill('https://collector.example.com/v1/logs');
+    const header = page.getByLabel('Header', { exact: true });
+    await header.fill('not a header');
+    await page.getByLabel('Whole value of the header').fill('secret');
+    await page.getByRole('button', { name: 'Add the destination' }).click();
+    await waitFor(async () => (await header.getAttribute('aria-invalid')) === 'true', { what: 'the fault' });
+  });
+
+  test('UI-11 asks before Escape throws away what was only chosen, or a pasted secret', async () => {
+    const page = await using.open('/crawls?do=new');
+    const question = page.getByRole('alertdialog');
+    const leaves = async (): Promise<void> => {
+      await page.keyboard.press('Escape');
+      await question.getByRole('button', { name: 'Discard' }).click();
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+    };
+    await page.getByRole('button', { name: /Runs/ }).click();
+    await page.getByRole('option', { name: /week/ }).click();
+    await leaves();
+    await page.getByRole('button', { name: 'Schedule a connector' }).first().click();
+    await page.getByRole('textbox', { name: 'Hour' }).focus();
+    await page.keyboard.press('ArrowUp');
+    await leaves();
+    await page.goto(`${using.platform.url}/organisation/sign-in`);
+    await page.getByRole('button', { name: 'Set up…' }).click();
+    await page.getByLabel('Client secret').fill('pasted');
+    await leaves();
+  });
+
+  test('says no longer that a weekday is missing once there is one', async () => {
+    const page = await using.open('/crawls?do=new');
+    await page.getByRole('button', { name: /Runs/ }).click();
+    await page.getByRole('option', { name: /week/ }).click();
+    const day = page.getByRole('checkbox', { name: 'Monday' });
+    await day.focus();
+    await page.keyboard.press('Space');
+    await page.getByRole('button', { name: 'Save schedule' }).click();
+    const message = page.getByText('Choose at least one day').filter({ visible: true });
+    await message.waitFor();
+    await day.focus();
+    await page.keyboard.press('Space');
+    await message.waitFor({ state: 'detached', timeout: 3_000 });
+  });
+
+  test('UI-11 is made once by buttons that are no forms', async () => {
+    const { call } = using.platform;
+    const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 30, timezone: 'UTC' };
+    await call('POST', '/api/v1/crawlingManager/wiki_1/schedule', { scheduleConfig, worker: 'pull' });
+    const page = await using.open('/crawls/connectors/wiki_1');
+    let count = 0;
+    page.on('request', (request) => {
+      if (request.url().endsWith('/run')) count += 1;
+    });
+    const button = page.getByRole('button', { name: 'Run now' }).first();
+    await button.waitFor();
+    await button.evaluate((element: HTMLElement) => {
+      element.click();
+      element.click();
+    });
+    await page.locator('output').getByText('Wiki').waitFor();
+    expect(count).toBe(1);
+    expect(await page.getByRole('alert').count()).toBe(0);
+  });
+
+  test('of another connector shows none of the runs of the one before', async () => {
+    const page = await using.open('/crawls/connectors/wiki_1');
+    await page.getByRole('row').nth(1).waitFor();
+    const release = await hold(page, '**/mail_1/**');
+    await page.keyboard.press('ControlOrMeta+k');
+    await page.getByRole('searchbox', { name: 'Search or jump to' }).fill('mail_1');
+    await page.getByRole('menuitem', { name: /mail_1/ }).click();
+    await page.getByRole('heading', { level: 1, name: /Mail/ }).waitFor();
+    expect(await page.getByRole('row').count()).toBe(0);
+    release();
+    await page.getByText('It has not run yet').waitFor();
+  });
+
+  test('an invitation is not said to be mailed while nobody knows', async () => {
+    using.allowFaults(/500/);
+    const page = await using.open('/organisation/members?do=new');
+    await page.route('**/smtpConfig', (route) => route.fulfill({ status: 500, json: {} }));
+    await page.getByRole('textbox', { name: 'E-mail address' }).fill(`${Date.now()}@example.com`);
+    await page.getByRole('textbox', { name: 'Full name' }).fill('Somebody');
+    await page.keyboard.press('Enter');
+    await page.locator('output').getByText('it could not be read').waitFor();
+  });
+});
+
 describeWith('chromium', 'the console without a network', () => {
   const using = useConsole();
+
+  test('says so of code that is not loaded yet, loses nothing, and loads it later', async () => {
+    using.allowFaults(/ERR_INTERNET_DISCONNECTED/);
+    const page = await using.open('/mails/smtp');
+    const host = page.getByRole('textbox', { name: 'Host' });
+    await host.fill('smtp.example.org');
+    await page.context().setOffline(true);
+    await page.keyboard.press('ControlOrMeta+k');
+    const fault = page.locator('dialog').getByText('You are offline. This is loaded');
+    await fault.waitFor();
+    await page.getByRole('button', { name: 'Close' }).click();
+    await page.keyboard.press('ControlOrMeta+k');
+    await fault.waitFor();
+    await page.context().setOffline(false);
+    await page.getByRole('searchbox', { name: 'Search or jump to' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.context().setOffline(true);
+    expect(await host.inputValue()).toBe('smtp.example.org');
+    await page.getByRole('link', { name: 'Audit log' }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Discard' }).click();
+    await page.getByRole('main').getByText('You are offline. This is loaded').waitFor();
+    await page.getByRole('link', { name: 'Mail', exact: true }).waitFor();
+    await page.context().setOffline(false);
+    await page.getByRole('heading', { level: 1, name: 'Audit log' }).waitFor();
+  });
+
+  test('says of code that fails to load how to go on, and loads it when it is told to', async () => {
+    using.allowFaults(/ERR_FAILED/);
+    const page = await using.open('/account/tokens');
+    await page.route('**/create-token-*.js', (route) => route.abort());
+    await page.getByRole('button', { name: 'New token' }).first().click();
+    await page.getByText('could not be loaded. Try again').waitFor();
+    await page.unroute('**/create-token-*.js');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('textbox', { name: 'Name' }).waitFor();
+  });
 
   test('UI-12 says so at once, and sends nothing by itself later', async () => {
     using.allowFaults(/ERR_INTERNET_DISCONNECTED/);
@@ -200,6 +443,32 @@ describeWith('chromium', 'what the console says', () => {
     await page.goto(`${using.platform.url}/organisation/audit`);
     await page.getByText('can’t be reached').waitFor();
     expect(await page.getByText('unknown whether').count()).toBe(0);
+  });
+
+  test('a test or a preview that gets no answer says that nothing was changed', async () => {
+    using.allowFaults(/ERR_FAILED/);
+    const page = await using.open('/mails/smtp');
+    await page.route('**/testConnection', (route) => route.abort());
+    await page.getByRole('button', { name: 'Test', exact: true }).click();
+    await page.getByText('Nothing was changed').waitFor();
+    await page.route('**/preview?**', (route) => route.abort());
+    await page.goto(`${using.platform.url}/crawls?do=new`);
+    await page.getByText('Nothing was changed').waitFor();
+    expect(await page.getByText('unknown whether').count()).toBe(0);
+  });
+
+  test('UI-4 nobody is sent away from what is typed by a link under the pointer once the session is gone', async () => {
+    using.allowFaults(/401/);
+    const page = await using.open('/mails/smtp');
+    const host = page.getByRole('textbox', { name: 'Host' });
+    await host.fill('smtp.example.org');
+    await page.context().clearCookies();
+    await page.getByRole('link', { name: 'Audit log' }).hover();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Your session has ended. Nothing').waitFor();
+    await page.getByRole('link', { name: 'Members' }).focus();
+    expect(await host.inputValue()).toBe('smtp.example.org');
+    expect(new URL(page.url()).pathname).toBe('/mails/smtp');
   });
 
   test('UI-13 an unknown address at the root is a page in a browser', async () => {

@@ -110,6 +110,34 @@ describeWith('chromium', 'the screens of MCP servers', () => {
     expect(await listTools(token.accessToken)).toEqual([]);
   });
 
+  test('approves nothing else than what is read, even when the definition changes meanwhile', async () => {
+    using.allowFaults(/40\d/);
+    const { call } = using.platform;
+    const other = await startWikiServer();
+    try {
+      const body = { name: 'other', url: other.url, rules: [{ pattern: '*', scope: 'kb:read' }] };
+      const { server } = await call<{ server: { id: string } }>('POST', '/api/v1/mcp-servers', body);
+      await call('POST', `/api/v1/mcp-servers/${server.id}/refresh`);
+      const page = await using.open(`/organisation/mcp-servers/${server.id}`);
+      await page.getByRole('button', { name: 'Actions for page_search' }).click();
+      await page.getByRole('menuitem', { name: 'Review…' }).click();
+      const approve = page.getByRole('button', { name: 'Approve this definition' });
+      await approve.waitFor();
+      other.turnHostile();
+      await call('POST', `/api/v1/mcp-servers/${server.id}/refresh`);
+      await approve.click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByText('The server offers another definition by now').waitFor();
+      expect(await dialog.locator('.quoted').textContent()).not.toContain('.env');
+      await dialog.getByRole('button', { name: 'Show the latest' }).click();
+      await dialog.locator('.quoted').getByText('.env').waitFor();
+      await approve.click();
+      await page.getByText('page_search is approved.').waitFor();
+    } finally {
+      await other.close();
+    }
+  });
+
   test('says what is wrong with a server, keeps its secret unseen, and removes it', async () => {
     using.allowFaults(/400|502/);
     const page = await using.open('/organisation/mcp-servers');

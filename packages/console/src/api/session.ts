@@ -36,25 +36,31 @@ export const toSignIn = (path: string): string => `/sign-in?${new URLSearchParam
 const needsConfirmation = ({ status, code }: Problem): boolean =>
   status === 403 && code === 'CONFIRMATION_REQUIRED';
 
+/** Only what is loaded is loaded by itself once there is a network. */
+const toOffline = ({ method }: Request): Problem =>
+  new Problem(0, 'OFFLINE', '', { isRead: method === 'GET' });
+
+/** The option of a call that changes nothing whatever its method, such as a test or a preview. */
+export const readOnly = { fetch: (request: Request): Promise<Response> => send(request, true) };
+
 /**
  * Sends a request with the session. One that the person has to confirm is sent again once they have. Without a network
  * nothing is sent, now or later.
  *
  * @throws Problem - when there is no response, or its status isn't 2xx
  */
-export async function send(request: Request): Promise<Response> {
-  const isRead = request.method === 'GET';
-  if (!navigator.onLine) throw new Problem(0, 'OFFLINE', '', { isRead });
+export async function send(request: Request, isRead = request.method === 'GET'): Promise<Response> {
+  if (!navigator.onLine) throw toOffline(request);
   // Read each time: it changes with every sign-in.
   request.headers.set('x-csrf-token', readCsrfToken());
   const again = request.clone();
   const response = await fetch(request, { credentials: 'same-origin' }).catch((error: unknown) => {
     if (request.signal.aborted) throw error;
-    throw new Problem(0, navigator.onLine ? 'UNREACHABLE' : 'OFFLINE', '', { isRead });
+    throw navigator.onLine ? new Problem(0, 'UNREACHABLE', '', { isRead }) : toOffline(request);
   });
   setEnded(response.status === 401);
   if (response.ok) return response;
   const problem = await readProblem(response, isRead);
-  if (needsConfirmation(problem) && (await askForConfirmation())) return send(again);
+  if (needsConfirmation(problem) && (await askForConfirmation())) return send(again, isRead);
   throw problem;
 }

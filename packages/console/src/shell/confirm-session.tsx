@@ -1,11 +1,11 @@
 import { confirmation as t } from '#text/confirmation';
-import { useMutation } from '@tanstack/react-query';
 import { identity, unwrap } from '../api/client.ts';
 import { useMe } from '../api/me.ts';
 import { Button } from '../ui/button.tsx';
 import { FormDialog } from '../ui/dialogs.tsx';
 import { TextInput } from '../ui/fields.tsx';
 import { readExactText } from '../ui/read-form.ts';
+import { useAction } from '../ui/use-action.ts';
 
 /** The page leads back to itself, where it says that this tab can go on. */
 const PAGE = `/sign-in/confirm?${new URLSearchParams({ returnTo: '/sign-in/confirm' })}`;
@@ -13,7 +13,7 @@ const PAGE = `/sign-in/confirm?${new URLSearchParams({ returnTo: '/sign-in/confi
 /** Asks for the password before a dangerous act, over whatever asked for the act. */
 export function ConfirmSession({ onSettle }: { onSettle: (isConfirmed: boolean) => void }) {
   const { email } = useMe();
-  const confirm = useMutation({
+  const confirm = useAction({
     mutationFn: (currentPassword: string) =>
       unwrap(identity.POST('/api/v1/sessions/confirm', { body: { currentPassword } })),
     onSuccess: () => onSettle(true),

@@ -13,6 +13,16 @@ export const CrashPage = ({ error, reset }: { error: unknown; reset: () => void 
   </main>
 );
 
+/** A screen that failed while it was shown, inside the shell. */
+export const ScreenCrash = ({ error, reset }: { error: unknown; reset: () => void }) => (
+  <Page title={text.crash}>
+    <div className="empty">
+      <ProblemNote error={error} />
+      <Button onPress={reset}>{text.tryAgain}</Button>
+    </div>
+  </Page>
+);
+
 /** Tells a member who has the address of an administrators' screen. The API refuses members in any case. */
 export function AdminsOnly({ children }: { children: ReactNode }) {
   if (useMe().role === 'admin') return children;

@@ -24,6 +24,7 @@ import { connectorsQuery, type Schedule, schedulesQuery, toKey } from '../screen
 import { getConnectorName } from '../ui/connector-name.ts';
 import { getConnectorIcon } from '../ui/connector.tsx';
 import { KeyIcon, PeopleIcon, PlusIcon, SearchIcon } from '../ui/icons.tsx';
+import { ProblemNote } from '../ui/problem-note.tsx';
 import { useSettled } from '../ui/use-settled.ts';
 
 const MIN_LENGTH = 2;
@@ -82,8 +83,14 @@ function listScreens(role: string): readonly Target[] {
 
 type OwnedToken = IdentitySchemas['schemas']['OwnedPersonalAccessToken'];
 
+interface Found {
+  readonly groups: readonly TargetGroup[];
+  readonly isLoading: boolean;
+  readonly error: unknown;
+}
+
 /** Looks what is typed up in the lists of the platform. */
-function useFound(query: string): readonly TargetGroup[] {
+function useFound(query: string): Found {
   const me = useMe();
   const isAdmin = me.role === 'admin';
   const q = useSettled(query);
@@ -105,8 +112,13 @@ function useFound(query: string): readonly TargetGroup[] {
   const enabled = isLongEnough && isAdmin;
   const connectors = useQuery({ ...connectorsQuery, enabled });
   const schedules = useQuery({ ...schedulesQuery, enabled });
-  if (!isLongEnough) return [];
-  return [
+  const reads = [tokens, members, connectors, schedules];
+  const state = {
+    isLoading: q !== query || reads.some(({ isFetching }) => isFetching),
+    error: reads.find(({ error }) => error !== null)?.error,
+  };
+  if (!isLongEnough) return { ...state, groups: [] };
+  const groups = [
     {
       id: 'tokens',
       label: t.tokens,
@@ -138,6 +150,7 @@ function useFound(query: string): readonly TargetGroup[] {
         })),
     },
   ];
+  return { ...state, groups };
 }
 
 /** Returns the key and the name of each connector, and of each further instance that has a schedule. */
@@ -185,7 +198,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
         .filter(({ isForAdmins, label }) => (role === 'admin' || !isForAdmins) && matches(known, label))
         .map((action) => ({ ...action, icon: PlusIcon })),
     },
-    ...found,
+    ...found.groups,
   ].filter(({ targets }) => targets.length > 0);
   return (
     <ModalOverlay
@@ -206,7 +219,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
               aria-label={t.results}
               className="options"
               items={groups}
-              renderEmptyState={() => <p className="nothing">{t.nothing}</p>}
+              renderEmptyState={() => <p className="nothing">{found.isLoading ? text.loading : t.nothing}</p>}
             >
               {(group) => (
                 <MenuSection id={group.id}>
@@ -230,6 +243,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
                 </MenuSection>
               )}
             </Menu>
+            {found.error !== undefined && <ProblemNote error={found.error} />}
           </Autocomplete>
         </Dialog>
       </Modal>

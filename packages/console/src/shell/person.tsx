@@ -1,11 +1,11 @@
 import { text } from '#text/shared';
-import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { identity } from '../api/client.ts';
 import { useMe } from '../api/me.ts';
 import { Problem } from '../api/problem.ts';
 import { MenuButton } from '../ui/menu-button.tsx';
 import { reportProblem } from '../ui/reported-problem.tsx';
+import { useAction } from '../ui/use-action.ts';
 
 const toInitials = (name: string): string =>
   name
@@ -19,7 +19,7 @@ const toInitials = (name: string): string =>
 export function Person() {
   const me = useMe();
   const navigate = useNavigate();
-  const signOut = useMutation({
+  const signOut = useAction({
     mutationFn: () => identity.POST('/api/v1/auth/logout'),
     onSuccess: () => location.assign('/sign-in'),
     onError: (error) => {

@@ -1,11 +1,14 @@
-import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query';
+import { type QueryKey, useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { announce } from './announcements.tsx';
 import { DialogForm, ModalDialog } from './dialogs.tsx';
+import { useAction } from './use-action.ts';
 
 interface ActionFormProps<Result> {
   /** The label of the button that does it. */
   readonly action: string;
+  /** The label of the button that leaves; “Cancel” by default. */
+  readonly leave?: string;
   readonly isDangerous?: boolean;
   /** The queries that are out of date afterwards, even if it failed. */
   readonly changes: QueryKey;
@@ -20,29 +23,15 @@ interface ActionFormProps<Result> {
 
 /** A form in a dialog that makes one change, says that it was made, and closes the dialog. */
 export function ActionForm<Result>(props: ActionFormProps<Result>) {
-  const { action, isDangerous = false, changes, children } = props;
-  const { act, describe, onClose, onDone = onClose } = props;
+  const { changes, act, describe, onDone, ...form } = props;
   const client = useQueryClient();
-  const change = useMutation({
+  const change = useAction({
     mutationFn: act,
-    onSuccess: (result) => {
-      announce(describe(result));
-      onDone();
-    },
+    onSuccess: (result) => announce(describe(result)),
+    onDone: onDone ?? form.onClose,
     onSettled: () => client.invalidateQueries({ queryKey: changes }),
   });
-  return (
-    <DialogForm
-      action={action}
-      isDangerous={isDangerous}
-      isPending={change.isPending}
-      error={change.error}
-      onClose={onClose}
-      onSubmit={(form) => change.mutate(form)}
-    >
-      {children}
-    </DialogForm>
-  );
+  return <DialogForm {...form} isPending={change.isPending} error={change.error} onSubmit={change.mutate} />;
 }
 
 interface ActionDialogProps<Result> extends ActionFormProps<Result> {

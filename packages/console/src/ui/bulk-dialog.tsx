@@ -1,10 +1,11 @@
-import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query';
+import { type QueryKey, useQueryClient } from '@tanstack/react-query';
 import { text } from '#text/shared';
 import { type ReactNode, useState } from 'react';
 import { Problem } from '../api/problem.ts';
 import { announce } from './announcements.tsx';
 import { FormDialog } from './dialogs.tsx';
 import { explainProblem } from './problem-note.tsx';
+import { useAction } from './use-action.ts';
 
 interface BulkDialogProps<Item> {
   readonly title: string;
@@ -44,7 +45,7 @@ export function BulkDialog<Item>({
   const client = useQueryClient();
   const [left, setLeft] = useState(items);
   const [failed, setFailed] = useState<readonly string[]>([]);
-  const change = useMutation({
+  const change = useAction({
     async mutationFn(form: FormData) {
       setFailed([]);
       const refused: Item[] = [];
@@ -65,28 +66,26 @@ export function BulkDialog<Item>({
     },
     onSuccess(count) {
       if (count > 0) announce(describe(count));
+    },
+    onDone(count) {
       if (count === left.length) onClose();
     },
     onSettled: () => client.invalidateQueries({ queryKey: changes }),
   });
   return (
-    <FormDialog
-      {...dialog}
-      isPending={change.isPending}
-      error={change.error}
-      onSubmit={(form) => change.mutate(form)}
-    >
+    <FormDialog {...dialog} isPending={change.isPending} error={change.error} onSubmit={change.mutate}>
       <ul className="reasons">
         {left.slice(0, SHOWN).map((item) => (
-          <li key={getName(item)}>{getName(item)}</li>
+          <li key={items.indexOf(item)}>{getName(item)}</li>
         ))}
         {left.length > SHOWN && <li>{text.andMore(left.length - SHOWN)}</li>}
       </ul>
       {children}
       {failed.length > 0 && (
         <div className="problem" role="alert">
-          {failed.map((words) => (
-            <p key={words}>{words}</p>
+          {failed.map((words, index) => (
+            // Two of them may say the same of equal names.
+            <p key={index}>{words}</p>
           ))}
         </div>
       )}

@@ -1,4 +1,5 @@
 import { text } from '#text/shared';
+import type { Problem } from '../api/problem.ts';
 import { isolate } from '../text/isolate.ts';
 
 interface Fault {
@@ -25,8 +26,21 @@ const toSentence = (words: string): string =>
 export const getFieldName = ({ field }: Fault): string =>
   field
     .replace(/^body\./, '')
-    .replace(/^(?:auth|scheduleConfig)\./, '')
+    .replace(/^(?:auth|credential|scheduleConfig)\./, '')
     .split('.')[0] ?? '';
+
+/** The fields that conflicts are about, by the codes of these. */
+const FIELDS: Readonly<Record<string, string>> = {
+  EMAIL_TAKEN: 'email',
+  NAME_TAKEN: 'name',
+  DOMAIN_TAKEN: 'domain',
+};
+
+/** Lists what the platform finds wrong with single fields. */
+export function findFaults({ code, message, details }: Problem): readonly Fault[] {
+  const field = FIELDS[code];
+  return field === undefined ? details : [{ field, message }];
+}
 
 /** Says what is wrong, for a note below a form: the field is named as its path reads. */
 export function describeFault(fault: Fault): string {
@@ -36,10 +50,15 @@ export function describeFault(fault: Fault): string {
   return toSentence(`${name} ${toWords(fault.message)}`.trim());
 }
 
+/** What separates the values of a field that holds several. A rule is two words, in a line of its own. */
+const WORDS = /[\s,]+/;
+const LINES = /\s*\n\s*/;
+
 /** Says what is wrong beside the field itself. Of a field that holds several values, the wrong one is quoted. */
 export function describeFaultAtField(fault: Fault, typed: string): string {
   const [, index] = fault.field.replace(/^body\./, '').split('.');
-  const value = /^\d+$/.test(index ?? '') ? typed.split(/[\s,]+/).filter(Boolean)[Number(index)] : undefined;
+  const separator = getFieldName(fault) === 'rules' ? LINES : WORDS;
+  const value = /^\d+$/.test(index ?? '') ? typed.split(separator).filter(Boolean)[Number(index)] : undefined;
   const words = toWords(fault.message);
   return toSentence(value === undefined ? words : `“${isolate(value)}” ${words}`);
 }

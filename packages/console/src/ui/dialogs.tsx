@@ -1,9 +1,10 @@
 import { text } from '#text/shared';
-import { type ReactNode, type SyntheticEvent, useRef, useState } from 'react';
+import { type ReactNode, type SyntheticEvent, useCallback, useRef, useState } from 'react';
 import { Dialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
 import { Button } from './button.tsx';
-import { ConfirmLeaving, isWorthKeeping } from './confirm-leaving.tsx';
-import { GuardedForm } from './guarded-form.tsx';
+import { ConfirmLeaving, isWorthKeeping, useLeaveQuestion } from './confirm-leaving.tsx';
+import { DialogBusyContext } from './form-state.ts';
+import { GuardedForm, SubmitButton } from './guarded-form.tsx';
 import { CloseIcon } from './icons.tsx';
 
 interface ModalDialogProps {
@@ -15,14 +16,19 @@ interface ModalDialogProps {
   readonly children: ReactNode;
 }
 
-/** A dialog. Escape and a click beside it close it, but ask first when something is typed in it. */
+/**
+ * A dialog. Escape and a click beside it close it, but ask first when something is typed in it, and wait for a change that
+ * is under way: its answer, such as a new token, would be lost.
+ */
 export function ModalDialog({ title, isWide, isKept = false, onClose, children }: ModalDialogProps) {
   const isFilled = useRef(false);
+  const isBusy = useRef(false);
   const [isAsking, setAsking] = useState(false);
   const noteInput = (event: SyntheticEvent): void => {
     if (isWorthKeeping(event)) isFilled.current = true;
   };
   const leave = (): void => {
+    if (isBusy.current) return;
     if (isFilled.current) setAsking(true);
     else onClose();
   };
@@ -45,17 +51,25 @@ export function ModalDialog({ title, isWide, isKept = false, onClose, children }
             )}
           </header>
           <div className="dialog-content" onInput={noteInput}>
-            {children}
+            <DialogBusyContext value={isBusy}>{children}</DialogBusyContext>
           </div>
-          {isAsking && <ConfirmLeaving onStay={() => setAsking(false)} onLeave={onClose} />}
+          {isAsking && <ConfirmLeaving reason="typed" onStay={() => setAsking(false)} onLeave={onClose} />}
+          {isKept && <KeepShown />}
         </Dialog>
       </Modal>
     </ModalOverlay>
   );
 }
 
+/** Asks before the browser leaves what is shown this once. */
+function KeepShown() {
+  return useLeaveQuestion(useCallback(() => 'shown', []));
+}
+
 interface DialogFormProps {
   readonly action: string;
+  /** The label of the button that leaves; “Cancel” by default. */
+  readonly leave?: string;
   readonly isDangerous?: boolean;
   readonly isPending: boolean;
   readonly error: unknown;
@@ -67,23 +81,22 @@ interface DialogFormProps {
 /** A form in a dialog. It stays open, with everything typed, until the platform has confirmed the change. */
 export const DialogForm = ({
   action,
+  leave = text.cancel,
   isDangerous,
-  isPending,
-  error,
   children,
   onClose,
-  onSubmit,
+  ...form
 }: DialogFormProps) => (
   <GuardedForm
-    isPending={isPending}
-    error={error}
-    onSubmit={onSubmit}
+    {...form}
     footer={
       <div className="actions">
-        <Button onPress={onClose}>{text.cancel}</Button>
-        <Button type="submit" kind={isDangerous ? 'danger' : 'primary'} isPending={isPending}>
-          {action}
+        <Button isDisabled={form.isPending} onPress={onClose}>
+          {leave}
         </Button>
+        <SubmitButton kind={isDangerous ? 'danger' : 'primary'} isPending={form.isPending}>
+          {action}
+        </SubmitButton>
       </div>
     }
   >

@@ -24,6 +24,7 @@ import {
   type TextFieldProps,
 } from 'react-aria-components';
 import { CheckIcon, ChevronIcon } from './icons.tsx';
+import { useChange } from './use-change.ts';
 
 interface LabelledProps {
   readonly label: string;
@@ -144,33 +145,36 @@ export interface SelectInputProps<Value extends string> extends LabelledProps {
   onChange(value: Value): void;
 }
 
-export const SelectInput = <Value extends string>({
+export function SelectInput<Value extends string>({
   label,
   hint,
   options,
   value,
   onChange,
   ...props
-}: SelectInputProps<Value>) => (
-  <Select {...props} className="field" value={value} onChange={(key) => onChange(key as Value)}>
-    <Label>{label}</Label>
-    <AriaButton className="select">
-      <SelectValue />
-      <ChevronIcon />
-    </AriaButton>
-    <Hint>{hint}</Hint>
-    <Fault />
-    <Popover className="popover">
-      <ListBox className="options">
-        {options.map(([key, name]) => (
-          <ListBoxItem key={key} id={key} textValue={name}>
-            {name}
-          </ListBoxItem>
-        ))}
-      </ListBox>
-    </Popover>
-  </Select>
-);
+}: SelectInputProps<Value>) {
+  const [field, change] = useChange(onChange);
+  return (
+    <Select {...props} ref={field} className="field" value={value} onChange={(key) => change(key as Value)}>
+      <Label>{label}</Label>
+      <AriaButton className="select">
+        <SelectValue />
+        <ChevronIcon />
+      </AriaButton>
+      <Hint>{hint}</Hint>
+      <Fault />
+      <Popover className="popover">
+        <ListBox className="options">
+          {options.map(([key, name]) => (
+            <ListBoxItem key={key} id={key} textValue={name}>
+              {name}
+            </ListBoxItem>
+          ))}
+        </ListBox>
+      </Popover>
+    </Select>
+  );
+}
 
 export const CheckboxRow = ({
   value,
@@ -232,17 +236,21 @@ interface NumberInputProps extends LabelledProps {
 }
 
 /** A whole number within bounds. */
-export const NumberInput = ({ label, hint, onChange, ...props }: NumberInputProps) => (
-  <NumberField
-    {...props}
-    className="field"
-    isRequired
-    formatOptions={{ useGrouping: false, maximumFractionDigits: 0 }}
-    onChange={(value) => onChange(Number.isNaN(value) ? props.minValue : value)}
-  >
-    <Label>{label}</Label>
-    <Input />
-    <Hint>{hint}</Hint>
-    <Fault />
-  </NumberField>
-);
+export function NumberInput({ label, hint, onChange, ...props }: NumberInputProps) {
+  const [field, change] = useChange(onChange);
+  return (
+    <NumberField
+      {...props}
+      ref={field}
+      className="field"
+      isRequired
+      formatOptions={{ useGrouping: false, maximumFractionDigits: 0 }}
+      onChange={(value) => change(Number.isNaN(value) ? props.minValue : value)}
+    >
+      <Label>{label}</Label>
+      <Input />
+      <Hint>{hint}</Hint>
+      <Fault />
+    </NumberField>
+  );
+}

@@ -1,12 +1,20 @@
 import { text } from '#text/shared';
-import { type ParsedLocation, useBlocker } from '@tanstack/react-router';
-import { type ReactNode, type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import {
+  type ReactNode,
+  type RefObject,
+  useCallback,
+  useContext,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import { Form } from 'react-aria-components';
 import { Problem } from '../api/problem.ts';
 import { Button } from './button.tsx';
-import { ConfirmLeaving, isWorthKeeping } from './confirm-leaving.tsx';
-import { describeFaultAtField, getFieldName } from './describe-fault.ts';
-import { isMainDialog } from './main-dialog.ts';
+import { isWorthKeeping, useLeaveQuestion } from './confirm-leaving.tsx';
+import { describeFault, describeFaultAtField, findFaults, getFieldName } from './describe-fault.ts';
+import { DialogBusyContext, FormStateContext } from './form-state.ts';
 import { ProblemNote } from './problem-note.tsx';
 
 interface GuardedFormProps {
@@ -25,39 +33,28 @@ interface Sent {
   readonly form: FormData;
 }
 
-/** Returns what the platform found wrong, by the name of the form's field; undefined if a fault has no field here. */
-function toFieldFaults(error: unknown, sent: Sent | undefined): Record<string, string> | undefined {
-  if (!(error instanceof Problem) || !sent || error.details.length === 0) return undefined;
-  const faults: Record<string, string> = {};
-  for (const detail of error.details) {
-    const name = getFieldName(detail);
-    if (name === '' || !sent.names.has(name)) return undefined;
-    const typed = sent.form.get(name);
-    faults[name] ??= describeFaultAtField(detail, typeof typed === 'string' ? typed : '');
+/** Sorts what the platform found wrong: by the name of the form's field, and in words where it has no field here. */
+function sortFaults(error: unknown, sent: Sent | undefined) {
+  const atFields: Record<string, string> = {};
+  const others: string[] = [];
+  for (const fault of error instanceof Problem ? findFaults(error) : []) {
+    const name = getFieldName(fault);
+    const typed = sent?.form.get(name);
+    if (sent?.names.has(name))
+      atFields[name] ??= describeFaultAtField(fault, typeof typed === 'string' ? typed : '');
+    else others.push(describeFault(fault));
   }
-  return faults;
+  return { atFields, others };
 }
 
-type Address = Pick<ParsedLocation<Record<string, string>>, 'pathname' | 'search'>;
-
-interface Step {
-  readonly action: string;
-  readonly current: Address;
-  readonly next: Address;
-}
-
-/**
- * Whether a step takes the form away. The filters of a screen are in its address, too, and its main dialog, which closes
- * itself by replacing the address: any other step that closes it comes from outside, such as the Back of the browser.
- */
-const isLeaving = ({ action, current, next }: Step): boolean =>
-  current.pathname !== next.pathname ||
-  (action !== 'REPLACE' && isMainDialog(current.search) && !isMainDialog(next.search));
-
-/** Asks before another screen, or the browser, takes the place of what is typed and was not sent. */
-function useTyped(form: RefObject<HTMLFormElement | null>, error: unknown) {
+/** Asks before another screen, or the browser, takes the place of what is typed and was not sent, or is being sent. */
+function useTyped(form: RefObject<HTMLElement | null>, error: unknown, isPending: boolean) {
   const isTyped = useRef(false);
   const isSent = useRef(false);
+  const isBusy = useRef(isPending);
+  useEffect(() => {
+    isBusy.current = isPending;
+  }, [isPending]);
   useEffect(() => {
     const note = (event: Event): void => {
       if (!isWorthKeeping(event)) return;
@@ -71,49 +68,54 @@ function useTyped(form: RefObject<HTMLFormElement | null>, error: unknown) {
   useEffect(() => {
     if (error !== null) isSent.current = false;
   }, [error]);
-  const isKept = useCallback(() => isTyped.current && !isSent.current, []);
-  const shouldBlockFn = useCallback((step: Step) => isKept() && isLeaving(step), [isKept]);
-  const blocker = useBlocker({ shouldBlockFn, enableBeforeUnload: isKept, withResolver: true });
-  return {
-    send: () => void (isSent.current = true),
-    question: blocker.status === 'blocked' && (
-      <ConfirmLeaving onStay={blocker.reset} onLeave={blocker.proceed} />
-    ),
-  };
+  const findReason = useCallback(() => {
+    if (isBusy.current) return 'busy';
+    return isTyped.current && !isSent.current ? 'typed' : undefined;
+  }, []);
+  return { send: () => void (isSent.current = true), question: useLeaveQuestion(findReason) };
 }
 
-/** A form that is sent once, however often it is submitted, and shows at each field what the platform finds wrong with it. */
+/** Keeps the dialog that the form is in open while its change is under way. */
+function useBusyDialog(isPending: boolean): void {
+  const dialog = useContext(DialogBusyContext);
+  useEffect(() => {
+    if (!dialog || !isPending) return undefined;
+    dialog.current = true;
+    return () => void (dialog.current = false);
+  }, [dialog, isPending]);
+}
+
+/** A form that is not sent before all of it is loaded, and shows at each field what the platform finds wrong with it. */
 export function GuardedForm({ id, isPending, error, children, footer, onSubmit }: GuardedFormProps) {
   const element = useRef<HTMLFormElement>(null);
-  // A double click submits twice before anything is rendered.
-  const isBusy = useRef(false);
   const [sent, setSent] = useState<Sent>();
-  useEffect(() => {
-    if (!isPending) isBusy.current = false;
-  }, [isPending, error]);
+  const [loading, setLoading] = useState(0);
+  const isReady = loading === 0;
+  const wait = useCallback((count: 1 | -1) => setLoading((before) => before + count), []);
+  const state = useMemo(() => ({ isReady, wait }), [isReady, wait]);
 
-  const faults = useMemo(() => toFieldFaults(error, sent), [error, sent]);
+  const { atFields, others } = useMemo(() => sortFaults(error, sent), [error, sent]);
+  const [first] = Object.keys(atFields);
   useEffect(() => {
-    const [first] = Object.keys(faults ?? {});
     if (first === undefined) return;
     const named = element.current?.querySelector(`[name="${CSS.escape(first)}"]`);
     named?.closest('details')?.setAttribute('open', '');
     // The element with the name of a choice is hidden in its field, that of a number follows it.
     const field = named?.closest('.field') ?? named?.previousElementSibling;
     field?.querySelector<HTMLElement>(CONTROLS)?.focus();
-  }, [faults]);
+  }, [first, error]);
 
-  const typed = useTyped(element, error);
+  useBusyDialog(isPending);
+  const typed = useTyped(element, error, isPending);
   return (
     <Form
       ref={element}
       {...(id !== undefined && { id })}
       className="form"
-      validationErrors={faults ?? NO_FAULTS}
+      validationErrors={atFields}
       onSubmit={(event) => {
         event.preventDefault();
-        if (isBusy.current || isPending) return;
-        isBusy.current = true;
+        if (isPending || !isReady) return;
         typed.send();
         const form = new FormData(event.currentTarget);
         const names = [...event.currentTarget.elements].map((control) => control.getAttribute('name') ?? '');
@@ -121,22 +123,47 @@ export function GuardedForm({ id, isPending, error, children, footer, onSubmit }
         onSubmit(form);
       }}
     >
-      {children}
-      <ProblemNote error={error} instead={faults && text.form.checkFields} />
-      {footer}
+      <FormStateContext value={state}>
+        {children}
+        <ProblemNote
+          error={error}
+          instead={first === undefined ? undefined : [text.form.checkFields, ...others].join(' ')}
+        />
+        {footer}
+      </FormStateContext>
       {typed.question}
     </Form>
   );
 }
 
+/** Asks before another screen takes the place of what is typed in fields that are not sent anywhere. */
+export function TypedFields({ children }: { children: ReactNode }) {
+  const element = useRef<HTMLDivElement>(null);
+  const { question } = useTyped(element, null, false);
+  return (
+    <div ref={element} className="form">
+      {children}
+      {question}
+    </div>
+  );
+}
+
+interface SubmitButtonProps {
+  readonly kind?: 'primary' | 'danger';
+  readonly isPending: boolean;
+  readonly children: ReactNode;
+}
+
+/** Sends the form that it is in, once all of it is loaded. */
+export const SubmitButton = ({ kind = 'primary', ...props }: SubmitButtonProps) => (
+  <Button {...props} type="submit" kind={kind} isDisabled={!useContext(FormStateContext)?.isReady} />
+);
+
 /** The footer of a form that stands on a page. */
 export const SaveButton = ({ isPending }: { isPending: boolean }) => (
   <div className="actions">
-    <Button type="submit" kind="primary" isPending={isPending}>
-      {text.save}
-    </Button>
+    <SubmitButton isPending={isPending}>{text.save}</SubmitButton>
   </div>
 );
 
-const NO_FAULTS = {};
 const CONTROLS = 'input:not([type=hidden], [tabindex="-1"]), textarea, button';

@@ -8,10 +8,9 @@ const NOT_DONE: ReadonlySet<string> = new Set(['NOTHING_DONE', 'SMTP_ERROR', 'RE
 
 /** Says what happened, whether anything was done, and what to do. */
 export function explainProblem(error: unknown): string {
-  // The code of a screen that was not loaded yet, for example.
-  if (!(error instanceof Problem))
-    return navigator.onLine ? text.problems.unexpected : text.problems.offlineRead;
+  if (!(error instanceof Problem)) return text.problems.unexpected;
   const { status, code, message, details, isRead } = error;
+  if (code === 'NOT_LOADED') return text.problems.notLoaded;
   if (code === 'OFFLINE') return isRead ? text.problems.offlineRead : text.problems.offline;
   if (isRead && (status === 0 || status >= 500) && status !== 503) return text.problems.unread;
   if (status === 0) return text.problems.unreachable;

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import { Problem } from '../api/problem.ts';
 import { Button } from './button.tsx';
 import { Empty } from './page.tsx';
+import { useFormWait } from './form-state.ts';
 import { ProblemNote } from './problem-note.tsx';
 
 interface Query<Data> {
@@ -12,7 +13,10 @@ interface Query<Data> {
   refetch(): unknown;
 }
 
-/** Shows that something loads, why it could not be loaded, or what it is. */
+/**
+ * Shows that something loads, why it could not be loaded, or what it is. A form that it is in can't be sent before it is
+ * there.
+ */
 export function QueryView<Data>({
   query,
   children,
@@ -20,6 +24,7 @@ export function QueryView<Data>({
   query: Query<Data>;
   children: (data: Data) => ReactNode;
 }) {
+  useFormWait(query.data === undefined);
   if (query.data !== undefined)
     return (
       <>

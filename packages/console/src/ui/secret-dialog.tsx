@@ -1,8 +1,9 @@
 import { text } from '#text/shared';
-import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query';
+import { type QueryKey, useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Button } from './button.tsx';
 import { DialogForm, ModalDialog } from './dialogs.tsx';
+import { useAction } from './use-action.ts';
 
 interface SecretDialogProps<Result> {
   readonly title: string;
@@ -27,7 +28,7 @@ interface SecretDialogProps<Result> {
 export function SecretDialog<Result>(props: SecretDialogProps<Result>) {
   const { title, shownTitle, action, isWide = false, changes, children, act, show, onClose } = props;
   const client = useQueryClient();
-  const create = useMutation({
+  const create = useAction({
     mutationFn: act,
     onSettled: () => client.invalidateQueries({ queryKey: changes }),
   });
@@ -43,7 +44,7 @@ export function SecretDialog<Result>(props: SecretDialogProps<Result>) {
           isPending={create.isPending}
           error={create.error}
           onClose={onClose}
-          onSubmit={(form) => create.mutate(form)}
+          onSubmit={create.mutate}
         >
           {children}
         </DialogForm>

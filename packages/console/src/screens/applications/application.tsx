@@ -67,7 +67,7 @@ export function Screen() {
       {application && dialog === 'remove' && (
         <RemoveApplication
           application={application}
-          onRemoved={() => void navigate({ to: '/organisation/applications' })}
+          onRemoved={() => void navigate({ to: '/organisation/applications', ignoreBlocker: true })}
           onClose={close}
         />
       )}

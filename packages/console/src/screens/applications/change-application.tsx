@@ -1,5 +1,6 @@
 import { applications as t } from '#text/applications';
 import { text } from '#text/shared';
+import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
 import { BulkDialog } from '../../ui/bulk-dialog.tsx';
@@ -72,7 +73,8 @@ export const DisableApplications = ({ applications, onClose }: DisableApplicatio
 
 /** Disables an application, or enables it again. */
 export function SwitchApplication({ application, onClose }: ChangeProps) {
-  const { name, isDisabled } = application;
+  // What was asked stays, even if the application is read again meanwhile.
+  const [{ name, isDisabled }] = useState(application);
   return (
     <ActionDialog
       title={isDisabled ? t.enableTitle(name) : t.disableTitle(name)}

@@ -1,11 +1,11 @@
 import { audit } from '#text/audit';
-import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { announce } from '../../ui/announcements.tsx';
 import { MenuButton } from '../../ui/menu-button.tsx';
 import { reportProblem } from '../../ui/reported-problem.tsx';
 import { type AuditName, type AuditSearch, type ExportedEntry, loadAuditPage } from './api.ts';
 import { saveFile } from '../../ui/save-file.ts';
+import { useAction } from '../../ui/use-action.ts';
 import { toCsv } from './to-csv.ts';
 
 const t = audit.export;
@@ -39,7 +39,7 @@ async function loadAll(search: AuditSearch, onProgress: (count: number) => void)
 /** Saves the entries that the filters let through as a file. */
 export function ExportAudit({ search }: { search: AuditSearch }) {
   const [count, setCount] = useState(0);
-  const save = useMutation({
+  const save = useAction({
     async mutationFn(format: Format) {
       setCount(0);
       const { entries, isCut } = await loadAll(search, setCount);

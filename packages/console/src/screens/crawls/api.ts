@@ -1,12 +1,13 @@
 import { crawls } from '#text/crawls';
 import type { CrawlSchemas } from '@platform/clients/types';
-import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback } from 'react';
 import { crawl, unwrap } from '../../api/client.ts';
 import { announce } from '../../ui/announcements.tsx';
 import { getConnectorName, readConnectorKey, toConnectorKey } from '../../ui/connector-name.ts';
 import { explainProblem } from '../../ui/problem-note.tsx';
 import { reportProblem } from '../../ui/reported-problem.tsx';
+import { useAction } from '../../ui/use-action.ts';
 
 export type Schedule = CrawlSchemas['schemas']['CrawlJobStatus'];
 export type ScheduleConfig = CrawlSchemas['schemas']['ScheduleConfig'];
@@ -81,7 +82,7 @@ export type Act = keyof typeof acts;
 export function useAct() {
   const client = useQueryClient();
   const getName = useInstanceNames();
-  return useMutation({
+  return useAction({
     async mutationFn({ act, connectors }: { act: Act; connectors: readonly string[] }) {
       const failed: string[] = [];
       for (const connector of connectors)

@@ -1,6 +1,6 @@
 import { endpoints as t } from '#text/endpoints';
-import { useMutation } from '@tanstack/react-query';
 import { crawl, unwrap } from '../../api/client.ts';
+import { readOnly } from '../../api/session.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Copyable } from '../../ui/copy.tsx';
@@ -8,6 +8,7 @@ import { FormDialog } from '../../ui/dialogs.tsx';
 import { TextInput } from '../../ui/fields.tsx';
 import { readText } from '../../ui/read-form.ts';
 import { DoneButton, SecretDialog } from '../../ui/secret-dialog.tsx';
+import { useAction } from '../../ui/use-action.ts';
 import { type Endpoint, endpointsQuery } from './api.ts';
 
 const PATH = '/api/v1/crawlingManager/endpoints/{endpointId}' as const;
@@ -80,8 +81,8 @@ export const RemoveEndpoint = ({ endpoint, name, onClose }: EndpointDialogProps)
 
 /** Stays open with the result, so that the endpoint can be mended and tested again. */
 export function TestEndpoint({ endpoint, name, onClose }: EndpointDialogProps) {
-  const test = useMutation({
-    mutationFn: () => unwrap(crawl.POST(`${PATH}/test`, toParams(endpoint))),
+  const test = useAction({
+    mutationFn: () => unwrap(crawl.POST(`${PATH}/test`, { ...toParams(endpoint), ...readOnly })),
   });
   const result = test.data?.data;
   return (

@@ -1,13 +1,12 @@
 import { scheduleEditor as t } from '#text/schedule-editor';
 import { text } from '#text/shared';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { crawl, unwrap } from '../../api/client.ts';
 import { Problem } from '../../api/problem.ts';
-import { announce } from '../../ui/announcements.tsx';
+import { ActionDialog } from '../../ui/action-dialog.tsx';
 import { getConnectorName, toConnectorKey } from '../../ui/connector-name.ts';
-import { FormDialog } from '../../ui/dialogs.tsx';
 import { NumberInput, SelectInput, TextInput } from '../../ui/fields.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { connectorsQuery, endpointsQuery, type Schedule, toKey } from './api.ts';
@@ -47,15 +46,15 @@ function toSlug(name: string, isTaken: (slug: string) => boolean): string {
 type Worker = Schedule['worker'];
 
 export function EditSchedule({ schedule, others, onClose }: EditScheduleProps) {
-  const client = useQueryClient();
   const scheduled = others.map(toKey);
   const connectors = useQuery({ ...connectorsQuery, enabled: !schedule });
   // Those without a schedule first.
   const offered = (connectors.data ?? [])
     .map((known) => known.connector)
     .toSorted((one, other) => Number(scheduled.includes(one)) - Number(scheduled.includes(other)));
-  const [chosen, setChosen] = useState(schedule?.data.connector);
-  const connector = chosen ?? offered[0] ?? '';
+  const [connector, setConnector] = useState(schedule?.data.connector ?? '');
+  // Chosen once: the schedules are read again every few seconds.
+  if (connector === '' && offered[0] !== undefined) setConnector(offered[0]);
   const isAnother = !schedule && scheduled.includes(connector);
   const [displayName, setDisplayName] = useState('');
   const instance =
@@ -74,50 +73,43 @@ export function EditSchedule({ schedule, others, onClose }: EditScheduleProps) {
   const [draft, setDraft] = useState<Draft>(() => toDraft(schedule));
   const change = (fields: Partial<Draft>): void => setDraft((previous) => ({ ...previous, ...fields }));
   const config = toConfig(draft);
-  const save = useMutation({
-    async mutationFn() {
-      if (!config || !isComplete) throw new Problem(400, 'INCOMPLETE', t.incomplete);
-      // It exists by its name; then it can have a schedule.
-      if (isAnother)
-        await unwrap(
-          crawl.PUT('/api/v1/crawlingManager/{connector}/instances/{instance}', {
-            params: { path },
-            body: { displayName },
-          }),
-        );
-      return unwrap(
-        crawl.POST('/api/v1/crawlingManager/{connector}/instances/{instance}/schedule', {
+  async function save() {
+    if (!config || !isComplete) throw new Problem(400, 'INCOMPLETE', t.incomplete);
+    // It exists by its name; then it can have a schedule.
+    if (isAnother)
+      await unwrap(
+        crawl.PUT('/api/v1/crawlingManager/{connector}/instances/{instance}', {
           params: { path },
-          body: {
-            scheduleConfig: config,
-            worker,
-            ...(worker === 'endpoint' && { endpointId: chosenEndpoint }),
-            ...(schedule && {
-              priority: schedule.priority,
-              maxRetries: schedule.maxRetries,
-              timeout: schedule.timeout,
-              ...(schedule.fullEvery !== null && { fullEvery: schedule.fullEvery }),
-              ...(schedule.data.metadata && { metadata: schedule.data.metadata }),
-            }),
-          },
+          body: { displayName },
         }),
       );
-    },
-    onSuccess: () => {
-      announce(t.saved(name));
-      onClose();
-    },
-    onSettled: () => client.invalidateQueries({ queryKey: ['crawls'] }),
-  });
+    return unwrap(
+      crawl.POST('/api/v1/crawlingManager/{connector}/instances/{instance}/schedule', {
+        params: { path },
+        body: {
+          scheduleConfig: config,
+          worker,
+          ...(worker === 'endpoint' && { endpointId: chosenEndpoint }),
+          ...(schedule && {
+            priority: schedule.priority,
+            maxRetries: schedule.maxRetries,
+            timeout: schedule.timeout,
+            ...(schedule.fullEvery !== null && { fullEvery: schedule.fullEvery }),
+            ...(schedule.data.metadata && { metadata: schedule.data.metadata }),
+          }),
+        },
+      }),
+    );
+  }
   return (
-    <FormDialog
+    <ActionDialog
       title={schedule ? t.change(name) : t.add}
       action={t.submit}
       isWide
-      isPending={save.isPending}
-      error={save.error}
+      changes={['crawls']}
+      act={save}
+      describe={() => t.saved(name)}
       onClose={onClose}
-      onSubmit={() => save.mutate()}
     >
       {!schedule && (
         <QueryView query={connectors}>
@@ -130,7 +122,7 @@ export function EditSchedule({ schedule, others, onClose }: EditScheduleProps) {
                   id,
                   scheduled.includes(id) ? t.another(getConnectorName(id)) : getConnectorName(id),
                 ])}
-                onChange={setChosen}
+                onChange={setConnector}
               />
               {isAnother && (
                 <TextInput
@@ -214,6 +206,6 @@ export function EditSchedule({ schedule, others, onClose }: EditScheduleProps) {
           />
         </div>
       </details>
-    </FormDialog>
+    </ActionDialog>
   );
 }

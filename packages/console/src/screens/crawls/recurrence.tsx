@@ -1,7 +1,6 @@
 import { crawls } from '#text/crawls';
 import { scheduleEditor as t } from '#text/schedule-editor';
-import { CheckboxGroup, FieldError, Label } from 'react-aria-components';
-import { CheckboxRow, NumberInput, SelectInput, TextInput } from '../../ui/fields.tsx';
+import { CheckboxRow, ChoiceGroup, NumberInput, SelectInput, TextInput } from '../../ui/fields.tsx';
 import { CronWords } from './cron-words.tsx';
 import { type Draft, hasFiveFields } from './draft.ts';
 
@@ -123,14 +122,13 @@ const TimeOfDay = (props: RecurrenceProps) => (
 );
 
 const Weekdays = ({ draft, onChange }: RecurrenceProps) => (
-  <CheckboxGroup
+  <ChoiceGroup
     name="daysOfWeek"
-    className="field"
-    isRequired
+    label={t.days}
+    missing={t.daysMissing}
     value={draft.daysOfWeek.map(String)}
     onChange={(days) => onChange({ daysOfWeek: days.map(Number) })}
   >
-    <Label>{t.days}</Label>
     <div className="weekdays">
       {crawls.words.days.map((day, index) => (
         <CheckboxRow key={day} value={String(index)}>
@@ -138,6 +136,5 @@ const Weekdays = ({ draft, onChange }: RecurrenceProps) => (
         </CheckboxRow>
       ))}
     </div>
-    <FieldError className="fault">{t.daysMissing}</FieldError>
-  </CheckboxGroup>
+  </ChoiceGroup>
 );

@@ -2,6 +2,7 @@ import { scheduleEditor as t } from '#text/schedule-editor';
 import type { CrawlSchemas } from '@platform/clients/types';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { crawl, unwrap } from '../../api/client.ts';
+import { readOnly } from '../../api/session.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { explainProblem } from '../../ui/problem-note.tsx';
 import { useSettled } from '../../ui/use-settled.ts';
@@ -28,6 +29,7 @@ export function RunPreview({ connector, config }: RunPreviewProps) {
             params: { path: { connector }, query: { count: SHOWN } },
             body: { scheduleConfig: settled as ScheduleConfigInput },
             signal,
+            ...readOnly,
           }),
         )
       ).data,

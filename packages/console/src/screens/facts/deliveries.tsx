@@ -1,18 +1,14 @@
 import { facts } from '#text/facts';
 import { text } from '#text/shared';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
-import { announce } from '../../ui/announcements.tsx';
+import { ActionDialog } from '../../ui/action-dialog.tsx';
 import { Badge, type Tone } from '../../ui/badge.tsx';
-import { Button } from '../../ui/button.tsx';
 import { type DataColumn, DataTable } from '../../ui/data-table.tsx';
-import { ModalDialog } from '../../ui/dialogs.tsx';
 import { FilterBar, FilterToggle } from '../../ui/filters.tsx';
-import { ListView } from '../../ui/list-page.tsx';
+import { ListView, Total } from '../../ui/list-page.tsx';
 import { NoMatch } from '../../ui/no-match.tsx';
 import { Empty, Section } from '../../ui/page.tsx';
-import { ProblemNote } from '../../ui/problem-note.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useFilters } from '../../ui/use-filters.ts';
 import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
@@ -68,7 +64,7 @@ const columns: readonly DataColumn<Delivery>[] = [
 export function Deliveries({ destinationId: id }: { destinationId: string }) {
   const { filters } = useFilters();
   const { state } = filters;
-  const [openedId, setOpenedId] = useState<string>();
+  const [opened, setOpened] = useState<Delivery>();
   const list = useList({
     key: ['destinations', 'deliveries', id, state],
     load: async (cursor, signal) => {
@@ -79,7 +75,8 @@ export function Deliveries({ destinationId: id }: { destinationId: string }) {
     },
     refresh: { everyMs: REFRESH_MS, getId: (delivery) => delivery.id },
   });
-  const opened = list.data?.find((delivery) => delivery.id === openedId);
+  // It may leave the list while it is open, such as that of those that wait.
+  const shown = opened && (list.data?.find(({ id: listed }) => listed === opened.id) ?? opened);
   return (
     <Section title={words.title}>
       <FilterBar>
@@ -88,13 +85,14 @@ export function Deliveries({ destinationId: id }: { destinationId: string }) {
           name="state"
           options={[['', text.all], ...Object.entries(words.states)]}
         />
+        <Total of={list.total} />
       </FilterBar>
       <ListView
         label={words.title}
         list={list}
         columns={columns}
         getId={(delivery) => delivery.id}
-        onOpen={(delivery) => setOpenedId(delivery.id)}
+        onOpen={setOpened}
         empty={
           state === undefined ? (
             <Empty title={words.emptyTitle}>{words.emptyAdvice}</Empty>
@@ -103,9 +101,7 @@ export function Deliveries({ destinationId: id }: { destinationId: string }) {
           )
         }
       />
-      {opened && (
-        <DeliveryDialog destinationId={id} delivery={opened} onClose={() => setOpenedId(undefined)} />
-      )}
+      {shown && <DeliveryDialog destinationId={id} delivery={shown} onClose={() => setOpened(undefined)} />}
     </Section>
   );
 }
@@ -115,47 +111,40 @@ const attemptColumns: readonly DataColumn<Attempt>[] = [
   { id: 'result', label: words.columns.state, render: describeAttempt },
 ];
 
-function DeliveryDialog({
-  destinationId,
-  delivery,
-  onClose,
-}: {
-  destinationId: string;
-  delivery: Delivery;
-  onClose: () => void;
-}) {
-  const client = useQueryClient();
-  const path = { id: destinationId, deliveryId: delivery.id };
-  const again = useMutation({
-    mutationFn: () =>
-      unwrap(identity.POST(`${DESTINATION}/deliveries/{deliveryId}/send-again`, { params: { path } })),
-    onSuccess: () => {
-      announce(words.sent);
-      onClose();
-    },
-    onSettled: () => client.invalidateQueries({ queryKey: ['destinations'] }),
-  });
-  return (
-    <ModalDialog title={describeContent(delivery)} isWide onClose={onClose}>
-      <DataTable
-        label={words.attempts}
-        columns={attemptColumns}
-        items={delivery.attempts}
-        getId={({ at }) => at}
-        empty={null}
-      />
-      {delivery.nextAttemptAt !== null && (
-        <p>
-          {words.next}: <Time at={delivery.nextAttemptAt} as="full" />
-        </p>
-      )}
-      <ProblemNote error={again.error} />
-      <div className="actions">
-        <Button onPress={onClose}>{text.close}</Button>
-        <Button kind="primary" isPending={again.isPending} onPress={() => again.mutate()}>
-          {words.sendAgain}
-        </Button>
-      </div>
-    </ModalDialog>
-  );
+interface DeliveryDialogProps {
+  readonly destinationId: string;
+  readonly delivery: Delivery;
+  onClose(): void;
 }
+
+const DeliveryDialog = ({ destinationId, delivery, onClose }: DeliveryDialogProps) => (
+  <ActionDialog
+    title={describeContent(delivery)}
+    action={words.sendAgain}
+    leave={text.close}
+    isWide
+    changes={['destinations']}
+    act={() =>
+      unwrap(
+        identity.POST(`${DESTINATION}/deliveries/{deliveryId}/send-again`, {
+          params: { path: { id: destinationId, deliveryId: delivery.id } },
+        }),
+      )
+    }
+    describe={() => words.sent}
+    onClose={onClose}
+  >
+    <DataTable
+      label={words.attempts}
+      columns={attemptColumns}
+      items={delivery.attempts}
+      getId={({ at }) => at}
+      empty={null}
+    />
+    {delivery.nextAttemptAt !== null && (
+      <p>
+        {words.next}: <Time at={delivery.nextAttemptAt} as="full" />
+      </p>
+    )}
+  </ActionDialog>
+);

@@ -1,5 +1,5 @@
 import { facts } from '#text/facts';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
@@ -12,6 +12,7 @@ import { DangerZone, Facts } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { Time } from '../../ui/time.tsx';
+import { useAction } from '../../ui/use-action.ts';
 import { DESTINATION, type Destination, getName, isFactType } from './api.ts';
 import { Deliveries } from './deliveries.tsx';
 import { DestinationState } from './destinations.tsx';
@@ -75,7 +76,7 @@ export function Screen() {
       {props && dialog === 'remove' && (
         <RemoveDestination
           {...props}
-          onRemoved={() => void navigate({ to: '/organisation/events/destinations' })}
+          onRemoved={() => void navigate({ to: '/organisation/events/destinations', ignoreBlocker: true })}
         />
       )}
     </DetailPage>
@@ -105,7 +106,7 @@ const DestinationFacts = ({ destination }: { destination: Destination }) => (
 /** Sends a test, and says what became of it. */
 function DestinationTest({ id }: { id: string }) {
   const client = useQueryClient();
-  const test = useMutation({
+  const test = useAction({
     mutationFn: () => unwrap(identity.POST(`${DESTINATION}/test`, { params: { path: { id } } })),
     onSettled: () => client.invalidateQueries({ queryKey: ['destinations'] }),
   });

@@ -51,7 +51,7 @@ const readFields = (form: FormData) => ({
 
 /** Returns undefined when there is no credential, or the stored one is kept. */
 function readCredential(form: FormData) {
-  const value = readExactText(form, 'secret');
+  const value = readExactText(form, 'value');
   return value === '' ? undefined : { header: readText(form, 'header').toLowerCase(), value };
 }
 
@@ -141,7 +141,7 @@ function DestinationFields({ form, destination }: { form: Form; destination?: De
             defaultValue={destination?.credentialHeader ?? 'authorization'}
           />
           <TextInput
-            name="secret"
+            name="value"
             type="password"
             autoComplete="off"
             label={t.secret}
@@ -185,7 +185,8 @@ export const ReplaceSecret = ({ destination, onClose }: DestinationDialogProps) 
 
 /** Disables a destination, or enables it again. */
 export function SwitchDestination({ destination, onClose }: DestinationDialogProps) {
-  const { isEnabled } = destination;
+  // What was asked stays, even if the destination is read again meanwhile.
+  const [{ isEnabled }] = useState(destination);
   const name = getName(destination);
   return (
     <ActionDialog

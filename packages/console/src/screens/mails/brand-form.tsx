@@ -1,6 +1,6 @@
 import { brand as t } from '#text/brand';
 import type { MailSchemas } from '@platform/clients/types';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { FileTrigger } from 'react-aria-components';
 import { mail, unwrap } from '../../api/client.ts';
@@ -8,7 +8,9 @@ import { announce } from '../../ui/announcements.tsx';
 import { Button } from '../../ui/button.tsx';
 import { SelectInput, TextInput } from '../../ui/fields.tsx';
 import { GuardedForm, SaveButton } from '../../ui/guarded-form.tsx';
+import { useChange } from '../../ui/use-change.ts';
 import { readText } from '../../ui/read-form.ts';
+import { useAction } from '../../ui/use-action.ts';
 
 type Brand = MailSchemas['schemas']['Brand'];
 type Language = NonNullable<Brand['language']>;
@@ -25,7 +27,7 @@ export function BrandForm({ brand }: { brand: Brand }) {
   const client = useQueryClient();
   const [logo, setLogo] = useState(brand.logo);
   const [language, setLanguage] = useState<Language>(brand.language ?? 'en');
-  const save = useMutation({
+  const save = useAction({
     mutationFn: (form: FormData) => {
       const entries = names.map((name) => [name, readText(form, name)] as const);
       const given = Object.fromEntries(entries.filter(([, value]) => value !== ''));
@@ -76,6 +78,7 @@ export function BrandForm({ brand }: { brand: Brand }) {
         defaultValue={brand.replyTo ?? ''}
       />
       <SelectInput<Language>
+        name="language"
         label={t.language}
         hint={t.languageHint}
         value={language}
@@ -95,23 +98,24 @@ interface LogoInputProps {
 }
 
 function LogoInput({ logo, onChange }: LogoInputProps) {
+  const [field, change] = useChange(onChange);
   const [isRefused, setRefused] = useState(false);
   const choose = async (file: File | undefined) => {
     if (!file) return;
     const isFit = file.type === 'image/png' && file.size <= MAX_LOGO_BYTES;
     setRefused(!isFit);
-    if (isFit) onChange(await readBase64(file));
+    if (isFit) change(await readBase64(file));
   };
   const size = Math.ceil(((logo?.length ?? 0) * 3) / 4 / 1_000);
   return (
-    <div className="field" role="group" aria-label={t.logo}>
+    <div ref={field} className="field" role="group" aria-label={t.logo}>
       <span className="label-row">{t.logo}</span>
       <p role="status">{logo === undefined ? t.noLogo : t.hasLogo(String(size))}</p>
       <div className="actions">
         <FileTrigger acceptedFileTypes={['image/png']} onSelect={(files) => void choose(files?.[0])}>
           <Button>{t.chooseLogo}</Button>
         </FileTrigger>
-        {logo !== undefined && <Button onPress={() => onChange(undefined)}>{t.removeLogo}</Button>}
+        {logo !== undefined && <Button onPress={() => change(undefined)}>{t.removeLogo}</Button>}
       </div>
       <span className="hint">{t.logoHint}</span>
       {isRefused && <p className="problem">{t.tooLarge}</p>}

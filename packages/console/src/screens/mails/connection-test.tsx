@@ -1,12 +1,13 @@
 import { text } from '#text/shared';
 import { smtp as t } from '#text/smtp';
 import type { MailSchemas } from '@platform/clients/types';
-import { useMutation } from '@tanstack/react-query';
 import { mail, unwrap } from '../../api/client.ts';
+import { readOnly } from '../../api/session.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Facts } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
+import { useAction } from '../../ui/use-action.ts';
 
 type TestBody = MailSchemas['schemas']['TestConnectionBody'];
 
@@ -18,9 +19,9 @@ interface ConnectionTestProps {
 
 /** Connects to the server that is typed as a mail would, and says what is wrong and what to do. */
 export function ConnectionTest({ formId, read }: ConnectionTestProps) {
-  const test = useMutation({
+  const test = useAction({
     mutationFn: (smtp: ReturnType<typeof read>) =>
-      unwrap(mail.POST('/api/v1/mail/testConnection', smtp ? { body: { smtp } } : {})),
+      unwrap(mail.POST('/api/v1/mail/testConnection', { ...(smtp && { body: { smtp } }), ...readOnly })),
   });
   const start = (form: HTMLFormElement): void => {
     const typed = read(new FormData(form));

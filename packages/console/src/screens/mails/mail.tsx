@@ -1,13 +1,12 @@
 import { mails as t } from '#text/mails';
 import { text } from '#text/shared';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { mail, unwrap } from '../../api/client.ts';
-import { announce } from '../../ui/announcements.tsx';
+import { ActionDialog } from '../../ui/action-dialog.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyId } from '../../ui/copy.tsx';
-import { FormDialog } from '../../ui/dialogs.tsx';
 import { DetailPage } from '../../ui/detail-page.tsx';
 import { Facts } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
@@ -86,27 +85,15 @@ const Outcomes = ({ recipients }: Pick<MailRecord, 'recipients'>) => (
   </span>
 );
 
-function Resend({ record, onClose }: { record: MailRecord; onClose: () => void }) {
-  const client = useQueryClient();
-  const resend = useMutation({
-    mutationFn: () =>
-      unwrap(mail.POST('/api/v1/mail/records/{id}/resend', { params: { path: { id: record.id } } })),
-    onSuccess: ({ data }) => {
-      announce(data.data);
-      onClose();
-    },
-    onSettled: () => client.invalidateQueries({ queryKey: ['mails'] }),
-  });
-  return (
-    <FormDialog
-      title={t.resendTitle(record.to.join(', '))}
-      action={t.resendSubmit}
-      isPending={resend.isPending}
-      error={resend.error}
-      onClose={onClose}
-      onSubmit={() => resend.mutate()}
-    >
-      <p>{record.state === 'unknown' ? t.resendUnknown : t.resendFailed}</p>
-    </FormDialog>
-  );
-}
+const Resend = ({ record, onClose }: { record: MailRecord; onClose: () => void }) => (
+  <ActionDialog
+    title={t.resendTitle(record.to.join(', '))}
+    action={t.resendSubmit}
+    changes={['mails']}
+    act={() => unwrap(mail.POST('/api/v1/mail/records/{id}/resend', { params: { path: { id: record.id } } }))}
+    describe={({ data }) => data.data}
+    onClose={onClose}
+  >
+    <p>{record.state === 'unknown' ? t.resendUnknown : t.resendFailed}</p>
+  </ActionDialog>
+);

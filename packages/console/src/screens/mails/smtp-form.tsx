@@ -1,11 +1,12 @@
 import { smtp as t } from '#text/smtp';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useId, useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import { announce } from '../../ui/announcements.tsx';
 import { NumberInput, SelectInput, TextInput } from '../../ui/fields.tsx';
 import { GuardedForm, SaveButton } from '../../ui/guarded-form.tsx';
 import { readText } from '../../ui/read-form.ts';
+import { useAction } from '../../ui/use-action.ts';
 import { ConnectionTest } from './connection-test.tsx';
 import type { Smtp } from './api.ts';
 import { readSignIn, type SignIn, SignInFields } from './smtp-sign-in.tsx';
@@ -34,7 +35,7 @@ export function SmtpSettings({ smtp }: { smtp: Smtp | null }) {
     tls,
     ...readSignIn(form, signIn),
   });
-  const save = useMutation({
+  const save = useAction({
     mutationFn: (form: FormData) =>
       unwrap(identity.POST('/api/v1/configurationManager/smtpConfig', { body: read(form) })),
     onSuccess: () => announce(t.saved),
@@ -59,7 +60,7 @@ export function SmtpSettings({ smtp }: { smtp: Smtp | null }) {
             maxValue={65_535}
             onChange={setPort}
           />
-          <SelectInput<Tls> label={t.tls} value={tls} options={tlsOptions} onChange={setTls} />
+          <SelectInput<Tls> name="tls" label={t.tls} value={tls} options={tlsOptions} onChange={setTls} />
         </div>
         <TextInput
           name="fromEmail"

@@ -1,6 +1,5 @@
 import { suppressions as t } from '#text/suppressions';
 import { text } from '#text/shared';
-import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { mail, unwrap } from '../../api/client.ts';
 import { announce } from '../../ui/announcements.tsx';
@@ -18,6 +17,7 @@ import { Time } from '../../ui/time.tsx';
 import { NoMatch } from '../../ui/no-match.tsx';
 import { useFilters } from '../../ui/use-filters.ts';
 import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
+import { useAction } from '../../ui/use-action.ts';
 import type { Suppression } from './api.ts';
 
 const AddSuppression = lazyPart(async () => (await import('./change-suppressions.tsx')).AddSuppression);
@@ -98,7 +98,7 @@ export function Screen() {
 
 /** Saves the whole list as a file. */
 function Export() {
-  const save = useMutation({
+  const save = useAction({
     mutationFn: () => unwrap(mail.GET('/api/v1/mail/suppressions/export', { parseAs: 'text' })),
     onSuccess(csv) {
       saveFile(`suppressions-${new Date().toISOString().slice(0, 10)}.csv`, csv);

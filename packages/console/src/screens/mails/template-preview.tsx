@@ -5,7 +5,9 @@ import type { MailSchemas } from '@platform/clients/types';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { mail, unwrap } from '../../api/client.ts';
+import { readOnly } from '../../api/session.ts';
 import { SelectInput, TextInput } from '../../ui/fields.tsx';
+import { TypedFields } from '../../ui/guarded-form.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { useFilters } from '../../ui/use-filters.ts';
 import { useSettled } from '../../ui/use-settled.ts';
@@ -18,7 +20,7 @@ type Language = NonNullable<Preview['language']>;
 const languages = Object.keys(brand.languages) as Language[];
 
 const load = (body: Preview, signal: AbortSignal) =>
-  unwrap(mail.POST('/api/v1/mail/preview', { body, signal }));
+  unwrap(mail.POST('/api/v1/mail/preview', { body, signal, ...readOnly }));
 
 export function TemplatePreview() {
   const { filters, setFilter } = useFilters();
@@ -35,7 +37,7 @@ export function TemplatePreview() {
   });
   return (
     <div className="columns preview-columns">
-      <div className="form">
+      <TypedFields>
         <SelectInput<TemplateType>
           label={mails.template}
           value={type}
@@ -59,7 +61,7 @@ export function TemplatePreview() {
             onChange={(value) => setData((previous) => ({ ...previous, [field]: value }))}
           />
         ))}
-      </div>
+      </TypedFields>
       <div>
         <QueryView query={query}>
           {(rendered) => <RenderedMail title={t.types[type]} mail={rendered} />}

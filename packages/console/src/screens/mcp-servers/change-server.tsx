@@ -1,4 +1,5 @@
 import { mcpServers as t } from '#text/mcp-servers';
+import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
 import type { Server } from './api.ts';
@@ -9,7 +10,9 @@ interface ChangeServerProps {
 }
 
 /** Disables a server, or enables it again. */
-export function SwitchServer({ server: { id, name, isEnabled }, onClose }: ChangeServerProps) {
+export function SwitchServer({ server, onClose }: ChangeServerProps) {
+  // What was asked stays, even if the server is read again meanwhile.
+  const [{ id, name, isEnabled }] = useState(server);
   return (
     <ActionDialog
       title={isEnabled ? t.disableTitle(name) : t.enableTitle(name)}

@@ -84,7 +84,7 @@ function readAnswerSize(form: FormData, server?: Server) {
 function readCredential(form: FormData) {
   const kind = readText(form, 'credential');
   if (kind === 'assertion' || kind === 'none') return { kind } as const;
-  const value = readExactText(form, 'secret');
+  const value = readExactText(form, 'value');
   if (value === '') return undefined;
   return { kind: 'secret', header: readText(form, 'header').toLowerCase(), value } as const;
 }
@@ -131,7 +131,7 @@ function ServerFields({ server }: { server?: Server }) {
             defaultValue={server?.credential.header ?? 'authorization'}
           />
           <TextInput
-            name="secret"
+            name="value"
             type="password"
             autoComplete="off"
             label={t.secret}

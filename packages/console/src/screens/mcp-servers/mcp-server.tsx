@@ -61,7 +61,7 @@ export function Screen() {
       {server && dialog === 'remove' && (
         <RemoveServer
           server={server}
-          onRemoved={() => void navigate({ to: '/organisation/mcp-servers' })}
+          onRemoved={() => void navigate({ to: '/organisation/mcp-servers', ignoreBlocker: true })}
           onClose={close}
         />
       )}

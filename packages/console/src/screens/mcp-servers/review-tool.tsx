@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import { ActionForm } from '../../ui/action-dialog.tsx';
+import { Button } from '../../ui/button.tsx';
 import { ModalDialog } from '../../ui/dialogs.tsx';
 import { SelectInput } from '../../ui/fields.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
@@ -28,13 +29,38 @@ export function ReviewTool({ serverId, name, onClose }: ReviewToolProps) {
           signal,
         }),
       ),
+    // Always as it is now, and not another one while somebody reads.
+    gcTime: 0,
+    staleTime: Infinity,
   });
   return (
     <ModalDialog title={t.title(reveal(name))} isWide onClose={onClose}>
       <QueryView query={query}>
-        {(tool) => <Decision serverId={serverId} tool={tool} onClose={onClose} />}
+        {(latest) => <Reading serverId={serverId} latest={latest} onClose={onClose} />}
       </QueryView>
     </ModalDialog>
+  );
+}
+
+interface ReadingProps {
+  readonly serverId: string;
+  readonly latest: ToolDetail;
+  onClose(): void;
+}
+
+/** Keeps the definition that is being read until the reader asks for the one that has taken its place. */
+function Reading({ latest, ...decision }: ReadingProps) {
+  const [tool, setTool] = useState(latest);
+  return (
+    <>
+      {latest.hash !== tool.hash && (
+        <div className="banner" role="alert">
+          <span>{t.outdated}</span>
+          <Button onPress={() => setTool(latest)}>{t.showLatest}</Button>
+        </div>
+      )}
+      <Decision key={tool.hash} tool={tool} {...decision} />
+    </>
   );
 }
 

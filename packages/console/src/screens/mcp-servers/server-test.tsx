@@ -1,19 +1,21 @@
 import { mcpServers as t } from '#text/mcp-servers';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { identity, unwrap } from '../../api/client.ts';
+import { readOnly } from '../../api/session.ts';
 import { announce } from '../../ui/announcements.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
+import { useAction } from '../../ui/use-action.ts';
 
 /** Connects to the server: to find out what is wrong, or to read its tools now. */
 export function ServerTest({ serverId }: { serverId: string }) {
   const client = useQueryClient();
   const params = { path: { id: serverId } };
-  const test = useMutation({
-    mutationFn: () => unwrap(identity.POST('/api/v1/mcp-servers/{id}/test', { params })),
+  const test = useAction({
+    mutationFn: () => unwrap(identity.POST('/api/v1/mcp-servers/{id}/test', { params, ...readOnly })),
   });
-  const refresh = useMutation({
+  const refresh = useAction({
     mutationFn: () => unwrap(identity.POST('/api/v1/mcp-servers/{id}/refresh', { params })),
     onSuccess: ({ changes }) => announce(t.refreshed(changes)),
     onSettled: () => client.invalidateQueries({ queryKey: ['mcp-servers'] }),

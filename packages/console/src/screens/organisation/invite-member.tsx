@@ -1,11 +1,12 @@
 import { members as t } from '#text/members';
 import { text } from '#text/shared';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import { announce } from '../../ui/announcements.tsx';
 import { readText } from '../../ui/read-form.ts';
 import { RadioCards, TextInput } from '../../ui/fields.tsx';
+import { useAction } from '../../ui/use-action.ts';
 import { InvitationDialog } from './invitation-dialog.tsx';
 import { hasSmtpServer, repeatInvitation } from './api.ts';
 
@@ -19,18 +20,18 @@ async function findLink(userId: string): Promise<string | null> {
 export function InviteMember({ onClose }: { onClose: () => void }) {
   const client = useQueryClient();
   const [role, setRole] = useState<Role>('member');
-  const invite = useMutation({
+  const invite = useAction({
     async mutationFn(body: { email: string; fullName: string; role: Role }) {
       const { user } = await unwrap(identity.POST('/api/v1/users', { body }));
       // The invitation stands by now: should this fail, the list offers it again.
-      const link = await findLink(user.id).catch(() => null);
+      const link = await findLink(user.id).catch(() => undefined);
       return { user, link };
     },
-    onSuccess: ({ user, link }) => {
-      if (link !== null) return;
-      announce(t.invited(user.email));
-      onClose();
+    onSuccess({ user, link }) {
+      if (link === null) announce(t.invited(user.email));
+      if (link === undefined) announce(t.invitedUnsure(user.email));
     },
+    onDone: ({ link }) => !link && onClose(),
     onSettled: () => client.invalidateQueries({ queryKey: ['members'] }),
   });
   const { user, link } = invite.data ?? {};

@@ -1,34 +1,22 @@
 import { members as t } from '#text/members';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { identity, unwrap } from '../../api/client.ts';
-import { announce } from '../../ui/announcements.tsx';
-import { FormDialog } from '../../ui/dialogs.tsx';
+import { ActionDialog } from '../../ui/action-dialog.tsx';
 import { cancelInvitation, type Member, memberSessionsQuery, removeMember } from './api.ts';
 
-export function RemoveMember({ member, onClose }: { member: Member; onClose: () => void }) {
-  const client = useQueryClient();
-  const remove = useMutation({
-    mutationFn: () => (member.invitation ? cancelInvitation(member.id) : removeMember(member.id)),
-    onSuccess: () => {
-      announce(t.removed(member.fullName));
-      onClose();
-    },
-    onSettled: () => client.invalidateQueries({ queryKey: ['members'] }),
-  });
-  return (
-    <FormDialog
-      title={t.removeTitle(member.fullName, member.email)}
-      action={t.removeSubmit}
-      isDangerous
-      isPending={remove.isPending}
-      error={remove.error}
-      onClose={onClose}
-      onSubmit={() => remove.mutate()}
-    >
-      {member.invitation ? <p>{t.cancelWarning}</p> : <RemovalEffects member={member} />}
-    </FormDialog>
-  );
-}
+export const RemoveMember = ({ member, onClose }: { member: Member; onClose: () => void }) => (
+  <ActionDialog
+    title={t.removeTitle(member.fullName, member.email)}
+    action={t.removeSubmit}
+    isDangerous
+    changes={['members']}
+    act={() => (member.invitation ? cancelInvitation(member.id) : removeMember(member.id))}
+    describe={() => t.removed(member.fullName)}
+    onClose={onClose}
+  >
+    {member.invitation ? <p>{t.cancelWarning}</p> : <RemovalEffects member={member} />}
+  </ActionDialog>
+);
 
 const SHOWN = 5;
 const COUNTED = 100;

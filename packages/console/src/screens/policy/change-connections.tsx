@@ -61,6 +61,7 @@ function PolicyForm({ policy, onCheck, ...form }: PolicyFormProps<ConnectionPoli
       }
     >
       <CheckboxGroup
+        name="clientKinds"
         className="field"
         value={[...clientKinds]}
         onChange={(chosen) => setKinds(chosen as ClientKind[])}
@@ -98,7 +99,14 @@ function PolicyForm({ policy, onCheck, ...form }: PolicyFormProps<ConnectionPoli
         options={connectors}
         onChange={setConnector}
       />
-      <NumberInput label={t.days} value={days} minValue={1} maxValue={MAX_DAYS} onChange={setDays} />
+      <NumberInput
+        name="maxLifetimeDays"
+        label={t.days}
+        value={days}
+        minValue={1}
+        maxValue={MAX_DAYS}
+        onChange={setDays}
+      />
     </DialogForm>
   );
 }

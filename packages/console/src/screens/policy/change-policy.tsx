@@ -40,13 +40,16 @@ function PolicyForm({ policy, isPending, error, onClose, onCheck }: PolicyFormPr
   const [rules, setRules] = useState<readonly Rule[]>(() => toRules(policy));
   const [maxLifetimeDays, setLifetime] = useState(policy.maxLifetimeDays ?? DEFAULT_DAYS);
   const [revokeUnusedDays, setUnused] = useState(policy.revokeUnusedDays ?? DEFAULT_DAYS);
+  const [deniedScopes, setDenied] = useState<readonly string[]>(policy.deniedScopes);
   return (
     <DialogForm
       action={t.next}
       isPending={isPending}
       error={error}
       onClose={onClose}
-      onSubmit={(form) => onCheck(readPolicy(form, rules, { maxLifetimeDays, revokeUnusedDays }))}
+      onSubmit={(form) =>
+        onCheck(readPolicy(form, rules, { maxLifetimeDays, revokeUnusedDays, deniedScopes }))
+      }
     >
       <CheckboxGroup className="field" value={[...rules]} onChange={(chosen) => setRules(chosen as Rule[])}>
         <Label>{t.options}</Label>
@@ -63,6 +66,7 @@ function PolicyForm({ policy, isPending, error, onClose, onCheck }: PolicyFormPr
       </CheckboxGroup>
       {rules.includes('limit') && (
         <NumberInput
+          name="maxLifetimeDays"
           label={t.maxDays}
           value={maxLifetimeDays}
           minValue={1}
@@ -72,6 +76,7 @@ function PolicyForm({ policy, isPending, error, onClose, onCheck }: PolicyFormPr
       )}
       {rules.includes('unused') && (
         <NumberInput
+          name="revokeUnusedDays"
           label={t.unusedDays}
           value={revokeUnusedDays}
           minValue={MIN_UNUSED_DAYS}
@@ -79,7 +84,7 @@ function PolicyForm({ policy, isPending, error, onClose, onCheck }: PolicyFormPr
           onChange={setUnused}
         />
       )}
-      <DeniedScopes initial={policy.deniedScopes} />
+      <DeniedScopes initial={policy.deniedScopes} denied={deniedScopes} onChange={setDenied} />
       <TextInput
         name="allowList"
         label={tokenPolicy.allowList}
@@ -91,13 +96,18 @@ function PolicyForm({ policy, isPending, error, onClose, onCheck }: PolicyFormPr
   );
 }
 
-function DeniedScopes({ initial }: { initial: readonly string[] }) {
+interface DeniedScopesProps {
+  readonly initial: readonly string[];
+  readonly denied: readonly string[];
+  onChange(denied: readonly string[]): void;
+}
+
+function DeniedScopes({ initial, denied, onChange }: DeniedScopesProps) {
   const groups = useQuery(scopesQuery);
-  const [denied, setDenied] = useState<readonly string[]>(initial);
   return (
     <QueryView query={groups}>
       {(found) => (
-        <CheckboxGroup name="deniedScopes" className="field" value={[...denied]} onChange={setDenied}>
+        <CheckboxGroup name="deniedScopes" className="field" value={[...denied]} onChange={onChange}>
           <Label>{t.deniedTitle}</Label>
           <ScopeGroups groups={withChosen(found, initial, t.deniedNow)} chosen={denied} />
         </CheckboxGroup>

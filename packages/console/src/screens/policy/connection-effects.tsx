@@ -1,6 +1,5 @@
 import { connectionPolicy } from '#text/connection-policy';
-import { Button } from '../../ui/button.tsx';
-import { ProblemNote } from '../../ui/problem-note.tsx';
+import { DialogForm } from '../../ui/dialogs.tsx';
 import type { ConnectionEffect } from './connections.ts';
 
 const t = connectionPolicy.dialog;
@@ -14,10 +13,17 @@ interface ConnectionEffectsProps {
 }
 
 /** Which connections a policy would end, before it is saved. */
-export function ConnectionEffects({ effect, isPending, error, onBack, onSave }: ConnectionEffectsProps) {
+export function ConnectionEffects({ effect, onBack, onSave, ...step }: ConnectionEffectsProps) {
   const { ended, endedCount } = effect;
   return (
-    <>
+    <DialogForm
+      {...step}
+      action={endedCount > 0 ? t.saveAndEnd : t.save}
+      leave={t.back}
+      isDangerous={endedCount > 0}
+      onClose={onBack}
+      onSubmit={onSave}
+    >
       <p role="status">{endedCount === 0 ? t.nothingEnds : t.ends(endedCount)}</p>
       {endedCount > 0 && (
         // Reached by keyboard, because a long list scrolls.
@@ -33,13 +39,6 @@ export function ConnectionEffects({ effect, isPending, error, onBack, onSave }: 
         </div>
       )}
       {ended.length < endedCount && <p className="hint">{t.listed(ended.length)}</p>}
-      <ProblemNote error={error} />
-      <div className="actions">
-        <Button onPress={onBack}>{t.back}</Button>
-        <Button kind={endedCount > 0 ? 'danger' : 'primary'} isPending={isPending} autoFocus onPress={onSave}>
-          {endedCount > 0 ? t.saveAndEnd : t.save}
-        </Button>
-      </div>
-    </>
+    </DialogForm>
   );
 }

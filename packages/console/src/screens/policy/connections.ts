@@ -1,6 +1,7 @@
 import type { IdentitySchemas } from '@platform/clients/types';
 import { queryOptions } from '@tanstack/react-query';
 import { identity, unwrap } from '../../api/client.ts';
+import { readOnly } from '../../api/session.ts';
 
 export type ConnectionPolicy = IdentitySchemas['schemas']['ConnectionPolicy'];
 export type ClientKind = ConnectionPolicy['clientKinds'][number];
@@ -17,5 +18,5 @@ export const connectionPolicyQuery = queryOptions({
 
 /** Asks which connections the policy would end, or saves it. */
 export const sendConnectionPolicy = (policy: ConnectionPolicy, options: { dryRun: boolean }) =>
-  unwrap(identity.PUT(PATH, { params: { query: options }, body: policy }));
+  unwrap(identity.PUT(PATH, { params: { query: options }, body: policy, ...(options.dryRun && readOnly) }));
 export type ConnectionEffect = Awaited<ReturnType<typeof sendConnectionPolicy>>;

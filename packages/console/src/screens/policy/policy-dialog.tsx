@@ -1,7 +1,8 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { announce } from '../../ui/announcements.tsx';
 import { ModalDialog } from '../../ui/dialogs.tsx';
+import { useAction } from '../../ui/use-action.ts';
 
 interface Step {
   readonly isPending: boolean;
@@ -35,13 +36,11 @@ export function PolicyDialog<Policy, Effect>(props: PolicyDialogProps<Policy, Ef
   const client = useQueryClient();
   // Kept here, so that going back loses nothing.
   const [draft, setDraft] = useState(policy);
-  const check = useMutation({ mutationFn: props.check });
-  const save = useMutation({
+  const check = useAction({ mutationFn: props.check });
+  const save = useAction({
     mutationFn: () => props.save(draft),
-    onSuccess: (saved) => {
-      announce(describe(saved));
-      onClose();
-    },
+    onSuccess: (saved) => announce(describe(saved)),
+    onDone: onClose,
     onSettled: () => Promise.all(changes.map((key) => client.invalidateQueries({ queryKey: [key] }))),
   });
   return (

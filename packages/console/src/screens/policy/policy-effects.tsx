@@ -1,6 +1,5 @@
 import { tokenPolicy } from '#text/token-policy';
-import { Button } from '../../ui/button.tsx';
-import { ProblemNote } from '../../ui/problem-note.tsx';
+import { DialogForm } from '../../ui/dialogs.tsx';
 import type { PolicyEffect } from './policy.ts';
 
 const t = tokenPolicy.dialog;
@@ -14,10 +13,10 @@ interface PolicyEffectsProps {
 }
 
 /** Shows how a policy would affect the existing tokens, before it is saved. */
-export function PolicyEffects({ effect, isPending, error, onBack, onSave }: PolicyEffectsProps) {
+export function PolicyEffects({ effect, onBack, onSave, ...step }: PolicyEffectsProps) {
   const { affectedCount, policy } = effect;
   return (
-    <>
+    <DialogForm {...step} action={t.save} leave={t.back} onClose={onBack} onSubmit={onSave}>
       <p role="status">{affectedCount === 0 ? t.nothingAffected : t.affected(affectedCount)}</p>
       {policy.allowList.length > 0 && <p className="warning">{t.addresses}</p>}
       {affectedCount > 0 && (
@@ -26,14 +25,7 @@ export function PolicyEffects({ effect, isPending, error, onBack, onSave }: Poli
           <p>{t.consequence}</p>
         </>
       )}
-      <ProblemNote error={error} />
-      <div className="actions">
-        <Button onPress={onBack}>{t.back}</Button>
-        <Button kind="primary" isPending={isPending} autoFocus onPress={onSave}>
-          {t.save}
-        </Button>
-      </div>
-    </>
+    </DialogForm>
   );
 }
 

@@ -1,6 +1,7 @@
 import type { IdentitySchemas } from '@platform/clients/types';
 import { queryOptions } from '@tanstack/react-query';
 import { identity, unwrap } from '../../api/client.ts';
+import { readOnly } from '../../api/session.ts';
 import { readText } from '../../ui/read-form.ts';
 import { readRanges } from '../tokens/ranges.ts';
 
@@ -27,25 +28,32 @@ export const toRules = ({
   ...(revokeUnusedDays === null ? [] : (['unused'] as const)),
 ];
 
-/** The numbers of rules that have one. */
-export interface RuleDays {
+/** What is chosen in the form: the numbers of rules that have one, and the scopes. */
+interface Chosen {
   readonly maxLifetimeDays: number;
   readonly revokeUnusedDays: number;
+  readonly deniedScopes: readonly string[];
 }
 
 /** Reads the policy from its form. */
-export function readPolicy(form: FormData, rules: readonly Rule[], days: RuleDays): Policy {
+export function readPolicy(form: FormData, rules: readonly Rule[], chosen: Chosen): Policy {
   return {
     allowList: readRanges(readText(form, 'allowList')),
-    maxLifetimeDays: rules.includes('limit') ? days.maxLifetimeDays : null,
+    maxLifetimeDays: rules.includes('limit') ? chosen.maxLifetimeDays : null,
     allowsNever: rules.includes('never'),
-    deniedScopes: form.getAll('deniedScopes').map(String),
+    deniedScopes: [...chosen.deniedScopes],
     revokeFamilyOnReuse: rules.includes('family'),
-    revokeUnusedDays: rules.includes('unused') ? days.revokeUnusedDays : null,
+    revokeUnusedDays: rules.includes('unused') ? chosen.revokeUnusedDays : null,
   };
 }
 
 /** Asks what the policy would do, or saves it. */
 export const sendPolicy = (body: Policy, query: { dryRun: boolean }) =>
-  unwrap(identity.PUT('/api/v1/organisation/token-policy', { params: { query }, body }));
+  unwrap(
+    identity.PUT('/api/v1/organisation/token-policy', {
+      params: { query },
+      body,
+      ...(query.dryRun && readOnly),
+    }),
+  );
 export type PolicyEffect = Awaited<ReturnType<typeof sendPolicy>>;

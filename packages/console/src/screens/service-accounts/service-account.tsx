@@ -54,7 +54,7 @@ export function Screen() {
       {account && dialog === 'remove' && (
         <RemoveAccount
           account={account}
-          onRemoved={() => void navigate({ to: '/organisation/service-accounts' })}
+          onRemoved={() => void navigate({ to: '/organisation/service-accounts', ignoreBlocker: true })}
           onClose={close}
         />
       )}

@@ -9,8 +9,14 @@ const t = signIn.secondFactor;
 type Sessions = 'keep' | 'end';
 const choices = (['keep', 'end'] as const).map((key) => ({ key, ...t.choices[key] }));
 
-/** Requires a second factor of every member. */
-export function RequireFactor({ settings: { codesEnabled }, onClose }: ChangeProps) {
+/** Requires a second factor of every member, or no longer. */
+export function ChangeFactor(props: ChangeProps) {
+  // What was asked stays, even if the settings are read again meanwhile.
+  const [isRequired] = useState(props.settings.secondFactorRequired);
+  return isRequired ? <ReleaseFactor {...props} /> : <RequireFactor {...props} />;
+}
+
+function RequireFactor({ settings: { codesEnabled }, onClose }: ChangeProps) {
   const [sessions, setSessions] = useState<Sessions>('keep');
   return (
     <ActionDialog
@@ -28,7 +34,7 @@ export function RequireFactor({ settings: { codesEnabled }, onClose }: ChangePro
 }
 
 /** Lets members sign in without a second factor. */
-export const ReleaseFactor = ({ settings: { codesEnabled }, onClose }: ChangeProps) => (
+const ReleaseFactor = ({ settings: { codesEnabled }, onClose }: ChangeProps) => (
   <ActionDialog
     title={t.releaseTitle}
     action={t.releaseSubmit}

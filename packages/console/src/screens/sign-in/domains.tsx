@@ -1,5 +1,5 @@
 import { identityProvider } from '#text/identity-provider';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import { announce } from '../../ui/announcements.tsx';
@@ -9,6 +9,7 @@ import { Copyable } from '../../ui/copy.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 import { Empty, Section } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
+import { useAction } from '../../ui/use-action.ts';
 import { type Domain, PROVIDER_KEY, PROVIDER_PATH } from './provider.ts';
 
 const AddDomain = lazyPart(async () => (await import('./change-domains.tsx')).AddDomain);
@@ -46,7 +47,7 @@ function DomainRow({
   onRemove: () => void;
 }) {
   const client = useQueryClient();
-  const verify = useMutation({
+  const verify = useAction({
     mutationFn: () =>
       unwrap(identity.POST(`${PROVIDER_PATH}/domains/{domain}/verify`, { params: { path: { domain } } })),
     onSuccess: () => announce(t.nowVerified(domain)),

@@ -1,13 +1,15 @@
 import { identityProvider as t } from '#text/identity-provider';
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
+import { readOnly } from '../../api/session.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 import { Empty, Facts, Section } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
+import { useAction } from '../../ui/use-action.ts';
 import { Domains } from './domains.tsx';
 import { PROVIDER_PATH, type Provider, providerQuery } from './provider.ts';
 
@@ -72,7 +74,7 @@ const ProviderFacts = ({ provider, redirectUri }: { provider: Provider; redirect
 
 /** Reads the provider's metadata now, and says what is wrong. */
 function ProviderTest() {
-  const test = useMutation({ mutationFn: () => unwrap(identity.POST(`${PROVIDER_PATH}/test`)) });
+  const test = useAction({ mutationFn: () => unwrap(identity.POST(`${PROVIDER_PATH}/test`, readOnly)) });
   const result = test.data;
   return (
     <div className="server-test">

@@ -10,8 +10,7 @@ import { ProviderSection } from './provider-section.tsx';
 import { signInQuery } from './settings.ts';
 
 const ChangeCodes = lazyPart(async () => (await import('./change-codes.tsx')).ChangeCodes);
-const RequireFactor = lazyPart(async () => (await import('./change-factor.tsx')).RequireFactor);
-const ReleaseFactor = lazyPart(async () => (await import('./change-factor.tsx')).ReleaseFactor);
+const ChangeFactor = lazyPart(async () => (await import('./change-factor.tsx')).ChangeFactor);
 
 /** The settings of how the members of the organisation sign in. */
 export function Screen() {
@@ -19,7 +18,6 @@ export function Screen() {
   const [dialog, setDialog] = useState<'codes' | 'factor'>();
   const close = (): void => setDialog(undefined);
   const settings = query.data;
-  const ChangeFactor = settings?.secondFactorRequired ? ReleaseFactor : RequireFactor;
   return (
     <Page title={text.screens.signIn} intro={t.intro}>
       <QueryView query={query}>

@@ -1,12 +1,10 @@
 import { text } from '#text/shared';
 import { token as t } from '#text/token';
 import { tokens } from '#text/tokens';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { CheckboxGroup, Label } from 'react-aria-components';
 import { identity, unwrap } from '../../api/client.ts';
-import { announce } from '../../ui/announcements.tsx';
-import { FormDialog } from '../../ui/dialogs.tsx';
+import { ActionDialog } from '../../ui/action-dialog.tsx';
 import { CheckboxRow, TextInput } from '../../ui/fields.tsx';
 import { readText } from '../../ui/read-form.ts';
 import type { TokenDetails } from './api.ts';
@@ -20,34 +18,26 @@ interface EditTokenProps {
 
 /** Changes what a token is called, and whether its expiry is mailed. */
 export function EditToken({ token, onClose }: EditTokenProps) {
-  const client = useQueryClient();
   const [notices, setNotices] = useState<readonly string[]>(token.noticesMuted ? [] : [MAILED]);
-  const edit = useMutation({
-    mutationFn: (form: FormData) =>
-      unwrap(
-        identity.PATCH('/api/v1/personal-access-tokens/{tokenId}', {
-          params: { path: { tokenId: token.id } },
-          body: {
-            name: readText(form, 'name'),
-            description: readText(form, 'description') || null,
-            noticesMuted: !notices.includes(MAILED),
-          },
-        }),
-      ),
-    onSuccess() {
-      announce(t.saved);
-      onClose();
-    },
-    onSettled: () => client.invalidateQueries({ queryKey: ['tokens'] }),
-  });
   return (
-    <FormDialog
+    <ActionDialog
       title={t.editTitle(token.name)}
       action={text.save}
-      isPending={edit.isPending}
-      error={edit.error}
+      changes={['tokens']}
+      act={(form) =>
+        unwrap(
+          identity.PATCH('/api/v1/personal-access-tokens/{tokenId}', {
+            params: { path: { tokenId: token.id } },
+            body: {
+              name: readText(form, 'name'),
+              description: readText(form, 'description') || null,
+              noticesMuted: !notices.includes(MAILED),
+            },
+          }),
+        )
+      }
+      describe={() => t.saved}
       onClose={onClose}
-      onSubmit={(form) => edit.mutate(form)}
     >
       <TextInput name="name" label={tokens.name} defaultValue={token.name} isRequired maxLength={100} />
       <TextInput
@@ -62,6 +52,6 @@ export function EditToken({ token, onClose }: EditTokenProps) {
           <CheckboxRow value={MAILED}>{t.mailNotices}</CheckboxRow>
         </CheckboxGroup>
       )}
-    </FormDialog>
+    </ActionDialog>
   );
 }

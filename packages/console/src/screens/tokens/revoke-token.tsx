@@ -1,12 +1,10 @@
 import { tokens as t } from '#text/tokens';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { identity, unwrap } from '../../api/client.ts';
 import { Problem } from '../../api/problem.ts';
+import { ActionDialog } from '../../ui/action-dialog.tsx';
 import { BulkDialog } from '../../ui/bulk-dialog.tsx';
-import { FormDialog } from '../../ui/dialogs.tsx';
 import { TextInput } from '../../ui/fields.tsx';
 import { readText } from '../../ui/read-form.ts';
-import { announce } from '../../ui/announcements.tsx';
 import type { TokenDetails } from './api.ts';
 
 interface RevokeTokenProps {
@@ -58,28 +56,17 @@ export const RevokeTokens = ({ tokens, onClose }: RevokeTokensProps) => (
   </BulkDialog>
 );
 
-export function RevokeToken({ token, owner, onClose }: RevokeTokenProps) {
-  const client = useQueryClient();
-  const revoke = useMutation({
-    mutationFn: (reason: string) => revokeAt(owner === undefined, token.id, reason),
-    onSuccess: ({ revokedCount }) => {
-      announce(t.revoked(token.name, revokedCount));
-      onClose();
-    },
-    onSettled: () => client.invalidateQueries({ queryKey: ['tokens'] }),
-  });
-  return (
-    <FormDialog
-      title={owner === undefined ? t.revokeTitle(token.name) : t.revokeTitleOf(token.name, owner)}
-      action={t.revokeSubmit}
-      isDangerous
-      isPending={revoke.isPending}
-      error={revoke.error}
-      onClose={onClose}
-      onSubmit={(form) => revoke.mutate(readText(form, 'reason'))}
-    >
-      <p>{t.revokeWarning}</p>
-      <TextInput name="reason" label={t.reason} hint={t.reasonHint} maxLength={500} />
-    </FormDialog>
-  );
-}
+export const RevokeToken = ({ token, owner, onClose }: RevokeTokenProps) => (
+  <ActionDialog
+    title={owner === undefined ? t.revokeTitle(token.name) : t.revokeTitleOf(token.name, owner)}
+    action={t.revokeSubmit}
+    isDangerous
+    changes={['tokens']}
+    act={(form) => revokeAt(owner === undefined, token.id, readText(form, 'reason'))}
+    describe={({ revokedCount }) => t.revoked(token.name, revokedCount)}
+    onClose={onClose}
+  >
+    <p>{t.revokeWarning}</p>
+    <TextInput name="reason" label={t.reason} hint={t.reasonHint} maxLength={500} />
+  </ActionDialog>
+);

@@ -50,7 +50,13 @@ export function RotateToken({ token, onClose }: RotateTokenProps) {
       onClose={onClose}
     >
       <p>{t.rotateHint}</p>
-      <SelectInput<Grace> label={t.grace} value={grace} options={graceOptions} onChange={setGrace} />
+      <SelectInput<Grace>
+        name="graceSeconds"
+        label={t.grace}
+        value={grace}
+        options={graceOptions}
+        onChange={setGrace}
+      />
       <ChoiceGroup
         name="scopes"
         label={tokens.scopes}

@@ -100,6 +100,8 @@ export const mcpServers = createTexts({
         'It contains characters that people don’t see and models read. They are shown as codes below.',
     },
     hidden: 'Agents don’t see this tool until you approve this definition.',
+    outdated: 'The server offers another definition by now. What you read below is the earlier one.',
+    showLatest: 'Show the latest',
     description: 'What it says of itself',
     noDescription: 'Nothing',
     differences: 'What changed since it was approved',

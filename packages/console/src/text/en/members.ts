@@ -6,6 +6,8 @@ export const members = createTexts({
   invite: 'Invite a member',
   inviteSubmit: 'Send the invitation',
   invited: (email: string) => `${email} is invited by mail.`,
+  invitedUnsure: (email: string) =>
+    `${email} is invited, but it could not be read whether a mail can be sent. If none arrives, send the invitation again from the list.`,
   email: 'E-mail address',
   emailHint: 'The invitation goes there, and it is what they sign in with.',
   fullName: 'Full name',

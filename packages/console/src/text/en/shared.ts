@@ -30,6 +30,7 @@ export const text = createTexts({
   search: 'Search',
 
   crash: 'This page could not be shown',
+  notLoaded: 'This could not be loaded',
   skipToContent: 'Skip to the content',
   signOut: 'Sign out',
   signedInAs: 'Signed in as',
@@ -57,6 +58,8 @@ export const text = createTexts({
     unreachable:
       'The platform can’t be reached, so it is unknown whether the last change was made. Check the connection, then reload before you try again.',
     unread: 'The platform can’t be reached. Nothing was changed: check the connection, then try again.',
+    notLoaded:
+      'This part of the page could not be loaded. Try again; if that doesn’t help, save what you have typed elsewhere and reload the page.',
     offline:
       'You are offline. Nothing was sent, and nothing is sent by itself later: try again once you are online.',
     offlineRead: 'You are offline. This is loaded once you are online again.',
@@ -79,10 +82,27 @@ export const text = createTexts({
   },
   form: {
     checkFields: 'Nothing was changed yet: check the fields that are marked.',
-    leaveTitle: 'Discard what you typed?',
-    leaveAdvice: 'It has not been saved.',
-    leave: 'Discard',
-    stay: 'Keep editing',
+  },
+  /** What is asked before somebody leaves. */
+  leaving: {
+    typed: {
+      title: 'Discard what you typed?',
+      advice: 'It has not been saved.',
+      leave: 'Discard',
+      stay: 'Keep editing',
+    },
+    busy: {
+      title: 'Leave before it is done?',
+      advice: 'The platform has not answered yet. It may still be done, and you would not see the result.',
+      leave: 'Leave',
+      stay: 'Wait',
+    },
+    shown: {
+      title: 'Leave what is shown only once?',
+      advice: 'It cannot be shown again. Copy what you need first.',
+      leave: 'Leave',
+      stay: 'Stay',
+    },
   },
   offline: 'You are offline. What you see may be out of date; nothing you do is sent.',
   navigation: {

@@ -1,0 +1,52 @@
+import { useMutation, type UseMutationOptions, type UseMutationResult } from '@tanstack/react-query';
+import { useCallback, useEffect, useRef } from 'react';
+
+interface ActionOptions<Result, Input> extends Omit<
+  UseMutationOptions<Result, Error, Input>,
+  'mutationFn' | 'onSuccess'
+> {
+  mutationFn(input: Input): Promise<Result>;
+  onSuccess?(result: Result, input: Input): void;
+  /** What is done on the screen, such as closing a dialog: not called any more once that is gone. */
+  onDone?(result: Result): void;
+}
+
+/**
+ * A mutation that is not started again while it is under way: a double click comes before anything is rendered, so a
+ * button that shows it can't be relied on.
+ */
+export function useAction<Result, Input = void>(
+  options: ActionOptions<Result, Input>,
+): UseMutationResult<Result, Error, Input> {
+  const { mutationFn, onSuccess, onDone, ...rest } = options;
+  const isBusy = useRef(false);
+  const isShown = useRef(false);
+  useEffect(() => {
+    isShown.current = true;
+    return () => void (isShown.current = false);
+  }, []);
+  const mutation = useMutation<Result, Error, Input>({
+    ...rest,
+    async mutationFn(input) {
+      try {
+        return await mutationFn(input);
+      } finally {
+        isBusy.current = false;
+      }
+    },
+    onSuccess(result, input) {
+      onSuccess?.(result, input);
+      if (isShown.current) onDone?.(result);
+    },
+  });
+  const { mutate: start } = mutation;
+  const mutate = useCallback<typeof start>(
+    (...args) => {
+      if (isBusy.current) return;
+      isBusy.current = true;
+      start(...args);
+    },
+    [start],
+  );
+  return { ...mutation, mutate };
+}
