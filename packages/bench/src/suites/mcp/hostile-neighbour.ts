@@ -1,12 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { alternate } from '../../load/alternate.js';
-import { repeat, time } from '../../load/load.js';
-import { defineMeasurement, percentile } from '../../runner/measurement.js';
+import { repeat } from '../../load/load.js';
+import { createMemberLoad, MEMBERS } from '../../load/members.js';
+import { defineMeasurement } from '../../runner/measurement.js';
 import { startProgram } from '../../servers/process.js';
 import { startEndpoint } from './endpoint.js';
 
-/** Members who work at an ordinary pace, so that the server is not busy with them alone. */
-const MEMBERS = 8;
 const PAUSE_MS = 20;
 /** Tests of the server that an administrator asks for at the same time. */
 const TESTS = 4;
@@ -40,21 +39,7 @@ export const hostileNeighbour = defineMeasurement({
       else if (body.isUsable !== false) throw new Error('a list that never ends was read');
     };
 
-    async function work(seconds: number): Promise<number> {
-      const latenciesMs: number[] = [];
-      const read = async (member: number) => {
-        const headers = { authorization: `Bearer ${tokens[member]}` };
-        const { status } = await time(latenciesMs, async () => {
-          const response = await fetch(`${identity.url}/api/v1/users/me`, { headers });
-          await response.arrayBuffer();
-          return response;
-        });
-        if (status !== 200) throw new Error(`a member was answered ${status}`);
-        await delay(PAUSE_MS);
-      };
-      await repeat(read, MEMBERS, seconds);
-      return percentile(latenciesMs, 0.99);
-    }
+    const work = createMemberLoad(identity.url, tokens);
     const { ratio } = await alternate(
       fixture,
       { rounds: 5, warmUpSeconds: 2 },

@@ -1,0 +1,30 @@
+import { createServer } from 'node:http';
+
+/*
+ * A receiver of facts. It answers at once, except below /dead, where it never does; GET tells when it received each subject,
+ * in milliseconds since the epoch.
+ */
+
+const receivedAt = new Map<string, number>();
+
+const server = createServer((request, response) => {
+  if (request.url?.startsWith('/dead')) {
+    request.resume();
+    return;
+  }
+  if (request.method === 'GET') {
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify([...receivedAt]));
+    return;
+  }
+  let text = '';
+  request.setEncoding('utf8').on('data', (part: string) => (text += part));
+  request.on('end', () => {
+    const { data } = JSON.parse(text) as { data?: { subjectId: string } };
+    // Logs are received and forgotten.
+    if (data) receivedAt.set(data.subjectId, Date.now());
+    response.writeHead(200).end();
+  });
+});
+server.listen(Number(process.argv[2]), '127.0.0.1', () => {
+  console.log('ready');
+});
