@@ -1,5 +1,5 @@
-import type { FactEvent } from '@platform/events';
-import { isAuditType } from '@platform/events';
+import { setImmediate } from 'node:timers/promises';
+import { type FactEvent, isAuditType } from '@platform/events';
 import { VERSION } from '@platform/service-kit';
 
 /*
@@ -115,23 +115,21 @@ function toLogRecord(text: string, at: number) {
   };
 }
 
+/** The facts that are written in one go: a full batch takes milliseconds, for which no request may wait. */
+const FACTS_IN_ONE_GO = 20;
+
 /** Returns the body of an `ExportLogsServiceRequest`. @param facts - in JSON, oldest first. */
-export const toLogsBody = (orgId: string, facts: readonly string[], at: number): string =>
-  JSON.stringify({
-    resourceLogs: [
-      {
-        resource: {
-          attributes: toAttributes({ 'service.name': 'workspace-platform', 'organisation.id': orgId }),
-        },
-        scopeLogs: [
-          {
-            scope: { name: 'workspace-platform.facts', version: VERSION },
-            logRecords: facts.map((fact) => toLogRecord(fact, at)),
-          },
-        ],
-      },
-    ],
-  });
+export async function toLogsBody(orgId: string, facts: readonly string[], at: number): Promise<string> {
+  const attributes = toAttributes({ 'service.name': 'workspace-platform', 'organisation.id': orgId });
+  const scope = { name: 'workspace-platform.facts', version: VERSION };
+  const records: string[] = [];
+  for (const fact of facts) {
+    records.push(JSON.stringify(toLogRecord(fact, at)));
+    if (records.length % FACTS_IN_ONE_GO === 0) await setImmediate();
+  }
+  const scopeLogs = `{"scope":${JSON.stringify(scope)},"logRecords":[${records.join()}]}`;
+  return `{"resourceLogs":[{"resource":${JSON.stringify({ attributes })},"scopeLogs":[${scopeLogs}]}]}`;
+}
 
 /** Whether an `ExportLogsServiceResponse` says that records were dropped. */
 export function hasRejectedRecords(text: string): boolean {

@@ -84,7 +84,7 @@ export function createSender({
       .map((sealed) => box.open(sealed, destinationSecretContext(target.id)));
   }
 
-  function toRequest(target: Target, facts: readonly string[], id: string, at: number) {
+  async function toRequest(target: Target, facts: readonly string[], id: string, at: number) {
     const secrets = openSecrets(target);
     if (target.form === 'webhook') {
       const [body = ''] = facts;
@@ -94,11 +94,11 @@ export function createSender({
     const { secretHeader } = target;
     const [value] = secrets;
     const headers = secretHeader !== null && value !== undefined ? { [secretHeader]: value } : {};
-    return { body: toLogsBody(target.orgId, facts, at), headers };
+    return { body: await toLogsBody(target.orgId, facts, at), headers };
   }
 
   async function post(target: Target, facts: readonly string[], id: string, at: number) {
-    const { body, headers } = toRequest(target, facts, id, at);
+    const { body, headers } = await toRequest(target, facts, id, at);
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     try {
       const url = new URL(target.url);
