@@ -66,6 +66,3 @@ export function createBatchWriter<T>(options: BatchWriterOptions<T>) {
     },
   };
 }
-
-/** What {@link createBatchWriter} creates. */
-export type BatchWriter<T> = ReturnType<typeof createBatchWriter<T>>;
