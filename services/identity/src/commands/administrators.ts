@@ -6,7 +6,7 @@ import { findChanges } from '../audit/changes.js';
 import { insertAuditEntry } from '../audit/queries.js';
 import { deleteSecrets } from '../mails/one-time-secrets/queries.js';
 import { notifyByCommand } from '../sign-in/identity-provider/notices.js';
-import type { Alert } from '../mails/alerts/limited-alerts.js';
+import type { Alert } from '../mails/alerts.js';
 import { notifyOfCommand } from '../members/operator-notices/notify.js';
 import {
   isProviderRequired,

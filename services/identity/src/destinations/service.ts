@@ -20,8 +20,7 @@ import { insertAuditEntry } from '../audit/queries.js';
 import { type Caller, platformActor, toActor } from '../base/caller/actor.js';
 import { isOtherOrigin, parseTargetUrl } from '../base/egress/target-url.js';
 import type { CountRequest } from '../base/rate-limits/request-limit.js';
-import { limitAlert } from '../mails/alerts/limited-alerts.js';
-import { storeAlert } from '../mails/alerts/queries.js';
+import { storeAlert } from '../mails/alerts.js';
 import type { Outbox } from '../mails/outbox/outbox.js';
 import { findAdministrators, lockAdministration } from '../members/organisation/administration.js';
 import type { Prisma, Transaction } from '../resources.js';
@@ -350,7 +349,7 @@ export const disableFailing = (
     const entry = { orgId, subjectId: id, reason, detail: shown, at };
     await insertAuditEntry(tx, { ...entry, action: 'destination.disabled', actor: platformActor });
     const administrators = await findAdministrators(tx, orgId);
-    const alert = limitAlert(outbox, {
+    await storeAlert(tx, outbox, {
       topic: 'destination-disabled',
       causedBy: orgId,
       recipients: administrators.map((administrator) => administrator.id),
@@ -358,5 +357,4 @@ export const disableFailing = (
       client: null,
       at,
     });
-    await storeAlert(tx, alert, at);
   });

@@ -15,8 +15,7 @@ import { type Caller, toActor } from '../base/caller/actor.js';
 import { isSessionOpen } from '../base/open-session.js';
 import { runInTransaction } from '../base/transaction.js';
 import { isNarrower, readAllowList } from '../credentials/allow-lists/ranges.js';
-import { ALERTS_PER_HOUR, limitAlert, type LimitedAlert } from '../mails/alerts/limited-alerts.js';
-import { storeAlert } from '../mails/alerts/queries.js';
+import { type AlertRequest, ALERTS_PER_HOUR, storeAlert } from '../mails/alerts.js';
 import { findAdministrators, lockAdministration } from '../members/organisation/administration.js';
 import type { TokenContext } from './context.js';
 import { tokenAlreadyRotated, tooManyTokens } from './errors.js';
@@ -189,13 +188,13 @@ export async function insertToken(
 
 /** Returns the alert about a new token: to its owner, or to the administrators for a service account, which reads none. */
 async function composeAlert(
-  { prisma, outbox }: Pick<TokenContext, 'prisma' | 'outbox'>,
+  { prisma }: Pick<TokenContext, 'prisma'>,
   caller: Caller,
   { owner, accountName = '', name, scopes }: TokenRequest,
   { createdAt, expiresAt }: { readonly createdAt: Date; readonly expiresAt: Date | null },
-): Promise<LimitedAlert> {
+): Promise<AlertRequest> {
   const recipients = owner.isServiceAccount ? await findAdministrators(prisma, caller.orgId) : [owner];
-  return limitAlert(outbox, {
+  return {
     topic: owner.isServiceAccount ? 'account-token-created' : 'token-created',
     causedBy: owner.isServiceAccount ? caller.orgId : owner.id,
     recipients: recipients.map(({ id }) => id),
@@ -214,7 +213,7 @@ async function composeAlert(
     client: caller.client,
     isMerged: true,
     at: createdAt,
-  });
+  };
 }
 
 /**
@@ -269,7 +268,7 @@ export async function createTokenFor(
       detail: { name, scopes: scopes.join(' '), expiresAt: expiresAt?.toISOString() ?? null },
       at: createdAt,
     });
-    await storeAlert(client, alert, createdAt);
+    await storeAlert(client, ctx.outbox, alert);
     return { accessToken: value, parentId: creator.tokenId };
   });
   ctx.outbox.wake();

@@ -2,8 +2,7 @@ import type pg from 'pg';
 import { auditIdPrefix } from '../audit/queries.js';
 import { type AccountCaller, getUserAgent } from '../base/caller/actor.js';
 import { runInTransaction } from '../base/transaction.js';
-import { limitAlert, type LimitedAlert } from '../mails/alerts/limited-alerts.js';
-import { storeAlert } from '../mails/alerts/queries.js';
+import { storeAlert } from '../mails/alerts.js';
 import type { TokenContext } from './context.js';
 import { sessionRequiredOutsideFamily, sessionRequiredToKeepDescendants, tokenNotFound } from './errors.js';
 import type { RevokeOptions } from './schemas.js';
@@ -43,8 +42,8 @@ export interface Revocation {
   /** Whether only what the token and its predecessors created is revoked. */
   readonly onlyDescendants?: boolean;
   readonly at: Date;
-  /** Returns the alert about the revocation, which is stored with it; null for none. */
-  readonly toAlert?: (token: RevokedToken) => LimitedAlert | null;
+  /** Stores who is told about the revocation, in its transaction. */
+  readonly report?: (client: pg.PoolClient, token: RevokedToken) => Promise<void>;
 }
 
 export interface RevokedToken {
@@ -144,7 +143,7 @@ function chooseStatement(only: Pick<Revocation, 'onlyDescendants' | 'onlyIfUnuse
 /** Revokes a token whose owner is locked. @returns how many tokens were revoked; 0 when there was no such active token. */
 export async function revokeLockedTokens(
   client: pg.PoolClient,
-  { tokenId, ownerId, by, reason, keepsDescendants, at, ...only }: Omit<Revocation, 'toAlert'>,
+  { tokenId, ownerId, by, reason, keepsDescendants, at, ...only }: Omit<Revocation, 'report'>,
 ): Promise<number> {
   const query: pg.QueryConfig & { query_timeout: number } = {
     text: chooseStatement(only),
@@ -169,13 +168,12 @@ export async function revokeLockedTokens(
 }
 
 /** @returns how many tokens were revoked; 0 when there was no such active token. */
-export const revokeTokens = (pool: pg.Pool, { toAlert, ...revocation }: Revocation): Promise<number> =>
+export const revokeTokens = (pool: pg.Pool, { report, ...revocation }: Revocation): Promise<number> =>
   runInTransaction(pool, async (client) => {
-    const { tokenId, by, at } = revocation;
+    const { tokenId, by } = revocation;
     const token = await lockTokenOwner(client, tokenId, by.orgId);
     const count = await revokeLockedTokens(client, revocation);
-    const alert = count > 0 && token && toAlert ? toAlert({ ...token, count }) : null;
-    if (alert) await storeAlert(client, alert, at);
+    if (count > 0 && token) await report?.(client, { ...token, count });
     return count;
   });
 
@@ -274,24 +272,24 @@ export async function revokeToken(
     reason: reason ?? null,
     keepsDescendants,
     at,
-    toAlert: (token) =>
-      token.ownerId === null || token.ownerId === caller.userId
-        ? null
-        : limitAlert(outbox, {
-            topic: 'token-revoked',
-            causedBy: `${caller.userId}:${token.ownerId}`,
-            recipients: [token.ownerId],
-            tokenOwnerId: token.ownerId,
-            alert: {
-              notice: 'tokenRevoked',
-              name: token.name,
-              by: `${caller.fullName} (${caller.email})`,
-              ...(token.count > 1 && { descendants: String(token.count - 1) }),
-              reason: reason ?? '',
-            },
-            client: caller.client,
-            at,
-          }),
+    async report(client, token) {
+      if (token.ownerId === null || token.ownerId === caller.userId) return;
+      await storeAlert(client, outbox, {
+        topic: 'token-revoked',
+        causedBy: `${caller.userId}:${token.ownerId}`,
+        recipients: [token.ownerId],
+        tokenOwnerId: token.ownerId,
+        alert: {
+          notice: 'tokenRevoked',
+          name: token.name,
+          by: `${caller.fullName} (${caller.email})`,
+          ...(token.count > 1 && { descendants: String(token.count - 1) }),
+          reason: reason ?? '',
+        },
+        client: caller.client,
+        at,
+      });
+    },
   });
   if (count === 0) throw tokenNotFound();
   outbox.wake();

@@ -6,8 +6,7 @@ import { insertAuditEntry } from '../audit/queries.js';
 import { type Caller, toActor } from '../base/caller/actor.js';
 import { runInTransaction } from '../base/transaction.js';
 import { isNarrower, readAllowList } from '../credentials/allow-lists/ranges.js';
-import { ALERTS_PER_HOUR, limitAlert, type LimitedAlert } from '../mails/alerts/limited-alerts.js';
-import { storeAlert } from '../mails/alerts/queries.js';
+import { type AlertRequest, ALERTS_PER_HOUR, storeAlert } from '../mails/alerts.js';
 import type { TokenContext } from './context.js';
 import { assertRoomForToken, type Creator, insertToken, lockOwnerAndCreator } from './create.js';
 import { sessionRequiredToRotate, tokenAlreadyRotated, tokenNotFound } from './errors.js';
@@ -151,21 +150,19 @@ async function revokeDescendants(
 
 /** Returns the alert to the owner about a token that a token made: whoever stole one could stay by rotating it. */
 const composeAlert = (
-  { outbox }: Pick<TokenContext, 'outbox'>,
   { userId, client }: Caller,
   { name, createdAt }: { readonly name: string; readonly createdAt: Date },
-): LimitedAlert =>
-  limitAlert(outbox, {
-    topic: 'token-rotated',
-    causedBy: userId,
-    recipients: [userId],
-    tokenOwnerId: userId,
-    alert: { notice: 'tokenRotated', name, state: 'rotated' },
-    summary: { notice: 'manyTokensRotated', limit: String(ALERTS_PER_HOUR) },
-    client,
-    isMerged: true,
-    at: createdAt,
-  });
+): AlertRequest => ({
+  topic: 'token-rotated',
+  causedBy: userId,
+  recipients: [userId],
+  tokenOwnerId: userId,
+  alert: { notice: 'tokenRotated', name, state: 'rotated' },
+  summary: { notice: 'manyTokensRotated', limit: String(ALERTS_PER_HOUR) },
+  client,
+  isMerged: true,
+  at: createdAt,
+});
 
 interface Retirement {
   readonly tokenId: string;
@@ -275,7 +272,7 @@ export async function rotateToken(
       graceEndsAt,
       at,
     });
-    if (creator.tokenId !== null) await storeAlert(client, composeAlert(ctx, caller, created), at);
+    if (creator.tokenId !== null) await storeAlert(client, ctx.outbox, composeAlert(caller, created));
     return {
       old: locked,
       token: created,

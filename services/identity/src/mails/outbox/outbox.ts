@@ -1,9 +1,9 @@
 import type { SecretBox } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
-import type { Prisma, Transaction } from '../../resources.js';
+import type { SqlClient } from '../../base/transaction.js';
 import { getLifetime, type MailKind } from './mail-kind.js';
 import type { SendEmailRequest } from './email-request.js';
-import { insertMail, insertMails, type NewMail } from './queries.js';
+import { insertMails, type NewMail } from './queries.js';
 
 export interface MailRequest {
   readonly kind: MailKind;
@@ -28,16 +28,11 @@ const HOLD_MS = 60_000;
 export interface Outbox {
   /** False when there is no mail service; `add` then does nothing. */
   readonly isEnabled: boolean;
-  /** Stores a mail in the transaction that causes it. After the commit, `wake` has it sent at once; polling finds it too. */
-  add(db: Prisma | Transaction, request: MailRequest, at: Date): Promise<void>;
-  /**
-   * Returns a mail for `insertMailFrom`, with which statements store it together with what causes it. Null when there is
-   * no mail service.
-   */
-  toRow(mail: MailRequest, at: Date): string | null;
+  /** Stores mails in the transaction that causes them. After the commit, `wake` has them sent at once; polling finds them too. */
+  add(db: SqlClient, mails: MailRequest | readonly MailRequest[], at: Date): Promise<void>;
   /** Stores complete messages, each to a member. They are sealed, and sent unchanged. */
   addMessages(
-    db: Transaction,
+    db: SqlClient,
     kind: MailKind,
     messages: readonly { readonly userId: string; readonly message: SendEmailRequest }[],
     requestId: string,
@@ -64,58 +59,36 @@ const toNewMail = (
   nextAttemptAt: mergeKey === undefined ? at : new Date(at.getTime() + holdMs),
   reportsTheft,
   mergeKey: mergeKey ?? null,
-});
-
-const toColumns = ({ userId, requestId, createdAt, expiresAt, nextAttemptAt, ...mail }: NewMail) => ({
-  id: mail.id,
-  kind: mail.kind,
-  email: mail.email,
-  detail: mail.detail,
-  reports_theft: mail.reportsTheft,
-  merge_key: mail.mergeKey,
-  user_id: userId,
-  request_id: requestId,
-  created_at: createdAt,
-  expires_at: expiresAt,
-  next_attempt_at: nextAttemptAt,
+  sealedMessage: null,
 });
 
 /**
  * The outbox of commands: a replica sends what they store. They don't know whether there is a mail service; without one,
  * the mails are deleted when they expire.
  */
-export const commandOutbox = {
+export const commandOutbox: Pick<Outbox, 'isEnabled' | 'add'> = {
   isEnabled: true,
-  toRow: (mail: MailRequest, at: Date): string => JSON.stringify(toColumns(toNewMail(mail, at))),
-} as const;
+  async add(db, mails, at) {
+    await insertMails(
+      db,
+      [mails].flat().map((mail) => toNewMail(mail, at)),
+    );
+  },
+};
 
 /** @param wake - wakes the sending job; undefined when there is no mail service. */
 export const createOutbox = (wake: (() => void) | undefined, box: SecretBox): Outbox => ({
   isEnabled: wake !== undefined,
-  async add(db, mail, at) {
-    if (wake) await insertMail(db, toNewMail(mail, at));
+  async add(db, mails, at) {
+    if (wake) await commandOutbox.add(db, mails, at);
   },
-  toRow: (mail, at) => (wake ? commandOutbox.toRow(mail, at) : null),
   async addMessages(db, kind, messages, requestId, at) {
-    if (!wake || messages.length === 0) return;
-    const times = { createdAt: at, expiresAt: new Date(at.getTime() + getLifetime(kind)), nextAttemptAt: at };
-    const isOrdinary = { reportsTheft: false, mergeKey: null };
+    if (!wake) return;
     await insertMails(
       db,
       messages.map(({ userId, message }) => {
-        const id = uuidv7();
-        const sealedMessage = box.seal(JSON.stringify(message), messageContext(id));
-        return {
-          id,
-          kind,
-          userId,
-          email: null,
-          detail: {},
-          sealedMessage,
-          requestId,
-          ...times,
-          ...isOrdinary,
-        };
+        const mail = toNewMail({ kind, to: { userId }, requestId }, at);
+        return { ...mail, sealedMessage: box.seal(JSON.stringify(message), messageContext(mail.id)) };
       }),
     );
   },

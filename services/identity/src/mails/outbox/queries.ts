@@ -20,42 +20,25 @@ export interface NewMail {
   readonly reportsTheft: boolean;
   /** Null for a mail that is sent by itself. */
   readonly mergeKey: string | null;
+  /** The complete message; null for a mail that is composed when it is sent. */
+  readonly sealedMessage: string | null;
 }
 
-/** Inserts mails together with their complete, sealed messages. */
-export const insertMails = (
-  db: Transaction,
-  mails: readonly (NewMail & { readonly sealedMessage: string })[],
-): Promise<unknown> => db.outgoingMail.createMany({ data: [...mails] });
-
 export interface OutgoingMail extends Omit<NewMail, 'nextAttemptAt' | 'reportsTheft'> {
-  readonly sealedMessage: string | null;
   readonly attempts: number;
 }
 
-export const insertMail = (db: Prisma | Transaction, mail: NewMail): Promise<unknown> =>
-  db.outgoingMail.create({ data: mail, select: { id: true } });
+/* One parameter, whatever the number of mails. */
+const insert = `
+  insert into outgoing_mails (id, kind, user_id, email, detail, request_id, created_at, expires_at, next_attempt_at,
+    reports_theft, merge_key, sealed_message)
+  select * from jsonb_to_recordset($1::jsonb) as mail (id uuid, kind text, "userId" uuid, email text, detail jsonb,
+    "requestId" text, "createdAt" timestamptz, "expiresAt" timestamptz, "nextAttemptAt" timestamptz,
+    "reportsTheft" boolean, "mergeKey" text, "sealedMessage" text)`;
 
-const mailFields =
-  'id, kind, user_id, email, detail, request_id, created_at, expires_at, next_attempt_at, reports_theft, merge_key';
-const mailColumns = `(id uuid, kind text, user_id uuid, email text, detail jsonb, request_id text,
-  created_at timestamptz, expires_at timestamptz, next_attempt_at timestamptz, reports_theft boolean, merge_key text)`;
-
-/**
- * Returns the SQL that inserts the mail that `Outbox.toRow` returned as `parameter`; null inserts none. It can be a part
- * of the statement that causes the mail.
- *
- * @param cause - the table expression whose rows cause the mail; one row at most.
- */
-export const insertMailFrom = (parameter: string, cause = '(select) cause'): string => `
-  insert into outgoing_mails (${mailFields})
-  select mail.* from ${cause} cross join jsonb_to_record(${parameter}::jsonb) as mail ${mailColumns}
-  where ${parameter}::jsonb is not null`;
-
-/** Returns the SQL that inserts all mails of a JSON array; null inserts none. */
-export const insertMailsFrom = (mails: string, cause: string): string => `
-  insert into outgoing_mails (${mailFields})
-  select mail.* from ${cause} cross join jsonb_to_recordset(${mails}) as mail ${mailColumns}`;
+/** Inserts mails, in the transaction of what causes them. */
+export const insertMails = (db: SqlClient, mails: readonly NewMail[]): Promise<unknown> =>
+  queryRows(db, insert, [JSON.stringify(mails)]);
 
 export const saveMessage = (db: Transaction, id: string, sealedMessage: string): Promise<unknown> =>
   db.outgoingMail.updateMany({ where: { id }, data: { sealedMessage } });

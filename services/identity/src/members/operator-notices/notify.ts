@@ -1,8 +1,7 @@
 import type { Transaction } from '../../resources.js';
 import { findAdministrators } from '../organisation/administration.js';
 import { commandOutbox } from '../../mails/outbox/outbox.js';
-import { type Alert, limitAlert } from '../../mails/alerts/limited-alerts.js';
-import { storeAlert } from '../../mails/alerts/queries.js';
+import { type Alert, storeAlert } from '../../mails/alerts.js';
 
 /** A change that an operator has made in an organisation. */
 export interface OperatorChange {
@@ -23,7 +22,7 @@ export async function notifyOfCommand(tx: Transaction, change: OperatorChange): 
   const { orgId, userId, topic, alert, at } = change;
   const store = (causedBy: string, recipients: readonly string[]): Promise<void> => {
     const request = { topic, causedBy, recipients, alert, client: null, at };
-    return storeAlert(tx, limitAlert(commandOutbox, request), at);
+    return storeAlert(tx, commandOutbox, request);
   };
   const administrators = (await findAdministrators(tx, orgId)).map(({ id }) => id);
   await store(

@@ -6,8 +6,7 @@ import { platformActor } from '../../base/caller/actor.js';
 import { insertAuditEntry } from '../../audit/queries.js';
 import { revokeGrants } from '../connections/revoke.queries.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
-import { limitAlert } from '../../mails/alerts/limited-alerts.js';
-import { storeAlert } from '../../mails/alerts/queries.js';
+import { storeAlert } from '../../mails/alerts.js';
 import type { GrantStore } from './adapter.js';
 import { findClientName, findGrantPayload } from './grants.queries.js';
 
@@ -48,7 +47,7 @@ export function createGrantStore(deps: {
           at,
         });
         if (!isReuse) return;
-        const alert = limitAlert(outbox, {
+        await storeAlert(tx, outbox, {
           topic: 'grant-reused',
           causedBy: userId,
           recipients: [userId],
@@ -57,7 +56,6 @@ export function createGrantStore(deps: {
           reportsTheft: true,
           at,
         });
-        await storeAlert(tx, alert, at);
       });
       outbox.wake();
     },

@@ -5,8 +5,7 @@ import type { ClientAddress } from '../../base/caller/client.js';
 import { notifyOfCommand } from '../../members/operator-notices/notify.js';
 import type { NoticeCode } from '../../mails/outbox/email-request.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
-import { type Alert, limitAlert } from '../../mails/alerts/limited-alerts.js';
-import { storeAlert } from '../../mails/alerts/queries.js';
+import { type Alert, storeAlert } from '../../mails/alerts.js';
 
 const toTopic = ({ notice }: Alert): string => `identity-provider-${notice}`;
 
@@ -19,7 +18,7 @@ export async function notifyAdministrators(
   at: Date,
 ): Promise<void> {
   const { orgId, userId, fullName, email, client } = caller;
-  const alert = limitAlert(outbox, {
+  await storeAlert(tx, outbox, {
     topic: toTopic(facts),
     causedBy: userId,
     recipients: (await findAdministrators(tx, orgId)).map(({ id }) => id),
@@ -27,7 +26,6 @@ export async function notifyAdministrators(
     client,
     at,
   });
-  await storeAlert(tx, alert, at);
 }
 
 /** Mails every administrator about a change that an operator makes by command, in the transaction of the change. */
@@ -44,5 +42,5 @@ export function notifyMember(
 ): Promise<void> {
   const alert = { notice };
   const request = { topic: toTopic(alert), causedBy: userId, recipients: [userId], alert, client, at };
-  return storeAlert(tx, limitAlert(outbox, request), at);
+  return storeAlert(tx, outbox, request);
 }

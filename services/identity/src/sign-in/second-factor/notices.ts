@@ -2,8 +2,7 @@ import type { Transaction } from '../../resources.js';
 import type { ClientAddress } from '../../base/caller/client.js';
 import type { NoticeCode } from '../../mails/outbox/email-request.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
-import { limitAlert } from '../../mails/alerts/limited-alerts.js';
-import { storeAlert } from '../../mails/alerts/queries.js';
+import { storeAlert } from '../../mails/alerts.js';
 
 /** Mails the member, in the transaction of what they are told. */
 export function addNotice(
@@ -13,7 +12,7 @@ export function addNotice(
   notice: NoticeCode,
   { client, at }: { readonly client: ClientAddress | null; readonly at: Date },
 ): Promise<void> {
-  const alert = limitAlert(outbox, {
+  return storeAlert(tx, outbox, {
     topic: `second-factor-${notice}`,
     causedBy: userId,
     recipients: [userId],
@@ -21,5 +20,4 @@ export function addNotice(
     client,
     at,
   });
-  return storeAlert(tx, alert, at);
 }

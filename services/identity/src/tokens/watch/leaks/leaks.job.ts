@@ -7,8 +7,7 @@ import { insertAuditEntry } from '../../../audit/queries.js';
 import { findAdministrators } from '../../../members/organisation/administration.js';
 import type { Outbox } from '../../../mails/outbox/outbox.js';
 import { revokeLineage } from '../../revoke.js';
-import { limitAlert } from '../../../mails/alerts/limited-alerts.js';
-import { storeAlert } from '../../../mails/alerts/queries.js';
+import { storeAlert } from '../../../mails/alerts.js';
 import {
   deleteLeakReport,
   findLeakedTokens,
@@ -53,7 +52,7 @@ export function createLeaksJob(deps: {
       if (!isFirst) return;
       const administrators = await findAdministrators(tx, orgId);
       const owners = ownerId === null ? [] : [ownerId];
-      const alert = limitAlert(outbox, {
+      await storeAlert(tx, outbox, {
         topic: 'token-leaked',
         causedBy: ownerId ?? orgId,
         recipients: [...new Set([...owners, ...administrators.map(({ id }) => id)])],
@@ -63,7 +62,6 @@ export function createLeaksJob(deps: {
         reportsTheft: true,
         at,
       });
-      await storeAlert(tx, alert, at);
     });
     outbox.wake();
   }

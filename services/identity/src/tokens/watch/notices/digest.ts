@@ -1,5 +1,5 @@
 import { DAY_MS } from '@platform/service-kit';
-import type { Alert } from '../../../mails/alerts/limited-alerts.js';
+import type { Alert } from '../../../mails/alerts.js';
 import { type NoticeItem, toItemList } from '../../../mails/outbox/notice-emails.js';
 import type { UnusedToken } from '../unused/warning.queries.js';
 

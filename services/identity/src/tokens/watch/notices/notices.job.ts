@@ -13,7 +13,6 @@ import {
   findDueTokens,
   hasDigest,
   type Holder,
-  insertMail,
   lockHolder,
   saveNotices,
 } from './queries.js';
@@ -71,7 +70,7 @@ export function createNoticesJob(deps: {
   ): Promise<void> {
     const detail = { ...describeDigest(news, now), page };
     const request = { kind: 'token_expiring', to: { userId }, detail, requestId: null } as const;
-    await insertMail(client, outbox.toRow(request, now));
+    await outbox.add(client, request, now);
   }
 
   async function notifyMember(client: pg.PoolClient, member: Holder, now: Date): Promise<void> {

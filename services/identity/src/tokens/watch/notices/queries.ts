@@ -1,5 +1,4 @@
 import type pg from 'pg';
-import { insertMailFrom } from '../../../mails/outbox/queries.js';
 import { ALL_NOTICES, type ExpiringToken, toDate } from './digest.js';
 
 /** Notices that were due longer ago are not looked for, so that tokens of the distant past cost nothing. */
@@ -119,7 +118,3 @@ export async function hasDigest(
   );
   return rowCount === 1;
 }
-
-/** Stores a mail that `Outbox.toRow` returned, in the transaction that marks its notices as done. */
-export const insertMail = (client: pg.PoolClient, mail: string | null): Promise<unknown> =>
-  client.query(insertMailFrom('$1'), [mail]);

@@ -2,8 +2,7 @@ import type pg from 'pg';
 import { type Clock, createPeriodicTask, DAY_MS, type Logger, type Shutdown } from '@platform/service-kit';
 import { runInTransaction } from '../../../base/transaction.js';
 import type { RefusedUses } from '../../../credentials/liveness/refused-uses.js';
-import { limitAlert } from '../../../mails/alerts/limited-alerts.js';
-import { storeAlert } from '../../../mails/alerts/queries.js';
+import { storeAlert } from '../../../mails/alerts.js';
 import type { Outbox } from '../../../mails/outbox/outbox.js';
 import { findAdministrators } from '../../../members/organisation/administration.js';
 import type { Prisma } from '../../../resources.js';
@@ -44,7 +43,7 @@ function createReuseJob(deps: {
         await revokeLineage(client, { tokenId, orgId, reason: 'reuse of a rotated token', at });
       const before = new Date(at.getTime() - NOTICE_EVERY_MS);
       if (!(await claimReuseNotice(client, tokenId, at, before))) return;
-      const alert = limitAlert(outbox, {
+      await storeAlert(client, outbox, {
         topic: 'token-reused',
         causedBy: ownerId ?? orgId,
         recipients,
@@ -54,7 +53,6 @@ function createReuseJob(deps: {
         reportsTheft: true,
         at: reuse.usedAt,
       });
-      await storeAlert(client, alert, at);
     });
     outbox.wake();
   }

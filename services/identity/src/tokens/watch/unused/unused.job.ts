@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { type Clock, createPeriodicTask, type Logger, type Shutdown } from '@platform/service-kit';
-import { limitAlert } from '../../../mails/alerts/limited-alerts.js';
+import { storeAlert } from '../../../mails/alerts.js';
 import type { Outbox } from '../../../mails/outbox/outbox.js';
 import { findAdministrators } from '../../../members/organisation/administration.js';
 import type { Prisma } from '../../../resources.js';
@@ -38,8 +38,8 @@ export function createUnusedJob(deps: {
       keepsDescendants: true,
       onlyIfUnused: true,
       at,
-      toAlert: ({ ownerId }) =>
-        limitAlert(outbox, {
+      report: (client, { ownerId }) =>
+        storeAlert(client, outbox, {
           topic: 'token-unused',
           causedBy: ownerId ?? orgId,
           recipients: ownerId === null ? administrators : [ownerId],

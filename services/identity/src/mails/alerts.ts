@@ -1,7 +1,10 @@
-import { type ClientAddress, describeRequest } from '../../base/caller/client.js';
-import type { NoticeCode } from '../outbox/email-request.js';
-import type { NoticePage } from '../outbox/notice-emails.js';
-import type { Outbox } from '../outbox/outbox.js';
+import { HOUR_MS } from '@platform/service-kit';
+import { type ClientAddress, describeRequest } from '../base/caller/client.js';
+import { incrementCount } from '../base/rate-limits/queries.js';
+import type { SqlClient } from '../base/transaction.js';
+import type { NoticeCode } from './outbox/email-request.js';
+import type { NoticePage } from './outbox/notice-emails.js';
+import type { Outbox } from './outbox/outbox.js';
 
 /*
  * An account causes so many alerts of a kind an hour: they are mailed one by one, and one more says that there are others.
@@ -36,43 +39,35 @@ export interface AlertRequest {
   readonly at: Date;
 }
 
-/** The mails of an alert, each a JSON array for `insertMailsFrom`; null for none. */
-export interface LimitedAlert {
-  readonly mails: string | null;
-  /** Instead of `mails` for the first alert beyond the limit. */
-  readonly summaries: string | null;
-  readonly countKey: string;
-}
-
 /** Returns the page of the console on which the recipient sees the tokens. */
 const findTokenPage = (userId: string, ownerId: string | null | undefined): NoticePage | undefined =>
   ownerId === undefined ? undefined : ownerId === userId ? 'own' : 'organisation';
 
-export function limitAlert(outbox: Pick<Outbox, 'isEnabled' | 'toRow'>, request: AlertRequest): LimitedAlert {
+/** Stores the mails of an alert in the transaction of what it reports, unless the account has caused too many. */
+export async function storeAlert(
+  db: SqlClient,
+  outbox: Pick<Outbox, 'isEnabled' | 'add'>,
+  request: AlertRequest,
+): Promise<void> {
   const { recipients, alert, topic, causedBy, client, at, reportsTheft = false, isMerged = false } = request;
-  const countKey = `alerts:${topic}:${causedBy}`;
-  if (!outbox.isEnabled) return { mails: null, summaries: null, countKey };
-  const moreAlerts: Alert = {
-    ...alert,
-    notice: 'moreAlerts',
-    topic: alert.notice,
-    limit: String(ALERTS_PER_HOUR),
-  };
-  const toMails = (facts: Alert, mergeKey: string | undefined): string => {
-    const mail = { kind: 'token_alert', requestId: client?.requestId ?? null, reportsTheft } as const;
-    const rows = recipients.map((userId) => {
-      const page = findTokenPage(userId, request.tokenOwnerId);
-      const detail = { ...facts, ...(page && { page }), ...(client && describeRequest(client, at)) };
-      return outbox.toRow(
-        { ...mail, to: { userId }, detail, ...(mergeKey !== undefined && { mergeKey }) },
-        at,
-      );
-    });
-    return `[${rows.join(',')}]`;
-  };
-  return {
-    mails: toMails(alert, isMerged ? topic : undefined),
-    summaries: toMails(request.summary ?? moreAlerts, undefined),
-    countKey,
-  };
+  if (!outbox.isEnabled) return;
+  const count = await incrementCount(db, `alerts:${topic}:${causedBy}`, at, HOUR_MS);
+  if (count > ALERTS_PER_HOUR + 1) return;
+  const isAlert = count <= ALERTS_PER_HOUR;
+  const limit = String(ALERTS_PER_HOUR);
+  const facts = isAlert
+    ? alert
+    : (request.summary ?? { ...alert, notice: 'moreAlerts', topic: alert.notice, limit });
+  const mails = recipients.map((userId) => {
+    const page = findTokenPage(userId, request.tokenOwnerId);
+    return {
+      kind: 'token_alert',
+      to: { userId },
+      detail: { ...facts, ...(page && { page }), ...(client && describeRequest(client, at)) },
+      requestId: client?.requestId ?? null,
+      reportsTheft,
+      ...(isAlert && isMerged && { mergeKey: topic }),
+    } as const;
+  });
+  await outbox.add(db, mails, at);
 }
