@@ -1,23 +1,6 @@
 import type { ListWindow } from '@platform/service-kit';
+import type { Prisma as PrismaTypes } from '../generated/prisma/client.js';
 import type { Prisma, Transaction } from '../resources.js';
-import type { Attempt } from './send.js';
-
-export interface DestinationRow {
-  readonly id: string;
-  readonly orgId: string;
-  readonly form: string;
-  readonly url: string;
-  readonly description: string;
-  readonly types: string[];
-  readonly secretSealed: string | null;
-  readonly previousSecretSealed: string | null;
-  readonly previousSecretUntil: Date | null;
-  readonly secretHeader: string | null;
-  readonly isEnabled: boolean;
-  readonly disabledReason: string | null;
-  readonly failingSince: Date | null;
-  readonly createdAt: Date;
-}
 
 const select = {
   id: true,
@@ -35,6 +18,7 @@ const select = {
   failingSince: true,
   createdAt: true,
 } as const;
+export type DestinationRow = PrismaTypes.FactDestinationGetPayload<{ select: typeof select }>;
 
 const before = ({ beforeId, isFromEnd, offset, count }: ListWindow) => ({
   ...(beforeId !== undefined && { id: { lt: beforeId } }),
@@ -103,18 +87,17 @@ export const disableDestination = async (
 export const deleteDestination = (tx: Transaction, id: string): Promise<unknown> =>
   tx.factDestination.delete({ where: { id }, select: { id: true } });
 
-export interface DeliveryRow {
-  readonly id: string;
-  readonly factId: string | null;
-  readonly type: string | null;
-  readonly facts: number;
-  readonly state: string;
-  readonly attempts: unknown;
-  readonly nextAttemptAt: Date | null;
-  readonly createdAt: Date;
-}
-
-export const getAttempts = (row: Pick<DeliveryRow, 'attempts'>): Attempt[] => row.attempts as Attempt[];
+const deliveryFields = {
+  id: true,
+  factId: true,
+  type: true,
+  facts: true,
+  state: true,
+  attempts: true,
+  nextAttemptAt: true,
+  createdAt: true,
+} as const;
+export type DeliveryRow = PrismaTypes.FactDeliveryGetPayload<{ select: typeof deliveryFields }>;
 
 const ofDestination = (destination: DestinationRow, state: string | undefined) => ({
   destinationId: destination.id,
@@ -143,22 +126,7 @@ export async function findDeliveries(
 ): Promise<DeliveryRow[]> {
   const { page, ...cursor } = before(window);
   const where = { ...ofDestination(destination, state), ...cursor };
-  return newestFirst(
-    await db.factDelivery.findMany({
-      where,
-      ...page,
-      select: {
-        id: true,
-        factId: true,
-        type: true,
-        facts: true,
-        state: true,
-        attempts: true,
-        nextAttemptAt: true,
-        createdAt: true,
-      },
-    }),
-  );
+  return newestFirst(await db.factDelivery.findMany({ where, ...page, select: deliveryFields }));
 }
 
 /** Has everything that waits for another attempt sent now. */

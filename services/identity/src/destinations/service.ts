@@ -36,7 +36,6 @@ import {
   findDeliveries,
   findDestination,
   findDestinations,
-  getAttempts,
   insertDestination,
   MAX_COUNTED,
   repeatDelivery,
@@ -94,9 +93,9 @@ const toDestination = (row: DestinationRow): Destination => ({
   createdAt: row.createdAt.toISOString(),
 });
 
-const toDelivery = ({ attempts: _, nextAttemptAt, createdAt, ...row }: DeliveryRow): Delivery => ({
+const toDelivery = ({ attempts, nextAttemptAt, createdAt, ...row }: DeliveryRow): Delivery => ({
   ...row,
-  attempts: getAttempts({ attempts: _ }),
+  attempts: attempts as unknown as Delivery['attempts'],
   nextAttemptAt: toIso(nextAttemptAt),
   createdAt: createdAt.toISOString(),
 });
