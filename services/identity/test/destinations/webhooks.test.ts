@@ -236,7 +236,8 @@ test('AUD-7 a slow receiver delays no other one behind the same name', async () 
      select gen_random_uuid(), $1, 'token.created', now() from generate_series(1, 10)`,
     [orgId],
   );
-  await refused(100);
+  // More than undici's agents were given connections for, fewer than the 120 that a busy machine may not send in time.
+  await refused(65);
   const other = await identity.createOrganisation(`fast${count}@hooks.example`);
   await createDestinations(identity, other.session).create({ url: receiver.url, types: ['token.created'] });
   await received(await createToken(other.session));
