@@ -192,6 +192,25 @@ describeWith('helm', 'the manifests', () => {
     });
   });
 
+  test('AUD-11 facts have a topic of their own, and identity its name, only where it is given one', async () => {
+    const getTopics = (manifests: Parameters<typeof ofKind>[0]) =>
+      ofKind(manifests, 'KafkaTopic').map(({ metadata }) => metadata.name);
+    const getEnvironment = (manifests: Parameters<typeof ofKind>[0]) => {
+      const identity = ofKind(manifests, 'Deployment').find(({ metadata }) => metadata.name === 'identity');
+      return toEnvironment(identity?.spec.template.spec.containers[0], manifests);
+    };
+    const production = built.get('production') ?? [];
+    expect(getTopics(production)).toEqual(['sync-events']);
+    expect(getEnvironment(production)).not.toHaveProperty('KAFKA_BROKERS');
+    const withFacts = await render('production', { kafka: { factsTopic: 'platform-events' } });
+    expect(await validate(withFacts)).toEqual([]);
+    expect(getTopics(withFacts)).toEqual(['sync-events', 'platform-events']);
+    const env = getEnvironment(withFacts);
+    expect([env.KAFKA_FACTS_TOPIC, env.KAFKA_PARTITIONS]).toEqual(['platform-events', '12']);
+    expect(env.KAFKA_BROKERS).toBe('kafka-kafka-bootstrap.kafka:9092');
+    expect(env).not.toHaveProperty('KAFKA_TOPIC');
+  });
+
   test('the alerts cover a service without targets and a relay without metrics', () => {
     const rules = ofKind(built.get('production') ?? [], 'PrometheusRule')[0]?.spec.groups[0].rules as Tree[];
     const getExpression = (alert: string): string => rules.find((rule) => rule.alert === alert)?.expr;
