@@ -175,7 +175,7 @@ describeWith('chromium', 'the screens of crawls', () => {
     const dialog = page.getByRole('dialog');
     const again = dialog.getByRole('button', { name: 'Try again' });
     await again.waitFor();
-    await dialog.getByRole('button', { name: 'Save schedule' }).click();
+    expect(await dialog.getByRole('button', { name: 'Save schedule' }).isDisabled()).toBe(true);
     await page.unroute('**/api/v1/crawlingManager/connectors');
     await again.click();
     await dialog.getByRole('button', { name: /Connector$/ }).click();

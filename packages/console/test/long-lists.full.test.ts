@@ -48,6 +48,47 @@ describeWith('chromium', 'long lists', () => {
     expect(long).toBeLessThan(short * 2.5);
   });
 
+  test('UI-10 schedules out of sight are not asked for their runs', async () => {
+    const { call } = using.platform;
+    const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 30, timezone: 'UTC' };
+    await Promise.all(
+      Array.from({ length: 60 }, async (_, index) => {
+        const path = `/api/v1/crawlingManager/wiki_1/instances/site-${index}`;
+        await call('PUT', path, { displayName: `Site ${String(index).padStart(2, '0')}` });
+        await call('POST', `${path}/schedule`, { scheduleConfig, worker: 'pull' });
+      }),
+    );
+    const asked = new Set<string>();
+    const page = await using.open('/crawls');
+    page.on('request', (request) => {
+      const [, instance] = /instances\/([\w-]+)\/runs/.exec(request.url()) ?? [];
+      if (instance !== undefined) asked.add(instance);
+    });
+    await page.reload();
+    await page.getByText('60 in total').waitFor();
+    await page.getByText('None', { exact: true }).first().waitFor();
+    await waitFor(() => asked.has('site-0'), { what: 'the first rows' });
+    expect(asked.size).toBeLessThan(40);
+    await page.getByRole('row').last().scrollIntoViewIfNeeded();
+    await waitFor(() => asked.has('site-59'), { what: 'the last rows' });
+  });
+
+  test('UI-10 a service account shows how many tokens it has, the rest of them, and finds each', async () => {
+    const { call } = using.platform;
+    const { serviceAccount } = await call<{ serviceAccount: { id: string } }>('POST', '/api/v1/service-accounts', { name: 'Busy', role: 'member' });
+    const path = `/api/v1/service-accounts/${serviceAccount.id}/tokens`;
+    await Promise.all(
+      Array.from({ length: 60 }, (_, index) => call('POST', path, { name: `Place ${index}`, scopes: ['user:read'] })),
+    );
+    const page = await using.open(`/organisation/service-accounts/${serviceAccount.id}`);
+    await page.getByText('60 in total').waitFor();
+    await showMore(page, 60);
+    await page.getByRole('searchbox').fill('Place 17');
+    await waitFor(async () => (await rows(page).count()) === 1, { what: 'the token' });
+    await page.getByRole('radio', { name: 'Revoked' }).click();
+    await page.getByText('No token matches').waitFor();
+  }); // prettier-ignore
+
   test('a press with Control opens a row in a new tab', async () => {
     const page = await using.open('/account/tokens');
     const tab = page.context().waitForEvent('page');

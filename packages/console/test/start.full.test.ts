@@ -51,6 +51,10 @@ describeWith('chromium', 'the getting-started page', () => {
     const invitee = { email: 'alan@example.com', fullName: 'Alan Turing' };
     await platform.call('POST', '/api/v1/users', invitee);
     await done.filter({ hasText: 'Send a mail' }).waitFor();
+    // Another browser knows of none of them, and finds all done.
+    const later = await using.open('/');
+    await later.getByText('The last 24 hours').waitFor();
+    expect(await later.getByRole('heading', { name: 'First steps' }).count()).toBe(0);
   });
 
   test('shows a member only the steps for members', async () => {
@@ -86,8 +90,16 @@ describeWith('chromium', 'the getting-started page', () => {
     const failure = { lease, state: 'failed', reason: 'The desk refused the password' };
     await platform.call('POST', `${path}/work/${data.runId}/finish`, failure);
     const home = await using.open('/');
-    await skipFirstSteps(home);
+    await home.route('**/personal-access-tokens?**', (route) => route.fulfill({ json: { tokens: [] } }));
+    await home.evaluate('localStorage.clear()');
+    await home.reload();
     await home.getByText('The last 24 hours').waitFor();
+    // The first steps hide nothing, and whoever doesn't want them can do without.
+    await home.getByRole('heading', { name: 'Create a token' }).waitFor();
+    await home.getByRole('button', { name: 'Hide these steps' }).click();
+    await home.reload();
+    await home.getByText('The last 24 hours').waitFor();
+    expect(await home.getByRole('heading', { name: 'Create a token' }).count()).toBe(0);
     const figure = (name: string) => home.locator('.figures > div').filter({ hasText: name }).locator('dd');
     expect(await figure('Crawls failed').textContent()).toBe('1');
     expect(Number(await figure('Mails sent').textContent())).toBeGreaterThan(0);
@@ -97,6 +109,14 @@ describeWith('chromium', 'the getting-started page', () => {
     // Who has joined needs nobody.
     expect(await concerns.filter({ hasText: 'Nobody Needed' }).count()).toBe(0);
     await concerns.filter({ hasText: 'Katherine J has not accepted' }).getByRole('link').click();
+    await home.getByRole('row', { name: /Katherine J/ }).waitFor();
+    for (let index = 0; index < 6; index += 1)
+      await platform.call('POST', '/api/v1/users', {
+        email: `${index}@invited.example.com`,
+        fullName: 'Invitee',
+      });
+    await home.goto(platform.url);
+    await home.getByRole('link', { name: /^Open: And \d more: open invitations/ }).click();
     await home.getByRole('row', { name: /Katherine J/ }).waitFor();
   });
 
@@ -125,6 +145,8 @@ describeWith('chromium', 'the getting-started page', () => {
       },
       { what: 'the leak' },
     );
+    const own = await using.open('/', { as: member });
+    await own.getByText('“Found in public” was found in public').waitFor();
     const inTwentyDays = Date.now() + 20 * 86_400_000;
     const page = await using.open('/', { as: member });
     await page.clock.setFixedTime(inTwentyDays);

@@ -1,13 +1,15 @@
 import { crawls as t } from '#text/crawls';
 import { text } from '#text/shared';
 import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
 import { getConnectorName } from '../../ui/connector-name.ts';
 import { ConnectorName } from '../../ui/connector.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import type { DataColumn } from '../../ui/data-table.tsx';
 import { createMenuColumn, type MenuAction } from '../../ui/menu.tsx';
 import { Time } from '../../ui/time.tsx';
-import { type Act, recentRunsQuery, type Schedule, toKey } from './api.ts';
+import { useIsVisible } from '../../ui/use-is-visible.ts';
+import { type Act, recentRunsQuery, type Run, type Schedule, toKey } from './api.ts';
 import { ScheduleWords } from './schedule-words.tsx';
 import { describeWorker, Outcome, RunMarks, ScheduleState } from './states.tsx';
 
@@ -16,25 +18,39 @@ interface RowActions {
   perform(act: Act, connectors: readonly string[]): void;
 }
 
-function LastRun({ connector }: { connector: string }) {
-  const { data } = useQuery(recentRunsQuery(connector));
-  if (!data) return null;
-  const [run] = data;
-  if (!run) return <span className="quiet-text">{text.none}</span>;
+interface RecentRunsProps {
+  readonly connector: string;
+  readonly className?: string;
+  readonly children: (runs: readonly Run[]) => ReactNode;
+}
+
+/** Reads the newest runs of a connector while its row is in sight: there may be a thousand. */
+function RecentRuns({ connector, className, children }: RecentRunsProps) {
+  const [ref, isVisible] = useIsVisible();
+  const { data } = useQuery({ ...recentRunsQuery(connector), enabled: isVisible });
   return (
-    <span className="stack">
-      <Outcome {...run} />
-      <small className="since">
-        <Time at={run.finishedAt ?? run.startedAt ?? run.scheduledFor} />
-      </small>
+    <span ref={ref} className={className}>
+      {data && children(data)}
     </span>
   );
 }
 
-function Marks({ connector }: { connector: string }) {
-  const { data } = useQuery(recentRunsQuery(connector));
-  return data && <RunMarks runs={data} />;
-}
+const LastRun = ({ connector }: { connector: string }) => (
+  <RecentRuns connector={connector} className="stack">
+    {([run]) =>
+      run ? (
+        <>
+          <Outcome {...run} />
+          <small className="since">
+            <Time at={run.finishedAt ?? run.startedAt ?? run.scheduledFor} />
+          </small>
+        </>
+      ) : (
+        <span className="quiet-text">{text.none}</span>
+      )
+    }
+  </RecentRuns>
+);
 
 function listScheduleActions(schedule: Schedule, { edit, perform }: RowActions): readonly MenuAction[] {
   const connectors = [toKey(schedule)];
@@ -104,7 +120,9 @@ export const createCrawlColumns = (actions: RowActions): readonly DataColumn<Sch
     label: t.columns.marks,
     isNarrow: true,
     isWide: true,
-    render: (schedule) => <Marks connector={toKey(schedule)} />,
+    render: (schedule) => (
+      <RecentRuns connector={toKey(schedule)}>{(runs) => <RunMarks runs={runs} />}</RecentRuns>
+    ),
   },
   createMenuColumn({
     getName: (schedule) => getConnectorName(toKey(schedule), schedule.displayName),

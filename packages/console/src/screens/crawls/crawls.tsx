@@ -1,7 +1,7 @@
 import { crawls as t } from '#text/crawls';
 import { text } from '#text/shared';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useCallback, useMemo, useState } from 'react';
 import { BulkButton } from '../../ui/bulk-button.tsx';
 import { Button } from '../../ui/button.tsx';
 import { getConnectorName } from '../../ui/connector-name.ts';
@@ -9,6 +9,7 @@ import { DataTable } from '../../ui/data-table.tsx';
 import { EmptyButton } from '../../ui/dialog-button.tsx';
 import { FilterBar, SearchBox } from '../../ui/filters.tsx';
 import { PlusIcon } from '../../ui/icons.tsx';
+import { Total } from '../../ui/list-page.tsx';
 import { useMainDialog } from '../../ui/main-dialog.ts';
 import { Empty, Page } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
@@ -29,11 +30,15 @@ export function Screen() {
   const [editing, setEditing] = useState<Schedule>();
   const { isOpen: isAdding, open: addNew, close: closeNew } = useMainDialog();
   const [removing, setRemoving] = useState<readonly string[]>();
-  const act = useAct();
-  const perform = (what: Act, connectors: readonly string[]): void => {
-    if (what === 'remove') setRemoving(connectors);
-    else act.mutate({ act: what, connectors });
-  };
+  const { mutate } = useAct();
+  const perform = useCallback(
+    (what: Act, connectors: readonly string[]): void => {
+      if (what === 'remove') setRemoving(connectors);
+      else mutate({ act: what, connectors });
+    },
+    [mutate],
+  );
+  const columns = useMemo(() => createCrawlColumns({ edit: setEditing, perform }), [perform]);
   const add = (
     <Button kind="primary" onPress={addNew}>
       <PlusIcon />
@@ -48,6 +53,7 @@ export function Screen() {
             {schedules.length > 0 && (
               <FilterBar>
                 <SearchBox label={t.filter} />
+                <Total of={{ total: schedules.length }} />
                 {selected.size > 0 && (
                   <BulkActions
                     schedules={schedules.filter((schedule) => selected.has(toKey(schedule)))}
@@ -58,7 +64,7 @@ export function Screen() {
             )}
             <DataTable
               label={text.screens.crawls}
-              columns={createCrawlColumns({ edit: setEditing, perform })}
+              columns={columns}
               items={schedules.filter((schedule) => matches(schedule, filters['q'] ?? '')).toSorted(byNeed)}
               getId={toKey}
               folded={foldSchedule}

@@ -16,12 +16,11 @@ import { SelectFilter } from '../../ui/select-filter.tsx';
 import { NoMatch } from '../../ui/no-match.tsx';
 import { useFilters } from '../../ui/use-filters.ts';
 import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
+import { STATES } from '../tokens/api.ts';
 import { createTokenColumns, foldToken, toTokenSort } from '../tokens/token-columns.tsx';
 
 const RevokeToken = lazyPart(async () => (await import('../tokens/revoke-token.tsx')).RevokeToken);
 const RevokeTokens = lazyPart(async () => (await import('../tokens/revoke-token.tsx')).RevokeTokens);
-
-const STATES = ['active', 'expired', 'revoked'] as const;
 
 const ATTENTION = ['all', 'expiring', 'unused'] as const;
 const EXPIRING_MS = 14 * 86_400_000;

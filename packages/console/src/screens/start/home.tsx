@@ -9,7 +9,7 @@ import { Button } from '../../ui/button.tsx';
 import type { ListTotal } from '../../ui/merge-first-page.ts';
 import { Figures, Section } from '../../ui/page.tsx';
 import { Loading, QueryView } from '../../ui/query-view.tsx';
-import { sources } from './attention.ts';
+import { type Concerns, sources } from './attention.ts';
 
 const t = start.attention;
 const REFRESH_MS = 30_000;
@@ -19,15 +19,18 @@ const DAY_MS = 86_400_000;
 export function Home() {
   const { id: myId, role } = useMe();
   const isAdmin = role === 'admin';
-  const shown = sources.filter(({ isForAdmins }) => isAdmin || !isForAdmins);
+  const reader = { id: myId, isAdmin };
+  const shown = sources.filter(({ isFor }) => isFor(reader));
   const read = useQueries({
     queries: shown.map(({ id, load }) => ({
       queryKey: ['attention', id],
-      queryFn: ({ signal }: { signal: AbortSignal }) => load(signal, { id: myId, isAdmin }),
+      queryFn: ({ signal }: { signal: AbortSignal }) => load(signal, reader),
       refetchInterval: REFRESH_MS,
     })),
   });
-  const concerns = read.flatMap(({ data }) => data ?? []);
+  const concerns = read.flatMap(({ data }) => data?.first ?? []);
+  const total = read.reduce((sum, { data }) => sum + (data?.total.total ?? 0), 0);
+  const isMinimum = read.some(({ data }) => data?.total.totalIsMinimum);
   const failed = shown.filter((_, index) => read[index]?.isError);
   if (concerns.length === 0 && read.some(({ isPending }) => isPending)) return <Loading />;
   return (
@@ -41,7 +44,7 @@ export function Home() {
         </div>
       )}
       {concerns.length > 0 && (
-        <Section title={t.title(concerns.length)}>
+        <Section title={t.title(total, isMinimum)}>
           <ul className="settings concerns">
             {concerns.map(({ id, tone, title, detail, to }) => (
               <li key={id}>
@@ -55,12 +58,33 @@ export function Home() {
                 </Link>
               </li>
             ))}
+            {shown.map(({ id }, index) => {
+              const found = read[index]?.data;
+              return found && <Others key={id} what={t.sources[id]} of={found} />;
+            })}
           </ul>
         </Section>
       )}
       {concerns.length === 0 && failed.length === 0 && <p className="all-well">{t.allWell}</p>}
       {isAdmin && <Day />}
     </>
+  );
+}
+
+/** How many more of a kind there are than are shown, and where. */
+function Others({ what, of: { first, total, to } }: { readonly what: string; readonly of: Concerns }) {
+  const left = total.total - first.length;
+  if (left <= 0) return null;
+  const title = t.others(left, total.totalIsMinimum ?? false, what);
+  return (
+    <li>
+      <div>
+        <p>{title}</p>
+      </div>
+      <Link to={to} className="button plain" aria-label={t.openThing(title)}>
+        {t.open}
+      </Link>
+    </li>
   );
 }
 

@@ -11,14 +11,12 @@ import { Empty } from '../../ui/page.tsx';
 import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
 import { NoMatch } from '../../ui/no-match.tsx';
 import { useFilters } from '../../ui/use-filters.ts';
-import type { TokenDetails } from './api.ts';
+import { STATES, type TokenDetails } from './api.ts';
 import { createTokenColumns, foldToken, toTokenSort } from './token-columns.tsx';
 
 const CreateToken = lazyPart(async () => (await import('./create-token.tsx')).CreateToken);
 const RevokeToken = lazyPart(async () => (await import('./revoke-token.tsx')).RevokeToken);
 const RevokeTokens = lazyPart(async () => (await import('./revoke-token.tsx')).RevokeTokens);
-
-const STATES = ['active', 'expired', 'revoked'] as const;
 
 const foldOwn = (token: TokenDetails) => foldToken(token);
 

@@ -7,11 +7,18 @@ const day = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium' });
 /** The texts of the getting-started page. */
 export const start = createTexts({
   title: (name: string) => `Welcome, ${name}`,
+  stepsTitle: 'First steps',
   intro: 'See what the platform does, step by step. Each step is checked off once it has happened.',
+  hide: 'Hide these steps',
   done: '(done)',
   homeIntro: 'What needs somebody, and what the platform does.',
   attention: {
-    title: (count: number) => (count === 1 ? 'One thing needs somebody' : `${count} things need somebody`),
+    title: (count: number, isMinimum: boolean) => {
+      if (count === 1) return 'One thing needs somebody';
+      return isMinimum ? `${count} or more things need somebody` : `${count} things need somebody`;
+    },
+    others: (count: number, isMinimum: boolean, what: string) =>
+      `And ${count}${isMinimum ? '+' : ''} more: ${what}`,
     allWell: 'Nothing needs you at the moment.',
     unread: (what: readonly string[]) =>
       `There may be more: ${list.format(what)} could not be loaded. Nothing was changed.`,
