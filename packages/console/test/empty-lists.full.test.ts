@@ -11,11 +11,13 @@ describeWith('chromium', 'a list without entries', () => {
     ['/crawls/queue', 'Nothing is scheduled', 'Schedule a connector'],
     ['/crawls/events', 'There are no events yet', 'Schedule a connector'],
     ['/crawls/connectors/wiki_1', 'It has not run yet', 'Schedule a connector'],
-    ['/organisation/tokens', 'Nobody has a token', undefined],
+    ['/organisation/tokens', 'Nobody has a token', 'Create a token'],
     ['/organisation/applications', 'No application is registered', 'Register an application'],
     ['/organisation/service-accounts', 'There are no service accounts', 'Create a service account'],
     ['/organisation/mcp-servers', 'No server is mounted', 'Mount a server'],
-    ['/organisation/apps', 'No application acts', undefined],
+    ['/organisation/apps', 'No application acts', 'Register an application'],
+    ['/organisation/sign-in', 'No provider is set up', 'Set up a provider'],
+    ['/organisation/sign-in', 'No domain yet', 'Add the first domain'],
     ['/organisation/events/destinations', 'Events are sent nowhere', 'Add the first destination'],
   ])('at %s says so, and what to do', async (path, title, action) => {
     const page = await using.open(path);

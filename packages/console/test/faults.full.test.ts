@@ -480,12 +480,21 @@ describeWith('chromium', 'what the console says', () => {
     await page.locator('main h1').waitFor();
   });
 
-  test('a primary button under the pointer has enough contrast in the dark theme', async () => {
+  test('a primary and a dangerous button under the pointer have enough contrast in the dark theme', async () => {
     const page = await using.open('/account/tokens', { theme: 'dark' });
     const button = page.getByRole('button', { name: 'New token' }).first();
     await button.hover();
     await waitFor(async () => (await button.getAttribute('data-hovered')) !== null, { what: 'the hover' });
     expect(await findBarriers(page)).toEqual([]);
+
+    await using.platform.call('POST', TOKENS, { name: 'Revocable', scopes: ['user:read'] });
+    await page.reload();
+    await page.getByRole('button', { name: 'Actions for Revocable' }).click();
+    await page.getByRole('menuitem', { name: 'Revoke…' }).click();
+    const dangerous = page.getByRole('button', { name: 'Revoke token' });
+    await dangerous.hover();
+    await waitFor(async () => (await dangerous.getAttribute('data-hovered')) !== null, { what: 'the hover' });
+    expect(await findBarriers(page, '[role=dialog]')).toEqual([]);
   });
 
   test('whoever is not signed in is sent to the sign-in without a failed request', async () => {

@@ -18,13 +18,20 @@ type ScopeGroups = IdentitySchemas['schemas']['GrantableScopes']['scopes'];
  */
 export function forRole(groups: ScopeGroups, role: string): ScopeGroups {
   if (role === 'admin') return groups;
-  return groups
-    .map((group) => ({
-      ...group,
-      scopes: group.scopes.filter(({ name, adminOnly }) => !adminOnly && !name.startsWith('crawl:')),
-    }))
-    .filter(({ scopes }) => scopes.length > 0);
+  return filterScopes(groups, ({ name, adminOnly }) => !adminOnly && !name.startsWith('crawl:'));
 }
+
+/** Leaves only the scopes with the names. */
+export const narrow = (groups: ScopeGroups, names: readonly string[]): ScopeGroups =>
+  filterScopes(groups, ({ name }) => names.includes(name));
+
+const filterScopes = (
+  groups: ScopeGroups,
+  isKept: (scope: ScopeGroups[number]['scopes'][number]) => boolean,
+): ScopeGroups =>
+  groups
+    .map((group) => ({ ...group, scopes: group.scopes.filter(isKept) }))
+    .filter(({ scopes }) => scopes.length > 0);
 
 /**
  * Adds a group of the scopes that are chosen already and can't be granted now, such as those that the policy denies:

@@ -3,8 +3,7 @@ import { flushSync } from 'react-dom';
 import { lazyPart } from './lazy-part.tsx';
 import type { MenuAction, OpenMenuProps } from './open-menu.tsx';
 
-const load = () => import('./open-menu.tsx');
-const OpenMenu = lazyPart<OpenMenuProps>(async () => (await load()).OpenMenu);
+const OpenMenu = lazyPart<OpenMenuProps>(async () => (await import('./open-menu.tsx')).OpenMenu);
 
 interface MenuButtonProps extends Pick<OpenMenuProps, 'actions' | 'header' | 'placement'> {
   readonly className: string;
@@ -36,8 +35,8 @@ export function MenuButton({ className, label, isDisabled, children, ...menu }: 
         aria-haspopup="menu"
         aria-expanded={isOpen}
         disabled={isDisabled}
-        onPointerEnter={() => void load()}
-        onFocus={() => void load()}
+        onPointerEnter={() => void OpenMenu.preload()}
+        onFocus={() => void OpenMenu.preload()}
         onClick={() => setOpen(true)}
         onKeyDown={(event) => {
           if (event.key !== 'ArrowDown') return;

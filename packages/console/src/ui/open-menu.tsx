@@ -4,6 +4,8 @@ import { Header, Menu, MenuItem, MenuSection, Popover, type PopoverProps } from 
 export interface MenuAction {
   readonly label: string;
   readonly isDangerous?: boolean;
+  /** Why it can't be done now. */
+  readonly hindrance?: string | undefined;
   run(): void;
 }
 
@@ -22,10 +24,13 @@ export function OpenMenu({ actions, label, header, placement, trigger, onAction,
   const items = actions.map((action) => (
     <MenuItem
       key={action.label}
+      textValue={action.label}
+      isDisabled={action.hindrance !== undefined}
       className={action.isDangerous ? 'react-aria-MenuItem danger' : 'react-aria-MenuItem'}
       onAction={() => onAction(action)}
     >
       {action.label}
+      {action.hindrance !== undefined && <small>{action.hindrance}</small>}
     </MenuItem>
   ));
   return (

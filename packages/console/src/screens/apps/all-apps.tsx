@@ -5,6 +5,7 @@ import { identity, unwrap } from '../../api/client.ts';
 import type { DataColumn } from '../../ui/data-table.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 import { ListPage } from '../../ui/list-page.tsx';
+import { EmptyLink } from '../../ui/dialog-button.tsx';
 import { Empty } from '../../ui/page.tsx';
 import { toListPage, toPageQuery, useList } from '../../ui/use-list.ts';
 import type { OwnedApp } from './api.ts';
@@ -60,7 +61,14 @@ export function Screen() {
       columns={columns}
       getId={({ id }) => id}
       folded={foldOwned}
-      empty={<Empty title={t.allEmptyTitle}>{t.allEmptyAdvice}</Empty>}
+      empty={
+        <Empty
+          title={t.allEmptyTitle}
+          action={<EmptyLink to="/organisation/applications" label={t.register} />}
+        >
+          {t.allEmptyAdvice}
+        </Empty>
+      }
     >
       {ending && <EndApp app={ending} owner={ending.owner.fullName} onClose={() => setEnding(undefined)} />}
     </ListPage>

@@ -8,6 +8,7 @@ import { FormDialog } from '../../ui/dialogs.tsx';
 import { TextInput } from '../../ui/fields.tsx';
 import { readText } from '../../ui/read-form.ts';
 import { DoneButton, SecretDialog } from '../../ui/secret-dialog.tsx';
+import { Testing } from '../../ui/testing.tsx';
 import { useAction } from '../../ui/use-action.ts';
 import { type Endpoint, endpointsQuery } from './api.ts';
 
@@ -95,6 +96,7 @@ export function TestEndpoint({ endpoint, name, onClose }: EndpointDialogProps) {
       onSubmit={() => test.mutate()}
     >
       <p>{t.testHint}</p>
+      <Testing isPending={test.isPending} />
       {result && !test.isPending && (
         <p role="status">
           <Badge tone={result.isOk ? 'good' : 'bad'}>{result.isOk ? t.works : t.fails}</Badge>{' '}

@@ -57,7 +57,11 @@ function listScheduleActions(schedule: Schedule, { edit, perform }: RowActions):
   const isPaused = schedule.state === 'paused';
   const pauseOrResume = isPaused ? 'resume' : 'pause';
   return [
-    ...(isPaused ? [] : [{ label: t.acts.run, run: () => perform('run', connectors) }]),
+    {
+      label: t.acts.run,
+      hindrance: isPaused ? t.runWhilePaused : undefined,
+      run: () => perform('run', connectors),
+    },
     { label: t.acts[pauseOrResume], run: () => perform(pauseOrResume, connectors) },
     { label: t.edit, run: () => edit(schedule) },
     { label: t.acts.remove, isDangerous: true, run: () => perform('remove', connectors) },

@@ -112,7 +112,16 @@ const ScheduleFacts = ({ schedule }: { schedule: Schedule }) => (
       ],
       ...(schedule.pausedAt ? [[t.pausedAt, <Time key="paused" at={schedule.pausedAt} />] as const] : []),
       ...(schedule.pausedUntil
-        ? [[t.pausedUntil, <Time key="until" at={schedule.pausedUntil} as="full" />] as const]
+        ? [
+            [
+              t.pausedUntil,
+              <ZonedTime
+                key="until"
+                at={schedule.pausedUntil}
+                zone={schedule.data.scheduleConfig.timezone}
+              />,
+            ] as const,
+          ]
         : []),
       ...(schedule.overdueSince
         ? [[t.overdueSince, <Time key="overdue" at={schedule.overdueSince} />] as const]

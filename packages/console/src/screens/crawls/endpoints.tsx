@@ -2,7 +2,6 @@ import { endpoints as t } from '#text/endpoints';
 import { text } from '#text/shared';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
-import { getConnectorName } from '../../ui/connector-name.ts';
 import { type DataColumn, DataTable } from '../../ui/data-table.tsx';
 import { DialogButton, EmptyButton } from '../../ui/dialog-button.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
@@ -10,7 +9,7 @@ import { createMenuColumn } from '../../ui/menu.tsx';
 import { Empty, Page } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { Time } from '../../ui/time.tsx';
-import { type Endpoint, endpointsQuery } from './api.ts';
+import { type Endpoint, endpointsQuery, useInstanceNames } from './api.ts';
 
 const loadDialogs = () => import('./change-endpoint.tsx');
 const CreateEndpoint = lazyPart(async () => (await loadDialogs()).CreateEndpoint);
@@ -20,7 +19,7 @@ const TestEndpoint = lazyPart(async () => (await loadDialogs()).TestEndpoint);
 
 const getName = ({ description, url }: Endpoint): string => description || url;
 
-const columns: readonly DataColumn<Endpoint>[] = [
+const createColumns = (nameInstance: (key: string) => string): readonly DataColumn<Endpoint>[] => [
   {
     id: 'endpoint',
     label: t.columns.endpoint,
@@ -35,7 +34,7 @@ const columns: readonly DataColumn<Endpoint>[] = [
     id: 'connectors',
     label: t.columns.connectors,
     isSecondary: true,
-    render: ({ connectors }) => connectors.map((key) => getConnectorName(key)).join(', ') || t.unused,
+    render: ({ connectors }) => connectors.map(nameInstance).join(', ') || t.unused,
   },
   {
     id: 'rotated',
@@ -54,6 +53,7 @@ interface Opened {
 export function Screen() {
   const query = useQuery(endpointsQuery);
   const [opened, setOpened] = useState<Opened>();
+  const nameInstance = useInstanceNames();
   const all = useMemo(() => {
     const menu = createMenuColumn<Endpoint>({
       getName,
@@ -63,8 +63,8 @@ export function Screen() {
         { label: t.remove, isDangerous: true, run: () => setOpened({ act: 'remove', endpoint }) },
       ],
     });
-    return [...columns, menu];
-  }, []);
+    return [...createColumns(nameInstance), menu];
+  }, [nameInstance]);
   const props = opened && {
     endpoint: opened.endpoint,
     name: getName(opened.endpoint),

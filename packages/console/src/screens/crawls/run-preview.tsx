@@ -39,7 +39,7 @@ export function RunPreview({ connector, config }: RunPreviewProps) {
   });
   return (
     <section className="preview" aria-label={t.next} aria-busy={query.isFetching}>
-      <h3>{t.next}</h3>
+      <h3>{query.data ? t.nextIn(query.data.timezone) : t.next}</h3>
       {query.error && <p className="fault">{explainProblem(query.error)}</p>}
       {query.data && !query.error && <NextRuns {...query.data} />}
       {!query.data && !query.error && <p className="hint">{t.nextUnknown}</p>}

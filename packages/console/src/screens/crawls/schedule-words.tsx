@@ -1,5 +1,5 @@
 import { crawls } from '#text/crawls';
-import { lazy, Suspense } from 'react';
+import { useEffect, useState } from 'react';
 import type { ScheduleConfig } from './api.ts';
 import { describeSchedule } from './describe-schedule.ts';
 
@@ -8,17 +8,27 @@ type Cron = Extract<ScheduleConfig, { scheduleType: 'custom' }>;
 /** Says when a schedule runs. A cron expression stands for itself until the code that puts it into words is loaded. */
 export const ScheduleWords = ({ config }: { config: ScheduleConfig }) =>
   config.scheduleType === 'custom' && config.description === undefined ? (
-    <Suspense fallback={describeSchedule(config)}>
-      <CronSchedule config={config} />
-    </Suspense>
+    <CronSchedule config={config} />
   ) : (
     describeSchedule(config)
   );
 
-const CronSchedule = lazy(async () => {
-  const { describeCron } = await import('./cron-words.tsx');
-  return {
-    default: ({ config }: { config: Cron }) =>
-      crawls.words.custom(describeCron(config.cronExpression) ?? config.cronExpression, config.timezone),
-  };
-});
+type Describe = (typeof import('./cron-words.tsx'))['describeCron'];
+let describe: Describe | undefined;
+
+function CronSchedule({ config }: { config: Cron }) {
+  const [inWords, setInWords] = useState(() => describe);
+  useEffect(() => {
+    if (inWords) return;
+    import('./cron-words.tsx').then(
+      ({ describeCron }) => {
+        describe = describeCron;
+        setInWords(() => describeCron);
+      },
+      // The expression itself says it, too.
+      () => undefined,
+    );
+  }, [inWords]);
+  const { cronExpression, timezone } = config;
+  return crawls.words.custom(inWords?.(cronExpression) ?? cronExpression, timezone);
+}

@@ -12,6 +12,7 @@ import { DangerZone, Facts } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { Time } from '../../ui/time.tsx';
+import { Testing } from '../../ui/testing.tsx';
 import { useAction } from '../../ui/use-action.ts';
 import { DESTINATION, type Destination, getName, isFactType } from './api.ts';
 import { Deliveries } from './deliveries.tsx';
@@ -118,6 +119,7 @@ function DestinationTest({ id }: { id: string }) {
           {t.test}
         </Button>
       </div>
+      <Testing isPending={test.isPending} />
       <ProblemNote error={test.error} />
       {result && (
         <p role="status">

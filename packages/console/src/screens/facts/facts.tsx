@@ -1,8 +1,9 @@
 import { facts as t } from '#text/facts';
 import { text } from '#text/shared';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
+import { toConnectorKey } from '../../ui/connector-name.ts';
 import { Copyable } from '../../ui/copy.tsx';
 import type { DataColumn } from '../../ui/data-table.tsx';
 import { ModalDialog } from '../../ui/dialogs.tsx';
@@ -13,19 +14,22 @@ import { SelectFilter } from '../../ui/select-filter.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useFilters } from '../../ui/use-filters.ts';
 import { useList } from '../../ui/use-list.ts';
+import { useInstanceNames } from '../crawls/api.ts';
 import { type Fact, factTypeOptions, isFactType } from './api.ts';
 
 const PAGE_SIZE = 100;
 const REFRESH_MS = 5_000;
 
 /** Returns what an event is about, as far as a line can say: its action, or the connector. */
-function describeSubject({ data }: Fact): string {
-  const { name, action, connector } = data as Readonly<Record<string, unknown>>;
-  const found = [name, connector, action].find((value) => typeof value === 'string');
-  return typeof found === 'string' ? found : '';
+function describeSubject({ data }: Fact, nameInstance: (key: string) => string): string {
+  const { name, action, connector, instance } = data as Readonly<Record<string, unknown>>;
+  if (typeof name === 'string') return name;
+  if (typeof connector === 'string')
+    return nameInstance(typeof instance === 'string' ? toConnectorKey({ connector, instance }) : connector);
+  return typeof action === 'string' ? action : '';
 }
 
-const columns: readonly DataColumn<Fact>[] = [
+const createColumns = (nameInstance: (key: string) => string): readonly DataColumn<Fact>[] => [
   {
     id: 'type',
     label: t.columns.type,
@@ -38,7 +42,13 @@ const columns: readonly DataColumn<Fact>[] = [
       </span>
     ),
   },
-  { id: 'about', label: t.columns.about, isSecondary: true, isFreeText: true, render: describeSubject },
+  {
+    id: 'about',
+    label: t.columns.about,
+    isSecondary: true,
+    isFreeText: true,
+    render: (fact) => describeSubject(fact, nameInstance),
+  },
   { id: 'at', label: t.columns.at, render: ({ time }) => <Time at={time} as="full" /> },
 ];
 
@@ -47,6 +57,8 @@ export function Screen() {
   const { filters } = useFilters();
   const types = filters['type'];
   const [shown, setShown] = useState<Fact>();
+  const nameInstance = useInstanceNames();
+  const columns = useMemo(() => createColumns(nameInstance), [nameInstance]);
   const list = useList({
     key: ['facts', types],
     async load(after, signal) {

@@ -7,6 +7,7 @@ import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Facts } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
+import { Testing } from '../../ui/testing.tsx';
 import { useAction } from '../../ui/use-action.ts';
 
 type TestBody = MailSchemas['schemas']['TestConnectionBody'];
@@ -41,11 +42,7 @@ export function ConnectionTest({ formId, read }: ConnectionTestProps) {
       >
         {t.testSubmit}
       </Button>
-      {test.isPending && (
-        <p className="hint" role="status">
-          {t.testing}
-        </p>
-      )}
+      <Testing isPending={test.isPending} />
       <ProblemNote error={test.error} />
       {report && (
         <div role="status" className="form">

@@ -8,6 +8,7 @@ import type { DataColumn } from '../../ui/data-table.tsx';
 import { FilterToggle, SearchBox } from '../../ui/filters.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 import { ListPage } from '../../ui/list-page.tsx';
+import { EmptyLink } from '../../ui/dialog-button.tsx';
 import { Empty } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { NoMatch } from '../../ui/no-match.tsx';
@@ -118,7 +119,15 @@ export function Screen() {
       folded={foldMail}
       bulk={bulkActions(setBulk)}
       getHref={({ id }) => `/mails/${id}`}
-      empty={isFiltered ? <NoMatch title={t.noMatch} /> : <Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>}
+      empty={
+        isFiltered ? (
+          <NoMatch title={t.noMatch} />
+        ) : (
+          <Empty title={t.emptyTitle} action={<EmptyLink to="/organisation/members" label={t.inviteFirst} />}>
+            {t.emptyAdvice}
+          </Empty>
+        )
+      }
     >
       {bulk && <ResendMails mails={bulk} onClose={() => setBulk(undefined)} />}
     </ListPage>

@@ -6,6 +6,7 @@ import { announce } from '../../ui/announcements.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
+import { Testing } from '../../ui/testing.tsx';
 import { useAction } from '../../ui/use-action.ts';
 
 /** Connects to the server: to find out what is wrong, or to read its tools now. */
@@ -31,6 +32,7 @@ export function ServerTest({ serverId }: { serverId: string }) {
           {t.refresh}
         </Button>
       </div>
+      <Testing isPending={test.isPending || refresh.isPending} />
       <ProblemNote error={test.error ?? refresh.error} />
       {result && (
         <p role="status">

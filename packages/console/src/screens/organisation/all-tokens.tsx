@@ -7,6 +7,7 @@ import { useMemo, useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import { Badge } from '../../ui/badge.tsx';
 import type { DataColumn } from '../../ui/data-table.tsx';
+import { EmptyLink } from '../../ui/dialog-button.tsx';
 import { FilterToggle, SearchBox } from '../../ui/filters.tsx';
 import { RobotIcon } from '../../ui/icons.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
@@ -119,7 +120,13 @@ export function Screen() {
       folded={foldOwned}
       {...(state === 'active' && { bulk: [{ label: tokens.revoke, run: setBulk }] })}
       empty={
-        isFiltered ? <NoMatch title={tokens.noMatch} /> : <Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>
+        isFiltered ? (
+          <NoMatch title={tokens.noMatch} />
+        ) : (
+          <Empty title={t.emptyTitle} action={<EmptyLink to="/account/tokens" label={tokens.createFirst} />}>
+            {t.emptyAdvice}
+          </Empty>
+        )
       }
     >
       {bulk && <RevokeTokens tokens={bulk} onClose={() => setBulk(undefined)} />}

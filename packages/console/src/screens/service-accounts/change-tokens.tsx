@@ -11,7 +11,7 @@ import { readText } from '../../ui/read-form.ts';
 import { SecretDialog } from '../../ui/secret-dialog.tsx';
 import { EXPIRIES, type Expiry, ExpiryInput } from '../tokens/expiry-input.tsx';
 import { readRanges } from '../tokens/ranges.ts';
-import { ScopePicker } from '../tokens/scope-picker.tsx';
+import { Permissions } from '../tokens/permissions.tsx';
 import { ShownToken } from '../tokens/shown-token.tsx';
 import type { ServiceAccount } from './api.ts';
 
@@ -28,7 +28,6 @@ export function CreateAccountToken({ account: { id: accountId, role }, onClose }
       (await unwrap(identity.GET('/api/v1/service-accounts/{accountId}/tokens/scopes', { params, signal })))
         .scopes,
   });
-  const [scopes, setScopes] = useState<readonly string[]>([]);
   const [expiry, setExpiry] = useState<Expiry>('90');
   return (
     <SecretDialog
@@ -43,7 +42,7 @@ export function CreateAccountToken({ account: { id: accountId, role }, onClose }
             params,
             body: {
               name: readText(form, 'name'),
-              scopes: [...scopes],
+              scopes: form.getAll('scopes').map(String),
               expiryDays: EXPIRIES[expiry],
               allowList: readRanges(readText(form, 'allowList')),
             },
@@ -57,7 +56,7 @@ export function CreateAccountToken({ account: { id: accountId, role }, onClose }
       <QueryView query={groups}>
         {(found) => (
           <>
-            <ScopePicker groups={forRole(found, role)} chosen={scopes} onChange={setScopes} />
+            <Permissions groups={forRole(found, role)} />
             {role !== 'admin' && <p className="hint">{serviceAccounts.tokens.roleLimit}</p>}
           </>
         )}

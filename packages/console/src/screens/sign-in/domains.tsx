@@ -25,7 +25,9 @@ export function Domains({ domains }: { domains: readonly Domain[] }) {
     <Section title={t.title} actions={<Button onPress={() => setAdding(true)}>{t.add}</Button>}>
       <p className="quiet-text">{t.hint}</p>
       {domains.length === 0 ? (
-        <Empty title={t.none}>{t.noneHint}</Empty>
+        <Empty title={t.none} action={<Button onPress={() => setAdding(true)}>{t.addFirst}</Button>}>
+          {t.noneHint}
+        </Empty>
       ) : (
         <ul className="settings">
           {domains.map((domain) => (

@@ -9,6 +9,7 @@ import { lazyPart } from '../../ui/lazy-part.tsx';
 import { Empty, Facts, Section } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
+import { Testing } from '../../ui/testing.tsx';
 import { useAction } from '../../ui/use-action.ts';
 import { Domains } from './domains.tsx';
 import { PROVIDER_PATH, type Provider, providerQuery } from './provider.ts';
@@ -36,7 +37,12 @@ export function ProviderSection() {
             identityProvider ? (
               <ProviderFacts provider={identityProvider} redirectUri={redirectUri} />
             ) : (
-              <Empty title={t.none}>{t.noneHint}</Empty>
+              <Empty
+                title={t.none}
+                action={<Button onPress={() => setDialog('change')}>{t.setUpFirst}</Button>}
+              >
+                {t.noneHint}
+              </Empty>
             )
           }
         </QueryView>
@@ -83,6 +89,7 @@ function ProviderTest() {
           {t.test.submit}
         </Button>
       </div>
+      <Testing isPending={test.isPending} />
       <ProblemNote error={test.error} />
       {result && (
         <p role="status">

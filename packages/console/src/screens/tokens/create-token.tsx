@@ -5,14 +5,13 @@ import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import { useMe } from '../../api/me.ts';
 import { forRole, scopesQuery } from '../../api/scopes.ts';
-import { Advanced, RadioCards, TextInput } from '../../ui/fields.tsx';
+import { Advanced, TextInput } from '../../ui/fields.tsx';
 import { readText } from '../../ui/read-form.ts';
 import { SecretDialog } from '../../ui/secret-dialog.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
-import { getScopesFor, listPurposes, type Purpose, type ScopeGroup } from './purposes.ts';
 import { EXPIRIES, type Expiry, ExpiryInput } from './expiry-input.tsx';
 import { readRanges } from './ranges.ts';
-import { ScopePicker } from './scope-picker.tsx';
+import { Permissions } from './permissions.tsx';
 import { ShownToken } from './shown-token.tsx';
 
 export function CreateToken({ onClose }: { onClose: () => void }) {
@@ -48,27 +47,5 @@ export function CreateToken({ onClose }: { onClose: () => void }) {
         <TextInput name="allowList" label={tokenText.allowList} hint={tokenText.allowListHint} isLong />
       </Advanced>
     </SecretDialog>
-  );
-}
-
-/** The permissions by what the token is for; any of them can be changed. */
-function Permissions({ groups }: { groups: readonly ScopeGroup[] }) {
-  const purposes = listPurposes(groups);
-  const [purpose, setPurpose] = useState<Purpose>(purposes[0] ?? 'other');
-  const [chosen, setChosen] = useState(() => getScopesFor(purpose, groups));
-  const choose = (next: Purpose): void => {
-    setPurpose(next);
-    setChosen(getScopesFor(next, groups));
-  };
-  return (
-    <>
-      <RadioCards
-        label={t.purpose}
-        value={purpose}
-        options={purposes.map((key) => ({ key, ...t.purposes[key] }))}
-        onChange={choose}
-      />
-      <ScopePicker groups={groups} chosen={chosen} onChange={setChosen} />
-    </>
   );
 }

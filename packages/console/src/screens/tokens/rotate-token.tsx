@@ -1,14 +1,16 @@
 import { token as t } from '#text/token';
 import { tokens } from '#text/tokens';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
-import { useScopeWords } from '../../api/scopes.ts';
-import { ChoiceGroup, SelectInput, TextInput } from '../../ui/fields.tsx';
+import { narrow, scopesQuery, withChosen } from '../../api/scopes.ts';
+import { SelectInput, TextInput } from '../../ui/fields.tsx';
+import { QueryView } from '../../ui/query-view.tsx';
 import { readText } from '../../ui/read-form.ts';
 import { SecretDialog } from '../../ui/secret-dialog.tsx';
 import type { TokenDetails } from './api.ts';
 import { readRanges } from './ranges.ts';
-import { ScopeRow } from './scope-picker.tsx';
+import { ScopePicker } from './scope-picker.tsx';
 import { ShownToken } from './shown-token.tsx';
 
 type Grace = keyof typeof t.graces;
@@ -24,7 +26,7 @@ interface RotateTokenProps {
  * exchanged.
  */
 export function RotateToken({ token, onClose }: RotateTokenProps) {
-  const describe = useScopeWords();
+  const groups = useQuery(scopesQuery);
   const [grace, setGrace] = useState<Grace>('86400');
   const [scopes, setScopes] = useState<readonly string[]>(token.scopes);
   return (
@@ -57,20 +59,16 @@ export function RotateToken({ token, onClose }: RotateTokenProps) {
         options={graceOptions}
         onChange={setGrace}
       />
-      <ChoiceGroup
-        name="scopes"
-        label={tokens.scopes}
-        hint={t.narrowHint}
-        missing={tokens.scopesMissing}
-        value={scopes}
-        onChange={setScopes}
-      >
-        <div className="scopes">
-          {token.scopes.map((scope) => (
-            <ScopeRow key={scope} name={scope} description={describe(scope)} />
-          ))}
-        </div>
-      </ChoiceGroup>
+      <QueryView query={groups}>
+        {(found) => (
+          <ScopePicker
+            groups={withChosen(narrow(found, token.scopes), token.scopes, tokens.otherScopes)}
+            hint={t.narrowHint}
+            chosen={scopes}
+            onChange={setScopes}
+          />
+        )}
+      </QueryView>
       <TextInput
         name="allowList"
         label={t.allowList}

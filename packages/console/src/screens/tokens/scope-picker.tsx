@@ -3,6 +3,7 @@ import { CheckboxRow, ChoiceGroup } from '../../ui/fields.tsx';
 import type { ScopeGroup } from './purposes.ts';
 
 interface ScopePickerProps {
+  readonly hint?: string;
   readonly groups: readonly ScopeGroup[];
   readonly chosen: readonly string[];
   onChange(scopes: readonly string[]): void;
@@ -14,10 +15,11 @@ const countChosen = (groups: readonly ScopeGroup[], chosen: readonly string[]): 
 };
 
 /** Each permission in words, by category, with how many of them are chosen. */
-export const ScopePicker = ({ groups, chosen, onChange }: ScopePickerProps) => (
+export const ScopePicker = ({ groups, chosen, onChange, ...labels }: ScopePickerProps) => (
   <ChoiceGroup
     name="scopes"
     label={t.scopes}
+    {...labels}
     aside={countChosen(groups, chosen)}
     missing={t.scopesMissing}
     value={chosen}
@@ -34,7 +36,7 @@ interface ScopeRowProps {
 }
 
 /** What a permission allows first, then its name. */
-export const ScopeRow = ({ name, description, adminOnly = false }: ScopeRowProps) => (
+const ScopeRow = ({ name, description, adminOnly = false }: ScopeRowProps) => (
   <CheckboxRow
     value={name}
     hint={

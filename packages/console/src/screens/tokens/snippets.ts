@@ -41,12 +41,12 @@ export const createSnippets = (url: string, token: string): readonly Snippet[] =
   {
     name: 'Claude Code',
     code: withToken(token, `claude mcp add --transport http platform ${url} --header ${HEADER}`),
-    hint: t.variable,
+    hint: t.variableKept,
   },
   {
     name: 'Codex',
     code: withToken(token, `codex mcp add platform --url ${url} --bearer-token-env-var PLATFORM_TOKEN`),
-    hint: t.variable,
+    hint: t.variableKept,
   },
   { name: 'VS Code', code: toVsCode(url), hint: t.vsCode },
   { name: 'Cursor', code: toCursor(url, token), hint: t.cursor },

@@ -26,6 +26,7 @@ export const apps = createTexts({
   reasonHint: 'Optional; kept in the audit log.',
   endSubmit: 'End the connection',
   ended: (client: string) => `The connection of ${client} has ended.`,
+  register: 'Register an application',
   emptyTitle: 'No application acts for you',
   emptyAdvice:
     'An agent that signs in with your browser appears here, with what it may do and the way to end it.',

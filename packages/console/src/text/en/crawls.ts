@@ -12,6 +12,7 @@ export const crawls = createTexts({
     'Schedule a connector: it is then crawled at its times, and each completed run publishes an event.',
   addFirst: 'Schedule the first connector',
   nextIn: 'next',
+  runWhilePaused: 'Paused: resume it first',
   runPaused: 'It is paused, so it cannot be run now. Resume it first.',
   noSchedule: 'This connector has no schedule.',
   selected: (count: number) => `${count} selected`,
@@ -69,7 +70,8 @@ export const crawls = createTexts({
     weekly: (days: readonly string[], time: string, zone: string) => `${days.join(', ')} at ${time}, ${zone}`,
     monthly: (day: number, time: string, zone: string) => `On day ${day} of the month at ${time}, ${zone}`,
     custom: (expression: string, zone: string) => `${expression}, ${zone}`,
-    once: (at: Date) => `Once, ${at.toLocaleString('en', { dateStyle: 'medium', timeStyle: 'short' })}`,
+    once: (at: Date, zone: string) =>
+      `Once, ${at.toLocaleString('en', { dateStyle: 'medium', timeStyle: 'short' })}, ${zone}`,
   },
   workers: {
     none: 'No worker is set: a run only publishes its event',

@@ -20,6 +20,7 @@ const faults: Readonly<Record<string, string>> = {
 export const identityProvider = createTexts({
   title: 'Identity provider',
   none: 'No provider is set up',
+  setUpFirst: 'Set up a provider',
   noneHint:
     'Members can sign in with your own OpenID Connect provider: Keycloak, Entra ID, Google, Okta and others.',
   setUp: 'Set up…',
@@ -92,6 +93,7 @@ export const identityProvider = createTexts({
     title: 'Domains',
     hint: 'The provider signs in people whose e-mail address is in a verified domain.',
     none: 'No domain yet',
+    addFirst: 'Add the first domain',
     noneHint: 'Without a verified domain, nobody signs in with the provider.',
     add: 'Add a domain…',
     addTitle: 'Add a domain',

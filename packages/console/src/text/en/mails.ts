@@ -7,6 +7,7 @@ export const mails = createTexts({
   filter: 'Search by subject or address',
   noMatch: 'No mail matches',
   emptyTitle: 'No mail has been sent',
+  inviteFirst: 'Invite a member',
   emptyAdvice: 'Invitations, codes and whatever a token with SEND_MAIL sends appear here.',
   columns: { subject: 'Subject', to: 'To', state: 'State', reason: 'Reason', at: 'When' },
   from: 'From',

@@ -43,6 +43,7 @@ export const scheduleEditor = createTexts({
   onceHint: 'In the time zone of this browser.',
   zone: 'Time zone',
   next: 'Next runs',
+  nextIn: (zone: string) => `Next runs, ${zone}`,
   nextUnknown: 'Complete the fields above to see the next runs.',
   nextNone: 'It would never run.',
   clockChange: (zone: string) => `Clocks change in ${zone}`,

@@ -8,6 +8,7 @@ export const text = createTexts({
   done: 'Done',
   save: 'Save',
   loading: 'Loading…',
+  testing: 'Connecting. A server that does not answer takes up to half a minute.',
   showMore: 'Show more',
   total: (shown: string, count: number, isMinimum: boolean) => {
     if (isMinimum) return `${shown} or more`;

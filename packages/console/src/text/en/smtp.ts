@@ -52,7 +52,6 @@ export const smtp = createTexts({
   testIntro:
     'Connects to the server as it is typed here, signs in, and hangs up. Nothing is saved, and no mail is sent.',
   testSubmit: 'Test',
-  testing: 'Connecting. A server that does not answer takes up to half a minute.',
   result: 'Result',
   works: 'It works',
   fails: 'It does not work',

@@ -37,6 +37,7 @@ export const tokens = createTexts({
   scopes: 'Permissions',
   scopeCount: (chosen: number, total: number) => `${chosen} of ${total}`,
   advanced: 'Advanced',
+  otherScopes: 'Others that it has',
   scopesMissing: 'Choose at least one permission.',
   adminOnly: 'while you are an administrator',
   expiry: 'Expires after',
@@ -49,6 +50,8 @@ export const tokens = createTexts({
     value: 'Token',
     use: 'Use it with',
     variable: 'The first line puts the token in the variable PLATFORM_TOKEN, which the second one reads.',
+    variableKept:
+      'The client reads the variable PLATFORM_TOKEN whenever it starts, and the first line sets it for this terminal only: for every terminal, add that line to the profile of your shell, such as ~/.profile.',
     vsCode: 'For .vscode/mcp.json. VS Code asks for the token when it first connects, and keeps it.',
     cursor: 'For ~/.cursor/mcp.json. The file then holds the token: keep it out of repositories.',
   },

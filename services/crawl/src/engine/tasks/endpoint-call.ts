@@ -110,7 +110,10 @@ function toEndpointError(error: unknown): Error {
   const { code, message, name } = error as { code?: unknown; message: string; name?: string };
   const connectionError = typeof code === 'string' ? CONNECTION_ERRORS[code] : undefined;
   const isLate = name === 'TimeoutError';
-  const why = `The endpoint could not be reached: ${isLate ? 'it did not answer in time' : (connectionError ?? message)}`;
+  // The code of an error of the system says nothing to whoever reads the run; the log has it.
+  const isOfSystem = typeof code === 'string' && /^E[A-Z]+$/.test(code);
+  const fault = connectionError ?? (isOfSystem ? 'the connection failed' : message);
+  const why = `The endpoint could not be reached: ${isLate ? 'it did not answer in time' : fault}`;
   const isAway = connectionError !== undefined || isLate;
   return isAway
     ? new EndpointUnavailable(why, undefined, { cause: error })

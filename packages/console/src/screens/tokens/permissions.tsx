@@ -1,0 +1,27 @@
+import { tokens as t } from '#text/tokens';
+import { useState } from 'react';
+import { RadioCards } from '../../ui/fields.tsx';
+import { getScopesFor, listPurposes, type Purpose, type ScopeGroup } from './purposes.ts';
+import { ScopePicker } from './scope-picker.tsx';
+
+/** The permissions by what the token is for; any of them can be changed. */
+export function Permissions({ groups }: { groups: readonly ScopeGroup[] }) {
+  const purposes = listPurposes(groups);
+  const [purpose, setPurpose] = useState<Purpose>(purposes[0] ?? 'other');
+  const [chosen, setChosen] = useState(() => getScopesFor(purpose, groups));
+  const choose = (next: Purpose): void => {
+    setPurpose(next);
+    setChosen(getScopesFor(next, groups));
+  };
+  return (
+    <>
+      <RadioCards
+        label={t.purpose}
+        value={purpose}
+        options={purposes.map((key) => ({ key, ...t.purposes[key] }))}
+        onChange={choose}
+      />
+      <ScopePicker groups={groups} chosen={chosen} onChange={setChosen} />
+    </>
+  );
+}
