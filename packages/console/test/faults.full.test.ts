@@ -355,7 +355,8 @@ describeWith('chromium', 'a change of the console', () => {
 
   test('an invitation is not said to be mailed while nobody knows', async () => {
     using.allowFaults(/500/);
-    const page = await using.open('/organisation/members?do=new');
+    const page = await using.open('/organisation/members');
+    await page.getByRole('button', { name: 'Invite a member' }).first().click();
     await page.route('**/smtpConfig', (route) => route.fulfill({ status: 500, json: {} }));
     await page.getByRole('textbox', { name: 'E-mail address' }).fill(`${Date.now()}@example.com`);
     await page.getByRole('textbox', { name: 'Full name' }).fill('Somebody');

@@ -46,7 +46,7 @@ export async function press(page: Page, name: string): Promise<void> {
 export async function arrowTo(page: Page, arrow: 'ArrowDown' | 'ArrowRight', name: string): Promise<void> {
   await waitForFocusIn(page.locator(arrow === 'ArrowDown' ? '[role=menu]' : '[role=tablist]'));
   for (let steps = 0; (await getFocus(page)) !== name; steps += 1) {
-    if (steps > 20) throw new Error(`${arrow} does not lead to ${name}`);
+    if (steps > 20) throw new Error(`${arrow} does not lead to ${name}, but to ${await getFocus(page)}`);
     await page.keyboard.press(arrow);
   }
 }

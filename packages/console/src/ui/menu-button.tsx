@@ -39,7 +39,8 @@ export function MenuButton({ className, label, isDisabled, children, ...menu }: 
         onFocus={() => void OpenMenu.preload()}
         onClick={() => setOpen(true)}
         onKeyDown={(event) => {
-          if (event.key !== 'ArrowDown') return;
+          // The click that these keys cause looks like that of a screen reader, and the menu would not take the focus.
+          if (!['ArrowDown', 'Enter', ' '].includes(event.key)) return;
           event.preventDefault();
           setOpen(true);
         }}

@@ -1,6 +1,7 @@
 import { crawls } from '#text/crawls';
 import { useEffect, useState } from 'react';
 import type { ScheduleConfig } from './api.ts';
+import type { describeCron } from './cron-words.tsx';
 import { describeSchedule } from './describe-schedule.ts';
 
 type Cron = Extract<ScheduleConfig, { scheduleType: 'custom' }>;
@@ -13,17 +14,16 @@ export const ScheduleWords = ({ config }: { config: ScheduleConfig }) =>
     describeSchedule(config)
   );
 
-type Describe = (typeof import('./cron-words.tsx'))['describeCron'];
-let describe: Describe | undefined;
+let describe: typeof describeCron | undefined;
 
 function CronSchedule({ config }: { config: Cron }) {
   const [inWords, setInWords] = useState(() => describe);
   useEffect(() => {
     if (inWords) return;
     import('./cron-words.tsx').then(
-      ({ describeCron }) => {
-        describe = describeCron;
-        setInWords(() => describeCron);
+      (loaded) => {
+        describe = loaded.describeCron;
+        setInWords(() => loaded.describeCron);
       },
       // The expression itself says it, too.
       () => undefined,
