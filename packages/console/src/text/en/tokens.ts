@@ -24,7 +24,10 @@ export const tokens = createTexts({
   neverExpires: 'never expires',
   purpose: 'What is it for?',
   purposes: {
-    reader: { label: 'An agent that reads', hint: 'It reads what its permissions allow, and changes nothing.' },
+    reader: {
+      label: 'An agent that reads',
+      hint: 'It reads what its permissions allow, and changes nothing.',
+    },
     scheduler: {
       label: 'A script that schedules crawls',
       hint: 'It schedules, pauses and resumes crawls, and reads their state.',
