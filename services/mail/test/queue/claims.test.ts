@@ -74,6 +74,45 @@ test('one connection of an organisation is kept free for codes', async () => {
   expect(codes.map(({ lane }) => lane)).toEqual([0]);
 });
 
+test('a claim reads few rows for each organisation, whatever the statistics say, and none of what only waits', async () => {
+  const organisations = 400;
+  await db.query(`alter table mails set (autovacuum_enabled = off)`);
+  await db.query(
+    `insert into mails (id, org_id, state, lane, caller_waits, next_attempt_at, expires_at, subject, from_address, to_addresses,
+       cc_addresses, template_type, created_at, updated_at)
+     select gen_random_uuid(), lpad((number % $1)::text, 32, '0')::uuid, 'queued', 2, false, now() + interval '1 hour',
+       now() + interval '1 day', 'bulk', 'from@example.com', '{to@example.com}', '{}', 'accountCreation', now(), now()
+     from generate_series(1, 10 * $1::int) number`,
+    [organisations],
+  );
+  await db.query('analyze mails');
+  /** Explains the claim. @returns how many blocks it read. */
+  const countBlocks = async (): Promise<number> => {
+    let blocks = 0;
+    const explaining = Object.assign(Object.create(db) as pg.Pool, {
+      query: async ({ text, values }: { readonly text: string; readonly values: unknown[] }) => {
+        const client = await db.connect();
+        await client.query('begin');
+        const { rows } = await client.query(`explain (analyze, buffers, format json) ${text}`, values);
+        await client.query('rollback');
+        client.release();
+        blocks = rows[0]['QUERY PLAN'][0].Plan['Shared Hit Blocks'] as number;
+        return { rows: [] };
+      },
+    });
+    await claimMails(explaining, now(), 30_000, {
+      limit: 50,
+      perOrganisation: 5,
+      perOrganisationWithCodes: 6,
+      held: new Map(),
+    });
+    return blocks;
+  };
+  expect(await countBlocks()).toBeLessThan(100);
+  await db.query(`update mails set next_attempt_at = now() - interval '1 hour'`);
+  expect(await countBlocks()).toBeLessThan(50 * organisations);
+});
+
 test('concurrent claims get each mail once', async () => {
   await queue(
     uuidv7(),
@@ -302,8 +341,8 @@ test.each([
     client.release();
     const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
     expect(plan).not.toContain('Seq Scan on mails');
-    // No step reads more than the mails of one claim, in each of its lanes.
+    // No step reads more than the mails of one claim in each of its lanes, or those that tell how many organisations are due.
     const counts = [...plan.matchAll(/actual rows=(\d+)/g)].map(([, count]) => Number(count));
-    expect(Math.max(...counts)).toBeLessThan(50);
+    expect(Math.max(...counts)).toBeLessThanOrEqual(200);
   },
 );

@@ -203,21 +203,33 @@ export interface ClaimLimits {
   readonly held: ReadonlyMap<string, readonly [number, number]>;
 }
 
+/** While fewer mails than this are due, their organisations are found by the index of what is due. */
+const FEW_DUE = 200;
+
 /**
- * Claims due mails. Organisations take turns, and within one the more urgent lane goes first. A loose index scan finds the
- * organisations, and reads at most as many mails of each lane as it has room for, so the cost depends on the number of
- * organisations and not on that of the mails. Rows that another replica has locked are skipped.
+ * Claims due mails. Organisations take turns, and within one the more urgent lane goes first. While few mails are due, as
+ * usual, only those are read, however many wait. Otherwise a loose index scan finds the organisations of the queue, and reads at
+ * most as many mails of each lane as it has room for, so the cost depends on the number of organisations and not on that of
+ * the mails. Rows that another replica has locked are skipped.
  *
- * The chosen rows are locked by their ids. By the index of what is due, as the planner would have it while its statistics
- * know of nothing that is due, each claim would read the whole queue.
+ * The first mails of a lane are chosen whether they are due or not, and then locked by their ids. By the index of what is due, as
+ * the planner would have it while its statistics know of nothing that is due, each organisation would read the whole queue: 37 s
+ * for 20,000 mails of 1,000 organisations.
  */
 const claimSql = `
-  with recursive organisations (org_id) as (
-    (select org_id from mails where state = 'queued' order by org_id limit 1)
+  with recursive first_due as materialized (
+    select org_id from mails where state = 'queued' and next_attempt_at <= $1 order by next_attempt_at limit ${FEW_DUE}
+  ), queued (org_id) as (
+    (select org_id from mails where state = 'queued' and (select count(*) from first_due) = ${FEW_DUE}
+     order by org_id limit 1)
     union all
-    select (select mails.org_id from mails where state = 'queued' and mails.org_id > organisations.org_id
+    select (select mails.org_id from mails where state = 'queued' and mails.org_id > queued.org_id
             order by mails.org_id limit 1)
-    from organisations where organisations.org_id is not null
+    from queued where queued.org_id is not null
+  ), organisations as (
+    select org_id from first_due where (select count(*) from first_due) < ${FEW_DUE}
+    union
+    select org_id from queued where org_id is not null
   ), due as (
     select mails.id, mails.lane, mails.next_attempt_at, room.for_others, room.for_all,
            row_number() over of_organisation as turn,
@@ -230,12 +242,11 @@ const claimSql = `
     cross join (values (0), (1), (2)) as lanes (lane)
     cross join lateral (
       select id, lane, next_attempt_at from mails
-      where state = 'queued' and org_id = organisations.org_id and lane = lanes.lane
-        and next_attempt_at <= $1 and expires_at > $1
+      where state = 'queued' and org_id = organisations.org_id and lane = lanes.lane and expires_at > $1
       order by next_attempt_at
       limit greatest(case when lanes.lane = 0 then room.for_all else least(room.for_others, room.for_all) end, 0)
     ) mails
-    where organisations.org_id is not null
+    where mails.next_attempt_at <= $1
     window of_organisation as (
       partition by organisations.org_id order by mails.lane, mails.next_attempt_at, mails.id rows unbounded preceding)
   ), chosen as (
