@@ -80,6 +80,7 @@ export {
   type ListWindow,
   NextCursor,
   readListPage,
+  searchBy,
   SearchQuery,
 } from './data/list-page.js';
 export {

@@ -28,6 +28,16 @@ export const SearchQuery = Type.Object(
 );
 export type SearchQuery = Type.Static<typeof SearchQuery>;
 
+/** The same query of a list in which more than the name is searched. */
+export const searchBy = (description: string) =>
+  Type.Object(
+    {
+      ...SearchQuery.properties,
+      q: Type.Optional(Type.Unsafe<string>({ ...SearchQuery.properties.q, description })),
+    },
+    { additionalProperties: false },
+  );
+
 export const NextCursor = Type.Union([Type.String({ format: 'uuid' }), Type.Null()], {
   description: 'Pass it as `cursor` to read the next page; null when there is none.',
 });

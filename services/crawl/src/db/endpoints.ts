@@ -37,6 +37,16 @@ export async function listEndpoints(db: pg.Pool, orgId: string): Promise<Endpoin
   return rows;
 }
 
+/** Returns the ids of the endpoints with the text in their description or address, in any case. */
+export async function findEndpointIds(db: pg.Pool, orgId: string, text: string): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `select id from endpoints
+     where org_id = $1 and position(lower($2) in lower(description || ' ' || url)) > 0`,
+    [orgId, text],
+  );
+  return rows.map(({ id }) => id);
+}
+
 export async function findEndpoint(
   db: pg.Pool | Transaction,
   { orgId, endpointId }: EndpointKey,

@@ -9,20 +9,29 @@ export interface RunFilter extends InstanceKey {
   readonly state: RunState | undefined;
   /** Part of a reason or a name, or an id; undefined matches any. */
   readonly text: string | undefined;
+  /** The endpoints that match the text. */
+  readonly endpointIds: readonly string[];
 }
 
-function toTextWhere(text: string) {
+function toTextWhere(text: string, endpointIds: readonly string[]) {
   if (isUuid(text)) return { id: text };
   const found = { contains: text.replaceAll(/[\\%_]/g, String.raw`\$&`), mode: 'insensitive' } as const;
-  return { OR: [{ reason: found }, { requestedByName: found }, { claimedBy: found }] };
+  return {
+    OR: [
+      { reason: found },
+      { requestedByName: found },
+      { claimedBy: found },
+      { endpointId: { in: [...endpointIds] } },
+    ],
+  };
 }
 
-const toWhere = ({ orgId, connector, instance, state, text }: RunFilter) => ({
+const toWhere = ({ orgId, connector, instance, state, text, endpointIds }: RunFilter) => ({
   orgId,
   connector,
   instance,
   ...(state !== undefined && { state }),
-  ...(text !== undefined && toTextWhere(text)),
+  ...(text !== undefined && toTextWhere(text, endpointIds)),
 });
 
 /** Counts the runs; the history keeps only a few hundred of each instance. */

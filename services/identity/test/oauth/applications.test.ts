@@ -47,6 +47,25 @@ test('OAUTH-2: applications are listed, read, changed and removed by administrat
   ]);
 });
 
+test('applications are found by name, client id and redirect address, service accounts by name and client id', async () => {
+  const redirectUris = ['https://desk.example.com/callback'];
+  const both = { ...minimal, grantTypes: ['authorization_code', 'client_credentials'], redirectUris };
+  const { clientId } = (await create({ ...both, name: 'Findable 100%' })).body.application as {
+    clientId: string;
+  };
+  await create(minimal);
+  const find = async (list: string, q: string) => {
+    const { body } = await identity.call('GET', `${list}?${new URLSearchParams({ q })}`, { token: session });
+    expect(body.pagination.total).toBe(body.data.length);
+    return body.data.map((item: { clientId: string }) => item.clientId) as string[];
+  };
+  for (const q of ['findABLE', '100%', clientId.slice(3), 'desk.EXAMPLE.com/call'])
+    expect([q, await find(path, q)]).toEqual([q, [clientId]]);
+  for (const q of ['findABLE', clientId.slice(3)])
+    expect([q, await find('/api/v1/service-accounts', q)]).toEqual([q, [clientId]]);
+  for (const q of ['desk_example', 'nothing of it']) expect([q, await find(path, q)]).toEqual([q, []]);
+});
+
 test.each([
   ['no scopes', { ...minimal, scopes: undefined }],
   ['an unknown scope', { ...minimal, scopes: ['everything'] }],

@@ -7,7 +7,7 @@ export const applications = createTexts({
   create: 'New application',
   createFirst: 'Register an application',
   createSubmit: 'Create application',
-  filter: 'Search by name',
+  filter: 'Search by name, client id or address',
   noMatch: 'No application matches',
   emptyTitle: 'No application is registered',
   emptyAdvice: 'Register a program that should sign people in, or that runs without a person.',

@@ -91,7 +91,7 @@ export const crawls = createTexts({
     title: 'Runs',
     runFirst: 'Run it now',
     noMatch: 'No run matches',
-    search: 'Search by reason, person, worker or id',
+    search: 'Search by reason, person, worker, endpoint or id',
     zone: (shown: string, own: string) => `Times are those of ${shown}; the schedule’s are those of ${own}.`,
     emptyTitle: 'It has not run yet',
     emptyAdvice: 'Its first run is at the next time of its schedule, or now.',

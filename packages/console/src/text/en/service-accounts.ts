@@ -8,7 +8,7 @@ export const serviceAccounts = createTexts({
   createFirst: 'Create a service account',
   createSubmit: 'Create account',
   created: (name: string) => `${name} is created. Give it a token.`,
-  filter: 'Search by name',
+  filter: 'Search by name or client id',
   noMatch: 'No service account matches',
   emptyTitle: 'There are no service accounts',
   emptyAdvice: 'Create one for a script that should not run as a person, then give it a token.',

@@ -131,7 +131,7 @@ export const RunsQuery = Type.Object(
         minLength: 1,
         maxLength: 100,
         description:
-          'Part of the reason, or of the name of who asked for the run or of the worker that claimed it, in any case; or the id of a run.',
+          'Part of the reason, of the name of who asked for the run or of the worker that claimed it, or of the description or address of its endpoint, in any case; or the id of a run.',
       }),
     ),
   },

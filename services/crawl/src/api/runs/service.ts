@@ -4,7 +4,7 @@ import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type { Actor } from '../../domain/act.js';
 import { cancelRun } from '../../db/cancel-run.js';
-import { findEndpoint } from '../../db/endpoints.js';
+import { findEndpoint, findEndpointIds } from '../../db/endpoints.js';
 import type { Prisma } from '../../db/prisma.js';
 import { maybePruneRuns } from '../../db/prune-runs.js';
 import { countRuns, findRun, findRunLog, findRuns, type RunHistoryRow } from '../../db/run-history.js';
@@ -173,8 +173,10 @@ export function createRunService(deps: {
     },
 
     /** Lists the history, newest first. It outlives the schedule. */
-    list(key: InstanceKey, query: RunsQuery): Promise<ListPage<RunItem>> {
-      const filter = { ...key, state: query.outcome, text: query.q?.trim() || undefined };
+    async list(key: InstanceKey, query: RunsQuery): Promise<ListPage<RunItem>> {
+      const text = query.q?.trim() || undefined;
+      const endpointIds = text === undefined ? [] : await findEndpointIds(pool, key.orgId, text);
+      const filter = { ...key, state: query.outcome, text, endpointIds };
       return readListPage(query, {
         count: () => countRuns(prisma, filter),
         find: (window) => findRuns(prisma, filter, window),

@@ -29,11 +29,24 @@ export type ApplicationRow = PrismaTypes.OauthClientGetPayload<{ select: typeof 
 
 const own = (orgId: string) => ({ orgId, kind: 'application', removedAt: null }) as const;
 
-/** An organisation has few applications, and all of them are read to count them. */
-const named = (orgId: string, q: string | undefined) => ({
-  ...own(orgId),
-  ...(q !== undefined && { name: { contains: escapeLike(q), mode: 'insensitive' as const } }),
-});
+/**
+ * Matches the applications with a part of their name, client id or redirect addresses. An organisation has few of them,
+ * and all are read to count them.
+ */
+async function matching(
+  db: Prisma,
+  orgId: string,
+  q: string | undefined,
+): Promise<PrismaTypes.OauthClientWhereInput> {
+  if (q === undefined) return own(orgId);
+  const found = { contains: escapeLike(q), mode: 'insensitive' } as const;
+  const redirecting = await db.$queryRaw<{ id: string }[]>`
+    select id from oauth_clients
+    where org_id = ${orgId}::uuid and removed_at is null
+      and exists (select from unnest(redirect_uris) address where address ilike ${`%${escapeLike(q)}%`})`;
+  const ids = redirecting.map(({ id }) => id);
+  return { ...own(orgId), OR: [{ name: found }, { id: found }, { id: { in: ids } }] };
+}
 
 /** Returns the rows newest first; the index of the organisation's clients is in the order of their creation. */
 export async function findApplications(
@@ -44,7 +57,12 @@ export async function findApplications(
 ): Promise<ApplicationRow[]> {
   const direction = isFromEnd ? 'asc' : 'desc';
   const rows = await db.oauthClient.findMany({
-    where: { ...named(orgId, q), ...(beforeId !== undefined && (await createdBefore(db, orgId, beforeId))) },
+    where: {
+      AND: [
+        await matching(db, orgId, q),
+        ...(beforeId === undefined ? [] : [await createdBefore(db, orgId, beforeId)]),
+      ],
+    },
     orderBy: [{ createdAt: direction }, { id: direction }],
     skip: offset,
     take: count,
@@ -65,8 +83,8 @@ async function createdBefore(
   return { createdAt: { lte: createdAt }, OR: [{ createdAt: { lt: createdAt } }, { id: { lt: id } }] };
 }
 
-export const countApplications = (db: Prisma, orgId: string, q: string | undefined): Promise<number> =>
-  db.oauthClient.count({ where: named(orgId, q) });
+export const countApplications = async (db: Prisma, orgId: string, q: string | undefined): Promise<number> =>
+  db.oauthClient.count({ where: await matching(db, orgId, q) });
 
 export const findApplication = (
   db: Prisma | Transaction,

@@ -1,5 +1,5 @@
 import { getMember, requireSession } from '@platform/auth';
-import { type App, bearer, errorResponses, ListPageOf, SearchQuery } from '@platform/service-kit';
+import { type App, bearer, errorResponses, ListPageOf, searchBy } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { requireAdminRole } from '../../base/authority.js';
 import { getCaller } from '../../base/caller/actor.js';
@@ -34,7 +34,7 @@ function applicationRoutes(app: App, service: ApplicationService): void {
         tags,
         summary: 'The OAuth 2.0 applications, newest first',
         security,
-        querystring: SearchQuery,
+        querystring: searchBy('Part of the name, the client id or a redirect address, in any case.'),
         response: { 200: ListPageOf(Application), ...errorResponses(400, 401, 403) },
       },
     },

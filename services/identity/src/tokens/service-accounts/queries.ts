@@ -17,11 +17,15 @@ export type AccountRow = PrismaTypes.ServiceAccountGetPayload<{ select: typeof f
 
 const own = (orgId: string) => ({ orgId, removedAt: null }) as const;
 
-/** An organisation has few accounts, and all of them are read to count them. */
-const named = (orgId: string, q: string | undefined) => ({
-  ...own(orgId),
-  ...(q !== undefined && { name: { contains: escapeLike(q), mode: 'insensitive' as const } }),
-});
+/**
+ * Matches the accounts with a part of their name, or of the client id of the application that they belong to. An
+ * organisation has few of them, and all are read to count them.
+ */
+function matching(orgId: string, q: string | undefined): PrismaTypes.ServiceAccountWhereInput {
+  if (q === undefined) return own(orgId);
+  const found = { contains: escapeLike(q), mode: 'insensitive' } as const;
+  return { ...own(orgId), OR: [{ name: found }, { clients: { some: { id: found, removedAt: null } } }] };
+}
 
 /** Returns the rows newest first. */
 export async function findAccounts(
@@ -31,7 +35,7 @@ export async function findAccounts(
   q?: string,
 ): Promise<AccountRow[]> {
   const rows = await db.serviceAccount.findMany({
-    where: { ...named(orgId, q), ...(beforeId !== undefined && { id: { lt: beforeId } }) },
+    where: { ...matching(orgId, q), ...(beforeId !== undefined && { id: { lt: beforeId } }) },
     orderBy: { id: isFromEnd ? 'asc' : 'desc' },
     skip: offset,
     take: count,
@@ -41,7 +45,7 @@ export async function findAccounts(
 }
 
 export const countAccounts = (db: Prisma, orgId: string, q: string | undefined): Promise<number> =>
-  db.serviceAccount.count({ where: named(orgId, q) });
+  db.serviceAccount.count({ where: matching(orgId, q) });
 
 export const findAccount = (
   db: Prisma | Transaction,

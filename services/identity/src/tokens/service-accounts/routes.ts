@@ -1,5 +1,5 @@
 import { getMember, requireSession } from '@platform/auth';
-import { type App, bearer, errorResponses, ListPageOf, SearchQuery } from '@platform/service-kit';
+import { type App, bearer, errorResponses, ListPageOf, searchBy } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { requireAdminRole } from '../../base/authority.js';
 import { getCaller } from '../../base/caller/actor.js';
@@ -40,7 +40,7 @@ function accountRoutes(app: App, ctx: TokenContext): void {
         tags,
         summary: 'The service accounts, newest first, those of applications included',
         security: bearer,
-        querystring: SearchQuery,
+        querystring: searchBy('Part of the name, or of the client id of its application, in any case.'),
         response: { 200: ListPageOf(Account), ...errorResponses(400, 401, 403) },
       },
     },
