@@ -6,6 +6,7 @@ import { forRole, scopesQuery, withChosen } from '../../api/scopes.ts';
 import { SelectInput, TextInput } from '../../ui/fields.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { readText } from '../../ui/read-form.ts';
+import { Permissions } from '../tokens/permissions.tsx';
 import { ScopePicker } from '../tokens/scope-picker.tsx';
 import { type Access, type Application, type AuthMethod, readKeys, readLines } from './shape.ts';
 
@@ -58,17 +59,18 @@ export function ApplicationFields({ access, authMethod, application }: Applicati
         />
       )}
       <QueryView query={groups}>
-        {(found) => (
-          <ScopePicker
-            groups={withChosen(
-              forRole(found, access === 'service' ? role : 'admin'),
-              application?.scopes ?? [],
-              t.otherScopes,
-            )}
-            chosen={scopes}
-            onChange={setScopes}
-          />
-        )}
+        {(found) => {
+          const offered = forRole(found, access === 'service' ? role : 'admin');
+          return application ? (
+            <ScopePicker
+              groups={withChosen(offered, application.scopes, t.otherScopes)}
+              chosen={scopes}
+              onChange={setScopes}
+            />
+          ) : (
+            <Permissions groups={offered} initial="other" />
+          );
+        }}
       </QueryView>
     </>
   );

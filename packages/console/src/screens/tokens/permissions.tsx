@@ -4,10 +4,16 @@ import { RadioCards } from '../../ui/fields.tsx';
 import { getScopesFor, listPurposes, type Purpose, type ScopeGroup } from './purposes.ts';
 import { ScopePicker } from './scope-picker.tsx';
 
-/** The permissions by what the token is for; any of them can be changed. */
-export function Permissions({ groups }: { groups: readonly ScopeGroup[] }) {
+interface PermissionsProps {
+  readonly groups: readonly ScopeGroup[];
+  /** The purpose that is chosen at first; the first of those that can be served by default. */
+  readonly initial?: Purpose;
+}
+
+/** The permissions by what they are for; any of them can be changed. */
+export function Permissions({ groups, initial }: PermissionsProps) {
   const purposes = listPurposes(groups);
-  const [purpose, setPurpose] = useState<Purpose>(purposes[0] ?? 'other');
+  const [purpose, setPurpose] = useState<Purpose>(initial ?? purposes[0] ?? 'other');
   const [chosen, setChosen] = useState(() => getScopesFor(purpose, groups));
   const choose = (next: Purpose): void => {
     setPurpose(next);
