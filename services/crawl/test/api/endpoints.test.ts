@@ -72,14 +72,15 @@ describe('endpoints of an organisation', () => {
       isWorkerSet: true,
       endpoint: { id: endpointId, name: 'The wiki' },
     });
-    for (const [q, found] of [
+    for (const [q, expected] of [
       ['the WIKI', [runId]],
       [new URL(endpoint.url).host, [runId]],
       ['the%', []],
     ]) {
-      const { data } = (await platform.call('GET', `/files_1/runs?${new URLSearchParams({ q: String(q) })}`))
-        .body;
-      expect([q, data.map((listed: { runId: string }) => listed.runId)]).toEqual([q, found]);
+      const { data } = (
+        await platform.call('GET', `/files_1/runs?${new URLSearchParams({ q: String(q) }).toString()}`)
+      ).body;
+      expect([q, data.map((found: { runId: string }) => found.runId)]).toEqual([q, expected]);
     }
     const [order] = endpoint.asked;
     expect(order?.body).toMatchObject({ runId, attempt: 1, connector: 'files_1' });

@@ -55,7 +55,9 @@ test('applications are found by name, client id and redirect address, service ac
   };
   await create(minimal);
   const find = async (list: string, q: string) => {
-    const { body } = await identity.call('GET', `${list}?${new URLSearchParams({ q })}`, { token: session });
+    const { body } = await identity.call('GET', `${list}?${new URLSearchParams({ q }).toString()}`, {
+      token: session,
+    });
     expect(body.pagination.total).toBe(body.data.length);
     return body.data.map((item: { clientId: string }) => item.clientId) as string[];
   };
