@@ -9,7 +9,7 @@ import pg from 'pg';
 import { runCommand } from '../../test/platform/command.js';
 import { startNginx } from '../../test/platform/nginx.js';
 import { createReplica, type Replica } from '../../test/platform/replica.js';
-import { type SmtpServer, startSmtpServer } from './smtp-server.js';
+import { type SmtpServer, startSmtpServer } from '../../test/platform/smtp-server.js';
 
 /** The processes of the platform: three services, crawl with its API and its workers apart. */
 export const PROGRAMS = ['identity', 'mail', 'crawl', 'worker'] as const;

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { findFreePort } from '@platform/embedded';
 import { callUrl, type OwnPostgres, startOwnPostgres, waitFor, withAdmin } from '@platform/testing';
 import { Pool } from 'pg';
-import { type SmtpServer, startSmtpServer } from '../../src/ledger/smtp-server.js';
+import { type SmtpServer, startSmtpServer } from './smtp-server.js';
 import { runCommand } from './command.js';
 import { createReplica, type Replica } from './replica.js';
 
