@@ -10,6 +10,8 @@ import { suites } from './suites.js';
 
 const DEFAULT_SECONDS = 5;
 const DEFAULT_ROUNDS = 3;
+/** The largest sizes have ten times as many rows. */
+const FULL_PATIENCE = 10;
 
 const describeSuite = ({ name, title, measurements }: (typeof suites)[number]): string =>
   [
@@ -29,6 +31,7 @@ Options
   --only <name>     measure what yields this value (may be repeated); the results are then shown, not written
   --seconds <n>     seconds of each load, 1 to 60 (default ${DEFAULT_SECONDS})
   --out <folder>    where <suite>.json goes (default packages/bench/results)
+  --full            with the largest sizes: takes an hour and 40 GB of disk (scale)
   --against <commit>  run the suite in turn with that commit, which is built in a temporary folder, and print the
                     ratios of the two; the results are not written
   --rounds <n>      how often each of the two runs, 1 to 20 (default ${DEFAULT_ROUNDS})
@@ -42,6 +45,7 @@ const options = {
   only: { type: 'string', multiple: true, default: [] as string[] },
   seconds: { type: 'string', default: String(DEFAULT_SECONDS) },
   out: { type: 'string', default: fileURLToPath(new URL('../results', import.meta.url)) },
+  full: { type: 'boolean', default: false },
   against: { type: 'string' },
   rounds: { type: 'string', default: String(DEFAULT_ROUNDS) },
   help: { type: 'boolean', short: 'h', default: false },
@@ -91,8 +95,9 @@ async function main(): Promise<void> {
   const progress = (line: string) =>
     process.stderr.write(`${String(Math.round((Date.now() - startedAt) / 1_000)).padStart(4)} s  ${line}\n`);
   if (values.against !== undefined) {
-    const { against: commit, only } = values;
+    const { against: commit, only, full } = values;
     const args = [suite.name, '--seconds', String(seconds), ...only.flatMap((name) => ['--only', name])];
+    if (full) args.push('--full');
     const root = fileURLToPath(new URL('../../..', import.meta.url));
     const compared = await compareWithCommit({ root, commit, rounds, args, progress });
     process.stdout.write(`${formatComparison(compared, commit)}\n`);
@@ -105,7 +110,8 @@ async function main(): Promise<void> {
   const failures = await runSuite(suite, {
     only: new Set(values.only),
     seconds,
-    patience: Math.max(1, seconds / DEFAULT_SECONDS),
+    isFull: values.full,
+    patience: Math.max(1, seconds / DEFAULT_SECONDS) * (values.full ? FULL_PATIENCE : 1),
     progress,
     async onMeasured(more) {
       measured.push(...more);

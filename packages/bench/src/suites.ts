@@ -5,6 +5,7 @@ import { crawlSuite } from './suites/crawl/index.js';
 import { factsSuite } from './suites/facts/index.js';
 import { mailSuite } from './suites/mail/index.js';
 import { mcpSuite } from './suites/mcp/index.js';
+import { scaleSuite } from './suites/scale/index.js';
 
 export const suites: readonly Suite[] = [
   authSuite,
@@ -13,4 +14,5 @@ export const suites: readonly Suite[] = [
   crawlSuite,
   factsSuite,
   consoleSuite,
+  scaleSuite,
 ];

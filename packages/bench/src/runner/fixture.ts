@@ -14,6 +14,10 @@ export interface Fixture {
   readonly seconds: number;
   /** Whether the measurement was named with `--only`. */
   readonly isNamed: boolean;
+  /** Whether it has the largest size. */
+  readonly isFull: boolean;
+  /** Settings of PostgreSQL beside those of every suite. */
+  readonly postgresSettings: Readonly<Record<string, string>>;
   progress(line: string): void;
   /** Stops the server after the measurement. @returns the server. */
   keep<T extends Server>(server: T): T;
@@ -21,7 +25,7 @@ export interface Fixture {
   share<T>(start: (fixture: Fixture) => Promise<T>): Promise<T>;
 }
 
-type Options = Pick<Fixture, 'seconds' | 'isNamed' | 'progress'>;
+type Options = Pick<Fixture, 'seconds' | 'isNamed' | 'isFull' | 'postgresSettings' | 'progress'>;
 
 export interface SuiteFixture {
   /** Calls `use` with a fixture of its own, and stops what it has started. */

@@ -33,6 +33,8 @@ export interface Suite {
   readonly title: string;
   /** The server has a core of its own. Otherwise all processes share all cores. */
   readonly isPinned: boolean;
+  /** Settings of PostgreSQL beside those of every suite. */
+  readonly postgresSettings?: Readonly<Record<string, string>>;
   readonly measurements: readonly Measurement[];
 }
 

@@ -54,11 +54,12 @@ export async function writeResults(
 ): Promise<void> {
   await mkdir(folder, { recursive: true });
   const last = (await readResults(folder, suite))?.values ?? {};
-  const measured = Object.fromEntries(values.map(({ name, value }) => [name, value]));
+  const known = values.filter(({ value }) => !Number.isNaN(value));
+  const measured = Object.fromEntries(known.map(({ name, value }) => [name, value]));
   const names = suite.measurements.flatMap((measurement) => Object.keys(measurement.values));
   const all = names.map((name) => [name, measured[name] ?? last[name]] as const);
-  const known = all.flatMap(([name, value]) => (value === undefined ? [] : [[name, round(value)]]));
-  const results: Results = { machine: describeMachine(), values: Object.fromEntries(known) };
+  const rounded = all.flatMap(([name, value]) => (value === undefined ? [] : [[name, round(value)]]));
+  const results: Results = { machine: describeMachine(), values: Object.fromEntries(rounded) };
   await writeFile(join(folder, `${suite.name}.json`), `${JSON.stringify(results, null, 2)}\n`);
 }
 

@@ -12,6 +12,8 @@ export interface RunOptions {
   readonly only: ReadonlySet<string>;
   /** The duration of each load, in seconds. */
   readonly seconds: number;
+  /** Whether the measurements have their largest size. */
+  readonly isFull?: boolean;
   /** Multiplies the time limits, for longer loads. */
   readonly patience: number;
   progress(line: string): void;
@@ -30,7 +32,7 @@ async function expire(title: string, seconds: number, signal: AbortSignal): Prom
 
 /** Runs the measurements one after the other. One that fails or hangs does not stop the next. @returns the failures. */
 export async function runSuite(suite: Suite, options: RunOptions): Promise<unknown[]> {
-  const { only, seconds, progress } = options;
+  const { only, seconds, isFull = false, progress } = options;
   const failures: unknown[] = [];
   const fixture = await openFixture();
   for (const measurement of suite.measurements.filter((each) => isWanted(each, only))) {
@@ -39,7 +41,13 @@ export async function runSuite(suite: Suite, options: RunOptions): Promise<unkno
     const startedAt = performance.now();
     const elapsed = () => `${((performance.now() - startedAt) / 1_000).toFixed(0)} s`;
     progress(`${title} (at most ${limitSeconds * options.patience} s)`);
-    const own = { seconds, isNamed: only.size > 0, progress: (line: string) => progress(`  ${line}`) };
+    const own = {
+      seconds,
+      isFull,
+      isNamed: only.size > 0,
+      postgresSettings: suite.postgresSettings ?? {},
+      progress: (line: string) => progress(`  ${line}`),
+    };
     try {
       const expired = expire(title, limitSeconds * options.patience, limit.signal);
       const measured = await fixture.run(own, (each) => Promise.race([measurement.run(each), expired]));

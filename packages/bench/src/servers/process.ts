@@ -36,6 +36,7 @@ export async function startNode(
   };
   return {
     url: `http://127.0.0.1:${port}`,
+    pid,
     residentMib: () => readMib(/VmRSS:\s+(\d+)/),
     residentPeakMib: () => readMib(/VmHWM:\s+(\d+)/),
     /** Can be called more than once. */

@@ -1,4 +1,4 @@
-import { execute } from '../../servers/service.js';
+import { fillTables } from '../../servers/service.js';
 
 /** The rows to add to what was created through the API. */
 export interface Filling {
@@ -34,13 +34,21 @@ const insertUses = `
   insert into token_last_used (token_id, last_used_at)
   select id, now() from personal_access_tokens where right(id::text, 1) < '8'`;
 
-/** Inserts the rows. Takes minutes for a million tokens. */
+const countRows = `
+  insert into organisation_counters as counters (org_id, members, active_tokens)
+  select id, (select count(*) from users where org_id = o.id and removed_at is null),
+    (select count(*) from personal_access_tokens where org_id = o.id and status = 'active')
+  from organisations o
+  on conflict (org_id) do update set members = excluded.members, active_tokens = excluded.active_tokens`;
+
+/** Inserts the rows. */
 export const fill = (databaseUrl: string, { organisations, members, tokens }: Filling) =>
-  execute(
+  fillTables(
     databaseUrl,
+    ['organisations', 'users', 'personal_access_tokens', 'token_last_used', 'organisation_counters'],
     [insertOrganisations, [organisations]],
     [insertMembers, [members]],
     [insertTokens, [Math.round(tokens / members)]],
     [insertUses],
-    ['vacuum analyze'],
+    [countRows],
   );

@@ -14,7 +14,8 @@ const SETTLE_MS = 2_000;
 /** The rate is measured between these shares of the events, to leave out the start and the last stragglers. */
 const [FROM, TO] = [0.1, 0.95];
 
-function toRate(seenAt: Iterable<number>): number {
+/** @param seenAt - when each event was received. @returns how many a second. */
+export function toRate(seenAt: Iterable<number>): number {
   const sorted = [...seenAt].toSorted((a, b) => a - b);
   const [first, last] = [Math.floor(sorted.length * FROM), Math.floor(sorted.length * TO)];
   return ((last - first) * 1_000) / ((sorted[last] ?? 0) - (sorted[first] ?? 0));

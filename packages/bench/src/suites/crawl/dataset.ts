@@ -39,8 +39,8 @@ const insert = (databaseUrl: string, statement: string, count: number, ...values
   );
 
 /** @param dueAt - a full minute, in milliseconds since the epoch. */
-export const insertDailySchedules = (databaseUrl: string, dueAt: number, due: number) =>
-  insert(databaseUrl, insertDaily, SCHEDULES, new Date(dueAt), due);
+export const insertDailySchedules = (databaseUrl: string, dueAt: number, due: number, count = SCHEDULES) =>
+  insert(databaseUrl, insertDaily, count, new Date(dueAt), due);
 
 export const insertMinutelySchedules = (databaseUrl: string, count: number, jitterMs: number) =>
   insert(databaseUrl, insertMinutely, count, jitterMs);

@@ -24,7 +24,7 @@ export async function startBacking(fixture: Fixture) {
   keep({ stop: broker.close });
   const identity = await startIdentity(
     fixture,
-    'bench_identity',
+    'bench_identity_of_crawl',
     { SERVICE_CLIENTS: `crawl:${SECRET}` },
     'load',
   );
@@ -51,6 +51,7 @@ export async function createSite(fixture: Fixture, name: string) {
   await admin.disconnect();
   return {
     databaseUrl: service.databaseUrl,
+    redis: backing.redis,
     kafka: backing.kafka,
     topic,
     start: async () => fixture.keep(await service.start('load')),

@@ -68,7 +68,7 @@ export async function startSystem(fixture: Fixture) {
   const sink = await fixture.share(startSink);
   const identity = await startIdentity(
     fixture,
-    'bench_identity',
+    'bench_identity_of_mail',
     { SERVICE_CLIENTS: `mail:${SECRET}` },
     'load',
   );
@@ -87,6 +87,7 @@ export async function startSystem(fixture: Fixture) {
   const { emailTemplateType, templateData } = letter;
   return {
     sink,
+    identity,
     mail,
     token,
     /** Makes the service submit all further mails to this port. */

@@ -3,7 +3,7 @@ import { alternate } from '../../load/alternate.js';
 import { load } from '../../load/load.js';
 import type { Fixture } from '../../runner/fixture.js';
 import { defineMeasurement } from '../../runner/measurement.js';
-import { execute } from '../../servers/service.js';
+import { fillTables } from '../../servers/service.js';
 import { startMail, startSink, waitUntilSent } from './environment.js';
 import { type FakeIdentity, startFakeIdentity } from './fake-identity.js';
 import { letter } from './submission.js';
@@ -14,36 +14,24 @@ const ORGANISATIONS = 1_000;
 /** The size of a turn, for each of its seconds. */
 const MAILS_PER_SECOND = 60;
 
-/**
- * Queues mails of organisations whose servers do not respond: they are tried again in an hour. Indexes are built and
- * recipients listed afterwards, which is several times as fast.
- */
-const seed = [
-  `set session_replication_role = replica`,
-  `create temp table dropped as
-     select indexname, indexdef from pg_indexes where tablename = 'mails' and indexname <> 'mails_pkey'`,
-  `do $$ declare name text; begin
-     for name in select indexname from dropped loop execute format('drop index %I', name); end loop; end $$`,
-  `insert into mails (id, org_id, state, lane, caller_waits, attempts, next_attempt_at, expires_at, subject, from_address,
-                      to_addresses, cc_addresses, template_type, created_at, updated_at, sealed_request, stored_bytes)
-   select uuidv7(), ('0190a0b0-0001-7000-8000-' || lpad((number % ${ORGANISATIONS})::text, 12, '0'))::uuid, 'queued',
-     number / ${ORGANISATIONS} % 3, false, 3, now() + interval '1 hour' + number * interval '1 ms',
-     now() + interval '1 day', 'Your code', 'noreply@corp.example', array['to' || number || '@example.com'], '{}',
-     'loginWithOTP', now(), now(), repeat('x', 400), 400
-   from generate_series(1, $1) number`,
-  `do $$ declare definition text; begin
-     for definition in select indexdef from dropped loop execute definition; end loop; end $$`,
-  `insert into mail_recipients (org_id, address, mail_id) select org_id, to_addresses[1], id from mails order by 1, 2`,
-  `vacuum analyze mails, mail_recipients`,
-];
+/** Queues mails of organisations whose servers do not respond: they are tried again in an hour. */
+const insertMails = `
+  insert into mails (id, org_id, state, lane, caller_waits, attempts, next_attempt_at, expires_at, subject, from_address,
+                     to_addresses, cc_addresses, template_type, created_at, updated_at, sealed_request, stored_bytes)
+  select uuidv7(), ('0190a0b0-0001-7000-8000-' || lpad((number % ${ORGANISATIONS})::text, 12, '0'))::uuid, 'queued',
+    number / ${ORGANISATIONS} % 3, false, 3, now() + interval '1 hour' + number * interval '1 ms',
+    now() + interval '1 day', 'Your code', 'noreply@corp.example', array['to' || number || '@example.com'], '{}',
+    'loginWithOTP', now(), now(), repeat('x', 400), 400
+  from generate_series(1, $1) number`;
+/** What a trigger writes for each mail. */
+export const insertRecipients = `
+  insert into mail_recipients (org_id, address, mail_id) select org_id, to_addresses[1], id from mails order by 1, 2`;
 
 async function startQueue(fixture: Fixture, { url, tokens: [bearer = ''] }: FakeIdentity, mails: number) {
   const mail = await startMail(fixture, `bench_mail_queue_${mails}`, url);
   fixture.progress(`queueing ${mails} mails`);
-  await execute(
-    mail.databaseUrl,
-    ...seed.map((text): [string, unknown[]] => [text, text.includes('$1') ? [mails] : []]),
-  );
+  const tables = ['mails', 'mail_recipients'];
+  await fillTables(mail.databaseUrl, tables, [insertMails, [mails]], [insertRecipients]);
   const orgId = '0190a0b0-0000-7000-8000-000000000000';
   const call = { bearer, body: letter, headers: { prefer: 'respond-async' }, expected: 202 };
   /** @returns how many mails a second were accepted, claimed and sent. */
