@@ -1,5 +1,5 @@
 # The images of a release, each for two architectures with an SBOM and its provenance. .github/workflows/release.yml sets
-# the variables. One alone, for this machine: PLATFORMS=linux/amd64 docker buildx bake --file docker-bake.hcl crawl --load
+# the variables. One alone, for this machine: IS_LOCAL=true PLATFORMS=linux/amd64 docker buildx bake --file docker-bake.hcl crawl
 variable "VERSION" { default = "0.1.0" }
 # The commit, where its source is published, and its time in seconds: the same commit gives the same layers.
 variable "REVISION" { default = "unknown" }
@@ -8,6 +8,8 @@ variable "SOURCE_DATE_EPOCH" { default = "0" }
 # What the names of the images begin with.
 variable "IMAGES" { default = "platform" }
 variable "PLATFORMS" { default = "linux/amd64,linux/arm64" }
+# Images of one platform for this machine's engine, rather than for a registry: without what only a registry keeps.
+variable "IS_LOCAL" { default = "false" }
 
 group "default" { targets = ["service"] }
 
@@ -25,7 +27,7 @@ target "service" {
     SOURCE_DATE_EPOCH = SOURCE_DATE_EPOCH
   }
   # Registries show those of the index; the Dockerfiles' labels say the same of each image.
-  annotations = [for name, value in {
+  annotations = IS_LOCAL == "true" ? [] : [for name, value in {
     title         = service
     version       = VERSION
     revision      = REVISION
@@ -33,6 +35,6 @@ target "service" {
     documentation = SOURCE
     licenses      = "Apache-2.0"
   } : "index,manifest:org.opencontainers.image.${name}=${value}"]
-  attest = ["type=sbom", "type=provenance,mode=max"]
-  output = ["type=image,rewrite-timestamp=true"]
+  attest = IS_LOCAL == "true" ? [] : ["type=sbom", "type=provenance,mode=max"]
+  output = [IS_LOCAL == "true" ? "type=docker" : "type=image,rewrite-timestamp=true"]
 }

@@ -29,17 +29,20 @@ async function edit(file, changes) {
   await writeFile(file, text);
 }
 
+/** Options of tar with which the same files give the same bytes. */
+export const toFixedOptions = (seconds) => [
+  '--sort=name',
+  `--mtime=@${seconds}`,
+  '--owner=0',
+  '--group=0',
+  '--numeric-owner',
+  '--mode=u=rwX,go=rX',
+  '--format=ustar',
+];
+
 /** `helm package` would write the time of now into the archive. */
 async function pack(parent, file, seconds) {
-  const fixed = [
-    '--sort=name',
-    `--mtime=@${seconds}`,
-    '--owner=0',
-    '--group=0',
-    '--numeric-owner',
-    '--mode=u=rwX,go=rX',
-  ];
-  const args = [...fixed, '--format=ustar', '--create', '--directory', parent, 'platform'];
+  const args = [...toFixedOptions(seconds), '--create', '--directory', parent, 'platform'];
   const { stdout } = await run('tar', args, { encoding: 'buffer', maxBuffer: 64 * 1_024 * 1_024 });
   await writeFile(file, gzipSync(stdout, { level: 9 }));
 }

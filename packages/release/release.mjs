@@ -9,6 +9,7 @@ import { ROOT, runMain, SetupError, toolEnv } from '../config/setup.mjs';
 import { packChart } from './chart.mjs';
 import { assertCompatible, EXPORTS } from './compare.mjs';
 import { writeComposeFile } from './compose-file.mjs';
+import { buildImages } from './images.mjs';
 import { npmPackages, packNpmPackage } from './npm-packages.mjs';
 import { packPythonWheel } from './python-wheel.mjs';
 
@@ -21,7 +22,10 @@ bytes. It publishes nothing.
   --output <folder>   write there instead of release/<version>/; what is in it is replaced
   --source <url>      where the source code is published: it becomes the "repository" of the npm packages
   --images <prefix>   what the names of the images begin with, such as ghcr.io/acme; "platform" by default
+  --without-images    leave the images out: they need Docker, and syft on the PATH (.ci/image-tools)
   --update-exports    renew packages/release/exports.json, which the next release is compared with
+  --update-image-sizes
+                      renew packages/release/image-sizes.json in the same way, though images have grown
   --help
 `;
 
@@ -46,7 +50,9 @@ function readArguments() {
     output: { type: 'string' },
     source: { type: 'string' },
     images: { type: 'string', default: 'platform' },
+    'without-images': { type: 'boolean', default: false },
     'update-exports': { type: 'boolean', default: false },
+    'update-image-sizes': { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
   };
   let parsed;
@@ -129,7 +135,8 @@ async function assertReplaceable(folder) {
 }
 
 await runMain(async () => {
-  const { version, output, rehearsal, source, images, 'update-exports': renewsExports } = readArguments();
+  const options = readArguments();
+  const { version, output, rehearsal, source, images } = options;
   await assertReplaceable(output);
   if (!rehearsal) {
     await assertReleasable(version);
@@ -141,21 +148,28 @@ await runMain(async () => {
   const folder = await mkdtemp(join(dirname(output), `.${basename(output)}-`));
   try {
     const artefacts = [];
-    const exports = {};
-    for (const definition of npmPackages)
-      await showStep(`Packing ${definition.name}`, async (note) => {
-        const made = await packNpmPackage(definition, { version, source, folder, note });
-        artefacts.push(made.artefact);
-        Object.assign(exports, made.exports);
+    const missing = [];
+    // All at once: most of each is the start of programs that use one core.
+    await showStep('Packing npm packages, the wheel for Python, the chart', async (note) => {
+      const [made, ...others] = await Promise.all([
+        Promise.all(
+          npmPackages.map((definition) => packNpmPackage(definition, { version, source, folder, note })),
+        ),
+        packPythonWheel({ version, seconds, folder, note }),
+        writeComposeFile({ version, images, folder }),
+        packChart({ version, images, seconds, folder }),
+      ]);
+      await assertListed(Object.assign({}, ...made.map(({ exports }) => exports)), options['update-exports']);
+      artefacts.push(...made.map(({ artefact }) => artefact), ...others.flat());
+    });
+    if (!options['without-images'])
+      await showStep('Building the images', async (note) => {
+        const isRenewing = options['update-image-sizes'];
+        const about = { version, images, commit, source, seconds, folder, isRenewing, note };
+        const made = await buildImages(about);
+        artefacts.push(...made.artefacts);
+        missing.push(...made.missing);
       });
-    await assertListed(exports, renewsExports);
-    await showStep('Packing the wheel for Python', async (note) => {
-      artefacts.push(await packPythonWheel({ version, seconds, folder, note }));
-    });
-    artefacts.push(...(await writeComposeFile({ version, images, folder })));
-    await showStep('Packing the chart', async () => {
-      artefacts.push(...(await packChart({ version, images, seconds, folder })));
-    });
     const files = await Promise.all(artefacts.map((artefact) => describeFile(folder, artefact)));
     const manifest = {
       version,
@@ -169,8 +183,15 @@ await runMain(async () => {
     await writeFile(join(folder, 'SHA256SUMS'), toChecksums(all));
     await rm(output, { recursive: true, force: true });
     await rename(folder, output);
-    for (const { file, bytes } of files)
-      process.stdout.write(`${file.padEnd(50)} ${(bytes / 1_000).toFixed(1).padStart(8)} kB\n`);
+    for (const { file, bytes, imageBytes } of files) {
+      const size = imageBytes ? `, ${(imageBytes / 1_000_000).toFixed(1)} MB as an image` : '';
+      process.stdout.write(`${file.padEnd(50)} ${(bytes / 1_000).toFixed(1).padStart(8)} kB${size}\n`);
+    }
+    if (missing.length > 0)
+      process.stdout.write(
+        `\nNo images for ${missing.join(', ')}: the builder of docker buildx cannot make them.\n`,
+      );
+    if (options['without-images']) process.stdout.write('\nNo images: --without-images.\n');
     process.stdout.write(`\nWritten to ${output}. Check it with: sha256sum --check SHA256SUMS\n`);
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -29,6 +29,10 @@ describeWith('openapi-tools', 'a release', () => {
 
   const release = (...args: readonly string[]) =>
     run(process.execPath, ['packages/release/release.mjs', ...args], { cwd: ROOT });
+  const makeRelease = (name: string) => {
+    const options = ['--rehearsal', '--without-images', '--images', 'ghcr.io/acme'];
+    return release('0.1.0', ...options, '--output', join(folder, name));
+  };
   const call = (method: string, path: string, body?: object) =>
     callUrl(`http://127.0.0.1:${platform.port}${path}`, method, { token: session, ...(body && { body }) });
 
@@ -45,7 +49,7 @@ describeWith('openapi-tools', 'a release', () => {
       dataDir: dataDir.path,
       env: { SERVICE_CLIENTS: `notes:${CLIENT_SECRET}` },
     });
-    await release('0.1.0', '--rehearsal', '--images', 'ghcr.io/acme', '--output', join(folder, 'one'));
+    await makeRelease('one');
     await platform.settled;
     const admin = { email: printed(platform, 'Admin'), password: printed(platform, 'Password') };
     session = (await call('POST', '/api/v1/auth/login', admin)).body.accessToken;
@@ -94,13 +98,29 @@ describeWith('openapi-tools', 'a release', () => {
   }
 
   test('the same commit gives the same bytes, which the checksums describe', async () => {
-    await release('0.1.0', '--rehearsal', '--images', 'ghcr.io/acme', '--output', join(folder, 'two'));
+    await makeRelease('two');
     const read = (name: string) => readFile(join(folder, name, 'SHA256SUMS'), 'utf8');
     expect(await read('two')).toBe(await read('one'));
     await run('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: join(folder, 'one') });
     const files = await readdir(join(folder, 'one'), { recursive: true, withFileTypes: true });
     const described = (await read('one')).trim().split('\n');
     expect(described).toHaveLength(files.filter((file) => file.isFile()).length - 1);
+  });
+
+  test('an image that has grown by more than 5 % stops a release, until its size is accepted', async () => {
+    const { assertSizes } = (await import(join(ROOT, 'packages/release/images.mjs'))) as {
+      assertSizes(sizes: readonly object[], isRenewing: boolean, file: string): Promise<void>;
+    };
+    const file = join(folder, 'sizes.json');
+    await writeFile(file, '{}');
+    const compare = (size: number, isRenewing = false) =>
+      assertSizes([{ service: 'mail', platform: 'linux/amd64', size }], isRenewing, file);
+    await compare(100e6);
+    await compare(100e6, true);
+    await compare(105e6);
+    await expect(compare(106e6)).rejects.toThrow('mail for linux/amd64 has 106.0 MB, and had 100.0 MB');
+    await compare(106e6, true);
+    await compare(106e6);
   });
 
   test('a version that no package.json names, or none, is refused with what to do', async () => {
