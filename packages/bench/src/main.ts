@@ -31,7 +31,7 @@ Options
   --only <name>     measure what yields this value (may be repeated); the results are then shown, not written
   --seconds <n>     seconds of each load, 1 to 60 (default ${DEFAULT_SECONDS})
   --out <folder>    where <suite>.json goes (default packages/bench/results)
-  --full            with the largest sizes: takes an hour and 40 GB of disk (scale)
+  --full            with the largest sizes: takes up to an hour, and 30 GB of disk (scale)
   --against <commit>  run the suite in turn with that commit, which is built in a temporary folder, and print the
                     ratios of the two; the results are not written
   --rounds <n>      how often each of the two runs, 1 to 20 (default ${DEFAULT_ROUNDS})

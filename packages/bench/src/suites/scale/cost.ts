@@ -11,7 +11,7 @@ import { execute, startPostgres } from '../../servers/service.js';
 const TICK_US = 10_000;
 
 /** @returns the processor time of a process and of all below it so far, in µs; NaN except on Linux. */
-export async function readCpuUs(pid: number): Promise<number> {
+async function readCpuUs(pid: number): Promise<number> {
   const pids = [pid, ...(await listDescendants(pid))];
   const ticks = pids.map(async (each) => {
     const stat = await readFile(`/proc/${each}/stat`, 'utf8').catch(() => '');
