@@ -71,6 +71,12 @@ export function createDispatcher(deps: {
       });
   }
 
+  /** An attempt that ended before a server was asked says nothing about it. */
+  function noteAnswer(orgId: string, { state, problem }: AttemptEnd): void {
+    if (state === 'sent' || problem?.reply !== undefined) slots.setAnswering(orgId, true);
+    else if (problem && isServerSilent(problem)) slots.setAnswering(orgId, false);
+  }
+
   async function run(mail: ClaimedMail, state: InFlight, attemptMail: AttemptMail): Promise<void> {
     try {
       const end = await attemptMail(mail, {
@@ -80,7 +86,7 @@ export function createDispatcher(deps: {
           await journal.begin(mail);
         },
       });
-      slots.setAnswering(mail.orgId, !(end.problem && isServerSilent(end.problem)));
+      noteAnswer(mail.orgId, end);
       await journal.end(end);
     } catch (error) {
       log.error({ err: error, mail: mail.id }, 'Failed to process a mail; will retry');
