@@ -38,7 +38,9 @@ describe('races of a run', () => {
     await pausing.query(`update schedules set state = 'paused', next_run_at = null where id = $1`, [id]);
     const completing = rows.newLifecycle().complete(run);
     await rows.waitForLock();
-    await pausing.query(`update runs set state = 'aborted' where schedule_id = $1`, [id]);
+    await pausing.query(`update runs set state = 'aborted', finished_at = now() where schedule_id = $1`, [
+      id,
+    ]);
     await pausing.query('commit');
     pausing.release();
     expect(await completing).toBe(false);
