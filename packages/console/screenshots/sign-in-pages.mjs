@@ -82,12 +82,15 @@ export async function takeSignInPages(page, { url, admin, take }) {
   await take('second-factor-none');
   await follow('Add a passkey');
   await arrive('Add a passkey');
+  await press('Continue');
+  await page.getByRole('textbox', { name: 'Name' }).waitFor();
   await take('new-passkey');
   await press('Create the passkey');
   await arrive('Keep your recovery codes');
   await take('recovery-codes');
   await follow('I have saved them');
   await follow('Set up an authenticator app');
+  await press('Continue');
   await page.getByText('No camera?').waitFor();
   await take('new-app');
   const key = ((await page.locator('code').first().textContent()) ?? '').replaceAll(' ', '');
