@@ -111,9 +111,21 @@ describeWith('chromium', 'the screens of mails', () => {
     await page.getByRole('button', { name: /Language of mails/ }).click();
     await page.getByRole('option', { name: 'German' }).click();
     expect(await findBarriers(page)).toEqual([]);
+    // What is saved can be left, although the form is still being loaded again.
+    let reload = (): void => undefined;
+    const isLeft = new Promise<void>((resolve) => (reload = resolve));
+    await page.route(
+      (url) => url.pathname === '/api/v1/mail/brand',
+      async (route) => {
+        if (route.request().method() === 'GET') await isLeft;
+        await route.continue();
+      },
+    );
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('The brand is saved').waitFor();
     await page.getByRole('link', { name: 'Templates' }).click();
+    await page.waitForURL(/templates/);
+    reload();
     const frame = page.frameLocator('iframe');
     await frame.getByText('Hauptstraße 1, Berlin').waitFor();
     await frame.getByText('Sie sind eingeladen', { exact: true }).waitFor();

@@ -36,9 +36,10 @@ export function BrandForm({ brand }: { brand: Brand }) {
       );
     },
     onSuccess: () => announce(t.saved),
-    onSettled: async () => {
-      await client.invalidateQueries({ queryKey: ['mail-brand'] });
-      await client.invalidateQueries({ queryKey: ['mail-preview'] });
+    // Not waited for: a form that says that it is saved must let go of the screen.
+    onSettled: () => {
+      void client.invalidateQueries({ queryKey: ['mail-brand'] });
+      void client.invalidateQueries({ queryKey: ['mail-preview'] });
     },
   });
   return (

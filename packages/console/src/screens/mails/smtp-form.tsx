@@ -39,7 +39,8 @@ export function SmtpSettings({ smtp }: { smtp: Smtp | null }) {
     mutationFn: (form: FormData) =>
       unwrap(identity.POST('/api/v1/configurationManager/smtpConfig', { body: read(form) })),
     onSuccess: () => announce(t.saved),
-    onSettled: () => client.invalidateQueries({ queryKey: ['smtp'] }),
+    // Not waited for: a form that says that it is saved must let go of the screen.
+    onSettled: () => void client.invalidateQueries({ queryKey: ['smtp'] }),
   });
   return (
     <div className="columns">
