@@ -5,9 +5,11 @@ import { eraseMarked } from './erasure.queries.js';
 import { firstIdAt } from './first-id.js';
 import { expireLeases, expireQueued } from './queries.js';
 import { expireSuppressions } from '../suppressions/queries.js';
-import { deleteOld, deleteUnsent, expireContents, expireKeys } from './retention.queries.js';
+import { deleteOld, deleteUnsent, expireContents, expireKeys, RETENTION_BATCH } from './retention.queries.js';
 
 const START_RETRY_MS = 500;
+/** The part of the time that the retention may take, while it has more to delete than one batch. */
+const RETENTION_PART = 0.5;
 /** How often the claims of lost replicas are ended: codes may be among them, whose leases are short. */
 const LOST_CLAIMS_MS = 500;
 
@@ -44,6 +46,24 @@ export function createUpkeep(deps: {
     if (queued > 0) deps.onQueued();
   }
 
+  /** Deletes what there is, at least one batch of each kind. The rest of a large backlog is left to the next runs. */
+  async function applyRetention(): Promise<void> {
+    const now = clock();
+    const unsentBefore = new Date(now - unsentKeptDays * DAY_MS);
+    const steps = [
+      () => expireKeys(pool, new Date(now - times.keyLifetimeMs)),
+      () => deleteUnsent(pool, unsentBefore),
+      () => expireContents(pool, unsentBefore),
+      () => (recordsKeptDays > 0 ? deleteOld(pool, firstIdAt(now - recordsKeptDays * DAY_MS)) : 0),
+    ];
+    const until = performance.now() + times.upkeepMs * RETENTION_PART;
+    const canRepeat = () => !stopping.signal.aborted && performance.now() < until;
+    for (const step of steps) {
+      let count = await step();
+      while (count === RETENTION_BATCH && canRepeat()) count = await step();
+    }
+  }
+
   const onError = (error: unknown) => {
     log.warn({ err: error }, 'Upkeep of the queue failed; will retry');
   };
@@ -59,10 +79,7 @@ export function createUpkeep(deps: {
       await expireQueued(pool, new Date(clock()));
       await eraseMarked(pool);
       await expireSuppressions(pool, new Date(clock()));
-      await expireKeys(pool, new Date(clock() - times.keyLifetimeMs));
-      await deleteUnsent(pool, new Date(clock() - unsentKeptDays * DAY_MS));
-      await expireContents(pool, new Date(clock() - unsentKeptDays * DAY_MS));
-      if (recordsKeptDays > 0) await deleteOld(pool, firstIdAt(clock() - recordsKeptDays * DAY_MS));
+      await applyRetention();
     },
   });
 
