@@ -49,6 +49,7 @@ const byCode: Readonly<Record<string, string>> = {
   ETLS: 'The connection could not be secured',
   EPROTOCOL: 'The server does not answer as an SMTP server does',
   ECONFIG: 'There is no complete SMTP configuration, or it could not be read',
+  EREJECTED: 'The mail service refused it, because it is too large or malformed',
   EEXPIRED: 'It could not be sent before it expired',
   EREQUEST: 'Its request cannot be read, because it was encrypted with another secret',
   EINVALID: 'This version of the service cannot render its request',

@@ -1,3 +1,4 @@
+import { createServer } from 'node:http';
 import { waitFor } from '@platform/testing';
 import {
   codeIn,
@@ -177,6 +178,40 @@ test('shows that an invitation was refused however long the mail service was awa
   // The pause has grown while the mail service was away, and started.
   await platform.identity.db.query('update outgoing_mails set next_attempt_at = now()');
   expect((await waitForOutcome(body.user.id as string))?.state).toBe('undeliverable');
+  // The mailbox exists by now: the mark is removed when an administrator sends the mail again, too.
+  platform.inbox.unknown.delete(email);
+  const records = `${platform.mail.url}/api/v1/mail/records`;
+  const headers = { authorization: `Bearer ${platform.session}` };
+  const found = await fetch(`${records}?state=failed&recipient=${email}`, { headers });
+  const [failed] = ((await found.json()) as { data: { id: string }[] }).data;
+  const resent = await fetch(`${records}/${failed?.id}/resend`, { method: 'POST', headers });
+  expect(resent.status).toBe(200);
+  await waitFor(async () => (await getInvitation(body.user.id as string))?.state === 'pending', {
+    what: 'the end of the mark',
+  });
+});
+
+test('shows at the member that the mail service does not take an invitation', async () => {
+  await platform.mail.stop();
+  const tooLarge = { error: { code: 'PAYLOAD_TOO_LARGE', message: 'Request body is too large' } };
+  const refusing = createServer((request, response) => {
+    request.resume();
+    response.writeHead(413, { 'content-type': 'application/json' }).end(JSON.stringify(tooLarge));
+  });
+  await new Promise<void>((resolve) =>
+    refusing.listen(Number(new URL(platform.mail.url).port), '127.0.0.1', resolve),
+  );
+  try {
+    const { id } = await platform.createUser({});
+    expect(await waitForOutcome(id)).toEqual({
+      state: 'undeliverable',
+      reason: 'The mail service refused it, because it is too large or malformed',
+    });
+  } finally {
+    refusing.closeAllConnections();
+    await new Promise((resolve) => refusing.close(resolve));
+    await platform.mail.start();
+  }
 });
 
 // This test is the last, because it advances the clock of identity but not that of the mail service.

@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { insertFacts } from '../../audit/facts/queries.js';
 import { queryRows, runInTransaction, type SqlClient } from '../../base/transaction.js';
 import type { Prisma, Transaction } from '../../resources.js';
+import { recordInvitationOutcome } from './invitation-outcomes.js';
 import { type MailKind, templateTypes } from './mail-kind.js';
 
 export interface NewMail {
@@ -57,7 +58,7 @@ export const deleteMails = (db: Transaction, ids: readonly string[]): Promise<un
 
 type UnsentMail = Pick<OutgoingMail, 'id' | 'kind' | 'userId' | 'email' | 'attempts'>;
 
-/** Makes it a fact that mails were never stored by the mail service, which therefore reports nothing of them. */
+/** Records that mails were never stored by the mail service, which therefore reports nothing of them. */
 async function recordUnsent(
   db: SqlClient,
   mails: readonly UnsentMail[],
@@ -80,6 +81,8 @@ async function recordUnsent(
     return [{ id: randomUUID(), orgId, type: 'mail.failed', at: at.toISOString(), data } as const];
   });
   if (facts.length > 0) await insertFacts(db, facts);
+  for (const { orgId, type, data } of facts)
+    await recordInvitationOutcome(db, { orgId, mailId: data.mailId, type, problem });
 }
 
 /** Deletes a batch of mails whose code, link or news has expired. @returns how many. */

@@ -67,6 +67,7 @@ export function createEmailService(deps: {
       cc,
       templateType,
       ...(idempotency && { idempotency }),
+      reference: isFromService ? (idempotency?.key ?? null) : null,
       originalMailId,
       sealedRequest,
       sealedContent,

@@ -53,16 +53,16 @@ const suppressedAddresses = `array(
 const insertSql = `
   insert into mails (id, org_id, state, lane, caller_waits, claim, attempts, lease_until, at_least_once, can_resend,
                      next_attempt_at, expires_at, subject, from_address, to_addresses, cc_addresses, template_type,
-                     idempotency_key, request_digest, sealed_request, sealed_content, stored_bytes, created_at, updated_at)
+                     idempotency_key, request_digest, reference, sealed_request, sealed_content, stored_bytes, created_at, updated_at)
   select id, org_id, case when is_claimed then 'sending' else 'queued' end::mail_state, lane, caller_waits,
          is_claimed::int, is_claimed::int, case when is_claimed then now() + $2 * interval '1 ms' end, at_least_once,
          can_resend, created_at, expires_at, subject, from_address, to_addresses, cc_addresses, template_type,
-         idempotency_key, request_digest, sealed_request, sealed_content, stored_bytes, created_at, created_at
+         idempotency_key, request_digest, reference, sealed_request, sealed_content, stored_bytes, created_at, created_at
   from jsonb_to_recordset($1::jsonb) as mail (
     id uuid, org_id uuid, lane smallint, is_claimed boolean, caller_waits boolean, at_least_once boolean, can_resend boolean,
     expires_at timestamptz, subject text, from_address text, to_addresses text[], cc_addresses text[],
-    template_type text, idempotency_key text, request_digest text, sealed_request text, sealed_content text,
-    stored_bytes integer, created_at timestamptz)
+    template_type text, idempotency_key text, request_digest text, reference text, sealed_request text,
+    sealed_content text, stored_bytes integer, created_at timestamptz)
   on conflict (org_id, idempotency_key) where idempotency_key is not null do nothing
   returning id, ${suppressedAddresses}`;
 
@@ -83,6 +83,7 @@ const toColumns = (mail: NewMail) => ({
   template_type: mail.templateType,
   idempotency_key: mail.idempotency?.key ?? null,
   request_digest: mail.idempotency?.digest ?? null,
+  reference: mail.reference,
   sealed_request: mail.sealedRequest,
   sealed_content: mail.sealedContent,
   stored_bytes: mail.storedBytes,
@@ -156,7 +157,7 @@ export const insertMailWithAttachments = (
   });
 
 /**
- * Stores a mail that resends another one, whose request it takes over: of two concurrent resends only one is stored. The
+ * Stores a mail that resends another one, whose request and reference it takes over: of two concurrent resends only one is stored. The
  * original mail is locked meanwhile, so that erasing one of its recipients either happens before, or finds the resend.
  *
  * @returns its suppressed recipients, or undefined when the original mail can't be resent any more.
@@ -168,13 +169,16 @@ export const insertResend = (
   leaseMs: number,
 ): Promise<readonly string[] | undefined> =>
   inTransaction(db, async (client) => {
-    const { rowCount } = await client.query(
+    const { rows } = await client.query<{ reference: string | null }>(
       `update mails set sealed_request = null, can_resend = false
        where id = $2 and org_id = $1 and state::text in ('failed', 'unknown') and sealed_request is not null
-         and not recipient_erased`,
+         and not recipient_erased
+       returning reference`,
       [mail.orgId, originalMailId],
     );
-    return rowCount === 1 ? (await insertMails(client, [mail], leaseMs)).get(mail.id) : undefined;
+    const [original] = rows;
+    if (!original) return undefined;
+    return (await insertMails(client, [{ ...mail, reference: original.reference }], leaseMs)).get(mail.id);
   });
 
 /** @returns one piece of an attachment; undefined when there is none. */
