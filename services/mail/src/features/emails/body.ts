@@ -97,18 +97,43 @@ interface Content {
   readonly end: number;
 }
 
-/**
- * Examines a JSON text before it is parsed.
- *
- * @returns the contents of its long strings without escapes.
- */
+/** Examines a JSON text before it is parsed. @returns where the contents of its long strings are. */
 function findLongContents(bytes: Buffer): Content[] {
   const long: Content[] = [];
   const fault = findExcess(bytes, (start, end) => {
     if (end - start > LONG_BYTES) long.push({ start: start + 1, end });
   });
   throwIfFaulty(fault);
-  return long.filter(({ start, end }) => !bytes.subarray(start, end).includes('\\'));
+  return long;
+}
+
+/** The length of an escape such as `\u002B`, which .NET writes in base64; PHP writes `\/`. */
+const ESCAPE_BYTES = 6;
+
+/**
+ * Reads the escapes of a long string, a slice in each turn of the event loop.
+ *
+ * @returns the content without escapes; undefined when it isn't ASCII, or no JSON.
+ */
+async function readEscapes(content: Buffer): Promise<Buffer | undefined> {
+  if (!content.includes('\\')) return content;
+  const bytes = Buffer.allocUnsafe(content.length);
+  let length = 0;
+  for (let start = 0, end = 0; start < content.length; start = end) {
+    await nextTurn();
+    end = Math.min(start + LONG_BYTES, content.length);
+    const escape = content.subarray(end - ESCAPE_BYTES, end).lastIndexOf('\\');
+    if (end < content.length && escape >= 0) end += escape - ESCAPE_BYTES;
+    try {
+      const text = JSON.parse(`"${content.toString('latin1', start, end)}"`) as string;
+      const slice = Buffer.from(text);
+      if (slice.length !== text.length) return undefined;
+      length += slice.copy(bytes, length);
+    } catch {
+      return undefined;
+    }
+  }
+  return bytes.subarray(0, length);
 }
 
 function parse(text: string): unknown {
@@ -121,15 +146,18 @@ function parse(text: string): unknown {
  * Parses a body without the long contents of its attachments, which would be copied twice, each time in one turn: once with the
  * text, and once as a value. A name that nobody can guess stands for each of them.
  *
- * @returns undefined when another part of the body is long, too: its schema refuses that.
+ * @returns undefined when another part of the body is long, too, or a content can't be one of base64: its schema refuses that.
  */
-function parseAround(
+async function parseAround(
   bytes: Buffer,
   long: readonly Content[],
-): { readonly value: unknown; readonly longContents: ReadonlyMap<string, Buffer> } | undefined {
-  const longContents = new Map(
-    long.map(({ start, end }) => [randomUUID() as string, bytes.subarray(start, end)]),
-  );
+): Promise<{ readonly value: unknown; readonly longContents: ReadonlyMap<string, Buffer> } | undefined> {
+  const longContents = new Map<string, Buffer>();
+  for (const { start, end } of long) {
+    const content = await readEscapes(bytes.subarray(start, end));
+    if (!content) return undefined;
+    longContents.set(randomUUID(), content);
+  }
   const names = [...longContents.keys()];
   const starts = [0, ...long.map(({ end }) => end)];
   const texts = starts.map((from, index) => bytes.toString('utf8', from, long[index]?.start));
@@ -177,7 +205,7 @@ async function readBody(request: FastifyRequest, payload: Readable, maxBytes: nu
   if (!isUtf8(bytes)) throw invalidJson();
   const long = findLongContents(bytes);
   if (bytes.length > LARGE_BYTES) await nextTurn();
-  const parsed = long.length > 0 ? parseAround(bytes, long) : undefined;
+  const parsed = long.length > 0 ? await parseAround(bytes, long) : undefined;
   if (parsed) {
     request.longContents = parsed.longContents;
     return parsed.value;
@@ -195,10 +223,9 @@ function getOwner(request: FastifyRequest): string {
 
 /**
  * Parses JSON of up to 36 MB on the routes of this scope without blocking other requests: long contents of attachments are
- * not parsed, but decoded from the body's bytes in slices. Only where they have escapes (some programs write `\/`) they are
- * parsed with the rest, which takes two turns of the event loop of up to 60 ms for 25 MiB. The common parser would do all of
- * this in one turn, and would search the text twice for prototype keys. That search isn't needed here: bodies are never
- * merged, and `templateData` is read by own properties.
+ * not parsed, but decoded from the body's bytes in slices. The common parser would do all of this in one turn, and would search
+ * the text twice for prototype keys. That search isn't needed here: bodies are never merged, and `templateData` is read by own
+ * properties.
  */
 export function registerLargeJson(scope: App, maxBytes: number): void {
   const limiter = createFairLimiter({ capacity: MAX_COUNTED_BYTES, message: 'Too many large mails at once' });
