@@ -9,6 +9,8 @@ import {
   type ClaimLimits,
   claimMails,
   endAttempts,
+  findDueOrganisations,
+  FIRST_ORGANISATION,
   markDataBegun,
 } from '../../src/features/queue/queries.js';
 import { createMailDatabase } from '../mail.js';
@@ -26,14 +28,19 @@ afterEach(async () => {
 });
 
 const now = () => new Date(Date.now() + 1_000);
-const claim = (limits: Partial<ClaimLimits> = {}) =>
-  claimMails(db, now(), 30_000, {
+
+/** Claims mails as a replica does in one step. */
+async function claim(limits: Partial<ClaimLimits> = {}, pool: Pick<pg.Pool, 'query'> = db) {
+  const found = await findDueOrganisations(pool as pg.Pool, now(), FIRST_ORGANISATION);
+  return claimMails(pool as pg.Pool, now(), 30_000, {
+    organisations: found.isLong ? [...found.ofCodes, ...found.window] : found.all,
     limit: 100,
     perOrganisation: 5,
     perOrganisationWithCodes: 6,
     held: new Map(),
     ...limits,
   });
+}
 
 /** Queues mails of an organisation, in this order. */
 async function queue(orgId: string, lanes: readonly number[]): Promise<void> {
@@ -74,10 +81,9 @@ test('one connection of an organisation is kept free for codes', async () => {
   expect(codes.map(({ lane }) => lane)).toEqual([0]);
 });
 
-test('a claim reads few rows for each organisation, whatever the statistics say, and none of what only waits', async () => {
-  const organisations = 400;
-  await db.query(`alter table mails set (autovacuum_enabled = off)`);
-  await db.query(
+/** Queues ten mails of each organisation, which are due in an hour. */
+const queueMany = (organisations: number) =>
+  db.query(
     `insert into mails (id, org_id, state, lane, caller_waits, next_attempt_at, expires_at, subject, from_address, to_addresses,
        cc_addresses, template_type, created_at, updated_at)
      select gen_random_uuid(), lpad((number % $1)::text, 32, '0')::uuid, 'queued', 2, false, now() + interval '1 hour',
@@ -85,32 +91,52 @@ test('a claim reads few rows for each organisation, whatever the statistics say,
      from generate_series(1, 10 * $1::int) number`,
     [organisations],
   );
+
+test('a claim reads few rows, however many organisations have mails, and whatever the statistics say', async () => {
+  await db.query(`alter table mails set (autovacuum_enabled = off)`);
+  await queueMany(400);
   await db.query('analyze mails');
-  /** Explains the claim. @returns how many blocks it read. */
+  /** Explains the statements of a claim. @returns how many blocks they read. */
   const countBlocks = async (): Promise<number> => {
     let blocks = 0;
-    const explaining = Object.assign(Object.create(db) as pg.Pool, {
-      query: async ({ text, values }: { readonly text: string; readonly values: unknown[] }) => {
-        const client = await db.connect();
-        await client.query('begin');
-        const { rows } = await client.query(`explain (analyze, buffers, format json) ${text}`, values);
-        await client.query('rollback');
-        client.release();
-        blocks = rows[0]['QUERY PLAN'][0].Plan['Shared Hit Blocks'] as number;
-        return { rows: [] };
-      },
-    });
-    await claimMails(explaining, now(), 30_000, {
-      limit: 50,
-      perOrganisation: 5,
-      perOrganisationWithCodes: 6,
-      held: new Map(),
-    });
+    const query = async (statement: { readonly text: string; readonly values: unknown[] }) => {
+      const client = await db.connect();
+      const { text, values } = statement;
+      await client.query('begin');
+      const { rows } = await client.query(`explain (analyze, buffers, format json) ${text}`, values);
+      await client.query('rollback');
+      client.release();
+      blocks += rows[0]['QUERY PLAN'][0].Plan['Shared Hit Blocks'] as number;
+      return text.includes('update mails') ? { rows: [] } : db.query(statement);
+    };
+    await claim({ limit: 50 }, { query } as unknown as pg.Pool);
     return blocks;
   };
   expect(await countBlocks()).toBeLessThan(100);
   await db.query(`update mails set next_attempt_at = now() - interval '1 hour'`);
-  expect(await countBlocks()).toBeLessThan(50 * organisations);
+  expect(await countBlocks()).toBeLessThan(10_000);
+});
+
+test('all organisations have their turns while very many mails are due, and no code waits for one', async () => {
+  await queueMany(120);
+  await db.query(`update mails set next_attempt_at = now() - interval '1 hour'`);
+  const { journal, dispatcher } = openDispatcher();
+  await queue('ffffffff-0000-0000-0000-000000000000', [2, 0]);
+  const sent: { readonly orgId: string; readonly lane: number }[] = [];
+  dispatcher.start(async ({ id, claim: number, orgId, lane }) => {
+    sent.push({ orgId, lane });
+    return { id, claim: number, state: 'sent' };
+  });
+  try {
+    await waitFor(() => sent.length === 1_202, { what: 'all mails' });
+    expect(sent.findIndex(({ lane }) => lane === 0)).toBeLessThan(5);
+    // The second turn of nobody comes before the first one of somebody else.
+    const bulk = sent.filter(({ lane }) => lane === 2).map(({ orgId }) => orgId);
+    expect(new Set(bulk.slice(0, 121)).size).toBeGreaterThan(115);
+  } finally {
+    await dispatcher.stop();
+    await journal.stop();
+  }
 });
 
 test('concurrent claims get each mail once', async () => {
@@ -331,17 +357,21 @@ test.each([
     const client = await db.connect();
     await client.query('set plan_cache_mode = force_custom_plan');
     // Prepares the statement on this connection.
-    await claimMails(client as unknown as pg.Pool, now(), 1, {
-      limit: 0,
-      perOrganisation: 5,
-      perOrganisationWithCodes: 6,
-      held: new Map(),
-    });
-    const { rows } = await client.query<{ 'QUERY PLAN': string }>(
-      `explain (analyze, costs off, timing off) execute claim_mails(now() + interval '1 s', 5, '{}', 5, 6, 1000)`,
-    );
+    await claim({ limit: 0 }, client);
+    const organisations = (await db.query<{ id: string }>('select distinct org_id as id from mails')).rows;
+    const explain = async (statement: string) => {
+      const { rows } = await client.query<{ 'QUERY PLAN': string }>(
+        `explain (analyze, costs off, timing off) execute ${statement}`,
+      );
+      return rows.map((row) => row['QUERY PLAN']);
+    };
+    const plan = [
+      ...(await explain(`find_due_organisations(now() + interval '1 s', '${FIRST_ORGANISATION}')`)),
+      ...(await explain(
+        `claim_mails(now() + interval '1 s', 5, '{}', 5, 6, 1000, '{${organisations.map(({ id }) => id).join(',')}}')`,
+      )),
+    ].join('\n');
     client.release();
-    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
     expect(plan).not.toContain('Seq Scan on mails');
     // No step reads more than the mails of one claim in each of its lanes, or those that tell how many organisations are due.
     const counts = [...plan.matchAll(/actual rows=(\d+)/g)].map(([, count]) => Number(count));

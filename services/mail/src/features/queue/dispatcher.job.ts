@@ -4,8 +4,8 @@ import type pg from 'pg';
 import { isServerSilent } from '../delivery/outcome.js';
 import type { OnData } from '../delivery/pools.js';
 import type { Journal } from './journal.js';
-import type { AttemptEnd, ClaimedMail } from './mail.js';
-import { claimMails } from './queries.js';
+import { type AttemptEnd, type ClaimedMail, lanes } from './mail.js';
+import { claimMails, FIRST_ORGANISATION, findDueOrganisations } from './queries.js';
 import { createSlots } from './slots.js';
 
 /** Makes one attempt to send a claimed mail. It doesn't reject. */
@@ -97,12 +97,21 @@ export function createDispatcher(deps: {
     }
   }
 
-  /** @param perOrganisation - the most mails of one organisation in progress, besides codes. */
-  async function claimUpTo(max: number, perOrganisation: number): Promise<void> {
+  /**
+   * @param max - how many mails may be in flight then.
+   * @param perOrganisation - the most mails of one organisation in progress, besides codes.
+   * @returns the organisations of the claimed mails besides codes, and whether no more mails could be claimed.
+   */
+  async function claimUpTo(
+    max: number,
+    perOrganisation: number,
+    organisations: readonly string[],
+  ): Promise<{ readonly claimed: ReadonlySet<string>; readonly isFull: boolean }> {
     const limit = Math.min(max - inFlight.size, MAX_CLAIMED);
-    if (limit <= 0 || isStopping || !attempt) return;
+    if (limit <= 0 || isStopping || !attempt) return { claimed: new Set(), isFull: true };
+    if (organisations.length === 0) return { claimed: new Set(), isFull: false };
     const { perOrganisationWithCodes } = slots;
-    const limits = { limit, held: slots.held(), perOrganisation, perOrganisationWithCodes };
+    const limits = { organisations, limit, held: slots.held(), perOrganisation, perOrganisationWithCodes };
     const claimed = await claimMails(pool, new Date(clock()), leaseMs, limits);
     if (claimed.length === MAX_CLAIMED) claiming.wake();
     for (const mail of claimed) {
@@ -112,12 +121,38 @@ export function createDispatcher(deps: {
       inFlight.add(state);
       state.ended = run(mail, state, attempt);
     }
+    const others = claimed.filter(({ lane }) => lane !== lanes.code);
+    return { claimed: new Set(others.map(({ orgId }) => orgId)), isFull: claimed.length === limit };
   }
 
+  const shared = Math.ceil(maxInFlight * SHARED_PART);
+  /** The last organisation that had its turn while many mails were due. */
+  let last = FIRST_ORGANISATION;
+
+  /** @returns whether there may be due mails of further organisations, and room for them. */
+  async function claimNext(): Promise<boolean> {
+    const found = await findDueOrganisations(pool, new Date(clock()), last);
+    const ofCodes = found.isLong ? found.ofCodes : found.all;
+    const all = found.isLong ? [...new Set([...found.ofCodes, ...found.window])] : found.all;
+    const { claimed, isFull } = await claimUpTo(shared, slots.perOrganisation, all);
+    if (inFlight.size >= shared) await claimUpTo(maxInFlight, 0, ofCodes);
+    if (!found.isLong) return false;
+    // Whoever follows the last claimed mail has the next turn.
+    if (isFull) last = found.window.findLast((orgId) => claimed.has(orgId)) ?? last;
+    else last = found.isEnd ? FIRST_ORGANISATION : (found.window.at(-1) ?? FIRST_ORGANISATION);
+    return !isFull;
+  }
+
+  /** Goes once around the organisations of the queue, or until no more mails can be claimed. */
   async function claim(): Promise<void> {
-    const shared = Math.ceil(maxInFlight * SHARED_PART);
-    await claimUpTo(shared, slots.perOrganisation);
-    if (inFlight.size >= shared) await claimUpTo(maxInFlight, 0);
+    const start = last;
+    let isWrapped = start === FIRST_ORGANISATION;
+    while (await claimNext()) {
+      if (last === FIRST_ORGANISATION) {
+        if (isWrapped) return;
+        isWrapped = true;
+      } else if (isWrapped && last >= start && start !== FIRST_ORGANISATION) return;
+    }
   }
 
   const claiming = createPeriodicTask({

@@ -196,7 +196,80 @@ export async function findAttachmentPiece(
   return rows[0]?.sealed;
 }
 
+/** While fewer mails than this are due, their organisations are found by the index of what is due. */
+const FEW_DUE = 200;
+/** How many organisations are read at once while more mails are due: each of them can have one mail of the largest claim. */
+const WINDOW = 50;
+
+const findDueSql = `
+  with recursive first_due as materialized (
+    select org_id, next_attempt_at from mails where state = 'queued' and next_attempt_at <= $1
+    order by next_attempt_at limit ${FEW_DUE}
+  ), size as materialized (
+    select count(*) = ${FEW_DUE} as is_large from first_due
+  ), codes (org_id) as (
+    (select org_id from mails where state = 'queued' and lane = ${lanes.code} and (select is_large from size)
+     order by org_id limit 1)
+    union all
+    select (select mails.org_id from mails
+            where state = 'queued' and lane = ${lanes.code} and mails.org_id > codes.org_id order by mails.org_id limit 1)
+    from codes where codes.org_id is not null
+  ), queued (org_id, number) as (
+    (select org_id, 1 from mails where state = 'queued' and org_id > $2 and (select is_large from size)
+     order by org_id limit 1)
+    union all
+    select (select mails.org_id from mails where state = 'queued' and mails.org_id > queued.org_id
+            order by mails.org_id limit 1), number + 1
+    from queued where queued.org_id is not null and number < ${WINDOW}
+  )
+  select (select is_large from size) as is_large,
+    array(select org_id::text from first_due where not (select is_large from size)
+          group by org_id order by min(next_attempt_at)) as due,
+    array(select org_id::text from codes where exists (
+      select from mails where state = 'queued' and lane = ${lanes.code} and mails.org_id = codes.org_id
+        and next_attempt_at <= $1)) as codes,
+    array(select org_id::text from queued where org_id is not null order by number) as queued`;
+
+/** Before all organisations. */
+export const FIRST_ORGANISATION = '00000000-0000-0000-0000-000000000000';
+
+/** Organisations that may have due mails, by their ids. */
+export type DueOrganisations =
+  /** All of them, those whose mails have waited longest first. */
+  | { readonly isLong: false; readonly all: readonly string[] }
+  /** So many mails are due that not all organisations are read at once. */
+  | {
+      readonly isLong: true;
+      /** All organisations with due codes. */
+      readonly ofCodes: readonly string[];
+      /** The next ones that have something in the queue. */
+      readonly window: readonly string[];
+      /** Whether no other one follows these. */
+      readonly isEnd: boolean;
+    };
+
+/**
+ * Finds organisations with due mails. While few mails are due, as usual, only those are read, however many wait. Otherwise a
+ * loose index scan reads the next organisations of the queue, so the cost depends neither on the number of mails nor on that of
+ * organisations.
+ *
+ * @param after - the organisation after which to go on when many mails are due.
+ */
+export async function findDueOrganisations(db: pg.Pool, at: Date, after: string): Promise<DueOrganisations> {
+  const { rows } = await db.query<[boolean, string[], string[], string[]]>({
+    name: 'find_due_organisations',
+    text: findDueSql,
+    values: [at, after],
+    rowMode: 'array',
+  });
+  const [isLong = false, due = [], ofCodes = [], window = []] = rows[0] ?? [];
+  if (!isLong) return { isLong, all: due };
+  return { isLong, ofCodes, window, isEnd: window.length < WINDOW };
+}
+
 export interface ClaimLimits {
+  /** The organisations whose mails are claimed, by their turns. */
+  readonly organisations: readonly string[];
   /** How many mails to claim at most. */
   readonly limit: number;
   /** The most mails of one organisation in progress, besides codes. */
@@ -207,38 +280,21 @@ export interface ClaimLimits {
   readonly held: ReadonlyMap<string, readonly [number, number]>;
 }
 
-/** While fewer mails than this are due, their organisations are found by the index of what is due. */
-const FEW_DUE = 200;
-
 /**
- * Claims due mails. Organisations take turns, and within one the more urgent lane goes first. While few mails are due, as
- * usual, only those are read, however many wait. Otherwise a loose index scan finds the organisations of the queue, and reads at
- * most as many mails of each lane as it has room for, so the cost depends on the number of organisations and not on that of
- * the mails. Rows that another replica has locked are skipped.
+ * Claims due mails of some organisations. Each has its turn before one of them has another, and within one the more urgent lane
+ * goes first. Of each lane, at most as many mails are read as there is room for. Rows that another replica has locked are
+ * skipped.
  *
  * The first mails of a lane are chosen whether they are due or not, and then locked by their ids. By the index of what is due, as
  * the planner would have it while its statistics know of nothing that is due, each organisation would read the whole queue: 37 s
  * for 20,000 mails of 1,000 organisations.
  */
 const claimSql = `
-  with recursive first_due as materialized (
-    select org_id from mails where state = 'queued' and next_attempt_at <= $1 order by next_attempt_at limit ${FEW_DUE}
-  ), queued (org_id) as (
-    (select org_id from mails where state = 'queued' and (select count(*) from first_due) = ${FEW_DUE}
-     order by org_id limit 1)
-    union all
-    select (select mails.org_id from mails where state = 'queued' and mails.org_id > queued.org_id
-            order by mails.org_id limit 1)
-    from queued where queued.org_id is not null
-  ), organisations as (
-    select org_id from first_due where (select count(*) from first_due) < ${FEW_DUE}
-    union
-    select org_id from queued where org_id is not null
-  ), due as (
-    select mails.id, mails.lane, mails.next_attempt_at, room.for_others, room.for_all,
+  with due as (
+    select mails.id, organisations.number, room.for_others, room.for_all, mails.lane,
            row_number() over of_organisation as turn,
            count(*) filter (where mails.lane > 0) over of_organisation as turn_of_others
-    from organisations
+    from unnest($7::uuid[]) with ordinality as organisations (org_id, number)
     cross join lateral (
       select $4::int - coalesce(($3::jsonb -> organisations.org_id::text ->> 0)::int, 0) as for_others,
              $5::int - coalesce(($3::jsonb -> organisations.org_id::text ->> 1)::int, 0) as for_all
@@ -255,7 +311,7 @@ const claimSql = `
       partition by organisations.org_id order by mails.lane, mails.next_attempt_at, mails.id rows unbounded preceding)
   ), chosen as (
     select id from due where turn <= for_all and (lane = 0 or turn_of_others <= for_others)
-    order by turn, lane, next_attempt_at limit $2
+    order by turn, number limit $2
   ), locked as (
     select id from mails where id = any(array(select id from chosen)) and state::text = 'queued' and next_attempt_at <= $1
     for update skip locked
@@ -279,7 +335,7 @@ export async function claimMails(
   db: pg.Pool,
   at: Date,
   leaseMs: number,
-  { limit, held, perOrganisation, perOrganisationWithCodes }: ClaimLimits,
+  { organisations, limit, held, perOrganisation, perOrganisationWithCodes }: ClaimLimits,
 ): Promise<ClaimedMail[]> {
   const { rows } = await db.query<ClaimedMail>({
     name: 'claim_mails',
@@ -291,6 +347,7 @@ export async function claimMails(
       perOrganisation,
       perOrganisationWithCodes,
       leaseMs,
+      organisations,
     ],
   });
   return rows.toSorted((a, b) => a.lane - b.lane || a.createdAt.getTime() - b.createdAt.getTime());
