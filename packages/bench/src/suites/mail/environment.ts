@@ -37,14 +37,24 @@ export async function startSink({ folder, keep }: Fixture) {
   return { certificate, port, distantPort: await start('link.js', [port, ROUND_TRIP_MS]) };
 }
 
-/** Starts the built service as in production, on the server's core. */
-export async function startMail(fixture: Fixture, database: string, identityUrl: string) {
+/**
+ * Starts the built service as in production, on the server's core.
+ *
+ * @param more - environment variables.
+ */
+export async function startMail(
+  fixture: Fixture,
+  database: string,
+  identityUrl: string,
+  more: NodeJS.ProcessEnv = {},
+) {
   const { certificate } = await fixture.share(startSink);
   const service = await setUpService(fixture, 'mail', database, {
     IDENTITY_URL: identityUrl,
     SERVICE_CLIENT_SECRET: SECRET,
     NODE_EXTRA_CA_CERTS: certificate,
     SMTP_ALLOWED_TARGETS: '127.0.0.0/8,::1',
+    ...more,
   });
   const mail = fixture.keep(await service.start());
   // It listens before its queue is up.

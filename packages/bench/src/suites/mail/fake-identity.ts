@@ -16,8 +16,15 @@ const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('b
 const toId = (index: number) => `0190a0b0-0000-7000-8000-${String(index).padStart(12, '0')}`;
 const owner = { active: true, kind: 'pat', role: 'admin', username: 'bench@corp.example', name: 'Bench' };
 
-/** @param smtpPort - the port in every organisation's SMTP configuration; each organisation has its own user name. */
-export async function startFakeIdentity(organisations: number, smtpPort: number): Promise<FakeIdentity> {
+/**
+ * @param smtpPort - the port in the SMTP configuration of each organisation, which has its own user name.
+ * @param othersPort - that of all organisations but the first.
+ */
+export async function startFakeIdentity(
+  organisations: number,
+  smtpPort: number,
+  othersPort = smtpPort,
+): Promise<FakeIdentity> {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const mint = (claims: object) => {
     const iat = Math.floor(Date.now() / 1_000);
@@ -31,9 +38,10 @@ export async function startFakeIdentity(organisations: number, smtpPort: number)
     '/api/v1/oauth2/introspect': (_query, body) => ({
       results: (JSON.parse(body) as { tokens: string[] }).tokens.map(() => owner),
     }),
-    '/api/v1/configurationManager/internal/smtpConfig': (query) => ({
-      smtp: { ...smtp, port: smtpPort, username: query.get('orgId') },
-    }),
+    '/api/v1/configurationManager/internal/smtpConfig': (query) => {
+      const username = query.get('orgId');
+      return { smtp: { ...smtp, port: username === toId(0) ? smtpPort : othersPort, username } };
+    },
   };
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://identity');

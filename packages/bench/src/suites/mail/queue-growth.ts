@@ -1,3 +1,4 @@
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { alternate } from '../../load/alternate.js';
 import { load } from '../../load/load.js';
@@ -11,34 +12,80 @@ import { letter } from './submission.js';
 const FEW = 1_000;
 const MANY = 1_000_000;
 const ORGANISATIONS = 1_000;
+/** An organisation has at most 10,000 mails in the queue by default. */
+const SILENT_ORGANISATIONS = 100;
+/** Real mails of each of them, which are due before the others: more than are tried while the benchmark runs. */
+const TRIED_MAILS = 40;
+/** How long an attempt waits for a silent server, so that the first ones end before the load. */
+const SILENT_TIMEOUT_MS = 5_000;
 /** The size of a turn, for each of its seconds. */
 const MAILS_PER_SECOND = 60;
 
-/** Queues mails of organisations whose servers do not respond: they are tried again in an hour. */
-const insertMails = `
+/** Queued mails of other organisations. */
+interface Others {
+  readonly name: string;
+  readonly organisations: number;
+  /** The ids of the organisations, up to their number. */
+  readonly prefix: string;
+  /** When the first of them is tried next. */
+  readonly dueAt: string;
+  readonly lane: string;
+}
+const waiting: Others = {
+  name: 'waiting',
+  organisations: ORGANISATIONS,
+  prefix: '0190a0b0-0001-7000-8000-',
+  dueAt: `now() + interval '1 hour'`,
+  lane: `number / ${ORGANISATIONS} % 3`,
+};
+const due: Others = {
+  name: 'due',
+  organisations: SILENT_ORGANISATIONS,
+  prefix: '0190a0b0-0000-7000-8000-',
+  dueAt: 'now()',
+  lane: '2',
+};
+
+const toInsertMails = ({ organisations, prefix, dueAt, lane }: Others) => `
   insert into mails (id, org_id, state, lane, caller_waits, attempts, next_attempt_at, expires_at, subject, from_address,
                      to_addresses, cc_addresses, template_type, created_at, updated_at, sealed_request, stored_bytes)
-  select uuidv7(), ('0190a0b0-0001-7000-8000-' || lpad((number % ${ORGANISATIONS})::text, 12, '0'))::uuid, 'queued',
-    number / ${ORGANISATIONS} % 3, false, 3, now() + interval '1 hour' + number * interval '1 ms',
+  select uuidv7(), ('${prefix}' || lpad((1 + number % ${organisations})::text, 12, '0'))::uuid, 'queued',
+    ${lane}, false, 3, ${dueAt} + number * interval '1 us',
     now() + interval '1 day', 'Your code', 'noreply@corp.example', array['to' || number || '@example.com'], '{}',
     'loginWithOTP', now(), now(), repeat('x', 400), 400
   from generate_series(1, $1) number`;
-/** What a trigger writes for each mail. */
+/** What a trigger writes for each mail; it has done so for those that the service accepted. */
 export const insertRecipients = `
-  insert into mail_recipients (org_id, address, mail_id) select org_id, to_addresses[1], id from mails order by 1, 2`;
+  insert into mail_recipients (org_id, address, mail_id) select org_id, to_addresses[1], id from mails order by 1, 2
+  on conflict do nothing`;
 
-async function startQueue(fixture: Fixture, { url, tokens: [bearer = ''] }: FakeIdentity, mails: number) {
-  const mail = await startMail(fixture, `bench_mail_queue_${mails}`, url);
+const toCall = (bearer = '') => ({
+  bearer,
+  body: letter,
+  headers: { prefer: 'respond-async' },
+  expected: 202,
+});
+
+async function startQueue(
+  fixture: Fixture,
+  { url, tokens: [bearer, ...others] }: FakeIdentity,
+  mails: number,
+  seeded: Others,
+) {
+  const mail = await startMail(fixture, `bench_mail_${seeded.name}_${mails}`, url, {
+    SMTP_TIMEOUT_MS: String(SILENT_TIMEOUT_MS),
+  });
   fixture.progress(`queueing ${mails} mails`);
+  if (mails > 0 && others.length > 0)
+    await load(mail.sendUrl, others.map(toCall), { requests: others.length * TRIED_MAILS }, 20);
   const tables = ['mails', 'mail_recipients'];
-  await fillTables(mail.databaseUrl, tables, [insertMails, [mails]], [insertRecipients]);
+  await fillTables(mail.databaseUrl, tables, [toInsertMails(seeded), [mails]], [insertRecipients]);
   const orgId = '0190a0b0-0000-7000-8000-000000000000';
-  const call = { bearer, body: letter, headers: { prefer: 'respond-async' }, expected: 202 };
   /** @returns how many mails a second were accepted, claimed and sent. */
   return async (seconds: number): Promise<number> => {
     const requests = Math.round(seconds * MAILS_PER_SECOND);
     const startedAt = performance.now();
-    await load(mail.sendUrl, [call], { requests }, 20);
+    await load(mail.sendUrl, [toCall(bearer)], { requests }, 20);
     await waitUntilSent(mail.databaseUrl, orgId);
     return (requests * 1_000) / (performance.now() - startedAt);
   };
@@ -57,9 +104,48 @@ export const queueGrowth = defineMeasurement({
   async run(fixture) {
     const { port } = await fixture.share(startSink);
     const identity = fixture.keep(await startFakeIdentity(1, port));
-    const few = await startQueue(fixture, identity, FEW);
-    const many = await startQueue(fixture, identity, MANY);
+    const few = await startQueue(fixture, identity, FEW, waiting);
+    const many = await startQueue(fixture, identity, MANY, waiting);
     const { rate, ratio } = await alternate(fixture, { rounds: 3, warmUpSeconds: 4 }, { few, many });
     return { queue_growth: ratio('many', 'few'), queued: rate('many') };
+  },
+});
+
+/** Starts an SMTP server that never answers. */
+async function startSilentServer(): Promise<{ readonly port: number; stop(): void }> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined).once('close', () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    stop() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+export const dueGrowth = defineMeasurement({
+  title: `mails of one organisation beside a million due ones of ${SILENT_ORGANISATIONS} others`,
+  limitSeconds: 300,
+  values: {
+    due_growth: {
+      bar: { min: 0.9 },
+      note: 'mails of one organisation, accepted, queued and sent, beside 1,000,000 due ones of others whose servers do not answer / alone',
+    },
+    beside_due: { unit: '/s', note: 'mails of one organisation beside 1,000,000 due ones of others' },
+  },
+  async run(fixture) {
+    const { port } = await fixture.share(startSink);
+    const silent = fixture.keep(await startSilentServer());
+    const organisations = SILENT_ORGANISATIONS + 1;
+    const identity = fixture.keep(await startFakeIdentity(organisations, port, silent.port));
+    const alone = await startQueue(fixture, identity, 0, due);
+    const beside = await startQueue(fixture, identity, MANY, due);
+    const { rate, ratio } = await alternate(fixture, { rounds: 3, warmUpSeconds: 4 }, { alone, beside });
+    return { due_growth: ratio('beside', 'alone'), beside_due: rate('beside') };
   },
 });

@@ -63,7 +63,7 @@ export const mails = defineMeasurement({
       databaseUrl,
       ['mails', 'mail_recipients'],
       [insertSent, toValues(count, KEPT_DAYS, 0)],
-      [`${insertRecipients} on conflict do nothing`],
+      [insertRecipients],
     );
     const mib = await measureMibPerMillion(databaseUrl, ['mails', 'mail_recipients']);
 
