@@ -1,14 +1,15 @@
 import type pg from 'pg';
-import { createAuditId } from '../../audit/queries.js';
 import type { LastUse } from './last-used.js';
 
 /*
- * Writes all uses since the last flush in one statement. A time never moves backwards, whichever replica writes last. An inserted row (xmax = 0) is the first use of a token, which is recorded in the audit exactly once.
+ * Writes all uses since the last flush in one statement. A time never moves backwards, whichever replica writes last. An
+ * inserted row (xmax = 0) is the first use of a token, which is recorded in the audit exactly once, under a UUIDv7 of that
+ * time. Few uses are first ones, so their ids are made here rather than with each use.
  */
 const writeUses = `
   with used as (
-    select * from unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::text[], $5::text[])
-      as used (token_id, at_ms, audit_id, address, user_agent)
+    select * from unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[])
+      as used (token_id, at_ms, address, user_agent)
   ), written as (
     insert into token_last_used as kept (token_id, last_used_at, address, user_agent)
     select token_id, to_timestamp(at_ms / 1000.0), address, user_agent from used order by token_id
@@ -18,7 +19,7 @@ const writeUses = `
     returning token_id, last_used_at, (xmax = 0) as is_first
   )
   insert into audit_entries (id, org_id, action, actor_id, credential_kind, credential_id, subject_id, created_at)
-  select used.audit_id, tokens.org_id, 'token.first_used', coalesce(tokens.owner_id, tokens.service_account_id), 'pat', tokens.id, tokens.id, written.last_used_at
+  select (lpad(to_hex(used.at_ms), 12, '0') || '7' || right(replace(gen_random_uuid()::text, '-', ''), 19))::uuid, tokens.org_id, 'token.first_used', coalesce(tokens.owner_id, tokens.service_account_id), 'pat', tokens.id, tokens.id, written.last_used_at
   from written
     join used using (token_id)
     join personal_access_tokens tokens on tokens.id = written.token_id
@@ -32,7 +33,6 @@ export const recordTokenUses = (db: pg.Pool, uses: readonly LastUse[]): Promise<
     values: [
       uses.map((use) => use.tokenId),
       uses.map((use) => use.at),
-      uses.map((use) => createAuditId(new Date(use.at))),
       uses.map((use) => use.address),
       uses.map((use) => use.userAgent),
     ],

@@ -121,7 +121,9 @@ export async function findLiveCredentials(
   now: Date,
 ): Promise<LivenessRow[]> {
   const kinds = allKinds.filter((kind) => idsByKind[kind]);
-  const values = [...kinds.map((kind) => idsByKind[kind]), ...(kinds.includes('pat') ? [now] : [])];
+  // As text, which pg passes on as it is: the ids of signed credentials need no escaping.
+  const ids = kinds.map((kind) => `{${(idsByKind[kind] ?? []).join()}}`);
+  const values = kinds.includes('pat') ? [...ids, now.toISOString()] : ids;
   const { rows } = await db.query<LivenessRow>({ ...toStatement(kinds), values, rowMode: 'array' });
   return rows;
 }

@@ -239,11 +239,10 @@ test('liveness finds the account by its key, without scanning a table', async ()
       await client.query(`set local plan_cache_mode = ${mode}`);
       let plan = '';
       const explain = {
-        query: async ({ text, values }: { text: string; values: unknown[] }) => {
+        query: async ({ text, values }: { text: string; values: string[] }) => {
           await client.query(`prepare live_${mode} (uuid[], timestamptz) as ${text}`);
-          const ids = `'{${(values[0] as string[]).join(',')}}'`;
           const { rows } = await client.query<Record<string, string>>(
-            `explain execute live_${mode}(${ids}, now())`,
+            `explain execute live_${mode}('${values[0]}', now())`,
           );
           plan = rows.map((row) => row['QUERY PLAN']).join('\n');
           return { rows: [] };
