@@ -45,6 +45,13 @@ test('both lists show the time of the last use, within a few seconds of it', asy
   const seen = await waitFor(() => lastUsedAt(token), { what: 'the time of use' });
   const usedAt = Date.parse(seen ?? '');
   expect([usedAt >= before, usedAt <= after]).toEqual([true, true]);
+  // The audit is searched by the time in its ids.
+  const { rows } = await identity.db.query<{ id: string }>(
+    "select id from audit_entries where action = 'token.first_used' and subject_id = $1",
+    [token.id],
+  );
+  expect(rows.map(({ id }) => Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16))).toEqual([usedAt]);
+  expect(rows[0]?.id).toMatch(/^.{14}7.{4}[89ab]/);
   // Later uses update it.
   identity.advance(HOUR);
   await use(token);
