@@ -4,6 +4,7 @@ import { waitForFocusIn } from './focus.js';
 
 describeWith('chromium', 'the screens of crawls', () => {
   const using = useConsole();
+  afterEach(() => using.platform.call('DELETE', '/api/v1/crawlingManager/schedule/all'));
 
   test('schedules a connector with the next runs shown while typing, runs it, and removes it', async () => {
     const page = await using.open('/crawls');
@@ -32,7 +33,16 @@ describeWith('chromium', 'the screens of crawls', () => {
     await page.getByRole('button', { name: 'Actions for Mailbox' }).click();
     await page.getByRole('menuitem', { name: 'Remove…' }).click();
     await page.getByRole('heading', { name: 'Remove the schedule of Mailbox?' }).waitFor();
+    // What is removed lets go of its dialog, although the list is still being loaded again.
+    let reload = (): void => undefined;
+    const isClosed = new Promise<void>((resolve) => (reload = resolve));
+    await page.route('**/schedule/all**', async (route) => {
+      if (route.request().method() === 'GET') await isClosed;
+      await route.continue();
+    });
     await page.getByRole('button', { name: 'Remove schedule' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    reload();
     await page.getByText('Nothing is scheduled').waitFor();
   });
 
@@ -140,7 +150,7 @@ describeWith('chromium', 'the screens of crawls', () => {
     await events.getByText('Issue tracker').waitFor();
     await page.getByRole('button', { name: /Connector$/ }).focus();
     await page.keyboard.press('Enter');
-    await page.getByRole('option', { name: 'Spreadsheet database' }).waitFor();
+    await waitForFocusIn(page.getByRole('listbox'));
     await page.keyboard.type('Spreadsheet database');
     await page.keyboard.press('Enter');
     await page.waitForURL(/connector=db_1/);
@@ -192,7 +202,7 @@ describeWith('chromium', 'the screens of crawls', () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('button', { name: /Connector$/ }).focus();
     await keyboard.press('Enter');
-    await page.getByRole('option', { name: 'Object storage' }).waitFor();
+    await waitForFocusIn(page.getByRole('listbox'));
     await keyboard.type('Object storage');
     await keyboard.press('Enter');
     await dialog.getByRole('button', { name: 'Save schedule' }).focus();

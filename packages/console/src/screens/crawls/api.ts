@@ -95,6 +95,7 @@ export function useAct() {
       if (failed.length > 0) reportProblem(failed.join(' '));
       else announce(crawls.done[act](connectors.map(getName).join(', ')));
     },
-    onSettled: () => client.invalidateQueries({ queryKey: ['crawls'] }),
+    // Not waited for: the dialog of what says that it is done must let go of the screen.
+    onSettled: () => void client.invalidateQueries({ queryKey: ['crawls'] }),
   });
 }
