@@ -1,6 +1,7 @@
 import { describeWith } from '@platform/testing';
 import { appFields, connectApp } from '../screenshots/connect-app.mjs';
 import { findBarriers, useConsole } from './console.js';
+import { waitForFocusIn } from './focus.js';
 import type { Person } from './platform.js';
 
 const NEW_PASSWORD = 'a-new-and-longer-passphrase';
@@ -78,7 +79,7 @@ describeWith('chromium', 'the screens of one’s own account', () => {
     const { keyboard } = page;
     await page.getByRole('row').filter({ hasText: 'Firefox on Windows' }).getByRole('button').focus();
     await keyboard.press('Enter');
-    await page.getByRole('menuitem', { name: 'End the session…' }).waitFor();
+    await waitForFocusIn(page.getByRole('menuitem', { name: 'End the session…' }));
     await keyboard.press('Enter');
     await page.getByRole('heading', { name: 'End the session of Firefox on Windows?' }).waitFor();
     await page.getByRole('button', { name: 'End the session', exact: true }).focus();

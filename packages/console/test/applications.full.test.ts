@@ -1,7 +1,7 @@
 import { describeWith } from '@platform/testing';
 import { appFields, connectApp } from '../screenshots/connect-app.mjs';
 import { copy, findBarriers, useConsole } from './console.js';
-import { waitForDialog, waitForFocus } from './focus.js';
+import { waitForFocus, waitForFocusIn } from './focus.js';
 
 describeWith('chromium', 'the screens of applications', () => {
   const using = useConsole();
@@ -101,10 +101,11 @@ describeWith('chromium', 'the screens of applications', () => {
     const { keyboard } = page;
     await page.getByRole('button', { name: 'New application' }).focus();
     await keyboard.press('Enter');
-    await waitForDialog(page);
+    await waitForFocusIn(page.getByRole('textbox', { name: 'Name' }));
     await keyboard.type('Desk agent');
     await page.getByRole('button', { name: /How it proves who it is/ }).focus();
     await keyboard.press('Enter');
+    await waitForFocusIn(page.getByRole('listbox'));
     await keyboard.type('Not at all');
     await keyboard.press('Enter');
     await page.getByRole('textbox', { name: 'Redirect URIs' }).focus();

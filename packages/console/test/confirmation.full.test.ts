@@ -33,7 +33,7 @@ describeWith('chromium', 'the confirmation of dangerous acts', () => {
     await password.fill(using.platform.admin.password);
     await page.keyboard.press('Enter');
     await page.getByText('Bea First is removed.').waitFor();
-    expect(await page.getByRole('dialog').count()).toBe(0);
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
 
     await using.platform.createMember('Cid Second');
     await page.reload();

@@ -10,6 +10,8 @@ export interface OpenOptions {
   readonly timezone?: string;
 }
 
+type Opened = Required<Pick<OpenOptions, 'as' | 'theme' | 'width'>> & { timezone: string | undefined };
+
 /** An organisation of the shared platform and a browser for the tests of a file. Faults of a page fail the test that met them. */
 export interface Console {
   readonly platform: Platform;
@@ -22,12 +24,16 @@ export interface Console {
 
 const HEIGHT = 800;
 const START_MS = 180_000;
+const PATIENCE_MS = 60_000;
 const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 
-export function useConsole(): Console {
+/** @param isShared - all tests share one page, which loads the code of the console once: they leave nothing in it. */
+export function useConsole({ isShared = false } = {}): Console {
   let platform: Platform;
   let browser: Browser;
   let page: Page;
+  /** What the page that can be shared was opened with. */
+  let openedWith: string | undefined;
   let faults: string[] = [];
   let allowed: RegExp[] = [];
   /** The sessions of the people who have signed in. */
@@ -48,7 +54,7 @@ export function useConsole(): Console {
     allowed = [];
   });
   afterEach(async () => {
-    await page?.context().close();
+    if (!isShared) await page?.context().close();
     const unexpected = faults.filter((fault) => !allowed.some((pattern) => pattern.test(fault)));
     if (unexpected.length > 0) throw new Error(unexpected.join('\n'));
   });
@@ -57,6 +63,27 @@ export function useConsole(): Console {
     path: string,
     { as = platform.admin, theme = 'light', width = 1280, timezone }: OpenOptions = {},
   ) {
+    const options = JSON.stringify([as, timezone]);
+    if (isShared && options === openedWith) {
+      await page.setViewportSize({ width, height: HEIGHT });
+      await page.emulateMedia({ colorScheme: theme, forcedColors: null });
+      await page.goto(platform.url + path);
+    } else {
+      openedWith = undefined;
+      await openContext(path, { as, theme, width, timezone });
+    }
+    await page.getByRole('heading', { level: 1 }).and(page.locator('main h1')).waitFor();
+    await page
+      .getByRole('navigation')
+      .or(page.getByRole('button', { name: 'Open the navigation' }))
+      .first()
+      .waitFor();
+    cookies.set(as.email, await page.context().cookies());
+    openedWith = options;
+    return page;
+  }
+
+  async function openContext(path: string, { as, theme, width, timezone }: Opened): Promise<void> {
     await page?.context().close();
     const context = await browser.newContext({
       viewport: { width, height: HEIGHT },
@@ -65,6 +92,8 @@ export function useConsole(): Console {
       ...(timezone !== undefined && { timezoneId: timezone }),
       permissions: ['clipboard-read', 'clipboard-write'],
     });
+    // No test is judged by its speed: a busy machine needs longer than Playwright's half minute.
+    context.setDefaultTimeout(PATIENCE_MS);
     page = await context.newPage();
     page.on('pageerror', (error) => faults.push(error.message));
     page.on('console', (message) => {
@@ -74,14 +103,6 @@ export function useConsole(): Console {
       `addEventListener('securitypolicyviolation', (e) => console.error('policy: ' + e.violatedDirective + ' ' + e.blockedURI))`,
     );
     await signIn(as, path);
-    await page.getByRole('heading', { level: 1 }).and(page.locator('main h1')).waitFor();
-    await page
-      .getByRole('navigation')
-      .or(page.getByRole('button', { name: 'Open the navigation' }))
-      .first()
-      .waitFor();
-    cookies.set(as.email, await page.context().cookies());
-    return page;
   }
 
   /** Opens a path with the session of an earlier test of the file, or signs in. */
@@ -142,17 +163,29 @@ export async function findBarriers(page: Page, within = ':root', runOnly = ALL_R
   );
 }
 
-/** Runs axe in each theme at each width, of which only the colours depend on the theme, and leaves the page as narrow as that of a phone, in the dark. */
-export async function findBarriersInLooks(page: Page, within?: string): Promise<string[]> {
+const ALL_LOOKS = [
+  { width: 1440, colorScheme: 'light' },
+  { width: 1024, colorScheme: 'light' },
+  { width: 390, colorScheme: 'light' },
+  { width: 1440, colorScheme: 'dark' },
+  { width: 390, colorScheme: 'dark' },
+] as const;
+/** A dialog is the same at each width but that of a phone, and has the same colours at all. */
+export const LOOKS_OF_DIALOGS = [ALL_LOOKS[0], ALL_LOOKS[2], ALL_LOOKS[4]] as const;
+
+/** Runs axe in each look, of which only the colours depend on the theme, and leaves the page as narrow as that of a phone, in the dark. */
+export async function findBarriersInLooks(
+  page: Page,
+  within?: string,
+  looks: readonly (typeof ALL_LOOKS)[number][] = ALL_LOOKS,
+): Promise<string[]> {
   const faults: string[] = [];
-  for (const width of [1440, 1024, 390]) {
+  for (const { width, colorScheme } of looks) {
     await page.setViewportSize({ width, height: HEIGHT });
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme });
-      const rules = colorScheme === 'light' ? ALL_RULES : RULES_OF_COLOUR;
-      for (const fault of await findBarriers(page, within, rules))
-        faults.push(`at ${width}, ${colorScheme}: ${fault}`);
-    }
+    await page.emulateMedia({ colorScheme });
+    const rules = colorScheme === 'light' ? ALL_RULES : RULES_OF_COLOUR;
+    for (const fault of await findBarriers(page, within, rules))
+      faults.push(`at ${width}, ${colorScheme}: ${fault}`);
   }
   return faults;
 }

@@ -1,5 +1,5 @@
 import { type Page, waitFor } from '@platform/testing';
-import { findBarriersInLooks, waitForContent } from './console.js';
+import { findBarriersInLooks, LOOKS_OF_DIALOGS, waitForContent } from './console.js';
 import { waitForDialog, waitForFocus } from './focus.js';
 
 const WIDTHS = [1280, 390, 320];
@@ -79,7 +79,7 @@ export async function examineDialog(page: Page, opener: string): Promise<void> {
     title,
     await findOverflow(page),
     await findFocusLeaks(page),
-    await findBarriersInLooks(page, '[role=dialog]'),
+    await findBarriersInLooks(page, '[role=dialog]', LOOKS_OF_DIALOGS),
   ];
   expect(found).toEqual([title, [], [], []]);
   await page.setViewportSize({ width: 1280, height: 800 });

@@ -29,7 +29,7 @@ const DIALOGS: Readonly<Record<string, number>> = {
 };
 
 describeWith('chromium', 'every dialog', () => {
-  const using = useConsole();
+  const using = useConsole({ isShared: true });
   const detailPaths: string[] = [];
 
   beforeAll(async () => {
@@ -65,6 +65,8 @@ describeWith('chromium', 'every dialog', () => {
   async function examineScreen(path: string): Promise<number> {
     let count = 0;
     const page = await using.open(path);
+    // What is offered may depend on one answer after another.
+    await page.waitForLoadState('networkidle');
     await waitForContent(page);
     const buttons = page.locator('main').locator('button:not([type=submit], [aria-haspopup])');
     const names = await buttons.evaluateAll((all) =>

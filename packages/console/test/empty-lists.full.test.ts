@@ -2,7 +2,7 @@ import { describeWith } from '@platform/testing';
 import { useConsole } from './console.js';
 
 describeWith('chromium', 'a list without entries', () => {
-  const using = useConsole();
+  const using = useConsole({ isShared: true });
 
   test.each([
     ['/account/tokens', 'You have no tokens', 'Create a token'],

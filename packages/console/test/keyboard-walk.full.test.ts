@@ -35,7 +35,7 @@ describeWith('chromium', 'the whole job of a new person, by keyboard alone', () 
     await page.getByRole('heading', { level: 1, name: 'My tokens' }).waitFor();
     await press(page, 'New token');
     await page.getByRole('dialog').getByRole('checkbox').first().waitFor();
-    await waitForDialog(page);
+    await waitForFocusIn(page.getByRole('textbox', { name: 'Name' }));
     await page.keyboard.type('Laptop');
     await page.keyboard.press('Enter');
     await page.getByRole('tab').first().waitFor();
@@ -70,7 +70,7 @@ describeWith('chromium', 'the whole job of a new person, by keyboard alone', () 
     await press(page, 'Members');
     await page.getByRole('heading', { level: 1, name: 'Members' }).waitFor();
     await press(page, 'Invite a member');
-    await waitForDialog(page);
+    await waitForFocusIn(page.getByLabel('E-mail address'));
     await page.keyboard.type(`new-${Date.now()}@example.com`);
     await page.keyboard.press('Tab');
     await page.keyboard.type('Grace Hopper');

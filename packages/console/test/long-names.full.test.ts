@@ -52,7 +52,7 @@ const FIND_CUT_ROWS = `(async () => {
 })()`;
 
 describeWith('chromium', 'names of any length', () => {
-  const using = useConsole();
+  const using = useConsole({ isShared: true });
   const detailPaths: string[] = [];
   let tokenId = '';
 

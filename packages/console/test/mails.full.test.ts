@@ -4,13 +4,20 @@ import { copy, findBarriers, useConsole } from './console.js';
 
 describeWith('chromium', 'the screens of mails', () => {
   const using = useConsole();
+  const SMTP = '/api/v1/configurationManager/smtpConfig';
+  let smtp: { readonly port: number };
+
+  beforeAll(async () => {
+    ({ smtp } = await using.platform.call<{ smtp: { port: number } }>('GET', SMTP));
+  });
+  // What a test has saved is no other one's.
+  afterEach(async () => {
+    await using.platform.call('POST', SMTP, smtp);
+    await using.platform.call('PUT', '/api/v1/mail/brand', {});
+  });
 
   test('shows a failed mail with the reason, and sends it again once the server is right', async () => {
     const { platform } = using;
-    const { smtp } = await platform.call<{ smtp: { port: number } }>(
-      'GET',
-      '/api/v1/configurationManager/smtpConfig',
-    );
     const page = await using.open('/mails/smtp');
     await page.getByRole('button', { name: 'Test', exact: true }).click();
     await page.getByText('It works').waitFor();
@@ -19,10 +26,7 @@ describeWith('chromium', 'the screens of mails', () => {
     await page.getByRole('button', { name: 'Test', exact: true }).click();
     await page.getByText('It does not work').waitFor();
     // What was typed was tested, and not saved.
-    const stored = await platform.call<{ smtp: { port: number } }>(
-      'GET',
-      '/api/v1/configurationManager/smtpConfig',
-    );
+    const stored = await platform.call<{ smtp: { port: number } }>('GET', SMTP);
     expect(stored.smtp.port).toBe(smtp.port);
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('The SMTP server is saved').waitFor();
@@ -48,12 +52,7 @@ describeWith('chromium', 'the screens of mails', () => {
     expect(page.url()).toContain(`/mails/${await copy(page, 'Mail id')}`);
     await page.getByText(/kept encrypted, only so that it can be sent again/).waitFor();
 
-    await platform.call('POST', '/api/v1/configurationManager/smtpConfig', {
-      host: '127.0.0.1',
-      port: smtp.port,
-      fromEmail: 'noreply@example.com',
-      tls: 'none',
-    });
+    await platform.call('POST', SMTP, smtp);
     await page.getByRole('button', { name: 'Send again…' }).click();
     await page.getByRole('button', { name: 'Send again', exact: true }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
@@ -65,8 +64,6 @@ describeWith('chromium', 'the screens of mails', () => {
 
   test('saves a server of Microsoft 365, and shows at the field what is wrong', async () => {
     const { platform } = using;
-    const path = '/api/v1/configurationManager/smtpConfig';
-    const { smtp } = await platform.call<{ smtp: object }>('GET', path);
     const page = await using.open('/mails/smtp');
     await page.getByRole('textbox', { name: 'Host' }).fill('');
     await page.getByRole('button', { name: 'Sign in with' }).click();
@@ -84,17 +81,15 @@ describeWith('chromium', 'the screens of mails', () => {
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('The SMTP server is saved').waitFor();
     expect(await findBarriers(page)).toEqual([]);
-    const saved = await platform.call<{ smtp: object }>('GET', path);
+    const saved = await platform.call<{ smtp: object }>('GET', SMTP);
     expect(saved.smtp).toMatchObject({
       host: 'smtp.office365.com',
       username: 'noreply@example.com',
       auth: { type: 'oauth2', provider: 'microsoft', tenant: 'example.com', clientId: 'an-application' },
     });
-    await platform.call('POST', path, smtp);
   });
 
   test('saves a brand, which the templates show', async () => {
-    const { platform } = using;
     const page = await using.open('/mails/brand');
     await page.getByRole('textbox', { name: 'Name' }).fill('Bücher & Co');
     await page.getByRole('textbox', { name: 'Colour of buttons' }).fill('#0a7d33');
@@ -132,7 +127,6 @@ describeWith('chromium', 'the screens of mails', () => {
     const image = frame.getByRole('img', { name: 'Bücher & Co' });
     await image.waitFor();
     expect(await image.evaluate((element) => (element as HTMLImageElement).naturalWidth)).toBe(1);
-    await platform.call('PUT', '/api/v1/mail/brand', {});
   });
 
   test('shows a mail as it went out, without the link that lets the recipient in', async () => {

@@ -3,6 +3,7 @@ import { findFreePort } from '@platform/embedded';
 import { describeWith } from '@platform/testing';
 import { startWikiServer } from '../screenshots/wiki-server.mjs';
 import { copy, findBarriers, useConsole } from './console.js';
+import { waitForFocusIn } from './focus.js';
 
 const PHONE = 320;
 
@@ -71,7 +72,7 @@ describeWith('chromium', 'the screens of MCP servers', () => {
 
     await row.getByRole('button').focus();
     await page.keyboard.press('Enter');
-    await page.getByRole('menuitem', { name: 'Review…' }).waitFor();
+    await waitForFocusIn(page.getByRole('menuitem', { name: 'Review…' }));
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Review page_search' }).waitFor();
     await page.getByText('Searches the pages of the wiki by words.').first().waitFor();

@@ -4,7 +4,7 @@ import { useConsole } from './console.js';
 const UNKNOWN = '01900000-0000-7000-8000-000000000000';
 
 describeWith('chromium', 'an address that names nothing (UI-8)', () => {
-  const using = useConsole();
+  const using = useConsole({ isShared: true });
 
   const details = [
     '/account/tokens',

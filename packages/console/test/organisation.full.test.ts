@@ -1,6 +1,6 @@
 import { describeWith } from '@platform/testing';
 import { findBarriers, useConsole } from './console.js';
-import { waitForDialog } from './focus.js';
+import { waitForFocusIn } from './focus.js';
 
 describeWith('chromium', 'the screens of the organisation', () => {
   const using = useConsole();
@@ -67,7 +67,7 @@ describeWith('chromium', 'the screens of the organisation', () => {
     try {
       await page.getByRole('button', { name: 'Invite a member' }).focus();
       await page.keyboard.press('Enter');
-      await waitForDialog(page);
+      await waitForFocusIn(page.getByLabel('E-mail address'));
       await page.keyboard.type('barbara@example.com');
       await page.keyboard.press('Tab');
       await page.keyboard.type('Barbara Liskov');

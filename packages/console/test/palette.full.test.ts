@@ -1,5 +1,6 @@
 import { describeWith } from '@platform/testing';
 import { findBarriers, useConsole } from './console.js';
+import { waitForFocusIn } from './focus.js';
 
 describeWith('chromium', 'the palette', () => {
   const using = useConsole();
@@ -12,8 +13,9 @@ describeWith('chromium', 'the palette', () => {
     const { keyboard } = page;
     const jump = async (words: string, target: string): Promise<void> => {
       await keyboard.press('Control+k');
-      await page.getByRole('searchbox', { name: 'Search or jump to' }).waitFor();
+      await waitForFocusIn(page.getByRole('searchbox', { name: 'Search or jump to' }));
       await keyboard.type(words);
+      await page.getByRole('menuitem', { name: 'Home' }).waitFor({ state: 'detached' });
       await page.getByRole('menuitem', { name: target }).waitFor();
       await keyboard.press('ArrowDown');
       await keyboard.press('Enter');

@@ -5,7 +5,7 @@ import { SCREENS } from './screen-list.js';
 const PHONE = 320;
 
 describeWith('chromium', 'every screen', () => {
-  const using = useConsole();
+  const using = useConsole({ isShared: true });
 
   beforeAll(async () => {
     const { platform } = using;

@@ -1,6 +1,6 @@
 import { describeWith } from '@platform/testing';
 import { copy, findBarriers, useConsole } from './console.js';
-import { waitForDialog, waitForFocus, waitForFocusIn } from './focus.js';
+import { waitForFocus, waitForFocusIn } from './focus.js';
 import type { Person } from './platform.js';
 
 interface CursorConfig {
@@ -112,7 +112,7 @@ describeWith('chromium', 'the screen of a member’s tokens', () => {
     const { keyboard } = page;
     await page.getByRole('button', { name: 'New token' }).focus();
     await keyboard.press('Enter');
-    await waitForDialog(page);
+    await waitForFocusIn(page.getByRole('textbox', { name: 'Name' }));
     await keyboard.type('by keyboard');
     await keyboard.press('Enter');
     await page.getByText('shown this once').waitFor();
