@@ -1,6 +1,8 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { IncomingHttpHeaders } from 'node:http';
 import httpProxy from '@fastify/http-proxy';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Agent, type Dispatcher } from 'undici';
 import { explainUpstreamFault, NOT_FOUND, sendError } from './errors.js';
 import type { Upstream } from './upstream.js';
 
@@ -24,18 +26,49 @@ function hideInternal(app: FastifyInstance, { internal, errorShape }: Upstream):
     app.all(path, { schema: { hide: true }, onRequest: refuse }, refuse);
 }
 
+/** Aborted when the client has left before its response: see {@link endWithClient}. */
+const leaving = new AsyncLocalStorage<AbortSignal>();
+
+/** Lets the requests to services end once their client has left: a worker that is gone must not be given a run. */
+export function endWithClient(app: FastifyInstance): void {
+  app.addHook('onRequest', (_request, reply, done) => {
+    const gone = new AbortController();
+    reply.raw.once('close', () => {
+      if (!reply.raw.writableEnded) gone.abort();
+    });
+    leaving.run(gone.signal, done);
+  });
+}
+
+/** Opens connections to a service. The proxy itself waits for a response that nobody wants any more. */
+function openConnections() {
+  const agent = new Agent({
+    connections: MAX_CONNECTIONS,
+    headersTimeout: ANSWER_TIMEOUT_MS,
+    bodyTimeout: 0,
+    connect: { timeout: CONNECT_TIMEOUT_MS },
+  });
+  type WithCallback = (
+    options: Dispatcher.RequestOptions,
+    callback: (error: Error | null, response: Dispatcher.ResponseData) => void,
+  ) => void;
+  const request: WithCallback = (options, callback) => {
+    agent.request({ ...options, signal: leaving.getStore() ?? null }, callback);
+  };
+  return {
+    // The proxy does not use the form that returns a promise.
+    request: request as Dispatcher['request'],
+    close: () => agent.close(),
+    destroy: () => agent.destroy(),
+  };
+}
+
 /** Forwards everything below the service's prefixes and its documentation, with bodies as streams in both directions. */
 export async function registerProxy(
   app: FastifyInstance,
   upstream: Upstream,
   methods: readonly string[],
 ): Promise<void> {
-  const connections = {
-    connections: MAX_CONNECTIONS,
-    headersTimeout: ANSWER_TIMEOUT_MS,
-    bodyTimeout: 0,
-    connect: { timeout: CONNECT_TIMEOUT_MS },
-  };
   const replyOptions = {
     // The client decides about retries; the proxy would repeat a GET on every 503.
     retryDelay: () => null,
@@ -51,7 +84,7 @@ export async function registerProxy(
   };
   const common = {
     upstream: upstream.url,
-    undici: connections,
+    undici: openConnections(),
     destroyAgent: true,
     disableRequestLogging: true,
   };

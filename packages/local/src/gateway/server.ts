@@ -17,7 +17,7 @@ import {
 } from './errors.js';
 import { isForwardable } from './forwardable-path.js';
 import { registerHealth } from './health.js';
-import { registerProxy } from './proxy.js';
+import { endWithClient, registerProxy } from './proxy.js';
 import { readToTheEnd } from './request-body.js';
 import type { Upstream } from './upstream.js';
 
@@ -91,6 +91,7 @@ export async function createGateway(
     else if (!isForwardable(request.raw.url ?? '')) sendError(reply, NOT_FOUND);
     else done();
   });
+  endWithClient(app);
   readToTheEnd(app, bodyStallMs);
   registerHealth(app, upstreams);
   await registerDocs(app, upstreams);

@@ -16,14 +16,14 @@ export interface EchoService {
   isReady: boolean;
   /** The targets of all requests except health checks. */
   readonly targets: string[];
-  /** Emits `streamClosed` when the client of a stream disconnects, `cutOff` when a body arrived only in part. */
+  /** Emits `streamClosed` and `waitingEnded` when the client of a stream, or one that waits, disconnects, and `cutOff` when a body arrived only in part. */
   readonly events: EventEmitter;
   stop(): Promise<void>;
 }
 
 /**
- * Starts a service that responds with the request; `/mcp/stream` sends one event and stays open, and `/mcp/refused`
- * reads no body.
+ * Starts a service that responds with the request; `/mcp/stream` sends one event and stays open, `/mcp/waiting` never
+ * responds, and `/mcp/refused` reads no body.
  */
 export async function startEchoService(): Promise<EchoService> {
   const server = createServer((request, response) => {
@@ -37,6 +37,11 @@ export async function startEchoService(): Promise<EchoService> {
     if (url === '/mcp/stream') {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: one\n\n');
       response.once('close', () => service.events.emit('streamClosed', 'closed'));
+      return;
+    }
+    if (url === '/mcp/waiting') {
+      request.resume();
+      response.once('close', () => service.events.emit('waitingEnded', 'ended'));
       return;
     }
     if (url === '/mcp/unavailable') {

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Echo } from './echo-service.js';
 import { send } from './send.js';
 import { useGateway } from './use-gateway.js';
@@ -83,6 +84,20 @@ describe('forwarded requests', () => {
     leave.abort();
     expect(await gone).toEqual(['closed']);
   });
+
+  it.each(['GET', 'POST'])('a service that has not responded to a %s notices that its client disconnects', async (method) => {
+    const leave = new AbortController();
+    const ended = once(platform.identity.events, 'waitingEnded');
+    const answer = fetch(`http://127.0.0.1:${platform.port}/mcp/waiting`, {
+      method,
+      signal: leave.signal,
+      ...(method === 'POST' && { body: '{}', headers: { 'content-type': 'application/json' } }),
+    });
+    while (platform.identity.targets.length === 0) await nextTurn();
+    leave.abort();
+    await expect(answer).rejects.toThrow('aborted');
+    expect(await ended).toEqual(['ended']);
+  }); // prettier-ignore
 
   it("a service's own 503 is forwarded at once, not retried", async () => {
     const response = await fetch(`http://127.0.0.1:${platform.port}/mcp/unavailable`);
