@@ -74,6 +74,7 @@ export function createAuthentication(deps: {
 
   const byAudience = new Map<string, AuthenticationHooks>();
   const againOf = new Map<unknown, preValidationHookHandler>();
+  const serviceHooks = new Set<unknown>();
   function hooksFor(audience: string): AuthenticationHooks {
     const known = byAudience.get(audience);
     if (known) return known;
@@ -90,13 +91,15 @@ export function createAuthentication(deps: {
     /** Returns the hook that belongs to `authenticate`; undefined for any other function. */
     findAgain: (authenticate: unknown): preValidationHookHandler | undefined => againOf.get(authenticate),
 
+    /** Returns whether a hook fails without a credential: each route that has one needs a bearer. */
+    isAuthenticating: (hook: unknown): boolean => againOf.has(hook) || serviceHooks.has(hook),
+
     /**
      * Accepts only another service of the platform that has the scope. Its signed claims are checked at once;
      * `verifyCaller` checks that the service is still active.
      */
-    authenticateService:
-      (scope: string): onRequestHookHandler =>
-      (request, _reply, done) => {
+    authenticateService(scope: string): onRequestHookHandler {
+      const hook: onRequestHookHandler = (request, _reply, done) => {
         const credential = credentials.readHeader(request, deps.audience);
         if (credential instanceof AppError) {
           done(credential);
@@ -107,7 +110,10 @@ export function createAuthentication(deps: {
           if (!(await verification.verifyLiveness(credential, toPresentation(request)))) throw refusal;
         };
         done();
-      },
+      };
+      serviceHooks.add(hook);
+      return hook;
+    },
   };
 }
 

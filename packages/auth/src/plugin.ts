@@ -10,7 +10,7 @@ import type { KeySet } from './key-set.js';
 import type { Liveness, Presentation } from './liveness.js';
 import type { Principal, UserPrincipal } from './principal.js';
 import { toPresentation } from './request-verifier.js';
-import { reverifyAfterBody } from './route-hooks.js';
+import { documentSecurity, reverifyAfterBody } from './route-hooks.js';
 import { createSessionCookies, type SessionCookies } from './session-cookies.js';
 import { createSignatureCheck } from './signature.js';
 import { createVerification } from './verification.js';
@@ -119,6 +119,7 @@ async function registerAuth(app: FastifyInstance, options: AuthOptions): Promise
   app.decorate('authenticateFor', (audience) => authentication.hooksFor(audience).authenticate);
   app.decorate('authenticateService', authentication.authenticateService);
   app.addHook('onRoute', reverifyAfterBody(authentication));
+  app.addHook('onRoute', documentSecurity(authentication));
 }
 
 /** Registers `authenticate` and its companions; each route chooses which of them it uses. */

@@ -14,3 +14,10 @@ export const reverifyAfterBody =
     if (!again) return;
     route.preValidation = [again, ...[route.preValidation ?? []].flat()];
   };
+
+/** An `onRoute` hook that documents which routes need a bearer, so that the document cannot differ from what they do. */
+export const documentSecurity =
+  ({ isAuthenticating }: Authentication) =>
+  ({ schema, onRequest = [] }: RouteOptions): void => {
+    if (schema && [onRequest].flat().some(isAuthenticating)) schema.security ??= [{ bearer: [] }];
+  };

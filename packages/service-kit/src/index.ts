@@ -55,7 +55,7 @@ export {
   tooManyRequests,
   validationError,
 } from './errors.js';
-export { bearer, createErrorResponses, errorResponses } from './http/error-responses.js';
+export { createErrorResponses, errorResponses } from './http/error-responses.js';
 export type { Health, ReadinessCheck } from './http/health.js';
 export { findValueFault } from './http/body/json-body.js';
 export { findExcess } from './http/body/json-limits.js';

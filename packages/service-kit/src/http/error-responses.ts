@@ -1,9 +1,6 @@
 import type { TSchema } from 'typebox';
 import { type ErrorFormat, standardErrors } from '../error-format.js';
 
-/** The security requirement of a route that needs a credential. */
-export const bearer: { [scheme: string]: string[] }[] = [{ bearer: [] }];
-
 /** Returns a function that describes a route's errors, which all have the same body. Every route can also fail with 503. */
 export const createErrorResponses =
   ({ schema }: ErrorFormat) =>

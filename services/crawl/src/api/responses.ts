@@ -2,8 +2,6 @@ import { createErrorResponses } from '@platform/service-kit';
 import { type TSchema, Type } from 'typebox';
 import { crawlErrors } from './error-format.js';
 
-export { bearer } from '@platform/service-kit';
-
 /** Describes errors in the format of this service. */
 export const errorResponses = createErrorResponses(crawlErrors);
 

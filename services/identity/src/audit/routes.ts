@@ -1,9 +1,8 @@
 import { getMember, requireSession } from '@platform/auth';
-import type { App } from '@platform/service-kit';
+import { type App, errorResponses } from '@platform/service-kit';
 import { AuditPage, AuditQuery } from './schemas.js';
 import { type AuditService, createAuditService } from './service.js';
 import { requireAdminRole } from '../base/authority.js';
-import { bearer, errorResponses } from '../base/openapi.js';
 import type { Prisma } from '../resources.js';
 
 /** Registers the routes of the audit, for administrators with a session. */
@@ -16,7 +15,6 @@ function auditRoutes(app: App, service: AuditService): void {
         operationId: 'listAuditEntries',
         tags: ['Audit'],
         summary: 'What happened in the organisation, newest first',
-        security: bearer,
         querystring: AuditQuery,
         response: { 200: AuditPage, ...errorResponses(400, 401, 403) },
       },

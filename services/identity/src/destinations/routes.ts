@@ -1,10 +1,9 @@
 import { getMember, requireSession } from '@platform/auth';
-import { type App, ListQuery } from '@platform/service-kit';
+import { type App, errorResponses, ListQuery } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { requireAdminRole } from '../base/authority.js';
 import { getCaller } from '../base/caller/actor.js';
 import { always } from '../base/confirmation.js';
-import { bearer, errorResponses } from '../base/openapi.js';
 import { sendSecret } from '../tokens/routes.js';
 import {
   ChangeDestinationBody,
@@ -47,7 +46,6 @@ export function destinationRoutes(app: App, ctx: DestinationContext): void {
         operationId: 'listDestinations',
         tags,
         summary: 'Where the facts of the organisation are sent, newest first',
-        security: bearer,
         querystring: ListQuery,
         response: { 200: DestinationPage, ...errorResponses(400, 401, 403) },
       },
@@ -63,7 +61,6 @@ export function destinationRoutes(app: App, ctx: DestinationContext): void {
         operationId: 'createDestination',
         tags,
         summary: 'Have facts sent to a webhook, or to a receiver of logs, from now on',
-        security: bearer,
         body: CreateDestinationBody,
         response: { 201: CreatedDestination, ...errorResponses(400, 401, 403, 409) },
       },
@@ -79,7 +76,6 @@ export function destinationRoutes(app: App, ctx: DestinationContext): void {
         operationId: 'getDestination',
         tags,
         summary: 'A destination',
-        security: bearer,
         params: DestinationPath,
         response: { 200: DestinationAnswer, ...errorResponses(400, 401, 403, 404) },
       },
@@ -95,7 +91,6 @@ export function destinationRoutes(app: App, ctx: DestinationContext): void {
         operationId: 'changeDestination',
         tags,
         summary: 'Change a destination; one that is enabled goes on where it was, as far as facts are kept',
-        security: bearer,
         params: DestinationPath,
         body: ChangeDestinationBody,
         response: { 200: DestinationAnswer, ...errorResponses(400, 401, 403, 404) },
@@ -114,7 +109,6 @@ export function destinationRoutes(app: App, ctx: DestinationContext): void {
         operationId: 'removeDestination',
         tags,
         summary: 'Remove a destination; nothing more is sent to it',
-        security: bearer,
         params: DestinationPath,
         response: { 200: Message, ...errorResponses(400, 401, 403, 404) },
       },
@@ -133,7 +127,6 @@ export function destinationRoutes(app: App, ctx: DestinationContext): void {
         operationId: 'replaceDestinationSecret',
         tags,
         summary: 'Replace the secret of a webhook; for a day, requests are signed with both',
-        security: bearer,
         params: DestinationPath,
         response: { 201: ReplacedSecret, ...errorResponses(400, 401, 403, 404, 409) },
       },
@@ -149,7 +142,6 @@ export function destinationRoutes(app: App, ctx: DestinationContext): void {
         operationId: 'testDestination',
         tags,
         summary: 'Send a fact of the type `destination.test`, and say what became of it',
-        security: bearer,
         params: DestinationPath,
         response: { 200: TestedDestination, ...errorResponses(400, 401, 403, 404, 429) },
       },
@@ -164,7 +156,6 @@ export function destinationRoutes(app: App, ctx: DestinationContext): void {
         operationId: 'listDeliveries',
         tags,
         summary: 'What was sent to a destination and with which result, newest first',
-        security: bearer,
         params: DestinationPath,
         querystring: DeliveriesQuery,
         response: { 200: DeliveryPage, ...errorResponses(400, 401, 403, 404) },
@@ -180,7 +171,6 @@ export function destinationRoutes(app: App, ctx: DestinationContext): void {
         operationId: 'sendDeliveryAgain',
         tags,
         summary: 'Send a delivery again, at once and with all its attempts, under the same id',
-        security: bearer,
         params: DeliveryPath,
         response: { 202: Message, ...errorResponses(400, 401, 403, 404, 409) },
       },

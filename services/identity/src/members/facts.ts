@@ -7,12 +7,11 @@ import {
   MAX_FACTS,
 } from '@platform/auth';
 import { ReportedFact } from '@platform/events';
-import { type App, type Clock, DAY_MS } from '@platform/service-kit';
+import { type App, type Clock, DAY_MS, errorResponses } from '@platform/service-kit';
 import type { onRequestHookHandler } from 'fastify';
 import { Type } from 'typebox';
 import { insertFacts, type NewFact } from '../audit/facts/queries.js';
 import { insertReportedEntries } from '../audit/queries.js';
-import { bearer, errorResponses } from '../base/openapi.js';
 import { type NoticedCrawl, toCrawlDetail } from '../mails/outbox/crawl-notices.js';
 import { recordInvitationOutcomes } from '../mails/outbox/invitation-outcomes.js';
 import type { Outbox } from '../mails/outbox/outbox.js';
@@ -124,7 +123,6 @@ export function registerFacts(app: App, ctx: FactsContext): void {
         tags: ['Services'],
         summary:
           'Report what happened in another service: entries of the audit, ends of runs and mails, crawls that keep failing',
-        security: bearer,
         body: Facts,
         response: { 200: Type.Object({ stored: Type.Integer() }), ...errorResponses(400, 401, 403) },
       },

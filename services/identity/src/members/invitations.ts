@@ -1,11 +1,10 @@
 import { requireSession } from '@platform/auth';
-import { type App, type AppError, type Clock, conflict } from '@platform/service-kit';
+import { type App, type AppError, type Clock, conflict, errorResponses } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { insertAuditEntry } from '../audit/queries.js';
 import { requireAdminRole } from '../base/authority.js';
 import { type Caller, getCaller, toActor } from '../base/caller/actor.js';
 import { always } from '../base/confirmation.js';
-import { bearer, errorResponses } from '../base/openapi.js';
 import type { OneTimeSecrets } from '../mails/one-time-secrets/service.js';
 import { type LinkBase, toInviteLink } from '../mails/outbox/emails.js';
 import type { Outbox } from '../mails/outbox/outbox.js';
@@ -86,7 +85,6 @@ export function registerInvitations(app: App, ctx: InvitationContext): void {
         operationId: 'repeatInvitation',
         tags: ['Users'],
         summary: 'Send an invitation again, or get its link where there is no SMTP server',
-        security: bearer,
         params: UserPath,
         response: { 200: RepeatedInvitation, ...errorResponses(400, 401, 403, 404, 409) },
       },

@@ -1,8 +1,7 @@
 import { requireSession } from '@platform/auth';
-import type { App } from '@platform/service-kit';
+import { type App, errorResponses } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { getCaller } from '../base/caller/actor.js';
-import { bearer, errorResponses } from '../base/openapi.js';
 import { languages } from '../mails/outbox/email-request.js';
 import type { Prisma } from '../resources.js';
 import { userNotFound } from './members/errors.js';
@@ -32,7 +31,6 @@ export function registerPreferences(app: App, { prisma }: { readonly prisma: Pri
         operationId: 'getPreferences',
         tags,
         summary: 'The own preferences',
-        security: bearer,
         response,
       },
     },
@@ -51,7 +49,6 @@ export function registerPreferences(app: App, { prisma }: { readonly prisma: Pri
         operationId: 'savePreferences',
         tags,
         summary: 'Change the own preferences',
-        security: bearer,
         body: Preferences,
         response: { ...response, ...errorResponses(400) },
       },

@@ -1,10 +1,9 @@
 import { getAccount, getMember, requireMember, requireScopes, requireSession } from '@platform/auth';
-import { type App, Pagination } from '@platform/service-kit';
+import { type App, errorResponses, Pagination } from '@platform/service-kit';
 import type { FastifyReply, onRequestHookHandler } from 'fastify';
 import { Type } from 'typebox';
 import { requireTokenAdmin } from '../base/authority.js';
 import { type AccountCaller, getAccountCaller, getCaller } from '../base/caller/actor.js';
-import { bearer, errorResponses } from '../base/openapi.js';
 import type { TokenContext } from './context.js';
 import { createOwnToken, listGrantableScopes } from './create.js';
 import { editToken, getToken } from './edit.js';
@@ -72,7 +71,6 @@ export function ownTokenRoutes(app: App, ctx: TokenContext): void {
         operationId: 'createToken',
         tags,
         summary: 'Create a token; its value is shown once',
-        security: bearer,
         body: CreateTokenBody,
         response: { 201: CreatedToken, ...errorResponses(400, 401, 403, 409) },
       },
@@ -91,7 +89,6 @@ export function ownTokenRoutes(app: App, ctx: TokenContext): void {
         tags,
         summary:
           'The own active tokens, at most the 100 newest; with a filter, a limit or a cursor a page of a search',
-        security: bearer,
         querystring: OwnTokenQuery,
         response: {
           200: Type.Object({
@@ -120,7 +117,6 @@ export function ownTokenRoutes(app: App, ctx: TokenContext): void {
         operationId: 'getOwnToken',
         tags,
         summary: 'An own token in any state',
-        security: bearer,
         params: TokenPath,
         response: { 200: TokenAnswer, ...errorResponses(400, 401, 403, 404) },
       },
@@ -139,7 +135,6 @@ export function ownTokenRoutes(app: App, ctx: TokenContext): void {
         operationId: 'editOwnToken',
         tags,
         summary: 'Rename an own active token, describe it or mute its notices',
-        security: bearer,
         params: TokenPath,
         body: EditTokenBody,
         response: { 200: TokenAnswer, ...errorResponses(400, 401, 403, 404) },
@@ -162,7 +157,6 @@ export function ownTokenRoutes(app: App, ctx: TokenContext): void {
         tags,
         summary:
           'Replace an own token by a new one, with fewer scopes or addresses if need be; its value is shown once',
-        security: bearer,
         params: TokenPath,
         body: RotateBody,
         response: { 201: RotatedToken, ...errorResponses(400, 401, 403, 404, 409) },
@@ -184,7 +178,6 @@ export function ownTokenRoutes(app: App, ctx: TokenContext): void {
         operationId: 'revokeOwnToken',
         tags,
         summary: 'Revoke an own token and those that it made, at once and for good',
-        security: bearer,
         params: TokenPath,
         body: RevokeBody,
         response: { 200: Revoked, ...errorResponses(400, 401, 403, 404) },
@@ -205,7 +198,6 @@ export function ownTokenRoutes(app: App, ctx: TokenContext): void {
         operationId: 'listGrantableScopes',
         tags,
         summary: 'The scopes that this caller can grant, by category',
-        security: bearer,
         response: { 200: GrantableScopes, ...errorResponses(401, 403) },
       },
     },
@@ -233,7 +225,6 @@ export function ownCredentialRoutes(app: App, ctx: TokenContext): void {
         operationId: 'getOwnCredential',
         tags,
         summary: 'The calling token',
-        security: bearer,
         response: { 200: TokenAnswer, ...errorResponses(401, 403, 404) },
       },
     },
@@ -252,7 +243,6 @@ export function ownCredentialRoutes(app: App, ctx: TokenContext): void {
         operationId: 'rotateOwnCredential',
         tags,
         summary: 'Replace the calling token by a new one, whose value is shown once',
-        security: bearer,
         body: RotateBody,
         response: { 201: RotatedToken, ...errorResponses(400, 401, 403, 404, 409) },
       },
@@ -278,7 +268,6 @@ export function ownCredentialRoutes(app: App, ctx: TokenContext): void {
         operationId: 'revokeOwnCredential',
         tags,
         summary: 'Revoke the calling token and those that it made, at once and for good',
-        security: bearer,
         body: RevokeBody,
         response: { 200: Revoked, ...errorResponses(400, 401, 403, 404) },
       },
@@ -303,7 +292,6 @@ export function adminTokenRoutes(app: App, ctx: TokenContext): void {
         tags,
         summary:
           "The organisation's active tokens, removed owners' included; with a filter or a cursor a page of a search",
-        security: bearer,
         querystring: OrgTokenQuery,
         response: {
           200: Type.Object({
@@ -332,7 +320,6 @@ export function adminTokenRoutes(app: App, ctx: TokenContext): void {
         operationId: 'revokeOrganisationToken',
         tags,
         summary: "Revoke anyone's token and those that it made, at once and for good",
-        security: bearer,
         params: TokenPath,
         body: RevokeBody,
         response: { 200: Revoked, ...errorResponses(400, 401, 403, 404) },

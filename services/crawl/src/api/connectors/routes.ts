@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import { connectorKinds } from '../../domain/connectors.js';
 import { administrators } from '../authority.js';
 import { base } from '../params.js';
-import { errorResponses, bearer, successResponse } from '../responses.js';
+import { errorResponses, successResponse } from '../responses.js';
 
 const ConnectorItem = Type.Object(
   {
@@ -31,7 +31,6 @@ export function connectorRoutes(app: App): void {
         operationId: 'listConnectors',
         tags: ['Connectors'],
         summary: 'All connectors that can be crawled',
-        security: bearer,
         response: { 200: successResponse(Type.Array(ConnectorItem)), ...errorResponses(401, 403) },
       },
     },

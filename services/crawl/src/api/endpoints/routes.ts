@@ -5,12 +5,11 @@ import { Type } from 'typebox';
 import { getActor } from '../actor.js';
 import { administrators } from '../authority.js';
 import { base } from '../params.js';
-import { bearer, errorResponses, Success, successResponse } from '../responses.js';
+import { errorResponses, Success, successResponse } from '../responses.js';
 import { EndpointBody, EndpointItem, EndpointPath, EndpointWithSecret, TestResult } from './schemas.js';
 import type { EndpointService } from './service.js';
 
 const tags = ['Crawl endpoints'];
-const security = bearer;
 
 const toKey = (request: FastifyRequest<{ Params: EndpointPath }>) => ({
   orgId: getAccount(request).orgId,
@@ -28,7 +27,6 @@ function changeRoutes(app: App, service: EndpointService): void {
         operationId: 'createEndpoint',
         tags,
         summary: 'Register an endpoint that crawls; its secret is shown once',
-        security,
         body: EndpointBody,
         response: { 201: successResponse(EndpointWithSecret), ...errorResponses(400, 401, 403, 409) },
       },
@@ -49,7 +47,6 @@ function changeRoutes(app: App, service: EndpointService): void {
         operationId: 'rotateEndpointSecret',
         tags,
         summary: 'Replace the secret; for a day, requests have the signature of the old one too',
-        security,
         params: EndpointPath,
         response: { 200: successResponse(EndpointWithSecret), ...errorResponses(400, 401, 403, 404, 409) },
       },
@@ -69,7 +66,6 @@ function changeRoutes(app: App, service: EndpointService): void {
         operationId: 'testEndpoint',
         tags,
         summary: 'Send the endpoint a signed GET, which asks for no crawl',
-        security,
         params: EndpointPath,
         response: { 200: successResponse(TestResult), ...errorResponses(400, 401, 403, 404, 429) },
       },
@@ -91,7 +87,6 @@ export function endpointRoutes(app: App, service: EndpointService): void {
         operationId: 'listEndpoints',
         tags,
         summary: "The organisation's endpoints, without their secrets",
-        security,
         response: { 200: successResponse(Type.Array(EndpointItem)), ...errorResponses(401, 403) },
       },
     },
@@ -110,7 +105,6 @@ export function endpointRoutes(app: App, service: EndpointService): void {
         operationId: 'removeEndpoint',
         tags,
         summary: 'Remove an endpoint that no schedule uses',
-        security,
         params: EndpointPath,
         response: { 200: Success, ...errorResponses(400, 401, 403, 404, 409) },
       },

@@ -9,7 +9,7 @@ import { type App, AppError, validationError } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { administrators } from '../authority.js';
 import { base, documentedConnector, InstanceSlug, toConnector } from '../params.js';
-import { errorResponses, bearer, successResponse } from '../responses.js';
+import { errorResponses, successResponse } from '../responses.js';
 import { SyncEvent } from './schemas.js';
 
 const EventsQuery = Type.Object(
@@ -60,7 +60,6 @@ export function eventRoutes(app: App, read: (query: EventFeedQuery) => Promise<E
         operationId: 'listEvents',
         tags: ['Sync events'],
         summary: "The organisation's sync events, oldest first",
-        security: bearer,
         querystring: EventsQuery,
         response: { 200: Events, ...errorResponses(400, 401, 403, 410) },
       },

@@ -12,11 +12,10 @@ import {
   toConnector,
   toInstanceKey,
 } from '../params.js';
-import { bearer, errorResponses, Success, successResponse } from '../responses.js';
+import { errorResponses, Success, successResponse } from '../responses.js';
 import type { InstanceService } from './service.js';
 
 const tags = ['Connectors'];
-const security = bearer;
 
 const Nullable = <T extends ReturnType<typeof Type.String>>(type: T) => Type.Union([type, Type.Null()]);
 const DisplayName = Type.String({ minLength: 1, maxLength: 100, pattern: '^[^\\u0000]*\\S[^\\u0000]*$' });
@@ -74,7 +73,6 @@ export function connectorInstanceRoutes(app: App, service: InstanceService): voi
         operationId: 'listInstances',
         tags,
         summary: "The instances of the organisation's connectors that the caller may manage",
-        security,
         querystring: InstancesQuery,
         response: {
           200: Type.Object({
@@ -107,7 +105,6 @@ export function connectorInstanceRoutes(app: App, service: InstanceService): voi
         operationId: 'getInstance',
         tags,
         summary: 'One instance of a connector',
-        security,
         params: InstancePath,
         response: { 200: successResponse(InstanceItem), ...errorResponses(400, 401, 403, 404) },
       },
@@ -126,7 +123,6 @@ export function connectorInstanceRoutes(app: App, service: InstanceService): voi
         operationId: 'saveInstance',
         tags,
         summary: 'Create an instance of a connector, or replace its properties',
-        security,
         params: InstancePath,
         body: InstanceBody,
         response: { 200: successResponse(InstanceItem), ...errorResponses(400, 401, 403, 409) },
@@ -147,7 +143,6 @@ export function connectorInstanceRoutes(app: App, service: InstanceService): voi
         operationId: 'removeInstance',
         tags,
         summary: 'Remove an instance with its schedule; a run in progress is aborted',
-        security,
         params: InstancePath,
         response: { 200: Success, ...errorResponses(400, 401, 403) },
       },

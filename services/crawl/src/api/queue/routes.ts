@@ -2,7 +2,7 @@ import type { App } from '@platform/service-kit';
 import { getAccount } from '@platform/auth';
 import { administrators } from '../authority.js';
 import { base } from '../params.js';
-import { errorResponses, bearer, successResponse } from '../responses.js';
+import { errorResponses, successResponse } from '../responses.js';
 import { QueueView } from './schemas.js';
 
 /** The routes are for administrators with `crawl:read`. */
@@ -15,7 +15,6 @@ export function queueRoutes(app: App, loadQueue: (orgId: string) => Promise<Queu
         operationId: 'getQueue',
         tags: ['Crawl schedules'],
         summary: 'What waits, runs and ended in the last hour, by connector',
-        security: bearer,
         response: { 200: successResponse(QueueView), ...errorResponses(401, 403) },
       },
     },

@@ -13,7 +13,7 @@ import {
   noSchedule,
   toInstanceKey,
 } from '../params.js';
-import { errorResponses, bearer, successResponse } from '../responses.js';
+import { errorResponses, successResponse } from '../responses.js';
 import { RequestedRun, RunRequest, RunDetail, RunItem, runParams, RunsQuery } from './schemas.js';
 import type { RunService } from './service.js';
 
@@ -41,7 +41,6 @@ function runRoutesOf(
         operationId: toOperationId('runNow'),
         tags,
         summary: 'Run a scheduled connector now, beside its schedule',
-        security: bearer,
         params: params({}),
         body: RunRequest,
         response: {
@@ -71,7 +70,6 @@ function runRoutesOf(
         operationId: toOperationId('listRuns'),
         tags,
         summary: 'The history of runs, newest first',
-        security: bearer,
         params: params({}),
         querystring: RunsQuery,
         response: {
@@ -96,7 +94,6 @@ function runRoutesOf(
         operationId: toOperationId('getRun'),
         tags,
         summary: 'One run, with its attempts and its event',
-        security: bearer,
         params: params(runParams),
         response: { 200: successResponse(RunDetail), ...errorResponses(400, 401, 403, 404) },
       },
@@ -114,7 +111,6 @@ function runRoutesOf(
         operationId: toOperationId('cancelRun'),
         tags,
         summary: 'Abort a run in progress; its schedule goes on',
-        security: bearer,
         params: params(runParams),
         response: { 200: successResponse(RunDetail), ...errorResponses(400, 401, 403, 404, 409) },
       },

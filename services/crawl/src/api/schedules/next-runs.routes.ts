@@ -2,7 +2,7 @@ import type { App } from '@platform/service-kit';
 import { PreviewBody } from '../../domain/schedule-config.js';
 import { type IsOwner, managers } from '../authority.js';
 import { instanceRoutes, type InstanceRoutes, NoSchedule, noSchedule, toInstanceKey } from '../params.js';
-import { errorResponses, bearer, successResponse } from '../responses.js';
+import { errorResponses, successResponse } from '../responses.js';
 import { ownBodyCheck } from './body-errors.js';
 import { NextRuns, NextRunsQuery, type NextRunsService } from './next-runs.js';
 
@@ -25,7 +25,6 @@ function nextRunRoutesOf(
         operationId: toOperationId('listNextRuns'),
         tags,
         summary: 'When the schedule runs next, in UTC and in its zone',
-        security: bearer,
         params: params({}),
         querystring: NextRunsQuery,
         response: { 200: successResponse(NextRuns), ...errorResponses(400, 401, 403), 404: NoSchedule },
@@ -46,7 +45,6 @@ function nextRunRoutesOf(
         operationId: toOperationId('previewSchedule'),
         tags,
         summary: 'When a configuration that is not saved would run',
-        security: bearer,
         params: params({}),
         querystring: NextRunsQuery,
         body: PreviewBody,

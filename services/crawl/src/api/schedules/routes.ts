@@ -5,7 +5,7 @@ import { ScheduleBody, ScheduleConfig } from '../../domain/schedule-config.js';
 import { getActor } from '../actor.js';
 import { administrators, type IsOwner, managers } from '../authority.js';
 import { base, instanceRoutes, type InstanceRoutes, toInstanceKey } from '../params.js';
-import { errorResponses, bearer, Success, successResponse } from '../responses.js';
+import { errorResponses, Success, successResponse } from '../responses.js';
 import { ownBodyCheck } from './body-errors.js';
 import type { ScheduleService } from './service.js';
 import { listRoute, statusRoute } from './status.routes.js';
@@ -29,7 +29,6 @@ const PauseBody = Type.Union([
   Type.Null(),
 ]);
 const OptionalInstant = Type.Optional(Instant);
-const security = bearer;
 
 /** These routes are for administrators and owners with `crawl:write`. */
 function writeRoutes(
@@ -54,7 +53,6 @@ function writeRoutes(
         operationId: toOperationId('schedule'),
         tags,
         summary: 'Schedule a connector, or replace its schedule',
-        security,
         params: params({}),
         body: ScheduleBody,
         response: { 201: successResponse(Scheduled), ...errorResponses(400, 401, 403, 404) },
@@ -84,7 +82,6 @@ function writeRoutes(
         operationId: toOperationId('pause'),
         tags,
         summary: 'Pause a schedule; a run in progress is aborted',
-        security,
         params: params({}),
         body: PauseBody,
         response: changed({ pausedAt: Instant, pausedUntil: OptionalInstant }),
@@ -113,7 +110,6 @@ function writeRoutes(
         operationId: toOperationId('resume'),
         tags,
         summary: 'Resume a paused schedule, from its next time on',
-        security,
         params: params({}),
         response: changed({ resumedAt: Instant }),
       },
@@ -143,7 +139,6 @@ function deleteRoutes(
         operationId: toOperationId('resetCheckpoint'),
         tags,
         summary: 'Forget the checkpoint: the next run is full and starts from nothing',
-        security,
         params: params({}),
         response: { 200: Success, ...errorResponses(400, 401, 403, 409) },
       },
@@ -161,7 +156,6 @@ function deleteRoutes(
         operationId: toOperationId('removeSchedule'),
         tags,
         summary: 'Remove a schedule; a run in progress is aborted',
-        security,
         params: params({}),
         response: { 200: Success, ...errorResponses(400, 401, 403) },
       },
@@ -183,7 +177,6 @@ function removeAllRoute(app: App, service: ScheduleService): void {
         operationId: 'removeAllSchedules',
         tags,
         summary: "Remove all of the organisation's schedules",
-        security,
         response: { 200: Success, ...errorResponses(401, 403, 500) },
       },
     },

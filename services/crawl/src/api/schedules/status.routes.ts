@@ -3,7 +3,7 @@ import type { App } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { administrators, type IsOwner, managers } from '../authority.js';
 import { base, type InstanceRoutes, NoSchedule, noSchedule, toInstanceKey } from '../params.js';
-import { errorResponses, bearer, successResponse } from '../responses.js';
+import { errorResponses, successResponse } from '../responses.js';
 import type { ScheduleService } from './service.js';
 import { StatusItem } from './status-item.js';
 
@@ -24,7 +24,6 @@ export function statusRoute(
         operationId: toOperationId('getSchedule'),
         tags,
         summary: "The connector's current or next run",
-        security: bearer,
         params: params({}),
         response: { 200: successResponse(StatusItem), ...errorResponses(400, 401, 403), 404: NoSchedule },
       },
@@ -47,7 +46,6 @@ export function listRoute(app: App, service: ScheduleService): void {
         operationId: 'listSchedules',
         tags,
         summary: "All of the organisation's, by connector",
-        security: bearer,
         response: { 200: successResponse(Type.Array(StatusItem)), ...errorResponses(401, 403) },
       },
     },

@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import { getActor } from '../actor.js';
 import { administrators } from '../authority.js';
 import { base, toConnector } from '../params.js';
-import { bearer, errorResponses } from '../responses.js';
+import { errorResponses } from '../responses.js';
 import {
   ClaimBody,
   ClaimedWork,
@@ -17,7 +17,6 @@ import {
 import type { WorkService } from './service.js';
 
 const tags = ['Crawl workers'];
-const security = bearer;
 /** A checkpoint of 64 KiB, a hundred lines of log, and what surrounds them, escaped. */
 const BODY_LIMIT_BYTES = 1_048_576;
 
@@ -32,7 +31,6 @@ export function workRoutes(app: App, service: WorkService): void {
         operationId: 'claimWork',
         tags,
         summary: 'Claim a run of one of the connectors, waiting for one if none is due',
-        security,
         body: ClaimBody,
         response: {
           200: ClaimedWork,
@@ -70,7 +68,6 @@ export function workRoutes(app: App, service: WorkService): void {
         operationId: 'reportWork',
         tags,
         summary: 'Renew the lease of a run, and report its progress',
-        security,
         params: WorkPath,
         body: HeartbeatBody,
         response: { 200: HeartbeatResult, ...errorResponses(400, 401, 403, 404, 409) },
@@ -88,7 +85,6 @@ export function workRoutes(app: App, service: WorkService): void {
         operationId: 'finishWork',
         tags,
         summary: 'Finish a slice of a run; repeating it changes nothing',
-        security,
         params: WorkPath,
         body: FinishBody,
         response: { 200: FinishResult, ...errorResponses(400, 401, 403, 404, 409) },

@@ -1,7 +1,6 @@
 import { getAccount, requireAdmin, requireScopes } from '@platform/auth';
 import { CursorGoneError, InvalidCursorError, readFacts } from '@platform/events';
-import { type App, AppError, validationError } from '@platform/service-kit';
-import { bearer, errorResponses } from '../../base/openapi.js';
+import { type App, AppError, errorResponses, validationError } from '@platform/service-kit';
 import type { Resources } from '../../resources.js';
 import { FactsPage, FactsQuery } from './schemas.js';
 
@@ -23,7 +22,6 @@ export function registerFactFeed(app: App, { pool }: Pick<Resources, 'pool'>): v
         operationId: 'listFacts',
         tags: ['Audit'],
         summary: 'What happens in the organisation, in order, for programs that follow it',
-        security: bearer,
         querystring: FactsQuery,
         response: { 200: FactsPage, ...errorResponses(400, 401, 403, 410) },
       },

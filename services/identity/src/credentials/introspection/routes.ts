@@ -5,8 +5,7 @@ import {
   IntrospectionBatchRequest,
   verifyCaller,
 } from '@platform/auth';
-import type { App } from '@platform/service-kit';
-import { errorResponses, bearer } from '../../base/openapi.js';
+import { type App, errorResponses } from '@platform/service-kit';
 import type { Introspect } from './service.js';
 
 const tags = ['Services'];
@@ -23,7 +22,6 @@ export function introspectionRoutes(app: App, introspect: Introspect): void {
         operationId: 'introspectTokens',
         tags,
         summary: 'Introspect tokens: one answer each, in their order',
-        security: bearer,
         body: IntrospectionBatchRequest,
         response: { 200: IntrospectionBatch, ...errorResponses(400, 401, 403) },
       },

@@ -1,7 +1,6 @@
 import { TOKEN_PATH } from '@platform/auth';
-import type { App } from '@platform/service-kit';
+import { type App, errorResponses } from '@platform/service-kit';
 import { Type } from 'typebox';
-import { errorResponses } from '../../base/openapi.js';
 import { readClientCredentials } from './client-credentials.js';
 import { NO_STORE_HEADERS, OAuthError, oauthError, sendOAuthError } from './oauth-errors.js';
 import type { IssueServiceToken } from './service.js';

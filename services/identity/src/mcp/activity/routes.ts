@@ -1,8 +1,7 @@
 import { getMember, requireMember, requireScopes } from '@platform/auth';
-import type { App } from '@platform/service-kit';
+import { type App, errorResponses } from '@platform/service-kit';
 import type pg from 'pg';
 import { Type } from 'typebox';
-import { bearer, errorResponses } from '../../base/openapi.js';
 import { ActivityQuery, ActivityResponse } from './schemas.js';
 import { listActivity } from './service.js';
 
@@ -16,7 +15,6 @@ export function toolActivityRoutes(app: App, pool: pg.Pool): void {
         operationId: 'listTokenActivity',
         tags: ['Personal access tokens'],
         summary: 'The calls of remote tools made with a token, newest first',
-        security: bearer,
         params: Type.Object({ tokenId: Type.String({ format: 'uuid' }) }),
         querystring: ActivityQuery,
         response: { 200: ActivityResponse, ...errorResponses(400, 401, 403, 404) },

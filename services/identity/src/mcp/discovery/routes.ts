@@ -1,8 +1,7 @@
 import { getAccount } from '@platform/auth';
-import { type App, notFound } from '@platform/service-kit';
+import { type App, errorResponses, notFound } from '@platform/service-kit';
 import type { FastifyRequest, onRequestHookHandler } from 'fastify';
 import { Type } from 'typebox';
-import { bearer, errorResponses } from '../../base/openapi.js';
 import { MCP_AUDIENCE } from '../../oauth/provider/protected-resources.js';
 import type { ToolEndpoint } from '../endpoint/endpoint.js';
 import {
@@ -20,7 +19,7 @@ const CATALOG_TYPE = 'application/ai-catalog+json';
 const REGISTRY_PATH = '/v0.1/servers';
 const tags = ['Remote tools'];
 const MAX_ENTRIES = 100;
-const optionalBearer = [{}, ...bearer];
+const optionalBearer = [{}, { bearer: [] }];
 
 /** Pages of any origin may read what needs no credential, and with a token what is for its holder. */
 const cors = {
@@ -101,7 +100,6 @@ function cardRoutes(app: App, site: Site): void {
           operationId,
           tags,
           summary,
-          security: [],
           response: { 200: { content: { [type]: { schema } } } },
         },
       },

@@ -1,6 +1,5 @@
 import type { FastifySchema } from 'fastify';
 import { Type } from 'typebox';
-import { bearer } from '../../base/openapi.js';
 
 /*
  * These schemas are for the API documentation only. Messages are validated by the protocol's own rules for either era,
@@ -50,7 +49,6 @@ export const messageSchema: FastifySchema = {
   operationId: 'callTools',
   tags: ['Remote tools'],
   summary: 'Remote tools: the Model Context Protocol over Streamable HTTP, stateless',
-  security: bearer,
   body: Message,
   response: {
     200: {

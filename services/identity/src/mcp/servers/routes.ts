@@ -1,8 +1,7 @@
 import { getMember, requireSession } from '@platform/auth';
-import type { App } from '@platform/service-kit';
+import { type App, errorResponses } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { requireAdminRole } from '../../base/authority.js';
-import { bearer, errorResponses } from '../../base/openapi.js';
 import { getCaller } from '../../base/caller/actor.js';
 import type { ServerChecks } from './checks.js';
 import {
@@ -32,7 +31,6 @@ export function serverRoutes(app: App, service: ServerService): void {
         operationId: 'listMcpServers',
         tags,
         summary: 'The MCP servers, newest first',
-        security: bearer,
         querystring: ServerQuery,
         response: { 200: ServerPage, ...errorResponses(400, 401, 403) },
       },
@@ -48,7 +46,6 @@ export function serverRoutes(app: App, service: ServerService): void {
         operationId: 'createMcpServer',
         tags,
         summary: 'Mount an MCP server; its tools stay hidden until they are approved and mapped to a scope',
-        security: bearer,
         body: CreateServerBody,
         response: { 201: ServerResponse, ...errorResponses(400, 401, 403, 409) },
       },
@@ -64,7 +61,6 @@ export function serverRoutes(app: App, service: ServerService): void {
         operationId: 'getMcpServer',
         tags,
         summary: 'An MCP server',
-        security: bearer,
         params: ServerPath,
         response: { 200: ServerResponse, ...errorResponses(400, 401, 403, 404) },
       },
@@ -80,7 +76,6 @@ export function serverRoutes(app: App, service: ServerService): void {
         operationId: 'changeMcpServer',
         tags,
         summary: 'Change an MCP server',
-        security: bearer,
         params: ServerPath,
         body: ChangeServerBody,
         response: { 200: ServerResponse, ...errorResponses(400, 401, 403, 404, 409) },
@@ -99,7 +94,6 @@ export function serverRoutes(app: App, service: ServerService): void {
         operationId: 'removeMcpServer',
         tags,
         summary: 'Remove an MCP server, with what was decided on its tools',
-        security: bearer,
         params: ServerPath,
         response: { 200: Type.Object({ message: Type.String() }), ...errorResponses(400, 401, 403, 404) },
       },
@@ -122,7 +116,6 @@ export function serverCheckRoutes(app: App, checks: ServerChecks): void {
         operationId: 'refreshMcpServer',
         tags,
         summary: 'Ask the server for its tools now; differences wait for approval',
-        security: bearer,
         params: ServerPath,
         response: { 200: Refreshed, ...errorResponses(400, 401, 403, 404, 429, 502) },
       },
@@ -137,7 +130,6 @@ export function serverCheckRoutes(app: App, checks: ServerChecks): void {
         operationId: 'testMcpServer',
         tags,
         summary: 'Connect to the server and tell what is wrong, if anything; nothing is stored',
-        security: bearer,
         params: ServerPath,
         response: { 200: TestedServer, ...errorResponses(400, 401, 403, 404, 429) },
       },

@@ -1,7 +1,6 @@
 import { getMember, requireSession } from '@platform/auth';
-import type { App } from '@platform/service-kit';
+import { type App, errorResponses } from '@platform/service-kit';
 import { requireAdminRole } from '../../base/authority.js';
-import { bearer, errorResponses } from '../../base/openapi.js';
 import { getCaller } from '../../base/caller/actor.js';
 import { DecideBody, Decided, ToolDetail, ToolPage, ToolPath, ToolQuery } from './tool.schemas.js';
 import { ServerPath } from './schemas.js';
@@ -25,7 +24,6 @@ export function mountedToolRoutes(app: App, decisions: ToolDecisions): void {
         operationId: 'listMcpTools',
         tags,
         summary: 'The tools of an MCP server, by name',
-        security: bearer,
         params: ServerPath,
         querystring: ToolQuery,
         response: { 200: ToolPage, ...errorResponses(400, 401, 403, 404) },
@@ -41,7 +39,6 @@ export function mountedToolRoutes(app: App, decisions: ToolDecisions): void {
         operationId: 'getMcpTool',
         tags,
         summary: 'The offered and the approved definition of a tool, and how they differ',
-        security: bearer,
         params: ToolPath,
         response: { 200: ToolDetail, ...errorResponses(400, 401, 403, 404) },
       },
@@ -57,7 +54,6 @@ export function mountedToolRoutes(app: App, decisions: ToolDecisions): void {
         operationId: 'decideOnMcpTools',
         tags,
         summary: 'Approve definitions, and map tools to scopes',
-        security: bearer,
         params: ServerPath,
         body: DecideBody,
         response: { 200: Decided, ...errorResponses(400, 401, 403, 404, 409) },

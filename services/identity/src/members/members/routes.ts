@@ -1,10 +1,9 @@
 import { getAccount, requireAccount, requireScopes, requireSession } from '@platform/auth';
-import { type App, ListPageOf } from '@platform/service-kit';
+import { type App, errorResponses, ListPageOf } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { requireAdminRole } from '../../base/authority.js';
 import { getCaller } from '../../base/caller/actor.js';
 import { always, withField } from '../../base/confirmation.js';
-import { bearer, errorResponses } from '../../base/openapi.js';
 import {
   CallerResponse,
   ChangeMeBody,
@@ -31,7 +30,6 @@ function ownUserRoutes(app: App, service: UserService): void {
         operationId: 'getMe',
         tags,
         summary: 'The member or the service account behind the credential',
-        security: bearer,
         response: { 200: CallerResponse, ...errorResponses(401, 403) },
       },
     },
@@ -48,7 +46,6 @@ function ownUserRoutes(app: App, service: UserService): void {
         operationId: 'changeMe',
         tags,
         summary: 'Change the own name, with a session',
-        security: bearer,
         body: ChangeMeBody,
         response: { 200: UserResponse, ...errorResponses(400, 401, 403) },
       },
@@ -73,7 +70,6 @@ function userRoutes(app: App, service: UserService): void {
         operationId: 'listUsers',
         tags,
         summary: 'The members, newest first or by name',
-        security: bearer,
         querystring: MemberQuery,
         response: { 200: ListPageOf(Member), ...errorResponses(400, 401, 403) },
       },
@@ -89,7 +85,6 @@ function userRoutes(app: App, service: UserService): void {
         operationId: 'createUser',
         tags,
         summary: 'Add a member; without a password they are invited by mail',
-        security: bearer,
         body: CreateUserBody,
         response: { 201: UserResponse, ...errorResponses(400, 401, 403, 409) },
       },
@@ -106,7 +101,6 @@ function userRoutes(app: App, service: UserService): void {
         operationId: 'changeUser',
         tags,
         summary: "Change a member's name or role",
-        security: bearer,
         params: UserPath,
         body: ChangeUserBody,
         response: { 200: UserResponse, ...errorResponses(400, 401, 403, 404, 409) },
@@ -123,7 +117,6 @@ function userRoutes(app: App, service: UserService): void {
         operationId: 'removeUser',
         tags,
         summary: 'Remove a member, with the sessions and tokens',
-        security: bearer,
         params: UserPath,
         querystring: RemoveUserQuery,
         response: {

@@ -1,10 +1,9 @@
 import { getAccount, requireScopes, requireService, requireSession } from '@platform/auth';
-import type { App } from '@platform/service-kit';
+import { type App, errorResponses } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { requireAdminRole } from '../../base/authority.js';
 import { getCaller } from '../../base/caller/actor.js';
 import { always } from '../../base/confirmation.js';
-import { bearer, errorResponses } from '../../base/openapi.js';
 import {
   OrgQuery,
   SavedSmtpConfig,
@@ -31,7 +30,6 @@ function configurationRoutes(app: App, service: ConfigurationService): void {
         operationId: 'getSmtpConfig',
         tags,
         summary: "The organisation's SMTP configuration, without its secrets",
-        security: bearer,
         response: { 200: SmtpConfigResponse, ...errorResponses(401, 403, 404) },
       },
     },
@@ -47,7 +45,6 @@ function configurationRoutes(app: App, service: ConfigurationService): void {
         tags,
         summary:
           'Set the SMTP configuration; `updateSmtpConfig` of the mail service makes it take effect at once',
-        security: bearer,
         body: SaveSmtpConfigBody,
         response: { 200: SavedSmtpConfig, ...errorResponses(400, 401, 403) },
       },
@@ -66,7 +63,6 @@ function configurationRoutes(app: App, service: ConfigurationService): void {
         operationId: 'removeSmtpConfig',
         tags,
         summary: 'Remove the SMTP configuration',
-        security: bearer,
         response: { 200: Type.Object({ message: Type.String() }), ...errorResponses(401, 403, 404) },
       },
     },
@@ -90,7 +86,6 @@ function internalConfigurationRoutes(app: App, service: ConfigurationService): v
         operationId: 'fetchSmtpConfig',
         tags: ['Services'],
         summary: "An organisation's SMTP configuration, with its secrets",
-        security: bearer,
         querystring: OrgQuery,
         response: {
           200: Type.Object({ smtp: SmtpConfigWithSecrets }),

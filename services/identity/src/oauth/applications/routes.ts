@@ -1,5 +1,5 @@
 import { getMember, requireSession } from '@platform/auth';
-import { type App, bearer, errorResponses, ListPageOf, searchBy } from '@platform/service-kit';
+import { type App, errorResponses, ListPageOf, searchBy } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { requireAdminRole } from '../../base/authority.js';
 import { getCaller } from '../../base/caller/actor.js';
@@ -24,7 +24,6 @@ const Message = Type.Object({ message: Type.String() });
 /** For administrators, with a session. */
 function applicationRoutes(app: App, service: ApplicationService): void {
   const onRequest = [app.authenticate, requireSession, requireAdminRole];
-  const security = bearer;
   app.get(
     base,
     {
@@ -33,7 +32,6 @@ function applicationRoutes(app: App, service: ApplicationService): void {
         operationId: 'listOAuthApplications',
         tags,
         summary: 'The OAuth 2.0 applications, newest first',
-        security,
         querystring: searchBy('Part of the name, the client id or a redirect address, in any case.'),
         response: { 200: ListPageOf(Application), ...errorResponses(400, 401, 403) },
       },
@@ -49,7 +47,6 @@ function applicationRoutes(app: App, service: ApplicationService): void {
         operationId: 'createOAuthApplication',
         tags,
         summary: 'Register an application; its secret is shown once',
-        security,
         body: CreateApplicationBody,
         response: { 201: CreatedApplication, ...errorResponses(400, 401, 403) },
       },
@@ -71,7 +68,6 @@ function applicationRoutes(app: App, service: ApplicationService): void {
         operationId: 'getOAuthApplication',
         tags,
         summary: 'An application',
-        security,
         params: ApplicationPath,
         response: {
           200: Type.Object({ application: Application }),
@@ -90,7 +86,6 @@ function applicationRoutes(app: App, service: ApplicationService): void {
         operationId: 'changeOAuthApplication',
         tags,
         summary: 'Change, disable or enable an application',
-        security,
         params: ApplicationPath,
         body: ChangeApplicationBody,
         response: {
@@ -112,7 +107,6 @@ function applicationRoutes(app: App, service: ApplicationService): void {
         operationId: 'removeOAuthApplication',
         tags,
         summary: 'Remove an application with its service account; its tokens end at once',
-        security,
         params: ApplicationPath,
         response: { 200: Message, ...errorResponses(400, 401, 403, 404) },
       },
@@ -136,7 +130,6 @@ function applicationSecretRoutes(app: App, service: SecretService): void {
         operationId: 'createOAuthApplicationSecret',
         tags,
         summary: 'Add a second secret, which is shown once; both work until one is revoked',
-        security: bearer,
         params: ApplicationPath,
         response: { 201: CreatedSecret, ...errorResponses(400, 401, 403, 404, 409) },
       },
@@ -159,7 +152,6 @@ function applicationSecretRoutes(app: App, service: SecretService): void {
         operationId: 'revokeOAuthApplicationSecret',
         tags,
         summary: 'Revoke a secret at once',
-        security: bearer,
         params: SecretPath,
         response: { 200: Message, ...errorResponses(400, 401, 403, 404) },
       },

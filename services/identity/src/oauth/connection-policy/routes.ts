@@ -1,5 +1,5 @@
 import { getMember, requireSession } from '@platform/auth';
-import { type App, bearer, errorResponses } from '@platform/service-kit';
+import { type App, errorResponses } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { requireAdminRole } from '../../base/authority.js';
 import { getCaller } from '../../base/caller/actor.js';
@@ -21,7 +21,6 @@ function connectionPolicyRoutes(app: App, service: ConnectionPolicies): void {
         operationId: 'getConnectionPolicy',
         tags,
         summary: 'Which applications members may connect',
-        security: bearer,
         response: { 200: ConnectionPolicyAnswer, ...errorResponses(401, 403) },
       },
     },
@@ -36,7 +35,6 @@ function connectionPolicyRoutes(app: App, service: ConnectionPolicies): void {
         operationId: 'saveConnectionPolicy',
         tags,
         summary: 'Save which applications members may connect, or find out which connections would end',
-        security: bearer,
         querystring: Type.Object(
           { dryRun: Type.Boolean({ default: false, description: 'Change nothing.' }) },
           { required: [], additionalProperties: false },

@@ -1,5 +1,5 @@
 import { getMember, requireSession } from '@platform/auth';
-import { type App, bearer, errorResponses, ListPageOf, ListQuery } from '@platform/service-kit';
+import { type App, errorResponses, ListPageOf, ListQuery } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { requireAdminRole } from '../../base/authority.js';
 import { getCaller } from '../../base/caller/actor.js';
@@ -27,7 +27,6 @@ function ownConnectedAppRoutes(app: App, service: ConnectedAppService): void {
         operationId: 'listConnectedApps',
         tags,
         summary: 'The applications that act for the caller, at most the 100 newest',
-        security: bearer,
         response: { 200: Type.Object({ data: Type.Array(ConnectedApp) }), ...errorResponses(401, 403) },
       },
     },
@@ -41,7 +40,6 @@ function ownConnectedAppRoutes(app: App, service: ConnectedAppService): void {
         operationId: 'revokeConnectedApp',
         tags,
         summary: 'End a connection with all of its tokens, at once',
-        security: bearer,
         params: ConnectedAppPath,
         body: Body,
         response: { 200: Message, ...errorResponses(400, 401, 403, 404) },
@@ -66,7 +64,6 @@ function adminConnectedAppRoutes(app: App, service: ConnectedAppService): void {
         tags,
         summary: 'The applications that act for members of the organisation, newest first',
         description: 'At most 10000 are counted and paged by number; the cursor leads to all.',
-        security: bearer,
         querystring: ListQuery,
         response: { 200: ListPageOf(OwnedConnectedApp), ...errorResponses(400, 401, 403) },
       },
@@ -82,7 +79,6 @@ function adminConnectedAppRoutes(app: App, service: ConnectedAppService): void {
         operationId: 'revokeOrganisationConnectedApp',
         tags,
         summary: 'End a connection of any member, at once',
-        security: bearer,
         params: ConnectedAppPath,
         body: Body,
         response: { 200: Message, ...errorResponses(400, 401, 403, 404) },

@@ -1,5 +1,4 @@
-import type { App } from '@platform/service-kit';
-import { errorResponses } from '../../base/openapi.js';
+import { type App, errorResponses } from '@platform/service-kit';
 import { getClient } from '../../base/caller/client.js';
 import { LoginRefused, LoginResponse } from '../sessions/schemas.js';
 import { sendOutcome } from '../sessions/send-outcome.js';

@@ -1,8 +1,7 @@
 import { requireSession } from '@platform/auth';
-import type { App } from '@platform/service-kit';
+import { type App, errorResponses } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { getCaller } from '../../base/caller/actor.js';
-import { bearer, errorResponses } from '../../base/openapi.js';
 import type { SessionConfirmation } from './service.js';
 
 const ConfirmSessionBody = Type.Object(
@@ -25,7 +24,6 @@ export function sessionConfirmationRoutes(app: App, confirmation: SessionConfirm
         operationId: 'confirmSession',
         tags: ['Sessions'],
         summary: 'Enter the own password again, before dangerous acts in a browser',
-        security: bearer,
         body: ConfirmSessionBody,
         response: { 200: SessionConfirmed, ...errorResponses(400, 401, 403, 429) },
       },

@@ -1,7 +1,6 @@
 import { requireSession } from '@platform/auth';
-import type { App } from '@platform/service-kit';
+import { type App, errorResponses } from '@platform/service-kit';
 import { requireAdminRole } from '../../base/authority.js';
-import { bearer, errorResponses } from '../../base/openapi.js';
 import { getCaller } from '../../base/caller/actor.js';
 import { UserPath } from '../../members/members/schemas.js';
 import type { Connections } from './connections.js';
@@ -19,7 +18,6 @@ export function memberConnectionRoutes(app: App, connections: Connections): void
         operationId: 'unlinkIdentityProvider',
         tags: ['Users'],
         summary: "Disconnect a member's account from the identity at the provider; its sessions end",
-        security: bearer,
         params: UserPath,
         response: { 200: Message, ...errorResponses(400, 401, 403, 404, 409) },
       },
@@ -44,7 +42,6 @@ export function ownConnectionRoutes(app: App, connections: Connections): void {
         operationId: 'getProviderConnection',
         tags,
         summary: 'Whether the own account is connected with an identity at the provider',
-        security: bearer,
         response: { 200: OwnConnection, ...errorResponses(401, 403) },
       },
     },
@@ -59,7 +56,6 @@ export function ownConnectionRoutes(app: App, connections: Connections): void {
         operationId: 'disconnectProvider',
         tags,
         summary: 'Disconnect the own account; the other sessions that the provider opened end',
-        security: bearer,
         response: { 200: Message, ...errorResponses(401, 403, 409) },
       },
     },

@@ -1,7 +1,6 @@
 import { getMember, requireSession } from '@platform/auth';
-import type { App } from '@platform/service-kit';
+import { type App, errorResponses } from '@platform/service-kit';
 import { requireAdminRole } from '../../base/authority.js';
-import { bearer, errorResponses } from '../../base/openapi.js';
 import { getCaller } from '../../base/caller/actor.js';
 import type { Domains } from './domains.js';
 import {
@@ -32,7 +31,6 @@ export function providerRoutes(app: App, settings: ProviderSettings): void {
         operationId: 'getIdentityProvider',
         tags,
         summary: "The organisation's identity provider, without the client secret, and its domains",
-        security: bearer,
         response: { 200: IdentityProviderResponse, ...errorResponses(401, 403) },
       },
     },
@@ -47,7 +45,6 @@ export function providerRoutes(app: App, settings: ProviderSettings): void {
         operationId: 'saveIdentityProvider',
         tags,
         summary: 'Set the OpenID Connect provider with which members sign in',
-        security: bearer,
         body: SaveIdentityProviderBody,
         response: { 200: SavedIdentityProvider, ...errorResponses(400, 401, 403, 409) },
       },
@@ -66,7 +63,6 @@ export function providerRoutes(app: App, settings: ProviderSettings): void {
         operationId: 'removeIdentityProvider',
         tags,
         summary: 'Remove the provider; the sessions that it opened end',
-        security: bearer,
         response: { 200: RemovedIdentityProvider, ...errorResponses(401, 403, 404) },
       },
     },
@@ -83,7 +79,6 @@ export function providerRoutes(app: App, settings: ProviderSettings): void {
         operationId: 'testIdentityProvider',
         tags,
         summary: 'Whether the provider can be reached, and what is wrong if not',
-        security: bearer,
         response: { 200: ProviderTest, ...errorResponses(401, 403, 404) },
       },
     },
@@ -102,7 +97,6 @@ export function domainRoutes(app: App, domains: Domains): void {
         operationId: 'addIdentityDomain',
         tags,
         summary: 'Add a domain of e-mail addresses, to be verified',
-        security: bearer,
         body: AddDomainBody,
         response: { 200: DomainResponse, ...errorResponses(400, 401, 403, 409) },
       },
@@ -118,7 +112,6 @@ export function domainRoutes(app: App, domains: Domains): void {
         operationId: 'verifyIdentityDomain',
         tags,
         summary: 'Look for the DNS record that proves the control of the domain',
-        security: bearer,
         params: DomainPath,
         response: { 200: DomainResponse, ...errorResponses(401, 403, 404, 409, 503) },
       },
@@ -134,7 +127,6 @@ export function domainRoutes(app: App, domains: Domains): void {
         operationId: 'removeIdentityDomain',
         tags,
         summary: 'Remove a domain; its members can no longer sign in with the provider',
-        security: bearer,
         params: DomainPath,
         response: { 200: Message, ...errorResponses(401, 403, 404) },
       },

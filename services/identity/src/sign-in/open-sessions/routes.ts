@@ -1,8 +1,7 @@
 import { requireSession } from '@platform/auth';
-import type { App } from '@platform/service-kit';
+import { type App, errorResponses } from '@platform/service-kit';
 import { requireAdminRole } from '../../base/authority.js';
 import { getCaller } from '../../base/caller/actor.js';
-import { bearer, errorResponses } from '../../base/openapi.js';
 import { Ended, EndedSessions, MemberPath, OpenSessionList, SessionPath } from './schemas.js';
 import { createOpenSessions, type OpenSessions } from './service.js';
 
@@ -20,7 +19,6 @@ function ownSessionRoutes(app: App, service: OpenSessions): void {
         operationId: 'listSessions',
         tags,
         summary: 'The own open sessions, newest first, 100 at most',
-        security: bearer,
         response: { 200: OpenSessionList, ...errorResponses(401, 403) },
       },
     },
@@ -34,7 +32,6 @@ function ownSessionRoutes(app: App, service: OpenSessions): void {
         operationId: 'endSession',
         tags,
         summary: 'End an own session',
-        security: bearer,
         params: SessionPath,
         response: { 200: Ended, ...errorResponses(400, 401, 403, 404) },
       },
@@ -52,7 +49,6 @@ function ownSessionRoutes(app: App, service: OpenSessions): void {
         operationId: 'endOtherSessions',
         tags,
         summary: 'End all own sessions but this one',
-        security: bearer,
         response: { 200: EndedSessions, ...errorResponses(401, 403) },
       },
     },
@@ -75,7 +71,6 @@ function memberSessionRoutes(app: App, service: OpenSessions): void {
         operationId: 'listUserSessions',
         tags,
         summary: "A member's open sessions, newest first, 100 at most",
-        security: bearer,
         params: MemberPath,
         response: { 200: OpenSessionList, ...errorResponses(400, 401, 403, 404) },
       },
@@ -90,7 +85,6 @@ function memberSessionRoutes(app: App, service: OpenSessions): void {
         operationId: 'endUserSessions',
         tags,
         summary: "End all of a member's sessions",
-        security: bearer,
         params: MemberPath,
         response: { 200: EndedSessions, ...errorResponses(400, 401, 403, 404) },
       },

@@ -1,7 +1,6 @@
 import { requireSession } from '@platform/auth';
-import type { App } from '@platform/service-kit';
+import { type App, errorResponses } from '@platform/service-kit';
 import { getCaller } from '../../base/caller/actor.js';
-import { bearer, errorResponses } from '../../base/openapi.js';
 import { ChangePasswordBody, PasswordChanged } from './schemas.js';
 import { changeOwnPassword, type OwnPasswordContext } from './service.js';
 
@@ -15,7 +14,6 @@ export function ownPasswordRoutes(app: App, ctx: OwnPasswordContext): void {
         operationId: 'changeOwnPassword',
         tags: ['Account'],
         summary: 'Change the own password; all other sessions end',
-        security: bearer,
         body: ChangePasswordBody,
         response: { 200: PasswordChanged, ...errorResponses(400, 401, 403, 429) },
       },

@@ -1,7 +1,6 @@
 import { requireSession } from '@platform/auth';
-import type { App } from '@platform/service-kit';
+import { type App, errorResponses } from '@platform/service-kit';
 import { inAnySession } from '../../base/confirmation.js';
-import { bearer, errorResponses } from '../../base/openapi.js';
 import { getCaller } from '../../base/caller/actor.js';
 import { CreationOptions, RequestOptions } from '../passkeys/schemas.js';
 import type { OwnPasskeys } from './own-passkeys.js';
@@ -10,14 +9,14 @@ import { Confirmed, Message, NewPasskeyBody, PasskeyPath, ProofBody, RenameBody 
 
 /** For members with a session: their own passkeys. */
 export function ownPasskeyRoutes(app: App, passkeys: OwnPasskeys): void {
-  const route = { tags: ['Account'], security: bearer };
+  const tags = ['Account'];
   const onRequest = [app.authenticate, requireSession];
   app.post(
     `${OWN}/passkey-options`,
     {
       onRequest,
       schema: {
-        ...route,
+        tags,
         operationId: 'getPasskeyOptions',
         summary:
           'Ask for one of the own passkeys; its answer is the `passkey` of a change of the second factor',
@@ -32,7 +31,7 @@ export function ownPasskeyRoutes(app: App, passkeys: OwnPasskeys): void {
       onRequest,
       config: inAnySession,
       schema: {
-        ...route,
+        tags,
         operationId: 'enrolPasskey',
         summary: 'Begin to set up a passkey; nothing changes until it is confirmed',
         body: ProofBody,
@@ -47,7 +46,7 @@ export function ownPasskeyRoutes(app: App, passkeys: OwnPasskeys): void {
     {
       onRequest,
       schema: {
-        ...route,
+        tags,
         operationId: 'confirmPasskey',
         summary: 'Store the passkey that was made, in the session that began it',
         body: NewPasskeyBody,
@@ -64,7 +63,7 @@ export function ownPasskeyRoutes(app: App, passkeys: OwnPasskeys): void {
     {
       onRequest,
       schema: {
-        ...route,
+        tags,
         operationId: 'renamePasskey',
         summary: 'Rename an own passkey',
         params: PasskeyPath,
@@ -83,7 +82,7 @@ export function ownPasskeyRoutes(app: App, passkeys: OwnPasskeys): void {
       onRequest,
       config: inAnySession,
       schema: {
-        ...route,
+        tags,
         operationId: 'removePasskey',
         summary: 'Remove an own passkey',
         params: PasskeyPath,

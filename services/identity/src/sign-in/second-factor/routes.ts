@@ -1,7 +1,6 @@
 import { requireSession } from '@platform/auth';
-import type { App } from '@platform/service-kit';
+import { type App, errorResponses } from '@platform/service-kit';
 import { requireAdminRole } from '../../base/authority.js';
-import { bearer, errorResponses } from '../../base/openapi.js';
 import { getCaller } from '../../base/caller/actor.js';
 import type { SecondFactorContext } from './context.js';
 import { resetSecondFactor } from './reset.js';
@@ -33,7 +32,6 @@ export function ownSecondFactorRoutes(app: App, service: OwnSecondFactor): void 
         operationId: 'getSecondFactor',
         tags,
         summary: 'The own second factor',
-        security: bearer,
         response: { 200: SecondFactorResponse, ...errorResponses(401, 403) },
       },
     },
@@ -48,7 +46,6 @@ export function ownSecondFactorRoutes(app: App, service: OwnSecondFactor): void 
         operationId: 'enrolTotp',
         tags,
         summary: 'Begin to set up an authenticator app; nothing changes until it is confirmed',
-        security: bearer,
         body: ProofBody,
         response: { 200: EnrolmentResponse, ...errorResponses(400, 401, 403, 429) },
       },
@@ -64,7 +61,6 @@ export function ownSecondFactorRoutes(app: App, service: OwnSecondFactor): void 
         operationId: 'confirmTotp',
         tags,
         summary: 'Confirm the authenticator app with its first code, in the session that began it',
-        security: bearer,
         body: ConfirmBody,
         response: { 200: Confirmed, ...errorResponses(400, 401, 403) },
       },
@@ -83,7 +79,6 @@ export function ownSecondFactorRoutes(app: App, service: OwnSecondFactor): void 
         operationId: 'disableTotp',
         tags,
         summary: 'Remove the authenticator app',
-        security: bearer,
         body: ProofBody,
         response: { 200: Message, ...errorResponses(400, 401, 403, 409, 429) },
       },
@@ -102,7 +97,6 @@ export function ownSecondFactorRoutes(app: App, service: OwnSecondFactor): void 
         operationId: 'renewRecoveryCodes',
         tags,
         summary: 'Create new recovery codes; the earlier ones end',
-        security: bearer,
         body: ProofBody,
         response: { 200: RenewedCodes, ...errorResponses(400, 401, 403, 409, 429) },
       },
@@ -125,7 +119,6 @@ export function memberSecondFactorRoutes(app: App, ctx: SecondFactorContext): vo
         operationId: 'resetUserSecondFactor',
         tags: ['Users'],
         summary: "Remove a member's second factor, and end the member's sessions",
-        security: bearer,
         params: MemberPath,
         response: { 200: Message, ...errorResponses(400, 401, 403, 404, 409) },
       },

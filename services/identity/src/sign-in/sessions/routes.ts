@@ -1,7 +1,6 @@
 import { requireSession } from '@platform/auth';
-import type { App } from '@platform/service-kit';
+import { type App, errorResponses } from '@platform/service-kit';
 import { Type } from 'typebox';
-import { errorResponses, bearer } from '../../base/openapi.js';
 import { getCaller } from '../../base/caller/actor.js';
 import { getClient } from '../../base/caller/client.js';
 import { LoginBody, LoginRefused, LoginResponse } from './schemas.js';
@@ -37,7 +36,6 @@ export function logoutRoutes(app: App, service: SessionService): void {
         operationId: 'logout',
         tags,
         summary: 'End this session',
-        security: bearer,
         response: { 204: Type.Null(), ...errorResponses(401, 403) },
       },
     },

@@ -1,9 +1,8 @@
 import { getAccount, requireScopes, requireSession } from '@platform/auth';
-import type { App } from '@platform/service-kit';
+import { type App, errorResponses } from '@platform/service-kit';
 import { requireAdminRole } from '../../base/authority.js';
 import { getCaller } from '../../base/caller/actor.js';
 import { always } from '../../base/confirmation.js';
-import { bearer, errorResponses } from '../../base/openapi.js';
 import { SavedSignInSettings, SaveSignInSettingsBody, SignInSettingsResponse } from './schemas.js';
 import { createSignInSettings, type SignInSettingsService } from './service.js';
 
@@ -20,7 +19,6 @@ function signInSettingsRoutes(app: App, service: SignInSettingsService): void {
         operationId: 'getSignInConfig',
         tags,
         summary: 'How members of the organisation can sign in',
-        security: bearer,
         response: { 200: SignInSettingsResponse, ...errorResponses(401, 403) },
       },
     },
@@ -35,7 +33,6 @@ function signInSettingsRoutes(app: App, service: SignInSettingsService): void {
         operationId: 'saveSignInConfig',
         tags,
         summary: 'Choose how members of the organisation can sign in',
-        security: bearer,
         body: SaveSignInSettingsBody,
         response: { 200: SavedSignInSettings, ...errorResponses(400, 401, 403) },
       },

@@ -1,8 +1,7 @@
 import { getMember, requireSession } from '@platform/auth';
-import type { App } from '@platform/service-kit';
+import { type App, errorResponses } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { requireAdminRole } from '../../base/authority.js';
-import { bearer, errorResponses } from '../../base/openapi.js';
 import { getCaller } from '../../base/caller/actor.js';
 import { SavedTokenPolicy, TokenPolicyAnswer, TokenPolicyBody } from './schemas.js';
 import type { TokenPolicyService } from './service.js';
@@ -22,7 +21,6 @@ export function tokenPolicyRoutes(app: App, service: TokenPolicyService): void {
         operationId: 'getTokenPolicy',
         tags,
         summary: "The organisation's policy for tokens",
-        security: bearer,
         response: { 200: TokenPolicyAnswer, ...errorResponses(401, 403) },
       },
     },
@@ -37,7 +35,6 @@ export function tokenPolicyRoutes(app: App, service: TokenPolicyService): void {
         operationId: 'saveTokenPolicy',
         tags,
         summary: "Save the organisation's policy for tokens, or find out what it would do",
-        security: bearer,
         querystring: Type.Object(
           { dryRun: Type.Boolean({ default: false, description: 'Change nothing.' }) },
           { required: [], additionalProperties: false },

@@ -1,5 +1,5 @@
 import { getMember, requireSession } from '@platform/auth';
-import { type App, bearer, errorResponses, ListPageOf, searchBy } from '@platform/service-kit';
+import { type App, errorResponses, ListPageOf, searchBy } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { requireAdminRole } from '../../base/authority.js';
 import { getCaller } from '../../base/caller/actor.js';
@@ -39,7 +39,6 @@ function accountRoutes(app: App, ctx: TokenContext): void {
         operationId: 'listServiceAccounts',
         tags,
         summary: 'The service accounts, newest first, those of applications included',
-        security: bearer,
         querystring: searchBy('Part of the name, or of the client id of its application, in any case.'),
         response: { 200: ListPageOf(Account), ...errorResponses(400, 401, 403) },
       },
@@ -55,7 +54,6 @@ function accountRoutes(app: App, ctx: TokenContext): void {
         operationId: 'createServiceAccount',
         tags,
         summary: 'Create a service account, which owns tokens and is not a person',
-        security: bearer,
         body: CreateAccountBody,
         response: { 201: AccountAnswer, ...errorResponses(400, 401, 403) },
       },
@@ -71,7 +69,6 @@ function accountRoutes(app: App, ctx: TokenContext): void {
         operationId: 'getServiceAccount',
         tags,
         summary: 'A service account',
-        security: bearer,
         params: AccountPath,
         response: { 200: AccountAnswer, ...errorResponses(400, 401, 403, 404) },
       },
@@ -89,7 +86,6 @@ function accountRoutes(app: App, ctx: TokenContext): void {
         operationId: 'changeServiceAccount',
         tags,
         summary: 'Rename a service account, or change its role; its tokens follow at once',
-        security: bearer,
         params: AccountPath,
         body: ChangeAccountBody,
         response: { 200: AccountAnswer, ...errorResponses(400, 401, 403, 404, 409) },
@@ -108,7 +104,6 @@ function accountRoutes(app: App, ctx: TokenContext): void {
         operationId: 'removeServiceAccount',
         tags,
         summary: 'Remove a service account; its tokens end at once',
-        security: bearer,
         params: AccountPath,
         response: {
           200: Type.Object({ message: Type.String() }),
@@ -137,7 +132,6 @@ function accountTokenRoutes(app: App, ctx: TokenContext): void {
         operationId: 'listServiceAccountScopes',
         tags,
         summary: 'The scopes that a token of a service account can have, by category',
-        security: bearer,
         params: AccountPath,
         response: { 200: GrantableScopes, ...errorResponses(400, 401, 403, 404) },
       },
@@ -157,7 +151,6 @@ function accountTokenRoutes(app: App, ctx: TokenContext): void {
         operationId: 'createServiceAccountToken',
         tags,
         summary: 'Create a token that acts as a service account; its value is shown once',
-        security: bearer,
         params: AccountPath,
         body: CreateAccountTokenBody,
         response: { 201: CreatedToken, ...errorResponses(400, 401, 403, 404) },

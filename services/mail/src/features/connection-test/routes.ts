@@ -1,5 +1,5 @@
 import { getAccount, requireAdmin, requireScopes } from '@platform/auth';
-import { type App, bearer, errorResponses } from '@platform/service-kit';
+import { type App, errorResponses } from '@platform/service-kit';
 import type { onRequestHookHandler } from 'fastify';
 import { readSmtpConfiguration } from '../smtp-configuration/configuration.js';
 import { configurationIncomplete } from '../smtp-configuration/errors.js';
@@ -31,7 +31,6 @@ export function connectionTestRoute(
         summary: 'Test the connection to an SMTP server, and explain what is wrong',
         description:
           'Without a body, the configured server is tested. Nothing is stored, apart from tokens of a provider.',
-        security: bearer,
         body: TestConnectionBody,
         response: { 200: ConnectionReport, ...errorResponses(400, 401, 403, 404, 429) },
       },

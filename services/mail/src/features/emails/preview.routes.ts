@@ -1,5 +1,5 @@
 import { getAccount, requireAdmin, requireScopes } from '@platform/auth';
-import { type App, bearer, errorResponses } from '@platform/service-kit';
+import { type App, errorResponses } from '@platform/service-kit';
 import type { createPreview } from './preview.js';
 import { PreviewResponse, PreviewBody } from './schemas.js';
 import { refuseUnknownTemplate } from './routes.js';
@@ -17,7 +17,6 @@ export function previewRoute(app: App, render: ReturnType<typeof createPreview>)
         operationId: 'previewEmail',
         tags,
         summary: 'Render a template without sending it',
-        security: bearer,
         body: PreviewBody,
         response: { 200: PreviewResponse, ...errorResponses(400, 401, 403) },
       },

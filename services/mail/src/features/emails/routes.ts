@@ -1,5 +1,5 @@
 import { getAccount, requireScopedToken, requireService } from '@platform/auth';
-import { type App, bearer } from '@platform/service-kit';
+import type { App } from '@platform/service-kit';
 import type {
   FastifyRequest,
   onRequestAsyncHookHandler,
@@ -114,7 +114,6 @@ function sendRoute(scope: App, deps: Deps): void {
         operationId: 'sendEmail',
         tags,
         summary: 'Send a template mail',
-        security: bearer,
         headers,
         body: MailBody,
         response: sendResponses,
@@ -147,7 +146,6 @@ function internalSendRoute(scope: App, { emails, configurations, deadlineMs }: D
         operationId: 'sendEmailForOrganisation',
         tags: ['Services'],
         summary: "Send a template mail through an organisation's SMTP server",
-        security: bearer,
         headers,
         body: InternalMailBody,
         response: sendResponses,

@@ -1,5 +1,5 @@
 import { getAccount, requireAdmin, requireScopes, requireSession } from '@platform/auth';
-import { type App, bearer, errorResponses, ListPageOf } from '@platform/service-kit';
+import { type App, errorResponses, ListPageOf } from '@platform/service-kit';
 import {
   ContentResponse,
   ErasureResponse,
@@ -25,7 +25,6 @@ export function recordRoutes(app: App, service: RecordService): void {
         tags,
         summary:
           'List sent mails, newest first; with `state`, also those in the queue, and failed or unknown ones',
-        security: bearer,
         querystring: RecordQuery,
         response: { 200: ListPageOf(MailRecord), ...errorResponses(400, 401, 403) },
       },
@@ -40,7 +39,6 @@ export function recordRoutes(app: App, service: RecordService): void {
         operationId: 'getMailRecord',
         tags,
         summary: 'Get one mail with its outcome',
-        security: bearer,
         params: RecordPath,
         response: { 200: RecordResponse, ...errorResponses(400, 401, 403, 404) },
       },
@@ -55,7 +53,6 @@ export function recordRoutes(app: App, service: RecordService): void {
         operationId: 'getMailContent',
         tags,
         summary: 'Render a mail again, without its codes and links; for a session of an administrator',
-        security: bearer,
         params: RecordPath,
         response: { 200: ContentResponse, ...errorResponses(400, 401, 403, 404) },
       },
@@ -73,7 +70,6 @@ export function recordRoutes(app: App, service: RecordService): void {
         operationId: 'eraseMailRecipient',
         tags,
         summary: 'Erase a recipient from all records of the organisation',
-        security: bearer,
         querystring: ErasureQuery,
         response: { 200: ErasureResponse, ...errorResponses(400, 401, 403) },
       },

@@ -1,5 +1,5 @@
 import { getAccount, requireScopedToken } from '@platform/auth';
-import { type App, bearer, errorResponses } from '@platform/service-kit';
+import { type App, errorResponses } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { runtimeNotUp } from './errors.js';
 import type { SmtpConfigurations } from './service.js';
@@ -27,7 +27,6 @@ export function smtpConfigurationRoutes(
         operationId: 'updateSmtpConfig',
         tags: ['SMTP configuration'],
         summary: 'Reload the SMTP configuration; the next mail uses it',
-        security: bearer,
         response: { 200: UpdateResponse, ...errorResponses(400, 401, 403, 404) },
       },
     },

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { getAccount, requireAdmin, requireScopedToken, requireScopes } from '@platform/auth';
-import { type App, bearer, errorResponses, ListPageOf } from '@platform/service-kit';
+import { type App, errorResponses, ListPageOf } from '@platform/service-kit';
 import { Type } from 'typebox';
 import {
   BouncesBody,
@@ -26,7 +26,6 @@ function bouncesRoute(app: App, service: SuppressionService): void {
         tags,
         summary: 'Report mails that bounced after the SMTP server had accepted them',
         description: 'The addresses get no mail for 90 days, apart from codes, resets and invitations.',
-        security: bearer,
         body: BouncesBody,
         response: { 200: BouncesResponse, ...errorResponses(400, 401, 403, 409) },
       },
@@ -52,7 +51,6 @@ export function suppressionRoutes(app: App, service: SuppressionService): void {
         operationId: 'listSuppressions',
         tags,
         summary: 'List the addresses that get no mail, newest first',
-        security: bearer,
         querystring: SuppressionQuery,
         response: { 200: ListPageOf(Suppression), ...errorResponses(400, 401, 403) },
       },
@@ -67,7 +65,6 @@ export function suppressionRoutes(app: App, service: SuppressionService): void {
         operationId: 'exportSuppressions',
         tags,
         summary: 'Export all suppressions as CSV',
-        security: bearer,
         response: {
           200: { content: { 'text/csv': { schema: Type.String() } }, description: 'CSV (RFC 4180)' },
           ...errorResponses(401, 403),
@@ -88,7 +85,6 @@ export function suppressionRoutes(app: App, service: SuppressionService): void {
         operationId: 'addSuppression',
         tags,
         summary: 'Suppress an address for 90 days',
-        security: bearer,
         body: SuppressionBody,
         response: { 201: SuppressionResponse, ...errorResponses(400, 401, 403, 409) },
       },
@@ -108,7 +104,6 @@ export function suppressionRoutes(app: App, service: SuppressionService): void {
         operationId: 'removeSuppression',
         tags,
         summary: 'Send mail to an address again',
-        security: bearer,
         params: SuppressionPath,
         response: { 200: Type.Object({ message: Type.String() }), ...errorResponses(400, 401, 403, 404) },
       },

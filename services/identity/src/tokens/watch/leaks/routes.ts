@@ -1,6 +1,5 @@
-import type { App, Shutdown } from '@platform/service-kit';
+import { type App, errorResponses, type Shutdown } from '@platform/service-kit';
 import { Type } from 'typebox';
-import { errorResponses } from '../../../base/openapi.js';
 import { createAttemptLimits } from '../../../base/rate-limits/attempt-limits.js';
 import { createLeaksJob } from './leaks.job.js';
 import { LeakReportBody, type LeakReportContext, reportLeaks } from './reports.js';
@@ -30,7 +29,6 @@ function leakReportRoutes(app: App, ctx: LeakReportContext): void {
         operationId: 'reportLeakedTokens',
         tags: ['Personal access tokens'],
         summary: 'Report tokens that were found in public; those that are alive are revoked',
-        security: [],
         body: LeakReportBody,
         response: { 202: Type.Object({ message: Type.String() }), ...errorResponses(400, 413, 429) },
       },

@@ -1,1 +1,0 @@
-export { bearer, errorResponses } from '@platform/service-kit';
