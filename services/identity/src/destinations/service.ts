@@ -17,12 +17,12 @@ import { v7 as uuidv7 } from 'uuid';
 import type { AuditAction } from '../audit/actions.js';
 import { findChanges } from '../audit/changes.js';
 import { insertAuditEntry } from '../audit/queries.js';
-import { type Caller, platformActor, toActor } from '../base/caller/actor.js';
+import { type Caller, platformActor } from '../base/caller/actor.js';
 import { isOtherOrigin, parseTargetUrl } from '../base/egress/target-url.js';
 import type { CountRequest } from '../base/rate-limits/request-limit.js';
 import { storeAlert } from '../mails/alerts.js';
 import type { Outbox } from '../mails/outbox/outbox.js';
-import { findAdministrators, lockAdministration } from '../members/organisation/administration.js';
+import { changeAsAdministrator, findAdministrators } from '../members/organisation/administration.js';
 import type { Prisma, Transaction } from '../resources.js';
 import type { Claim } from './claim.queries.js';
 import type { DisableReason } from './outcomes.js';
@@ -123,23 +123,19 @@ interface Change {
   readonly detail?: Readonly<Record<string, string>>;
 }
 
-/** Runs a change of an administrator, and records it. @throws AppError 403 when the caller is none any more. */
+/** Runs a change of an administrator, and records it. */
 const changeIn = <C extends Change>(
-  { prisma, clock }: DestinationContext,
+  ctx: DestinationContext,
   caller: Caller,
   action: AuditAction,
   run: (tx: Transaction, at: Date) => Promise<C>,
 ): Promise<C> =>
-  prisma.$transaction(async (tx) => {
-    await lockAdministration(tx, caller);
-    const at = new Date(clock());
+  changeAsAdministrator(ctx, caller, async ({ tx, at, record }) => {
     const change = await run(tx, at);
     const { before, after, detail = {} } = change;
     const row = after ?? before;
-    await insertAuditEntry(tx, {
-      orgId: caller.orgId,
+    await record({
       action,
-      actor: toActor(caller),
       subjectId: row?.id ?? '',
       detail: {
         ...(row && { url: toShownUrl(row.url) }),
@@ -147,7 +143,6 @@ const changeIn = <C extends Change>(
         ...detail,
       },
       changes: findChanges(before && toAudited(before), after && toAudited(after), audited),
-      at,
     });
     return change;
   });

@@ -1,9 +1,8 @@
 import { requireSession } from '@platform/auth';
 import { type App, type AppError, type Clock, conflict, errorResponses } from '@platform/service-kit';
 import { Type } from 'typebox';
-import { insertAuditEntry } from '../audit/queries.js';
 import { requireAdminRole } from '../base/authority.js';
-import { type Caller, getCaller, toActor } from '../base/caller/actor.js';
+import { type Caller, getCaller } from '../base/caller/actor.js';
 import { always } from '../base/confirmation.js';
 import type { OneTimeSecrets } from '../mails/one-time-secrets/service.js';
 import { type LinkBase, toInviteLink } from '../mails/outbox/emails.js';
@@ -12,7 +11,7 @@ import { findAddressee } from '../mails/outbox/queries.js';
 import type { Prisma } from '../resources.js';
 import { invitationAccepted, userNotFound } from './members/errors.js';
 import { UserPath } from './members/schemas.js';
-import { lockAdministration } from './organisation/administration.js';
+import { changeAsAdministrator } from './organisation/administration.js';
 import { findSmtpConfiguration } from './smtp/queries.js';
 
 interface InvitationContext {
@@ -45,14 +44,13 @@ type RepeatedInvitation = Type.Static<typeof RepeatedInvitation>;
  * @throws AppError 404; 409 INVITATION_ACCEPTED or INVITATION_LAPSED.
  */
 async function repeatInvitation(
-  { prisma, secrets, outbox, links, clock }: InvitationContext,
+  ctx: InvitationContext,
   caller: Caller,
   userId: string,
 ): Promise<RepeatedInvitation> {
+  const { secrets, outbox, links } = ctx;
   const { orgId, fullName, client } = caller;
-  const at = new Date(clock());
-  const repeated = await prisma.$transaction(async (tx) => {
-    await lockAdministration(tx, caller);
+  const repeated = await changeAsAdministrator(ctx, caller, async ({ tx, at, record }) => {
     const user = await findAddressee(tx, { userId, email: null });
     if (user?.orgId !== orgId) throw userNotFound();
     if (user.passwordHash !== null) throw invitationAccepted();
@@ -62,8 +60,7 @@ async function repeatInvitation(
     const mail = { kind: 'invitation', to: { userId }, detail: { invitedBy: fullName } } as const;
     if (isMailed) await outbox.add(tx, { ...mail, requestId: client.requestId }, at);
     const delivery = isMailed ? ('mail' as const) : ('link' as const);
-    const entry = { orgId, actor: toActor(caller), subjectId: userId, detail: { again: delivery }, at };
-    await insertAuditEntry(tx, { ...entry, action: 'user.invited' });
+    await record({ action: 'user.invited', subjectId: userId, detail: { again: delivery } });
     const inviteLink = isMailed ? null : toInviteLink(links, issued.token);
     return { delivery, inviteLink, expiresAt: issued.expiresAt.toISOString() };
   });

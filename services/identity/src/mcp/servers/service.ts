@@ -2,12 +2,10 @@ import type { UserPrincipal } from '@platform/auth';
 import type { Clock, Egress, SecretBox } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Prisma, Transaction } from '../../resources.js';
-import { type Caller, toActor } from '../../base/caller/actor.js';
+import type { Caller } from '../../base/caller/actor.js';
 import { findChanges } from '../../audit/changes.js';
-import type { AuditAction } from '../../audit/actions.js';
-import { insertAuditEntry } from '../../audit/queries.js';
 import { isOtherOrigin, parseTargetUrl } from '../../base/egress/target-url.js';
-import { lockAdministration } from '../../members/organisation/administration.js';
+import { changeAsAdministrator } from '../../members/organisation/administration.js';
 import { toServer } from './documents.js';
 import { nameTaken, secretRequired, serverNotFound, tooManyServers, unusableName } from './errors.js';
 import {
@@ -103,6 +101,13 @@ function toChangedFields(
   };
 }
 
+/** Returns what the audit records of a change. */
+const toEntry = (before: ServerRow | undefined, after: ServerRow | undefined) => ({
+  subjectId: (after ?? before)?.id ?? '',
+  detail: before && after && before.secretSealed !== after.secretSealed ? { secret: 'changed' } : {},
+  changes: findChanges(before && toAudited(before), after && toAudited(after), audited),
+});
+
 export function createServerService(deps: {
   readonly prisma: Prisma;
   readonly box: SecretBox;
@@ -110,22 +115,6 @@ export function createServerService(deps: {
   readonly clock: Clock;
 }) {
   const { prisma, box, egress, clock } = deps;
-
-  const record = (
-    tx: Transaction,
-    caller: Caller,
-    action: AuditAction,
-    { before, after }: { readonly before?: ServerRow; readonly after?: ServerRow },
-  ) =>
-    insertAuditEntry(tx, {
-      orgId: caller.orgId,
-      action,
-      actor: toActor(caller),
-      subjectId: (after ?? before)?.id ?? '',
-      detail: before && after && before.secretSealed !== after.secretSealed ? { secret: 'changed' } : {},
-      changes: findChanges(before && toAudited(before), after && toAudited(after), audited),
-      at: new Date(clock()),
-    });
 
   async function assertNameIsFree(tx: Transaction, orgId: string, name: string): Promise<void> {
     if (await hasServerNamed(tx, orgId, name)) throw nameTaken();
@@ -184,13 +173,12 @@ export function createServerService(deps: {
         createdAt,
         nextRefreshAt: createdAt,
       };
-      return prisma.$transaction(async (tx) => {
-        await lockAdministration(tx, caller);
+      return changeAsAdministrator(deps, caller, async ({ tx, record }) => {
         await assertNameIsFree(tx, orgId, name);
         if ((await countServers(tx, orgId)) >= MAX_SERVERS) throw tooManyServers(MAX_SERVERS);
         const after = await insertServer(tx, server);
         await bumpCatalogue(tx, orgId);
-        await record(tx, caller, 'mcp_server.created', { after });
+        await record({ action: 'mcp_server.created', ...toEntry(undefined, after) });
         return toServer(after, undefined);
       });
     },
@@ -198,8 +186,7 @@ export function createServerService(deps: {
     /** @throws AppError 400, 404; 409 NAME_TAKEN. */
     async change(caller: Caller, id: string, body: ChangeServerBody): Promise<Server> {
       const { orgId } = caller;
-      return prisma.$transaction(async (tx) => {
-        await lockAdministration(tx, caller);
+      return changeAsAdministrator(deps, caller, async ({ tx, at, record }) => {
         const before = await findServer(tx, orgId, id);
         if (!before) throw serverNotFound();
         if (body.name !== undefined && body.name !== before.name) {
@@ -207,11 +194,11 @@ export function createServerService(deps: {
           await assertToolsStayUsable(tx, id, body.name);
         }
         const fields = toChangedFields(before, body, { box, egress });
-        const after = await updateServer(tx, id, { ...fields, nextRefreshAt: new Date(clock()) });
+        const after = await updateServer(tx, id, { ...fields, nextRefreshAt: at });
         // A tool that was approved on one server is called on another only once that server offers the same.
         if (isOtherOrigin(before.url, after.url)) await withdrawTools(tx, id);
         await bumpCatalogue(tx, orgId);
-        await record(tx, caller, 'mcp_server.changed', { before, after });
+        await record({ action: 'mcp_server.changed', ...toEntry(before, after) });
         return toServer(after, (await countTools(tx, [id])).get(id));
       });
     },
@@ -219,13 +206,12 @@ export function createServerService(deps: {
     /** Removes the server with its tools and what was decided on them. @throws AppError 404. */
     async remove(caller: Caller, id: string): Promise<void> {
       const { orgId } = caller;
-      await prisma.$transaction(async (tx) => {
-        await lockAdministration(tx, caller);
+      await changeAsAdministrator(deps, caller, async ({ tx, record }) => {
         const before = await findServer(tx, orgId, id);
         if (!before) throw serverNotFound();
         await deleteServer(tx, id);
         await bumpCatalogue(tx, orgId);
-        await record(tx, caller, 'mcp_server.removed', { before });
+        await record({ action: 'mcp_server.removed', ...toEntry(before, undefined) });
       });
     },
   };

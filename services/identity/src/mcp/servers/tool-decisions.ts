@@ -1,9 +1,9 @@
 import type { UserPrincipal } from '@platform/auth';
 import type { Clock } from '@platform/service-kit';
 import type { Prisma, Transaction } from '../../resources.js';
-import { type Caller, toActor } from '../../base/caller/actor.js';
-import { type Changes, insertAuditEntry } from '../../audit/queries.js';
-import { lockAdministration } from '../../members/organisation/administration.js';
+import type { Caller } from '../../base/caller/actor.js';
+import type { Changes } from '../../audit/queries.js';
+import { changeAsAdministrator } from '../../members/organisation/administration.js';
 import { toMountedTool, toToolDetail } from './documents.js';
 import { definitionChanged, serverNotFound, toolNotFound, unusableName } from './errors.js';
 import { bumpCatalogue, findServer, getRules, lockServer } from './queries.js';
@@ -32,7 +32,7 @@ async function applyDecision(tx: Transaction, row: ToolRow, { scope, approve }: 
 }
 
 export function createToolDecisions(deps: { readonly prisma: Prisma; readonly clock: Clock }) {
-  const { prisma, clock } = deps;
+  const { prisma } = deps;
 
   async function requireServer(db: Prisma | Transaction, orgId: string, id: string) {
     const row = await findServer(db, orgId, id);
@@ -65,8 +65,7 @@ export function createToolDecisions(deps: { readonly prisma: Prisma; readonly cl
      */
     async decide(caller: Caller, serverId: string, { tools }: DecideBody): Promise<readonly MountedTool[]> {
       const { orgId } = caller;
-      return prisma.$transaction(async (tx) => {
-        await lockAdministration(tx, caller);
+      return changeAsAdministrator(deps, caller, async ({ tx, record }) => {
         const server = await requireServer(tx, orgId, serverId);
         await lockServer(tx, serverId);
         // prettier-ignore
@@ -85,15 +84,8 @@ export function createToolDecisions(deps: { readonly prisma: Prisma; readonly cl
           changes = { ...changes, ...findDecisionChanges(before, after) };
         }
         await bumpCatalogue(tx, orgId);
-        await insertAuditEntry(tx, {
-          orgId,
-          action: 'mcp_server.tools_changed',
-          actor: toActor(caller),
-          subjectId: serverId,
-          detail: { server: server.name },
-          changes,
-          at: new Date(clock()),
-        });
+        const detail = { server: server.name };
+        await record({ action: 'mcp_server.tools_changed', subjectId: serverId, detail, changes });
         return [...byName.values()].map((row) => toMountedTool(server, row));
       });
     },

@@ -14,7 +14,7 @@ import { insertAuditEntry } from '../../audit/queries.js';
 import { hasAdministrator } from '../organisation/provider-requirement.queries.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
 import type { Passwords } from '../../base/passwords.js';
-import { lockAdministration } from '../organisation/administration.js';
+import { changeAsAdministrator } from '../organisation/administration.js';
 import { isOfOtherOrganisation } from '../organisation/domains.queries.js';
 import {
   emailTaken,
@@ -119,16 +119,15 @@ export function createUserService(deps: {
       const isInvited = password === undefined;
       if (isInvited && !outbox.isEnabled) throw mailUnavailable();
       const passwordHash = isInvited ? null : await passwords.hash(password);
-      const at = new Date(clock());
       const user = { id: uuidv7(), orgId, email: normaliseEmail(email), fullName: fullName.trim(), role };
-      const made = await prisma.$transaction(async (tx) => {
-        await lockAdministration(tx, caller);
+      const member = await changeAsAdministrator(deps, caller, async ({ tx, at, record }) => {
         if (await isOfOtherOrganisation(tx, orgId, user.email)) throw emailTaken();
         const created = await insertUser(tx, { ...user, passwordHash, createdAt: at });
         if (!created) throw emailTaken();
-        // prettier-ignore
-        await insertAuditEntry(tx, {
-          orgId, action: isInvited ? 'user.invited' : 'user.created', actor: toActor(caller), subjectId: user.id, changes: findChanges(undefined, user, ['email', 'fullName', 'role']), at,
+        await record({
+          action: isInvited ? 'user.invited' : 'user.created',
+          subjectId: user.id,
+          changes: findChanges(undefined, user, ['email', 'fullName', 'role']),
         });
         const kind = isInvited ? 'invitation' : 'account_created';
         const detail = isInvited ? { invitedBy: caller.fullName } : {};
@@ -137,7 +136,7 @@ export function createUserService(deps: {
         return created;
       });
       outbox.wake();
-      return made;
+      return member;
     },
 
     /** Changes the caller's own name. @throws AppError 404 when the caller was removed meanwhile. */
@@ -164,24 +163,18 @@ export function createUserService(deps: {
     /** Changes a name or role. @throws AppError 404; 409 LAST_ADMIN; 403 SESSION_REQUIRED when a token changes a role. */
     async change(caller: Caller, userId: string, { fullName, role }: ChangeUserBody): Promise<User> {
       if (role !== undefined && caller.kind !== 'session') throw sessionRequiredForAdmins();
-      const { orgId } = caller;
-      const at = new Date(clock());
-      return prisma.$transaction(async (tx) => {
-        await lockAdministration(tx, caller);
-        const user = await findMember(tx, orgId, userId);
+      return changeAsAdministrator(deps, caller, async ({ tx, record }) => {
+        const user = await findMember(tx, caller.orgId, userId);
         if (!user) throw userNotFound();
         if (role === 'member' && (await isLastAdmin(tx, user))) throw lastAdmin();
         const changed = await updateUser(tx, userId, {
           ...(fullName === undefined ? {} : { fullName: fullName.trim() }),
           ...(role === undefined ? {} : { role }),
         });
-        await insertAuditEntry(tx, {
-          orgId,
+        await record({
           action: changed.role === user.role ? 'user.changed' : 'user.role_changed',
-          actor: toActor(caller),
           subjectId: userId,
           changes: findChanges(user, changed, ['fullName', 'role']),
-          at,
         });
         return changed;
       });
@@ -195,21 +188,13 @@ export function createUserService(deps: {
      */
     async remove(caller: Caller, userId: string, { state }: RemoveUserQuery): Promise<void> {
       const { orgId, kind } = caller;
-      const at = new Date(clock());
-      await prisma.$transaction(async (tx) => {
-        await lockAdministration(tx, caller);
+      await changeAsAdministrator(deps, caller, async ({ tx, at, record }) => {
         const user = await findMember(tx, orgId, userId);
         if (!user) throw userNotFound();
         if (user.role === 'admin' && kind !== 'session') throw sessionRequiredForAdmins();
         if (await isLastAdmin(tx, user)) throw lastAdmin();
         if (!(await markRemoved(tx, userId, at, state))) throw invitationAccepted();
-        await insertAuditEntry(tx, {
-          orgId,
-          action: 'user.removed',
-          actor: toActor(caller),
-          subjectId: userId,
-          at,
-        });
+        await record({ action: 'user.removed', subjectId: userId });
       });
     },
   };

@@ -1,5 +1,7 @@
 import { adminRequired } from '@platform/auth';
-import { AppError } from '@platform/service-kit';
+import { AppError, type Clock } from '@platform/service-kit';
+import { insertAuditEntry, type NewAuditEntry } from '../../audit/queries.js';
+import { type Caller, toActor } from '../../base/caller/actor.js';
 import { queryRows, type SqlClient } from '../../base/transaction.js';
 import type { Prisma, Transaction } from '../../resources.js';
 import { lockOrganisation } from './queries.js';
@@ -20,6 +22,32 @@ export async function lockAdministration(
   await lockOrganisation(tx, orgId);
   if ((await queryRows(tx, administrator, [userId, orgId])).length === 0) throw new AppError(adminRequired);
 }
+
+/** A change that an administrator makes. */
+export interface Administration {
+  readonly tx: Transaction;
+  readonly at: Date;
+  /** Records the change in the audit, in its transaction. */
+  readonly record: (entry: Omit<NewAuditEntry, 'orgId' | 'actor' | 'at'>) => Promise<unknown>;
+}
+
+/**
+ * Runs a change that only administrators may make, in a transaction.
+ *
+ * @throws AppError 403 ADMIN_REQUIRED when the caller is no longer an administrator.
+ */
+export const changeAsAdministrator = <T>(
+  { prisma, clock }: { readonly prisma: Prisma; readonly clock: Clock },
+  caller: Caller,
+  run: (administration: Administration) => Promise<T>,
+): Promise<T> =>
+  prisma.$transaction(async (tx) => {
+    await lockAdministration(tx, caller);
+    const { orgId } = caller;
+    const at = new Date(clock());
+    const actor = toActor(caller);
+    return run({ tx, at, record: (entry) => insertAuditEntry(tx, { ...entry, orgId, actor, at }) });
+  });
 
 export interface Administrator {
   readonly id: string;

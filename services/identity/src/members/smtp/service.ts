@@ -1,16 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type AppError, type Clock, notFound, type SecretBox, validationError } from '@platform/service-kit';
 import { findChanges } from '../../audit/changes.js';
-import { insertAuditEntry } from '../../audit/queries.js';
-import { type Caller, toActor } from '../../base/caller/actor.js';
+import type { Caller } from '../../base/caller/actor.js';
 import { describeRequest } from '../../base/caller/client.js';
 import type { SendEmailRequest, SmtpSnapshot } from '../../mails/outbox/email-request.js';
 import { toSmtpChangedEmail } from '../../mails/outbox/emails.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
 import {
+  type Administration,
   type Administrator,
+  changeAsAdministrator,
   findAdministrators,
-  lockAdministration,
 } from '../organisation/administration.js';
 import { describeAuth, mergeAuth, splitAuth } from './auth.js';
 import {
@@ -22,7 +22,7 @@ import {
   upsertSmtpConfiguration,
 } from './queries.js';
 import type { SaveSmtpConfigBody, SmtpConfig, SmtpConfigWithSecrets, TlsMode } from './schemas.js';
-import type { Prisma, Transaction } from '../../resources.js';
+import type { Prisma } from '../../resources.js';
 
 const smtpConfigNotFound = (): AppError => notFound('Smtp Configuration not set');
 
@@ -91,7 +91,7 @@ export function createConfigurationService(deps: {
   readonly outbox: Outbox;
   readonly clock: Clock;
 }) {
-  const { prisma, box, outbox, clock } = deps;
+  const { prisma, box, outbox } = deps;
 
   async function find(orgId: string): Promise<SmtpConfigurationRow> {
     const row = await findSmtpConfiguration(prisma, orgId);
@@ -121,11 +121,10 @@ export function createConfigurationService(deps: {
    * @param row - the new configuration; undefined when it is removed.
    */
   async function recordChange(
-    tx: Transaction,
+    { tx, at, record }: Administration,
     caller: Caller,
     before: SmtpConfigurationRow | null,
     row: SmtpConfigurationRow | undefined,
-    at: Date,
   ): Promise<void> {
     const { orgId } = caller;
     const old = before ? tryOpenSnapshot(orgId, before) : undefined;
@@ -137,14 +136,11 @@ export function createConfigurationService(deps: {
       row && toAuditFields(row),
       fields,
     );
-    await insertAuditEntry(tx, {
-      orgId,
+    await record({
       action: row ? 'configuration.smtp_saved' : 'configuration.smtp_removed',
-      actor: toActor(caller),
       subjectId: orgId,
       detail: { password: isSecretKept ? 'unchanged' : 'changed' },
       changes,
-      at,
     });
     // A first server redirects no mail. One that follows a removal does, just as if it had replaced the removed one.
     const previous = before ?? (await findRemovedServer(tx, orgId));
@@ -180,12 +176,11 @@ export function createConfigurationService(deps: {
         auth: split?.open ?? null,
         secretSealed: secret === undefined ? null : box.seal(secret, smtpSecretContext(orgId)),
       };
-      const at = new Date(clock());
-      await prisma.$transaction(async (tx) => {
-        await lockAdministration(tx, caller);
+      await changeAsAdministrator(deps, caller, async (administration) => {
+        const { tx, at } = administration;
         const before = await findSmtpConfiguration(tx, orgId);
         await upsertSmtpConfiguration(tx, orgId, row, at);
-        await recordChange(tx, caller, before, row, at);
+        await recordChange(administration, caller, before, row);
       });
       outbox.wake();
       return toSmtpConfig(row);
@@ -194,12 +189,11 @@ export function createConfigurationService(deps: {
     /** Removes the configuration and notifies the administrators through the removed server. @throws AppError 404. */
     async removeSmtp(caller: Caller): Promise<void> {
       const { orgId } = caller;
-      const at = new Date(clock());
-      await prisma.$transaction(async (tx) => {
-        await lockAdministration(tx, caller);
+      await changeAsAdministrator(deps, caller, async (administration) => {
+        const { tx } = administration;
         const before = await findSmtpConfiguration(tx, orgId);
         if (!before || !(await deleteSmtpConfiguration(tx, orgId))) throw smtpConfigNotFound();
-        await recordChange(tx, caller, before, undefined, at);
+        await recordChange(administration, caller, before, undefined);
       });
       outbox.wake();
     },

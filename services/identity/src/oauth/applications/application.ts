@@ -1,9 +1,28 @@
+import type { Clock } from '@platform/service-kit';
 import { findChanges } from '../../audit/changes.js';
-import type { ApplicationRow } from './queries.js';
+import type { Prisma, Transaction } from '../../resources.js';
+import { applicationNotFound } from './errors.js';
+import { type ApplicationRow, findApplication } from './queries.js';
 import type { ApplicationShape } from './rules.js';
 import type { Application } from './schemas.js';
 
 /* The forms of a stored application: for the API, for the rules, and for the audit. */
+
+export interface ApplicationDeps {
+  readonly prisma: Prisma;
+  readonly clock: Clock;
+}
+
+/** @throws AppError 404 when the organisation has no such application. */
+export async function requireApplication(
+  db: Prisma | Transaction,
+  orgId: string,
+  clientId: string,
+): Promise<ApplicationRow> {
+  const found = await findApplication(db, orgId, clientId);
+  if (!found) throw applicationNotFound();
+  return found;
+}
 
 const toInstant = (date: Date | null): string | null => date?.toISOString() ?? null;
 

@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import { requireAdminRole } from '../../base/authority.js';
 import { getCaller } from '../../base/caller/actor.js';
 import { always } from '../../base/confirmation.js';
-import type { ApplicationDeps } from './administrate.js';
+import type { ApplicationDeps } from './application.js';
 import {
   Application,
   ApplicationPath,

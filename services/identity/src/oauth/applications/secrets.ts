@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import type { Transaction } from '../../resources.js';
-import { type Caller, toActor } from '../../base/caller/actor.js';
-import { insertAuditEntry } from '../../audit/queries.js';
+import type { Caller } from '../../base/caller/actor.js';
+import { changeAsAdministrator } from '../../members/organisation/administration.js';
 import { toSecretHash } from '../provider/client-metadata.js';
-import { type ApplicationDeps, createAdministrate, requireApplication } from './administrate.js';
+import { type ApplicationDeps, requireApplication } from './application.js';
 import { noSecrets, secretNotFound, tooManySecrets } from './errors.js';
 import { insertSecret, revokeSecret } from './queries.js';
 import type { Application } from './schemas.js';
@@ -30,42 +30,26 @@ export async function addSecret(tx: Transaction, clientId: string, createdAt: Da
 
 /** Creates the service with which administrators replace the secrets of their organisation's applications. */
 export function createSecretService(deps: ApplicationDeps) {
-  const administrate = createAdministrate(deps);
   return {
     /** Adds a second secret beside the first. @throws AppError 404; 409 when there are two, or none can be used. */
     create: (caller: Caller, clientId: string): Promise<CreatedSecret> =>
-      administrate(caller, async (tx, at) => {
-        const { orgId } = caller;
-        const { secrets, authMethod } = await requireApplication(tx, orgId, clientId);
+      changeAsAdministrator(deps, caller, async ({ tx, at, record }) => {
+        const { secrets, authMethod } = await requireApplication(tx, caller.orgId, clientId);
         if (authMethod !== 'client_secret_basic') throw noSecrets();
         if (secrets.length >= MAX_SECRETS) throw tooManySecrets();
         const created = await addSecret(tx, clientId, at);
-        await insertAuditEntry(tx, {
-          orgId,
-          action: 'application.secret_created',
-          actor: toActor(caller),
-          subjectId: clientId,
-          detail: { secretId: created.secret.id },
-          at,
-        });
+        const detail = { secretId: created.secret.id };
+        await record({ action: 'application.secret_created', subjectId: clientId, detail });
         return created;
       }),
 
     /** Revokes a secret: nobody authenticates with it from then on. Its tokens live for ten minutes at most; disabling
      * the application ends them. @throws AppError 404. */
     revoke: (caller: Caller, clientId: string, secretId: string): Promise<void> =>
-      administrate(caller, async (tx, at) => {
-        const { orgId } = caller;
-        await requireApplication(tx, orgId, clientId);
+      changeAsAdministrator(deps, caller, async ({ tx, at, record }) => {
+        await requireApplication(tx, caller.orgId, clientId);
         if (!(await revokeSecret(tx, clientId, secretId, at))) throw secretNotFound();
-        await insertAuditEntry(tx, {
-          orgId,
-          action: 'application.secret_revoked',
-          actor: toActor(caller),
-          subjectId: clientId,
-          detail: { secretId },
-          at,
-        });
+        await record({ action: 'application.secret_revoked', subjectId: clientId, detail: { secretId } });
       }),
   };
 }

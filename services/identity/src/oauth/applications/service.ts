@@ -1,9 +1,14 @@
 import { type ListPage, readListPage, type SearchQuery } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
-import { type Caller, toActor } from '../../base/caller/actor.js';
-import { insertAuditEntry } from '../../audit/queries.js';
-import { type ApplicationDeps, createAdministrate, requireApplication } from './administrate.js';
-import { findApplicationChanges, toApplication, toShape } from './application.js';
+import type { Caller } from '../../base/caller/actor.js';
+import { changeAsAdministrator } from '../../members/organisation/administration.js';
+import {
+  type ApplicationDeps,
+  findApplicationChanges,
+  requireApplication,
+  toApplication,
+  toShape,
+} from './application.js';
 import {
   countApplications,
   findApplications,
@@ -20,7 +25,6 @@ import { addSecret } from './secrets.js';
 /** Creates the service with which administrators manage the OAuth 2.0 applications of their organisation. */
 export function createApplicationService(deps: ApplicationDeps) {
   const { prisma } = deps;
-  const administrate = createAdministrate(deps);
   return {
     list: ({ orgId }: { readonly orgId: string }, query: SearchQuery): Promise<ListPage<Application>> =>
       readListPage(query, {
@@ -51,7 +55,7 @@ export function createApplicationService(deps: ApplicationDeps) {
         role: body.role ?? 'member',
       };
       assertApplication(shape);
-      return administrate(caller, async (tx, at) => {
+      return changeAsAdministrator(deps, caller, async ({ tx, at, record }) => {
         const { role, ...rest } = shape;
         const id = uuidv7();
         const { orgId } = caller;
@@ -68,21 +72,15 @@ export function createApplicationService(deps: ApplicationDeps) {
         });
         const secret = shape.authMethod === 'client_secret_basic' ? await addSecret(tx, id, at) : null;
         const row = await requireApplication(tx, orgId, id);
-        await insertAuditEntry(tx, {
-          orgId,
-          action: 'application.created',
-          actor: toActor(caller),
-          subjectId: id,
-          changes: findApplicationChanges(undefined, row),
-          at,
-        });
+        const changes = findApplicationChanges(undefined, row);
+        await record({ action: 'application.created', subjectId: id, changes });
         return { application: toApplication(row), clientSecret: secret?.clientSecret ?? null };
       });
     },
 
     /** Changes an application; its tokens follow at once, and those of a disabled one end. @throws AppError 400; 404. */
     change: (caller: Caller, clientId: string, body: ChangeApplicationBody): Promise<Application> =>
-      administrate(caller, async (tx, at) => {
+      changeAsAdministrator(deps, caller, async ({ tx, at, record }) => {
         const { orgId } = caller;
         const before = await requireApplication(tx, orgId, clientId);
         const { role, isDisabled, ...rest } = body;
@@ -102,31 +100,18 @@ export function createApplicationService(deps: ApplicationDeps) {
           });
         if (isDisabled) await revokeAccessTokens(tx, clientId, at);
         const after = await requireApplication(tx, orgId, clientId);
-        await insertAuditEntry(tx, {
-          orgId,
-          action: 'application.changed',
-          actor: toActor(caller),
-          subjectId: clientId,
-          changes: findApplicationChanges(before, after),
-          at,
-        });
+        const changes = findApplicationChanges(before, after);
+        await record({ action: 'application.changed', subjectId: clientId, changes });
         return toApplication(after);
       }),
 
     /** Removes an application with its service account; its tokens and connections end at once. @throws AppError 404. */
     remove: (caller: Caller, clientId: string): Promise<void> =>
-      administrate(caller, async (tx, at) => {
-        const { orgId } = caller;
-        const { serviceAccount } = await requireApplication(tx, orgId, clientId);
+      changeAsAdministrator(deps, caller, async ({ tx, at, record }) => {
+        const { serviceAccount } = await requireApplication(tx, caller.orgId, clientId);
         await removeApplication(tx, clientId, at);
         if (serviceAccount) await updateServiceAccount(tx, serviceAccount.id, { removedAt: at });
-        await insertAuditEntry(tx, {
-          orgId,
-          action: 'application.removed',
-          actor: toActor(caller),
-          subjectId: clientId,
-          at,
-        });
+        await record({ action: 'application.removed', subjectId: clientId });
       }),
   };
 }

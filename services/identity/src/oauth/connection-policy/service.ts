@@ -3,9 +3,9 @@ import type pg from 'pg';
 import type { Prisma } from '../../resources.js';
 import { type Caller, toActor } from '../../base/caller/actor.js';
 import { findChanges } from '../../audit/changes.js';
-import { insertAuditEntries, insertAuditEntry } from '../../audit/queries.js';
+import { insertAuditEntries } from '../../audit/queries.js';
 import { revokeGrants } from '../connections/revoke.queries.js';
-import { lockAdministration } from '../../members/organisation/administration.js';
+import { changeAsAdministrator } from '../../members/organisation/administration.js';
 import { type ConnectionBreach, type ConnectionPolicy, findConnectionBreaches } from './policy.js';
 import {
   type ActiveConnection,
@@ -63,20 +63,13 @@ export function createConnectionPolicies(deps: {
     }
   }
 
-  const store = (caller: Caller, policy: ConnectionPolicy, at: Date): Promise<void> =>
-    prisma.$transaction(async (tx) => {
-      await lockAdministration(tx, caller);
+  const store = (caller: Caller, policy: ConnectionPolicy): Promise<void> =>
+    changeAsAdministrator(deps, caller, async ({ tx, at, record }) => {
       const { orgId } = caller;
       const before = await findConnectionPolicy(tx, orgId);
       await saveConnectionPolicy(tx, orgId, policy, at);
-      await insertAuditEntry(tx, {
-        orgId,
-        action: 'configuration.connection_policy_saved',
-        actor: toActor(caller),
-        subjectId: orgId,
-        changes: findChanges(toAuditForm(before), toAuditForm(policy), auditFields),
-        at,
-      });
+      const changes = findChanges(toAuditForm(before), toAuditForm(policy), auditFields);
+      await record({ action: 'configuration.connection_policy_saved', subjectId: orgId, changes });
     });
 
   /** Ends connections in one transaction of a few statements. */
@@ -120,7 +113,7 @@ export function createConnectionPolicies(deps: {
         additionalHosts: [...new Set(body.additionalHosts)],
       };
       const at = new Date(clock());
-      if (!isDryRun) await store(caller, policy, at);
+      if (!isDryRun) await store(caller, policy);
       const affected = await findAffected(caller.orgId, policy, at);
       const ids = isDryRun ? [] : affected.map(({ id }) => id);
       for (let ended = 0; ended < ids.length; ended += BATCH)

@@ -9,7 +9,7 @@ import {
   isProviderRequired,
 } from '../../members/organisation/provider-requirement.queries.js';
 import { lockFactors } from '../second-factor/queries.js';
-import { lockAdministration } from '../../members/organisation/administration.js';
+import { changeAsAdministrator } from '../../members/organisation/administration.js';
 import { userNotFound } from '../../members/members/errors.js';
 import { noAdministratorLeft, providerIsRequired } from './errors.js';
 import { notifyMember } from './notices.js';
@@ -51,8 +51,7 @@ export function createConnections(deps: {
   return {
     /** Disconnects a member, for an administrator. @throws AppError 403 ADMIN_REQUIRED; 404; 409 NOT_LINKED, NO_ADMINISTRATOR_LEFT. */
     async disconnect(caller: Caller, userId: string): Promise<void> {
-      await prisma.$transaction(async (tx) => {
-        await lockAdministration(tx, caller);
+      await changeAsAdministrator(deps, caller, async ({ tx }) => {
         await unlink(tx, caller, userId, { kind: 'providerUnlinked' });
         if (!(await hasAdministrator(tx, caller.orgId))) throw noAdministratorLeft();
       });

@@ -1,11 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '@platform/service-kit';
 import type { Prisma, Transaction } from '../../resources.js';
-import { type Caller, toActor } from '../../base/caller/actor.js';
-import type { AuditAction } from '../../audit/actions.js';
-import { insertAuditEntry } from '../../audit/queries.js';
+import type { Caller } from '../../base/caller/actor.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
-import { lockAdministration } from '../../members/organisation/administration.js';
+import { changeAsAdministrator } from '../../members/organisation/administration.js';
 import { hasTxtRecord, type ResolveTxt } from './dns.js';
 import { readDomain, toRecord } from './domain.js';
 import {
@@ -45,17 +43,7 @@ export function createDomains(deps: {
   readonly outbox: Outbox;
   readonly clock: Clock;
 }) {
-  const { prisma, resolveTxt, outbox, clock } = deps;
-
-  const record = (tx: Transaction, caller: Caller, action: AuditAction, domain: string, at: Date) =>
-    insertAuditEntry(tx, {
-      orgId: caller.orgId,
-      action,
-      actor: toActor(caller),
-      subjectId: caller.orgId,
-      detail: { domain },
-      at,
-    });
+  const { prisma, resolveTxt, outbox } = deps;
 
   async function find(db: Prisma | Transaction, orgId: string, text: string): Promise<StoredDomain> {
     const found = await findDomain(db, orgId, readDomain(text) ?? '');
@@ -69,15 +57,13 @@ export function createDomains(deps: {
       const { orgId } = caller;
       const domain = readDomain(text);
       if (domain === undefined) throw invalidDomain();
-      return prisma.$transaction(async (tx) => {
-        await lockAdministration(tx, caller);
+      return changeAsAdministrator(deps, caller, async ({ tx, at: createdAt, record }) => {
         const domains = await findDomains(tx, orgId);
         const known = domains.find((each) => each.domain === domain);
         if (known) return toDomain(known);
         if (domains.length >= MAX_DOMAINS) throw tooManyDomains(MAX_DOMAINS);
-        const createdAt = new Date(clock());
         const added = await insertDomain(tx, { orgId, domain, challenge: createChallenge(), createdAt });
-        await record(tx, caller, 'identity_domain.added', domain, createdAt);
+        await record({ action: 'identity_domain.added', subjectId: orgId, detail: { domain } });
         return toDomain(added);
       });
     },
@@ -92,16 +78,14 @@ export function createDomains(deps: {
         throw dnsUnavailable(error);
       });
       if (!isFound) throw recordNotFound(wanted.name);
-      const verified = await prisma.$transaction(async (tx) => {
-        await lockAdministration(tx, caller);
+      const verified = await changeAsAdministrator(deps, caller, async ({ tx, at, record }) => {
         // The domain was removed and added again meanwhile: the record proves nothing for the new challenge.
         const current = await find(tx, orgId, domain);
         if (current.challenge !== challenge) throw recordNotFound(wanted.name);
-        const at = new Date(clock());
         if (!(await markVerified(tx, { orgId, domain }, { verifiedAt: at, verifiedBy: 'dns' })))
           throw domainTaken();
         if (!(await hasAdministrator(tx, orgId))) throw noAdministratorLeft();
-        await record(tx, caller, 'identity_domain.verified', domain, at);
+        await record({ action: 'identity_domain.verified', subjectId: orgId, detail: { domain } });
         await notifyAdministrators(deps, tx, caller, { notice: 'domainVerified', domain }, at);
         return { domain, challenge, verifiedAt: at };
       });
@@ -112,12 +96,10 @@ export function createDomains(deps: {
     /** @throws AppError 403; 404. */
     async remove(caller: Caller, text: string): Promise<void> {
       const { orgId } = caller;
-      await prisma.$transaction(async (tx) => {
-        await lockAdministration(tx, caller);
+      await changeAsAdministrator(deps, caller, async ({ tx, at, record }) => {
         const { domain, verifiedAt } = await find(tx, orgId, text);
         await deleteDomain(tx, orgId, domain);
-        const at = new Date(clock());
-        await record(tx, caller, 'identity_domain.removed', domain, at);
+        await record({ action: 'identity_domain.removed', subjectId: orgId, detail: { domain } });
         if (!verifiedAt) return;
         await notifyAdministrators(deps, tx, caller, { notice: 'domainRemoved', domain }, at);
       });

@@ -1,9 +1,8 @@
 import { type Clock, type Egress, parseUrl, type SecretBox, TargetDenied } from '@platform/service-kit';
 import { findChanges } from '../../audit/changes.js';
-import { insertAuditEntry } from '../../audit/queries.js';
-import { type Caller, toActor } from '../../base/caller/actor.js';
+import type { Caller } from '../../base/caller/actor.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
-import { lockAdministration } from '../../members/organisation/administration.js';
+import { type Administration, changeAsAdministrator } from '../../members/organisation/administration.js';
 import { hasAdministrator } from '../../members/organisation/provider-requirement.queries.js';
 import type { Prisma, Transaction } from '../../resources.js';
 import type { ProviderClients } from './clients.js';
@@ -63,7 +62,7 @@ export interface ProviderSettingsDeps {
 }
 
 export function createProviderSettings(deps: ProviderSettingsDeps) {
-  const { prisma, box, clients, egress, outbox, toRedirectUri, clock } = deps;
+  const { prisma, box, clients, egress, outbox, toRedirectUri } = deps;
 
   async function endSignIns(tx: Transaction, orgId: string, at: Date): Promise<number> {
     const endedCount = await endProviderSessions(tx, orgId, at);
@@ -71,25 +70,25 @@ export function createProviderSettings(deps: ProviderSettingsDeps) {
     return endedCount;
   }
 
-  async function saveIn(tx: Transaction, caller: Caller, body: SaveIdentityProviderBody) {
+  async function saveIn(
+    { tx, at, record }: Administration,
+    caller: Caller,
+    body: SaveIdentityProviderBody,
+  ) {
     const { orgId } = caller;
-    await lockAdministration(tx, caller);
     const before = await lockProvider(tx, orgId);
-    const row = toRow({ box, at: new Date(clock()) }, orgId, body, before);
-    const endedCount = isOther(before, row) ? await endSignIns(tx, orgId, row.updatedAt) : 0;
+    const row = toRow({ box, at }, orgId, body, before);
+    const endedCount = isOther(before, row) ? await endSignIns(tx, orgId, at) : 0;
     await saveProvider(tx, row);
     if (row.isRequired && !(await hasVerifiedDomain(tx, orgId))) throw verifiedDomainRequired();
     if (!(await hasAdministrator(tx, orgId))) throw noAdministratorLeft();
     const changes = findChanges(before ? toAudited(before) : undefined, toAudited(row), audited);
     const clientSecret = before?.clientSecretSealed === row.clientSecretSealed ? 'unchanged' : 'changed';
-    await insertAuditEntry(tx, {
-      orgId,
+    await record({
       action: 'identity_provider.saved',
-      actor: toActor(caller),
       subjectId: orgId,
       changes,
       detail: { clientSecret, sessionsEnded: String(endedCount) },
-      at: row.updatedAt,
     });
     const facts = {
       notice: 'providerSaved',
@@ -97,7 +96,7 @@ export function createProviderSettings(deps: ProviderSettingsDeps) {
       isJustInTime: row.isJustInTime ? 'yes' : '',
       isRequired: row.isRequired ? 'yes' : '',
     } as const;
-    await notifyAdministrators(deps, tx, caller, facts, row.updatedAt);
+    await notifyAdministrators(deps, tx, caller, facts, at);
     return { identityProvider: toProvider(row), endedCount };
   }
 
@@ -122,7 +121,9 @@ export function createProviderSettings(deps: ProviderSettingsDeps) {
     async save(caller: Caller, body: SaveIdentityProviderBody) {
       parseIssuer(body.issuer, egress);
       if (body.scopes && !body.scopes.includes('openid')) throw openidRequired();
-      const saved = await prisma.$transaction((tx) => saveIn(tx, caller, body));
+      const saved = await changeAsAdministrator(deps, caller, (administration) =>
+        saveIn(administration, caller, body),
+      );
       outbox.wake();
       return saved;
     },
@@ -144,29 +145,19 @@ export function createProviderSettings(deps: ProviderSettingsDeps) {
     /** @returns how many sessions were ended. @throws AppError 403; 404. */
     async remove(caller: Caller): Promise<number> {
       const { orgId } = caller;
-      const ended = await prisma.$transaction(async (tx) => {
-        await lockAdministration(tx, caller);
+      const ended = await changeAsAdministrator(deps, caller, async ({ tx, at, record }) => {
         const before = await lockProvider(tx, orgId);
         if (!before) throw providerNotFound();
-        const at = new Date(clock());
         const count = await endSignIns(tx, orgId, at);
         await deleteProvider(tx, orgId);
-        await insertAuditEntry(tx, {
-          orgId,
+        await record({
           action: 'identity_provider.removed',
-          actor: toActor(caller),
           subjectId: orgId,
           changes: findChanges(toAudited(before), undefined, audited),
           detail: { sessionsEnded: String(count) },
-          at,
         });
-        await notifyAdministrators(
-          deps,
-          tx,
-          caller,
-          { notice: 'providerRemoved', issuer: before.issuer },
-          at,
-        );
+        const notice = { notice: 'providerRemoved', issuer: before.issuer } as const;
+        await notifyAdministrators(deps, tx, caller, notice, at);
         return count;
       });
       outbox.wake();

@@ -4,7 +4,7 @@ import { type Caller, toActor } from '../../base/caller/actor.js';
 import { insertAuditEntry } from '../../audit/queries.js';
 import { toDeviceName } from '../../base/caller/client.js';
 import { endOwnSession, endSessions, findOpenSessions } from '../sessions/queries.js';
-import { lockAdministration } from '../../members/organisation/administration.js';
+import { changeAsAdministrator } from '../../members/organisation/administration.js';
 import { userNotFound } from '../../members/members/errors.js';
 import { findMember } from '../../members/members/queries.js';
 import type { OpenSession } from './schemas.js';
@@ -77,11 +77,8 @@ export function createOpenSessions(deps: { readonly prisma: Prisma; readonly clo
 
     /** Ends all sessions of a member. @returns how many. @throws AppError 403 ADMIN_REQUIRED; 404. */
     async endOf(caller: Caller, userId: string): Promise<number> {
-      const { orgId } = caller;
-      const at = new Date(clock());
-      return prisma.$transaction(async (tx) => {
-        await lockAdministration(tx, caller);
-        if (!(await findMember(tx, orgId, userId))) throw userNotFound();
+      return changeAsAdministrator(deps, caller, async ({ tx, at }) => {
+        if (!(await findMember(tx, caller.orgId, userId))) throw userNotFound();
         const count = await endSessions(tx, userId, at);
         await recordEnded(tx, caller, { userId, count, at });
         return count;

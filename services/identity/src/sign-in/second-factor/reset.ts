@@ -5,7 +5,7 @@ import { type Actor, type Caller, platformActor, toActor } from '../../base/call
 import { insertAuditEntry } from '../../audit/queries.js';
 import { notifyOfCommand } from '../../members/operator-notices/notify.js';
 import { endSessions } from '../sessions/queries.js';
-import { lockAdministration } from '../../members/organisation/administration.js';
+import { changeAsAdministrator } from '../../members/organisation/administration.js';
 import { userNotFound } from '../../members/members/errors.js';
 import { findUserByEmail } from '../../members/members/queries.js';
 import { noSecondFactor, ownSecondFactor } from './errors.js';
@@ -45,9 +45,7 @@ export async function resetSecondFactor(
   userId: string,
 ): Promise<void> {
   if (userId === caller.userId) throw ownSecondFactor();
-  const at = new Date(ctx.clock());
-  await ctx.prisma.$transaction(async (tx) => {
-    await lockAdministration(tx, caller);
+  await changeAsAdministrator(ctx, caller, async ({ tx, at }) => {
     const member = { orgId: caller.orgId, userId };
     await removeFactors(tx, member, { actor: toActor(caller), reason: 'reset', at });
     await addNotice(ctx, tx, userId, 'secondFactorReset', { client: null, at });

@@ -3,11 +3,10 @@ import { type AppError, type Clock, conflict, validationError } from '@platform/
 import type pg from 'pg';
 import type { Prisma } from '../../resources.js';
 import { readAllowList } from '../../credentials/allow-lists/ranges.js';
-import { type Caller, toActor } from '../../base/caller/actor.js';
+import type { Caller } from '../../base/caller/actor.js';
 import { findChanges } from '../../audit/changes.js';
-import { insertAuditEntry } from '../../audit/queries.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
-import { lockAdministration } from '../../members/organisation/administration.js';
+import { changeAsAdministrator } from '../../members/organisation/administration.js';
 import { getUnusedFrom, type TokenPolicy } from './policy.js';
 import {
   type AffectedToken,
@@ -78,21 +77,14 @@ export function createTokenPolicyService(deps: {
 }) {
   const { pool, prisma, outbox, clock } = deps;
 
-  const store = (caller: Caller, policy: TokenPolicy, at: Date): Promise<void> =>
-    prisma.$transaction(async (tx) => {
+  const store = (caller: Caller, policy: TokenPolicy): Promise<void> =>
+    changeAsAdministrator(deps, caller, async ({ tx, at, record }) => {
       const { orgId } = caller;
-      await lockAdministration(tx, caller);
       const before = await findTokenPolicy(tx, orgId);
       const unusedFrom = getUnusedFrom(await findUnusedRule(tx, orgId), policy.revokeUnusedDays, at);
       await saveTokenPolicy(tx, orgId, { ...policy, unusedFrom, updatedAt: at });
-      await insertAuditEntry(tx, {
-        orgId,
-        action: 'configuration.token_policy_saved',
-        actor: toActor(caller),
-        subjectId: orgId,
-        changes: findChanges(toAuditForm(before), toAuditForm(policy), auditFields),
-        at,
-      });
+      const changes = findChanges(toAuditForm(before), toAuditForm(policy), auditFields);
+      await record({ action: 'configuration.token_policy_saved', subjectId: orgId, changes });
     });
 
   return {
@@ -108,7 +100,7 @@ export function createTokenPolicyService(deps: {
       const at = new Date(clock());
       const policy = readPolicy(body);
       if (policy.revokeUnusedDays !== null && !outbox.isEnabled) throw mailServiceRequired();
-      if (!isDryRun) await store(caller, policy, at);
+      if (!isDryRun) await store(caller, policy);
       const options = { now: at, limit: MAX_LISTED };
       const { count, tokens } = await findAffectedTokens(pool, caller.orgId, policy, options);
       return { policy, affectedCount: count, affected: groupByOwner(tokens) };

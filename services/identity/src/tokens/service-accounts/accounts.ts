@@ -12,9 +12,9 @@ import {
 import { v7 as uuidv7 } from 'uuid';
 import type { AuditAction } from '../../audit/actions.js';
 import { findChanges } from '../../audit/changes.js';
-import { type Changes, insertAuditEntry } from '../../audit/queries.js';
-import { type Caller, toActor } from '../../base/caller/actor.js';
-import { lockAdministration } from '../../members/organisation/administration.js';
+import type { Changes } from '../../audit/queries.js';
+import type { Caller } from '../../base/caller/actor.js';
+import { changeAsAdministrator } from '../../members/organisation/administration.js';
 import type { Prisma, Transaction } from '../../resources.js';
 import type { TokenContext } from '../context.js';
 import { type CreatedToken, createTokenFor, listScopeGroups } from '../create.js';
@@ -49,20 +49,16 @@ const toAccount = ({ clients, createdAt, lastUsedAt, ...account }: AccountRow): 
 
 const auditFields = ['name', 'role'] as const;
 
-/** Runs a change of an administrator, and records it. @throws AppError 403 when the caller is none any more. */
+/** Runs a change of an administrator, and records it. */
 const changeIn = (
-  { prisma, clock }: AccountContext,
+  ctx: AccountContext,
   caller: Caller,
   action: AuditAction,
   run: (tx: Transaction, at: Date) => Promise<{ readonly row: AccountRow; readonly changes?: Changes }>,
 ): Promise<Account> =>
-  prisma.$transaction(async (tx) => {
-    await lockAdministration(tx, caller);
-    const at = new Date(clock());
+  changeAsAdministrator(ctx, caller, async ({ tx, at, record }) => {
     const { row, changes = {} } = await run(tx, at);
-    const { orgId } = caller;
-    const actor = toActor(caller);
-    await insertAuditEntry(tx, { orgId, action, actor, subjectId: row.id, changes, at });
+    await record({ action, subjectId: row.id, changes });
     return toAccount(row);
   });
 
