@@ -57,6 +57,7 @@ export {
 } from './errors.js';
 export { createErrorResponses, errorResponses } from './http/error-responses.js';
 export type { Health, ReadinessCheck } from './http/health.js';
+export { IdPath, Message } from './http/schemas.js';
 export { findValueFault } from './http/body/json-body.js';
 export { findExcess } from './http/body/json-limits.js';
 export { isHeaderRepeated } from './http/repeated-header.js';

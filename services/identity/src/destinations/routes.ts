@@ -1,5 +1,5 @@
 import { getMember, requireSession } from '@platform/auth';
-import { type App, errorResponses, ListQuery } from '@platform/service-kit';
+import { type App, errorResponses, ListQuery, Message } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { requireAdminRole } from '../base/authority.js';
 import { getCaller } from '../base/caller/actor.js';
@@ -33,7 +33,6 @@ import {
 
 const base = '/api/v1/events/destinations';
 const tags = ['Destinations'];
-const Message = Type.Object({ message: Type.String() });
 
 /** Registers the routes of the destinations of facts, for administrators with a session. [AUD-6] */
 export function destinationRoutes(app: App, ctx: DestinationContext): void {

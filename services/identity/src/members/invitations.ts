@@ -1,5 +1,5 @@
 import { requireSession } from '@platform/auth';
-import { type App, type AppError, type Clock, conflict, errorResponses } from '@platform/service-kit';
+import { type App, type AppError, type Clock, conflict, errorResponses, IdPath } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { requireAdminRole } from '../base/authority.js';
 import { type Caller, getCaller } from '../base/caller/actor.js';
@@ -10,7 +10,6 @@ import type { Outbox } from '../mails/outbox/outbox.js';
 import { findAddressee } from '../mails/outbox/queries.js';
 import type { Prisma } from '../resources.js';
 import { invitationAccepted, userNotFound } from './members/errors.js';
-import { UserPath } from './members/schemas.js';
 import { changeAsAdministrator } from './organisation/administration.js';
 import { findSmtpConfiguration } from './smtp/queries.js';
 
@@ -82,7 +81,7 @@ export function registerInvitations(app: App, ctx: InvitationContext): void {
         operationId: 'repeatInvitation',
         tags: ['Users'],
         summary: 'Send an invitation again, or get its link where there is no SMTP server',
-        params: UserPath,
+        params: IdPath,
         response: { 200: RepeatedInvitation, ...errorResponses(400, 401, 403, 404, 409) },
       },
     },

@@ -1,5 +1,5 @@
 import { getMember, requireSession } from '@platform/auth';
-import { type App, errorResponses } from '@platform/service-kit';
+import { type App, errorResponses, Message } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { requireAdminRole } from '../../base/authority.js';
 import { getCaller } from '../../base/caller/actor.js';
@@ -95,7 +95,7 @@ export function serverRoutes(app: App, service: ServerService): void {
         tags,
         summary: 'Remove an MCP server, with what was decided on its tools',
         params: ServerPath,
-        response: { 200: Type.Object({ message: Type.String() }), ...errorResponses(400, 401, 403, 404) },
+        response: { 200: Message, ...errorResponses(400, 401, 403, 404) },
       },
     },
     async (request) => {

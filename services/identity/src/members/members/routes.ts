@@ -1,21 +1,10 @@
 import { getAccount, requireAccount, requireScopes, requireSession } from '@platform/auth';
-import { type App, errorResponses, ListPageOf } from '@platform/service-kit';
+import { type App, errorResponses, IdPath, ListPageOf, Message } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { requireAdminRole } from '../../base/authority.js';
 import { getCaller } from '../../base/caller/actor.js';
 import { always, withField } from '../../base/confirmation.js';
-import {
-  CallerResponse,
-  ChangeMeBody,
-  ChangeUserBody,
-  CreateUserBody,
-  Member,
-  MemberQuery,
-  RemoveUserQuery,
-  toCallerFields,
-  UserPath,
-  UserResponse,
-} from './schemas.js';
+import { CallerResponse, ChangeMeBody, ChangeUserBody, CreateUserBody, Member, MemberQuery, RemoveUserQuery, toCallerFields, UserResponse } from './schemas.js';
 import { createUserService, type UserService } from './service.js';
 
 const tags = ['Users'];
@@ -101,7 +90,7 @@ function userRoutes(app: App, service: UserService): void {
         operationId: 'changeUser',
         tags,
         summary: "Change a member's name or role",
-        params: UserPath,
+        params: IdPath,
         body: ChangeUserBody,
         response: { 200: UserResponse, ...errorResponses(400, 401, 403, 404, 409) },
       },
@@ -117,10 +106,10 @@ function userRoutes(app: App, service: UserService): void {
         operationId: 'removeUser',
         tags,
         summary: 'Remove a member, with the sessions and tokens',
-        params: UserPath,
+        params: IdPath,
         querystring: RemoveUserQuery,
         response: {
-          200: Type.Object({ message: Type.String() }),
+          200: Message,
           ...errorResponses(400, 401, 403, 404, 409),
         },
       },

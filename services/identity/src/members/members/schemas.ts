@@ -133,4 +133,3 @@ export const RemoveUserQuery = Type.Object(
 );
 export type RemoveUserQuery = Type.Static<typeof RemoveUserQuery>;
 
-export const UserPath = Type.Object({ id: Type.String({ format: 'uuid' }) });

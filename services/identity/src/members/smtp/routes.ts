@@ -1,5 +1,5 @@
 import { getAccount, requireScopes, requireService, requireSession } from '@platform/auth';
-import { type App, errorResponses } from '@platform/service-kit';
+import { type App, errorResponses, Message } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { requireAdminRole } from '../../base/authority.js';
 import { getCaller } from '../../base/caller/actor.js';
@@ -63,7 +63,7 @@ function configurationRoutes(app: App, service: ConfigurationService): void {
         operationId: 'removeSmtpConfig',
         tags,
         summary: 'Remove the SMTP configuration',
-        response: { 200: Type.Object({ message: Type.String() }), ...errorResponses(401, 403, 404) },
+        response: { 200: Message, ...errorResponses(401, 403, 404) },
       },
     },
     async (request) => {

@@ -1,5 +1,5 @@
 import { getMember, requireSession } from '@platform/auth';
-import { type App, errorResponses, ListPageOf, searchBy } from '@platform/service-kit';
+import { type App, errorResponses, ListPageOf, Message, searchBy } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { requireAdminRole } from '../../base/authority.js';
 import { getCaller } from '../../base/caller/actor.js';
@@ -19,7 +19,6 @@ import { type ApplicationService, createApplicationService } from './service.js'
 
 const base = '/api/v1/oauth-applications';
 const tags = ['OAuth applications'];
-const Message = Type.Object({ message: Type.String() });
 
 /** For administrators, with a session. */
 function applicationRoutes(app: App, service: ApplicationService): void {

@@ -1,5 +1,5 @@
 import { getMember, requireSession } from '@platform/auth';
-import { type App, errorResponses, ListPageOf, ListQuery } from '@platform/service-kit';
+import { type App, errorResponses, ListPageOf, ListQuery, Message } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { requireAdminRole } from '../../base/authority.js';
 import { getCaller } from '../../base/caller/actor.js';
@@ -13,7 +13,6 @@ const Body = Type.Union([
   Type.Object({ reason: Type.Optional(Type.String({ maxLength: 500 })) }, { additionalProperties: false }),
   Type.Null(),
 ]);
-const Message = Type.Object({ message: Type.String() });
 const revoked = { message: 'The connection has ended' };
 
 /** For members with a session, on the applications that act for them. */

@@ -1,15 +1,8 @@
-import { type App, errorResponses } from '@platform/service-kit';
+import { type App, errorResponses, Message } from '@platform/service-kit';
 import { getClient } from '../../base/caller/client.js';
 import { LoginRefused, LoginResponse } from '../sessions/schemas.js';
 import { sendOutcome } from '../sessions/send-outcome.js';
-import {
-  AcceptInvitationBody,
-  AddressBody,
-  LinkResponse,
-  LinkBody,
-  Message,
-  ResetPasswordBody,
-} from './schemas.js';
+import { AcceptInvitationBody, AddressBody, LinkResponse, LinkBody, ResetPasswordBody } from './schemas.js';
 import type { AccountFlows } from './service.js';
 
 const tags = ['Account'];

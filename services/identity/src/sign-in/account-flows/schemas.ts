@@ -40,4 +40,3 @@ export const LinkResponse = Type.Object({
 });
 export type LinkResponse = Type.Static<typeof LinkResponse>;
 
-export const Message = Type.Object({ message: Type.String() });

@@ -1,10 +1,9 @@
 import { requireSession } from '@platform/auth';
-import { type App, errorResponses } from '@platform/service-kit';
+import { type App, errorResponses, IdPath, Message } from '@platform/service-kit';
 import { requireAdminRole } from '../../base/authority.js';
 import { getCaller } from '../../base/caller/actor.js';
-import { UserPath } from '../../members/members/schemas.js';
 import type { Connections } from './connections.js';
-import { Message, OwnConnection } from './schemas.js';
+import { OwnConnection } from './schemas.js';
 import { inAnySession } from '../../base/confirmation.js';
 
 /** For administrators, with a session. */
@@ -18,7 +17,7 @@ export function memberConnectionRoutes(app: App, connections: Connections): void
         operationId: 'unlinkIdentityProvider',
         tags: ['Users'],
         summary: "Disconnect a member's account from the identity at the provider; its sessions end",
-        params: UserPath,
+        params: IdPath,
         response: { 200: Message, ...errorResponses(400, 401, 403, 404, 409) },
       },
     },

@@ -1,19 +1,9 @@
 import { getMember, requireSession } from '@platform/auth';
-import { type App, errorResponses } from '@platform/service-kit';
+import { type App, errorResponses, Message } from '@platform/service-kit';
 import { requireAdminRole } from '../../base/authority.js';
 import { getCaller } from '../../base/caller/actor.js';
 import type { Domains } from './domains.js';
-import {
-  AddDomainBody,
-  DomainPath,
-  DomainResponse,
-  IdentityProviderResponse,
-  Message,
-  ProviderTest,
-  RemovedIdentityProvider,
-  SavedIdentityProvider,
-  SaveIdentityProviderBody,
-} from './schemas.js';
+import { AddDomainBody, DomainPath, DomainResponse, IdentityProviderResponse, ProviderTest, RemovedIdentityProvider, SavedIdentityProvider, SaveIdentityProviderBody } from './schemas.js';
 import type { ProviderSettings } from './settings.js';
 import { inAnySession } from '../../base/confirmation.js';
 

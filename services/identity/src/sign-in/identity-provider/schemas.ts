@@ -124,4 +124,3 @@ export const AddDomainBody = Type.Object(
 );
 export const DomainPath = Type.Object({ domain: Type.String({ minLength: 1, maxLength: 253 }) });
 export const DomainResponse = Type.Object({ domain: IdentityDomain });
-export const Message = Type.Object({ message: Type.String() });

@@ -1,8 +1,8 @@
 import { requireSession } from '@platform/auth';
-import { type App, errorResponses } from '@platform/service-kit';
+import { type App, errorResponses, IdPath, Message } from '@platform/service-kit';
 import { requireAdminRole } from '../../base/authority.js';
 import { getCaller } from '../../base/caller/actor.js';
-import { Ended, EndedSessions, MemberPath, OpenSessionList, SessionPath } from './schemas.js';
+import { EndedSessions, OpenSessionList, SessionPath } from './schemas.js';
 import { createOpenSessions, type OpenSessions } from './service.js';
 
 const tags = ['Sessions'];
@@ -33,7 +33,7 @@ function ownSessionRoutes(app: App, service: OpenSessions): void {
         tags,
         summary: 'End an own session',
         params: SessionPath,
-        response: { 200: Ended, ...errorResponses(400, 401, 403, 404) },
+        response: { 200: Message, ...errorResponses(400, 401, 403, 404) },
       },
     },
     async (request) => {
@@ -71,7 +71,7 @@ function memberSessionRoutes(app: App, service: OpenSessions): void {
         operationId: 'listUserSessions',
         tags,
         summary: "A member's open sessions, newest first, 100 at most",
-        params: MemberPath,
+        params: IdPath,
         response: { 200: OpenSessionList, ...errorResponses(400, 401, 403, 404) },
       },
     },
@@ -85,7 +85,7 @@ function memberSessionRoutes(app: App, service: OpenSessions): void {
         operationId: 'endUserSessions',
         tags,
         summary: "End all of a member's sessions",
-        params: MemberPath,
+        params: IdPath,
         response: { 200: EndedSessions, ...errorResponses(400, 401, 403, 404) },
       },
     },

@@ -21,9 +21,7 @@ export type OpenSession = Type.Static<typeof OpenSession>;
 export const OpenSessionList = Type.Object({ sessions: Type.Array(OpenSession) });
 
 export const SessionPath = Type.Object({ sessionId: Type.String({ format: 'uuid' }) });
-export const MemberPath = Type.Object({ id: Type.String({ format: 'uuid' }) });
 
-export const Ended = Type.Object({ message: Type.String() });
 export const EndedSessions = Type.Object({
   message: Type.String(),
   endedCount: Type.Integer({ description: 'How many sessions were ended.' }),

@@ -1,11 +1,11 @@
 import { requireSession } from '@platform/auth';
-import { type App, errorResponses } from '@platform/service-kit';
+import { type App, errorResponses, IdPath, Message } from '@platform/service-kit';
 import { inAnySession } from '../../base/confirmation.js';
 import { getCaller } from '../../base/caller/actor.js';
 import { CreationOptions, RequestOptions } from '../passkeys/schemas.js';
 import type { OwnPasskeys } from './own-passkeys.js';
 import { noStore, OWN } from './routes.js';
-import { Confirmed, Message, NewPasskeyBody, PasskeyPath, ProofBody, RenameBody } from './schemas.js';
+import { Confirmed, NewPasskeyBody, ProofBody, RenameBody } from './schemas.js';
 
 /** For members with a session: their own passkeys. */
 export function ownPasskeyRoutes(app: App, passkeys: OwnPasskeys): void {
@@ -66,7 +66,7 @@ export function ownPasskeyRoutes(app: App, passkeys: OwnPasskeys): void {
         tags,
         operationId: 'renamePasskey',
         summary: 'Rename an own passkey',
-        params: PasskeyPath,
+        params: IdPath,
         body: RenameBody,
         response: { 200: Message, ...errorResponses(400, 401, 403, 404) },
       },
@@ -85,7 +85,7 @@ export function ownPasskeyRoutes(app: App, passkeys: OwnPasskeys): void {
         tags,
         operationId: 'removePasskey',
         summary: 'Remove an own passkey',
-        params: PasskeyPath,
+        params: IdPath,
         body: ProofBody,
         response: { 200: Message, ...errorResponses(400, 401, 403, 404, 409, 429) },
       },

@@ -1,19 +1,10 @@
 import { requireSession } from '@platform/auth';
-import { type App, errorResponses } from '@platform/service-kit';
+import { type App, errorResponses, IdPath, Message } from '@platform/service-kit';
 import { requireAdminRole } from '../../base/authority.js';
 import { getCaller } from '../../base/caller/actor.js';
 import type { SecondFactorContext } from './context.js';
 import { resetSecondFactor } from './reset.js';
-import {
-  ConfirmBody,
-  Confirmed,
-  EnrolmentResponse,
-  MemberPath,
-  Message,
-  ProofBody,
-  RenewedCodes,
-  SecondFactorResponse,
-} from './schemas.js';
+import { ConfirmBody, Confirmed, EnrolmentResponse, ProofBody, RenewedCodes, SecondFactorResponse } from './schemas.js';
 import type { OwnSecondFactor } from './service.js';
 import { always, inAnySession } from '../../base/confirmation.js';
 
@@ -119,7 +110,7 @@ export function memberSecondFactorRoutes(app: App, ctx: SecondFactorContext): vo
         operationId: 'resetUserSecondFactor',
         tags: ['Users'],
         summary: "Remove a member's second factor, and end the member's sessions",
-        params: MemberPath,
+        params: IdPath,
         response: { 200: Message, ...errorResponses(400, 401, 403, 404, 409) },
       },
     },

@@ -59,7 +59,6 @@ const newPasskey = {
 export const NewPasskeyBody = Type.Object(newPasskey, strict);
 export const NewPasskeyAtSignInBody = Type.Object({ challenge: Challenge, ...newPasskey }, strict);
 export const RenameBody = Type.Object({ name: PasskeyName }, strict);
-export const PasskeyPath = Type.Object({ id: Type.String({ format: 'uuid' }) });
 export const ConfirmBody = Type.Object({ enrolment: EnrolmentText, code: TotpCode }, strict);
 
 export const EnrolmentResponse = Type.Object(
@@ -115,5 +114,3 @@ export const Confirmed = Type.Object({
   }),
 });
 export const RenewedCodes = Type.Object({ recoveryCodes: RecoveryCodes });
-export const Message = Type.Object({ message: Type.String() });
-export const MemberPath = Type.Object({ id: Type.String({ format: 'uuid' }) });

@@ -1,5 +1,5 @@
 import { getMember, requireSession } from '@platform/auth';
-import { type App, errorResponses, ListPageOf, searchBy } from '@platform/service-kit';
+import { type App, errorResponses, ListPageOf, Message, searchBy } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { requireAdminRole } from '../../base/authority.js';
 import { getCaller } from '../../base/caller/actor.js';
@@ -106,7 +106,7 @@ function accountRoutes(app: App, ctx: TokenContext): void {
         summary: 'Remove a service account; its tokens end at once',
         params: AccountPath,
         response: {
-          200: Type.Object({ message: Type.String() }),
+          200: Message,
           ...errorResponses(400, 401, 403, 404, 409),
         },
       },

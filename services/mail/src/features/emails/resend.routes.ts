@@ -1,5 +1,5 @@
 import { getAccount, requireAdmin, requireScopes } from '@platform/auth';
-import type { App } from '@platform/service-kit';
+import { type App, IdPath } from '@platform/service-kit';
 import { Type } from 'typebox';
 import type { SmtpConfigurations } from '../smtp-configuration/service.js';
 import type { Resend } from './resend.js';
@@ -21,7 +21,7 @@ export function resendRoute(app: App, { resend, configurations, deadlineMs }: De
         operationId: 'resendMail',
         tags: ['Mail records'],
         summary: 'Send a failed or unknown mail again, under a new record',
-        params: Type.Object({ id: Type.String({ format: 'uuid' }) }),
+        params: IdPath,
         response: sendResponses,
       },
     },

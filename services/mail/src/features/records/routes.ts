@@ -1,14 +1,6 @@
 import { getAccount, requireAdmin, requireScopes, requireSession } from '@platform/auth';
-import { type App, errorResponses, ListPageOf } from '@platform/service-kit';
-import {
-  ContentResponse,
-  ErasureResponse,
-  ErasureQuery,
-  MailRecord,
-  RecordResponse,
-  RecordPath,
-  RecordQuery,
-} from './schemas.js';
+import { type App, errorResponses, IdPath, ListPageOf } from '@platform/service-kit';
+import { ContentResponse, ErasureResponse, ErasureQuery, MailRecord, RecordResponse, RecordQuery } from './schemas.js';
 import type { RecordService } from './service.js';
 
 const tags = ['Mail records'];
@@ -39,7 +31,7 @@ export function recordRoutes(app: App, service: RecordService): void {
         operationId: 'getMailRecord',
         tags,
         summary: 'Get one mail with its outcome',
-        params: RecordPath,
+        params: IdPath,
         response: { 200: RecordResponse, ...errorResponses(400, 401, 403, 404) },
       },
     },
@@ -53,7 +45,7 @@ export function recordRoutes(app: App, service: RecordService): void {
         operationId: 'getMailContent',
         tags,
         summary: 'Render a mail again, without its codes and links; for a session of an administrator',
-        params: RecordPath,
+        params: IdPath,
         response: { 200: ContentResponse, ...errorResponses(400, 401, 403, 404) },
       },
     },

@@ -68,7 +68,6 @@ export const MailRecord = Type.Object(
 );
 export type MailRecord = Type.Static<typeof MailRecord>;
 
-export const RecordPath = Type.Object({ id: Type.String({ format: 'uuid' }) });
 export const RecordResponse = Type.Object({ data: MailRecord });
 
 export const ContentResponse = Type.Object({

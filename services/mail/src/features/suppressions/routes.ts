@@ -1,16 +1,8 @@
 import { Readable } from 'node:stream';
 import { getAccount, requireAdmin, requireScopedToken, requireScopes } from '@platform/auth';
-import { type App, errorResponses, ListPageOf } from '@platform/service-kit';
+import { type App, errorResponses, IdPath, ListPageOf, Message } from '@platform/service-kit';
 import { Type } from 'typebox';
-import {
-  BouncesBody,
-  BouncesResponse,
-  Suppression,
-  SuppressionBody,
-  SuppressionPath,
-  SuppressionQuery,
-  SuppressionResponse,
-} from './schemas.js';
+import { BouncesBody, BouncesResponse, Suppression, SuppressionBody, SuppressionQuery, SuppressionResponse } from './schemas.js';
 import type { SuppressionService } from './service.js';
 
 const tags = ['Suppressions'];
@@ -104,8 +96,8 @@ export function suppressionRoutes(app: App, service: SuppressionService): void {
         operationId: 'removeSuppression',
         tags,
         summary: 'Send mail to an address again',
-        params: SuppressionPath,
-        response: { 200: Type.Object({ message: Type.String() }), ...errorResponses(400, 401, 403, 404) },
+        params: IdPath,
+        response: { 200: Message, ...errorResponses(400, 401, 403, 404) },
       },
     },
     async (request) => {

@@ -37,7 +37,6 @@ export const SuppressionBody = Type.Object(
   { additionalProperties: false, title: 'SuppressionBody' },
 );
 export const SuppressionResponse = Type.Object({ data: Suppression });
-export const SuppressionPath = Type.Object({ id: Type.String({ format: 'uuid' }) });
 
 export const BouncesBody = Type.Object(
   {

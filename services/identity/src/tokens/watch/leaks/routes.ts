@@ -1,4 +1,4 @@
-import { type App, errorResponses, type Shutdown } from '@platform/service-kit';
+import { type App, errorResponses, Message, type Shutdown } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { createAttemptLimits } from '../../../base/rate-limits/attempt-limits.js';
 import { createLeaksJob } from './leaks.job.js';
@@ -30,7 +30,7 @@ function leakReportRoutes(app: App, ctx: LeakReportContext): void {
         tags: ['Personal access tokens'],
         summary: 'Report tokens that were found in public; those that are alive are revoked',
         body: LeakReportBody,
-        response: { 202: Type.Object({ message: Type.String() }), ...errorResponses(400, 413, 429) },
+        response: { 202: Message, ...errorResponses(400, 413, 429) },
       },
     },
     async (request, reply) => {
