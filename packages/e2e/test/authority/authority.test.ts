@@ -59,11 +59,11 @@ function judge(caller: Caller, demand: Demand, operation: string): Verdict {
 
 const UNKNOWN_ID = '01900000-0000-7000-8000-000000000000';
 /** What the path names; nothing there exists, so that no allowed call changes anything. */
-const fill = (path: string, ids: Readonly<Record<string, string>> = {}): string =>
-  path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => {
-    if (name === 'connector') return 'nothing_1';
-    return ids[name] ?? (name === 'domain' ? 'nothing.example' : UNKNOWN_ID);
-  });
+const fill = (path: string): string =>
+  path
+    .replace('{connector}', 'nothing_1')
+    .replace('{domain}', 'nothing.example')
+    .replaceAll(/\{\w+\}/g, UNKNOWN_ID);
 
 async function observe({ id, method, path }: Operation, { bearer: token, kind }: Caller): Promise<Verdict> {
   // Bodies are refused for their type once the caller has passed; only what a browser confirms is decided later.
@@ -121,10 +121,11 @@ async function withAndWithout(scope: string | undefined): Promise<readonly Calle
   return callers;
 }
 
-/** The operations that name something which the organisation has. */
-const namesSomething = ({ path }: Operation): boolean =>
-  /\{(?:id|userId|tokenId|accountId|clientId|secretId)\}/.test(path) &&
-  !/mcp-servers|passkeys|records|connected-apps/.test(path);
+/** Each organisation has its own connectors and instances of these names, or the name of a public server. */
+const namesOwn = ({ id, path }: Operation): boolean =>
+  id === 'saveInstance' ||
+  id === 'getRegistryServer' ||
+  (path.includes('{connector}') && !/\{runId\}|\{instance\}$/.test(path));
 
 /** Bodies for those that refuse one which says nothing before they look for what the path names. */
 const VALID_BODIES: Readonly<Record<string, object>> = {
@@ -133,17 +134,27 @@ const VALID_BODIES: Readonly<Record<string, object>> = {
   editOwnToken: { name: 'x' },
   createServiceAccountToken: { name: 'x', scopes: ['crawl:read'] },
   changeDestination: { isEnabled: false },
+  changeMcpServer: { isEnabled: false },
+  decideOnMcpTools: { tools: [{ name: 'search', scope: 'none' }] },
+  renamePasskey: { name: 'x' },
+  reportWork: { lease: 1 },
+  finishWork: { lease: 1, state: 'failed', reason: 'x' },
 };
 
-test.each(operations.filter(namesSomething))(
+test.each(operations.filter((operation) => operation.path.includes('{') && !namesOwn(operation)))(
   '$id finds nothing of another organisation',
   async ({ id, method, path }) => {
-    const { user, token, account, accountToken, clientId, secretId } = platform.resources;
+    const resources = platform.resources.filter((resource) => path.startsWith(resource.path));
+    expect(resources).not.toEqual([]);
     const body = VALID_BODIES[id] ?? confirmed.get(id) ?? {};
     const options = { token: platform.otherAdmin, ...(method !== 'GET' && { body }) };
-    for (const tokenId of path.includes('tokenId') ? [token, accountToken] : [token]) {
-      const ids = { id: user, accountId: account, tokenId, clientId, secretId };
-      expect((await platform.call(method, fill(path, ids), options)).status).toBe(404);
+    for (const { ids } of resources) {
+      const named = path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => ids[name] as string);
+      expect([named, (await platform.call(method, named, options)).status]).toEqual([named, 404]);
+      if (method !== 'GET') continue;
+      const own = await platform.call(method, named, { token: platform.admin });
+      // Only the tokens and tools of others are not found by an administrator either.
+      if (!/tokenId|\{tool\}/.test(path)) expect([named, own.status]).toEqual([named, 200]);
     }
   },
 );

@@ -18,6 +18,12 @@ export interface Caller {
   readonly isUnconfirmed?: boolean;
 }
 
+/** Something that an organisation has, and that the operations whose paths begin like this name. */
+export interface Resource {
+  readonly path: string;
+  readonly ids: Readonly<Record<string, string>>;
+}
+
 const PATS = '/api/v1/personal-access-tokens';
 const PASSWORD = 'correct-Horse-battery-9';
 const REDIRECT_URI = 'http://127.0.0.1:33418/callback';
@@ -101,19 +107,25 @@ export async function createCallers() {
   const removed = await createPerson(`removed-${tag}@example.com`);
   await succeed('DELETE', `/api/v1/users/${removed.id}`, { token: admin });
 
-  /** Makes a session that of a browser, and opens it earlier. */
-  async function toBrowser(session: string, minutesAgo: number): Promise<string> {
-    const { jti } = JSON.parse(Buffer.from(session.split('.')[1] ?? '', 'base64url').toString()) as {
-      jti: string;
-    };
+  /** Runs a statement in identity's database. @returns the rows that it changed. */
+  async function query(text: string, values: readonly unknown[]): Promise<Record<string, string>[]> {
     const client = new pg.Client({ connectionString: platform.identityDatabaseUrl });
     await client.connect();
-    const { rowCount } = await client.query(
-      `update sessions set is_browser = true, created_at = created_at - make_interval(mins => $2) where id = $1`,
-      [jti, minutesAgo],
-    );
+    const { rows } = await client.query<Record<string, string>>(text, [...values]);
     await client.end();
-    if (rowCount !== 1) throw new Error('there is no such session');
+    if (rows.length === 0) throw new Error('the statement changed nothing');
+    return rows;
+  }
+  const getSessionId = (session: string): string =>
+    (JSON.parse(Buffer.from(session.split('.')[1] ?? '', 'base64url').toString()) as { jti: string }).jti;
+
+  /** Makes a session that of a browser, and opens it earlier. */
+  async function toBrowser(session: string, minutesAgo: number): Promise<string> {
+    await query(
+      `update sessions set is_browser = true, created_at = created_at - make_interval(mins => $2) where id = $1
+       returning id`,
+      [getSessionId(session), minutesAgo],
+    );
     return session;
   }
 
@@ -155,22 +167,14 @@ export async function createCallers() {
     await postForm('/oauth2/token', { grant_type: 'client_credentials' }, { authorization: `Basic ${basic}` })
   ).body.access_token as string;
 
+  const agent = await connectAgent();
   return {
     ...platform,
     call,
     admin,
-    member,
     otherAdmin: await login(other.admin),
     createToken,
-    /** Ids of the organisation's own resources, by the parameter of the path and its operations. */
-    resources: {
-      user: member.id,
-      token: (await createToken(member.session, ['user:read'])).id,
-      account: account.id,
-      accountToken: accountToken.id,
-      clientId,
-      secretId: application.application.secrets[0]?.id ?? '',
-    },
+    resources: await createResources(),
     callers: [
       {
         name: 'nobody',
@@ -283,7 +287,7 @@ export async function createCallers() {
       },
       {
         name: 'a connected agent',
-        bearer: await connectAgent(),
+        bearer: agent,
         kind: 'oauth',
         role: 'admin',
         scopes: HOLDABLE.connection,
@@ -293,6 +297,86 @@ export async function createCallers() {
       },
     ].map((caller) => ({ ...caller, scopes: new Set<string>(caller.scopes) })) as Caller[],
   };
+
+  /** Creates one of each thing that a path can name. @returns their ids, by the start of the paths. */
+  async function createResources(): Promise<readonly Resource[]> {
+    const create = async (path: string, body: object, method = 'POST') =>
+      (await succeed(method, path, { token: admin, body })).body;
+    const find = async (path: string): Promise<string> =>
+      (await succeed('GET', path, { token: admin })).body.data[0].id as string;
+
+    const servers = '/api/v1/mcp-servers';
+    const { server } = await create(servers, { name: 'wiki', url: 'https://tools.example/mcp' });
+    const destinations = '/api/v1/events/destinations';
+    const target = { form: 'webhook', url: 'https://hooks.example/facts', isEnabled: false };
+    const destinationId = (await create(destinations, target)).destination.id as string;
+    const [delivery] = await query(
+      `insert into fact_deliveries (id, destination_id, org_id, fact_id, facts, first_position, last_position, state,
+         attempt_count, attempts, created_at)
+       select gen_random_uuid(), id, org_id, gen_random_uuid(), 1, 0, 0, 'failed', 1, '[]', now()
+       from fact_destinations where id = $1 returning id`,
+      [destinationId],
+    );
+    const [passkey] = await query(
+      `insert into passkeys (id, org_id, user_id, credential_id, public_key, counter, transports, name, created_at)
+       select gen_random_uuid(), org_id, id, id::text, '', 0, '{}', 'Key', now() from users where id = $1 returning id`,
+      [member.id],
+    );
+    const domain = `${tag}.example`;
+    await create('/api/v1/organisation/identity-provider/domains', { domain });
+    const suppressions = '/api/v1/mail/suppressions';
+    const { data: suppression } = await create(suppressions, { address: `gone-${tag}@example.com` });
+    const smtp = { host: '127.0.0.1', port: platform.smtpPort, fromEmail: 'a@example.com', tls: 'none' };
+    await create('/api/v1/smtp-config', smtp, 'PUT');
+    await succeed('POST', '/api/v1/mail/emails/sendEmail', {
+      token: (await createToken(admin, ['SEND_MAIL'])).accessToken,
+      body: {
+        emailTemplateType: 'loginWithOTP',
+        sendEmailTo: ['ada@example.com'],
+        subject: 'Code',
+        templateData: { otp: '493817' },
+      },
+    });
+    const crawls = '/api/v1/crawlingManager';
+    const { data: endpoint } = await create(`${crawls}/endpoints`, { url: 'https://crawl.example/run' });
+    const scheduleConfig = { scheduleType: 'once', scheduledTime: '2099-01-01T00:00:00Z' };
+    await create(`${crawls}/chat_1/instances/${tag}`, { displayName: 'Chat' }, 'PUT');
+    const runs: Record<string, string> = {};
+    for (const path of [`${crawls}/chat_1`, `${crawls}/chat_1/instances/${tag}`]) {
+      await create(`${path}/schedule`, { scheduleConfig, worker: 'pull' });
+      runs[path] = (await create(`${path}/run`, {})).data.runId as string;
+    }
+    const ownRun = runs[`${crawls}/chat_1`] ?? '';
+    const tokens = [(await createToken(member.session, ['user:read'])).id, accountToken.id];
+    return [
+      { path: '/api/v1/users/{id}', ids: { id: member.id } },
+      { path: '/api/v1/sessions/{sessionId}', ids: { sessionId: getSessionId(member.session) } },
+      ...tokens.map((tokenId) => ({ path: PATS, ids: { tokenId } })),
+      { path: accounts, ids: { accountId: account.id } },
+      {
+        path: applications,
+        ids: { clientId, secretId: application.application.secrets[0]?.id ?? '' },
+      },
+      { path: '/api/v1/connected-apps', ids: { id: await find('/api/v1/connected-apps') } },
+      { path: servers, ids: { id: server.id, tool: 'search' } },
+      { path: destinations, ids: { id: destinationId, deliveryId: delivery?.['id'] ?? '' } },
+      { path: '/api/v1/auth/second-factor/passkeys', ids: { id: passkey?.['id'] ?? '' } },
+      { path: '/api/v1/organisation/identity-provider/domains', ids: { domain } },
+      { path: suppressions, ids: { id: suppression.id } },
+      { path: '/api/v1/mail/records', ids: { id: await find('/api/v1/mail/records') } },
+      { path: `${crawls}/endpoints`, ids: { endpointId: endpoint.endpointId } },
+      { path: `${crawls}/work`, ids: { runId: ownRun } },
+      { path: `${crawls}/{connector}/runs`, ids: { connector: 'chat_1', runId: ownRun } },
+      {
+        path: `${crawls}/{connector}/instances/{instance}`,
+        ids: {
+          connector: 'chat_1',
+          instance: tag,
+          runId: runs[`${crawls}/chat_1/instances/${tag}`] ?? '',
+        },
+      },
+    ];
+  }
 
   /** Connects an agent as the administrator, who signs in and consents in a browser. */
   async function connectAgent(): Promise<string> {
