@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Caller, createCallers, HOLDABLE } from './callers.js';
-import { confirmed, type Demand, demands, tools } from './rules.js';
+import { type Demand, demands, tools } from './rules.js';
 
 /*
  * Who may call what: every operation of the three OpenAPI documents, and every tool, with every kind of credential, on
@@ -13,19 +13,28 @@ interface Operation {
   readonly method: string;
   readonly path: string;
   readonly isPublic: boolean;
+  /** Whether a browser's session has to confirm it (AUTH-41). */
+  readonly isDangerous: boolean;
+}
+
+interface Documented {
+  readonly operationId: string;
+  readonly security?: unknown[];
+  readonly description?: string;
 }
 
 const root = join(import.meta.dirname, '../../../..');
 const operations: Operation[] = ['identity', 'mail', 'crawl'].flatMap((service) => {
   const document = JSON.parse(readFileSync(join(root, 'services', service, 'openapi.json'), 'utf8')) as {
-    paths: Record<string, Record<string, { operationId: string; security?: unknown[] }>>;
+    paths: Record<string, Record<string, Documented>>;
   };
   return Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, { operationId: id, security }]) => ({
+    Object.entries(methods).map(([method, { operationId: id, security = [], description = '' }]) => ({
       id,
       method: method.toUpperCase(),
       path,
-      isPublic: (security ?? []).length === 0,
+      isPublic: security.length === 0,
+      isDangerous: description.includes('CONFIRMATION_REQUIRED'),
     })),
   );
 });
@@ -38,11 +47,15 @@ beforeAll(async () => {
 type Verdict = 'passes' | 'is unknown' | 'is refused' | 'has to confirm';
 
 /** Returns how the request of a caller ends by the table. */
-function judge(caller: Caller, demand: Demand, operation: string): Verdict {
+function judge(
+  caller: Caller,
+  demand: Demand,
+  { id, isDangerous }: Pick<Operation, 'id' | 'isDangerous'>,
+): Verdict {
   const { credential, scope, isForAdmins, isForPeople } = demand;
   if (credential === 'none') return 'passes';
   if (credential === 'optional' && caller.kind === 'none') return 'passes';
-  const isOfTools = operation === 'callTools' || credential === 'optional';
+  const isOfTools = id === 'callTools' || credential === 'optional';
   const isForOthers = caller.isForTools === true && !isOfTools;
   // An application's token is for the REST endpoints, unless it asks for the tools.
   const isForRest = caller.kind === 'oauth' && caller.isForTools !== true && isOfTools;
@@ -54,7 +67,7 @@ function judge(caller: Caller, demand: Demand, operation: string): Verdict {
   if (scope !== undefined && !isSession && !caller.scopes.has(scope)) return 'is refused';
   if (isForAdmins === true && caller.role !== 'admin') return 'is refused';
   if (isForPeople === true && !caller.isPerson) return 'is refused';
-  return caller.isUnconfirmed === true && confirmed.has(operation) ? 'has to confirm' : 'passes';
+  return caller.isUnconfirmed === true && isDangerous ? 'has to confirm' : 'passes';
 }
 
 const UNKNOWN_ID = '01900000-0000-7000-8000-000000000000';
@@ -65,10 +78,15 @@ const fill = (path: string): string =>
     .replace('{domain}', 'nothing.example')
     .replaceAll(/\{\w+\}/g, UNKNOWN_ID);
 
-async function observe({ id, method, path }: Operation, { bearer: token, kind }: Caller): Promise<Verdict> {
+/** What makes an operation dangerous that is not always. */
+const toDangerousBody = (id: string): object => (id === 'changeUser' ? { role: 'member' } : {});
+
+async function observe(
+  { id, method, path, isDangerous }: Operation,
+  { bearer: token, kind }: Caller,
+): Promise<Verdict> {
   // Bodies are refused for their type once the caller has passed; only what a browser confirms is decided later.
-  const body = kind === 'session' ? confirmed.get(id) : undefined;
-  const payload = body ? { body } : { raw: 'x', headers: { 'content-type': 'text/plain' } };
+  const payload = kind === 'session' && isDangerous ? { body: toDangerousBody(id) } : { raw: 'x', headers: { 'content-type': 'text/plain' } };
   const answer = await platform.call(method, fill(path), { token, ...(method === 'GET' ? {} : payload) });
   const code = (answer.body?.error?.code ?? '') as string;
   if (answer.status >= 500) throw new Error(`${id} answered ${answer.status}: ${answer.text}`);
@@ -81,7 +99,6 @@ test('every operation has a row, and every row an operation', () => {
   expect(operations.map(({ id }) => id).toSorted()).toEqual([...demands.keys()].toSorted());
   for (const { id, isPublic } of operations)
     expect([id, demands.get(id)?.credential === 'none']).toEqual([id, isPublic]);
-  expect([...confirmed.keys()].filter((id) => !demands.has(id))).toEqual([]);
 });
 
 test.each(operations)('$id is open to those callers that the table names', async (operation) => {
@@ -90,7 +107,7 @@ test.each(operations)('$id is open to those callers that the table names', async
   const expected: Record<string, Verdict> = {};
   for (const caller of [...platform.callers, ...(await withAndWithout(demand.scope))]) {
     observed[caller.name] = await observe(operation, caller);
-    expected[caller.name] = judge(caller, demand, operation.id);
+    expected[caller.name] = judge(caller, demand, operation);
   }
   expect(observed).toEqual(expected);
 });
@@ -129,6 +146,7 @@ const namesOwn = ({ id, path }: Operation): boolean =>
 
 /** Bodies for those that refuse one which says nothing before they look for what the path names. */
 const VALID_BODIES: Readonly<Record<string, object>> = {
+  changeUser: { role: 'member' },
   changeServiceAccount: { name: 'x' },
   changeOAuthApplication: { name: 'x' },
   editOwnToken: { name: 'x' },
@@ -146,7 +164,7 @@ test.each(operations.filter((operation) => operation.path.includes('{') && !name
   async ({ id, method, path }) => {
     const resources = platform.resources.filter((resource) => path.startsWith(resource.path));
     expect(resources).not.toEqual([]);
-    const body = VALID_BODIES[id] ?? confirmed.get(id) ?? {};
+    const body = VALID_BODIES[id] ?? {};
     const options = { token: platform.otherAdmin, ...(method !== 'GET' && { body }) };
     for (const { ids } of resources) {
       const named = path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => ids[name] as string);
@@ -178,7 +196,7 @@ test('each caller sees and may call the tools whose operations it may call, and 
     const isAllowed = (tool: string): boolean => {
       const row = tools[tool] as string | Demand;
       const demand = typeof row === 'string' ? (demands.get(row) as Demand) : row;
-      return judge({ ...caller, isForTools: false }, demand, '') === 'passes';
+      return judge({ ...caller, isForTools: false }, demand, { id: '', isDangerous: false }) === 'passes';
     };
     const { result } = await ask(caller, 'tools/list');
     const listed = (result?.tools ?? []).map(({ name }) => name);

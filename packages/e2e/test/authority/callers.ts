@@ -327,7 +327,7 @@ export async function createCallers() {
     const suppressions = '/api/v1/mail/suppressions';
     const { data: suppression } = await create(suppressions, { address: `gone-${tag}@example.com` });
     const smtp = { host: '127.0.0.1', port: platform.smtpPort, fromEmail: 'a@example.com', tls: 'none' };
-    await create('/api/v1/smtp-config', smtp, 'PUT');
+    await create('/api/v1/configurationManager/smtpConfig', smtp);
     await succeed('POST', '/api/v1/mail/emails/sendEmail', {
       token: (await createToken(admin, ['SEND_MAIL'])).accessToken,
       body: {

@@ -235,46 +235,6 @@ export const demands: ReadonlyMap<string, Demand> = new Map(
   RULES.flatMap(([demand, operations]) => operations.map((operation) => [operation, demand] as const)),
 );
 
-/** The operations that a browser's session has to confirm (AUTH-41), with a body that is dangerous. */
-export const confirmed: ReadonlyMap<string, object> = new Map([
-  ...[
-    'createUser',
-    'repeatInvitation',
-    'removeUser',
-    'resetUserSecondFactor',
-    'unlinkIdentityProvider',
-    'createToken',
-    'rotateToken',
-    'revokeOrganisationToken',
-    'saveTokenPolicy',
-    'createServiceAccount',
-    'changeServiceAccount',
-    'removeServiceAccount',
-    'createServiceAccountToken',
-    'createOAuthApplication',
-    'changeOAuthApplication',
-    'removeOAuthApplication',
-    'createOAuthApplicationSecret',
-    'revokeOAuthApplicationSecret',
-    'revokeOrganisationConnectedApp',
-    'saveConnectionPolicy',
-    'saveSmtpConfig',
-    'removeSmtpConfig',
-    'saveSignInConfig',
-    'verifyIdentityDomain',
-    'removeIdentityDomain',
-    'createDestination',
-    'changeDestination',
-    'removeDestination',
-    'replaceDestinationSecret',
-    'createMcpServer',
-    'changeMcpServer',
-    'removeMcpServer',
-    'decideOnMcpTools',
-  ].map((operation) => [operation, {}] as const),
-  ['changeUser', { role: 'member' }],
-]);
-
 /** The tools of the platform, each with the operation whose authority it has, or with what it demands itself. */
 export const tools: Readonly<Record<string, string | Demand>> = {
   whoami: 'getMe',
