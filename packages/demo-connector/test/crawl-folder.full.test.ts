@@ -4,10 +4,7 @@ import { join } from 'node:path';
 import { createFolder } from '../src/folder.js';
 import { startCrawls } from './crawls.js';
 
-let crawls: Awaited<ReturnType<typeof startCrawls>>;
-beforeAll(async () => {
-  crawls = await startCrawls((parent) => createFolder(join(parent, 'pages')));
-});
+const crawls = await startCrawls((parent) => createFolder(join(parent, 'pages')));
 afterEach(() => {
   jest.restoreAllMocks();
   syncBuiltinESMExports();

@@ -39,10 +39,7 @@ const operations: Operation[] = ['identity', 'mail', 'crawl'].flatMap((service) 
   );
 });
 
-let platform: Awaited<ReturnType<typeof createCallers>>;
-beforeAll(async () => {
-  platform = await createCallers();
-}, 180_000);
+const platform = await createCallers();
 
 type Verdict = 'passes' | 'is unknown' | 'is refused' | 'has to confirm';
 

@@ -1,15 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { outboxSql } from '@platform/events';
-import { type IdentityUnderTest, startIdentity } from '../identity.js';
+import { startIdentity } from '../identity.js';
 
 /* The feed of an organisation's facts. */
 
-let identity: IdentityUnderTest;
-let session: string;
-beforeAll(async () => {
-  identity = await startIdentity();
-  session = await identity.login();
-});
+const identity = await startIdentity();
+const session = await identity.login();
 afterAll(() => identity.close());
 
 interface Fact {

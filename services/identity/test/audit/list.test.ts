@@ -1,15 +1,11 @@
 import { waitFor } from '@platform/testing';
 import { auditActions } from '../../src/audit/actions.js';
-import { type IdentityUnderTest, startIdentity } from '../identity.js';
+import { startIdentity } from '../identity.js';
 
 const tokensPath = '/api/v1/personal-access-tokens';
-let identity: IdentityUnderTest;
-let session: string;
 
-beforeAll(async () => {
-  identity = await startIdentity();
-  session = await identity.login();
-});
+const identity = await startIdentity();
+const session = await identity.login();
 afterAll(() => identity.close());
 
 interface Entry {

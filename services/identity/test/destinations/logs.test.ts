@@ -1,20 +1,14 @@
 import { waitFor } from '@platform/testing';
-import { type IdentityUnderTest, startIdentity } from '../identity.js';
-import { ALLOW_RECEIVERS, createDestinations, type Receiver, startReceiver } from './receiver.js';
+import { startIdentity } from '../identity.js';
+import { ALLOW_RECEIVERS, createDestinations, startReceiver } from './receiver.js';
 
 /* Facts as OTLP logs. */
 
-let identity: IdentityUnderTest;
-let session: string;
-let receiver: Receiver;
-let destinations: ReturnType<typeof createDestinations>;
 
-beforeAll(async () => {
-  identity = await startIdentity({ environment: ALLOW_RECEIVERS });
-  session = await identity.login();
-  destinations = createDestinations(identity, session);
-  receiver = await startReceiver();
-});
+const identity = await startIdentity({ environment: ALLOW_RECEIVERS });
+const session = await identity.login();
+const destinations = createDestinations(identity, session);
+const receiver = await startReceiver();
 afterAll(async () => {
   await identity.close();
   await receiver.close();

@@ -1,16 +1,11 @@
-import { admin, type IdentityUnderTest, startIdentity } from '../identity.js';
+import { admin, startIdentity } from '../identity.js';
 import { sendRaw } from '../raw-http.js';
-import { callWith, expectCleanLog, expectRefusal, listRoutes, type Route } from './routes.js';
+import { callWith, expectCleanLog, expectRefusal, listRoutes } from './routes.js';
 
-let identity: IdentityUnderTest;
-let routes: Route[];
-let session: string;
 
-beforeAll(async () => {
-  identity = await startIdentity();
-  session = await identity.login();
-  routes = await listRoutes(identity);
-});
+const identity = await startIdentity();
+const session = await identity.login();
+const routes = await listRoutes(identity);
 afterAll(() => identity.close());
 
 const withPathId = () => routes.filter(({ path }) => path.includes('{'));

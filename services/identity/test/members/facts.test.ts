@@ -3,12 +3,9 @@ import type { ReportedFact } from '@platform/events';
 import { waitFor } from '@platform/testing';
 import { serviceClient } from '../identity.js';
 import { mailClientSecret } from '../sign-in/account-flows/mail-service.js';
-import { type Platform, startPlatform } from '../sign-in/account-flows/platform.js';
+import { startPlatform } from '../sign-in/account-flows/platform.js';
 
-let platform: Platform;
-beforeAll(async () => {
-  platform = await startPlatform();
-});
+const platform = await startPlatform();
 afterAll(() => platform.close());
 
 async function getServiceToken({ id, secret } = serviceClient): Promise<string> {

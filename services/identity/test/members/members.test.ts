@@ -1,14 +1,10 @@
-import { type IdentityUnderTest, startIdentity } from '../identity.js';
+import { startIdentity } from '../identity.js';
 
-let identity: IdentityUnderTest;
-let session: string;
 const path = '/api/v1/users';
 const password = 'correct-horse-battery';
 
-beforeAll(async () => {
-  identity = await startIdentity();
-  session = await identity.login();
-});
+const identity = await startIdentity();
+const session = await identity.login();
 afterAll(() => identity.close());
 
 const create = (body: object, token = session) => identity.call('POST', path, { token, body });

@@ -1,15 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
-import { type IdentityUnderTest, startIdentity } from '../identity.js';
+import { startIdentity } from '../identity.js';
 import { createApplication, PUBLIC_URL, requestToken } from './applications.js';
 
-let identity: IdentityUnderTest;
-let session: string;
 
-beforeAll(async () => {
-  identity = await startIdentity();
-  session = await identity.login();
-});
+const identity = await startIdentity();
+const session = await identity.login();
 afterAll(() => identity.close());
 
 const path = '/api/v1/oauth-applications';

@@ -1,19 +1,12 @@
 import { createHash } from 'node:crypto';
 import { createApplication, PUBLIC_URL } from './applications.js';
-import { type RunningApplication, startWithApplication } from './connected-application.js';
+import { startWithApplication } from './connected-application.js';
 import { consent, createAuthorization, createBrowser, exchangeCode, postForm, REDIRECT_URI } from './flow.js';
 
 /* Attacks on the flow that RFC 9700 names, which the other tests of this folder don't hold. */
 
-let running: RunningApplication;
-let identity: RunningApplication['identity'];
-let session: string;
-let clientId: string;
-let browser: RunningApplication['browser'];
-beforeAll(async () => {
-  running = await startWithApplication();
-  ({ identity, session, clientId, browser } = running);
-});
+const running = await startWithApplication();
+const { identity, session, clientId, browser } = running;
 afterAll(() => running.close());
 
 /** Goes to the consent page, and answers nothing. */

@@ -1,16 +1,12 @@
 import { createDecoder } from 'fast-jwt';
 import * as oauth from 'oauth4webapi';
-import { type IdentityUnderTest, startIdentity } from '../identity.js';
+import { startIdentity } from '../identity.js';
 import { createCaller } from '../mcp/endpoint/endpoint.js';
 import { createApplication, PUBLIC_URL, requestToken } from './applications.js';
 
-let identity: IdentityUnderTest;
-let session: string;
 
-beforeAll(async () => {
-  identity = await startIdentity();
-  session = await identity.login();
-});
+const identity = await startIdentity();
+const session = await identity.login();
 afterAll(() => identity.close());
 
 const decode = createDecoder();

@@ -1,24 +1,21 @@
 import { callUrl } from '@platform/testing';
-import { type IdentityUnderTest, start, startIdentity } from '../identity.js';
+import { start, startIdentity } from '../identity.js';
 import { type Browser, consent, createAuthorization, createBrowser, exchangeCode } from './flow.js';
 
 const clientId = 'https://claude.ai/oauth/client.json';
 /** The documents that the network has, and the addresses that were fetched. */
 const documents = new Map<string, object>();
 const fetched: string[] = [];
-let identity: IdentityUnderTest;
 let browser: Browser;
 
-beforeAll(async () => {
-  identity = await startIdentity({
-    environment: { OAUTH_CLIENT_HOSTS: 'claude.ai,agents.example' },
-    fetchDocument: async (input) => {
-      const url = input instanceof Request ? input.url : String(input);
-      fetched.push(url);
-      const document = documents.get(url);
-      return document ? Response.json(document) : new Response('', { status: 404 });
-    },
-  });
+const identity = await startIdentity({
+  environment: { OAUTH_CLIENT_HOSTS: 'claude.ai,agents.example' },
+  fetchDocument: async (input) => {
+    const url = input instanceof Request ? input.url : String(input);
+    fetched.push(url);
+    const document = documents.get(url);
+    return document ? Response.json(document) : new Response('', { status: 404 });
+  },
 });
 afterAll(() => identity.close());
 // Each test may have clients read that nobody has connected.

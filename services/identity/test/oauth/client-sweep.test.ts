@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { deleteIdleClients, deleteUnusedClients } from '../../src/jobs/queries.js';
-import { type IdentityUnderTest, startIdentity } from '../identity.js';
+import { startIdentity } from '../identity.js';
 import { consent, createAuthorization, createBrowser, exchangeCode } from './flow.js';
 
 /* Clients that describe themselves are kept as long as somebody uses them, and as the audit can name them. */
@@ -9,19 +9,16 @@ import { consent, createAuthorization, createBrowser, exchangeCode } from './flo
 const RETENTION_DAYS = 730;
 const documentId = 'https://agents.example/client.json';
 
-let identity: IdentityUnderTest;
-beforeAll(async () => {
-  identity = await startIdentity({
-    environment: { OAUTH_REGISTRATION: 'on', OAUTH_CLIENT_HOSTS: 'agents.example' },
-    fetchDocument: async () =>
-      Response.json({
-        client_id: documentId,
-        client_name: 'Agent',
-        redirect_uris: ['http://127.0.0.1/callback'],
-        grant_types: ['authorization_code', 'refresh_token'],
-        token_endpoint_auth_method: 'none',
-      }),
-  });
+const identity = await startIdentity({
+  environment: { OAUTH_REGISTRATION: 'on', OAUTH_CLIENT_HOSTS: 'agents.example' },
+  fetchDocument: async () =>
+    Response.json({
+      client_id: documentId,
+      client_name: 'Agent',
+      redirect_uris: ['http://127.0.0.1/callback'],
+      grant_types: ['authorization_code', 'refresh_token'],
+      token_endpoint_auth_method: 'none',
+    }),
 });
 afterAll(() => identity.close());
 afterEach(async () => {

@@ -2,7 +2,7 @@ import { settleSuccessor } from '../../src/oauth/provider/refresh-rotation.js';
 import { createDecoder } from 'fast-jwt';
 import { createCaller } from '../mcp/endpoint/endpoint.js';
 import { PUBLIC_URL } from './applications.js';
-import { type RunningApplication, startWithApplication } from './connected-application.js';
+import { startWithApplication } from './connected-application.js';
 import {
   consent,
   createAuthorization,
@@ -13,15 +13,8 @@ import {
   supersede,
 } from './flow.js';
 
-let running: RunningApplication;
-let identity: RunningApplication['identity'];
-let clientId: RunningApplication['clientId'];
-let browser: RunningApplication['browser'];
-let connect: RunningApplication['connect'];
-beforeAll(async () => {
-  running = await startWithApplication();
-  ({ identity, clientId, browser, connect } = running);
-});
+const running = await startWithApplication();
+const { identity, clientId, browser, connect } = running;
 afterAll(() => running.close());
 
 const decode = createDecoder();

@@ -1,4 +1,4 @@
-import { type IdentityUnderTest, type Member, startIdentity } from '../identity.js';
+import { type Member, startIdentity } from '../identity.js';
 import { createCaller } from '../mcp/endpoint/endpoint.js';
 import { createApplication } from './applications.js';
 import { consent, createAuthorization, createBrowser, exchangeCode, refresh } from './flow.js';
@@ -13,32 +13,26 @@ const open = {
   connectableBy: 'members',
   maxLifetimeDays: null,
 };
-let identity: IdentityUnderTest;
-let session: string;
-let member: Member;
-let applicationId: string;
 
-beforeAll(async () => {
-  identity = await startIdentity({
-    environment: { OAUTH_CLIENT_HOSTS: 'claude.ai,chatgpt.com' },
-    fetchDocument: async (input) =>
-      Response.json({
-        client_id: input instanceof Request ? input.url : String(input),
-        client_name: 'Agent',
-        redirect_uris: ['http://127.0.0.1/callback'],
-        grant_types: ['authorization_code', 'refresh_token'],
-        token_endpoint_auth_method: 'none',
-      }),
-  });
-  session = await identity.login();
-  member = await identity.createMember(session);
-  const { application } = await createApplication(identity, session, {
-    grantTypes: ['authorization_code', 'refresh_token'],
-    redirectUris: ['http://127.0.0.1/callback'],
-    authMethod: 'none',
-  });
-  applicationId = application.clientId;
+const identity = await startIdentity({
+  environment: { OAUTH_CLIENT_HOSTS: 'claude.ai,chatgpt.com' },
+  fetchDocument: async (input) =>
+    Response.json({
+      client_id: input instanceof Request ? input.url : String(input),
+      client_name: 'Agent',
+      redirect_uris: ['http://127.0.0.1/callback'],
+      grant_types: ['authorization_code', 'refresh_token'],
+      token_endpoint_auth_method: 'none',
+    }),
 });
+const session = await identity.login();
+const member = await identity.createMember(session);
+const { application } = await createApplication(identity, session, {
+  grantTypes: ['authorization_code', 'refresh_token'],
+  redirectUris: ['http://127.0.0.1/callback'],
+  authMethod: 'none',
+});
+const applicationId = application.clientId;
 afterAll(() => identity.close());
 afterEach(() => save({}));
 

@@ -2,18 +2,11 @@ import { waitFor } from '@platform/testing';
 import { createDecoder } from 'fast-jwt';
 import { createCaller } from '../mcp/endpoint/endpoint.js';
 import { createApplication } from './applications.js';
-import { type RunningApplication, startWithApplication } from './connected-application.js';
+import { startWithApplication } from './connected-application.js';
 import { postForm, refresh } from './flow.js';
 
-let running: RunningApplication;
-let identity: RunningApplication['identity'];
-let session: RunningApplication['session'];
-let clientId: RunningApplication['clientId'];
-let connect: RunningApplication['connect'];
-beforeAll(async () => {
-  running = await startWithApplication();
-  ({ identity, session, clientId, connect } = running);
-});
+const running = await startWithApplication();
+const { identity, session, clientId, connect } = running;
 afterAll(() => running.close());
 
 const decode = createDecoder();

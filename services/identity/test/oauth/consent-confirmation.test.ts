@@ -1,5 +1,5 @@
 import { admin } from '../identity.js';
-import { type RunningApplication, startWithApplication } from './connected-application.js';
+import { startWithApplication } from './connected-application.js';
 import { type Browser, consentAt, createAuthorization, createBrowser, exchangeCode } from './flow.js';
 
 /*
@@ -9,13 +9,9 @@ import { type Browser, consentAt, createAuthorization, createBrowser, exchangeCo
 const TEN_MINUTES = 10 * 60_000;
 const CONFIRM = '/sign-in/confirm';
 
-let running: RunningApplication;
-let identity: RunningApplication['identity'];
 let browser: Browser;
-beforeAll(async () => {
-  running = await startWithApplication();
-  ({ identity } = running);
-});
+const running = await startWithApplication();
+const { identity } = running;
 afterAll(() => running.close());
 beforeEach(async () => {
   browser = createBrowser(identity);

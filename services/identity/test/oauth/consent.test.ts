@@ -1,15 +1,8 @@
-import { type RunningApplication, startWithApplication } from './connected-application.js';
+import { startWithApplication } from './connected-application.js';
 import { consent, createAuthorization, createBrowser, refresh } from './flow.js';
 
-let running: RunningApplication;
-let identity: RunningApplication['identity'];
-let clientId: RunningApplication['clientId'];
-let browser: RunningApplication['browser'];
-let connect: RunningApplication['connect'];
-beforeAll(async () => {
-  running = await startWithApplication();
-  ({ identity, clientId, browser, connect } = running);
-});
+const running = await startWithApplication();
+const { identity, clientId, browser, connect } = running;
 afterAll(() => running.close());
 
 test('the consent page shows the client, its redirect, each scope and the expiry, and cannot be framed', async () => {

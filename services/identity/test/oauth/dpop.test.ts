@@ -1,21 +1,13 @@
-import { type Answer, callUrl, createProofKey, type ProofKey } from '@platform/testing';
+import { type Answer, callUrl, createProofKey } from '@platform/testing';
 import { createDecoder } from 'fast-jwt';
 import * as oauth from 'oauth4webapi';
-import type { IdentityUnderTest } from '../identity.js';
 import { createApplication } from './applications.js';
 import { consent, createAuthorization } from './flow.js';
-import { type PublicIdentity, startPublicIdentity } from './public-identity.js';
+import { startPublicIdentity } from './public-identity.js';
 
 /* Access tokens that are bound to a key of their client (DPoP, RFC 9449). */
 
-let running: PublicIdentity;
-let identity: IdentityUnderTest;
-let key: ProofKey;
-let clientId: string;
-let clientSecret: string;
 /** Bound to the key, for the REST API. */
-let token: string;
-let tokenType: string;
 
 const decode = createDecoder();
 const USERS = '/api/v1/users';
@@ -36,17 +28,15 @@ const toBasic = (): object => ({
   authorization: `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`,
 });
 
-beforeAll(async () => {
-  running = await startPublicIdentity();
-  ({ identity } = running);
-  key = createProofKey();
-  const { application, clientSecret: secret } = await createApplication(identity, await identity.login());
-  clientId = application.clientId;
-  clientSecret = secret;
-  const { body } = await requestBoundToken(proveToken(), { grant_type: 'client_credentials' }, toBasic());
-  tokenType = body.token_type as string;
-  token = body.access_token as string;
-});
+const running = await startPublicIdentity();
+const { identity } = running;
+const key = createProofKey();
+const { application, clientSecret: secret } = await createApplication(identity, await identity.login());
+const clientId = application.clientId;
+const clientSecret = secret;
+const { body } = await requestBoundToken(proveToken(), { grant_type: 'client_credentials' }, toBasic());
+const tokenType = body.token_type as string;
+const token = body.access_token as string;
 afterAll(() => identity.close());
 
 const list = (headers: Record<string, string>, path = USERS): Promise<Answer> =>

@@ -1,22 +1,18 @@
-import { type IdentityUnderTest, startIdentity } from '../identity.js';
+import { startIdentity } from '../identity.js';
 import { createCaller } from '../mcp/endpoint/endpoint.js';
 import { createApplication } from './applications.js';
 import { consent, createAuthorization, createBrowser, exchangeCode } from './flow.js';
 
 const publicUrl = 'https://knowledge.example.com';
 const resource = `${publicUrl}/mcp`;
-let identity: IdentityUnderTest;
-let clientId: string;
 
-beforeAll(async () => {
-  identity = await startIdentity({ environment: { PUBLIC_URL: publicUrl } });
-  const { application } = await createApplication(identity, await identity.login(), {
-    grantTypes: ['authorization_code', 'refresh_token'],
-    redirectUris: ['http://127.0.0.1/callback'],
-    authMethod: 'none',
-  });
-  clientId = application.clientId;
+const identity = await startIdentity({ environment: { PUBLIC_URL: publicUrl } });
+const { application } = await createApplication(identity, await identity.login(), {
+  grantTypes: ['authorization_code', 'refresh_token'],
+  redirectUris: ['http://127.0.0.1/callback'],
+  authMethod: 'none',
 });
+const clientId = application.clientId;
 afterAll(() => identity.close());
 
 test('behind a gateway with TLS, an application connects, and every cookie is kept to TLS and to this host', async () => {

@@ -1,37 +1,23 @@
 import { waitFor } from '@platform/testing';
-import { type IdentityUnderTest, startIdentity } from '../identity.js';
+import { startIdentity } from '../identity.js';
 import { createCaller } from '../mcp/endpoint/endpoint.js';
 import { createApplication } from './applications.js';
-import {
-  type Browser,
-  consent,
-  createAuthorization,
-  createBrowser,
-  exchangeCode,
-  postForm,
-  refresh,
-  supersede,
-} from './flow.js';
+import { consent, createAuthorization, createBrowser, exchangeCode, postForm, refresh, supersede } from './flow.js';
 
 /*
  * The end of a connection that fails in between, as when the replica dies: when it is asked for again, it is completed.
  */
 
-let identity: IdentityUnderTest;
-let clientId: string;
-let browser: Browser;
 
-beforeAll(async () => {
-  identity = await startIdentity({ environment: { MAIL_URL: 'http://127.0.0.1:9' } });
-  const { application } = await createApplication(identity, await identity.login(), {
-    grantTypes: ['authorization_code', 'refresh_token'],
-    redirectUris: ['http://127.0.0.1/callback'],
-    authMethod: 'none',
-  });
-  clientId = application.clientId;
-  browser = createBrowser(identity);
-  await browser.signIn();
+const identity = await startIdentity({ environment: { MAIL_URL: 'http://127.0.0.1:9' } });
+const { application } = await createApplication(identity, await identity.login(), {
+  grantTypes: ['authorization_code', 'refresh_token'],
+  redirectUris: ['http://127.0.0.1/callback'],
+  authMethod: 'none',
 });
+const clientId = application.clientId;
+const browser = createBrowser(identity);
+await browser.signIn();
 afterAll(() => identity.close());
 
 async function connect() {

@@ -1,11 +1,8 @@
-import { type IdentityUnderTest, startIdentity } from '../identity.js';
+import { startIdentity } from '../identity.js';
 import { consent, createAuthorization, createBrowser, exchangeCode } from './flow.js';
 
-let identity: IdentityUnderTest;
 
-beforeAll(async () => {
-  identity = await startIdentity({ environment: { OAUTH_REGISTRATION: 'on' } });
-});
+const identity = await startIdentity({ environment: { OAUTH_REGISTRATION: 'on' } });
 afterAll(() => identity.close());
 
 const register = (redirectUris: readonly string[], name = 'Cursor') =>

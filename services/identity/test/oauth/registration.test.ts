@@ -1,4 +1,4 @@
-import { type IdentityUnderTest, startIdentity } from '../identity.js';
+import { startIdentity } from '../identity.js';
 import {
   consent,
   consentAt,
@@ -8,11 +8,8 @@ import {
   REDIRECT_URI,
 } from './flow.js';
 
-let identity: IdentityUnderTest;
 
-beforeAll(async () => {
-  identity = await startIdentity({ environment: { OAUTH_REGISTRATION: 'on' } });
-});
+const identity = await startIdentity({ environment: { OAUTH_REGISTRATION: 'on' } });
 afterAll(() => identity.close());
 
 const register = (fields: object = {}) =>

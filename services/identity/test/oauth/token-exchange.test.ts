@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createProofKey } from '@platform/testing';
 import { createDecoder } from 'fast-jwt';
-import { type IdentityUnderTest, serviceClient, startIdentity } from '../identity.js';
+import { serviceClient, startIdentity } from '../identity.js';
 import { createCaller } from '../mcp/endpoint/endpoint.js';
 import { createApplication, PUBLIC_URL, requestToken } from './applications.js';
 
@@ -14,13 +14,10 @@ const crawl = createServer((request, response) => {
   response.setHeader('content-type', 'application/json');
   response.end(JSON.stringify({ success: true, message: 'ok', data: [] }));
 });
-let identity: IdentityUnderTest;
 
-beforeAll(async () => {
-  await new Promise<void>((resolve) => crawl.listen(0, '127.0.0.1', resolve));
-  const { port } = crawl.address() as AddressInfo;
-  identity = await startIdentity({ environment: { CRAWL_URL: `http://127.0.0.1:${port}` } });
-});
+await new Promise<void>((resolve) => crawl.listen(0, '127.0.0.1', resolve));
+const { port } = crawl.address() as AddressInfo;
+const identity = await startIdentity({ environment: { CRAWL_URL: `http://127.0.0.1:${port}` } });
 afterAll(async () => {
   await identity.close();
   crawl.close();

@@ -2,23 +2,18 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { waitFor } from '@platform/testing';
-import { type CreatedToken, type IdentityUnderTest, startIdentity } from '../identity.js';
+import { type CreatedToken, startIdentity } from '../identity.js';
 import { createApplication, requestToken } from '../oauth/applications.js';
-import { type ProbeService, startProbeService } from '../credentials/verification/probe-service.js';
+import { startProbeService } from '../credentials/verification/probe-service.js';
 
 const path = '/api/v1/personal-access-tokens';
 const scopes = ['pat:write', 'pat:read', 'user:read'];
 const OFFICE = '203.0.113.9';
 const HOME = '198.51.100.9';
-let identity: IdentityUnderTest;
-let probe: ProbeService;
-let session: string;
 
-beforeAll(async () => {
-  identity = await startIdentity({ environment: { TRUST_PROXY: '127.0.0.1' } });
-  session = await identity.login();
-  probe = await startProbeService(identity.url);
-});
+const identity = await startIdentity({ environment: { TRUST_PROXY: '127.0.0.1' } });
+const session = await identity.login();
+const probe = await startProbeService(identity.url);
 afterAll(async () => {
   await probe.close();
   await identity.close();

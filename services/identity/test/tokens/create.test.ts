@@ -1,17 +1,12 @@
 import { DAY_MS } from '@platform/service-kit';
-import { type CreatedToken, type IdentityUnderTest, type Member, startIdentity } from '../identity.js';
+import { type CreatedToken, startIdentity } from '../identity.js';
 
 const path = '/api/v1/personal-access-tokens';
 const mcpScopes = ['kb:read', 'crawl:read'];
-let identity: IdentityUnderTest;
-let session: string;
-let member: Member;
 
-beforeAll(async () => {
-  identity = await startIdentity({ environment: { MCP_SCOPES: mcpScopes.join(', ') } });
-  session = await identity.login();
-  member = await identity.createMember(session);
-});
+const identity = await startIdentity({ environment: { MCP_SCOPES: mcpScopes.join(', ') } });
+const session = await identity.login();
+const member = await identity.createMember(session);
 afterAll(() => identity.close());
 
 const create = (token: string, body: object) => identity.call('POST', path, { token, body });

@@ -1,15 +1,11 @@
-import { type CreatedToken, type IdentityUnderTest, startIdentity } from '../identity.js';
+import { type CreatedToken, startIdentity } from '../identity.js';
 import { createCaller } from '../mcp/endpoint/endpoint.js';
 
 const path = '/api/v1/personal-access-tokens';
 const scopes = ['pat:write', 'pat:read', 'user:read'];
-let identity: IdentityUnderTest;
-let session: string;
 
-beforeAll(async () => {
-  identity = await startIdentity();
-  session = await identity.login();
-});
+const identity = await startIdentity();
+const session = await identity.login();
 afterAll(() => identity.close());
 
 const make = (token: string, fields: object = {}) => identity.createToken(token, { scopes, ...fields });

@@ -1,15 +1,11 @@
 import { waitFor } from '@platform/testing';
-import { type CreatedToken, type IdentityUnderTest, startIdentity } from '../identity.js';
+import { type CreatedToken, startIdentity } from '../identity.js';
 
 const path = '/api/v1/personal-access-tokens';
 const HOUR = 60 * 60_000;
-let identity: IdentityUnderTest;
-let session: string;
 
-beforeAll(async () => {
-  identity = await startIdentity();
-  session = await identity.login();
-});
+const identity = await startIdentity();
+const session = await identity.login();
 afterAll(() => identity.close());
 
 const generateToken = () => identity.createToken(session, { scopes: ['user:read'] });

@@ -1,15 +1,11 @@
 import { createLogger, DAY_MS } from '@platform/service-kit';
 import { createExpiryJob } from '../../src/jobs/expiry.job.js';
-import { type CreatedToken, type IdentityUnderTest, type Member, startIdentity } from '../identity.js';
+import { type CreatedToken, type Member, startIdentity } from '../identity.js';
 
 const path = '/api/v1/personal-access-tokens';
-let identity: IdentityUnderTest;
-let session: string;
 
-beforeAll(async () => {
-  identity = await startIdentity();
-  session = await identity.login();
-});
+const identity = await startIdentity();
+const session = await identity.login();
 afterAll(() => identity.close());
 
 type Item = Record<string, unknown> & { id: string };

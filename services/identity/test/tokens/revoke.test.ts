@@ -1,13 +1,9 @@
-import { type IdentityUnderTest, startIdentity } from '../identity.js';
+import { startIdentity } from '../identity.js';
 
 const tokensPath = '/api/v1/personal-access-tokens';
-let identity: IdentityUnderTest;
-let session: string;
 
-beforeAll(async () => {
-  identity = await startIdentity();
-  session = await identity.login();
-});
+const identity = await startIdentity();
+const session = await identity.login();
 afterAll(() => identity.close());
 
 const me = (token: string) => identity.call('GET', '/api/v1/users/me', { token });

@@ -1,6 +1,6 @@
 import { DAY_MS } from '@platform/service-kit';
 import { waitFor } from '@platform/testing';
-import { type CreatedToken, type IdentityUnderTest, startIdentity } from '../identity.js';
+import { type CreatedToken, startIdentity } from '../identity.js';
 import { startProbeService } from '../credentials/verification/probe-service.js';
 import { waitForLockWaiters } from '../lock-waiters.js';
 import { startReplica } from '../replica.js';
@@ -8,13 +8,9 @@ import { startReplica } from '../replica.js';
 const path = '/api/v1/personal-access-tokens';
 const SECOND = 1_000;
 const scopes = ['pat:write', 'pat:read', 'user:read'];
-let identity: IdentityUnderTest;
-let session: string;
 
-beforeAll(async () => {
-  identity = await startIdentity();
-  session = await identity.login();
-});
+const identity = await startIdentity();
+const session = await identity.login();
 afterAll(() => identity.close());
 
 const make = (token: string, fields: object = {}) => identity.createToken(token, { scopes, ...fields });

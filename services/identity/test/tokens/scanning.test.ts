@@ -1,11 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type IdentityUnderTest, startIdentity } from '../identity.js';
+import { startIdentity } from '../identity.js';
 
-let identity: IdentityUnderTest;
-beforeAll(async () => {
-  identity = await startIdentity({ environment: { TOKEN_PREFIX: 'acme_' } });
-});
+const identity = await startIdentity({ environment: { TOKEN_PREFIX: 'acme_' } });
 afterAll(() => identity.close());
 
 test.each(['Acme_', 'acme'])('does not start with the prefix %s', async (prefix) => {

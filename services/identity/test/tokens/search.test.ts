@@ -1,19 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { DAY_MS } from '@platform/service-kit';
 import { waitFor } from '@platform/testing';
-import { type CreatedToken, type IdentityUnderTest, type Member, startIdentity } from '../identity.js';
+import { type CreatedToken, startIdentity } from '../identity.js';
 import { createCaller } from '../mcp/endpoint/endpoint.js';
 
 const path = '/api/v1/personal-access-tokens';
-let identity: IdentityUnderTest;
-let session: string;
-let member: Member;
 
-beforeAll(async () => {
-  identity = await startIdentity({ environment: { TRUST_PROXY: '127.0.0.1' } });
-  session = await identity.login();
-  member = await identity.createMember(session);
-});
+const identity = await startIdentity({ environment: { TRUST_PROXY: '127.0.0.1' } });
+const session = await identity.login();
+const member = await identity.createMember(session);
 afterAll(() => identity.close());
 
 const search = (query: string, token = member.session) => identity.call('GET', `${path}?${query}`, { token });

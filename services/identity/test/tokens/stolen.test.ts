@@ -1,4 +1,4 @@
-import { type CreatedToken, type IdentityUnderTest, startIdentity } from '../identity.js';
+import { type CreatedToken, startIdentity } from '../identity.js';
 import { waitForLockWaiters } from '../lock-waiters.js';
 import { createCaller } from '../mcp/endpoint/endpoint.js';
 
@@ -8,13 +8,9 @@ const path = '/api/v1/personal-access-tokens';
 const scopes = ['pat:write', 'pat:read', 'user:read'];
 const ranges = ['203.0.113.0/24', '2001:db8::/32'];
 const inside = { 'x-forwarded-for': '203.0.113.9' };
-let identity: IdentityUnderTest;
-let session: string;
 
-beforeAll(async () => {
-  identity = await startIdentity({ environment: { TRUST_PROXY: '127.0.0.1' } });
-  session = await identity.login();
-});
+const identity = await startIdentity({ environment: { TRUST_PROXY: '127.0.0.1' } });
+const session = await identity.login();
 afterAll(() => identity.close());
 
 const create = (token: string, fields: object = {}) =>

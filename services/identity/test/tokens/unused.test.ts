@@ -1,17 +1,14 @@
 import { DAY_MS } from '@platform/service-kit';
 import { checkUseStatement } from '../../src/tokens/watch/unused/queries.js';
-import { type IdentityUnderTest, startIdentity } from '../identity.js';
+import { startIdentity } from '../identity.js';
 import { waitForLockWaiters } from '../lock-waiters.js';
 import { policyPath } from '../token-policy.js';
 import { createOrganisation, createReplicas } from './unused-organisation.js';
 
 const HOUR = 1 / 24;
-let identity: IdentityUnderTest;
 
-beforeAll(async () => {
-  // Nothing answers there: mails stay in the outbox, where the tests read them.
-  identity = await startIdentity({ environment: { MAIL_URL: 'http://127.0.0.1:9' } });
-});
+// Nothing answers there: mails stay in the outbox, where the tests read them.
+const identity = await startIdentity({ environment: { MAIL_URL: 'http://127.0.0.1:9' } });
 afterAll(() => identity.close());
 
 test('unused tokens are warned about once, and revoked a week later', async () => {

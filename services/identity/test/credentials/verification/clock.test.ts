@@ -1,17 +1,13 @@
 import { DAY_MS, HOUR_MS } from '@platform/service-kit';
-import { type IdentityUnderTest, startIdentity } from '../../identity.js';
-import { type ProbeService, startProbeService } from './probe-service.js';
+import { startIdentity } from '../../identity.js';
+import { startProbeService } from './probe-service.js';
 
-let identity: IdentityUnderTest;
-let probes: ProbeService[];
 
-beforeAll(async () => {
-  identity = await startIdentity();
-  const skews = [-2 * DAY_MS, -30_000, 30_000];
-  probes = await Promise.all(
-    skews.map((skewMs) => startProbeService(identity.url, () => Date.now() + skewMs)),
-  );
-});
+const identity = await startIdentity();
+const skews = [-2 * DAY_MS, -30_000, 30_000];
+const probes = await Promise.all(
+  skews.map((skewMs) => startProbeService(identity.url, () => Date.now() + skewMs)),
+);
 afterAll(async () => {
   await Promise.all(probes.map((probe) => probe.close()));
   await identity.close();

@@ -2,16 +2,12 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { waitFor } from '@platform/testing';
-import { type CreatedToken, type IdentityUnderTest, startIdentity } from '../../identity.js';
+import { type CreatedToken, startIdentity } from '../../identity.js';
 import { noPolicy, policyPath } from '../../token-policy.js';
 
-let identity: IdentityUnderTest;
-let session: string;
 
-beforeAll(async () => {
-  identity = await startIdentity();
-  session = await identity.login();
-});
+const identity = await startIdentity();
+const session = await identity.login();
 afterAll(() => identity.close());
 
 const tokensPath = '/api/v1/personal-access-tokens';

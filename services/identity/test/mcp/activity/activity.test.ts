@@ -2,16 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { createLogger, DAY_MS, systemClock } from '@platform/service-kit';
 import { createExpiryJob } from '../../../src/jobs/expiry.job.js';
 import { createToolCallRecorder } from '../../../src/mcp/activity/recorder.js';
-import { type CreatedToken, type IdentityUnderTest, startIdentity } from '../../identity.js';
+import { type CreatedToken, startIdentity } from '../../identity.js';
 import { createCaller } from '../endpoint/endpoint.js';
 
 const log = createLogger('test', 'silent');
-let identity: IdentityUnderTest;
-let session: string;
-beforeAll(async () => {
-  identity = await startIdentity({ environment: { CRAWL_URL: 'http://127.0.0.1:9' } });
-  session = await identity.login();
-});
+const identity = await startIdentity({ environment: { CRAWL_URL: 'http://127.0.0.1:9' } });
+const session = await identity.login();
 afterAll(() => identity.close());
 
 const getActivity = ({ id }: Pick<CreatedToken, 'id'>, token: string, query = '') =>

@@ -1,18 +1,14 @@
 import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { type IdentityUnderTest, startIdentity } from '../../identity.js';
+import { startIdentity } from '../../identity.js';
 import { VERSION } from './endpoint.js';
 import { startFixtureEndpoint } from './fixture-endpoint.js';
 
 /* Clients in the field, and people with curl, rarely send the `Accept` header that the transport asks for. */
 
-let identity: IdentityUnderTest;
-let endpoint: Awaited<ReturnType<typeof startFixtureEndpoint>>;
 
-beforeAll(async () => {
-  identity = await startIdentity();
-  endpoint = await startFixtureEndpoint(identity.url, await identity.login());
-});
+const identity = await startIdentity();
+const endpoint = await startFixtureEndpoint(identity.url, await identity.login());
 afterAll(async () => {
   await endpoint.close();
   await identity.close();

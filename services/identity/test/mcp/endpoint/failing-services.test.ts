@@ -1,25 +1,20 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type IdentityUnderTest, startIdentity } from '../../identity.js';
+import { startIdentity } from '../../identity.js';
 import { createCaller } from './endpoint.js';
 
 /* What tools ask of the service behind them, and what they say when it fails. */
 
-let identity: IdentityUnderTest;
-let session: string;
-let broken: Server;
 let listen: RequestListener;
 
-beforeAll(async () => {
-  broken = createServer((request, response) => {
-    request.resume();
-    request.once('end', () => listen(request, response));
-  });
-  await new Promise<void>((listening) => broken.listen(0, '127.0.0.1', listening));
-  const CRAWL_URL = `http://127.0.0.1:${(broken.address() as AddressInfo).port}`;
-  identity = await startIdentity({ environment: { CRAWL_URL, TOOL_TIMEOUT_MS: '300' } });
-  session = await identity.login();
+const broken = createServer((request, response) => {
+  request.resume();
+  request.once('end', () => listen(request, response));
 });
+await new Promise<void>((listening) => broken.listen(0, '127.0.0.1', listening));
+const CRAWL_URL = `http://127.0.0.1:${(broken.address() as AddressInfo).port}`;
+const identity = await startIdentity({ environment: { CRAWL_URL, TOOL_TIMEOUT_MS: '300' } });
+const session = await identity.login();
 afterAll(async () => {
   await identity.close();
   broken.closeAllConnections();

@@ -1,14 +1,10 @@
 import type { Answer } from '@platform/testing';
-import { type IdentityUnderTest, startIdentity } from '../../identity.js';
+import { startIdentity } from '../../identity.js';
 import { createCaller, VERSION } from './endpoint.js';
 
-let identity: IdentityUnderTest;
-let caller: ReturnType<typeof createCaller>;
 
-beforeAll(async () => {
-  identity = await startIdentity();
-  caller = createCaller(identity, await identity.login());
-});
+const identity = await startIdentity();
+const caller = createCaller(identity, await identity.login());
 afterAll(() => identity.close());
 
 const expectFault = ({ status, body }: Answer, expected: number | readonly number[], message?: RegExp) => {

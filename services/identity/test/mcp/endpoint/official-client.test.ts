@@ -1,15 +1,11 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { type IdentityUnderTest, startIdentity } from '../../identity.js';
+import { startIdentity } from '../../identity.js';
 
-let identity: IdentityUnderTest;
-let session: string;
 const clients: Client[] = [];
 
-beforeAll(async () => {
-  identity = await startIdentity();
-  session = await identity.login();
-});
+const identity = await startIdentity();
+const session = await identity.login();
 afterAll(async () => {
   await Promise.all(clients.map((client) => client.close()));
   await identity.close();

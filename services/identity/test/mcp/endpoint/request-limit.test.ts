@@ -1,12 +1,8 @@
-import { type IdentityUnderTest, startIdentity } from '../../identity.js';
+import { startIdentity } from '../../identity.js';
 import { createCaller } from './endpoint.js';
 
-let identity: IdentityUnderTest;
-let session: string;
-beforeAll(async () => {
-  identity = await startIdentity({ environment: { MCP_REQUESTS_PER_MINUTE: '4' } });
-  session = await identity.login();
-});
+const identity = await startIdentity({ environment: { MCP_REQUESTS_PER_MINUTE: '4' } });
+const session = await identity.login();
 afterAll(() => identity.close());
 
 test('limits the requests per minute of each credential separately, and refills over time', async () => {

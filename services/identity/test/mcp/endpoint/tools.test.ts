@@ -1,17 +1,13 @@
-import { type IdentityUnderTest, startIdentity } from '../../identity.js';
+import { startIdentity } from '../../identity.js';
 import { sendRaw } from '../../raw-http.js';
 import { createCaller } from './endpoint.js';
 
 /* What needs no other service; with broken ones: failing-services.test.ts, with real ones: packages/local/test/tools.test.ts. */
 
-let identity: IdentityUnderTest;
-let session: string;
 
-beforeAll(async () => {
-  // No test calls these services.
-  identity = await startIdentity({ environment: { CRAWL_URL: 'http://127.0.0.1:1' } });
-  session = await identity.login();
-});
+// No test calls these services.
+const identity = await startIdentity({ environment: { CRAWL_URL: 'http://127.0.0.1:1' } });
+const session = await identity.login();
 afterAll(() => identity.close());
 
 const namesFor = async (token: string, headers: Record<string, string> = {}, path = '/mcp') => {

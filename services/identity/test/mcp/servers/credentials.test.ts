@@ -1,19 +1,14 @@
 import { createVerifier } from 'fast-jwt';
 import { createPublicKey, type JsonWebKey } from 'node:crypto';
-import { type IdentityUnderTest, startIdentity } from '../../identity.js';
+import { startIdentity } from '../../identity.js';
 import { ALLOW_LOCAL, createAgent, createMounts } from './platform.js';
 import { startUpstream, type Upstream } from './upstream.js';
 
-let identity: IdentityUnderTest;
-let session: string;
-let mounts: ReturnType<typeof createMounts>;
 let upstream: Upstream;
 
-beforeAll(async () => {
-  identity = await startIdentity({ environment: ALLOW_LOCAL });
-  session = await identity.login();
-  mounts = createMounts(identity, session);
-});
+const identity = await startIdentity({ environment: ALLOW_LOCAL });
+const session = await identity.login();
+const mounts = createMounts(identity, session);
 beforeEach(async () => {
   upstream = await startUpstream();
 });

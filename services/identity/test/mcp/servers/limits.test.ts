@@ -1,22 +1,16 @@
 import { waitFor } from '@platform/testing';
-import { type IdentityUnderTest, startIdentity } from '../../identity.js';
+import { startIdentity } from '../../identity.js';
 import { attacks, type HostileServer, startHostileServer } from './hostile-server.js';
 import { ALLOW_LOCAL, createAgent, createMounts } from './platform.js';
 
 // The attacks that kill a process without limits are in hostile-process.full.test.ts.
 
-let identity: IdentityUnderTest;
-let session: string;
-let mounts: ReturnType<typeof createMounts>;
-let agent: ReturnType<typeof createAgent>;
 let hostile: HostileServer;
 
-beforeAll(async () => {
-  identity = await startIdentity({ environment: { ...ALLOW_LOCAL, MCP_SERVER_TIMEOUT_MS: '2000' } });
-  session = await identity.login();
-  mounts = createMounts(identity, session);
-  agent = createAgent(identity, session);
-});
+const identity = await startIdentity({ environment: { ...ALLOW_LOCAL, MCP_SERVER_TIMEOUT_MS: '2000' } });
+const session = await identity.login();
+const mounts = createMounts(identity, session);
+const agent = createAgent(identity, session);
 beforeEach(async () => {
   hostile = await startHostileServer();
 });

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { issueCertificate } from '@platform/testing';
-import { type IdentityUnderTest, serviceClient, startIdentity } from '../../identity.js';
+import { serviceClient, startIdentity } from '../../identity.js';
 
 /* The SMTP configuration of a service that wants access tokens. */
 
@@ -35,26 +35,20 @@ const custom = {
 const clientSecret = 'a-secret-of-the-client';
 const refreshToken = 'a-refresh-token-of-the-mailbox';
 const serviceAccountKey = JSON.stringify({ client_email: serviceAccount, private_key: privateKey });
-let certificate: string;
 
-let identity: IdentityUnderTest;
-let session: string;
-let serviceToken: string;
 
-beforeAll(async () => {
-  const issued = await issueCertificate('mail', ['mail.example']);
-  certificate = `${issued.certificate.cert}\n${issued.certificate.private}`;
-  identity = await startIdentity({ environment: { SERVICE_CLIENTS: `mail:${serviceClient.secret}` } });
-  session = await identity.login();
-  const { body } = await identity.call('POST', '/api/v1/oauth2/token', {
-    raw: 'grant_type=client_credentials',
-    headers: {
-      authorization: `Basic ${Buffer.from(`mail:${serviceClient.secret}`).toString('base64')}`,
-      'content-type': 'application/x-www-form-urlencoded',
-    },
-  });
-  serviceToken = body.access_token as string;
+const issued = await issueCertificate('mail', ['mail.example']);
+const certificate = `${issued.certificate.cert}\n${issued.certificate.private}`;
+const identity = await startIdentity({ environment: { SERVICE_CLIENTS: `mail:${serviceClient.secret}` } });
+const session = await identity.login();
+const { body } = await identity.call('POST', '/api/v1/oauth2/token', {
+  raw: 'grant_type=client_credentials',
+  headers: {
+    authorization: `Basic ${Buffer.from(`mail:${serviceClient.secret}`).toString('base64')}`,
+    'content-type': 'application/x-www-form-urlencoded',
+  },
 });
+const serviceToken = body.access_token as string;
 afterAll(() => identity.close());
 
 const save = (auth: object, fields: object = {}) =>

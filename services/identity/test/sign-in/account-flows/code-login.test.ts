@@ -1,21 +1,10 @@
 import { waitFor } from '@platform/testing';
-import {
-  codeIn,
-  newPassword,
-  password,
-  type Platform,
-  startPlatform,
-  getStatuses,
-  tokenIn,
-} from './platform.js';
+import { codeIn, newPassword, password, startPlatform, getStatuses, tokenIn } from './platform.js';
 
-let platform: Platform;
 const MINUTE = 60_000;
 const subject = /^Your sign-in code$/;
 
-beforeAll(async () => {
-  platform = await startPlatform();
-});
+const platform = await startPlatform();
 afterAll(() => platform.close());
 
 const login = (email: string, otp: string) => platform.post('login', { email, otp });

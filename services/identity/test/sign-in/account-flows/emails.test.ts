@@ -1,10 +1,7 @@
-import { type Platform, startPlatform } from './platform.js';
+import { startPlatform } from './platform.js';
 
-let platform: Platform;
 
-beforeAll(async () => {
-  platform = await startPlatform();
-});
+const platform = await startPlatform();
 afterAll(() => platform.close());
 
 test('a mailed code states how long it is valid', async () => {

@@ -1,21 +1,10 @@
 import { waitFor } from '@platform/testing';
-import {
-  linkIn,
-  newPassword,
-  password,
-  type Platform,
-  startPlatform,
-  getStatuses,
-  tokenIn,
-} from './platform.js';
+import { linkIn, newPassword, password, startPlatform, getStatuses, tokenIn } from './platform.js';
 
-let platform: Platform;
 const DAY = 24 * 60 * 60_000;
 const invited = /^You are invited to Example$/;
 
-beforeAll(async () => {
-  platform = await startPlatform();
-});
+const platform = await startPlatform();
 afterAll(() => platform.close());
 
 const accept = (token: string, fields: object = {}) =>

@@ -2,12 +2,9 @@ import { createLogger, createShutdown } from '@platform/service-kit';
 import { toDeviceId } from '../../../src/base/caller/client.js';
 import { findPlace, isKnownDevice, recordBrowser } from '../../../src/sign-in/known-devices/service.js';
 import { openResources } from '../../../src/resources.js';
-import { admin, type IdentityUnderTest, startIdentity } from '../../identity.js';
+import { admin, startIdentity } from '../../identity.js';
 
-let identity: IdentityUnderTest;
-beforeAll(async () => {
-  identity = await startIdentity();
-});
+const identity = await startIdentity();
 afterAll(() => identity.close());
 
 test('many browsers make no device unknown, and the browsers that were used last are kept', async () => {

@@ -1,11 +1,8 @@
 import { waitFor } from '@platform/testing';
-import { codeIn, getStatuses, newPassword, password, type Platform, startPlatform } from './platform.js';
+import { codeIn, getStatuses, newPassword, password, startPlatform } from './platform.js';
 
-let platform: Platform;
 
-beforeAll(async () => {
-  platform = await startPlatform();
-});
+const platform = await startPlatform();
 afterAll(() => platform.close());
 
 const change = (token: string, currentPassword: string, chosen: string = newPassword) =>

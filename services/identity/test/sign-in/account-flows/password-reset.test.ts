@@ -1,20 +1,9 @@
-import {
-  codeIn,
-  newPassword,
-  password,
-  type Platform,
-  startPlatform,
-  getStatuses,
-  tokenIn,
-} from './platform.js';
+import { codeIn, newPassword, password, startPlatform, getStatuses, tokenIn } from './platform.js';
 
-let platform: Platform;
 const HOUR = 60 * 60_000;
 const subject = /^Choose a new password$/;
 
-beforeAll(async () => {
-  platform = await startPlatform({ APP_URL: 'https://app.example.com/' });
-});
+const platform = await startPlatform({ APP_URL: 'https://app.example.com/' });
 afterAll(() => platform.close());
 
 const reset = (token: string, chosen = newPassword) =>

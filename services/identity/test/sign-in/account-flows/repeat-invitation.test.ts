@@ -1,12 +1,9 @@
-import { linkIn, password, type Platform, startPlatform, tokenIn } from './platform.js';
+import { linkIn, password, startPlatform, tokenIn } from './platform.js';
 
-let platform: Platform;
 const invited = /^You are invited to Example$/;
 const smtpPath = '/api/v1/configurationManager/smtpConfig';
 
-beforeAll(async () => {
-  platform = await startPlatform();
-});
+const platform = await startPlatform();
 afterAll(() => platform.close());
 
 const repeat = (id: string, token = platform.session) =>

@@ -1,16 +1,13 @@
 import { type Answer, waitFor } from '@platform/testing';
-import { type IdentityUnderTest, startIdentity } from '../../identity.js';
+import { startIdentity } from '../../identity.js';
 
 /*
  * The mail service isn't needed for what is asked here: nothing listens on this port.
  */
-let identity: IdentityUnderTest;
 let addresses = 0;
 
-beforeAll(async () => {
-  identity = await startIdentity({
-    environment: { MAIL_URL: 'http://127.0.0.1:9', TRUST_PROXY: '127.0.0.1' },
-  });
+const identity = await startIdentity({
+  environment: { MAIL_URL: 'http://127.0.0.1:9', TRUST_PROXY: '127.0.0.1' },
 });
 afterAll(() => identity.close());
 

@@ -1,17 +1,14 @@
 import { createHttpBrowser, fieldIn, type HttpBrowser } from '../../browser.js';
 import { createPhone } from '../second-factor/authenticator.js';
 import { beginSignIn, comeBack, saveProvider, signIn } from './flow.js';
-import { type HostileProvider, startHostileProvider } from './hostile-provider.js';
+import { startHostileProvider } from './hostile-provider.js';
 import { useProvider } from './use-provider.js';
 
 const provider = useProvider();
 const SET_UP = '/sign-in/security/set-up';
 const SECOND_FACTOR = '/api/v1/auth/second-factor';
-let hostile: HostileProvider;
 
-beforeAll(async () => {
-  hostile = await startHostileProvider({ authorization_response_iss_parameter_supported: false });
-});
+const hostile = await startHostileProvider({ authorization_response_iss_parameter_supported: false });
 beforeEach(async () => {
   await provider.save({ justInTimeMembership: true });
 });

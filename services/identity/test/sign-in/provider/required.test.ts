@@ -3,7 +3,7 @@ import { liftRequirementByCommand } from '../../../src/sign-in/identity-provider
 import { makeAdministrator } from '../../../src/commands/administrators.js';
 import { createPasswords } from '../../../src/base/passwords.js';
 import { createHttpBrowser } from '../../browser.js';
-import { admin, type IdentityUnderTest, startIdentity } from '../../identity.js';
+import { admin, startIdentity } from '../../identity.js';
 import {
   asOperator,
   environment,
@@ -14,10 +14,8 @@ import {
   verifyDomain,
   whoIs,
 } from './flow.js';
-import { type ForeignProvider, startForeignProvider } from './foreign-provider.js';
+import { startForeignProvider } from './foreign-provider.js';
 
-let foreign: ForeignProvider;
-let identity: IdentityUnderTest;
 let session: string;
 let orgId: string;
 let boss: { email: string; password: string; subject: string };
@@ -25,10 +23,8 @@ let organisations = 0;
 
 type CommandDeps = Parameters<Parameters<typeof asOperator>[1]>[0];
 
-beforeAll(async () => {
-  foreign = await startForeignProvider(CALLBACK_URL);
-  identity = await startIdentity({ environment });
-});
+const foreign = await startForeignProvider(CALLBACK_URL);
+const identity = await startIdentity({ environment });
 beforeEach(async () => {
   const domain = `corp-${++organisations}.example`;
   const email = `boss@${domain}`;

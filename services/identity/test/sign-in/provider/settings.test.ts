@@ -1,22 +1,18 @@
 import { createResolveTxt } from '../../../src/sign-in/identity-provider/dns.js';
-import { type IdentityUnderTest, startIdentity } from '../../identity.js';
-import { type DnsServer, startDnsServer } from './dns-server.js';
+import { startIdentity } from '../../identity.js';
+import { startDnsServer } from './dns-server.js';
 import { environment, CALLBACK_URL, saveProvider, SETTINGS } from './flow.js';
 import { client } from './foreign-provider.js';
 
 const issuer = 'https://login.example.com';
-let identity: IdentityUnderTest;
-let dns: DnsServer;
 let session: string;
 let orgId: string;
 let organisations = 0;
 
-beforeAll(async () => {
-  dns = await startDnsServer();
-  // No mail service answers there: mails wait.
-  const withMail = { ...environment, MAIL_URL: 'http://127.0.0.1:9' };
-  identity = await startIdentity({ environment: withMail, resolveTxt: createResolveTxt([dns.address]) });
-});
+const dns = await startDnsServer();
+// No mail service answers there: mails wait.
+const withMail = { ...environment, MAIL_URL: 'http://127.0.0.1:9' };
+const identity = await startIdentity({ environment: withMail, resolveTxt: createResolveTxt([dns.address]) });
 beforeEach(async () => {
   ({ orgId, session } = await identity.createOrganisation(`boss-${++organisations}@start.example`));
 });

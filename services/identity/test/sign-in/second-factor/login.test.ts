@@ -1,23 +1,8 @@
 import { waitFor } from '@platform/testing';
-import type { IdentityUnderTest } from '../../identity.js';
-import {
-  beginChallenge,
-  beginLogin,
-  challengeIn,
-  enrol,
-  type Phone,
-  readOwnStatus,
-  sendCode,
-  startWithPhone,
-} from './authenticator.js';
+import { beginChallenge, beginLogin, challengeIn, enrol, readOwnStatus, sendCode, startWithPhone } from './authenticator.js';
 
-let identity: IdentityUnderTest;
-let session: string;
-let phone: Phone;
 
-beforeAll(async () => {
-  ({ identity, session, phone } = await startWithPhone());
-});
+const { identity, session, phone } = await startWithPhone();
 afterAll(() => identity.close());
 
 async function createEnrolled() {

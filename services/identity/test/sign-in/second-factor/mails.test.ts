@@ -1,13 +1,10 @@
-import { password, type Platform, startPlatform } from '../account-flows/platform.js';
+import { password, startPlatform } from '../account-flows/platform.js';
 import { admin } from '../../identity.js';
 import { beginLogin, challengeIn } from './authenticator.js';
 import { addPasskey, prove, removePasskey, signInWith } from './passkey.js';
 
-let platform: Platform;
 
-beforeAll(async () => {
-  platform = await startPlatform();
-});
+const platform = await startPlatform();
 afterAll(() => platform.close());
 
 test('AUTH-32 a member whose second factor an administrator resets is mailed', async () => {

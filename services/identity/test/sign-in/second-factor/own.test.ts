@@ -1,23 +1,8 @@
-import { type IdentityUnderTest } from '../../identity.js';
-import {
-  beginLogin,
-  challengeIn,
-  enrol,
-  listAudited,
-  type Phone,
-  readState,
-  sendCode,
-  startWithPhone,
-} from './authenticator.js';
+import { beginLogin, challengeIn, enrol, listAudited, readState, sendCode, startWithPhone } from './authenticator.js';
 
 const OWN = '/api/v1/auth/second-factor';
-let identity: IdentityUnderTest;
-let session: string;
-let phone: Phone;
 
-beforeAll(async () => {
-  ({ identity, session, phone } = await startWithPhone());
-});
+const { identity, session, phone } = await startWithPhone();
 afterAll(() => identity.close());
 
 const post = (path: string, token: string | undefined, body: object) =>

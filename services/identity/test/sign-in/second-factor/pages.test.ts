@@ -1,26 +1,14 @@
-import {
-  codeIn,
-  linkIn,
-  newPassword,
-  password,
-  type Platform,
-  startPlatform,
-  tokenIn,
-} from '../account-flows/platform.js';
+import { codeIn, linkIn, newPassword, password, startPlatform, tokenIn } from '../account-flows/platform.js';
 import { createHttpBrowser, fieldIn, type HttpBrowser } from '../../browser.js';
 import { admin } from '../../identity.js';
-import { createPhone, type Phone } from './authenticator.js';
+import { createPhone } from './authenticator.js';
 
 const VERIFY = '/sign-in/second-factor';
 const SET_UP = '/sign-in/second-factor/set-up';
 const SECURITY = '/sign-in/security';
-let platform: Platform;
-let phone: Phone;
 
-beforeAll(async () => {
-  platform = await startPlatform();
-  phone = createPhone(platform.identity);
-});
+const platform = await startPlatform();
+const phone = createPhone(platform.identity);
 afterAll(() => platform.close());
 
 const open = () => createHttpBrowser(platform.identity.url);

@@ -1,13 +1,5 @@
-import { type IdentityUnderTest, type Member, startIdentity } from '../../identity.js';
-import {
-  beginChallenge,
-  beginLogin,
-  challengeIn,
-  enrol,
-  type Phone,
-  readState,
-  startWithPhone,
-} from './authenticator.js';
+import { type Member, startIdentity } from '../../identity.js';
+import { beginChallenge, beginLogin, challengeIn, enrol, readState, startWithPhone } from './authenticator.js';
 import {
   addPasskey,
   beginPasskey,
@@ -21,13 +13,8 @@ import {
 const OWN = '/api/v1/auth/second-factor';
 const LOGIN = '/api/v1/auth/login/second-factor';
 const SETTINGS = '/api/v1/configurationManager/signInConfig';
-let identity: IdentityUnderTest;
-let session: string;
-let phone: Phone;
 
-beforeAll(async () => {
-  ({ identity, session, phone } = await startWithPhone());
-});
+const { identity, session, phone } = await startWithPhone();
 afterAll(() => identity.close());
 
 const post = (path: string, token: string | undefined, body: object) =>

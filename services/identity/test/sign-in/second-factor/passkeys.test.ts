@@ -1,14 +1,4 @@
-import type { IdentityUnderTest } from '../../identity.js';
-import {
-  beginChallenge,
-  beginLogin,
-  challengeIn,
-  enrol,
-  type Phone,
-  readState,
-  sendCode,
-  startWithPhone,
-} from './authenticator.js';
+import { beginChallenge, beginLogin, challengeIn, enrol, readState, sendCode, startWithPhone } from './authenticator.js';
 import {
   addPasskey,
   askPasskey,
@@ -22,13 +12,8 @@ import {
   signInWith,
 } from './passkey.js';
 
-let identity: IdentityUnderTest;
-let session: string;
-let phone: Phone;
 
-beforeAll(async () => {
-  ({ identity, session, phone } = await startWithPhone());
-});
+const { identity, session, phone } = await startWithPhone();
 afterAll(() => identity.close());
 
 const audited = async (userId: string) =>

@@ -1,16 +1,13 @@
 import { createSecretBox } from '@platform/service-kit';
 import { loadEncryptionKeys } from '../../../src/config.js';
 import { reencryptAll } from '../../../src/commands/re-encryption/command.js';
-import { admin, encryptionKeys, type IdentityUnderTest, startIdentity } from '../../identity.js';
+import { admin, encryptionKeys, startIdentity } from '../../identity.js';
 import { startReplica } from '../../replica.js';
 import { beginLogin, challengeIn, createPhone, enrol, sendCode } from './authenticator.js';
 
 const fresh = `k2:${Buffer.alloc(32, 2).toString('base64')}`;
-let identity: IdentityUnderTest;
 
-beforeAll(async () => {
-  identity = await startIdentity();
-});
+const identity = await startIdentity();
 afterAll(() => identity.close());
 
 test('AUTH-31 an authenticator app outlives the encryption key that its secret was sealed with', async () => {

@@ -1,6 +1,6 @@
 import type { Answer } from '@platform/testing';
 import { createHttpBrowser, type HttpBrowser } from '../../browser.js';
-import { admin, type IdentityUnderTest, type Member, startIdentity } from '../../identity.js';
+import { admin, type Member, startIdentity } from '../../identity.js';
 
 const TEN_MINUTES = 10 * 60_000;
 const CONFIRM = '/api/v1/sessions/confirm';
@@ -18,12 +18,8 @@ const harmless: Readonly<Record<string, readonly string[]>> = {
   'takes no session, or no cookie': ['rotateOwnCredential', 'revokeOwnCredential', 'callTools'],
 }; // prettier-ignore
 
-let identity: IdentityUnderTest;
-let session: string;
-beforeAll(async () => {
-  identity = await startIdentity();
-  session = await identity.login();
-});
+const identity = await startIdentity();
+const session = await identity.login();
 afterAll(() => identity.close());
 
 interface Operation {

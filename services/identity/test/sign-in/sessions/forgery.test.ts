@@ -1,18 +1,14 @@
 import { createSessionCookies } from '@platform/auth';
-import { createHttpBrowser, fieldIn, type HttpBrowser, sameOrigin } from '../../browser.js';
-import { admin, type IdentityUnderTest, startIdentity } from '../../identity.js';
+import { createHttpBrowser, fieldIn, sameOrigin } from '../../browser.js';
+import { admin, startIdentity } from '../../identity.js';
 
 const PUBLIC_URL = 'http://localhost:8080';
 const TOKENS = '/api/v1/personal-access-tokens';
 const ME = '/api/v1/users/me';
-let identity: IdentityUnderTest;
-let browser: HttpBrowser;
 
-beforeAll(async () => {
-  identity = await startIdentity({ environment: { PUBLIC_URL } });
-  browser = createHttpBrowser(identity.url);
-  await browser.signIn(admin);
-});
+const identity = await startIdentity({ environment: { PUBLIC_URL } });
+const browser = createHttpBrowser(identity.url);
+await browser.signIn(admin);
 afterAll(() => identity.close());
 
 /** Calls the API with the cookies of the signed-in browser and nothing but these headers. */

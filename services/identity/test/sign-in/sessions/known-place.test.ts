@@ -1,15 +1,11 @@
 import { createHttpBrowser, fieldIn } from '../../browser.js';
-import { type IdentityUnderTest, type Member, startIdentity } from '../../identity.js';
+import { startIdentity } from '../../identity.js';
 
-let identity: IdentityUnderTest;
-let member: Member;
 /** An office: everybody there has the same address. */
 const office = '192.0.2.1';
 
-beforeAll(async () => {
-  identity = await startIdentity({ environment: { TRUST_PROXY: '127.0.0.1' } });
-  member = await identity.createMember(await identity.login());
-});
+const identity = await startIdentity({ environment: { TRUST_PROXY: '127.0.0.1' } });
+const member = await identity.createMember(await identity.login());
 afterAll(() => identity.close());
 
 const openBrowser = () => createHttpBrowser(identity.url, office);

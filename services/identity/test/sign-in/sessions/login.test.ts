@@ -1,12 +1,9 @@
 import { DAY_MS } from '@platform/service-kit';
 import { createPasswords } from '../../../src/base/passwords.js';
-import { admin, type IdentityUnderTest, startIdentity } from '../../identity.js';
+import { admin, startIdentity } from '../../identity.js';
 
-let identity: IdentityUnderTest;
 
-beforeAll(async () => {
-  identity = await startIdentity();
-});
+const identity = await startIdentity();
 afterAll(() => identity.close());
 
 const login = (body: object) => identity.call('POST', '/api/v1/auth/login', { body });

@@ -1,15 +1,11 @@
 import { createHttpBrowser } from '../../browser.js';
-import { admin, type IdentityUnderTest, type Member, startIdentity } from '../../identity.js';
+import { admin, type Member, startIdentity } from '../../identity.js';
 
 const PATH = '/api/v1/sessions';
 const FIREFOX = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Firefox/140.0';
-let identity: IdentityUnderTest;
-let session: string;
 
-beforeAll(async () => {
-  identity = await startIdentity();
-  session = await identity.login();
-});
+const identity = await startIdentity();
+const session = await identity.login();
 afterAll(() => identity.close());
 
 const loginAs = ({ email, password }: Member) => identity.login({ email, password });

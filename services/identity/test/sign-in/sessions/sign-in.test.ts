@@ -1,13 +1,10 @@
 import { toDigest } from '@platform/auth';
 import { createHttpBrowser, fieldIn } from '../../browser.js';
-import { admin, type IdentityUnderTest, startIdentity } from '../../identity.js';
+import { admin, startIdentity } from '../../identity.js';
 
 const DAY_SECONDS = 86_400;
-let identity: IdentityUnderTest;
 
-beforeAll(async () => {
-  identity = await startIdentity();
-});
+const identity = await startIdentity();
 afterAll(() => identity.close());
 
 const ME = '/api/v1/users/me';
