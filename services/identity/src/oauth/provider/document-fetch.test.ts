@@ -1,46 +1,21 @@
-import { createTargetPolicy } from '@platform/service-kit';
 import { createDocumentFetch } from './document-fetch.js';
 
-const policy = createTargetPolicy({ allowed: [], denied: [], ports: [443] });
+const URL_OF_CLIENT = 'https://agents.example/c';
 
-/** A fetch whose names resolve to the given addresses, one after the other. */
-function createFetch(...answers: string[]) {
-  const asked: string[] = [];
-  const documents = createDocumentFetch({
-    policy,
-    resolve: async (host) => {
-      asked.push(host);
-      const address = answers[Math.min(asked.length, answers.length) - 1] ?? host;
-      return [{ address, family: address.includes(':') ? 6 : 4 }];
-    },
-  });
-  return { ...documents, asked };
+/** Fetches a document from a host that has the address. @returns the reason for which that fails. */
+async function findFault(url: string, address: string): Promise<string> {
+  const documents = createDocumentFetch(async () => [{ address, family: 4 }]);
+  const fault: unknown = await documents.fetch(url).catch((error: unknown) => error);
+  await documents.close();
+  const { message, cause } = fault as Error & { readonly cause?: Error };
+  return cause?.message ?? message;
 }
 
-test.each([
-  ['a private address', 'https://agents.example/c', '10.0.0.1'],
-  ['this machine', 'https://agents.example/c', '127.0.0.1'],
-  ['the metadata service of a cloud', 'https://agents.example/c', '169.254.169.254'],
-  ['a private address in IPv6', 'https://agents.example/c', 'fd00::1'],
-  ['an address in the URL', 'https://127.0.0.1/c', '127.0.0.1'],
-])('does not connect to %s', async (_what, url, address) => {
-  const documents = createFetch(address);
-  await expect(documents.fetch(url, { signal: AbortSignal.timeout(2_000) })).rejects.toThrow('no address');
-  await documents.close();
+test('does not connect to a private address, by a name or in the URL', async () => {
+  expect(await findFault(URL_OF_CLIENT, '10.0.0.1')).toBe('agents.example');
+  expect(await findFault('https://127.0.0.1/c', '9.9.9.9')).toBe('127.0.0.1');
 });
 
 test.each(['http://agents.example/c', 'https://agents.example:8443/c'])('does not fetch %s', async (url) => {
-  const documents = createFetch('9.9.9.9');
-  await expect(documents.fetch(url)).rejects.toThrow('port 443');
-  await documents.close();
-});
-
-test('does not connect to a private address that a name resolves to only at the connection', async () => {
-  const documents = createFetch('9.9.9.9', '127.0.0.1');
-  const failure: unknown = await documents
-    .fetch('https://agents.example/c', { signal: AbortSignal.timeout(2_000) })
-    .catch((error: unknown) => error);
-  expect(failure).toMatchObject({ cause: { message: expect.stringContaining('no address') } });
-  expect(documents.asked).toHaveLength(2);
-  await documents.close();
+  expect(await findFault(url, '9.9.9.9')).toContain('port 443');
 });

@@ -1,4 +1,4 @@
-import { type App, createHostResolver, createTargetPolicy, type Shutdown } from '@platform/service-kit';
+import { type App, createHostResolver, type Shutdown } from '@platform/service-kit';
 import { toNetwork } from '../../base/network.js';
 import { createRequestLimit } from '../../base/rate-limits/request-limit.js';
 import { createDocumentFetch, type FetchDocument } from './document-fetch.js';
@@ -16,8 +16,7 @@ export type OauthSettings = Pick<
 
 /** Opens the fetch of clients' documents, which reaches public addresses only. */
 function openDocumentFetch(shutdown: Shutdown): FetchDocument {
-  const policy = createTargetPolicy({ allowed: [], denied: [], ports: [443] });
-  const documents = createDocumentFetch({ resolve: createHostResolver(), policy });
+  const documents = createDocumentFetch(createHostResolver());
   shutdown.on('close', 'document fetch', documents.close);
   return documents.fetch;
 }
