@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { createFolder } from '../src/folder.js';
 import { startCrawls } from './crawls.js';
 
-const crawls = await startCrawls((parent) => createFolder(join(parent, 'pages')));
+let crawls: Awaited<ReturnType<typeof startCrawls>>;
+beforeAll(async () => {
+  crawls = await startCrawls((parent) => createFolder(join(parent, 'pages')));
+});
 afterEach(() => {
   jest.restoreAllMocks();
   syncBuiltinESMExports();

@@ -10,6 +10,7 @@ import { makeDataDir, type Platform, startPlatform } from './platform.js';
 /* Tests what the launcher rejects before it starts a server. */
 const run = promisify(execFile);
 
+let dataDir: Awaited<ReturnType<typeof makeDataDir>>;
 const started: Platform[] = [];
 
 async function start(options: Partial<Parameters<typeof startPlatform>[0]>): Promise<Platform> {
@@ -19,7 +20,9 @@ async function start(options: Partial<Parameters<typeof startPlatform>[0]>): Pro
   return platform;
 }
 
-const dataDir = await makeDataDir();
+beforeAll(async () => {
+  dataDir = await makeDataDir();
+});
 
 afterAll(async () => {
   for (const platform of started) platform.child.kill('SIGTERM');

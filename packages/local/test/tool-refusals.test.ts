@@ -1,8 +1,11 @@
-import { AGENT, CRAWL, startAgentPlatform } from './agent-platform.js';
+import { AGENT, type AgentPlatform, CRAWL, startAgentPlatform } from './agent-platform.js';
 
 /* Tests how invalid arguments of tools are reported. */
 
-const platform = await startAgentPlatform();
+let platform: AgentPlatform;
+beforeAll(async () => {
+  platform = await startAgentPlatform();
+});
 afterAll(() => platform.close());
 
 const schedule = (scheduleConfig: unknown, more: object = {}) => ({

@@ -1,10 +1,13 @@
-import { AGENT, CRAWL, PATS, START_MS, startAgentPlatform } from './agent-platform.js';
+import { AGENT, type AgentPlatform, CRAWL, PATS, START_MS, startAgentPlatform } from './agent-platform.js';
 import { until } from './platform.js';
 import { connectors } from './tool-client.js';
 
 /* Tests agents with the official clients, through the gateway and with real services. */
 
-const platform = await startAgentPlatform();
+let platform: AgentPlatform;
+beforeAll(async () => {
+  platform = await startAgentPlatform();
+});
 afterAll(() => platform.close());
 
 const soon = (inMs: number) => ({

@@ -108,7 +108,7 @@ export async function createCallers() {
   await succeed('DELETE', `/api/v1/users/${removed.id}`, { token: admin });
 
   /** Runs a statement in identity's database. @returns the rows that it changed. */
-  async function query(text: string, values: readonly unknown[]): Promise<Record<string, string>[]> {
+  async function execute(text: string, values: readonly unknown[]): Promise<Record<string, string>[]> {
     const client = new pg.Client({ connectionString: platform.identityDatabaseUrl });
     await client.connect();
     const { rows } = await client.query<Record<string, string>>(text, [...values]);
@@ -121,7 +121,7 @@ export async function createCallers() {
 
   /** Makes a session that of a browser, and opens it earlier. */
   async function toBrowser(session: string, minutesAgo: number): Promise<string> {
-    await query(
+    await execute(
       `update sessions set is_browser = true, created_at = created_at - make_interval(mins => $2) where id = $1
        returning id`,
       [getSessionId(session), minutesAgo],
@@ -310,14 +310,14 @@ export async function createCallers() {
     const destinations = '/api/v1/events/destinations';
     const target = { form: 'webhook', url: 'https://hooks.example/facts', isEnabled: false };
     const destinationId = (await create(destinations, target)).destination.id as string;
-    const [delivery] = await query(
+    const [delivery] = await execute(
       `insert into fact_deliveries (id, destination_id, org_id, fact_id, facts, first_position, last_position, state,
          attempt_count, attempts, created_at)
        select gen_random_uuid(), id, org_id, gen_random_uuid(), 1, 0, 0, 'failed', 1, '[]', now()
        from fact_destinations where id = $1 returning id`,
       [destinationId],
     );
-    const [passkey] = await query(
+    const [passkey] = await execute(
       `insert into passkeys (id, org_id, user_id, credential_id, public_key, counter, transports, name, created_at)
        select gen_random_uuid(), org_id, id, id::text, '', 0, '{}', 'Key', now() from users where id = $1 returning id`,
       [member.id],

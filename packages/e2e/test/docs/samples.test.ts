@@ -89,11 +89,3 @@ test('the samples of the packages compile', () => {
   }
   expect(compile()).toBe('');
 }, 60_000);
-
-test.each(['auth', 'service-kit'])('the table of exports of %s names existing ones only', (name) => {
-  const [, table = ''] = /^\| Export .*?\n((?:\|.*\n)+)/m.exec(read(`packages/${name}/README.md`)) ?? [];
-  const named = table.split('\n').flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`(\w+)`/g)]);
-  expect(named.length).toBeGreaterThan(5);
-  const exported = listExports(name);
-  expect(named.map(([, one = '']) => one).filter((one) => !exported.includes(one))).toEqual([]);
-});

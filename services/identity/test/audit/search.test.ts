@@ -1,6 +1,5 @@
 import { startIdentity } from '../identity.js';
 
-
 const identity = await startIdentity();
 const session = await identity.login();
 afterAll(() => identity.close());

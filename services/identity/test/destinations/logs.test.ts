@@ -4,7 +4,6 @@ import { ALLOW_RECEIVERS, createDestinations, startReceiver } from './receiver.j
 
 /* Facts as OTLP logs. */
 
-
 const identity = await startIdentity({ environment: ALLOW_RECEIVERS });
 const session = await identity.login();
 const destinations = createDestinations(identity, session);

@@ -2,7 +2,6 @@ import { admin, startIdentity } from '../identity.js';
 import { sendRaw } from '../raw-http.js';
 import { callWith, expectCleanLog, expectRefusal, listRoutes } from './routes.js';
 
-
 const identity = await startIdentity();
 const session = await identity.login();
 const routes = await listRoutes(identity);

@@ -8,8 +8,11 @@ import {
   tokenIn,
 } from '../sign-in/account-flows/platform.js';
 
+let platform: Platform;
 
-const platform = await startPlatform();
+beforeAll(async () => {
+  platform = await startPlatform();
+});
 afterAll(() => platform.close());
 // Each test begins with an empty outbox.
 beforeEach(() => platform.drained());

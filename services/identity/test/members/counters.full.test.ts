@@ -1,9 +1,12 @@
 import { createLogger, DAY_MS } from '@platform/service-kit';
 import { createExpiryJob } from '../../src/jobs/expiry.job.js';
-import { type Member, startIdentity } from '../identity.js';
+import { type IdentityUnderTest, type Member, startIdentity } from '../identity.js';
 
+let identity: IdentityUnderTest;
 
-const identity = await startIdentity();
+beforeAll(async () => {
+  identity = await startIdentity();
+});
 afterAll(() => identity.close());
 
 /** Creates a pseudo-random sequence that is the same in every run (mulberry32). */

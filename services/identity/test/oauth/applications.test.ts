@@ -3,7 +3,6 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { startIdentity } from '../identity.js';
 import { createApplication, PUBLIC_URL, requestToken } from './applications.js';
 
-
 const identity = await startIdentity();
 const session = await identity.login();
 afterAll(() => identity.close());

@@ -4,7 +4,6 @@ import { startIdentity } from '../identity.js';
 import { createCaller } from '../mcp/endpoint/endpoint.js';
 import { createApplication, PUBLIC_URL, requestToken } from './applications.js';
 
-
 const identity = await startIdentity();
 const session = await identity.login();
 afterAll(() => identity.close());

@@ -1,13 +1,21 @@
-import { type Answer, callUrl, createProofKey } from '@platform/testing';
+import { type Answer, callUrl, createProofKey, type ProofKey } from '@platform/testing';
 import { createDecoder } from 'fast-jwt';
 import * as oauth from 'oauth4webapi';
+import type { IdentityUnderTest } from '../identity.js';
 import { createApplication } from './applications.js';
 import { consent, createAuthorization } from './flow.js';
-import { startPublicIdentity } from './public-identity.js';
+import { type PublicIdentity, startPublicIdentity } from './public-identity.js';
 
 /* Access tokens that are bound to a key of their client (DPoP, RFC 9449). */
 
+let running: PublicIdentity;
+let identity: IdentityUnderTest;
+let key: ProofKey;
+let clientId: string;
+let clientSecret: string;
 /** Bound to the key, for the REST API. */
+let token: string;
+let tokenType: string;
 
 const decode = createDecoder();
 const USERS = '/api/v1/users';
@@ -28,15 +36,17 @@ const toBasic = (): object => ({
   authorization: `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`,
 });
 
-const running = await startPublicIdentity();
-const { identity } = running;
-const key = createProofKey();
-const { application, clientSecret: secret } = await createApplication(identity, await identity.login());
-const clientId = application.clientId;
-const clientSecret = secret;
-const { body } = await requestBoundToken(proveToken(), { grant_type: 'client_credentials' }, toBasic());
-const tokenType = body.token_type as string;
-const token = body.access_token as string;
+beforeAll(async () => {
+  running = await startPublicIdentity();
+  ({ identity } = running);
+  key = createProofKey();
+  const { application, clientSecret: secret } = await createApplication(identity, await identity.login());
+  clientId = application.clientId;
+  clientSecret = secret;
+  const { body } = await requestBoundToken(proveToken(), { grant_type: 'client_credentials' }, toBasic());
+  tokenType = body.token_type as string;
+  token = body.access_token as string;
+});
 afterAll(() => identity.close());
 
 const list = (headers: Record<string, string>, path = USERS): Promise<Answer> =>

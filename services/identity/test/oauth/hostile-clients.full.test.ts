@@ -1,10 +1,14 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
-import { startIdentity } from '../identity.js';
+import { type IdentityUnderTest, startIdentity } from '../identity.js';
 import { createApplication, PUBLIC_URL, requestToken } from './applications.js';
 
+let identity: IdentityUnderTest;
+let session: string;
 
-const identity = await startIdentity();
-const session = await identity.login();
+beforeAll(async () => {
+  identity = await startIdentity();
+  session = await identity.login();
+});
 afterAll(() => identity.close());
 
 const { privateKey, publicKey } = generateKeyPairSync('ed25519');

@@ -2,12 +2,19 @@ import { waitFor } from '@platform/testing';
 import { startIdentity } from '../identity.js';
 import { createCaller } from '../mcp/endpoint/endpoint.js';
 import { createApplication } from './applications.js';
-import { consent, createAuthorization, createBrowser, exchangeCode, postForm, refresh, supersede } from './flow.js';
+import {
+  consent,
+  createAuthorization,
+  createBrowser,
+  exchangeCode,
+  postForm,
+  refresh,
+  supersede,
+} from './flow.js';
 
 /*
  * The end of a connection that fails in between, as when the replica dies: when it is asked for again, it is completed.
  */
-
 
 const identity = await startIdentity({ environment: { MAIL_URL: 'http://127.0.0.1:9' } });
 const { application } = await createApplication(identity, await identity.login(), {

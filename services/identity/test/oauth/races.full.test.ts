@@ -3,13 +3,27 @@ import { encryptionKeys, type IdentityUnderTest, serviceClient, startIdentity } 
 import { createCaller } from '../mcp/endpoint/endpoint.js';
 import { run, startServer } from '../process/process.js';
 import { createApplication, PUBLIC_URL, requestToken } from './applications.js';
-import { type Authorization, consent, createAuthorization, createBrowser, exchangeCode, refresh } from './flow.js';
+import {
+  type Authorization,
+  type Browser,
+  consent,
+  createAuthorization,
+  createBrowser,
+  exchangeCode,
+  refresh,
+} from './flow.js';
 
 /*
  * Two replicas over one database: what happens at the same moment in both has one outcome.
  */
 
+let identity: IdentityUnderTest;
+let session: string;
+let clientId: string;
+let browser: Browser;
+let replica: Awaited<ReturnType<typeof startServer>>;
 /** The same identity, reached through the other replica. */
+let other: IdentityUnderTest;
 
 const environment = () => ({
   DATABASE_URL: identity.databaseUrl,
@@ -19,18 +33,20 @@ const environment = () => ({
   SERVICE_CLIENTS: `${serviceClient.id}:${serviceClient.secret}`,
 });
 
-const identity = await startIdentity();
-const session = await identity.login();
-const { application } = await createApplication(identity, session, {
-  grantTypes: ['authorization_code', 'refresh_token'],
-  redirectUris: ['http://127.0.0.1/callback'],
-  authMethod: 'none',
+beforeAll(async () => {
+  identity = await startIdentity();
+  session = await identity.login();
+  const { application } = await createApplication(identity, session, {
+    grantTypes: ['authorization_code', 'refresh_token'],
+    redirectUris: ['http://127.0.0.1/callback'],
+    authMethod: 'none',
+  });
+  clientId = application.clientId;
+  browser = createBrowser(identity);
+  await browser.signIn();
+  replica = await startServer(environment());
+  other = { ...identity, call: (method, path, options) => callUrl(replica.url + path, method, options) };
 });
-const clientId = application.clientId;
-const browser = createBrowser(identity);
-await browser.signIn();
-const replica = await startServer(environment());
-const other = { ...identity, call: (method, path, options) => callUrl(replica.url + path, method, options) };
 afterAll(async () => {
   replica.child.kill('SIGTERM');
   await replica.exit;

@@ -1,7 +1,6 @@
 import { startIdentity } from '../identity.js';
 import { consent, createAuthorization, createBrowser, exchangeCode } from './flow.js';
 
-
 const identity = await startIdentity({ environment: { OAUTH_REGISTRATION: 'on' } });
 afterAll(() => identity.close());
 

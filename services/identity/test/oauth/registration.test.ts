@@ -8,7 +8,6 @@ import {
   REDIRECT_URI,
 } from './flow.js';
 
-
 const identity = await startIdentity({ environment: { OAUTH_REGISTRATION: 'on' } });
 afterAll(() => identity.close());
 

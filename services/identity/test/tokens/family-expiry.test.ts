@@ -79,7 +79,14 @@ test('PAT-31 a leaked value that rotated itself is known as long as the last of 
 
   await identity.call('POST', `${path}/leaked`, { body: { tokens: [{ token: first.accessToken }] } });
   await waitFor(async () => !(await isAlive(third)), { what: 'the revocation' });
-  await identity.sweep();
+  // The reaction may still hold a lock on the first one, which a sweep passes over.
+  await waitFor(
+    async () => {
+      await identity.sweep();
+      return (await findRows()).length === 1;
+    },
+    { what: 'the deletion of the others' },
+  );
   expect(await findRows()).toEqual([third.id]);
   identity.advance(731 * DAY_MS);
   await identity.sweep();

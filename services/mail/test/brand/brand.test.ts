@@ -1,6 +1,7 @@
 import PostalMime from 'postal-mime';
-import { createAdministrator } from '../mail.js';
+import { createAdministrator, type MailUnderTest } from '../mail.js';
 import { startMailWithServer } from '../mail-with-server.js';
+import type { SmtpUnderTest } from '../smtp-server.js';
 
 const path = '/api/v1/mail/brand';
 const logo =
@@ -13,8 +14,12 @@ const brand = {
   replyTo: 'help@corp.example',
 };
 
+let mail: MailUnderTest;
+let smtp: SmtpUnderTest;
 
-const { mail, smtp } = await startMailWithServer();
+beforeAll(async () => {
+  ({ mail, smtp } = await startMailWithServer());
+});
 afterAll(() => mail.close());
 beforeEach(async () => {
   smtp.accepted.length = 0;

@@ -1,8 +1,11 @@
 import { type MailUnderTest, startMail } from '../mail.js';
-import { startSmtp } from '../smtp-server.js';
+import { type SmtpUnderTest, startSmtp } from '../smtp-server.js';
 
+let smtp: SmtpUnderTest;
 let mail: MailUnderTest;
-const smtp = await startSmtp();
+beforeAll(async () => {
+  smtp = await startSmtp();
+});
 afterEach(() => mail.close());
 afterAll(() => smtp.close());
 

@@ -17,21 +17,30 @@ interface Delivery {
   readonly user: string | undefined;
 }
 
+let key: string;
+let cert: string;
+let folder: string;
+let database: Awaited<ReturnType<typeof createMailDatabase>>;
+let service: Awaited<ReturnType<typeof startService>>;
+let administrator: Awaited<ReturnType<typeof createAdministrator>>;
+let token: string;
 const servers: SMTPServer[] = [];
 
-const { authority, certificate } = await issueCertificate('localhost', ['localhost', '127.0.0.1']);
-const { private: key, cert } = certificate;
-const folder = await mkdtemp(join(tmpdir(), 'mail-tls-'));
-await writeFile(join(folder, 'authority.pem'), authority.cert);
-const administrator = await createAdministrator();
-const database = await createMailDatabase();
-// Node reads the certificate authorities when a process starts, so the service runs in its own process.
-const service = await startService(mailFolder, {
-  ...mailEnvironment(database.url, administrator.identityUrl),
-  SMTP_TIMEOUT_MS: '10000',
-  NODE_EXTRA_CA_CERTS: join(folder, 'authority.pem'),
+beforeAll(async () => {
+  const { authority, certificate } = await issueCertificate('localhost', ['localhost', '127.0.0.1']);
+  ({ private: key, cert } = certificate);
+  folder = await mkdtemp(join(tmpdir(), 'mail-tls-'));
+  await writeFile(join(folder, 'authority.pem'), authority.cert);
+  administrator = await createAdministrator();
+  database = await createMailDatabase();
+  // Node reads the certificate authorities when a process starts, so the service runs in its own process.
+  service = await startService(mailFolder, {
+    ...mailEnvironment(database.url, administrator.identityUrl),
+    SMTP_TIMEOUT_MS: '10000',
+    NODE_EXTRA_CA_CERTS: join(folder, 'authority.pem'),
+  });
+  token = await administrator.createToken(['SEND_MAIL', 'FETCH_CONFIG']);
 });
-const token = await administrator.createToken(['SEND_MAIL', 'FETCH_CONFIG']);
 afterAll(async () => {
   await service.stop();
   await database.drop();

@@ -1,9 +1,12 @@
-import { emailBody, startMail } from '../mail.js';
+import { emailBody, type MailUnderTest, startMail } from '../mail.js';
 
+let mail: MailUnderTest;
 const sendPath = '/api/v1/mail/emails/sendEmail';
 const reloadPath = '/api/v1/mail/updateSmtpConfig';
 
-const mail = await startMail();
+beforeAll(async () => {
+  mail = await startMail();
+});
 afterAll(() => mail.close());
 
 const toMessage = (response: { status: number; body: { error: { message: string } } }) => [

@@ -1,10 +1,15 @@
 import { request } from 'node:http';
 import PostalMime from 'postal-mime';
-import { attachment, emailBody } from '../mail.js';
+import { attachment, emailBody, type MailUnderTest } from '../mail.js';
 import { startMailWithServer } from '../mail-with-server.js';
+import type { SmtpUnderTest } from '../smtp-server.js';
 
+let mail: MailUnderTest;
+let smtp: SmtpUnderTest;
 
-const { mail, smtp } = await startMailWithServer();
+beforeAll(async () => {
+  ({ mail, smtp } = await startMailWithServer());
+});
 afterAll(() => mail.close());
 beforeEach(() => {
   smtp.accepted.length = 0;

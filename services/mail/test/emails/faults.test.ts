@@ -1,11 +1,14 @@
 import { waitFor } from '@platform/testing';
-import { startMail } from '../mail.js';
+import { type MailUnderTest, startMail } from '../mail.js';
 import { type Behaviour, type SmtpUnderTest, startSmtp, type Step, toConfiguration } from '../smtp-server.js';
 
+let mail: MailUnderTest;
 let smtp: SmtpUnderTest;
 const secret = 's3cret-Value-of-the-server';
 
-const mail = await startMail();
+beforeAll(async () => {
+  mail = await startMail();
+});
 afterAll(() => mail.close());
 beforeEach(async () => {
   smtp = await startSmtp();

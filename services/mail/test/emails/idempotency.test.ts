@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { waitFor } from '@platform/testing';
-import { startMail } from '../mail.js';
+import { type MailUnderTest, startMail } from '../mail.js';
 import { type SmtpUnderTest, startSmtp, toConfiguration } from '../smtp-server.js';
 
+let mail: MailUnderTest;
 let smtp: SmtpUnderTest;
 
-const mail = await startMail();
+beforeAll(async () => {
+  mail = await startMail();
+});
 afterAll(() => mail.close());
 beforeEach(async () => {
   smtp = await startSmtp();

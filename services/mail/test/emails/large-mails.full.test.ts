@@ -2,12 +2,17 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import { waitFor } from '@platform/testing';
 import PostalMime from 'postal-mime';
-import { attachment, emailBody } from '../mail.js';
+import { attachment, emailBody, type MailUnderTest } from '../mail.js';
 import { startMailWithServer } from '../mail-with-server.js';
+import type { SmtpUnderTest } from '../smtp-server.js';
 
+let mail: MailUnderTest;
+let smtp: SmtpUnderTest;
 
-// Large mails take long on a busy machine.
-const { mail, smtp } = await startMailWithServer({ environment: { SMTP_TIMEOUT_MS: '20000' } });
+beforeAll(async () => {
+  // Large mails take long on a busy machine.
+  ({ mail, smtp } = await startMailWithServer({ environment: { SMTP_TIMEOUT_MS: '20000' } }));
+});
 afterAll(() => mail.close());
 beforeEach(() => {
   smtp.accepted.length = 0;

@@ -1,8 +1,13 @@
-import { attachment } from '../mail.js';
+import { attachment, type MailUnderTest } from '../mail.js';
 import { startMailWithServer } from '../mail-with-server.js';
+import type { SmtpUnderTest } from '../smtp-server.js';
 
+let mail: MailUnderTest;
+let smtp: SmtpUnderTest;
 
-const { mail, smtp } = await startMailWithServer();
+beforeAll(async () => {
+  ({ mail, smtp } = await startMailWithServer());
+});
 afterAll(() => mail.close());
 beforeEach(() => {
   smtp.accepted.length = 0;

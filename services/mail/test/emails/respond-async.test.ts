@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { startStopwatch, waitFor } from '@platform/testing';
-import { startMail } from '../mail.js';
+import { type MailUnderTest, startMail } from '../mail.js';
 import { type SmtpUnderTest, startSmtp, toConfiguration } from '../smtp-server.js';
 
+let mail: MailUnderTest;
 let smtp: SmtpUnderTest;
-const mail = await startMail({ environment: { SEND_DEADLINE_MS: '4000', SMTP_TIMEOUT_MS: '30000' } });
+beforeAll(async () => {
+  mail = await startMail({ environment: { SEND_DEADLINE_MS: '4000', SMTP_TIMEOUT_MS: '30000' } });
+});
 afterAll(() => mail.close());
 beforeEach(async () => {
   smtp = await startSmtp();

@@ -1,9 +1,12 @@
-import { startMail } from '../mail.js';
+import { type MailUnderTest, startMail } from '../mail.js';
 
+let mail: MailUnderTest;
 const ADDRESS = 'ada@example.com';
 
-// The ids of these mails are years old.
-const mail = await startMail({ environment: { RECORDS_KEPT_DAYS: '0' } });
+beforeAll(async () => {
+  // The ids of these mails are years old.
+  mail = await startMail({ environment: { RECORDS_KEPT_DAYS: '0' } });
+});
 afterAll(() => mail.close());
 
 /** Inserts mails to Ada whose ids have this prefix, one for each of the states. */

@@ -1,6 +1,5 @@
 import { getMember, requireSession } from '@platform/auth';
 import { type App, errorResponses, Message } from '@platform/service-kit';
-import { Type } from 'typebox';
 import { requireAdminRole } from '../../base/authority.js';
 import { getCaller } from '../../base/caller/actor.js';
 import type { ServerChecks } from './checks.js';

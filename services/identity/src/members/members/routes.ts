@@ -1,10 +1,19 @@
 import { getAccount, requireAccount, requireScopes, requireSession } from '@platform/auth';
 import { type App, errorResponses, IdPath, ListPageOf, Message } from '@platform/service-kit';
-import { Type } from 'typebox';
 import { requireAdminRole } from '../../base/authority.js';
 import { getCaller } from '../../base/caller/actor.js';
 import { always, withField } from '../../base/confirmation.js';
-import { CallerResponse, ChangeMeBody, ChangeUserBody, CreateUserBody, Member, MemberQuery, RemoveUserQuery, toCallerFields, UserResponse } from './schemas.js';
+import {
+  CallerResponse,
+  ChangeMeBody,
+  ChangeUserBody,
+  CreateUserBody,
+  Member,
+  MemberQuery,
+  RemoveUserQuery,
+  toCallerFields,
+  UserResponse,
+} from './schemas.js';
 import { createUserService, type UserService } from './service.js';
 
 const tags = ['Users'];

@@ -132,4 +132,3 @@ export const RemoveUserQuery = Type.Object(
   { additionalProperties: false },
 );
 export type RemoveUserQuery = Type.Static<typeof RemoveUserQuery>;
-

@@ -39,4 +39,3 @@ export const LinkResponse = Type.Object({
   ),
 });
 export type LinkResponse = Type.Static<typeof LinkResponse>;
-

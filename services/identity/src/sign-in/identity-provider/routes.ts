@@ -3,7 +3,16 @@ import { type App, errorResponses, Message } from '@platform/service-kit';
 import { requireAdminRole } from '../../base/authority.js';
 import { getCaller } from '../../base/caller/actor.js';
 import type { Domains } from './domains.js';
-import { AddDomainBody, DomainPath, DomainResponse, IdentityProviderResponse, ProviderTest, RemovedIdentityProvider, SavedIdentityProvider, SaveIdentityProviderBody } from './schemas.js';
+import {
+  AddDomainBody,
+  DomainPath,
+  DomainResponse,
+  IdentityProviderResponse,
+  ProviderTest,
+  RemovedIdentityProvider,
+  SavedIdentityProvider,
+  SaveIdentityProviderBody,
+} from './schemas.js';
 import type { ProviderSettings } from './settings.js';
 import { inAnySession } from '../../base/confirmation.js';
 

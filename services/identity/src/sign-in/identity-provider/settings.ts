@@ -70,11 +70,7 @@ export function createProviderSettings(deps: ProviderSettingsDeps) {
     return endedCount;
   }
 
-  async function saveIn(
-    { tx, at, record }: Administration,
-    caller: Caller,
-    body: SaveIdentityProviderBody,
-  ) {
+  async function saveIn({ tx, at, record }: Administration, caller: Caller, body: SaveIdentityProviderBody) {
     const { orgId } = caller;
     const before = await lockProvider(tx, orgId);
     const row = toRow({ box, at }, orgId, body, before);

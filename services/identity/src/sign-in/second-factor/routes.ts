@@ -4,7 +4,14 @@ import { requireAdminRole } from '../../base/authority.js';
 import { getCaller } from '../../base/caller/actor.js';
 import type { SecondFactorContext } from './context.js';
 import { resetSecondFactor } from './reset.js';
-import { ConfirmBody, Confirmed, EnrolmentResponse, ProofBody, RenewedCodes, SecondFactorResponse } from './schemas.js';
+import {
+  ConfirmBody,
+  Confirmed,
+  EnrolmentResponse,
+  ProofBody,
+  RenewedCodes,
+  SecondFactorResponse,
+} from './schemas.js';
 import type { OwnSecondFactor } from './service.js';
 import { always, inAnySession } from '../../base/confirmation.js';
 

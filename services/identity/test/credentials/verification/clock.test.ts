@@ -2,7 +2,6 @@ import { DAY_MS, HOUR_MS } from '@platform/service-kit';
 import { startIdentity } from '../../identity.js';
 import { startProbeService } from './probe-service.js';
 
-
 const identity = await startIdentity();
 const skews = [-2 * DAY_MS, -30_000, 30_000];
 const probes = await Promise.all(

@@ -1,17 +1,23 @@
 import { type Answer, startOwnPostgres, startStopwatch, waitFor } from '@platform/testing';
-import { startIdentity } from '../../identity.js';
+import { type IdentityUnderTest, startIdentity } from '../../identity.js';
 import { type ProbeService, startProbeService } from './probe-service.js';
 
 type OwnPostgres = Awaited<ReturnType<typeof startOwnPostgres>>;
 
+let postgres: OwnPostgres;
+let identity: IdentityUnderTest;
 let probe: ProbeService;
+let session: string;
+let token: string;
 
-const postgres = await startOwnPostgres();
-const identity = await startIdentity({ adminUrl: postgres.url() });
-const session = await identity.login();
-const token = (await identity.createToken(session, { scopes: ['user:read', 'pat:read', 'pat:write'] }))
-  .accessToken;
-probe = await startProbeService(identity.url);
+beforeAll(async () => {
+  postgres = await startOwnPostgres();
+  identity = await startIdentity({ adminUrl: postgres.url() });
+  session = await identity.login();
+  token = (await identity.createToken(session, { scopes: ['user:read', 'pat:read', 'pat:write'] }))
+    .accessToken;
+  probe = await startProbeService(identity.url);
+});
 afterAll(async () => {
   await probe.close();
   await identity.close();

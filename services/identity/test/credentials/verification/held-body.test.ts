@@ -5,7 +5,6 @@ import { waitFor } from '@platform/testing';
 import { type CreatedToken, startIdentity } from '../../identity.js';
 import { noPolicy, policyPath } from '../../token-policy.js';
 
-
 const identity = await startIdentity();
 const session = await identity.login();
 afterAll(() => identity.close());

@@ -1,8 +1,11 @@
-import { startAgentHome } from './run-agent.js';
+import { type AgentHome, startAgentHome } from './run-agent.js';
 
 /* The program itself, from nothing to a tool call. Only its model is a fake. */
 
-const agent = await startAgentHome();
+let agent: AgentHome;
+beforeAll(async () => {
+  agent = await startAgentHome();
+});
 afterAll(() => agent.close());
 
 const inFile = ['-c', 'mcp_oauth_credentials_store="file"'];

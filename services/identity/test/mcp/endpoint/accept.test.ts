@@ -6,7 +6,6 @@ import { startFixtureEndpoint } from './fixture-endpoint.js';
 
 /* Clients in the field, and people with curl, rarely send the `Accept` header that the transport asks for. */
 
-
 const identity = await startIdentity();
 const endpoint = await startFixtureEndpoint(identity.url, await identity.login());
 afterAll(async () => {

@@ -2,7 +2,6 @@ import type { Answer } from '@platform/testing';
 import { startIdentity } from '../../identity.js';
 import { createCaller, VERSION } from './endpoint.js';
 
-
 const identity = await startIdentity();
 const caller = createCaller(identity, await identity.login());
 afterAll(() => identity.close());

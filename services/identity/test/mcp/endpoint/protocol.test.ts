@@ -1,7 +1,6 @@
 import type { Answer } from '@platform/testing';
 import { startIdentity } from '../../identity.js';
 
-
 const identity = await startIdentity();
 const session = await identity.login();
 afterAll(() => identity.close());

@@ -4,7 +4,6 @@ import { createCaller } from './endpoint.js';
 
 /* What needs no other service; with broken ones: failing-services.test.ts, with real ones: packages/local/test/tools.test.ts. */
 
-
 // No test calls these services.
 const identity = await startIdentity({ environment: { CRAWL_URL: 'http://127.0.0.1:1' } });
 const session = await identity.login();

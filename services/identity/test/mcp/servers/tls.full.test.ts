@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { callUrl, issueCertificate } from '@platform/testing';
 import { admin, createIdentityDatabase, type IdentityUnderTest } from '../../identity.js';
-import { environmentFor, startServer } from '../../process/process.js';
+import { environmentFor, type Server, startServer } from '../../process/process.js';
 import { ALLOW_LOCAL, createAgent, createMounts } from './platform.js';
 import { startUpstream, type Upstream } from './upstream.js';
 
@@ -14,32 +14,41 @@ type Issued = Awaited<ReturnType<typeof issueCertificate>>;
 
 const day = (days: number) => new Date(Date.now() + days * 86_400_000);
 
+let folder: string;
+let database: Awaited<ReturnType<typeof createIdentityDatabase>>;
+let server: Server;
+let identity: Pick<IdentityUnderTest, 'url' | 'call'>;
+let session: string;
+let mounts: ReturnType<typeof createMounts>;
+let certificates: Record<'valid' | 'otherHost' | 'expired' | 'early' | 'untrusted', Issued>;
 const upstreams: Upstream[] = [];
 
-const certificates = {
-  valid: await issueCertificate('kb', ['127.0.0.1']),
-  otherHost: await issueCertificate('kb', ['kb.example.com', '127.0.0.2']),
-  expired: await issueCertificate('kb', ['127.0.0.1'], { notBeforeDate: day(-9), notAfterDate: day(-1) }),
-  early: await issueCertificate('kb', ['127.0.0.1'], { notBeforeDate: day(1), notAfterDate: day(9) }),
-  untrusted: await issueCertificate('kb', ['127.0.0.1']),
-};
-const { untrusted: _untrusted, ...trusted } = certificates;
-const folder = await mkdtemp(join(tmpdir(), 'platform-tls-'));
-const authorities = Object.values(trusted).map(({ authority }) => authority.cert);
-await writeFile(join(folder, 'authorities.pem'), authorities.join('\n'));
-const database = await createIdentityDatabase();
-const server = await startServer({
-  ...environmentFor(database.url),
-  ...ALLOW_LOCAL,
-  NODE_EXTRA_CA_CERTS: join(folder, 'authorities.pem'),
+beforeAll(async () => {
+  certificates = {
+    valid: await issueCertificate('kb', ['127.0.0.1']),
+    otherHost: await issueCertificate('kb', ['kb.example.com', '127.0.0.2']),
+    expired: await issueCertificate('kb', ['127.0.0.1'], { notBeforeDate: day(-9), notAfterDate: day(-1) }),
+    early: await issueCertificate('kb', ['127.0.0.1'], { notBeforeDate: day(1), notAfterDate: day(9) }),
+    untrusted: await issueCertificate('kb', ['127.0.0.1']),
+  };
+  const { untrusted: _untrusted, ...trusted } = certificates;
+  folder = await mkdtemp(join(tmpdir(), 'platform-tls-'));
+  const authorities = Object.values(trusted).map(({ authority }) => authority.cert);
+  await writeFile(join(folder, 'authorities.pem'), authorities.join('\n'));
+  database = await createIdentityDatabase();
+  server = await startServer({
+    ...environmentFor(database.url),
+    ...ALLOW_LOCAL,
+    NODE_EXTRA_CA_CERTS: join(folder, 'authorities.pem'),
+  });
+  identity = {
+    url: server.url,
+    call: (method, path, options) => callUrl(server.url + path, method, options),
+  };
+  const { body } = await identity.call('POST', '/api/v1/auth/login', { body: admin });
+  session = body.accessToken;
+  mounts = createMounts(identity as IdentityUnderTest, session);
 });
-const identity = {
-  url: server.url,
-  call: (method, path, options) => callUrl(server.url + path, method, options),
-};
-const { body } = await identity.call('POST', '/api/v1/auth/login', { body: admin });
-const session = body.accessToken;
-const mounts = createMounts(identity as IdentityUnderTest, session);
 afterAll(async () => {
   const ended = once(server.child, 'close');
   server.child.kill('SIGTERM');

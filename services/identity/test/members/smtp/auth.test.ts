@@ -36,7 +36,6 @@ const clientSecret = 'a-secret-of-the-client';
 const refreshToken = 'a-refresh-token-of-the-mailbox';
 const serviceAccountKey = JSON.stringify({ client_email: serviceAccount, private_key: privateKey });
 
-
 const issued = await issueCertificate('mail', ['mail.example']);
 const certificate = `${issued.certificate.cert}\n${issued.certificate.private}`;
 const identity = await startIdentity({ environment: { SERVICE_CLIENTS: `mail:${serviceClient.secret}` } });

@@ -1,6 +1,5 @@
 import { startPlatform } from './platform.js';
 
-
 const platform = await startPlatform();
 afterAll(() => platform.close());
 

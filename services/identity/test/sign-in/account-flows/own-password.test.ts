@@ -1,7 +1,6 @@
 import { waitFor } from '@platform/testing';
 import { codeIn, getStatuses, newPassword, password, startPlatform } from './platform.js';
 
-
 const platform = await startPlatform();
 afterAll(() => platform.close());
 

@@ -2,11 +2,14 @@ import { callUrl, waitFor } from '@platform/testing';
 import { serviceClient } from '../../identity.js';
 import { environmentFor, startServer } from '../../process/process.js';
 import { mailClientSecret } from './mail-service.js';
-import { startPlatform } from './platform.js';
+import { type Platform, startPlatform } from './platform.js';
 
 const INVITATIONS = 60;
 
-const platform = await startPlatform();
+let platform: Platform;
+beforeAll(async () => {
+  platform = await startPlatform();
+});
 afterAll(() => platform.close());
 
 /** A second replica over the same database and mail service, as a process that can be killed. */

@@ -5,9 +5,12 @@ import { useProvider } from './use-provider.js';
 
 const provider = useProvider();
 const { createPerson } = provider;
+let replica: Awaited<ReturnType<typeof startReplica>>;
 
-const replica = await startReplica(provider.identity.databaseUrl, environment);
-await provider.save({ justInTimeMembership: true });
+beforeAll(async () => {
+  replica = await startReplica(provider.identity.databaseUrl, environment);
+  await provider.save({ justInTimeMembership: true });
+});
 afterAll(() => replica?.close());
 
 /** Brings a person as far as the provider's answer. @returns how the browser comes back, to either replica. */

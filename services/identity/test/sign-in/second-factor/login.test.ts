@@ -1,6 +1,13 @@
 import { waitFor } from '@platform/testing';
-import { beginChallenge, beginLogin, challengeIn, enrol, readOwnStatus, sendCode, startWithPhone } from './authenticator.js';
-
+import {
+  beginChallenge,
+  beginLogin,
+  challengeIn,
+  enrol,
+  readOwnStatus,
+  sendCode,
+  startWithPhone,
+} from './authenticator.js';
 
 const { identity, session, phone } = await startWithPhone();
 afterAll(() => identity.close());

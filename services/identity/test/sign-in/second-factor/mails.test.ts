@@ -3,7 +3,6 @@ import { admin } from '../../identity.js';
 import { beginLogin, challengeIn } from './authenticator.js';
 import { addPasskey, prove, removePasskey, signInWith } from './passkey.js';
 
-
 const platform = await startPlatform();
 afterAll(() => platform.close());
 

@@ -1,4 +1,12 @@
-import { beginLogin, challengeIn, enrol, listAudited, readState, sendCode, startWithPhone } from './authenticator.js';
+import {
+  beginLogin,
+  challengeIn,
+  enrol,
+  listAudited,
+  readState,
+  sendCode,
+  startWithPhone,
+} from './authenticator.js';
 
 const OWN = '/api/v1/auth/second-factor';
 

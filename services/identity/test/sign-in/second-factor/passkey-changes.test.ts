@@ -1,5 +1,12 @@
 import { type Member, startIdentity } from '../../identity.js';
-import { beginChallenge, beginLogin, challengeIn, enrol, readState, startWithPhone } from './authenticator.js';
+import {
+  beginChallenge,
+  beginLogin,
+  challengeIn,
+  enrol,
+  readState,
+  startWithPhone,
+} from './authenticator.js';
 import {
   addPasskey,
   beginPasskey,

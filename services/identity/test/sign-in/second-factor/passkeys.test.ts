@@ -1,4 +1,12 @@
-import { beginChallenge, beginLogin, challengeIn, enrol, readState, sendCode, startWithPhone } from './authenticator.js';
+import {
+  beginChallenge,
+  beginLogin,
+  challengeIn,
+  enrol,
+  readState,
+  sendCode,
+  startWithPhone,
+} from './authenticator.js';
 import {
   addPasskey,
   askPasskey,
@@ -11,7 +19,6 @@ import {
   sendPasskey,
   signInWith,
 } from './passkey.js';
-
 
 const { identity, session, phone } = await startWithPhone();
 afterAll(() => identity.close());

@@ -2,7 +2,6 @@ import { DAY_MS } from '@platform/service-kit';
 import { createPasswords } from '../../../src/base/passwords.js';
 import { admin, startIdentity } from '../../identity.js';
 
-
 const identity = await startIdentity();
 afterAll(() => identity.close());
 

@@ -1,6 +1,5 @@
 import { getAccount, requireAdmin, requireScopes } from '@platform/auth';
 import { type App, IdPath } from '@platform/service-kit';
-import { Type } from 'typebox';
 import type { SmtpConfigurations } from '../smtp-configuration/service.js';
 import type { Resend } from './resend.js';
 import { getResponseDeadlines, sendResponses, prepareResponse } from './send-response.js';

@@ -1,6 +1,13 @@
 import { getAccount, requireAdmin, requireScopes, requireSession } from '@platform/auth';
 import { type App, errorResponses, IdPath, ListPageOf } from '@platform/service-kit';
-import { ContentResponse, ErasureResponse, ErasureQuery, MailRecord, RecordResponse, RecordQuery } from './schemas.js';
+import {
+  ContentResponse,
+  ErasureResponse,
+  ErasureQuery,
+  MailRecord,
+  RecordResponse,
+  RecordQuery,
+} from './schemas.js';
 import type { RecordService } from './service.js';
 
 const tags = ['Mail records'];

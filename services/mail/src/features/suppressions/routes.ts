@@ -2,7 +2,14 @@ import { Readable } from 'node:stream';
 import { getAccount, requireAdmin, requireScopedToken, requireScopes } from '@platform/auth';
 import { type App, errorResponses, IdPath, ListPageOf, Message } from '@platform/service-kit';
 import { Type } from 'typebox';
-import { BouncesBody, BouncesResponse, Suppression, SuppressionBody, SuppressionQuery, SuppressionResponse } from './schemas.js';
+import {
+  BouncesBody,
+  BouncesResponse,
+  Suppression,
+  SuppressionBody,
+  SuppressionQuery,
+  SuppressionResponse,
+} from './schemas.js';
 import type { SuppressionService } from './service.js';
 
 const tags = ['Suppressions'];

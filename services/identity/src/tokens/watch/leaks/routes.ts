@@ -1,5 +1,4 @@
 import { type App, errorResponses, Message, type Shutdown } from '@platform/service-kit';
-import { Type } from 'typebox';
 import { createAttemptLimits } from '../../../base/rate-limits/attempt-limits.js';
 import { createLeaksJob } from './leaks.job.js';
 import { LeakReportBody, type LeakReportContext, reportLeaks } from './reports.js';
