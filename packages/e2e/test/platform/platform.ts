@@ -101,8 +101,8 @@ export async function startPlatform({
         PUBLIC_URL: nginx.url,
         TRUST_PROXY: '127.0.0.1',
         LOG_LEVEL: 'warn',
-        // Longer than the gateway keeps idle connections, as in production.
-        SHUTDOWN_DELAY_MS: '5000',
+        // Longer than the gateway keeps idle connections, as in production; nobody takes over from the only one.
+        SHUTDOWN_DELAY_MS: count > 1 ? '5000' : '0',
         ...own[name],
         ...env,
         ...envByService?.[name],
