@@ -56,10 +56,13 @@ describeEachBackend('interrupted runs on %s', (backend) => {
   it('two replicas run a one-off schedule once', async () => {
     const second = await site.platform.addCrawl();
     completeAll();
-    await schedule('files_1', {
-      scheduleType: 'once',
-      scheduledTime: new Date(Date.now() + 500).toISOString(),
-    });
+    // A time that has passed when the request is read is refused.
+    const scheduleOnce = () =>
+      schedule('files_1', {
+        scheduleType: 'once',
+        scheduledTime: new Date(Date.now() + 1_000).toISOString(),
+      });
+    await waitFor(async () => (await scheduleOnce()).status === 201, { what: 'the schedule' });
     await waitFor(async () => (await latest())?.outcome === 'completed', { what: 'the run' });
     await second.stop();
     expect(site.endpoint.asked).toHaveLength(1);

@@ -150,7 +150,7 @@ describe('the grace of an endpoint', () => {
   });
 
   it('runs continue while identity is unavailable, because they need no credential', async () => {
-    const scheduledTime = new Date(Date.now() + 1_500).toISOString();
+    const scheduledTime = new Date(Date.now() + 3_000).toISOString();
     await schedule({ scheduleConfig: { scheduleType: 'once', scheduledTime } });
     await runs.platform.stopIdentity();
     await waitFor(
