@@ -1,21 +1,8 @@
-import { type CrawlClient, createCrawlClient, createInternalMailClient } from '../src/index.js';
-import {
-  answer,
-  context,
-  type FakeService,
-  type Handler,
-  paused,
-  startFakeService,
-  toFault,
-} from './fake-service.js';
+import { createCrawlClient, createInternalMailClient } from '../src/index.js';
+import { answer, context, type Handler, paused, startFakeService, toFault } from './fake-service.js';
 
-let service: FakeService;
-let client: CrawlClient;
-
-beforeAll(async () => {
-  service = await startFakeService();
-  client = createCrawlClient({ baseUrl: service.url, timeoutMs: 20_000 });
-});
+const service = await startFakeService();
+const client = createCrawlClient({ baseUrl: service.url, timeoutMs: 20_000 });
 afterAll(async () => {
   await client.close();
   await service.close();

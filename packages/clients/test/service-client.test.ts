@@ -1,25 +1,10 @@
 import { createServer, type ServerResponse } from 'node:http';
-import { type CrawlClient, createCrawlClient, createMailClient } from '../src/index.js';
-import {
-  answer,
-  context,
-  type FakeService,
-  getUrl,
-  type Handler,
-  paused,
-  startFakeService,
-  toFault,
-} from './fake-service.js';
+import { createCrawlClient, createMailClient } from '../src/index.js';
+import { answer, context, getUrl, type Handler, paused, startFakeService, toFault } from './fake-service.js';
 
-let service: FakeService;
-let client: CrawlClient;
-let impatient: CrawlClient;
-
-beforeAll(async () => {
-  service = await startFakeService();
-  client = createCrawlClient({ baseUrl: service.url, timeoutMs: 20_000 });
-  impatient = createCrawlClient({ baseUrl: service.url, timeoutMs: 300 });
-});
+const service = await startFakeService();
+const client = createCrawlClient({ baseUrl: service.url, timeoutMs: 20_000 });
+const impatient = createCrawlClient({ baseUrl: service.url, timeoutMs: 300 });
 afterAll(async () => {
   await Promise.all([client.close(), impatient.close()]);
   await service.close();

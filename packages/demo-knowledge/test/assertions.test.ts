@@ -2,11 +2,8 @@ import { ALL_SCOPES, callText, ORG, startKnowledge } from './knowledge.js';
 
 /* MCP-16, MCP-19: what a server that is mounted has to check of the platform's assertions. */
 
-let knowledge: Awaited<ReturnType<typeof startKnowledge>>;
-beforeAll(async () => {
-  knowledge = await startKnowledge({ hasCrawls: false });
-  await knowledge.start();
-});
+const knowledge = await startKnowledge({ hasCrawls: false });
+await knowledge.start();
 afterAll(() => knowledge.close());
 
 const now = () => Math.floor(Date.now() / 1_000);

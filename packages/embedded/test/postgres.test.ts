@@ -7,12 +7,9 @@ import { type EmbeddedPostgres, type EmbeddedPostgresOptions, startEmbeddedPostg
 let root: string;
 let dataDir: string;
 /** The data of the tests that need no folder of their own: initialising one takes a second. */
-let common: string;
 const running: EmbeddedPostgres[] = [];
 
-beforeAll(async () => {
-  common = await mkdtemp(join(await realpath(tmpdir()), 'embedded-common-'));
-});
+const common = await mkdtemp(join(await realpath(tmpdir()), 'embedded-common-'));
 afterAll(() => rm(common, { recursive: true, force: true }));
 beforeEach(async () => {
   root = await mkdtemp(join(await realpath(tmpdir()), 'embedded-test-'));

@@ -7,7 +7,6 @@ const CRAWL = '/api/v1/crawlingManager';
 const SMTP = '/api/v1/configurationManager/smtpConfig';
 const MIB = 1_048_576;
 
-let dataDir: Awaited<ReturnType<typeof makeDataDir>>;
 let platform: Platform;
 let session: string;
 
@@ -87,10 +86,8 @@ async function sendMail(subject: string, attachments: readonly unknown[] = []): 
   });
 }
 
-beforeAll(async () => {
-  dataDir = await makeDataDir();
-  await start();
-});
+const dataDir = await makeDataDir();
+await start();
 
 afterAll(async () => {
   await stop();

@@ -1,11 +1,8 @@
-import { AGENT, type AgentPlatform, CRAWL, startAgentPlatform } from './agent-platform.js';
+import { AGENT, CRAWL, startAgentPlatform } from './agent-platform.js';
 
 /* Tests how invalid arguments of tools are reported. */
 
-let platform: AgentPlatform;
-beforeAll(async () => {
-  platform = await startAgentPlatform();
-});
+const platform = await startAgentPlatform();
 afterAll(() => platform.close());
 
 const schedule = (scheduleConfig: unknown, more: object = {}) => ({

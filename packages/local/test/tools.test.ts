@@ -1,13 +1,10 @@
-import { AGENT, type AgentPlatform, CRAWL, PATS, START_MS, startAgentPlatform } from './agent-platform.js';
+import { AGENT, CRAWL, PATS, START_MS, startAgentPlatform } from './agent-platform.js';
 import { until } from './platform.js';
 import { connectors } from './tool-client.js';
 
 /* Tests agents with the official clients, through the gateway and with real services. */
 
-let platform: AgentPlatform;
-beforeAll(async () => {
-  platform = await startAgentPlatform();
-});
+const platform = await startAgentPlatform();
 afterAll(() => platform.close());
 
 const soon = (inMs: number) => ({

@@ -1,18 +1,15 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
-import { createTestDatabase, type TestDatabase } from '@platform/testing';
+import { createTestDatabase } from '@platform/testing';
 import pg from 'pg';
 import { connectAtStart } from '../src/data/connect-at-start.js';
 
-let database: TestDatabase;
 let server: Server | undefined;
 const lines: string[] = [];
 const log = { warn: (_fields: unknown, line?: string) => void lines.push(line ?? '') };
 
 // prettier-ignore
-beforeAll(async () => {
-  database = await createTestDatabase({ template: 'empty', migrationsDir: `${import.meta.dirname}/fixtures`, migrate: async () => undefined });
-});
+const database = await createTestDatabase({ template: 'empty', migrationsDir: `${import.meta.dirname}/fixtures`, migrate: async () => undefined });
 afterEach(() => {
   server?.close();
   lines.length = 0;

@@ -4,25 +4,18 @@ import pg from 'pg';
 import { fileURLToPath } from 'node:url';
 import { createPool, isDatabaseUnavailable } from '../src/index.js';
 
-type TestDatabase = Awaited<ReturnType<typeof createTestDatabase>>;
-
-let database: TestDatabase;
-let other: pg.Client;
-
-beforeAll(async () => {
-  database = await createTestDatabase({
-    template: 'pool',
-    migrationsDir: fileURLToPath(new URL('.', import.meta.url)),
-    migrate: async (url) => {
-      const client = new pg.Client({ connectionString: url });
-      await client.connect();
-      await client.query('create table written (n int)');
-      await client.end();
-    },
-  });
-  other = new pg.Client({ connectionString: database.url });
-  await other.connect();
+const database = await createTestDatabase({
+  template: 'pool',
+  migrationsDir: fileURLToPath(new URL('.', import.meta.url)),
+  migrate: async (url) => {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    await client.query('create table written (n int)');
+    await client.end();
+  },
 });
+const other = new pg.Client({ connectionString: database.url });
+await other.connect();
 afterAll(async () => {
   await other.end();
   await database.drop();

@@ -5,17 +5,13 @@ import { startMailWithServer } from './mail-with-server.js';
 
 const endpoint = 'http://127.0.0.1:1';
 
-let mail: Awaited<ReturnType<typeof startMailWithServer>>['mail'];
-let document: ReturnType<typeof openDocument>;
-beforeAll(async () => {
-  ({ mail } = await startMailWithServer({
-    // Hundreds of mails keep a busy machine waiting.
-    environment: { SMTP_TIMEOUT_MS: '20000' },
-    resolveHost: () => Promise.resolve([{ address: '127.0.0.1', family: 4 }]),
-    tokenEndpoints: { microsoft: endpoint, google: endpoint },
-  }));
-  document = openDocument((await mail.call('GET', '/docs/json')).body);
+const { mail } = await startMailWithServer({
+  // Hundreds of mails keep a busy machine waiting.
+  environment: { SMTP_TIMEOUT_MS: '20000' },
+  resolveHost: () => Promise.resolve([{ address: '127.0.0.1', family: 4 }]),
+  tokenEndpoints: { microsoft: endpoint, google: endpoint },
 });
+const document = openDocument((await mail.call('GET', '/docs/json')).body);
 afterAll(() => mail.close());
 
 test.each([

@@ -1,7 +1,6 @@
 import PostalMime from 'postal-mime';
-import { createAdministrator, type MailUnderTest } from '../mail.js';
+import { createAdministrator } from '../mail.js';
 import { startMailWithServer } from '../mail-with-server.js';
-import type { SmtpUnderTest } from '../smtp-server.js';
 
 const path = '/api/v1/mail/brand';
 const logo =
@@ -14,12 +13,7 @@ const brand = {
   replyTo: 'help@corp.example',
 };
 
-let mail: MailUnderTest;
-let smtp: SmtpUnderTest;
-
-beforeAll(async () => {
-  ({ mail, smtp } = await startMailWithServer());
-});
+const { mail, smtp } = await startMailWithServer();
 afterAll(() => mail.close());
 beforeEach(async () => {
   smtp.accepted.length = 0;

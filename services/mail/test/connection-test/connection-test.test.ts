@@ -1,14 +1,11 @@
 import type { AddressInfo } from 'node:net';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
-import { type MailUnderTest, startMail } from '../mail.js';
+import { startMail } from '../mail.js';
 import { startSmtp, toConfiguration } from '../smtp-server.js';
 
-let mail: MailUnderTest;
 const servers: SMTPServer[] = [];
 
-beforeAll(async () => {
-  mail = await startMail();
-});
+const mail = await startMail();
 afterAll(() => mail.close());
 afterEach(async () => {
   for (const server of servers.splice(0)) await new Promise<void>((resolve) => server.close(resolve));

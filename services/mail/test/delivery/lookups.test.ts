@@ -9,16 +9,12 @@ import { createAdministrator, emailBody, startMail } from '../mail.js';
 import { startNameServer } from '../name-server.js';
 import { startSmtp } from '../smtp-server.js';
 
-let folder: string;
-let nameServer: Awaited<ReturnType<typeof startNameServer>>;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'platform-lookups-'));
-  nameServer = await startNameServer({
-    'mx.corp.test': ['192.0.2.1', '2001:db8:0:0:0:0:0:1'],
-    'relay.mail.svc.cluster.test': ['192.0.2.2'],
-    'smtp.corp.test': ['127.0.0.1'],
-    'dead.corp.test': 'silent',
-  });
+const folder = await mkdtemp(join(tmpdir(), 'platform-lookups-'));
+const nameServer = await startNameServer({
+  'mx.corp.test': ['192.0.2.1', '2001:db8:0:0:0:0:0:1'],
+  'relay.mail.svc.cluster.test': ['192.0.2.2'],
+  'smtp.corp.test': ['127.0.0.1'],
+  'dead.corp.test': 'silent',
 });
 afterAll(async () => {
   await nameServer.close();

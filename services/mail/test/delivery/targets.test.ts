@@ -1,11 +1,8 @@
 import { type MailUnderTest, startMail } from '../mail.js';
-import { type SmtpUnderTest, startSmtp } from '../smtp-server.js';
+import { startSmtp } from '../smtp-server.js';
 
-let smtp: SmtpUnderTest;
 let mail: MailUnderTest;
-beforeAll(async () => {
-  smtp = await startSmtp();
-});
+const smtp = await startSmtp();
 afterEach(() => mail.close());
 afterAll(() => smtp.close());
 

@@ -1,12 +1,9 @@
-import { emailBody, type MailUnderTest, startMail } from '../mail.js';
+import { emailBody, startMail } from '../mail.js';
 
-let mail: MailUnderTest;
 const sendPath = '/api/v1/mail/emails/sendEmail';
 const reloadPath = '/api/v1/mail/updateSmtpConfig';
 
-beforeAll(async () => {
-  mail = await startMail();
-});
+const mail = await startMail();
 afterAll(() => mail.close());
 
 const toMessage = (response: { status: number; body: { error: { message: string } } }) => [

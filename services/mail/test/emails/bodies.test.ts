@@ -1,15 +1,9 @@
 import { request } from 'node:http';
 import PostalMime from 'postal-mime';
-import { attachment, emailBody, type MailUnderTest } from '../mail.js';
+import { attachment, emailBody } from '../mail.js';
 import { startMailWithServer } from '../mail-with-server.js';
-import type { SmtpUnderTest } from '../smtp-server.js';
 
-let mail: MailUnderTest;
-let smtp: SmtpUnderTest;
-
-beforeAll(async () => {
-  ({ mail, smtp } = await startMailWithServer());
-});
+const { mail, smtp } = await startMailWithServer();
 afterAll(() => mail.close());
 beforeEach(() => {
   smtp.accepted.length = 0;

@@ -1,14 +1,11 @@
 import { waitFor } from '@platform/testing';
-import { type MailUnderTest, startMail } from '../mail.js';
+import { startMail } from '../mail.js';
 import { type Behaviour, type SmtpUnderTest, startSmtp, type Step, toConfiguration } from '../smtp-server.js';
 
-let mail: MailUnderTest;
 let smtp: SmtpUnderTest;
 const secret = 's3cret-Value-of-the-server';
 
-beforeAll(async () => {
-  mail = await startMail();
-});
+const mail = await startMail();
 afterAll(() => mail.close());
 beforeEach(async () => {
   smtp = await startSmtp();

@@ -1,14 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { waitFor } from '@platform/testing';
-import { type MailUnderTest, startMail } from '../mail.js';
+import { startMail } from '../mail.js';
 import { type SmtpUnderTest, startSmtp, toConfiguration } from '../smtp-server.js';
 
-let mail: MailUnderTest;
 let smtp: SmtpUnderTest;
 
-beforeAll(async () => {
-  mail = await startMail();
-});
+const mail = await startMail();
 afterAll(() => mail.close());
 beforeEach(async () => {
   smtp = await startSmtp();

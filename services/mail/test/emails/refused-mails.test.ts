@@ -1,13 +1,7 @@
-import { attachment, type MailUnderTest } from '../mail.js';
+import { attachment } from '../mail.js';
 import { startMailWithServer } from '../mail-with-server.js';
-import type { SmtpUnderTest } from '../smtp-server.js';
 
-let mail: MailUnderTest;
-let smtp: SmtpUnderTest;
-
-beforeAll(async () => {
-  ({ mail, smtp } = await startMailWithServer());
-});
+const { mail, smtp } = await startMailWithServer();
 afterAll(() => mail.close());
 beforeEach(() => {
   smtp.accepted.length = 0;

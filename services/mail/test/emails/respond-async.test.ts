@@ -1,13 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { startStopwatch, waitFor } from '@platform/testing';
-import { type MailUnderTest, startMail } from '../mail.js';
+import { startMail } from '../mail.js';
 import { type SmtpUnderTest, startSmtp, toConfiguration } from '../smtp-server.js';
 
-let mail: MailUnderTest;
 let smtp: SmtpUnderTest;
-beforeAll(async () => {
-  mail = await startMail({ environment: { SEND_DEADLINE_MS: '4000', SMTP_TIMEOUT_MS: '30000' } });
-});
+const mail = await startMail({ environment: { SEND_DEADLINE_MS: '4000', SMTP_TIMEOUT_MS: '30000' } });
 afterAll(() => mail.close());
 beforeEach(async () => {
   smtp = await startSmtp();

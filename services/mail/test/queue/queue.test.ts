@@ -2,19 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { DAY_MS } from '@platform/service-kit';
 import { SERVICE_SECRET, startStopwatch, waitFor } from '@platform/testing';
 import { createMailCipher } from '../../src/mail-cipher.js';
-import { attachment, type MailUnderTest } from '../mail.js';
+import { attachment } from '../mail.js';
 import { startMailWithServer } from '../mail-with-server.js';
-import type { SmtpUnderTest } from '../smtp-server.js';
 
 const MINUTE = 60_000;
 
-let mail: MailUnderTest;
-let smtp: SmtpUnderTest;
-beforeAll(async () => {
-  ({ mail, smtp } = await startMailWithServer({
-    environment: { SMTP_TIMEOUT_MS: '30000' },
-    queueTimes: { leaseMs: 30_000, upkeepMs: 200, keyLifetimeMs: DAY_MS },
-  }));
+const { mail, smtp } = await startMailWithServer({
+  environment: { SMTP_TIMEOUT_MS: '30000' },
+  queueTimes: { leaseMs: 30_000, upkeepMs: 200, keyLifetimeMs: DAY_MS },
 });
 afterAll(() => mail.close());
 beforeEach(async () => {

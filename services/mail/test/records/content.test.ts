@@ -1,16 +1,9 @@
 import { DAY_MS } from '@platform/service-kit';
 import { waitFor } from '@platform/testing';
-import type { MailUnderTest } from '../mail.js';
 import { startMailWithServer } from '../mail-with-server.js';
-import type { SmtpUnderTest } from '../smtp-server.js';
 
-let mail: MailUnderTest;
-let smtp: SmtpUnderTest;
-
-beforeAll(async () => {
-  const queueTimes = { leaseMs: 30_000, upkeepMs: 100, keyLifetimeMs: DAY_MS };
-  ({ mail, smtp } = await startMailWithServer({ queueTimes }));
-});
+const queueTimes = { leaseMs: 30_000, upkeepMs: 100, keyLifetimeMs: DAY_MS };
+const { mail, smtp } = await startMailWithServer({ queueTimes });
 afterAll(() => mail.close());
 
 interface Content {

@@ -1,12 +1,9 @@
-import { type MailUnderTest, startMail } from '../mail.js';
+import { startMail } from '../mail.js';
 
-let mail: MailUnderTest;
 const ADDRESS = 'ada@example.com';
 
-beforeAll(async () => {
-  // The ids of these mails are years old.
-  mail = await startMail({ environment: { RECORDS_KEPT_DAYS: '0' } });
-});
+// The ids of these mails are years old.
+const mail = await startMail({ environment: { RECORDS_KEPT_DAYS: '0' } });
 afterAll(() => mail.close());
 
 /** Inserts mails to Ada whose ids have this prefix, one for each of the states. */

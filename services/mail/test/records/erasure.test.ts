@@ -1,18 +1,11 @@
 import { waitFor } from '@platform/testing';
 import { endAttempts } from '../../src/features/queue/queries.js';
-import type { MailUnderTest } from '../mail.js';
 import { insertMailRow } from '../mail-rows.js';
 import { startMailWithServer } from '../mail-with-server.js';
-import type { SmtpUnderTest } from '../smtp-server.js';
 
-let mail: MailUnderTest;
-let smtp: SmtpUnderTest;
-
-beforeAll(async () => {
-  ({ mail, smtp } = await startMailWithServer({
-    environment: { SMTP_TIMEOUT_MS: '30000' },
-    queueTimes: { leaseMs: 30_000, upkeepMs: 100, keyLifetimeMs: 24 * 3_600_000 },
-  }));
+const { mail, smtp } = await startMailWithServer({
+  environment: { SMTP_TIMEOUT_MS: '30000' },
+  queueTimes: { leaseMs: 30_000, upkeepMs: 100, keyLifetimeMs: 24 * 3_600_000 },
 });
 afterAll(() => mail.close());
 beforeEach(() => {

@@ -3,18 +3,12 @@ import { callUrl, waitFor } from '@platform/testing';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { claimTokenRequest } from '../../src/features/smtp-oauth/queries.js';
-import { buildApp, emailBody, type MailUnderTest, startMail, waitForRuntime } from '../mail.js';
-import { startTokenProvider, startXoauthServer, type TokenProvider } from './token-provider.js';
+import { buildApp, emailBody, startMail, waitForRuntime } from '../mail.js';
+import { startTokenProvider, startXoauthServer } from './token-provider.js';
 
-let provider: TokenProvider;
-let smtp: Awaited<ReturnType<typeof startXoauthServer>>;
-let mail: MailUnderTest;
-
-beforeAll(async () => {
-  provider = await startTokenProvider();
-  smtp = await startXoauthServer(provider);
-  mail = await startMail({ tokenEndpoints: provider.endpoints });
-});
+const provider = await startTokenProvider();
+const smtp = await startXoauthServer(provider);
+const mail = await startMail({ tokenEndpoints: provider.endpoints });
 afterAll(async () => {
   await mail.close();
   await smtp.close();
