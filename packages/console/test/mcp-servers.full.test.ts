@@ -190,6 +190,6 @@ describeWith('chromium', 'the screens of MCP servers', () => {
     await page.getByRole('button', { name: 'Remove server' }).click();
     await page.getByText('away-2 is removed.').waitFor();
     await page.getByRole('heading', { level: 1, name: 'MCP servers' }).waitFor();
-    expect(await page.getByRole('row').filter({ hasText: 'away-2' }).count()).toBe(0);
+    await page.getByRole('row').filter({ hasText: 'away-2' }).waitFor({ state: 'detached' });
   });
 });
