@@ -359,8 +359,8 @@ const toClaims = (claims: readonly MailClaim[]): string =>
 const isHeld = `id = any($1::uuid[]) and claim = ($2::jsonb ->> id::text)::int and state::text = 'sending'`;
 
 /**
- * Stores that the messages of these mails are being handed over, and renews their leases: from now on, an expired one makes
- * the outcome unknown.
+ * Stores that the messages of these mails are being handed over: from now on, an expired lease makes the outcome unknown. That
+ * of a code is renewed, because it was short until now. Others stay as they are, since a changed one would change an index.
  *
  * @returns the ids of those whose claims are valid.
  */
@@ -371,7 +371,9 @@ export async function markDataBegun(
 ): Promise<ReadonlySet<string>> {
   const { rows } = await db.query<[string]>({
     name: 'mark_data_begun',
-    text: `update mails set data_begun = true, lease_until = now() + $3::int * interval '1 ms' where ${isHeld} returning id`,
+    text: `update mails set data_begun = true,
+             lease_until = case when lane = ${lanes.code} then now() + $3::int * interval '1 ms' else lease_until end
+           where ${isHeld} returning id`,
     values: [claims.map(({ id }) => id), toClaims(claims), leaseMs],
     rowMode: 'array',
   });
