@@ -225,9 +225,11 @@ const findDueSql = `
   select (select is_large from size) as is_large,
     array(select org_id::text from first_due where not (select is_large from size)
           group by org_id order by min(next_attempt_at)) as due,
-    array(select org_id::text from codes where exists (
-      select from mails where state = 'queued' and lane = ${lanes.code} and mails.org_id = codes.org_id
-        and next_attempt_at <= $1)) as codes,
+    array(select org_id::text from codes where (
+      select next_attempt_at from mails
+      where state = 'queued' and lane = ${lanes.code}
+        and (mails.org_id, next_attempt_at) >= (codes.org_id, '-infinity'::timestamptz)
+      order by mails.org_id, next_attempt_at limit 1) <= $1) as codes,
     array(select org_id::text from queued where org_id is not null order by number) as queued`;
 
 /** Before all organisations. */
@@ -282,12 +284,12 @@ export interface ClaimLimits {
 
 /**
  * Claims due mails of some organisations. Each has its turn before one of them has another, and within one the more urgent lane
- * goes first. Of each lane, at most as many mails are read as there is room for. Rows that another replica has locked are
+ * goes first. Of each lane, at most as many mails are read as an organisation may have. Rows that another replica has locked are
  * skipped.
  *
- * The first mails of a lane are chosen whether they are due or not, and then locked by their ids. By the index of what is due, as
- * the planner would have it while its statistics know of nothing that is due, each organisation would read the whole queue: 37 s
- * for 20,000 mails of 1,000 organisations.
+ * The mails of a lane are a range of the index that begins with the organisation, and are asked for as such. By the index of what
+ * is due, which the planner would take for a plain condition on the lane, each lane of an organisation without due mails would
+ * read all that is due: 0.9 s for 100,000 mails of ten organisations. The limit is a constant for the planner as well.
  */
 const claimSql = `
   with due as (
@@ -299,14 +301,15 @@ const claimSql = `
       select $4::int - coalesce(($3::jsonb -> organisations.org_id::text ->> 0)::int, 0) as for_others,
              $5::int - coalesce(($3::jsonb -> organisations.org_id::text ->> 1)::int, 0) as for_all
     ) room
-    cross join (values (0), (1), (2)) as lanes (lane)
+    cross join (values (0::smallint), (1::smallint), (2::smallint)) as lanes (lane)
     cross join lateral (
       select id, lane, next_attempt_at from mails
-      where state = 'queued' and org_id = organisations.org_id and lane = lanes.lane and expires_at > $1
-      order by next_attempt_at
-      limit greatest(case when lanes.lane = 0 then room.for_all else least(room.for_others, room.for_all) end, 0)
+      where state = 'queued' and expires_at > $1
+        and (org_id, lane, next_attempt_at) >= (organisations.org_id, lanes.lane, '-infinity'::timestamptz)
+        and (org_id, lane, next_attempt_at) <= (organisations.org_id, lanes.lane, $1)
+      order by org_id, lane, next_attempt_at
+      limit $5::int
     ) mails
-    where mails.next_attempt_at <= $1
     window of_organisation as (
       partition by organisations.org_id order by mails.lane, mails.next_attempt_at, mails.id rows unbounded preceding)
   ), chosen as (
