@@ -47,8 +47,6 @@ export async function startFakeService() {
   };
 }
 
-export type FakeService = Awaited<ReturnType<typeof startFakeService>>;
-
 export const context = { token: 'a.b.c', requestId: 'request-1', orgId: 'org' };
 export const paused = {
   success: true,

@@ -1,17 +1,12 @@
-import { callUrl, createTestDatabase, type TestDatabase } from '@platform/testing';
+import { callUrl, createTestDatabase } from '@platform/testing';
 import { Secret, TOTP } from 'otpauth';
 import pg from 'pg';
 import { admin, migrationsFolder } from '../identity.js';
 import { environmentFor, run, startServer } from '../process/process.js';
 
-let database: TestDatabase;
-let env: NodeJS.ProcessEnv;
-
-beforeAll(async () => {
-  const empty = { template: 'empty', migrationsDir: migrationsFolder, migrate: async () => undefined };
-  database = await createTestDatabase(empty);
-  env = environmentFor(database.url);
-});
+const empty = { template: 'empty', migrationsDir: migrationsFolder, migrate: async () => undefined };
+const database = await createTestDatabase(empty);
+const env = environmentFor(database.url);
 afterAll(() => database.drop());
 
 const command = (args: string[], more: NodeJS.ProcessEnv = {}) =>

@@ -8,11 +8,7 @@ import {
   tokenIn,
 } from '../sign-in/account-flows/platform.js';
 
-let platform: Platform;
-
-beforeAll(async () => {
-  platform = await startPlatform();
-});
+const platform = await startPlatform();
 afterAll(() => platform.close());
 // Each test begins with an empty outbox.
 beforeEach(() => platform.drained());

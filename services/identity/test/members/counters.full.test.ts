@@ -1,12 +1,8 @@
 import { createLogger, DAY_MS } from '@platform/service-kit';
 import { createExpiryJob } from '../../src/jobs/expiry.job.js';
-import { type IdentityUnderTest, type Member, startIdentity } from '../identity.js';
+import { type Member, startIdentity } from '../identity.js';
 
-let identity: IdentityUnderTest;
-
-beforeAll(async () => {
-  identity = await startIdentity();
-});
+const identity = await startIdentity();
 afterAll(() => identity.close());
 
 /** Creates a pseudo-random sequence that is the same in every run (mulberry32). */

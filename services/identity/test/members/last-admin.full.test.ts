@@ -1,14 +1,9 @@
 import type { Answer } from '@platform/testing';
-import { type IdentityUnderTest, type Member, startIdentity } from '../identity.js';
+import { type Member, startIdentity } from '../identity.js';
 
-let identity: IdentityUnderTest;
-let first: string;
-
-beforeAll(async () => {
-  // No mail service listens here: invitations are stored and never accepted.
-  identity = await startIdentity({ environment: { MAIL_URL: 'http://127.0.0.1:1' } });
-  first = await identity.login();
-});
+// No mail service listens here: invitations are stored and never accepted.
+const identity = await startIdentity({ environment: { MAIL_URL: 'http://127.0.0.1:1' } });
+const first = await identity.login();
 afterAll(() => identity.close());
 
 type Act = (token: string, id: string) => Promise<Answer>;

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { findFreePort } from '@platform/embedded';
 import { createApplication } from './applications.js';
 import { consentAt } from './flow.js';
-import { type PublicIdentity, startPublicIdentity } from './public-identity.js';
+import { startPublicIdentity } from './public-identity.js';
 
 /* The scenarios that the official conformance suite has for authorization servers. */
 
@@ -17,12 +17,8 @@ const suite = join(
 const onNode20 = join(import.meta.dirname, '../fixtures/conformance-on-node-20.mjs');
 const scenarios = ['authorization-server-metadata-endpoint', 'authorization-code-grant'];
 
-let running: PublicIdentity;
-let output: string;
-beforeAll(async () => {
-  running = await startPublicIdentity();
-  output = await mkdtemp(join(tmpdir(), 'conformance-'));
-});
+const running = await startPublicIdentity();
+const output = await mkdtemp(join(tmpdir(), 'conformance-'));
 afterAll(async () => {
   await running.identity.close();
   await rm(output, { recursive: true, force: true });

@@ -30,4 +30,3 @@ export async function startWithApplication() {
   }
   return { identity, session, clientId, browser, connect, close: () => identity.close() };
 }
-export type RunningApplication = Awaited<ReturnType<typeof startWithApplication>>;

@@ -1,25 +1,17 @@
-import type { IdentityUnderTest } from '../identity.js';
 import { startReplica } from '../replica.js';
-import { type RunningApplication, startWithApplication } from './connected-application.js';
+import { startWithApplication } from './connected-application.js';
 import { createAuthorization, createBrowser, exchangeCode } from './flow.js';
 
 /*
  * A person answers a consent page once, however often the form reaches which replica.
  */
 
-let running: RunningApplication;
-let identity: IdentityUnderTest;
-let browser: RunningApplication['browser'];
-let replica: Awaited<ReturnType<typeof startReplica>>;
 /** The same browser, whose requests reach the other replica. */
-let atReplica: RunningApplication['browser'];
 
-beforeAll(async () => {
-  running = await startWithApplication();
-  ({ identity, browser } = running);
-  replica = await startReplica(identity.databaseUrl);
-  atReplica = createBrowser({ ...identity, url: replica.url }, undefined, browser.cookies);
-});
+const running = await startWithApplication();
+const { identity, browser } = running;
+const replica = await startReplica(identity.databaseUrl);
+const atReplica = createBrowser({ ...identity, url: replica.url }, undefined, browser.cookies);
 afterAll(async () => {
   await replica.close();
   await running.close();

@@ -1,14 +1,9 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
-import { type IdentityUnderTest, startIdentity } from '../identity.js';
+import { startIdentity } from '../identity.js';
 import { createApplication, PUBLIC_URL, requestToken } from './applications.js';
 
-let identity: IdentityUnderTest;
-let session: string;
-
-beforeAll(async () => {
-  identity = await startIdentity();
-  session = await identity.login();
-});
+const identity = await startIdentity();
+const session = await identity.login();
 afterAll(() => identity.close());
 
 const { privateKey, publicKey } = generateKeyPairSync('ed25519');

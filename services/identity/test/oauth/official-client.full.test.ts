@@ -9,18 +9,14 @@ import {
 import { Client as FirstClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as FirstTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { findFreePort } from '@platform/embedded';
-import type { IdentityUnderTest } from '../identity.js';
 import { fetchPatiently, readSample } from './documented-sample.js';
 import { type Browser, consentAt, createBrowser } from './flow.js';
 import { startPublicIdentity } from './public-identity.js';
 
 const REDIRECT_URI = 'http://127.0.0.1:41999/callback';
-let identity: IdentityUnderTest;
 let browser: Browser;
 
-beforeAll(async () => {
-  ({ identity } = await startPublicIdentity({ OAUTH_REGISTRATION: 'on', OAUTH_CLIENT_HOSTS: 'none' }));
-});
+const { identity } = await startPublicIdentity({ OAUTH_REGISTRATION: 'on', OAUTH_CLIENT_HOSTS: 'none' });
 // Time passes in these tests, and a connection needs a recent sign-in (AUTH-41).
 beforeEach(async () => {
   browser = createBrowser(identity, identity.url);

@@ -1,18 +1,12 @@
 import { Secret, TOTP } from 'otpauth';
 import { notifyOfCommand } from '../../src/members/operator-notices/notify.js';
-import { admin, type IdentityUnderTest, startIdentity } from '../identity.js';
+import { admin, startIdentity } from '../identity.js';
 import { run } from './process.js';
 
 /* Whoever is a victim of an operator who was deceived has to hear of it. */
 
-let identity: IdentityUnderTest;
-let orgId: string;
-let session: string;
-
-beforeAll(async () => {
-  identity = await startIdentity();
-  ({ orgId, session } = await identity.createOrganisation('boss@acme.example'));
-});
+const identity = await startIdentity();
+const { orgId, session } = await identity.createOrganisation('boss@acme.example');
 afterAll(() => identity.close());
 
 const succeed = async (args: string[], env: NodeJS.ProcessEnv = {}) =>

@@ -1,17 +1,12 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import { callUrl, createTestDatabase, type TestDatabase } from '@platform/testing';
+import { callUrl, createTestDatabase } from '@platform/testing';
 import pg from 'pg';
 import { admin, createIdentityDatabase, encryptionKeys, migrationsFolder } from '../identity.js';
 import { environmentFor, run, startServer } from './process.js';
 
-let database: TestDatabase;
-let env: NodeJS.ProcessEnv;
-
-beforeAll(async () => {
-  database = await createIdentityDatabase();
-  env = environmentFor(database.url);
-});
+const database = await createIdentityDatabase();
+const env = environmentFor(database.url);
 afterAll(() => database.drop());
 
 const startAndFail = async (environment: NodeJS.ProcessEnv, expectedCode = 1) => {

@@ -1,16 +1,12 @@
-import { callUrl, type TestDatabase } from '@platform/testing';
+import { callUrl } from '@platform/testing';
 import pg from 'pg';
 import { admin, createIdentityDatabase } from '../identity.js';
 import { environmentFor, type Server, startServer } from './process.js';
 
-let database: TestDatabase;
-let db: pg.Pool;
 let server: Server;
 
-beforeAll(async () => {
-  database = await createIdentityDatabase();
-  db = new pg.Pool({ connectionString: database.url });
-});
+const database = await createIdentityDatabase();
+const db = new pg.Pool({ connectionString: database.url });
 beforeEach(async () => {
   server = await startServer(environmentFor(database.url));
 });

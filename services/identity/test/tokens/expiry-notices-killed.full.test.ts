@@ -1,15 +1,12 @@
 import { waitFor } from '@platform/testing';
-import { type Platform, startPlatform } from '../sign-in/account-flows/platform.js';
+import { startPlatform } from '../sign-in/account-flows/platform.js';
 import type { Member } from '../identity.js';
 import type { Process } from '../process/process.js';
 import { insertToken, killReplica, readDigests, startReplica as startProcess } from './notices.js';
 
-let platform: Platform;
 const replicas: Process[] = [];
 
-beforeAll(async () => {
-  platform = await startPlatform();
-});
+const platform = await startPlatform();
 afterEach(async () => {
   await Promise.all(replicas.splice(0).map(killReplica));
 });

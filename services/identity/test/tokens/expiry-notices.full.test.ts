@@ -1,15 +1,12 @@
 import { DAY_MS } from '@platform/service-kit';
-import { type Platform, startPlatform } from '../sign-in/account-flows/platform.js';
+import { startPlatform } from '../sign-in/account-flows/platform.js';
 import type { Member } from '../identity.js';
 import { createReplica, insertAccountToken, insertToken as storeToken, readDigests } from './notices.js';
 
 const path = '/api/v1/personal-access-tokens';
-let platform: Platform;
 let member: Member;
 
-beforeAll(async () => {
-  platform = await startPlatform();
-});
+const platform = await startPlatform();
 beforeEach(async () => {
   member = await platform.identity.createMember(platform.session);
 });

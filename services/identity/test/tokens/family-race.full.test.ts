@@ -1,17 +1,13 @@
 import { DAY_MS } from '@platform/service-kit';
 import { expireTokens } from '../../src/jobs/queries.js';
-import { type CreatedToken, type IdentityUnderTest, startIdentity } from '../identity.js';
+import { type CreatedToken, startIdentity } from '../identity.js';
 import { waitForLockWaiters } from '../lock-waiters.js';
 
 const path = '/api/v1/personal-access-tokens';
 const scopes = ['pat:write', 'pat:read', 'user:read'];
-let identity: IdentityUnderTest;
-let session: string;
 
-beforeAll(async () => {
-  identity = await startIdentity();
-  session = await identity.login();
-});
+const identity = await startIdentity();
+const session = await identity.login();
 afterAll(() => identity.close());
 
 /** Creates a family in which the root and the youngest token outlive the two between them. */

@@ -1,17 +1,13 @@
-import { type CreatedToken, type IdentityUnderTest, type Member, startIdentity } from '../identity.js';
+import { type CreatedToken, type Member, startIdentity } from '../identity.js';
 
 const path = '/api/v1/personal-access-tokens';
 const scopes = ['pat:write', 'user:read', 'kb:read'];
-let identity: IdentityUnderTest;
-let session: string;
 let member: Member;
 
-beforeAll(async () => {
-  identity = await startIdentity({
-    environment: { DATABASE_TIMEOUT_MS: '1000' },
-  });
-  session = await identity.login();
+const identity = await startIdentity({
+  environment: { DATABASE_TIMEOUT_MS: '1000' },
 });
+const session = await identity.login();
 beforeEach(async () => {
   member = await identity.createMember(session);
 });

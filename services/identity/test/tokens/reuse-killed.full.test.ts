@@ -1,29 +1,19 @@
 import { waitFor } from '@platform/testing';
-import {
-  type CreatedToken,
-  encryptionKeys,
-  type IdentityUnderTest,
-  PATIENT,
-  startIdentity,
-} from '../identity.js';
+import { type CreatedToken, encryptionKeys, PATIENT, startIdentity } from '../identity.js';
 import { waitForLockWaiters } from '../lock-waiters.js';
-import { type Server, startServer } from '../process/process.js';
+import { startServer } from '../process/process.js';
 
 const path = '/api/v1/personal-access-tokens';
 const MAIL_URL = 'http://127.0.0.1:9';
-let identity: IdentityUnderTest;
-let replica: Server;
 
-beforeAll(async () => {
-  identity = await startIdentity({ environment: { MAIL_URL } });
-  replica = await startServer({
-    ...PATIENT,
-    DATABASE_URL: identity.databaseUrl,
-    ENCRYPTION_KEYS: encryptionKeys,
-    HOST: '127.0.0.1',
-    PORT: '0',
-    MAIL_URL,
-  });
+const identity = await startIdentity({ environment: { MAIL_URL } });
+const replica = await startServer({
+  ...PATIENT,
+  DATABASE_URL: identity.databaseUrl,
+  ENCRYPTION_KEYS: encryptionKeys,
+  HOST: '127.0.0.1',
+  PORT: '0',
+  MAIL_URL,
 });
 afterAll(async () => {
   replica.child.kill('SIGKILL');

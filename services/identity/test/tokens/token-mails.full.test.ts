@@ -1,5 +1,5 @@
 import { createSecretBox } from '@platform/service-kit';
-import { type Platform, startPlatform } from '../sign-in/account-flows/platform.js';
+import { startPlatform } from '../sign-in/account-flows/platform.js';
 import type { Member } from '../identity.js';
 import { claimMails } from '../../src/mails/outbox/claim.queries.js';
 import { createOutbox } from '../../src/mails/outbox/outbox.js';
@@ -7,12 +7,9 @@ import { addNotice } from '../../src/sign-in/second-factor/notices.js';
 import { killReplica, startReplica } from './notices.js';
 
 const path = '/api/v1/personal-access-tokens';
-let platform: Platform;
 let member: Member;
 
-beforeAll(async () => {
-  platform = await startPlatform();
-});
+const platform = await startPlatform();
 beforeEach(async () => {
   member = await platform.identity.createMember(platform.session);
 });

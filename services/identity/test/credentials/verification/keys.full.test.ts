@@ -6,23 +6,16 @@ import { waitFor } from '@platform/testing';
 import { openPrivateKey } from '../../../src/credentials/signing-keys/key.js';
 import { rotateKey } from '../../../src/credentials/signing-keys/commands.js';
 import { PrismaClient } from '../../../src/generated/prisma/client.js';
-import { type IdentityUnderTest, startIdentity } from '../../identity.js';
-import { type ProbeService, startProbeService } from './probe-service.js';
+import { startIdentity } from '../../identity.js';
+import { startProbeService } from './probe-service.js';
 import { startTraffic } from './traffic.js';
 
 const box = createSecretBox([{ id: 'k1', key: Buffer.alloc(32, 1) }]);
 
-let identity: IdentityUnderTest;
-let probe: ProbeService;
-let prisma: PrismaClient;
-let session: string;
-
-beforeAll(async () => {
-  identity = await startIdentity();
-  session = await identity.login();
-  probe = await startProbeService(identity.url);
-  prisma = new PrismaClient({ adapter: new PrismaPg({ connectionString: identity.databaseUrl }) });
-});
+const identity = await startIdentity();
+const session = await identity.login();
+const probe = await startProbeService(identity.url);
+const prisma = new PrismaClient({ adapter: new PrismaPg({ connectionString: identity.databaseUrl }) });
 afterAll(async () => {
   await prisma.$disconnect();
   await probe.close();

@@ -1,18 +1,12 @@
 import { performance } from 'node:perf_hooks';
 import { waitFor } from '@platform/testing';
-import { type IdentityUnderTest, startIdentity } from '../../identity.js';
-import { type ProbeService, startProbeService } from './probe-service.js';
+import { startIdentity } from '../../identity.js';
+import { startProbeService } from './probe-service.js';
 import { type Exchange, startTraffic } from './traffic.js';
 
-let identity: IdentityUnderTest;
-let probe: ProbeService;
-let session: string;
-
-beforeAll(async () => {
-  identity = await startIdentity();
-  session = await identity.login();
-  probe = await startProbeService(identity.url);
-});
+const identity = await startIdentity();
+const session = await identity.login();
+const probe = await startProbeService(identity.url);
 afterAll(async () => {
   await probe.close();
   await identity.close();

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { type IdentityUnderTest, startIdentity } from '../../identity.js';
+import { startIdentity } from '../../identity.js';
 import { startFixtureEndpoint } from './fixture-endpoint.js';
 
 /* The official conformance suite: every server scenario that a revision requires. */
@@ -31,14 +31,9 @@ const notApplicable: Readonly<Record<string, Readonly<Record<string, string>>>> 
   '2026-07-28': {},
 }; // prettier-ignore
 
-let identity: IdentityUnderTest;
-let endpoint: Awaited<ReturnType<typeof startFixtureEndpoint>>;
-let output: string;
-beforeAll(async () => {
-  identity = await startIdentity();
-  endpoint = await startFixtureEndpoint(identity.url, await identity.login());
-  output = await mkdtemp(join(tmpdir(), 'conformance-'));
-});
+const identity = await startIdentity();
+const endpoint = await startFixtureEndpoint(identity.url, await identity.login());
+const output = await mkdtemp(join(tmpdir(), 'conformance-'));
 afterAll(async () => {
   await endpoint.close();
   await identity.close();

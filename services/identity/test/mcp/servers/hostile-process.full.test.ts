@@ -1,4 +1,4 @@
-import { callUrl, type TestDatabase, waitFor } from '@platform/testing';
+import { callUrl, waitFor } from '@platform/testing';
 import pg from 'pg';
 import { admin, createIdentityDatabase, type IdentityUnderTest } from '../../identity.js';
 import { environmentFor, type Server, startServer } from '../../process/process.js';
@@ -11,9 +11,6 @@ const IMAGE_LIMITS = {
   NODE_OPTIONS: '--max-old-space-size=256 --max-semi-space-size=8',
 };
 
-let database: TestDatabase;
-let db: pg.Pool;
-let environment: NodeJS.ProcessEnv;
 let server: Server;
 let session: string;
 let hostile: HostileServer;
@@ -32,17 +29,15 @@ async function start(): Promise<void> {
   agent = createAgent(identity, session);
 }
 
-beforeAll(async () => {
-  database = await createIdentityDatabase();
-  db = new pg.Pool({ connectionString: database.url });
-  environment = {
-    ...environmentFor(database.url),
-    ...ALLOW_LOCAL,
-    ...IMAGE_LIMITS,
-    MCP_SERVER_REFRESH_MS: '1000',
-    MCP_SERVER_TIMEOUT_MS: '5000',
-  };
-});
+const database = await createIdentityDatabase();
+const db = new pg.Pool({ connectionString: database.url });
+const environment = {
+  ...environmentFor(database.url),
+  ...ALLOW_LOCAL,
+  ...IMAGE_LIMITS,
+  MCP_SERVER_REFRESH_MS: '1000',
+  MCP_SERVER_TIMEOUT_MS: '5000',
+};
 beforeEach(async () => {
   hostile = await startHostileServer();
   await start();

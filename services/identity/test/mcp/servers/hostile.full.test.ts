@@ -2,28 +2,22 @@ import type { ServerResponse } from 'node:http';
 import { waitFor } from '@platform/testing';
 import { gzipSync } from 'node:zlib';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type IdentityUnderTest, startIdentity } from '../../identity.js';
+import { startIdentity } from '../../identity.js';
 import { createCaller } from '../endpoint/endpoint.js';
 import { ALLOW_LOCAL, createAgent, createMounts } from './platform.js';
 import { startHttp, startUpstream, textResult, type Upstream } from './upstream.js';
 
 const TIMEOUT_MS = 1_500;
 
-let identity: IdentityUnderTest;
-let session: string;
-let mounts: ReturnType<typeof createMounts>;
 let upstream: Upstream;
 const closing: (() => Promise<void>)[] = [];
-let agent: ReturnType<typeof createAgent>;
 
-beforeAll(async () => {
-  identity = await startIdentity({
-    environment: { ...ALLOW_LOCAL, MCP_SERVER_TIMEOUT_MS: String(TIMEOUT_MS), MCP_SERVER_CALLS: '16' },
-  });
-  session = await identity.login();
-  mounts = createMounts(identity, session);
-  agent = createAgent(identity, session);
+const identity = await startIdentity({
+  environment: { ...ALLOW_LOCAL, MCP_SERVER_TIMEOUT_MS: String(TIMEOUT_MS), MCP_SERVER_CALLS: '16' },
 });
+const session = await identity.login();
+const mounts = createMounts(identity, session);
+const agent = createAgent(identity, session);
 beforeEach(async () => {
   upstream = await startUpstream();
 });

@@ -8,25 +8,19 @@ import type { CallToolResult, ListToolsResult } from '@modelcontextprotocol/serv
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { waitFor } from '@platform/testing';
-import { type IdentityUnderTest, startIdentity } from '../../identity.js';
+import { startIdentity } from '../../identity.js';
 import { findFreePort } from '@platform/embedded';
 import { ALLOW_LOCAL, createAgent, createMounts } from './platform.js';
 import { startUpstream } from './upstream.js';
 
 /* The official reference servers, as their packages come. Those that speak stdio only are behind a bridge. */
 
-let identity: IdentityUnderTest;
-let session: string;
-let mounts: ReturnType<typeof createMounts>;
-let folder: string;
 const closing: (() => Promise<unknown>)[] = [];
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'platform-reference-'));
-  identity = await startIdentity({ environment: ALLOW_LOCAL });
-  session = await identity.login();
-  mounts = createMounts(identity, session);
-});
+const folder = await mkdtemp(join(tmpdir(), 'platform-reference-'));
+const identity = await startIdentity({ environment: ALLOW_LOCAL });
+const session = await identity.login();
+const mounts = createMounts(identity, session);
 afterAll(async () => {
   for (const close of closing.toReversed()) await close();
   await identity.close();

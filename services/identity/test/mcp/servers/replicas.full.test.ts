@@ -1,26 +1,18 @@
 import { waitFor } from '@platform/testing';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type IdentityUnderTest, startIdentity } from '../../identity.js';
+import { startIdentity } from '../../identity.js';
 import { startReplica } from '../../replica.js';
 import { ALLOW_LOCAL, createAgent, createMounts } from './platform.js';
-import { saveTool, searchTool, startUpstream, type Upstream } from './upstream.js';
+import { saveTool, searchTool, startUpstream } from './upstream.js';
 
 const REFRESH_MS = 3_000;
 const environment = { ...ALLOW_LOCAL, MCP_SERVER_REFRESH_MS: String(REFRESH_MS) };
 
-let identity: IdentityUnderTest;
-let replica: Awaited<ReturnType<typeof startReplica>>;
-let session: string;
-let mounts: ReturnType<typeof createMounts>;
-let upstream: Upstream;
-
-beforeAll(async () => {
-  identity = await startIdentity({ environment });
-  replica = await startReplica(identity.databaseUrl, environment);
-  session = await identity.login();
-  mounts = createMounts(identity, session);
-  upstream = await startUpstream();
-});
+const identity = await startIdentity({ environment });
+const replica = await startReplica(identity.databaseUrl, environment);
+const session = await identity.login();
+const mounts = createMounts(identity, session);
+const upstream = await startUpstream();
 afterAll(async () => {
   await replica.close();
   await identity.close();

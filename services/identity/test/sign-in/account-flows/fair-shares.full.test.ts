@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { startStopwatch } from '@platform/testing';
-import { codeIn, type Platform, startPlatform } from './platform.js';
+import { codeIn, startPlatform } from './platform.js';
 
 /** Without shares, sixteen slots that are held for 10 s each would need 75 s for these. */
 const INVITATIONS = 120;
@@ -23,12 +23,8 @@ async function startBlackHole() {
   };
 }
 
-let platform: Platform;
-let blackHole: Awaited<ReturnType<typeof startBlackHole>>;
-beforeAll(async () => {
-  blackHole = await startBlackHole();
-  platform = await startPlatform();
-});
+const blackHole = await startBlackHole();
+const platform = await startPlatform();
 afterAll(async () => {
   await blackHole.close();
   await platform.close();

@@ -2,14 +2,11 @@ import { callUrl, waitFor } from '@platform/testing';
 import { serviceClient } from '../../identity.js';
 import { environmentFor, startServer } from '../../process/process.js';
 import { mailClientSecret } from './mail-service.js';
-import { type Platform, startPlatform } from './platform.js';
+import { startPlatform } from './platform.js';
 
 const INVITATIONS = 60;
 
-let platform: Platform;
-beforeAll(async () => {
-  platform = await startPlatform();
-});
+const platform = await startPlatform();
 afterAll(() => platform.close());
 
 /** A second replica over the same database and mail service, as a process that can be killed. */

@@ -1,13 +1,10 @@
-import { password, type Platform, startPlatform } from './platform.js';
+import { password, startPlatform } from './platform.js';
 
-let platform: Platform;
 const subject = /^New sign-in to your account$/;
 const chrome = (version: number) =>
   `Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${version}.0.0.0 Safari/537.36`;
 
-beforeAll(async () => {
-  platform = await startPlatform();
-});
+const platform = await startPlatform();
 afterAll(() => platform.close());
 
 async function login(email: string, address: string, userAgent = chrome(140), secret = password) {

@@ -2,21 +2,17 @@ import { gzipSync } from 'node:zlib';
 import type { LookupAddress } from 'node:dns';
 import { createEgress, createProviderFetch, parseTarget, type Target } from '@platform/service-kit';
 import { createHttpBrowser } from '../../browser.js';
-import { type IdentityUnderTest, startIdentity } from '../../identity.js';
+import { startIdentity } from '../../identity.js';
 import { startHttp } from '../../mcp/servers/upstream.js';
 import { beginSignIn, environment, saveProvider, SETTINGS, verifyDomain } from './flow.js';
 import { type HostileProvider, sendJson, startHostileProvider } from './hostile-provider.js';
 
 const METADATA = '/.well-known/openid-configuration';
-let identity: IdentityUnderTest;
 let hostile: HostileProvider;
-let session: string;
 
-beforeAll(async () => {
-  identity = await startIdentity({ environment });
-  session = await identity.login();
-  await verifyDomain(identity.databaseUrl, identity.orgId, 'example.com');
-});
+const identity = await startIdentity({ environment });
+const session = await identity.login();
+await verifyDomain(identity.databaseUrl, identity.orgId, 'example.com');
 beforeEach(async () => {
   hostile = await startHostileProvider();
   await saveProvider(identity, session, { issuer: hostile.issuer });

@@ -1,6 +1,6 @@
-import { type IdentityUnderTest, startIdentity } from '../../identity.js';
+import { startIdentity } from '../../identity.js';
 import { startReplica } from '../../replica.js';
-import { beginChallenge, createPhone, enrol, type Phone, sendCode } from './authenticator.js';
+import { beginChallenge, createPhone, enrol, sendCode } from './authenticator.js';
 import {
   addPasskey,
   askPasskey,
@@ -13,21 +13,15 @@ import {
 } from './passkey.js';
 
 const OWN = '/api/v1/auth/second-factor';
-let identity: IdentityUnderTest;
-let replica: Awaited<ReturnType<typeof startReplica>>;
-let session: string;
-let phone: Phone;
 
-beforeAll(async () => {
-  identity = await startIdentity();
-  replica = await startReplica(identity.databaseUrl);
-  session = await identity.login();
-  phone = createPhone({
-    advance(milliseconds) {
-      identity.advance(milliseconds);
-      replica.advance(milliseconds);
-    },
-  });
+const identity = await startIdentity();
+const replica = await startReplica(identity.databaseUrl);
+const session = await identity.login();
+const phone = createPhone({
+  advance(milliseconds) {
+    identity.advance(milliseconds);
+    replica.advance(milliseconds);
+  },
 });
 afterAll(async () => {
   await replica.close();

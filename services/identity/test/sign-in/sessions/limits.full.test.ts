@@ -1,16 +1,13 @@
 import type { Answer } from '@platform/testing';
 import { toKey } from '../../../src/base/rate-limits/queries.js';
-import { admin, type IdentityUnderTest, startIdentity } from '../../identity.js';
+import { admin, startIdentity } from '../../identity.js';
 import { createPhone, enrol } from '../second-factor/authenticator.js';
 
-let identity: IdentityUnderTest;
 let addressCount = 0;
 /** Returns a new address for each test, passed as the gateway does, because all tests run on one machine. */
 let address: string;
 
-beforeAll(async () => {
-  identity = await startIdentity({ environment: { TRUST_PROXY: '127.0.0.1' } });
-});
+const identity = await startIdentity({ environment: { TRUST_PROXY: '127.0.0.1' } });
 beforeEach(() => {
   address = `192.0.2.${++addressCount}`;
 });

@@ -1,21 +1,17 @@
 import { callUrl } from '@platform/testing';
 import { createHttpBrowser } from '../../browser.js';
-import { admin, encryptionKeys, type IdentityUnderTest, startIdentity } from '../../identity.js';
+import { admin, encryptionKeys, startIdentity } from '../../identity.js';
 import { startServer } from '../../process/process.js';
 
 const ME = '/api/v1/users/me';
 const SESSIONS = '/api/v1/sessions';
-let identity: IdentityUnderTest;
-let replica: Awaited<ReturnType<typeof startServer>>;
 
-beforeAll(async () => {
-  identity = await startIdentity();
-  replica = await startServer({
-    DATABASE_URL: identity.databaseUrl,
-    ENCRYPTION_KEYS: encryptionKeys,
-    HOST: '127.0.0.1',
-    PORT: '0',
-  });
+const identity = await startIdentity();
+const replica = await startServer({
+  DATABASE_URL: identity.databaseUrl,
+  ENCRYPTION_KEYS: encryptionKeys,
+  HOST: '127.0.0.1',
+  PORT: '0',
 });
 afterAll(async () => {
   replica.child.kill('SIGTERM');
