@@ -1,10 +1,11 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
 import { alternate } from '../../load/alternate.js';
 import { load } from '../../load/load.js';
 import type { Fixture } from '../../runner/fixture.js';
 import { defineMeasurement } from '../../runner/measurement.js';
-import { fillTables } from '../../servers/service.js';
+import { execute, fillTables } from '../../servers/service.js';
 import { startMail, startSink, waitUntilSent } from './environment.js';
 import { type FakeIdentity, startFakeIdentity } from './fake-identity.js';
 import { letter } from './submission.js';
@@ -42,7 +43,8 @@ const due: Others = {
   name: 'due',
   organisations: SILENT_ORGANISATIONS,
   prefix: '0190a0b0-0000-7000-8000-',
-  dueAt: 'now()',
+  // By then, the real mails are in the queue.
+  dueAt: `now() + interval '1 minute'`,
   lane: '2',
 };
 
@@ -66,6 +68,13 @@ const toCall = (bearer = '') => ({
   expected: 202,
 });
 
+/** Waits until all mails that were inserted are due. */
+async function waitUntilDue(databaseUrl: string): Promise<void> {
+  const findWaiting = () =>
+    execute(databaseUrl, [`select from mails where attempts = 3 and next_attempt_at > now() limit 1`]);
+  while ((await findWaiting())?.rowCount !== 0) await delay(1_000);
+}
+
 async function startQueue(
   fixture: Fixture,
   { url, tokens: [bearer, ...others] }: FakeIdentity,
@@ -74,12 +83,14 @@ async function startQueue(
 ) {
   const mail = await startMail(fixture, `bench_mail_${seeded.name}_${mails}`, url, {
     SMTP_TIMEOUT_MS: String(SILENT_TIMEOUT_MS),
+    QUEUED_PER_ORG_MAX: String(MANY),
   });
   fixture.progress(`queueing ${mails} mails`);
-  if (mails > 0 && others.length > 0)
-    await load(mail.sendUrl, others.map(toCall), { requests: others.length * TRIED_MAILS }, 20);
   const tables = ['mails', 'mail_recipients'];
   await fillTables(mail.databaseUrl, tables, [toInsertMails(seeded), [mails]], [insertRecipients]);
+  if (mails > 0 && others.length > 0)
+    await load(mail.sendUrl, others.map(toCall), { requests: others.length * TRIED_MAILS }, 20);
+  if (seeded === due) await waitUntilDue(mail.databaseUrl);
   const orgId = '0190a0b0-0000-7000-8000-000000000000';
   /** @returns how many mails a second were accepted, claimed and sent. */
   return async (seconds: number): Promise<number> => {
