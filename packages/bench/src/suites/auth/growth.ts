@@ -25,9 +25,11 @@ async function measure({ call }: BenchIdentity, into: Latencies): Promise<void> 
 async function measureLastPage({ call }: BenchIdentity): Promise<number[]> {
   const page = `${path}/admin?limit=100`;
   const { pagination } = await call<{ pagination: { totalPages: number } }>('GET', page);
+  const readLast = () => call('GET', `${page}&page=${pagination.totalPages}`);
+  // As with the other requests, the first ones are not counted: of a hundred, 99 % is the slowest.
+  for (let round = 0; round < ROUNDS; round += 1) await readLast();
   const tookMs: number[] = [];
-  for (let round = 0; round < ROUNDS; round += 1)
-    await time(tookMs, () => call('GET', `${page}&page=${pagination.totalPages}`));
+  for (let round = 0; round < ROUNDS; round += 1) await time(tookMs, readLast);
   return tookMs;
 }
 
