@@ -148,14 +148,14 @@ test('an alert about a theft waits for no other alert', async () => {
     `insert into outgoing_mails (id, kind, user_id, detail, created_at, expires_at, next_attempt_at, reports_theft)
      select gen_random_uuid(), 'token_alert', $1, jsonb_build_object('notice', notice),
        now(), now() + interval '1 hour', now() - make_interval(secs => 160 - turn), notice = 'passkeyCopied'
-     from (select 'passkeyAdded' as notice, turn from generate_series(1, 100) turn union all select 'passkeyCopied', 50) mails`,
+     from (select 'passkeyAdded' as notice, turn from generate_series(1, 100) turn union all select 'passkeyCopied', 150) mails`,
     [member.id],
   );
   await platform.drained();
   const subjects = platform.inbox.mails.slice(arrivedBefore).map(({ subject }) => subject);
   expect(subjects.filter((subject) => subject?.startsWith('A passkey was added'))).toHaveLength(100);
-  // It is handed over among the first; so many alerts are handed over at once.
-  expect(subjects.findIndex((subject) => subject?.includes('copied'))).toBeLessThan(30);
+  // It is due last, and handed over among the first; a busy machine delivers them in another order.
+  expect(subjects.findIndex((subject) => subject?.includes('copied'))).toBeLessThan(80);
 });
 
 test('alerts about thefts are claimed first, then codes, then other notices, and other alerts last', async () => {
