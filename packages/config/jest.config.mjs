@@ -64,6 +64,6 @@ export default {
     ...(isTestingAll ? ['<rootDir>/packages/testing/jest/slowest-reporter.mjs'] : []),
     ['<rootDir>/packages/testing/jest/left-out-reporter.mjs', { others: leftOut }],
   ],
-  // A worker waits for processes and databases about half of its time, and in the full run, for leases and pauses too.
-  maxWorkers: Math.max(isTestingAll ? 5 : 4, Math.floor(availableParallelism() / 2)),
+  // A worker waits for processes and databases about half of its time.
+  maxWorkers: Math.max(4, Math.floor(availableParallelism() / 2)),
 };
