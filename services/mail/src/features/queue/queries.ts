@@ -198,8 +198,11 @@ export async function findAttachmentPiece(
 
 /** While fewer mails than this are due, their organisations are found by the index of what is due. */
 const FEW_DUE = 200;
-/** How many organisations are read at once while more mails are due: each of them can have one mail of the largest claim. */
-const WINDOW = 50;
+/**
+ * How many organisations are read at once while more mails are due. A smaller number makes a claim cheaper where all of them have
+ * due mails; a larger one needs fewer statements where most only wait, such as for a server that is away.
+ */
+const WINDOW = 500;
 
 const findDueSql = `
   with recursive first_due as materialized (
