@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
-/** The response of an act that has nothing to return. */
+/** The response of an operation that has nothing to return. */
 export const Message = Type.Object({ message: Type.String() });
 
-/** The path parameters of an operation on the thing with an id. */
+/** The path parameters of an operation on one resource. */
 export const IdPath = Type.Object({ id: Type.String({ format: 'uuid' }) });

@@ -95,7 +95,7 @@ export function useAct() {
       if (failed.length > 0) reportProblem(failed.join(' '));
       else announce(crawls.done[act](connectors.map(getName).join(', ')));
     },
-    // Not waited for: the dialog of what says that it is done must let go of the screen.
+    // Not waited for: a dialog whose change is done must close.
     onSettled: () => void client.invalidateQueries({ queryKey: ['crawls'] }),
   });
 }
