@@ -45,4 +45,15 @@ describeWith('chromium', 'the palette', () => {
     await jump('handbook', 'Sales handbook');
     await page.getByRole('heading', { level: 1, name: 'Sales handbook' }).waitFor();
   });
+
+  test('UI-14 shows nothing that was found for fewer letters than are typed', async () => {
+    const page = await using.open('/');
+    await page.keyboard.press('Control+k');
+    await waitForFocusIn(page.getByRole('searchbox', { name: 'Search or jump to' }));
+    await page.keyboard.type('re');
+    await page.getByRole('menuitem', { name: 'Spreadsheet database' }).waitFor();
+    await page.keyboard.type('gister a crawl');
+    await page.getByRole('menuitem', { name: 'Register an application' }).waitFor({ state: 'detached' });
+    expect(await page.getByRole('menuitem').allTextContents()).toEqual(['Register a crawl endpoint']);
+  });
 });

@@ -89,11 +89,12 @@ interface Found {
   readonly error: unknown;
 }
 
-/** Looks what is typed up in the lists of the platform. */
+/** Looks what is typed up in the lists of the platform. What was found for something else is not shown any more. */
 function useFound(query: string): Found {
   const me = useMe();
   const isAdmin = me.role === 'admin';
   const q = useSettled(query);
+  const isSettled = q === query;
   const isLongEnough = q.length >= MIN_LENGTH;
   const params = { query: { q, limit: SHOWN } };
   const tokens = useQuery({
@@ -114,10 +115,10 @@ function useFound(query: string): Found {
   const schedules = useQuery({ ...schedulesQuery, enabled });
   const reads = [tokens, members, connectors, schedules];
   const state = {
-    isLoading: q !== query || reads.some(({ isFetching }) => isFetching),
+    isLoading: !isSettled || reads.some(({ isFetching }) => isFetching),
     error: reads.find(({ error }) => error !== null)?.error,
   };
-  if (!isLongEnough) return { ...state, groups: [] };
+  if (!isSettled || !isLongEnough) return { ...state, groups: [] };
   const groups = [
     {
       id: 'tokens',
