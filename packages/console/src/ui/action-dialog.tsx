@@ -1,4 +1,4 @@
-import { type QueryKey, useQueryClient } from '@tanstack/react-query';
+import type { QueryKey } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { announce } from './announcements.tsx';
 import { DialogForm, ModalDialog } from './dialogs.tsx';
@@ -24,12 +24,11 @@ interface ActionFormProps<Result> {
 /** A form in a dialog that makes one change, says that it was made, and closes the dialog. */
 export function ActionForm<Result>(props: ActionFormProps<Result>) {
   const { changes, act, describe, onDone, ...form } = props;
-  const client = useQueryClient();
   const change = useAction({
     mutationFn: act,
     onSuccess: (result) => announce(describe(result)),
     onDone: onDone ?? form.onClose,
-    onSettled: () => client.invalidateQueries({ queryKey: changes }),
+    changes: [changes],
   });
   return <DialogForm {...form} isPending={change.isPending} error={change.error} onSubmit={change.mutate} />;
 }

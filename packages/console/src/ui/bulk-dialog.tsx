@@ -1,4 +1,4 @@
-import { type QueryKey, useQueryClient } from '@tanstack/react-query';
+import type { QueryKey } from '@tanstack/react-query';
 import { text } from '#text/shared';
 import { type ReactNode, useState } from 'react';
 import { Problem } from '../api/problem.ts';
@@ -42,7 +42,6 @@ export function BulkDialog<Item>({
   ...dialog
 }: BulkDialogProps<Item>) {
   const { getName, onClose } = dialog;
-  const client = useQueryClient();
   const [left, setLeft] = useState(items);
   const [failed, setFailed] = useState<readonly string[]>([]);
   const change = useAction({
@@ -70,7 +69,7 @@ export function BulkDialog<Item>({
     onDone(count) {
       if (count === left.length) onClose();
     },
-    onSettled: () => client.invalidateQueries({ queryKey: changes }),
+    changes: [changes],
   });
   return (
     <FormDialog {...dialog} isPending={change.isPending} error={change.error} onSubmit={change.mutate}>

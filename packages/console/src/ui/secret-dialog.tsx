@@ -1,5 +1,5 @@
 import { text } from '#text/shared';
-import { type QueryKey, useQueryClient } from '@tanstack/react-query';
+import type { QueryKey } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Button } from './button.tsx';
 import { DialogForm, ModalDialog } from './dialogs.tsx';
@@ -27,10 +27,9 @@ interface SecretDialogProps<Result> {
  */
 export function SecretDialog<Result>(props: SecretDialogProps<Result>) {
   const { title, shownTitle, action, isWide = false, changes, children, act, show, onClose } = props;
-  const client = useQueryClient();
   const create = useAction({
     mutationFn: act,
-    onSettled: () => client.invalidateQueries({ queryKey: changes }),
+    changes: [changes],
   });
   const result = create.data;
   const isShown = result !== undefined;

@@ -1,10 +1,18 @@
-import { useMutation, type UseMutationOptions, type UseMutationResult } from '@tanstack/react-query';
+import {
+  type QueryKey,
+  useMutation,
+  type UseMutationOptions,
+  type UseMutationResult,
+  useQueryClient,
+} from '@tanstack/react-query';
 import { useCallback, useEffect, useRef } from 'react';
 
 interface ActionOptions<Result, Input> extends Omit<
   UseMutationOptions<Result, Error, Input>,
-  'mutationFn' | 'onSuccess'
+  'mutationFn' | 'onSuccess' | 'onSettled'
 > {
+  /** The queries that are out of date afterwards, even if it failed. */
+  readonly changes?: readonly QueryKey[];
   mutationFn(input: Input): Promise<Result>;
   onSuccess?(result: Result, input: Input): void;
   /** What is done on the screen, such as closing a dialog: not called any more once that is gone. */
@@ -13,12 +21,14 @@ interface ActionOptions<Result, Input> extends Omit<
 
 /**
  * A mutation that is not started again while it is under way: a double click comes before anything is rendered, so a
- * button that shows it can't be relied on.
+ * button that shows it can't be relied on. It is over before what it changed is loaded again: a form that says that it
+ * is saved must let go of the screen.
  */
 export function useAction<Result, Input = void>(
   options: ActionOptions<Result, Input>,
 ): UseMutationResult<Result, Error, Input> {
-  const { mutationFn, onSuccess, onDone, ...rest } = options;
+  const { mutationFn, changes = [], onSuccess, onDone, ...rest } = options;
+  const client = useQueryClient();
   const isBusy = useRef(false);
   const isShown = useRef(false);
   useEffect(() => {
@@ -37,6 +47,9 @@ export function useAction<Result, Input = void>(
     onSuccess(result, input) {
       onSuccess?.(result, input);
       if (isShown.current) onDone?.(result);
+    },
+    onSettled() {
+      for (const queryKey of changes) void client.invalidateQueries({ queryKey });
     },
   });
   const { mutate: start } = mutation;

@@ -1,6 +1,6 @@
 import { crawls } from '#text/crawls';
 import type { CrawlSchemas } from '@platform/clients/types';
-import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
+import { queryOptions, useQuery } from '@tanstack/react-query';
 import { useCallback } from 'react';
 import { crawl, unwrap } from '../../api/client.ts';
 import { announce } from '../../ui/announcements.tsx';
@@ -80,7 +80,6 @@ export type Act = keyof typeof acts;
 
 /** Does one thing to several connectors, one after the other, and says what became of each. */
 export function useAct() {
-  const client = useQueryClient();
   const getName = useInstanceNames();
   return useAction({
     async mutationFn({ act, connectors }: { act: Act; connectors: readonly string[] }) {
@@ -95,7 +94,6 @@ export function useAct() {
       if (failed.length > 0) reportProblem(failed.join(' '));
       else announce(crawls.done[act](connectors.map(getName).join(', ')));
     },
-    // Not waited for: a dialog whose change is done must close.
-    onSettled: () => void client.invalidateQueries({ queryKey: ['crawls'] }),
+    changes: [['crawls']],
   });
 }

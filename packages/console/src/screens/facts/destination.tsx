@@ -1,5 +1,5 @@
 import { facts } from '#text/facts';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
@@ -106,10 +106,9 @@ const DestinationFacts = ({ destination }: { destination: Destination }) => (
 
 /** Sends a test, and says what became of it. */
 function DestinationTest({ id }: { id: string }) {
-  const client = useQueryClient();
   const test = useAction({
     mutationFn: () => unwrap(identity.POST(`${DESTINATION}/test`, { params: { path: { id } } })),
-    onSettled: () => client.invalidateQueries({ queryKey: ['destinations'] }),
+    changes: [['destinations']],
   });
   const result = test.data;
   return (

@@ -1,6 +1,5 @@
 import { brand as t } from '#text/brand';
 import type { MailSchemas } from '@platform/clients/types';
-import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { FileTrigger } from 'react-aria-components';
 import { mail, unwrap } from '../../api/client.ts';
@@ -24,7 +23,6 @@ async function readBase64(file: File): Promise<string> {
 }
 
 export function BrandForm({ brand }: { brand: Brand }) {
-  const client = useQueryClient();
   const [logo, setLogo] = useState(brand.logo);
   const [language, setLanguage] = useState<Language>(brand.language ?? 'en');
   const save = useAction({
@@ -36,11 +34,7 @@ export function BrandForm({ brand }: { brand: Brand }) {
       );
     },
     onSuccess: () => announce(t.saved),
-    // Not waited for: a form that says that it is saved must let go of the screen.
-    onSettled: () => {
-      void client.invalidateQueries({ queryKey: ['mail-brand'] });
-      void client.invalidateQueries({ queryKey: ['mail-preview'] });
-    },
+    changes: [['mail-brand'], ['mail-preview']],
   });
   return (
     <GuardedForm

@@ -1,5 +1,4 @@
 import { smtp as t } from '#text/smtp';
-import { useQueryClient } from '@tanstack/react-query';
 import { useId, useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import { announce } from '../../ui/announcements.tsx';
@@ -18,7 +17,6 @@ const tlsOptions = Object.entries(t.tlsModes) as [Tls, string][];
 
 /** The server, and beside it a test of the connection. */
 export function SmtpSettings({ smtp }: { smtp: Smtp | null }) {
-  const client = useQueryClient();
   const formId = useId();
   const [port, setPort] = useState(smtp?.port ?? 587);
   const [tls, setTls] = useState<Tls>(smtp?.tls ?? 'auto');
@@ -39,8 +37,7 @@ export function SmtpSettings({ smtp }: { smtp: Smtp | null }) {
     mutationFn: (form: FormData) =>
       unwrap(identity.POST('/api/v1/configurationManager/smtpConfig', { body: read(form) })),
     onSuccess: () => announce(t.saved),
-    // Not waited for: a form that says that it is saved must let go of the screen.
-    onSettled: () => void client.invalidateQueries({ queryKey: ['smtp'] }),
+    changes: [['smtp']],
   });
   return (
     <div className="columns">

@@ -1,5 +1,4 @@
 import { mcpServers as t } from '#text/mcp-servers';
-import { useQueryClient } from '@tanstack/react-query';
 import { identity, unwrap } from '../../api/client.ts';
 import { readOnly } from '../../api/session.ts';
 import { announce } from '../../ui/announcements.tsx';
@@ -11,7 +10,6 @@ import { useAction } from '../../ui/use-action.ts';
 
 /** Connects to the server: to find out what is wrong, or to read its tools now. */
 export function ServerTest({ serverId }: { serverId: string }) {
-  const client = useQueryClient();
   const params = { path: { id: serverId } };
   const test = useAction({
     mutationFn: () => unwrap(identity.POST('/api/v1/mcp-servers/{id}/test', { params, ...readOnly })),
@@ -19,7 +17,7 @@ export function ServerTest({ serverId }: { serverId: string }) {
   const refresh = useAction({
     mutationFn: () => unwrap(identity.POST('/api/v1/mcp-servers/{id}/refresh', { params })),
     onSuccess: ({ changes }) => announce(t.refreshed(changes)),
-    onSettled: () => client.invalidateQueries({ queryKey: ['mcp-servers'] }),
+    changes: [['mcp-servers']],
   });
   const result = test.data;
   return (

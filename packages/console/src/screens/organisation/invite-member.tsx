@@ -1,6 +1,5 @@
 import { members as t } from '#text/members';
 import { text } from '#text/shared';
-import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import { announce } from '../../ui/announcements.tsx';
@@ -18,7 +17,6 @@ async function findLink(userId: string): Promise<string | null> {
 }
 
 export function InviteMember({ onClose }: { onClose: () => void }) {
-  const client = useQueryClient();
   const [role, setRole] = useState<Role>('member');
   const invite = useAction({
     async mutationFn(body: { email: string; fullName: string; role: Role }) {
@@ -32,7 +30,7 @@ export function InviteMember({ onClose }: { onClose: () => void }) {
       if (link === undefined) announce(t.invitedUnsure(user.email));
     },
     onDone: ({ link }) => !link && onClose(),
-    onSettled: () => client.invalidateQueries({ queryKey: ['members'] }),
+    changes: [['members']],
   });
   const { user, link } = invite.data ?? {};
   return (

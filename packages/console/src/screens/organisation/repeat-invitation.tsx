@@ -1,17 +1,15 @@
 import { members as t } from '#text/members';
-import { useQueryClient } from '@tanstack/react-query';
 import { announce } from '../../ui/announcements.tsx';
 import { useAction } from '../../ui/use-action.ts';
 import { InvitationDialog } from './invitation-dialog.tsx';
 import { type Member, repeatInvitation } from './api.ts';
 
 export function RepeatInvitation({ member, onClose }: { member: Member; onClose: () => void }) {
-  const client = useQueryClient();
   const repeat = useAction({
     mutationFn: () => repeatInvitation(member.id),
     onSuccess: ({ delivery }) => delivery !== 'link' && announce(t.invited(member.email)),
     onDone: ({ delivery }) => delivery !== 'link' && onClose(),
-    onSettled: () => client.invalidateQueries({ queryKey: ['members'] }),
+    changes: [['members']],
   });
   const link = repeat.data?.inviteLink;
   return (

@@ -31,7 +31,7 @@ export const ChangeConnections = ({ policy, onClose }: ChangeConnectionsProps) =
   <PolicyDialog
     title={t.title}
     policy={policy}
-    changes={['connection-policy', 'apps']}
+    changes={[['connection-policy'], ['apps']]}
     check={(next) => sendConnectionPolicy(next, { dryRun: true })}
     save={(next) => sendConnectionPolicy(next, { dryRun: false })}
     describe={({ endedCount }) => connectionPolicy.saved(endedCount)}

@@ -26,7 +26,7 @@ export const ChangePolicy = ({ policy, onClose }: ChangePolicyProps) => (
   <PolicyDialog<Policy, PolicyEffect>
     title={t.title}
     policy={policy}
-    changes={['token-policy', 'tokens']}
+    changes={[['token-policy'], ['tokens']]}
     check={(next) => sendPolicy(next, { dryRun: true })}
     save={(next) => sendPolicy(next, { dryRun: false })}
     describe={() => tokenPolicy.saved}

@@ -1,4 +1,4 @@
-import { useQueryClient } from '@tanstack/react-query';
+import type { QueryKey } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { announce } from '../../ui/announcements.tsx';
 import { ModalDialog } from '../../ui/dialogs.tsx';
@@ -19,7 +19,7 @@ interface PolicyDialogProps<Policy, Effect> {
   readonly title: string;
   readonly policy: Policy;
   /** The queries that are out of date afterwards, even if it failed. */
-  readonly changes: readonly string[];
+  readonly changes: readonly QueryKey[];
   /** Returns what the policy would do, and saves nothing. */
   check(next: Policy): Promise<Effect>;
   save(next: Policy): Promise<Effect>;
@@ -33,7 +33,6 @@ interface PolicyDialogProps<Policy, Effect> {
 /** Changes a policy in two steps: what it should be, then what that does to what there is. */
 export function PolicyDialog<Policy, Effect>(props: PolicyDialogProps<Policy, Effect>) {
   const { title, policy, changes, describe, renderForm, renderEffect, onClose } = props;
-  const client = useQueryClient();
   // Kept here, so that going back loses nothing.
   const [draft, setDraft] = useState(policy);
   const check = useAction({ mutationFn: props.check });
@@ -41,7 +40,7 @@ export function PolicyDialog<Policy, Effect>(props: PolicyDialogProps<Policy, Ef
     mutationFn: () => props.save(draft),
     onSuccess: (saved) => announce(describe(saved)),
     onDone: onClose,
-    onSettled: () => Promise.all(changes.map((key) => client.invalidateQueries({ queryKey: [key] }))),
+    changes,
   });
   return (
     <ModalDialog title={title} isWide onClose={onClose}>

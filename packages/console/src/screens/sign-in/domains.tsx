@@ -1,5 +1,4 @@
 import { identityProvider } from '#text/identity-provider';
-import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import { announce } from '../../ui/announcements.tsx';
@@ -48,12 +47,11 @@ function DomainRow({
   domain: Domain;
   onRemove: () => void;
 }) {
-  const client = useQueryClient();
   const verify = useAction({
     mutationFn: () =>
       unwrap(identity.POST(`${PROVIDER_PATH}/domains/{domain}/verify`, { params: { path: { domain } } })),
     onSuccess: () => announce(t.nowVerified(domain)),
-    onSettled: () => client.invalidateQueries({ queryKey: PROVIDER_KEY }),
+    changes: [PROVIDER_KEY],
   });
   return (
     <li>
