@@ -2,8 +2,11 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { alternate } from '../../load/alternate.js';
 import { load } from '../../load/load.js';
+import type { Fixture } from '../../runner/fixture.js';
 import { defineMeasurement } from '../../runner/measurement.js';
 import { onServerCore } from '../../runner/cores.js';
+import { startProgram } from '../../servers/process.js';
+import { execute, startPostgres } from '../../servers/service.js';
 import { here, ROUND_TRIP_MS, startSystem } from './environment.js';
 import { letter } from './submission.js';
 
@@ -27,6 +30,18 @@ async function sendRaw(
   return Number((await running).stdout);
 }
 
+/** Starts {@link ./plain-queue.ts} on the server's core, with a database of its own. */
+async function startPlainQueue(
+  fixture: Fixture,
+  { sink, rendered }: Awaited<ReturnType<typeof startSystem>>,
+) {
+  const database = 'bench_plain_queue';
+  const postgres = await fixture.share(startPostgres);
+  await execute(postgres.url(), [`create database ${database}`]);
+  const values = [sink.port, sink.certificate, postgres.url(database), rendered];
+  return fixture.keep(await startProgram(new URL('plain-queue.js', import.meta.url), 'server', values));
+}
+
 export const sends = defineMeasurement({
   title: 'mails through the API against nodemailer alone',
   limitSeconds: 180,
@@ -35,16 +50,21 @@ export const sends = defineMeasurement({
       bar: { min: 0.4 },
       note: 'mails through the API / pooled nodemailer alone, 20 in flight',
     },
+    send_vs_plain_queue: {
+      note: 'mails through the API / those of a route that stores each, marks it twice and sends it with pooled nodemailer, 20 in flight',
+    },
     send_vs_transport_per_mail: {
       bar: { min: 3 },
       note: `mails through the API / nodemailer with a transport per mail, 5 in flight, a round trip of ${ROUND_TRIP_MS} ms`,
     },
     raw: { unit: '/s', note: 'mails of pooled nodemailer alone, 20 in flight' },
+    plain_queue: { unit: '/s', note: 'mails of the plain route, 20 in flight' },
     service: { unit: '/s', note: 'mails through the API, 20 in flight' },
   },
   async run(fixture) {
     const system = await fixture.share(startSystem);
     const { port, distantPort } = system.sink;
+    const plainQueue = await startPlainQueue(fixture, system);
     const send = async (inFlight: number, seconds: number) =>
       (await load(system.mail.sendUrl, [{ bearer: system.token, body: letter }], { seconds }, inFlight))
         .requestsPerSecond;
@@ -61,6 +81,9 @@ export const sends = defineMeasurement({
       { rounds: 3, warmUpSeconds: 6 },
       {
         raw: (seconds) => sendRaw('pooled', system, port, 20, seconds),
+        plainQueue: async (seconds) =>
+          (await load(plainQueue.url, [{ bearer: system.token, body: letter }], { seconds }, 20))
+            .requestsPerSecond,
         service: (seconds) => sendTo(port, 20, seconds),
         distant: (seconds) => sendTo(distantPort, 5, seconds),
         distantPerMail: (seconds) => sendRaw('transport-per-mail', system, distantPort, 5, seconds),
@@ -68,8 +91,10 @@ export const sends = defineMeasurement({
     );
     return {
       send_vs_raw: ratio('service', 'raw'),
+      send_vs_plain_queue: ratio('service', 'plainQueue'),
       send_vs_transport_per_mail: ratio('distant', 'distantPerMail'),
       raw: rate('raw'),
+      plain_queue: rate('plainQueue'),
       service: rate('service'),
     };
   },

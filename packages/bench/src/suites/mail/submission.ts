@@ -8,6 +8,7 @@ export const smtp = {
 } as const;
 
 /** The request body of a mail. */
+export type Letter = typeof letter;
 export const letter = {
   emailTemplateType: 'loginWithOTP',
   sendEmailTo: ['to@example.com'],
