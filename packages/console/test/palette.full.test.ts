@@ -56,4 +56,25 @@ describeWith('chromium', 'the palette', () => {
     await page.getByRole('menuitem', { name: 'Register an application' }).waitFor({ state: 'detached' });
     expect(await page.getByRole('menuitem').allTextContents()).toEqual(['Register a crawl endpoint']);
   });
+
+  test('UI-14 says that nothing matches only once everything was looked up', async () => {
+    const page = await using.open('/');
+    let answer = (): void => undefined;
+    const held = new Promise<void>((resolve) => (answer = resolve));
+    await page.route('**/api/v1/users?*', async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.keyboard.press('Control+k');
+    await waitForFocusIn(page.getByRole('searchbox', { name: 'Search or jump to' }));
+    const asked = page.waitForRequest('**/api/v1/users?*');
+    const found = page.waitForResponse('**/api/v1/personal-access-tokens/admin?*');
+    await page.keyboard.type('unheard of');
+    await Promise.all([asked, found]);
+    const results = page.getByRole('menu', { name: 'Results' });
+    await results.getByText('Loading…').waitFor();
+    expect(await results.getByText('Nothing matches').count()).toBe(0);
+    answer();
+    await results.getByText('Nothing matches').waitFor();
+  });
 });
