@@ -19,7 +19,6 @@ import { createTestConnection } from './features/connection-test/service.js';
 import { defaultClientName } from './features/delivery/client-name.js';
 import { createDeliver } from './features/delivery/deliver.js';
 import type { TransportLimits } from './features/delivery/transport-options.js';
-import { createPreview } from './features/emails/preview.js';
 import { previewRoute } from './features/emails/preview.routes.js';
 import { sendRoutes } from './features/emails/routes.js';
 import { createResend } from './features/emails/resend.js';
@@ -150,7 +149,7 @@ async function registerRoutes({ app, metrics }: ServiceApp, deps: MailDeps, part
   suppressionRoutes(app, createSuppressionService({ pool, clock }));
   const resend = createResend({ pool, cipher, emails });
   resendRoute(app, { resend, configurations, deadlineMs });
-  previewRoute(app, createPreview(brands));
+  previewRoute(app, brands);
   brandRoutes(app, brands);
   connectionTestRoute(app, {
     configurations,

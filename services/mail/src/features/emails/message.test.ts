@@ -26,7 +26,8 @@ test.each([
   expect(toMessageId('1', from)).toBe(messageId);
 });
 
-const toSource = (email: RenderedEmail) => createMessageSource(email, '<1@corp.example>', new Date(0));
+const toSource = (email: RenderedEmail) =>
+  createMessageSource(email, '<1@corp.example>', new Date(0), email.to);
 
 test('a message that cannot be composed fails its mail without an exception', async () => {
   const pools = createTransportPools({

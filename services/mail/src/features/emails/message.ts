@@ -55,15 +55,10 @@ const toLogo = ({ logo }: RenderedEmail) =>
       ]
     : [];
 
-const toFields = (
-  email: RenderedEmail,
-  messageId: string,
-  date: Date,
-  recipients: readonly string[] | undefined,
-) => ({
+const toFields = (email: RenderedEmail, messageId: string, date: Date, recipients: readonly string[]) => ({
   messageId,
   // The server gets only these recipients; the headers name all of them.
-  ...(recipients && { envelope: { from: email.from, to: [...recipients] } }),
+  envelope: { from: email.from, to: [...recipients] },
   date,
   from: toAddress(email.from),
   to: email.to.map(toAddress),
@@ -91,13 +86,8 @@ const toFields = (
 /**
  * Returns a function that creates the message for one attempt, with new streams of the large attachments.
  *
- * @param recipients - the recipients of this attempt; by default all of them.
+ * @param recipients - the recipients of this attempt.
  */
 export const createMessageSource =
-  (
-    email: RenderedEmail,
-    messageId: string,
-    date: Date,
-    recipients?: readonly string[],
-  ): Delivery['message'] =>
+  (email: RenderedEmail, messageId: string, date: Date, recipients: readonly string[]): Delivery['message'] =>
   (signal) => ({ ...toFields(email, messageId, date, recipients), signal });

@@ -1,13 +1,16 @@
 import { getAccount, requireAdmin, requireScopes } from '@platform/auth';
-import { type App, errorResponses } from '@platform/service-kit';
-import type { createPreview } from './preview.js';
+import { type App, errorResponses, validationError } from '@platform/service-kit';
+import type { Brands } from '../brand/brand.js';
+import { inlineLogo, renderTemplate } from '../templates/render.js';
+import { createView } from '../templates/view.js';
 import { PreviewResponse, PreviewBody } from './schemas.js';
 import { refuseUnknownTemplate } from './routes.js';
 
-const tags = ['Mail'];
-
-/** Registers the preview. It requires an administrator's session, or a token with `SEND_MAIL`. */
-export function previewRoute(app: App, render: ReturnType<typeof createPreview>): void {
+/**
+ * Registers the preview, which requires an administrator's session, or a token with `SEND_MAIL`. It renders the HTML and text
+ * parts as they would be sent, but with the logo in the HTML, because a preview has no attachments.
+ */
+export function previewRoute(app: App, brands: Pick<Brands, 'get'>): void {
   app.post(
     '/api/v1/mail/preview',
     {
@@ -15,12 +18,18 @@ export function previewRoute(app: App, render: ReturnType<typeof createPreview>)
       preValidation: refuseUnknownTemplate,
       schema: {
         operationId: 'previewEmail',
-        tags,
+        tags: ['Mail'],
         summary: 'Render a template without sending it',
         body: PreviewBody,
         response: { 200: PreviewResponse, ...errorResponses(400, 401, 403) },
       },
     },
-    (request) => render(getAccount(request).orgId, request.body),
+    async (request) => {
+      const { emailTemplateType, templateData, productName, language } = request.body;
+      const brand = await brands.get(getAccount(request).orgId);
+      const viewed = createView(emailTemplateType, templateData, { productName, brand, language });
+      if ('faults' in viewed) throw validationError(viewed.faults);
+      return inlineLogo(renderTemplate(emailTemplateType, viewed.view, language ?? brand.language), brand);
+    },
   );
 }

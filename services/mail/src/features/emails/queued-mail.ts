@@ -3,7 +3,7 @@ import type pg from 'pg';
 import type { Brands } from '../brand/brand.js';
 import type { Deliver } from '../delivery/deliver.js';
 import type { Outcome } from '../delivery/outcome.js';
-import { toAttemptEnd } from '../queue/attempt-end.js';
+import { toAttemptEnd, toUncounted } from '../queue/attempt-end.js';
 import type { AttemptMail } from '../queue/dispatcher.job.js';
 import { type ClaimedMail, lanes } from '../queue/mail.js';
 import { findAttachmentPiece } from '../queue/queries.js';
@@ -51,14 +51,10 @@ export function createAttemptMail(deps: {
   ): Promise<RenderedEmail | undefined> {
     const read = await renderEmail(body, fromEmail, await brands.get(orgId));
     if ('faults' in read) return undefined;
-    const stored = files.map(({ filename, contentType, bytes }, index) => ({
-      filename,
-      contentType,
-      bytes,
+    const stored = files.map((file, index) => ({
+      ...file,
       read: () =>
-        openAttachment(cipher, id, index, bytes, (attachment, piece) =>
-          findAttachmentPiece(pool, id, attachment, piece),
-        ),
+        openAttachment(cipher, id, index, file.bytes, (piece) => findAttachmentPiece(pool, id, index, piece)),
     }));
     return { ...read.email, files: stored };
   }
@@ -108,25 +104,10 @@ export function createAttemptMail(deps: {
     const attempted = await attempt(mail, options);
     const at = clock();
     // Nobody knows whether there is a configuration, so this was no attempt.
-    if (!attempted)
-      return {
-        id: mail.id,
-        claim: mail.claim,
-        state: 'queued',
-        isCounted: false,
-        problem: { code: 'ECONFIG' },
-        nextAttemptAt: new Date(at + UNAVAILABLE_MS),
-      };
+    if (!attempted) return toUncounted(mail, at + UNAVAILABLE_MS, { code: 'ECONFIG' });
     const { outcome, addresses } = attempted;
     // The shutdown interrupted the attempt before the message was begun.
-    if (outcome.state === 'failed' && options.signal.aborted)
-      return {
-        id: mail.id,
-        claim: mail.claim,
-        state: 'queued',
-        isCounted: false,
-        nextAttemptAt: new Date(at),
-      };
+    if (outcome.state === 'failed' && options.signal.aborted) return toUncounted(mail, at);
     // What was refused in an earlier attempt is suppressed since then, and stays refused in this mail.
     const suppressedAddresses = mail.suppressedAddresses.filter(
       (address) => !mail.finishedAddresses.includes(address),

@@ -5,12 +5,10 @@ import type { InternalTemplateType } from '../templates/template-types.js';
 import { createView } from '../templates/view.js';
 import { type DecodedAttachment, readAttachments } from './attachments.js';
 import type { EmailContent } from './schemas.js';
+import type { StoredFile } from './stored-request.js';
 
 /** An attachment of a queued mail, which is read while the mail is sent. */
-export interface StoredAttachment {
-  readonly filename: string;
-  readonly contentType: string;
-  readonly bytes: number;
+export interface StoredAttachment extends StoredFile {
   readonly read: () => AsyncIterable<Buffer>;
 }
 

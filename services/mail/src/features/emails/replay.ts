@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Journal } from '../queue/journal.js';
-import type { MailStatus } from '../queue/mail.js';
+import { hasOutcome, type MailStatus } from '../queue/mail.js';
 import { keyInUse, keyReused } from './errors.js';
 import type { Idempotency, ResponseDeadlines } from './send-request.js';
 import { type Submission, toConfirmation, toSubmission } from './submission.js';
@@ -18,7 +18,7 @@ export async function waitForOutcome(
 ): Promise<MailStatus | undefined> {
   for (let waitMs = 20; ; waitMs = Math.min(waitMs * 2, 500)) {
     const found = await find();
-    const isOver = !found || isPartlySent(found) || (found.state !== 'queued' && found.state !== 'sending');
+    const isOver = !found || isPartlySent(found) || hasOutcome(found);
     if (isOver || performance.now() + waitMs > until) return found;
     await delay(waitMs);
   }
@@ -44,11 +44,8 @@ export const createReplay =
     const earlier = await waitForOutcome(find, until);
     // The key has just expired, or the mail was withdrawn. The client may retry.
     if (!earlier) throw keyInUse();
-    if (earlier.state !== 'queued' && earlier.state !== 'sending')
-      return toSubmission(earlier.state, earlier.recipients, earlier.problem);
-    if (acceptAt === undefined) {
-      if (!isPartlySent(earlier)) throw keyInUse();
-      return { state: 'sent', confirmation: toConfirmation(earlier.recipients) };
-    }
-    return { state: 'accepted', id: earlier.id };
+    if (hasOutcome(earlier)) return toSubmission(earlier);
+    if (acceptAt !== undefined) return { state: 'accepted', id: earlier.id };
+    if (!isPartlySent(earlier)) throw keyInUse();
+    return { state: 'sent', confirmation: toConfirmation(earlier.recipients) };
   };

@@ -28,7 +28,7 @@ export function resendRoute(app: App, { resend, configurations, deadlineMs }: De
       const { orgId } = getAccount(request);
       const configuration = await configurations.get(orgId, request.id);
       const deadlines = getResponseDeadlines(request, reply, deadlineMs);
-      const submission = await resend({ orgId, mailId: request.params.id, configuration, deadlines });
+      const submission = await resend(request.params.id, { orgId, configuration, deadlines });
       return prepareResponse(reply, submission);
     },
   );

@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errorResponses } from '@platform/service-kit';
-import { readPreference } from './preference.js';
 import { EmailAcceptedResponse, SendEmailResponse } from './schemas.js';
 import type { Submission } from './submission.js';
 import type { ResponseDeadlines } from './send-request.js';
@@ -11,6 +10,26 @@ export const sendResponses = {
   202: EmailAcceptedResponse,
   ...errorResponses(400, 401, 403, 404, 409, 413, 422, 429, 500),
 };
+
+/** The preferences in a `Prefer` header (RFC 7240). Other preferences are ignored, as §2 requires. */
+interface Preference {
+  /** True when the client accepts a 202 response (§4.1). */
+  readonly isAsync: boolean;
+  /** The time that the client is willing to wait for the outcome (§4.3). */
+  readonly waitMs: number | undefined;
+}
+
+const WAIT = /^wait\s*=\s*"?(\d{1,9})"?$/i;
+
+export function readPreference(header: string | readonly string[] | undefined): Preference {
+  // prettier-ignore
+  const names = [header ?? []].flat().join().split(',').map((item) => (item.split(';', 1)[0] ?? '').trim());
+  const seconds = names.map((name) => WAIT.exec(name)?.[1]).find((found) => found !== undefined);
+  const isAsync = names.some((name) => name.toLowerCase() === 'respond-async');
+  // Nothing can be sent in no time: a client that waits for the outcome, but for none at all, gets the default (§2).
+  const isUsable = seconds !== undefined && (isAsync || Number(seconds) > 0);
+  return { isAsync, waitMs: isUsable ? Number(seconds) * 1_000 : undefined };
+}
 
 /** Counts from the start of the request, so that the upload of the body is included. */
 export function getResponseDeadlines(

@@ -6,7 +6,7 @@ import type { Outcome } from '../delivery/outcome.js';
 import { toAttemptEnd } from '../queue/attempt-end.js';
 import type { Dispatcher } from '../queue/dispatcher.job.js';
 import type { Journal } from '../queue/journal.js';
-import { lanes, type MailStatus, type NewMail } from '../queue/mail.js';
+import { hasOutcome, lanes, type NewMail } from '../queue/mail.js';
 import type { CheckQueue } from '../queue/queue-limit.js';
 import type { MailCipher } from '../../mail-cipher.js';
 import { chooseLane, toExpiry } from '../queue/schedule.js';
@@ -18,10 +18,7 @@ import { type RenderedEmail, renderEmail, estimateBytes } from './rendered-email
 import { createReplay, waitForOutcome } from './replay.js';
 import { type SendRequest, toPoolKey } from './send-request.js';
 import { isStoredInline, sealAttachments, sealRequest } from './stored-request.js';
-import { type Submission, toConfirmation, toSubmission } from './submission.js';
-
-/** Codes expire within minutes: nobody is helped when an administrator sends one again. */
-const SHORT_LIVED: ReadonlySet<string> = new Set(['loginWithOTP']);
+import { type Submission, toSubmission } from './submission.js';
 
 export function createEmailService(deps: {
   readonly journal: Journal;
@@ -60,13 +57,14 @@ export function createEmailService(deps: {
       lane: chooseLane(templateType, isFromService),
       callerWaits,
       atLeastOnce: isFromService && isSecurityNotice(templateType),
-      canResend: isInline && !smtp && !SHORT_LIVED.has(templateType),
+      // A code expires within minutes: nobody is helped when an administrator sends it again.
+      canResend: isInline && !smtp && templateType !== 'loginWithOTP',
       subject,
       from,
       to,
       cc,
       templateType,
-      ...(idempotency && { idempotency }),
+      idempotency,
       reference: isFromService ? (idempotency?.key ?? null) : null,
       originalMailId,
       sealedRequest,
@@ -75,20 +73,6 @@ export function createEmailService(deps: {
       createdAt: new Date(at),
       expiresAt: new Date(toExpiry(templateType, at, request.expiresAt)),
     };
-  }
-
-  /** Waits for a free connection until the deadline. */
-  async function acquireSlot({ orgId, lane }: NewMail, deadlineAt: number): Promise<boolean> {
-    const deadline = new AbortController();
-    const expire = (): void => {
-      deadline.abort();
-    };
-    const timer = setTimeout(expire, Math.max(0, deadlineAt - performance.now()));
-    try {
-      return await slots.acquire(orgId, lane, deadline.signal);
-    } finally {
-      clearTimeout(timer);
-    }
   }
 
   /** @param addresses - the recipients that are not suppressed. */
@@ -101,7 +85,7 @@ export function createEmailService(deps: {
     const { deadlineAt } = request.deadlines;
     const claim = { id: mail.id, claim: 1 };
     if (addresses.length === 0) return { state: 'failed', problem: { code: 'ESUPPRESSED' }, recipients: [] };
-    if (!(await acquireSlot(mail, deadlineAt)))
+    if (!(await slots.acquire(mail.orgId, mail.lane, deadlineAt)))
       return { state: 'failed', problem: { code: 'ETIMEDOUT' }, recipients: [] };
     try {
       return await deliver({
@@ -151,9 +135,7 @@ export function createEmailService(deps: {
       const end = toAttemptEnd(attempted, outcome, clock());
       await journal.end(end);
       onOutcome(outcome.state);
-      return outcome.state === 'sent'
-        ? { state: 'sent', confirmation: toConfirmation(end.recipients ?? []) }
-        : toSubmission(outcome.state, [], outcome.problem);
+      return toSubmission({ ...outcome, recipients: end.recipients ?? [] });
     } finally {
       sendLimiter.release(orgId, 1);
     }
@@ -171,8 +153,7 @@ export function createEmailService(deps: {
     const { acceptAt = 0 } = request.deadlines;
     if (acceptAt > performance.now()) {
       const found = await waitForOutcome(() => journal.find(mail.id), acceptAt);
-      if (found && found.state !== 'queued' && found.state !== 'sending')
-        return toSubmission(found.state, found.recipients, found.problem);
+      if (found && hasOutcome(found)) return toSubmission(found);
     }
     return { state: 'accepted', id: mail.id };
   }
@@ -181,8 +162,7 @@ export function createEmailService(deps: {
     replay,
 
     /** Finds the mail of an earlier request with this key. @throws AppError 503 when the database can't be read. */
-    findEarlier: (orgId: string, key: string): Promise<MailStatus | undefined> =>
-      journal.findByKey(orgId, key),
+    findEarlier: journal.findByKey,
 
     /**
      * Stores and sends a mail, or queues it.

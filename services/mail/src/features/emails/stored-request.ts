@@ -33,15 +33,14 @@ export function sealRequest(
   attachments: readonly DecodedAttachment[],
 ): string {
   const { body, smtp } = request;
-  if (isStoredInline(body))
-    return cipher.encrypt({ body, ...(smtp && { smtp }) } satisfies StoredRequest, id);
+  if (isStoredInline(body)) return cipher.encrypt({ body, smtp } satisfies StoredRequest, id);
   const { attachments: _stored, ...rest } = body;
   const files = attachments.map(({ filename, contentType, content }) => ({
     filename,
     contentType,
     bytes: content.length,
   }));
-  return cipher.encrypt({ body: rest, ...(smtp && { smtp }), files } satisfies StoredRequest, id);
+  return cipher.encrypt({ body: rest, smtp, files } satisfies StoredRequest, id);
 }
 
 const toContext = (id: string, attachment: number, piece: number): string => `${id} ${attachment} ${piece}`;
@@ -66,10 +65,10 @@ export async function* openAttachment(
   id: string,
   attachment: number,
   bytes: number,
-  find: (attachment: number, piece: number) => Promise<Buffer | undefined>,
+  find: (piece: number) => Promise<Buffer | undefined>,
 ): AsyncGenerator<Buffer> {
   for (let piece = 0; piece * PIECE_BYTES < bytes; piece += 1) {
-    const sealed = await find(attachment, piece);
+    const sealed = await find(piece);
     const content = sealed && cipher.decryptBytes(sealed, toContext(id, attachment, piece));
     if (!content) throw new Error('An attachment of the mail is no longer stored');
     yield content;

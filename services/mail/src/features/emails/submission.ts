@@ -1,6 +1,5 @@
 import type { SmtpProblem } from '@platform/auth';
-import type { RecipientOutcome } from '../delivery/outcome.js';
-import type { MailState } from '../queue/mail.js';
+import type { Outcome, RecipientOutcome } from '../delivery/outcome.js';
 import { outcomeUnknown, sendingFailed } from './errors.js';
 
 /** A mail that was sent, or one that was accepted and is in the queue. */
@@ -22,11 +21,15 @@ export function toConfirmation(recipients: readonly RecipientOutcome[]): string 
 }
 
 /** Translates the outcome of a mail into the result of `send`, for the first request and for later ones with its key. */
-export function toSubmission(
-  state: Exclude<MailState, 'queued' | 'sending'>,
-  recipients: readonly RecipientOutcome[],
-  problem?: SmtpProblem,
-): Submission {
+export function toSubmission({
+  state,
+  recipients,
+  problem,
+}: {
+  readonly state: Outcome['state'];
+  readonly recipients: readonly RecipientOutcome[];
+  readonly problem?: SmtpProblem | undefined;
+}): Submission {
   if (state === 'sent') return { state, confirmation: toConfirmation(recipients) };
   throw state === 'failed' ? sendingFailed(problem) : outcomeUnknown(problem);
 }

@@ -1,10 +1,11 @@
+import type { SmtpProblem } from '@platform/auth';
 import {
   isPermanentRefusal,
   type Outcome,
   type RecipientOutcome,
   type RecipientState,
 } from '../delivery/outcome.js';
-import type { AttemptEnd, ClaimedMail } from './mail.js';
+import type { AttemptEnd, ClaimedMail, MailClaim } from './mail.js';
 import { MAX_UNKNOWN_ATTEMPTS } from './queries.js';
 import { toNextAttempt } from './schedule.js';
 
@@ -80,3 +81,17 @@ function decide(mail: AttemptedMail, outcome: Outcome, at: number): AttemptEnd {
     recipients: toFinal(mail.isPartlySent ? addOthers(mail.addresses, recipients, 'refused') : recipients),
   };
 }
+
+/** Returns a mail to the queue whose attempt ended before anything was sent, and isn't counted. */
+export const toUncounted = (
+  { id, claim }: MailClaim,
+  nextAttemptAt: number,
+  problem?: SmtpProblem,
+): AttemptEnd => ({
+  id,
+  claim,
+  state: 'queued',
+  isCounted: false,
+  problem,
+  nextAttemptAt: new Date(nextAttemptAt),
+});

@@ -3,6 +3,7 @@ import { type Clock, createPeriodicTask, type Logger } from '@platform/service-k
 import type pg from 'pg';
 import { isServerSilent } from '../delivery/outcome.js';
 import type { OnData } from '../delivery/pools.js';
+import { toUncounted } from './attempt-end.js';
 import type { Journal } from './journal.js';
 import { type AttemptEnd, type ClaimedMail, lanes } from './mail.js';
 import { claimMails, FIRST_ORGANISATION, findDueOrganisations } from './queries.js';
@@ -59,16 +60,9 @@ export function createDispatcher(deps: {
   });
 
   /** Returns a mail to the queue whose attempt was abandoned before the message was begun. */
-  async function release({ id, claim: number }: ClaimedMail, { isBegun }: InFlight): Promise<void> {
-    if (isBegun) journal.release({ id, claim: number });
-    else
-      await journal.end({
-        id,
-        claim: number,
-        state: 'queued',
-        isCounted: false,
-        nextAttemptAt: new Date(clock() + RELEASED_MS),
-      });
+  async function release(mail: ClaimedMail, { isBegun }: InFlight): Promise<void> {
+    if (isBegun) journal.release(mail);
+    else await journal.end(toUncounted(mail, clock() + RELEASED_MS));
   }
 
   /** An attempt that ended before a server was asked says nothing about it. */

@@ -109,12 +109,7 @@ export async function eraseRecipient(db: pg.Pool, orgId: string, address: string
   }
 }
 
-/**
- * Erases the marked addresses from mails that were in progress during the erasure and now have an outcome.
- *
- * @returns the number of mails that were deleted or changed.
- */
-export async function eraseMarked(db: pg.Pool): Promise<number> {
-  const { rows } = await db.query<Batch>(eraseMarkedSql);
-  return (rows[0]?.deleted ?? 0) + (rows[0]?.changed ?? 0);
+/** Erases the marked addresses from mails that were in progress during the erasure and now have an outcome. */
+export async function eraseMarked(db: pg.Pool): Promise<void> {
+  await db.query(eraseMarkedSql);
 }

@@ -38,6 +38,10 @@ interface HeldClaim extends MailClaim {
   readonly lane: Lane;
 }
 
+const throwUnavailable = (error: unknown): never => {
+  throw dependencyUnavailable('database', error);
+};
+
 /** Returns the last claim of each mail, by id: no earlier one can be valid. */
 function toLast<C extends MailClaim>(claims: Iterable<C>): ReadonlyMap<string, C> {
   const last = new Map<string, C>();
@@ -144,7 +148,7 @@ export function createJournal(deps: {
             ? await (mail.lane === lanes.code ? insertCode : insertOther)(mail)
             : await insertResend(pool, mail, originalMailId, leaseMs);
       } catch (error) {
-        throw dependencyUnavailable('database', error);
+        return throwUnavailable(error);
       } finally {
         if (!suppressed) held.delete(toKey(first));
       }
@@ -156,9 +160,7 @@ export function createJournal(deps: {
       mail: NewMail,
       pieces: AsyncIterable<AttachmentPiece>,
     ): Promise<readonly string[] | undefined> =>
-      insertMailWithAttachments(pool, mail, pieces).catch((error: unknown) => {
-        throw dependencyUnavailable('database', error);
-      }),
+      insertMailWithAttachments(pool, mail, pieces).catch(throwUnavailable),
 
     /** Keeps the lease of a claimed mail from expiring until its end is stored. */
     hold({ id, claim, lane }: HeldClaim): void {
@@ -189,15 +191,10 @@ export function createJournal(deps: {
 
     /** @throws AppError 503 when the database can't be read. */
     findByKey: (orgId: string, key: string): Promise<MailStatus | undefined> =>
-      findBatched({ orgId, key }).catch((error: unknown) => {
-        throw dependencyUnavailable('database', error);
-      }),
+      findBatched({ orgId, key }).catch(throwUnavailable),
 
     /** @throws AppError 503 when the database can't be read. */
-    find: (id: string): Promise<MailStatus | undefined> =>
-      findStatus(pool, id).catch((error: unknown) => {
-        throw dependencyUnavailable('database', error);
-      }),
+    find: (id: string): Promise<MailStatus | undefined> => findStatus(pool, id).catch(throwUnavailable),
 
     /** The number of outcomes that are not stored yet. */
     get backlog(): number {

@@ -1,5 +1,5 @@
 import type { SmtpProblem } from '@platform/auth';
-import type { RecipientOutcome } from '../delivery/outcome.js';
+import type { Outcome, RecipientOutcome } from '../delivery/outcome.js';
 
 /*
  * The life of a mail, a row of `mails`:
@@ -39,7 +39,7 @@ export interface NewMail {
   readonly to: readonly string[];
   readonly cc: readonly string[];
   readonly templateType: string;
-  readonly idempotency?: { readonly key: string; readonly digest: string };
+  readonly idempotency?: { readonly key: string; readonly digest: string } | undefined;
   /** By what one of the platform's own services knows the mail: the idempotency key of its first request. */
   readonly reference: string | null;
   /** The mail that this one resends. It isn't stored if that mail has been resent, or one of its recipients erased, meanwhile. */
@@ -100,3 +100,8 @@ export interface MailStatus {
   readonly recipients: readonly RecipientOutcome[];
   readonly problem: SmtpProblem | undefined;
 }
+
+/** Returns whether a mail is over: it is neither in the queue nor in progress. */
+export const hasOutcome = <M extends { readonly state: MailState }>(
+  mail: M,
+): mail is M & { readonly state: Outcome['state'] } => mail.state !== 'queued' && mail.state !== 'sending';

@@ -156,9 +156,35 @@ export const insertMailWithAttachments = (
     return suppressed;
   });
 
+const isResendable = `id = $2 and org_id = $1 and state::text in ('failed', 'unknown') and sealed_request is not null
+  and not recipient_erased`;
+
+export interface ResendableMail {
+  readonly sealedRequest: string;
+  /** Addresses in lower case that have the mail. */
+  readonly accepted: readonly string[];
+}
+
+/** @returns the request of a mail that failed or is unknown, or undefined when there is none, or no longer one. */
+export async function findResendable(
+  db: pg.Pool,
+  orgId: string,
+  id: string,
+): Promise<ResendableMail | undefined> {
+  const { rows } = await db.query<ResendableMail>(
+    `select sealed_request as "sealedRequest", array(
+       select address from mail_recipients recipients
+       where recipients.mail_id = mails.id and recipients.outcome = 'accepted') as accepted
+     from mails where ${isResendable}`,
+    [orgId, id],
+  );
+  return rows[0];
+}
+
 /**
- * Stores a mail that resends another one, whose request and reference it takes over: of two concurrent resends only one is stored. The
- * original mail is locked meanwhile, so that erasing one of its recipients either happens before, or finds the resend.
+ * Stores a mail that resends another one, whose request and reference it takes over: of two concurrent resends only one is
+ * stored. The original mail is locked meanwhile, so that erasing one of its recipients either happens before, or finds the
+ * resend.
  *
  * @returns its suppressed recipients, or undefined when the original mail can't be resent any more.
  */
@@ -171,9 +197,7 @@ export const insertResend = (
   inTransaction(db, async (client) => {
     const { rows } = await client.query<{ reference: string | null }>(
       `update mails set sealed_request = null, can_resend = false
-       where id = $2 and org_id = $1 and state::text in ('failed', 'unknown') and sealed_request is not null
-         and not recipient_erased
-       returning reference`,
+       where ${isResendable} returning reference`,
       [mail.orgId, originalMailId],
     );
     const [original] = rows;
@@ -397,8 +421,8 @@ export async function renewLeases(db: pg.Pool, claims: readonly MailClaim[], lea
 
 /**
  * Ends attempts. A mail that is unknown or queued again, because its lease expired, still gets the outcome of its last
- * claim, if it is known: storing it twice changes nothing. Outcomes of
- * recipients are stored in the same statement: a mail that is tried again must not go to those who have it.
+ * claim, if it is known: storing it twice changes nothing. Outcomes of recipients are stored in the same statement: a mail that
+ * is tried again must not go to those who have it.
  */
 const endSql = `
   with ended as (
@@ -515,9 +539,9 @@ export async function expireLeases(db: pg.Pool): Promise<ExpiredLeases> {
   return rows[0] ?? { withdrawn: 0, queued: 0, unknown: 0 };
 }
 
-/** Ends up to a thousand mails that expired in the queue. @returns how many. */
-export async function expireQueued(db: pg.Pool, at: Date): Promise<number> {
-  const { rowCount } = await db.query(
+/** Ends up to a thousand mails that expired in the queue. */
+export async function expireQueued(db: pg.Pool, at: Date): Promise<void> {
+  await db.query(
     `with expired as (
        select id, exists (select from mail_recipients recipients
                           where recipients.mail_id = mails.id and recipients.outcome = 'accepted') as is_sent
@@ -537,7 +561,6 @@ export async function expireQueued(db: pg.Pool, at: Date): Promise<number> {
      from expired where mails.id = expired.id`,
     [at],
   );
-  return rowCount ?? 0;
 }
 
 const statusColumns = `mails.id, state, request_digest, problem, array(

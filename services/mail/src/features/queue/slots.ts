@@ -99,10 +99,14 @@ export function createSlots(options: {
       take(get(orgId), lane);
     },
 
-    /** Waits for a slot. @returns false when the signal is aborted before there is one. */
-    acquire(orgId: string, lane: Lane, signal: AbortSignal): Promise<boolean> {
+    /**
+     * Waits for a slot.
+     *
+     * @param deadlineAt - in milliseconds of `performance.now()`.
+     * @returns false when there is none by then.
+     */
+    acquire(orgId: string, lane: Lane, deadlineAt: number): Promise<boolean> {
       const slots = get(orgId);
-      if (signal.aborted) return Promise.resolve(false);
       if (hasRoom(slots, lane)) {
         take(slots, lane);
         return Promise.resolve(true);
@@ -111,7 +115,7 @@ export function createSlots(options: {
         const waiting: Waiting = {
           lane,
           start() {
-            signal.removeEventListener('abort', leave);
+            clearTimeout(timer);
             resolve(true);
           },
         };
@@ -119,8 +123,8 @@ export function createSlots(options: {
           slots.waiting.splice(slots.waiting.indexOf(waiting), 1);
           resolve(false);
         };
+        const timer = setTimeout(leave, Math.max(0, deadlineAt - performance.now()));
         slots.waiting.push(waiting);
-        signal.addEventListener('abort', leave, { once: true });
       });
     },
 

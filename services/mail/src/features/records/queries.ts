@@ -20,27 +20,16 @@ const columns = {
   recipients: { select: { address: true, outcome: true, status: true } },
 } as const;
 
-export type RecordRow = NonNullable<Awaited<ReturnType<typeof findRecord>>>;
-
-export const findByIds = (db: Client, orgId: string, ids: readonly string[]): Promise<RecordRow[]> =>
+/** @returns the records, newest first. */
+export const findByIds = (db: Client, orgId: string, ids: readonly string[]) =>
   db.mail.findMany({
     where: { id: { in: [...ids] }, orgId },
     orderBy: { id: 'desc' },
     select: columns,
   });
 
-/** @returns undefined when there is no such mail. */
-export async function findContent(
-  db: Client,
-  orgId: string,
-  id: string,
-): Promise<{ readonly encrypted: string | null; readonly templateType: string } | undefined> {
-  const row = await db.mail.findFirst({
-    where: { id, orgId },
-    select: { sealedContent: true, templateType: true },
-  });
-  return row ? { encrypted: row.sealedContent, templateType: row.templateType } : undefined;
-}
+export type RecordRow = Awaited<ReturnType<typeof findByIds>>[number];
 
-export const findRecord = (db: Client, orgId: string, id: string) =>
-  db.mail.findFirst({ where: { id, orgId }, select: columns });
+/** @returns null when there is no such mail. */
+export const findContent = (db: Client, orgId: string, id: string) =>
+  db.mail.findFirst({ where: { id, orgId }, select: { sealedContent: true, templateType: true } });

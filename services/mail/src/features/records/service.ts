@@ -1,8 +1,8 @@
-import type { SmtpProblem } from '@platform/auth';
+import { describeProblem, type SmtpProblem } from '@platform/auth';
 import { type ListPage, notFound, readEmailAddress, toPagination } from '@platform/service-kit';
 import type { Brand, Brands } from '../brand/brand.js';
-import { toFailure } from './failure.js';
-import { mailStates } from '../queue/mail.js';
+import { isPermanentRefusal } from '../delivery/outcome.js';
+import { hasOutcome, mailStates } from '../queue/mail.js';
 import { firstIdAt } from '../queue/first-id.js';
 import type { MailCipher } from '../../mail-cipher.js';
 import type { KeptContent } from '../templates/kept-content.js';
@@ -20,8 +20,8 @@ import {
   type RecordFilter,
 } from './filtered.queries.js';
 import type { Resources } from '../../resources.js';
-import { findByIds, findContent, findRecord, type RecordRow } from './queries.js';
-import type { MailContent, MailRecord, RecordQuery } from './schemas.js';
+import { findByIds, findContent, type RecordRow } from './queries.js';
+import type { Failure, MailContent, MailRecord, RecordQuery } from './schemas.js';
 
 /** What a recipient's own outcome says, or else the state of the mail. */
 const toOutcome = (state: RecordRow['state'], outcome: string | null): string => {
@@ -38,7 +38,14 @@ function toRecipients({ state, toAddresses, ccAddresses, recipients }: RecordRow
   });
 }
 
-const isOver = (state: RecordRow['state']): boolean => state !== 'queued' && state !== 'sending';
+/** Describes a failure to administrators by its codes. It never quotes the server, whose text may contain a password. */
+const toFailure = (problem: SmtpProblem): Failure => ({
+  kind: isPermanentRefusal(problem) ? 'permanent' : 'temporary',
+  code: problem.code,
+  ...(problem.reply !== undefined && { reply: problem.reply }),
+  ...(problem.status !== undefined && { status: problem.status }),
+  message: describeProblem(problem),
+});
 
 function describe(row: RecordRow): MailRecord {
   const recipients = toRecipients(row);
@@ -54,13 +61,13 @@ function describe(row: RecordRow): MailRecord {
     refused: recipients.filter(({ outcome }) => outcome === 'refused').map(({ address }) => address),
     emailTemplateType: row.templateType,
     state,
-    canResend: row.canResend && isOver(state),
+    canResend: row.canResend && hasOutcome(row),
     failure:
       row.problem === null || state === 'sent' ? null : toFailure(row.problem as unknown as SmtpProblem),
     attempts: row.attempts,
     unknownAttempts: row.unknownAttempts,
     nextAttemptAt: state === 'queued' ? row.nextAttemptAt.toISOString() : null,
-    expiresAt: isOver(state) ? null : row.expiresAt.toISOString(),
+    expiresAt: hasOutcome(row) ? null : row.expiresAt.toISOString(),
     createdAt: row.createdAt.toISOString(),
     updatedAt: row.updatedAt.toISOString(),
   };
@@ -102,22 +109,27 @@ export function createRecordService({
   readonly contentCipher: MailCipher;
   readonly brands: Pick<Brands, 'get'>;
 }) {
-  async function findMatches(filter: RecordFilter, query: RecordQuery, total: number): Promise<FoundIds> {
+  async function findMatches(
+    filter: RecordFilter,
+    query: RecordQuery,
+    { total, searchedTo }: { readonly total: number; readonly searchedTo: string | null },
+  ): Promise<FoundIds> {
     const { page, limit, cursor } = query;
     if (cursor !== undefined) return findIdsBefore(prisma, filter, cursor.toLowerCase(), limit);
     const offset = (page - 1) * limit;
     const count = Math.min(limit, total - offset);
     const ids = count > 0 ? await findMatchingIds(prisma, filter, offset, count) : [];
     const hasMore = offset + limit < total || total === MAX_MATCHES;
-    return { ids, nextCursor: hasMore ? (ids.at(-1) ?? null) : await findSearchedTo(prisma, filter) };
+    return { ids, nextCursor: hasMore ? (ids.at(-1) ?? null) : searchedTo };
   }
 
   async function list(orgId: string, query: RecordQuery): Promise<ListPage<MailRecord>> {
     const filter = toFilter(orgId, query);
     const total = await countMatches(prisma, filter);
-    const { ids, nextCursor } = await findMatches(filter, query, total);
+    const searchedTo = await findSearchedTo(prisma, filter);
+    const { ids, nextCursor } = await findMatches(filter, query, { total, searchedTo });
     const rows = await findByIds(prisma, orgId, ids);
-    const isMinimum = total === MAX_MATCHES || (await findSearchedTo(prisma, filter)) !== null;
+    const isMinimum = total === MAX_MATCHES || searchedTo !== null;
     return { data: rows.map(describe), pagination: toPagination(query, total, { isMinimum }), nextCursor };
   }
 
@@ -130,7 +142,7 @@ export function createRecordService({
 
     /** @throws AppError 404 when the organisation has no such mail, whether or not another one has. */
     async get(orgId: string, id: string): Promise<MailRecord> {
-      const row = await findRecord(prisma, orgId, id);
+      const [row] = await findByIds(prisma, orgId, [id]);
       if (!row) throw notFound('Mail record not found');
       return describe(row);
     },
@@ -143,11 +155,11 @@ export function createRecordService({
     async getContent(orgId: string, id: string): Promise<MailContent> {
       const found = await findContent(prisma, orgId, id);
       if (!found) throw notFound('Mail record not found');
-      return found.encrypted === null
+      return found.sealedContent === null
         ? null
         : renderContent(
             found.templateType,
-            contentCipher.decrypt(found.encrypted, id),
+            contentCipher.decrypt(found.sealedContent, id),
             await brands.get(orgId),
           );
     },

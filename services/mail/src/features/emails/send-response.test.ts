@@ -1,4 +1,4 @@
-import { readPreference } from './preference.js';
+import { readPreference } from './send-response.js';
 
 test.each([
   [undefined, { isAsync: false, waitMs: undefined }],
