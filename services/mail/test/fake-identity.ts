@@ -3,12 +3,14 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text as readBody } from 'node:stream/consumers';
 
-/** Stands for identity where many organisations are needed, and a service credential that identity gives only to itself. */
+/** Stands for identity where many organisations are needed, or a service credential that identity gives only to itself. */
 export interface FakeIdentity {
   readonly url: string;
   readonly organisations: readonly string[];
-  /** A service credential with `SEND_MAIL`. */
-  readonly serviceToken: string;
+  /** Creates a service credential. */
+  mint(scope: string): string;
+  /** Whether the configuration manager answers 503. */
+  isManagerUnavailable: boolean;
   close(): Promise<void>;
 }
 
@@ -37,13 +39,14 @@ export async function createFakeIdentity(
     return `${signed}.${sign(null, Buffer.from(signed), privateKey).toString('base64url')}`;
   };
   const organisations = Array.from({ length: count }, (_value, index) => toId(index));
-  const getSmtp = (orgId: string | null) => ({
-    host: '127.0.0.1',
-    port: getPort(organisations.indexOf(orgId ?? '')),
-    fromEmail: 'noreply@corp.example',
-    tls: 'none',
-  });
-  const answers: Readonly<Record<string, (query: URLSearchParams, body: string) => object>> = {
+  function getSmtp(orgId: string | null): object | undefined {
+    const index = organisations.indexOf(orgId ?? '');
+    if (index < 0) return undefined;
+    return {
+      smtp: { host: '127.0.0.1', port: getPort(index), fromEmail: 'noreply@corp.example', tls: 'none' },
+    };
+  }
+  const answers: Readonly<Record<string, (query: URLSearchParams, body: string) => object | undefined>> = {
     '/.well-known/jwks.json': () => ({
       keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'k', alg: 'EdDSA', use: 'sig' }],
     }),
@@ -54,25 +57,28 @@ export async function createFakeIdentity(
         kind: 'service',
       })),
     }),
-    '/api/v1/configurationManager/internal/smtpConfig': (query) => ({ smtp: getSmtp(query.get('orgId')) }),
+    '/api/v1/configurationManager/internal/smtpConfig': (query) => getSmtp(query.get('orgId')),
   };
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://identity');
     void readBody(request).then((body) => {
       const answer = answers[pathname]?.(searchParams, body);
+      const isRefused = identity.isManagerUnavailable && pathname.endsWith('/smtpConfig');
       response
-        .writeHead(answer ? 200 : 404, { 'content-type': 'application/json' })
+        .writeHead(isRefused ? 503 : answer ? 200 : 404, { 'content-type': 'application/json' })
         .end(JSON.stringify(answer ?? {}));
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
+  const identity: FakeIdentity = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     organisations,
-    serviceToken: mint('SEND_MAIL'),
+    mint,
+    isManagerUnavailable: false,
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },
   };
+  return identity;
 }

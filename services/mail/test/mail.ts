@@ -43,8 +43,8 @@ export const mailEnvironment = (databaseUrl: string, identityUrl: string): NodeJ
   IDENTITY_URL: identityUrl,
   SERVICE_CLIENT_SECRET: SERVICE_SECRET,
   PUBLIC_URL: 'https://knowledge.example.com',
-  SMTP_TIMEOUT_MS: '800',
-  // The database and identity may be slow on a busy machine.
+  // The SMTP server, the database and identity may be slow on a busy machine. A test that waits for a timeout sets its own.
+  SMTP_TIMEOUT_MS: '10000',
   DATABASE_TIMEOUT_MS: '5000',
   IDENTITY_TIMEOUT_MS: '5000',
   SMTP_ALLOWED_TARGETS: '127.0.0.0/8,::1',

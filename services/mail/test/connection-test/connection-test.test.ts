@@ -5,7 +5,8 @@ import { startSmtp, toConfiguration } from '../smtp-server.js';
 
 const servers: SMTPServer[] = [];
 
-const mail = await startMail();
+// One test waits for the timeout.
+const mail = await startMail({ environment: { SMTP_TIMEOUT_MS: '3000' } });
 afterAll(() => mail.close());
 afterEach(async () => {
   for (const server of servers.splice(0)) await new Promise<void>((resolve) => server.close(resolve));

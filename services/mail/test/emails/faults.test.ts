@@ -5,7 +5,8 @@ import { type Behaviour, type SmtpUnderTest, startSmtp, type Step, toConfigurati
 let smtp: SmtpUnderTest;
 const secret = 's3cret-Value-of-the-server';
 
-const mail = await startMail();
+/** Long enough for a busy machine, and short, as a dozen tests wait for it. */
+const mail = await startMail({ environment: { SMTP_TIMEOUT_MS: '1500' } });
 afterAll(() => mail.close());
 beforeEach(async () => {
   smtp = await startSmtp();

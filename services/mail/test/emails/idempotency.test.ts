@@ -82,13 +82,12 @@ test('a key expires after 24 hours, and then sends another mail with its own Mes
     `update mails set created_at = created_at - interval '25 hours' where idempotency_key = $1`,
     [key],
   );
-  let response = await withKey({ subject: 'Another' }, key);
-  // 422 until the key is removed, and 409 at the moment when it is.
-  for (let tries = 0; [409, 422].includes(response.status) && tries < 100; tries += 1) {
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    response = await withKey({ subject: 'Another' }, key);
-  }
-  expect(response.status).toBe(200);
+  const sendAnother = async () => {
+    const { status } = await withKey({ subject: 'Another' }, key);
+    // 422 until the key is removed, and 409 at the moment when it is.
+    return [409, 422].includes(status) ? undefined : status;
+  };
+  expect(await waitFor(sendAnother, { what: 'the removal of the key' })).toBe(200);
   expect(messageIds().size).toBe(2);
 });
 

@@ -1,52 +1,19 @@
-import { generateKeyPairSync, sign } from 'node:crypto';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { text as readBody } from 'node:stream/consumers';
 import { waitFor } from '@platform/testing';
 import PostalMime from 'postal-mime';
 import { createMailCipher } from '../../src/mail-cipher.js';
 import { createRecordService, type RecordService } from '../../src/features/records/service.js';
 import { createSuppressionService } from '../../src/features/suppressions/service.js';
+import { createFakeIdentity, type FakeIdentity } from '../fake-identity.js';
 import { buildApp, createMailDatabase, emailBody, waitForRuntime } from '../mail.js';
-import { type SmtpUnderTest, startSmtp, toConfiguration } from '../smtp-server.js';
-
-/*
- * Identity grants SEND_MAIL to no client but itself, so this file runs a fake identity with its own key pair: a JWKS, the
- * same claims, an introspection endpoint and a configuration manager.
- */
-const { privateKey, publicKey } = generateKeyPairSync('ed25519');
-const orgId = '0190a0b0-0000-7000-8000-000000000001';
-const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
-
-function mint(scope: string, kind = 'service'): string {
-  const iat = Math.floor(Date.now() / 1_000);
-  const claims = {
-    iss: 'workspace-platform',
-    sub: 'identity',
-    jti: orgId,
-    kind,
-    org: orgId,
-    scope,
-    iat,
-    exp: iat + 300,
-  };
-  const signed = `${encode({ alg: 'EdDSA', kid: 'k' })}.${encode(claims)}`;
-  return `${signed}.${sign(null, Buffer.from(signed), privateKey).toString('base64url')}`;
-}
-
-/** Reports every token as active. */
-function introspect(body: string): object {
-  const { tokens } = JSON.parse(body) as { tokens: string[] };
-  return { results: tokens.map(() => ({ active: true, kind: 'service' })) };
-}
+import { type SmtpUnderTest, startSmtp } from '../smtp-server.js';
 
 let smtp: SmtpUnderTest;
-let identity: Server;
+let identity: FakeIdentity;
+let orgId: string;
+let mint: FakeIdentity['mint'];
 let close: () => Promise<void>;
 /** Replaces the service by another replica. */
 let restart: () => Promise<void>;
-/** How often the configuration manager has answered 503; undefined while it answers. */
-let refusals: number | undefined;
 let records: RecordService;
 let send: (token: string, body: object, headers?: object) => Promise<{ status: number; body: unknown }>;
 let db: Awaited<ReturnType<typeof buildApp>>['resources']['pool'];
@@ -54,35 +21,12 @@ let suppress: (address: string) => Promise<unknown>;
 
 beforeAll(async () => {
   smtp = await startSmtp();
-  identity = createServer((request, response) => {
-    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://identity');
-    const answers: Record<string, object> = {
-      '/.well-known/jwks.json': {
-        keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'k', alg: 'EdDSA', use: 'sig' }],
-      },
-      '/api/v1/oauth2/token': { access_token: mint('FETCH_CONFIG'), expires_in: 300 },
-      ...(searchParams.get('orgId') === orgId && {
-        '/api/v1/configurationManager/internal/smtpConfig': {
-          smtp: toConfiguration(smtp),
-        },
-      }),
-    };
-    void readBody(request).then((body) => {
-      if (pathname.endsWith('/smtpConfig') && refusals !== undefined) {
-        refusals += 1;
-        response.writeHead(503).end();
-        return;
-      }
-      const answer = pathname.endsWith('/introspect') ? introspect(body) : answers[pathname];
-      response
-        .writeHead(answer ? 200 : 404, { 'content-type': 'application/json' })
-        .end(JSON.stringify(answer ?? {}));
-    });
-  });
-  await new Promise<void>((resolve) => identity.listen(0, '127.0.0.1', resolve));
+  identity = await createFakeIdentity(1, () => smtp.port);
+  mint = identity.mint;
+  [orgId = ''] = identity.organisations;
   const database = await createMailDatabase();
-  const identityUrl = `http://127.0.0.1:${(identity.address() as AddressInfo).port}`;
-  let built = await buildApp(database.url, identityUrl);
+  const build = () => buildApp(database.url, identity.url, { environment: { SMTP_TIMEOUT_MS: '30000' } });
+  let built = await build();
   const { config, resources } = built;
   const contentCipher = createMailCipher(config.SERVICE_CLIENT_SECRET, 'content');
   records = createRecordService({ ...resources, contentCipher, brands: { get: async () => ({}) } });
@@ -105,14 +49,13 @@ beforeAll(async () => {
   };
   restart = async () => {
     await stop();
-    built = await buildApp(database.url, identityUrl);
+    built = await build();
     db = built.resources.pool;
   };
   close = async () => {
     await stop();
     await database.drop();
-    identity.closeAllConnections();
-    await new Promise((resolve) => identity.close(resolve));
+    await identity.close();
     await smtp.close();
   };
 });
@@ -206,15 +149,15 @@ test('a code does not wait for many mails whose server does not answer', async (
   await enqueue({ templateData: { otp: '731902' } });
   const findCode = () => smtp.accepted.find(({ raw }) => raw.includes('731902'));
   await waitFor(findCode, { what: 'the code' });
+  await waitFor(() => smtp.count('RCPT') === 6, { what: 'a mail on each connection' });
   const { rows } = await db.query(
     `select distinct state::text from mails where template_type = 'accountCreation' and state <> 'sent' order by 1`,
   );
   expect(rows).toEqual([{ state: 'queued' }, { state: 'sending' }]);
   smtp.behave(() => undefined);
-  const isOver = async () => {
-    await db.query(`update mails set next_attempt_at = now() where state = 'queued'`);
-    return (await db.query(`select from mails where state in ('queued', 'sending')`)).rowCount === 0;
-  };
+  smtp.say('250 ok');
+  const isOver = async () =>
+    (await db.query(`select from mails where state in ('queued', 'sending')`)).rowCount === 0;
   await waitFor(isOver, { what: 'the other mails' });
   expect(smtp.accepted.length).toBe(count + 31);
 });
@@ -247,14 +190,14 @@ test('an attempt does not count while nobody knows the SMTP configuration', asyn
   await waitFor(async () => (await read()).code !== null, { what: 'the attempt' });
   expect(await read()).toEqual({ state: 'queued', attempts: 1, code: 'EENVELOPE' });
   smtp.behave(() => undefined);
-  refusals = 0;
+  identity.isManagerUnavailable = true;
   await restart();
   await db.query('update mails set next_attempt_at = now()');
   await waitFor(async () => (await read()).code === 'ECONFIG', {
     what: 'the question for the configuration',
   });
   expect(await read()).toEqual({ state: 'queued', attempts: 1, code: 'ECONFIG' });
-  refusals = undefined;
+  identity.isManagerUnavailable = false;
   await db.query('update mails set next_attempt_at = now()');
   await waitFor(async () => (await read()).state === 'sent', { what: 'the mail' });
 });

@@ -71,7 +71,7 @@ test('nothing that was accepted is lost, nothing is doubled unless its row says 
     const response = await fetch(`${replica?.url ?? ''}/api/v1/mail/internal/sendEmail`, {
       method: 'POST',
       headers: {
-        authorization: `Bearer ${identity.serviceToken}`,
+        authorization: `Bearer ${identity.mint('SEND_MAIL')}`,
         'content-type': 'application/json',
         'idempotency-key': subject,
         prefer: 'respond-async',
