@@ -255,7 +255,7 @@ class Run:
             failure = str(error) or type(error).__name__
         self._crawled.set()
         reporting.join()
-        while self._lines and self._ended is None:
+        while len(self._lines) > _MAX_LINES_PER_REPORT and self._ended is None:
             before = len(self._lines)
             self._report()
             if len(self._lines) == before:
@@ -276,6 +276,8 @@ class Run:
 
     def _finish(self, state: str, reason: str | None = None) -> None:
         body = {"lease": self._lease, "state": state, **self._unsent()}
+        if self._ended is None:
+            body |= {"progress": self._progress, "log": self._lines[:_MAX_LINES_PER_REPORT]}
         if reason is not None:
             body["reason"] = reason[:_MAX_REASON_CHARACTERS]
         until = time.monotonic() + _FINISH_RETRY_S

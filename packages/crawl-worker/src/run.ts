@@ -174,7 +174,9 @@ export async function performRun(
   async function finish(state: { readonly state: string; readonly reason?: string }): Promise<void> {
     const reason = state.reason?.slice(0, MAX_REASON_CHARACTERS);
     // A refused checkpoint is left out: with it, the report of the failure would be refused, too.
-    const unsent = ended.signal.aborted ? { counters } : readUnsent();
+    const unsent = ended.signal.aborted
+      ? { counters }
+      : { ...readUnsent(), progress, log: lines.slice(0, MAX_LINES_PER_REPORT) };
     const body = { lease, ...unsent, state: state.state, ...(reason !== undefined && { reason }) };
     const until = performance.now() + FINISH_RETRY_MS;
     for (let failures = 1; ; failures += 1) {
@@ -201,7 +203,7 @@ export async function performRun(
     );
   crawled.abort();
   await reporting;
-  while (lines.length > 0 && !ended.signal.aborted) {
+  while (lines.length > MAX_LINES_PER_REPORT && !ended.signal.aborted) {
     const before = lines.length;
     await report();
     if (lines.length === before) break;

@@ -130,7 +130,15 @@ const listRequests = (endpointId: string): DocumentedRequest[] => [
   {
     operationId: 'finishWork',
     path: { runId: id },
-    body: { lease: 1, state: 'failed', reason: 'no', checkpoint: 'page 2', counters },
+    body: {
+      lease: 1,
+      state: 'failed',
+      reason: 'no',
+      progress: 60,
+      checkpoint: 'page 2',
+      counters,
+      log: ['end'],
+    },
   },
 ];
 

@@ -128,15 +128,13 @@ export type SliceState = (typeof sliceStates)[number];
 
 export const FinishBody = Type.Object(
   {
-    lease: Lease,
+    ...HeartbeatBody.properties,
     state: Type.Unsafe<SliceState>({
       enum: [...sliceStates],
       description:
         '`completed`: all is crawled. `continue`: more slices follow; the checkpoint must have changed, and an endpoint has none. `failed`: tried again while attempts are left. `released`: another worker goes on, and the attempt does not count.',
     }),
     reason: Type.Optional(Type.String({ maxLength: 2_000 })),
-    checkpoint: Type.Optional(Checkpoint),
-    counters: Type.Optional(SliceCounters),
   },
   { additionalProperties: false },
 );

@@ -82,6 +82,9 @@ function checkReport(
   if (body.checkpoint !== undefined) throw invalidCheckpoint('must be left out: an endpoint has no slices');
 }
 
+const isReport = ({ progress, checkpoint, counters, log }: HeartbeatBody): boolean =>
+  [progress, checkpoint, counters, log].some((value) => value !== undefined);
+
 export function createWorkService(deps: {
   readonly pool: pg.Pool;
   readonly clock: Clock;
@@ -125,7 +128,7 @@ export function createWorkService(deps: {
     return run;
   }
 
-  const renew = (key: WorkKey, body: Omit<HeartbeatBody, 'progress'> & { progress?: number }) =>
+  const renew = (key: WorkKey, body: HeartbeatBody) =>
     renewWork(
       pool,
       { id: key.runId, orgId: key.orgId, claimCount: body.lease },
@@ -217,11 +220,9 @@ export function createWorkService(deps: {
       if (!before) throw workNotFound();
       if (before.finishedClaim !== body.lease) {
         checkReport(before, body);
-        const { lease, checkpoint, counters } = body;
-        // The checkpoint is kept whatever the state, as a failed attempt goes on from it.
-        if (checkpoint !== undefined || counters !== undefined)
-          if (!(await renew(key, { lease, checkpoint, ...(counters && { counters }) }))) throw leaseLost();
-        if (!(await end(await findHeld(key, lease), body))) throw leaseLost();
+        // What is reported is kept whatever the state: a failed attempt goes on from its checkpoint.
+        if (isReport(body) && !(await renew(key, body))) throw leaseLost();
+        if (!(await end(await findHeld(key, body.lease), body))) throw leaseLost();
       }
       const run = await findWork(pool, { id, orgId });
       if (!run) throw workNotFound();

@@ -68,14 +68,18 @@ describe('workers that pull', () => {
       log: [{ message: 'page 1' }],
     });
     const counters = { items: 5, deleted: 1, failed: 2, bytes: 4_096 };
-    const finished = await finish(runId, { lease: 1, state: 'completed', counters });
+    const last = { lease: 1, state: 'completed', counters, log: ['page 2'] };
+    const finished = await finish(runId, last);
     expect([finished.status, finished.body]).toEqual([200, { state: 'completed' }]);
     // Repeated, because the response was lost.
-    expect((await finish(runId, { lease: 1, state: 'completed', counters })).body).toEqual({
-      state: 'completed',
-    });
+    expect((await finish(runId, last)).body).toEqual({ state: 'completed' });
     const shown = await getRun(runId);
-    expect(shown).toMatchObject({ outcome: 'completed', slices: 1, ...counters });
+    expect(shown).toMatchObject({
+      outcome: 'completed',
+      slices: 1,
+      ...counters,
+      log: [{ message: 'page 1' }, { message: 'page 2' }],
+    });
     expect(shown.event.payload).toMatchObject({
       runId,
       mode: 'full',
@@ -90,10 +94,15 @@ describe('workers that pull', () => {
     await schedule();
     const runId = await run({ mode: 'full' });
     await claim();
-    expect(
-      (await finish(runId, { lease: 1, state: 'continue', checkpoint: { page: 1 }, counters: { items: 10 } }))
-        .body,
-    ).toEqual({ state: 'waiting' });
+    const slice = {
+      lease: 1,
+      state: 'continue',
+      checkpoint: { page: 1 },
+      counters: { items: 10 },
+      progress: 30,
+    };
+    expect((await finish(runId, slice)).body).toEqual({ state: 'waiting' });
+    expect(await getRun(runId)).toMatchObject({ items: 10, progress: 30 });
     const second = await claim();
     expect(second.body).toMatchObject({
       lease: 2,
