@@ -109,27 +109,23 @@ export function createRecordService({
   readonly contentCipher: MailCipher;
   readonly brands: Pick<Brands, 'get'>;
 }) {
-  async function findMatches(
-    filter: RecordFilter,
-    query: RecordQuery,
-    { total, searchedTo }: { readonly total: number; readonly searchedTo: string | null },
-  ): Promise<FoundIds> {
+  async function findMatches(filter: RecordFilter, query: RecordQuery, total: number): Promise<FoundIds> {
     const { page, limit, cursor } = query;
     if (cursor !== undefined) return findIdsBefore(prisma, filter, cursor.toLowerCase(), limit);
     const offset = (page - 1) * limit;
     const count = Math.min(limit, total - offset);
     const ids = count > 0 ? await findMatchingIds(prisma, filter, offset, count) : [];
     const hasMore = offset + limit < total || total === MAX_MATCHES;
-    return { ids, nextCursor: hasMore ? (ids.at(-1) ?? null) : searchedTo };
+    // Looked for after the ids: with mails that were stored in between, the next page repeats some rather than skips them.
+    return { ids, nextCursor: hasMore ? (ids.at(-1) ?? null) : await findSearchedTo(prisma, filter) };
   }
 
   async function list(orgId: string, query: RecordQuery): Promise<ListPage<MailRecord>> {
     const filter = toFilter(orgId, query);
     const total = await countMatches(prisma, filter);
-    const searchedTo = await findSearchedTo(prisma, filter);
-    const { ids, nextCursor } = await findMatches(filter, query, { total, searchedTo });
+    const { ids, nextCursor } = await findMatches(filter, query, total);
     const rows = await findByIds(prisma, orgId, ids);
-    const isMinimum = total === MAX_MATCHES || searchedTo !== null;
+    const isMinimum = total === MAX_MATCHES || (await findSearchedTo(prisma, filter)) !== null;
     return { data: rows.map(describe), pagination: toPagination(query, total, { isMinimum }), nextCursor };
   }
 
