@@ -83,30 +83,24 @@ describeWith('nginx', 'three replicas of each service behind nginx', () => {
       const [replica] = platform.replicas.identity;
       replica?.pause();
       const before = made;
-      const answers: { readonly method: 'GET' | 'POST'; readonly status: number }[] = [];
-      const isLeft = { GET: 9, POST: 9 };
+      const statuses: { readonly GET: number[]; readonly POST: number[] } = { GET: [], POST: [] };
       const all = (['GET', 'POST'] as const).flatMap((method) =>
-        Array.from({ length: isLeft[method] }, async () => {
+        Array.from({ length: 9 }, async () => {
           const { status } = await send(platform.url, method === 'GET' ? reads().identity : createToken());
-          isLeft[method] -= 1;
-          answers.push({ method, status });
+          statuses[method].push(status);
         }),
       );
-      // The other replicas have answered their requests; the rest is at the one that does not answer.
-      await waitFor(() => isLeft.GET === 9 / REPLICAS && isLeft.POST === 9 / REPLICAS, {
-        what: 'two thirds',
-      });
+      // About a third is at the replica that does not answer: requests among the services take turns with these.
+      await waitFor(() => statuses.GET.length >= 5 && statuses.POST.length >= 5, { what: 'most answers' });
       await replica?.kill();
       await Promise.all(all);
-      const getStatuses = (method: string) =>
-        answers.filter((one) => one.method === method).map(({ status }) => status);
-      expect(new Set(getStatuses('GET'))).toEqual(new Set([200]));
-      expect(getStatuses('POST').filter((status) => status === 502)).toHaveLength(9 / REPLICAS);
+      expect(new Set(statuses.GET)).toEqual(new Set([200]));
+      expect(new Set(statuses.POST)).toEqual(new Set([201, 502]));
       const stored = await platform.query(
         'identity',
         `select name from personal_access_tokens where substring(name from 'token (.*)')::int > ${before}`,
       );
-      expect(stored).toHaveLength(getStatuses('POST').filter((status) => status === 201).length);
+      expect(stored).toHaveLength(statuses.POST.filter((status) => status === 201).length);
       await replica?.start();
     });
   });
