@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type { RecipientOutcome } from '../delivery/outcome.js';
 import { isSuppressingStatus, SUPPRESSED_DAYS, SUPPRESSIBLE_TEMPLATES } from '../suppressions/rules.js';
+import { UPKEEP_BATCH } from './retention.queries.js';
 import {
   type AttemptEnd,
   type ClaimedMail,
@@ -539,13 +540,14 @@ export async function expireLeases(db: pg.Pool): Promise<ExpiredLeases> {
   return rows[0] ?? { withdrawn: 0, queued: 0, unknown: 0 };
 }
 
-/** Ends up to a thousand mails that expired in the queue. */
-export async function expireQueued(db: pg.Pool, at: Date): Promise<void> {
-  await db.query(
+/** Ends a batch of the mails that expired in the queue. @returns the number of mails. */
+export async function expireQueued(db: pg.Pool, at: Date): Promise<number> {
+  const { rowCount } = await db.query(
     `with expired as (
        select id, exists (select from mail_recipients recipients
                           where recipients.mail_id = mails.id and recipients.outcome = 'accepted') as is_sent
-       from mails where state = 'queued' and expires_at <= $1 limit 1000 for update skip locked
+       from mails where state = 'queued' and expires_at <= $1
+       limit ${UPKEEP_BATCH} for update skip locked
      ), refused as (
        update mail_recipients recipients set outcome = 'refused' from expired
        where recipients.mail_id = expired.id and recipients.outcome = 'deferred'
@@ -561,6 +563,7 @@ export async function expireQueued(db: pg.Pool, at: Date): Promise<void> {
      from expired where mails.id = expired.id`,
     [at],
   );
+  return rowCount ?? 0;
 }
 
 const statusColumns = `mails.id, state, request_digest, problem, array(

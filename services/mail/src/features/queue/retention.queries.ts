@@ -1,7 +1,7 @@
 import type pg from 'pg';
 
 /** The most rows that one statement changes, so that none takes long or holds many locks. */
-export const RETENTION_BATCH = 1_000;
+export const UPKEEP_BATCH = 1_000;
 
 /**
  * Deletes a batch of mails that failed or are unknown. Records of sent mails stay.
@@ -12,7 +12,7 @@ export async function deleteUnsent(db: pg.Pool, createdBefore: Date): Promise<nu
   const { rowCount } = await db.query(
     `delete from mails where id in (
        select id from mails where state in ('failed', 'unknown') and created_at < $1
-       order by created_at limit ${RETENTION_BATCH} for update skip locked)`,
+       order by created_at limit ${UPKEEP_BATCH} for update skip locked)`,
     [createdBefore],
   );
   return rowCount ?? 0;
@@ -28,7 +28,7 @@ export async function deleteOld(db: pg.Pool, before: string): Promise<number> {
   const { rowCount } = await db.query(
     `delete from mails where id in (
        select id from mails where id < $1 and state not in ('queued', 'sending')
-       order by id limit ${RETENTION_BATCH} for update skip locked)`,
+       order by id limit ${UPKEEP_BATCH} for update skip locked)`,
     [before],
   );
   return rowCount ?? 0;
@@ -39,7 +39,7 @@ export async function expireContents(db: pg.Pool, createdBefore: Date): Promise<
   const { rowCount } = await db.query(
     `update mails set sealed_content = null
      where id in (select id from mails where sealed_content is not null and created_at < $1
-                  order by created_at limit ${RETENTION_BATCH} for update skip locked)`,
+                  order by created_at limit ${UPKEEP_BATCH} for update skip locked)`,
     [createdBefore],
   );
   return rowCount ?? 0;
@@ -55,7 +55,7 @@ export async function expireKeys(db: pg.Pool, createdBefore: Date): Promise<numb
     `update mails set idempotency_key = null, request_digest = null
      where id in (select id from mails where idempotency_key is not null and created_at < $1
                     and state not in ('queued', 'sending')
-                  order by created_at limit ${RETENTION_BATCH})`,
+                  order by created_at limit ${UPKEEP_BATCH})`,
     [createdBefore],
   );
   return rowCount ?? 0;

@@ -5,11 +5,11 @@ import { eraseMarked } from './erasure.queries.js';
 import { firstIdAt } from './first-id.js';
 import { expireLeases, expireQueued } from './queries.js';
 import { expireSuppressions } from '../suppressions/queries.js';
-import { deleteOld, deleteUnsent, expireContents, expireKeys, RETENTION_BATCH } from './retention.queries.js';
+import { deleteOld, deleteUnsent, expireContents, expireKeys, UPKEEP_BATCH } from './retention.queries.js';
 
 const START_RETRY_MS = 500;
-/** The part of the time that the retention may take, while it has more to delete than one batch. */
-const RETENTION_PART = 0.5;
+/** The part of the time that batches may take, while there is more to do than one of a kind. */
+const BATCHES_PART = 0.5;
 /** How often the claims of lost replicas are ended: codes may be among them, whose leases are short. */
 const LOST_CLAIMS_MS = 500;
 
@@ -46,21 +46,22 @@ export function createUpkeep(deps: {
     if (queued > 0) deps.onQueued();
   }
 
-  /** Deletes what there is, at least one batch of each kind. The rest of a large backlog is left to the next runs. */
-  async function applyRetention(): Promise<void> {
+  /** Ends and deletes what there is, at least one batch of each kind. The rest of a large backlog is left to the next runs. */
+  async function endAndDeleteOld(): Promise<void> {
     const now = clock();
     const unsentBefore = new Date(now - unsentKeptDays * DAY_MS);
     const steps = [
+      () => expireQueued(pool, new Date(now)),
       () => expireKeys(pool, new Date(now - times.keyLifetimeMs)),
       () => deleteUnsent(pool, unsentBefore),
       () => expireContents(pool, unsentBefore),
       () => (recordsKeptDays > 0 ? deleteOld(pool, firstIdAt(now - recordsKeptDays * DAY_MS)) : 0),
     ];
-    const until = performance.now() + times.upkeepMs * RETENTION_PART;
+    const until = performance.now() + times.upkeepMs * BATCHES_PART;
     const canRepeat = () => !stopping.signal.aborted && performance.now() < until;
     for (const step of steps) {
       let count = await step();
-      while (count === RETENTION_BATCH && canRepeat()) count = await step();
+      while (count === UPKEEP_BATCH && canRepeat()) count = await step();
     }
   }
 
@@ -76,10 +77,9 @@ export function createUpkeep(deps: {
     intervalMs: times.upkeepMs,
     onError,
     async run() {
-      await expireQueued(pool, new Date(clock()));
       await eraseMarked(pool);
       await expireSuppressions(pool, new Date(clock()));
-      await applyRetention();
+      await endAndDeleteOld();
     },
   });
 
