@@ -3,7 +3,6 @@ import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type { RecipientOutcome } from '../delivery/outcome.js';
 import { isSuppressingStatus, SUPPRESSED_DAYS, SUPPRESSIBLE_TEMPLATES } from '../suppressions/rules.js';
-import { UPKEEP_BATCH } from './retention.queries.js';
 import {
   type AttemptEnd,
   type ClaimedMail,
@@ -13,6 +12,7 @@ import {
   type MailStatus,
   type NewMail,
 } from './mail.js';
+import { UPKEEP_BATCH } from './retention.queries.js';
 
 /*
  * Statements that many requests share get their rows as one JSON text: at 1,000 mails a second, a commit for each would be

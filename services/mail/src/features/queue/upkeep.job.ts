@@ -8,8 +8,8 @@ import { expireSuppressions } from '../suppressions/queries.js';
 import { deleteOld, deleteUnsent, expireContents, expireKeys, UPKEEP_BATCH } from './retention.queries.js';
 
 const START_RETRY_MS = 500;
-/** The part of the time that batches may take, while there is more to do than one of a kind. */
-const BATCHES_PART = 0.5;
+/** The share of the interval that further batches may take, while one of a kind is not enough. */
+const BATCHES_SHARE = 0.5;
 /** How often the claims of lost replicas are ended: codes may be among them, whose leases are short. */
 const LOST_CLAIMS_MS = 500;
 
@@ -46,8 +46,8 @@ export function createUpkeep(deps: {
     if (queued > 0) deps.onQueued();
   }
 
-  /** Ends and deletes what there is, at least one batch of each kind. The rest of a large backlog is left to the next runs. */
-  async function endAndDeleteOld(): Promise<void> {
+  /** Expires and deletes what is due, at least one batch of each kind. The rest of a large backlog is left to the next runs. */
+  async function expireAndDelete(): Promise<void> {
     const now = clock();
     const unsentBefore = new Date(now - unsentKeptDays * DAY_MS);
     const steps = [
@@ -57,7 +57,7 @@ export function createUpkeep(deps: {
       () => expireContents(pool, unsentBefore),
       () => (recordsKeptDays > 0 ? deleteOld(pool, firstIdAt(now - recordsKeptDays * DAY_MS)) : 0),
     ];
-    const until = performance.now() + times.upkeepMs * BATCHES_PART;
+    const until = performance.now() + times.upkeepMs * BATCHES_SHARE;
     const canRepeat = () => !stopping.signal.aborted && performance.now() < until;
     for (const step of steps) {
       let count = await step();
@@ -79,7 +79,7 @@ export function createUpkeep(deps: {
     async run() {
       await eraseMarked(pool);
       await expireSuppressions(pool, new Date(clock()));
-      await endAndDeleteOld();
+      await expireAndDelete();
     },
   });
 
