@@ -21,7 +21,7 @@ const failures = [
   ...tests
     .filter(({ status }) => status !== 'passed' && status !== 'failed')
     .map(({ title }) => `skipped: ${title}`),
-  // A file that can't be loaded has failed without any test of its own.
+  // A file that can't be loaded has failed without running any test.
   ...files
     .filter(
       ({ status, assertionResults }) =>

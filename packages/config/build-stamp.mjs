@@ -1,4 +1,4 @@
-// Tells in 30 ms whether a build is up to date; the build tool takes ten times as long to say the same.
+// Checks in 30 ms whether a build is up to date; the build tool takes ten times as long.
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';

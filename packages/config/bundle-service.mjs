@@ -5,7 +5,7 @@
 import { rm, readFile } from 'node:fs/promises';
 import { build } from 'esbuild';
 
-/** Packages that read files of their own, or are native code: they stay in node_modules. */
+/** Packages that read their own files, or are native code: they stay in node_modules. */
 const EXTERNAL = ['@fastify/swagger-ui', '@node-rs/argon2'];
 
 /** Bundled CommonJS still calls `require` for what Node has built in. */

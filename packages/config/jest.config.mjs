@@ -41,7 +41,7 @@ const leftOut = [
 
 /**
  * One run for all packages. The runner imports test files as they are into worker threads: as real ES modules, without
- * a context of their own, so that a worker loads Fastify, Prisma and the SDKs once for all its files. Node is started
+ * a context for each, so that a worker loads Fastify, Prisma and the SDKs once for all its files. Node is started
  * with `tsx`, which compiles TypeScript, and with our condition `workspace`, so that packages are tested from their
  * sources (see run.mjs). There is no `forceExit`: a handle that stays open is a fault of the test.
  *

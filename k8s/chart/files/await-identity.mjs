@@ -12,7 +12,7 @@ function isOlder(version) {
   return index >= 0 && !(actual[index] > wanted[index]);
 }
 
-/** Each request has a connection of its own, so that another replica may answer it. */
+/** Each request opens a new connection, so that another replica may answer it. */
 const readVersion = () =>
   new Promise((resolve, reject) => {
     const request = get(

@@ -58,7 +58,7 @@ export function createAuthentication(deps: {
       verify(request, reply, audience, done);
     },
     authenticateAgain: (request, reply, done) => {
-      // A clock that was set back cannot tell how much time has passed.
+      // A clock that was set back cannot show how much time has passed.
       if (Math.abs(clock() - request.verifiedAt) < VERIFIED_FOR_MS) {
         done();
         return;

@@ -64,8 +64,8 @@ export type VerifyProof = (
 ) => Promise<UseProof | undefined>;
 
 /**
- * Creates the check of proofs (RFC 9449 §4.3). A proof works once: each replica remembers those that it has seen for as
- * long as they are valid. Each organisation, and each account in it, has room of its own, so that one that sends too many is
+ * Creates the check of proofs (RFC 9449 §4.3). A proof works once: each replica remembers used proofs for as long
+ * as they are valid. Room is reserved for each organisation, and each account in it, so that a client that sends too many is
  * refused alone; a proof of a credential that has ended takes none.
  *
  * @param publicUrl - where clients reach the platform. A proof names that, not the address behind the gateway.

@@ -15,7 +15,7 @@ export function startFactsRelay(
     registry,
     clock,
     log,
-    // Identity checks each fact, and refuses one that is none of its types.
+    // Identity checks each fact, and refuses unknown types.
     handOver: identity.handOver,
     isRefusal: (error) => error instanceof FactsRefused,
     maxFacts: MAX_FACTS,

@@ -8,7 +8,7 @@ export interface LiveOwner {
   readonly fullName: string;
   /** Whether the owner is a service account rather than a member. */
   readonly isServiceAccount: boolean;
-  /** The scopes that are left of those that were signed; undefined when none was removed. */
+  /** The scopes that are left of the signed ones; undefined when none was removed. */
   readonly scopes?: ReadonlySet<string>;
 }
 

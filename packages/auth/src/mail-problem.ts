@@ -19,7 +19,7 @@ export interface SmtpProblem {
 export const isCertificateFault = ({ detail = '' }: SmtpProblem): boolean =>
   /CERT|ERR_TLS|ERR_SSL|UNABLE_TO_|SELF_SIGNED/.test(detail);
 
-/** Describes the enhanced status codes (RFC 3463 §3) that deserve a sentence of their own. */
+/** Describes the enhanced status codes (RFC 3463 §3) that deserve a specific message. */
 const byStatus: Readonly<Record<string, string>> = {
   '5.1.1': 'The recipient does not exist',
   '5.1.2': "The recipient's domain does not exist, or takes no mail",

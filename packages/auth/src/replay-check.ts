@@ -25,7 +25,7 @@ function createCounts() {
 
 /**
  * Remembers keys for a time, in memory that is bounded; of each it has the digest, however long it is. No key is forgotten
- * early to make room. An organisation may have as many keys as there is room left for others: one that floods gets half of
+ * early to make room. An organisation may have as many keys as there is room left for others: a flooding one gets half of
  * the room, two get a third each, and there is always room for one more. The same holds for an account within what its
  * organisation may have, however many applications that has. Each call costs the same, however many keys there are.
  */

@@ -44,7 +44,7 @@ export const scopeCatalogue = [
     category: 'Users',
     scopes: [
       scope('user:read', 'See your profile and the members'),
-      scope('user:write', 'Rename members, and remove those who are not administrators', {
+      scope('user:write', 'Rename members, and remove members who are not administrators', {
         isAdminOnly: true,
         isPersonal: true,
       }),

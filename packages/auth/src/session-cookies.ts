@@ -8,7 +8,7 @@ import type { IncomingMessage } from 'node:http';
  *   1. the browser says so, by `Sec-Fetch-Site` (Fetch Metadata) or by `Origin`, and
  *   2. the request repeats a token that only pages of this origin can read (a signed double-submit cookie).
  *
- * The token is an HMAC with the session as its key. Every service can check it without a secret of its own or a lookup,
+ * The token is an HMAC with the session as its key. Every service can check it without another secret or a lookup,
  * and the token of one session is of no use in another.
  */
 

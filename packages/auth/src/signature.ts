@@ -17,7 +17,7 @@ export type VerifyJwt = (token: string, publicKeyPem: string) => unknown;
 
 /** The number of verified tokens that are cached, at about 1 KiB each. An Ed25519 check costs some 100 µs, a cache hit 1 µs. */
 const MAX_VERIFIED = 20_000;
-/** The number of refused tokens that are cached. They have a cache of their own, so that garbage never evicts a valid token. */
+/** The number of refused tokens that are cached. They have a separate cache, so that garbage never evicts a valid token. */
 const MAX_REFUSED = 5_000;
 
 /** The ids in the platform's claims are UUIDs. */

@@ -37,7 +37,7 @@ Options
   --rounds <n>      how often each of the two runs, 1 to 20 (default ${DEFAULT_ROUNDS})
   -h, --help        this text
 
-The server has a core of its own, the load and the backing services share the other (crawl,
+The server has one core to itself, the load and the backing services share the other (crawl,
 console: all share both); ratios are of one run. Stop other work on the machine first.
 `;
 

@@ -20,7 +20,7 @@ export interface ServiceClientOptions {
    * and one organisation can use a quarter of them.
    */
   readonly connections?: number;
-  /** Exchanges the caller's credential for one that the service accepts. By default the caller's own is sent. */
+  /** Exchanges the caller's credential for one the service accepts. By default the caller's own is sent. */
   readonly exchangeToken?: (token: string) => Promise<string>;
 }
 

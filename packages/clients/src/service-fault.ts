@@ -90,7 +90,7 @@ const CERTAIN_CODES: ReadonlyMap<string | undefined, string> = new Map([
 
 /**
  * Returns whether nothing was done. That holds for client errors. A server error, a 503 included, may follow a change: a
- * database that is lost during a commit does not tell whether the commit succeeded.
+ * database that is lost during a commit does not report whether the commit succeeded.
  */
 const isCertain = (status: number, isRead: boolean): boolean => status < 500 || (isRead && status === 503);
 

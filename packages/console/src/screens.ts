@@ -321,7 +321,7 @@ export const listViews = (place: Place, role: string): readonly (Screen & { read
       screen.label !== undefined && (role === 'admin' || !screen.isForAdmins),
   );
 
-/** Returns the place and the view that an address belongs to: those whose path it continues the furthest. */
+/** Returns the place and the view with the longest path that an address begins with. */
 export function findView(pathname: string): { readonly place: Place; readonly view: Screen } | undefined {
   return places
     .flatMap((place) => place.screens.map((view) => ({ place, view })))

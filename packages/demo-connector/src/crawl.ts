@@ -31,7 +31,7 @@ function* toBatches(entries: readonly Entry[]): Generator<Entry[]> {
 const toPaths = (documents: readonly { readonly path: string }[]) => documents.map(({ path }) => path);
 
 /**
- * Copies the documents of a source to the store: all of them in a full crawl, those that are new, changed or gone in an
+ * Copies the documents of a source to the store: all of them in a full crawl, the new, changed and deleted ones in an
  * incremental one. It goes through the paths in order, so the last path is enough to continue from.
  */
 export async function crawlSource(

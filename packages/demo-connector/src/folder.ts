@@ -9,7 +9,7 @@ import { byPath, type Entry, type Listing, MAX_DOCUMENT_BYTES, type Source, toFo
 const isIgnored = (name: string): boolean => name.startsWith('.') || name === 'node_modules';
 const isDocument = (name: string): boolean => /\.(?:md|markdown|html?|txt)$/i.test(name);
 
-/** Changes with every change of the file, also one that keeps its size and its time of modification. */
+/** Changes with every change of the file, even if its size and its time of modification stay the same. */
 const toFingerprint = ({ ino, size, mtimeMs, ctimeMs }: Awaited<ReturnType<typeof lstat>>): string =>
   [ino, size, mtimeMs, ctimeMs].join(' ');
 
@@ -70,7 +70,7 @@ async function list(root: string): Promise<Listing> {
 }
 
 /**
- * Returns whether the handle is that of a regular file, and of the one that the path names without a symbolic link. It is
+ * Returns whether the handle is a regular file, and the file that the path names without a symbolic link. It is
  * asked once the file is open: a folder can become a link between a check of its path and the opening.
  */
 async function isFileAt(handle: FileHandle, path: string): Promise<boolean> {

@@ -58,7 +58,7 @@ export function createRepository({
     }
   }
 
-  /** Creates the mirror if needed, so a partial one that an interrupted crawl has left does no harm. */
+  /** Creates the mirror if needed, so a partial mirror of an interrupted crawl does no harm. */
   async function fetchHead(signal: AbortSignal): Promise<string> {
     await mkdir(mirror, { recursive: true });
     await git(['init', '--bare', '--quiet'], signal);

@@ -114,7 +114,7 @@ export function createDocuments(pool: Pool) {
       );
     },
 
-    /** Records that everything is gone that the full crawl has not seen. */
+    /** Marks everything that the full crawl has not seen as deleted. */
     async markUnseen({ connector, runId, fullStartedAt }: Sighting): Promise<void> {
       await pool.query(
         `update documents set content = null, is_indexed = false, run_id = $2

@@ -38,7 +38,7 @@ function splitAtHeadings(markdown: string): Section[] {
     .filter(({ text }) => text !== '');
 }
 
-/** Cuts text after at most `length` characters, but not within one that takes two. */
+/** Cuts text after at most `length` characters, but not within a surrogate pair. */
 const cut = (text: string, length: number): string =>
   text.slice(0, /[\uD800-\uDBFF]/.test(text[length - 1] ?? '') ? length - 1 : length);
 

@@ -2,7 +2,7 @@
 export interface Settings {
   readonly host: string;
   readonly port: number;
-  /** A PostgreSQL database of its own. */
+  /** A PostgreSQL database that nothing else uses. */
   readonly databaseUrl: string;
   /** The base URL of the platform, and a token with the scope `crawl:read`, for its sync events. */
   readonly platformUrl: string;

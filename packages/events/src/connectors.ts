@@ -32,5 +32,5 @@ export const connectors = Object.freeze(Object.keys(eventTypeByConnector) as Con
 
 export const isConnector = (text: string): text is Connector => Object.hasOwn(eventTypeByConnector, text);
 
-/** Connectors without an event of their own request that everything is indexed again. */
+/** Connectors without a specific event request that everything is indexed again. */
 export const toEventType = (connector: Connector): SyncEventType => eventTypeByConnector[connector];

@@ -194,7 +194,7 @@ export function readFacts(
 }
 
 /*
- * Events are deleted by age, and with Kafka once they are published, so some may be left among those that are gone. Who
+ * Events are deleted by age, and with Kafka once they are published, so some may be left among deleted ones. Who
  * began to read after the last deletion misses none of the rest.
  */
 const isAnswerable = (cursor: FeedCursor, { epoch, head, deleted, deletions }: FeedRow<unknown>): boolean =>

@@ -2,7 +2,7 @@
  * The outbox of the publishing service. Its migration holds this text verbatim; a test of the service compares them:
  * `expect(migration).toContain(outboxSql)`.
  *
- * In a PostgreSQL schema of its own, which the service's Prisma schema doesn't list, so Prisma leaves it alone.
+ * In a separate PostgreSQL schema, which the service's Prisma schema doesn't list, so Prisma leaves it alone.
  *
  * The order of `seq` is that of the inserts, and a transaction may commit long after one with a higher `seq`. So
  * no reader relies on it: `position` is given when a row is visible, by one transaction at a time (the lock on

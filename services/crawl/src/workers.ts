@@ -44,7 +44,7 @@ function openPool({ config, resources, shutdown }: WorkerDeps): pg.Pool {
   });
 }
 
-/** Deletes old events; with Kafka, those that are published. */
+/** Deletes old events; with Kafka, only published ones. */
 function startRetention({ config, resources, shutdown, clock }: WorkerDeps, pool: pg.Pool): void {
   const isPublishedOnly = config.KAFKA_BROKERS.length > 0;
   const retention = createOutboxRetention({ pool, log: resources.log, clock, isPublishedOnly });

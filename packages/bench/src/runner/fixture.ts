@@ -28,7 +28,7 @@ export interface Fixture {
 type Options = Pick<Fixture, 'seconds' | 'isNamed' | 'isFull' | 'postgresSettings' | 'progress'>;
 
 export interface SuiteFixture {
-  /** Calls `use` with a fixture of its own, and stops what it has started. */
+  /** Calls `use` with a new fixture, and stops what it has started. */
   run<T>(options: Options, use: (fixture: Fixture) => Promise<T>): Promise<T>;
   stop(): Promise<void>;
 }

@@ -31,7 +31,7 @@ export const defineMeasurement = <Name extends string>(measurement: Measurement<
 export interface Suite {
   readonly name: string;
   readonly title: string;
-  /** The server has a core of its own. Otherwise all processes share all cores. */
+  /** The server has one core to itself. Otherwise all processes share all cores. */
   readonly isPinned: boolean;
   /** Settings of PostgreSQL beside those of every suite. */
   readonly postgresSettings?: Readonly<Record<string, string>>;

@@ -46,7 +46,7 @@ export async function readResults(folder: string, { name }: Suite): Promise<Resu
   return text === undefined ? undefined : (JSON.parse(text) as Results);
 }
 
-/** Replaces the values in `<suite>.json`. Those that were not measured keep their last figure. */
+/** Replaces the values in `<suite>.json`. Values that were not measured keep their last figure. */
 export async function writeResults(
   folder: string,
   suite: Suite,

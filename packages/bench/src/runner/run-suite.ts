@@ -30,7 +30,7 @@ async function expire(title: string, seconds: number, signal: AbortSignal): Prom
   throw new Error(`${title}: not finished within ${seconds} s`);
 }
 
-/** Runs the measurements one after the other. One that fails or hangs does not stop the next. @returns the failures. */
+/** Runs the measurements one after the other. A failing or hanging one does not stop the next. @returns the failures. */
 export async function runSuite(suite: Suite, options: RunOptions): Promise<unknown[]> {
   const { only, seconds, isFull = false, progress } = options;
   const failures: unknown[] = [];

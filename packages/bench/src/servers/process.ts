@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { findFreePort, launchChildServer } from '@platform/embedded';
 import { onServerCore } from '../runner/cores.js';
 
-/** The measured server has a core of its own; everything else runs on the load's. */
+/** The measured server has one core to itself; everything else runs on the load's. */
 export type Core = 'server' | 'load';
 export type NodeServer = Awaited<ReturnType<typeof startNode>>;
 

@@ -10,7 +10,7 @@ import { type Core, type NodeServer, startNode } from './process.js';
 const HEAP_MIB = { identity: 256, mail: 512, crawl: 256 } as const;
 type ServiceName = keyof typeof HEAP_MIB;
 
-/** A service as it is built, with a migrated database of its own. */
+/** The built service, with a new migrated database. */
 export interface BuiltService {
   readonly databaseUrl: string;
   /** Runs a command of the service's command line. */
@@ -85,7 +85,7 @@ export async function fillTables(
   );
 }
 
-/** @param more - environment variables beside those that every service has. */
+/** @param more - environment variables in addition to the common ones. */
 export async function setUpService(
   fixture: Fixture,
   name: ServiceName,

@@ -34,7 +34,7 @@ const filterScopes = (
     .filter(({ scopes }) => scopes.length > 0);
 
 /**
- * Adds a group of the scopes that are chosen already and can't be granted now, such as those that the policy denies:
+ * Adds a group of the scopes that are chosen already and can't be granted now, such as denied ones:
  * a form that doesn't show them would drop them when it is saved.
  */
 export function withChosen(groups: ScopeGroups, chosen: readonly string[], category: string): ScopeGroups {
@@ -45,7 +45,7 @@ export function withChosen(groups: ScopeGroups, chosen: readonly string[], categ
   return [...groups, { category, scopes }];
 }
 
-/** Returns what a scope allows, in words; the name of one that the person can't grant. */
+/** Returns what a scope allows, in words; its name when the person can't grant it. */
 export function useScopeWords(): (scope: string) => string {
   const { data = [] } = useQuery(scopesQuery);
   const words = new Map(

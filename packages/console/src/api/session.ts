@@ -9,7 +9,7 @@ import { Problem, readProblem } from './problem.ts';
 const CSRF_COOKIE = /(?:^|; )(?:__Host-)?platform_csrf=([^;]*)/;
 const readCsrfToken = (): string => CSRF_COOKIE.exec(document.cookie)?.[1] ?? '';
 
-/** Tells whether there may be a session: the second cookie comes and goes with the first, which scripts can't read. */
+/** Returns whether there may be a session: the second cookie comes and goes with the first, which scripts can't read. */
 export const mayBeSignedIn = (): boolean => readCsrfToken() !== '';
 
 const listeners = new Set<() => void>();
@@ -44,7 +44,7 @@ const toOffline = ({ method }: Request): Problem =>
 export const readOnly = { fetch: (request: Request): Promise<Response> => send(request, true) };
 
 /**
- * Sends a request with the session. One that the person has to confirm is sent again once they have. Without a network
+ * Sends a request with the session. When the person has to confirm it, it is sent again once they have. Without a network
  * nothing is sent, now or later.
  *
  * @throws Problem - when there is no response, or its status isn't 2xx

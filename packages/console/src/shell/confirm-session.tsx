@@ -28,7 +28,7 @@ export function ConfirmSession({ onSettle }: { onSettle: (isConfirmed: boolean) 
       onSubmit={(form) => confirm.mutate(readExactText(form, 'currentPassword'))}
     >
       <p>{t.reason}</p>
-      {/* Tells password managers whose password it is. */}
+      {/* Lets password managers know whose password it is. */}
       <input hidden readOnly autoComplete="username" value={email} />
       <TextInput
         name="currentPassword"

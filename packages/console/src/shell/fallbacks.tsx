@@ -23,7 +23,7 @@ export const ScreenCrash = ({ error, reset }: { error: unknown; reset: () => voi
   </Page>
 );
 
-/** Tells a member who has the address of an administrators' screen. The API refuses members in any case. */
+/** Shown to a member at the address of an administrators' screen. The API refuses members in any case. */
 export function AdminsOnly({ children }: { children: ReactNode }) {
   if (useMe().role === 'admin') return children;
   return <Page title={text.adminsOnly.title} intro={text.adminsOnly.advice} />;

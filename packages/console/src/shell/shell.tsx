@@ -47,7 +47,7 @@ export function Shell() {
   useKeptFocus(main);
   usePaletteKey(() => setOpened('palette'));
 
-  // Readers of screens hear the new page, and the next Tab starts in it.
+  // Screen readers announce the new page, and the next Tab starts in it.
   useEffect(() => {
     if (lastPath.current === pathname) return;
     lastPath.current = pathname;

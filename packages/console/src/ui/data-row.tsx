@@ -10,7 +10,7 @@ interface DataRowProps<Item> {
   readonly headerId: string;
   /** The address of the row. */
   readonly href: string | undefined;
-  /** Shows a row that has no address of its own. */
+  /** Shows a row without an address. */
   readonly onOpen: ((item: Item) => void) | undefined;
   /** Undefined where rows are not selected. */
   readonly isSelected: boolean | undefined;

@@ -32,7 +32,7 @@ interface RowsProps<Item> {
   getId(item: Item): string;
   /** The address of a row; pressing it opens that. */
   getHref?(item: Item): string;
-  /** Shows a row that has no address of its own. The same function in each rendering, like the columns. */
+  /** Shows a row without an address. The same function in each rendering, like the columns. */
   readonly onOpen?: (item: Item) => void;
 }
 

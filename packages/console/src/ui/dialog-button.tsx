@@ -23,7 +23,7 @@ export function DialogButton({ label, dialog: Dialog }: DialogButtonProps) {
   );
 }
 
-/** The same button inside an empty list, under a name of its own. */
+/** The same button inside an empty list, with another name. */
 export function EmptyButton({ label }: { label: string }) {
   const { open } = useMainDialog();
   return (

@@ -57,7 +57,7 @@ export const Loading = () => (
   </div>
 );
 
-/** A line without content, in the place of one that is being loaded. */
+/** A line without content, in place of a line that is being loaded. */
 export const LoadingLine = () => (
   <span className="skeleton line" role="status">
     <span className="unseen">{text.loading}</span>

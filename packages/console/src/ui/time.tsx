@@ -75,7 +75,7 @@ const formatInZone = (date: Date, timeZone: string, timeStyle: 'medium' | 'short
 /** Whether the times of a schedule are shown in another zone than its own. */
 export const isOtherZone = (zone: string | undefined): boolean => zone !== undefined && zone !== ownZone;
 
-/** A point in time of something that has a zone of its own: that is named when it is not the zone of the browser. */
+/** A point in time of something with a time zone, which is named when it is not the zone of the browser. */
 export function ZonedTime({ at, zone }: { at: string; zone: string | undefined }) {
   const date = new Date(at);
   if (zone === undefined || !isOtherZone(zone)) return <Time at={at} as="full" />;

@@ -1,7 +1,7 @@
 import { useCallback, useRef } from 'react';
 
 /**
- * Tells the form and the dialog around a field that it was changed: not every field has an element of the browser's that
+ * Notifies the form and the dialog around a field that it was changed: not every field has an element of the browser's that
  * does. @returns what the field's element and its change have to call.
  */
 export function useChange<Value>(onChange: (value: Value) => void) {

@@ -7,7 +7,7 @@ const observer = new IntersectionObserver(
   { rootMargin: '200px' },
 );
 
-/** Whether an element is in the window, or nearly: one that is not need not be kept up to date. */
+/** Whether an element is in the window, or nearly: otherwise it need not be kept up to date. */
 export function useIsVisible(): readonly [ref: RefObject<HTMLSpanElement | null>, isVisible: boolean] {
   const ref = useRef<HTMLSpanElement>(null);
   const [isVisible, setVisible] = useState(false);

@@ -27,7 +27,7 @@ const TIMEOUT_MS = 80_000;
 
 export type Caller = ReturnType<typeof createCaller>;
 
-/** Creates a client that keeps a record of each request. Each has a connection of its own, so none is reused while it closes. */
+/** Creates a client that keeps a record of each request. Each uses a new connection, so none is reused while it closes. */
 export function createCaller(url: string) {
   const records: CallRecord[] = [];
   return {

@@ -11,7 +11,7 @@ import { startWorkload } from './workload.js';
 const HELP = `npm run ledger -- [--minutes 4] [--fault-every 15] [--rate 1] [--no-faults]
 
 Runs two replicas of each service and two crawl workers behind the repository's nginx configuration, over a PostgreSQL,
-a Redis, a Kafka and an SMTP server of their own, with a workload of every main job. Meanwhile it kills each process,
+its own Redis, Kafka and SMTP server, with a workload of every main job. Meanwhile it kills each process,
 stops and kills each store, and takes the SMTP server away. At the end it compares what callers were told with what is
 stored, was sent and was published. It exits with 1 unless nothing was lost, doubled, or admitted after a revocation.
 
@@ -23,7 +23,7 @@ stored, was sent and was published. It exits with 1 unless nothing was lost, dou
 What it checks:
   tokens     a token whose creation was confirmed is stored, is accepted by each service and by /mcp until it is
              revoked, and by none once its revocation was confirmed; the audit has each creation and revocation once
-  mails      a mail that was answered 200 or 202 arrives once, whatever was repeated with its idempotency key; one that
+  mails      a mail that was answered 200 or 202 arrives once, whatever was repeated with its idempotency key; a mail that
              was refused does not arrive. "Given up" is a mail whose record says so
   runs       a run that was answered 202 ends, and its outcome is stored
   ticks      each minute of a schedule has one run

@@ -34,7 +34,7 @@ export type Rig = Awaited<ReturnType<typeof startRig>>;
 
 /**
  * Starts two replicas of each service and two crawl workers behind the repository's nginx template, over a PostgreSQL, a
- * Redis, a Kafka and an SMTP server of their own. A process that dies is started again, as Compose and Kubernetes do.
+ * Redis, a Kafka and an SMTP server. A process that dies is started again, as Compose and Kubernetes do.
  */
 export async function startRig() {
   const folder = await mkdtemp(join(tmpdir(), 'platform-ledger-'));

@@ -112,7 +112,7 @@ async function publishEvents(deps: LoopDependencies, events: readonly PendingEve
   }
   if (reconnectFault) throw reconnectFault;
   for (const { partition, fault, published: done } of results) {
-    // The events of a partition are published in order, so the first one that is not follows those that are.
+    // The events of a partition are published in order, so the first unpublished one follows the published ones.
     const first = batches.get(partition)?.[done.length];
     if (!fault || !first) continue;
     metrics?.failed('partition');

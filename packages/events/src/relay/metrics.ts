@@ -53,7 +53,7 @@ export function registerRelayMetrics(registry: Registry, prefix: string, figures
     'Age of the oldest event that is not published.',
     async () => (await readDepth())?.oldestAgeSeconds,
   );
-  gauge(`${prefix}_relay_leading`, 'Whether this replica is the one that publishes.', () =>
+  gauge(`${prefix}_relay_leading`, 'Whether this replica publishes.', () =>
     Number(figures.isLeading()),
   );
   gauge(

@@ -22,7 +22,7 @@ export const createKafka = ({ kafka, log }: Pick<EventRelayOptions, 'kafka' | 'l
     logCreator: createQuietLog(log),
   });
 
-/** Connects a producer with an id of its own, by which the broker distinguishes its retries from new batches. */
+/** Connects a producer with a unique id, by which the broker distinguishes its retries from new batches. */
 export async function connectProducer(kafka: Kafka): Promise<Producer> {
   const producer = kafka.producer({
     idempotent: true,

@@ -29,7 +29,7 @@ export interface Publisher {
 const isRefusal = (cause: unknown): boolean =>
   cause instanceof Error && cause.name === 'KafkaJSSASLAuthenticationError';
 
-/** No broker answers or accepts the account, or the topic is missing; `cause` tells which. */
+/** No broker answers or accepts the account, or the topic is missing; `cause` says which. */
 export class KafkaAwayError extends Error {
   override readonly name: string = 'KafkaAwayError';
   constructor(

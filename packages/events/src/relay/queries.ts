@@ -18,9 +18,9 @@ export interface PendingEvent {
 /** An arbitrary number that nothing else in the database uses; session locks are per database. */
 const LEADER_LOCK = `hashtextextended('outbox.relay', 0)`;
 
-/** The channel that tells the leader about commits on other replicas. */
+/** The channel that notifies the leader of commits on other replicas. */
 export const COMMITTED_CHANNEL = 'outbox_committed';
-/** The channel that tells the other replicas that no relay leads. */
+/** The channel that notifies the other replicas that no relay leads. */
 export const FREE_CHANNEL = 'outbox_free';
 
 /** Tries to acquire the session lock, which ends with its connection. */

@@ -14,7 +14,7 @@ import { openSession, type Session } from './session.js';
  *
  *   stopped   → standby   start().
  *   standby   → relaying  The lock was free, Kafka answers and the topic exists.
- *   standby   → waiting   The database is away; or the lock was free, but Kafka is away: the lock is released, so that
+ *   standby   → waiting   The database is down; or the lock was free, but Kafka is down: the lock is released, so that
  *                         a replica which can reach Kafka can acquire it.
  *   relaying  → waiting   The database connection is lost, and the lock with it; or Kafka no longer answers, or the topic
  *                         has another number of partitions, and the lock is released.
@@ -29,7 +29,7 @@ import { openSession, type Session } from './session.js';
  * events are always in order; consumers drop later copies by their id.
  *
  * A partition that does not accept its next event is held by itself, for at most 2 s at a time; its events are not read
- * again meanwhile (loop.ts). That includes an event that Kafka refuses because of its content, such as one that is too
+ * again meanwhile (loop.ts). That includes an event that Kafka refuses because of its content, such as an event that is too
  * large for the topic: it is published once the topic's settings allow it, is never dropped, and never overtaken.
  */
 

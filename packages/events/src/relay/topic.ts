@@ -8,7 +8,7 @@ interface TopicOptions {
 }
 
 /**
- * Creates the topic when it is missing and this client may do so; returns how many partitions it has. Any broker can tell
+ * Creates the topic when it is missing and this client may do so; returns how many partitions it has. Any broker can report
  * that number; only creating a topic needs the broker that Kafka names.
  */
 export async function ensureTopic(kafka: Kafka, { topic, partitions, log }: TopicOptions): Promise<number> {

@@ -36,7 +36,7 @@ export interface BatcherOptions<Q, R> {
  * query arrived, because that result would be out of date.
  *
  * When a batch fails while no other batch may be sent, the queries that wait behind it fail with it: each of them would
- * otherwise wait for a timeout of its own on a dependency that is unavailable.
+ * otherwise wait for its own timeout on a dependency that is unavailable.
  */
 export function createBatcher<Q, R>(options: BatcherOptions<Q, R>): (query: Q) => Promise<R> {
   const { maxWaitMs = 0 } = options;

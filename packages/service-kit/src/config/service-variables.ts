@@ -3,7 +3,7 @@ import { integer, list, oneOf, port, text, url, type Variable, withDefault } fro
 
 export const DEFAULT_DATABASE_TIMEOUT_MS = 1_000;
 
-/** Accepts an address or a CIDR range, but not one that contains every address. */
+/** Accepts an address or a CIDR range, but not a range of all addresses. */
 function isAddressRange(item: string): boolean {
   const [address = '', prefix, ...rest] = item.split('/');
   const family = isIP(address);

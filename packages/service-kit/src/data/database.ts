@@ -77,7 +77,7 @@ export function createPool(options: PoolOptions): pg.Pool {
     if (client.getTransactionStatus() !== 'I')
       void (client as unknown as pg.Client).end().catch(() => undefined);
   });
-  // The pool does not listen to errors of a connection in use. Without this listener, one that breaks in a transaction
+  // The pool does not listen to errors of a connection in use. Without this listener, a connection that breaks in a transaction
   // would end the process; with it, the next statement fails.
   pool.on('connect', (client) => {
     client.on('error', () => undefined);

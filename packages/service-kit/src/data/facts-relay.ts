@@ -96,7 +96,7 @@ export function createFactsRelay(deps: {
   const { pool, handOver, isRefusal, maxFacts, registry, clock, log } = deps;
   registerAge(registry, pool, clock, log);
 
-  /** Hands facts over; those that identity refuses are found by halves, so that they keep no other waiting. */
+  /** Hands facts over. Facts that identity refuses are found by bisection, so that they delay no others. */
   async function deliver(facts: readonly StoredFact[]): Promise<void> {
     try {
       await handOver(facts);

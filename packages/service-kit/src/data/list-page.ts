@@ -95,7 +95,7 @@ async function readRows<Row>(
   return { rows, hasMore: page * limit < total };
 }
 
-/** Reads one row more than the page has, which tells whether there is a next page. */
+/** Reads one row more than the page has, which shows whether there is a next page. */
 async function findAhead<Row>(
   { offset, limit, beforeId }: { offset: number; limit: number; beforeId: string | undefined },
   find: ListReader<Row, unknown>['find'],

@@ -31,7 +31,7 @@ import { connectAtStart } from './connect-at-start.js';
 interface AppliedMigration {
   readonly name: string;
   readonly checksum: string;
-  /** As in {@link Migration}; null for one that Prisma's own tool applied. */
+  /** As in {@link Migration}; null when Prisma's own tool applied it. */
   readonly compatibleWith: string | null;
 }
 

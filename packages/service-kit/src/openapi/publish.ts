@@ -73,7 +73,7 @@ function publishOperation(operation: JsonObject, method: string, errorSchema: Js
     ...(parameters !== undefined && { parameters: (parameters as readonly Json[]).map(publishParameter) }),
     ...(requestBody !== undefined && { requestBody: publishBody(requestBody) }),
     responses: publishResponses({ ...Object.fromEntries(faults), ...(responses as JsonObject) }),
-    // Without it, a reader can't tell a public operation from a forgotten one.
+    // Without it, a reader can't distinguish a public operation from a forgotten one.
     security: security ?? [],
   };
 }

@@ -56,7 +56,7 @@ function relaxRequired(schema: JsonObject): JsonObject {
 
 /**
  * Rewrites a schema for requests, in which properties with a default are optional. They are required in responses, so a
- * named schema that differs as input gets a name of its own (`ScheduleConfig`, `ScheduleConfigInput`).
+ * named schema that differs as input gets another name (`ScheduleConfig`, `ScheduleConfigInput`).
  */
 export function toInput(value: Json, isMap = false): Json {
   const mapped = mapParts(value, isMap, toInput);

@@ -25,7 +25,7 @@ function isPlain(value: object): boolean {
  */
 function redact(value: unknown, depth = 0): unknown {
   if (Array.isArray(value)) return value.map((item) => redact(item, depth + 1));
-  // Requests, errors and similar objects have serializers of their own.
+  // Requests, errors and similar objects have their own serializers.
   if (value === null || typeof value !== 'object' || !isPlain(value)) return value;
   if (depth === MAX_REDACTION_DEPTH) return '[deep]';
   return Object.fromEntries(

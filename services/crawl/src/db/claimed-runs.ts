@@ -33,7 +33,7 @@ export interface ClaimedRow extends Run {
 
 /**
  * The columns that a claim sets. `now`, `lease`: when it is claimed, and when its lease expires. The attempt of a lost
- * worker, one that was handed back and one that waited for its endpoint continue: the first two keep their deadline, unless workers pull.
+ * worker, a handed-back run and a run that waited for its endpoint continue: the first two keep their deadline, unless workers pull.
  * What the slice of a lost worker had counted is kept. An endpoint counts an attempt from its beginning, also when another
  * worker continues it, and starts from nothing in the next one.
  */
@@ -50,7 +50,7 @@ export const claimColumns = (now: string, lease: string) => `
 
 /**
  * The states of the connectors of runs that are being claimed. A full crawl that nobody has begun starts from nothing;
- * one that an earlier run has not completed is continued, unless a full crawl was asked for.
+ * an incomplete one of an earlier run is continued, unless a full crawl was asked for.
  *
  * @param runs - has the columns org_id, connector, instance, mode, and is_restart: whether this is the first claim of a full crawl
  * that was asked for.
@@ -67,7 +67,7 @@ export const stateOfClaimed = (runs: string, now: string) => `
 
 /**
  * When the full crawl started that the run `r` is part of, or the last one before it, by the state `c`. Without slices, as
- * of endpoints, a full run is a full crawl of its own.
+ * of endpoints, each full run is a new full crawl.
  */
 export const fullStartedAt = (r: string) => `
   case when ${r}.mode = 'full' and ${r}.worker <> 'pull' then ${r}.started_at
@@ -155,7 +155,7 @@ export const addSliceCounters = (counters: string) => `slices = slices + 1, fini
 /** The worker of the run whose state is being written. */
 const itsWorker = `(select worker from ended where ${isSameInstance('ended', 'excluded')})`;
 
-/* A full crawl of an endpoint, which keeps no checkpoint, takes the place of one that workers have begun. */
+/* A full crawl of an endpoint, which keeps no checkpoint, replaces a full crawl that workers have begun. */
 const isOvertaken = `excluded.last_full_at is not null and c.full_started_at is not null and ${itsWorker} <> 'pull'`;
 
 /*
@@ -284,7 +284,7 @@ export async function failRun(
 
 const MAX_ENDED_ATTEMPTS = 200;
 
-/** The ended attempts with the one that ends now. @param reason - why it failed; null when it has done its slice. */
+/** The ended attempts and the one ending now. @param reason - why it failed; null when it has done its slice. */
 export const withAttempt = (at: string, reason: string) => `
   case when jsonb_array_length(ended_attempts) < ${MAX_ENDED_ATTEMPTS} then ended_attempts else ended_attempts - 0 end
     || jsonb_build_object('slice', slices + 1, 'number', attempts, 'reason', ${reason},

@@ -51,7 +51,7 @@ export interface DueTick {
 }
 
 /*
- * Inserts the runs of schedules that are locked, and moves their next times. It is a statement after the one that locks
+ * Inserts the runs of schedules that are locked, and moves their next times. It is a separate statement after the one that locks
  * them, so it sees every run that was made before; none is made meanwhile, as that takes the lock of the schedule.
  */
 const insert = `
@@ -115,7 +115,7 @@ export type FoundRun = DueRun & {
 };
 
 /*
- * Postponed, retrying and handed-back runs that are due, runs whose job may be lost, and those whose worker is. The
+ * Postponed, retrying and handed-back runs that are due, and runs whose job or worker may be lost. The
  * attempt of a lost worker continues: it keeps its number, its start and its deadline. That of a worker that pulls has a
  * new deadline when another worker comes, unless the slice took longer than its own, which is no loss: the next claim fails
  * it.
@@ -168,7 +168,7 @@ const freeHeldBack = `
   select from oldest`;
 
 /**
- * Makes the next runs due of those that were held back because the queue had another one of the organisation's instances of
+ * Makes the next runs due that were held back because the queue had another run of the organisation's instances of
  * the connector. @returns whether runs were held back.
  */
 export async function freeHeldBackRuns(db: pg.Pool, now: Date): Promise<boolean> {

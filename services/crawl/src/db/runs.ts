@@ -74,7 +74,7 @@ export const dueRunColumns = (table: string) =>
 /**
  * Whether the queue, or one of its workers, has another run of the organisation's instances of the connector. There is one
  * at a time, so that an organisation with many instances leaves the connector's places to others. Workers that pull claim
- * the runs of their own organisation only, and need no such rule.
+ * the runs of their organisation only, and need no such rule.
  */
 export const isLaneBusy = (run: {
   readonly orgId: string;

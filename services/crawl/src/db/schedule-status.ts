@@ -7,7 +7,7 @@ import { instanceValues, isSameInstance } from './runs.js';
 import { scheduleColumns } from './schedules.js';
 import { ALL_INSTANCES } from './worker-sightings.js';
 
-/** The run that a status item describes: the one in progress, or the one that a finished one-off schedule had. */
+/** The run that a status item describes: the run in progress, or the run of a finished one-off schedule. */
 export interface ShownRun {
   readonly state: RunState;
   readonly trigger: RunTrigger;
@@ -31,7 +31,7 @@ const shown = [
 
 /**
  * How many runs are ahead of the run `current`, which waits for a place: at most so many are counted. They are those in
- * the queue, of which a bounded part is read, and those that are held back with it.
+ * the queue, of which a bounded part is read, and the runs held back with it.
  */
 export const MAX_RUNS_AHEAD = 100;
 const MAX_QUEUED = 1_000;
@@ -107,7 +107,7 @@ export interface ConnectorHealth {
   /** How many runs in a row have failed. */
   readonly consecutiveFailures: number;
   readonly lastCompletedAt: Date | null;
-  /** Why the last one failed; null after one that completed. */
+  /** Why the last one failed; null after a completed one. */
   readonly lastFailure: string | null;
 }
 

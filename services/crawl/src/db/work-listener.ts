@@ -8,7 +8,7 @@ const KEEPALIVE =
   'set tcp_keepalives_idle = 5; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3';
 
 /**
- * Listens for runs that workers can claim, on a connection of its own. `onWork` is called with an organisation, and with
+ * Listens for runs that workers can claim, on a separate connection. `onWork` is called with an organisation, and with
  * undefined after a time without a connection, in which notifications may have been lost.
  */
 export function createWorkListener(deps: {

@@ -30,7 +30,7 @@ export interface WorkClaim extends RunClaim {
 const isHeld = `id = $1 and org_id = $2 and claim_count = $3 and state = 'active'`;
 
 /*
- * Runs are claimed in the order in which they were made; one that has had a slice comes behind those that were made
+ * Runs are claimed in the order of their creation; a run that has had a slice comes behind runs that were created
  * before the slice began.
  */
 const claim = `

@@ -34,7 +34,7 @@ export const recordSightings = (
 ): Promise<unknown> =>
   db.query({
     name: 'record_sightings',
-    // A row that was inserted has no earlier version, so `xmax` tells it from one that was updated, whoever asks meanwhile.
+    // A row that was inserted has no earlier version, so `xmax` distinguishes it from an updated one, whoever asks meanwhile.
     text: `with forgotten as materialized (
              select connector, instance from worker_sightings
              where org_id = $1 and credential_id = $6::uuid and seen_at < $4::timestamptz - ${FORGOTTEN_AFTER}

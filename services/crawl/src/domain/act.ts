@@ -24,7 +24,7 @@ export const acts = [
 ] as const;
 export type ActName = (typeof acts)[number];
 
-/** An act of somebody. Whatever the database tells of its subject, such as the connector, is added to the detail. */
+/** An act of somebody. What the database knows about its subject, such as the connector, is added to the detail. */
 export interface Act {
   readonly actor: Actor;
   readonly at: Date;

@@ -5,7 +5,7 @@ import { toInstant, offsetAt } from './time-zone.js';
 /*
  * Calculates the times of a cron expression. Pure: it reads no clock.
  *
- * The parser is the one that BullMQ uses by default, so its dialect of cron applies: five fields, names, lists,
+ * The parser is BullMQ's default, so its dialect of cron applies: five fields, names, lists,
  * ranges, steps, `L` (last day, or last such weekday), `#`, and when both the day of the month and the day of the
  * week are given, either may match.
  *

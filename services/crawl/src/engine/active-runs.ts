@@ -54,7 +54,7 @@ export function createActiveRuns(deps: {
     },
     remove: (abort: AbortController) => void runs.delete(abort),
 
-    /** Stops all runs, including those that are added later. */
+    /** Stops all runs, including runs that are added later. */
     stopAll(): void {
       isStopped = true;
       for (const abort of runs.keys()) abort.abort(new RunStopped('shutdown'));

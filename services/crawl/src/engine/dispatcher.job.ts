@@ -76,7 +76,7 @@ export function createDispatcher(deps: {
     const { scheduleType, missedRunPolicy } = schedule.config;
     const lateMs = now - at;
     const skipReason = findSkipReason(missedRunPolicy, lateMs, misfireGraceMs);
-    // The run stands for every time that has passed; a skipped one does not stand for those that may still start.
+    // The run stands for every time that has passed; a skipped one does not stand for the times that may still start.
     const mayStillStart = skipReason === null ? 0 : misfireGraceMs + 1;
     const next =
       scheduleType === 'once'
@@ -91,7 +91,7 @@ export function createDispatcher(deps: {
     };
   }
 
-  /** Delivers runs, oldest first, but for those that are held back. */
+  /** Delivers runs, oldest first, except held-back ones. */
   async function deliver(given: readonly DueRun[]): Promise<void> {
     const runs = given.filter(({ isHeldBack }) => !isHeldBack);
     if (runs.length < given.length) isHoldingBack = true;
@@ -254,7 +254,7 @@ export function createDispatcher(deps: {
     run: rounds.run,
     /** Call this when something may be due now. */
     wake: rounds.wake,
-    /** Call this when a run has left the queue: one that was held back may be due. */
+    /** Call this when a run has left the queue: a held-back run may be due. */
     free(): void {
       if (isHoldingBack) rounds.wake();
     },

@@ -34,7 +34,7 @@ export interface EndpointTest {
   readonly message: string;
 }
 
-/** Why an answer shows that orders would fail; undefined for one that does not. */
+/** Returns why orders would fail, judging by a response; undefined when they would not. */
 function findFault(status: number): string | undefined {
   if (status === 401 || status === 403) return 'it does not accept the signature';
   if (status === 429) return 'it limits requests, so test it again later';
@@ -80,7 +80,7 @@ export function createOrganisationEndpoints(options: {
     return used.flatMap((one) => parseWebhookSecret(one) ?? []);
   }
 
-  /** A request is signed with the secrets that the endpoint has by then, or those that were read last. */
+  /** A request is signed with the endpoint's current secrets, or with the secrets read last. */
   function toAccess(endpoint: Endpoint): EndpointAccess {
     let secrets = getSecrets(endpoint);
     const key = { orgId: endpoint.orgId, endpointId: endpoint.id };

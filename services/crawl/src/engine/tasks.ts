@@ -21,7 +21,7 @@ export function createTasks(options: {
 }) {
   const { endpoints, secrets, clock, organisationEndpoints } = options;
   // Connections are not limited: by default there are at most five orders per connector, each of which may take as
-  // long as its run, and when one endpoint serves all connectors, those that hang must not delay the others.
+  // long as its run, and when one endpoint serves all connectors, hanging requests must not delay the others.
   const dispatcher = new Agent({
     connect: { timeout: 5_000 },
     // Each request has its own timeout.

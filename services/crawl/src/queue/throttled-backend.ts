@@ -15,7 +15,7 @@ import type pg from 'pg';
  *   - the schema is checked once per connection, and a failed check (a timeout under load) is remembered forever: every
  *     later query fails at once;
  *   - after an error whose code isn't ECONNREFUSED the worker tries again without a pause;
- *   - while a queue is at its global concurrency, a worker with capacity of its own is notified again and again that a
+ *   - while a queue is at its global concurrency, a worker with free capacity is notified again and again that a
  *     job is waiting.
  */
 

@@ -96,7 +96,7 @@ const insertRows = (db: SqlClient, rows: readonly NewAuditRow[]): Promise<unknow
 export const insertAuditEntries = (db: SqlClient, entries: readonly NewAuditEntry[]): Promise<unknown> =>
   insertRows(db, entries.map(toRow));
 
-/** Inserts entries that another service has reported, under its ids; one that is there already is left as it is. */
+/** Inserts entries that another service has reported, under its ids. Entries that exist already are left unchanged. */
 export const insertReportedEntries = (
   db: Transaction,
   entries: readonly Extract<ReportedFact, { type: 'audit.entry' }>[],

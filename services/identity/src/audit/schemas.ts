@@ -12,7 +12,7 @@ export const AuditQuery = Type.Object(
       Type.String({
         format: 'uuid',
         description:
-          'The `nextCursor` of the page before. `page` does not count then, and `pagination.total` tells nothing.',
+          'The `nextCursor` of the page before. `page` is ignored then, and `pagination.total` is meaningless.',
       }),
     ),
     actorId: Type.Optional(Type.String({ format: 'uuid', description: 'The member who did it.' })),

@@ -35,7 +35,7 @@ const isGrantedWhenNamed = (scope: Scope): boolean =>
 
 export const defaultScopes: Variable<readonly Scope[]> = {
   mustBe:
-    'a comma-separated list of scope names from the catalogue (see the README), without those that are granted only when named: pat:*, user:write, config:*, SEND_MAIL, FETCH_CONFIG',
+    'a comma-separated list of scope names from the catalogue (see the README), except the scopes that are granted only when named: pat:*, user:write, config:*, SEND_MAIL, FETCH_CONFIG',
   parse(value) {
     const names = list('').parse(value) ?? [];
     const areAllowed = names.every((name) => isScope(name) && !isGrantedWhenNamed(name));

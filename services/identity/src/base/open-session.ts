@@ -1,6 +1,6 @@
 /**
  * Returns the SQL for whether a session has not been ended. Those of a whole organisation end together, however many they
- * are, when its generation advances: those that its provider opened, and those that lack a second factor.
+ * are, when its generation advances: sessions that its provider opened, and sessions without a second factor.
  *
  * @param session - the alias of `sessions`; `organisation` that of its row in `organisations`.
  */

@@ -7,7 +7,7 @@ const options: Options = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 
 /**
  * The hashes that are computed at once, so that they leave processor time for the requests that check liveness, and those
- * that wait. They take some 20 ms each: one that waits longer than a second or two is of no use to anybody.
+ * that wait. They take some 20 ms each: nobody waits longer than a second or two.
  */
 const MAX_RUNNING = 2;
 const MAX_WAITING = 64;
@@ -31,7 +31,7 @@ export function createPasswords(cost: Options = options) {
     if (running < MAX_RUNNING) running += 1;
     else if (waiting.length >= limit)
       throw dependencyUnavailable('password hashing', new Error(`${waiting.length} wait for it`));
-    // Whoever has finished leaves its turn to the one that waits.
+    // Passes the turn to the next in the queue.
     else await new Promise<void>((resolve) => waiting.push(resolve));
     try {
       return await compute();
@@ -65,7 +65,7 @@ export function createPasswords(cost: Options = options) {
   };
 }
 
-/** For those who have proven who they are: with a session, a mailed link, or at their provider. */
+/** For members who have proven their identity: with a session, a mailed link, or at their provider. */
 export const isProven: IsKnown = () => Promise.resolve(true);
 
 export type Passwords = ReturnType<typeof createPasswords>;

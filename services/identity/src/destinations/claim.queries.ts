@@ -16,8 +16,8 @@ export interface Claim extends Target {
 
 /*
  * Claims destinations that have something to send, the longest unserved first. Those of one organisation that are served at
- * the same time, by all replicas together, are limited, so that no organisation delays another one; those that have not
- * accepted anything lately have a limit of their own, so that they delay no other ones of their organisation either.
+ * the same time, by all replicas together, are limited, so that no organisation delays another one. Destinations that
+ * have accepted nothing lately have a separate limit, so that they don't delay the others of their organisation.
  */
 const claimDue = `
   with due as materialized (
@@ -234,7 +234,7 @@ export async function storeOutcomes(
   return rowCount === 1;
 }
 
-/** Gives up the deliveries beyond `maxWaiting`: those that were refused most often, the oldest first. */
+/** Gives up the deliveries beyond `maxWaiting`: the most often refused first, of these the oldest. */
 export const failSurplusDeliveries = (db: pg.Pool, id: string, maxWaiting: number): Promise<unknown> =>
   db.query({
     name: 'fail_surplus_fact_deliveries',

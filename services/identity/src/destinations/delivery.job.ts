@@ -19,7 +19,7 @@ import type { Send } from './send.js';
  * requests what became of them and how far it is. A replica that dies loses nothing: what it had sent and not stored is sent
  * again, with the same id, once its claim has ended.
  *
- * What a webhook does not accept waits as a delivery with attempts of its own, and the facts after it go on. A receiver of
+ * A fact that a webhook does not accept waits as a delivery with its attempts, and the facts after it go on. A receiver of
  * logs gets everything in order: what it does not accept is sent again, and all else waits behind it; only a fact whose
  * content it refuses (400, 413) is passed over, which halving the batch finds. A destination that accepts nothing is asked
  * ever more rarely, with one request, until it does.
@@ -41,7 +41,7 @@ const lanes = [
 const WEBHOOK_REQUESTS = 10;
 /** Those of them that repeat something, where there is something new as well. */
 const REPEATED_REQUESTS = 5;
-/** The facts that are sent as logs at once, and those that are searched at once for some that a destination wants. */
+/** The number of facts in one batch of logs, and in one search for the facts that a destination wants. */
 const MAX_FACTS = 200;
 const MAX_BATCH_BYTES = 1_000_000;
 /** The deliveries of a webhook that wait for another attempt. */

@@ -101,7 +101,7 @@ function toOutcome(
   const { delivery, factId, type, facts, firstPosition, lastPosition } = parcel;
   const attemptsBefore = delivery?.attemptCount ?? 0;
   const attemptCount = isCounted ? attemptsBefore + 1 : Math.max(attemptsBefore, 1);
-  // The pauses grow all the same: the attempts of a fact that is refused alone must not hold up those that come.
+  // The pauses grow all the same: the attempts of a single refused fact must not delay the next facts.
   const pauses = isCounted ? attemptCount : Math.max(attemptCount, Math.min(failures + 1, MAX_OUTAGE_PAUSES));
   const nextAttemptAt =
     sent && !sent.isAccepted ? findNext(form, sent, pauses, facts.length === 1, now) : undefined;

@@ -51,7 +51,7 @@ type NewDestination = Pick<
 > &
   Partial<Pick<DestinationRow, 'secretSealed' | 'secretHeader'>>;
 
-/** Inserts a destination, whose first fact is the next one that becomes visible. */
+/** Inserts a destination. The next fact that becomes visible is the first one sent to it. */
 export async function insertDestination(
   tx: Transaction,
   destination: NewDestination,

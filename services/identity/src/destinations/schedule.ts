@@ -20,7 +20,7 @@ const PAUSES_MS = [
 
 /** After an outage of this length, a destination that accepts something again gets at once what has waited meanwhile. */
 export const OUTAGE_MS = 10 * MINUTE;
-/** A delivery that was tried more often keeps its times, so that one that is refused alone is tried over more than a day. */
+/** A delivery that was tried more often keeps its times, so that a single refused fact is retried for more than a day. */
 export const HASTENED_ATTEMPTS = PAUSES_MS.length - 2;
 /** During an outage the pauses grow up to this one: an hour. */
 export const MAX_OUTAGE_PAUSES = PAUSES_MS.indexOf(HOUR_MS) + 1;

@@ -214,7 +214,7 @@ function toCredentialFields(
   return { secretHeader: credential.header, secretSealed };
 }
 
-/** Changes a destination. One that is enabled goes on where it was, as far as facts are kept. @throws AppError 400, 404. */
+/** Changes a destination. When enabled again, it resumes where it was, as far as facts are kept. @throws AppError 400, 404. */
 export async function changeDestination(
   ctx: DestinationContext,
   caller: Caller,

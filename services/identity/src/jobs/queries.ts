@@ -63,7 +63,7 @@ const markEnded = `
   from marked where successor_id is not null`;
 
 /**
- * Marks a batch of expired tokens; those whose rotation left a grace are revoked with it. As long as they have many
+ * Marks a batch of expired tokens, and revokes predecessors that a rotation left a grace period. As long as they have many
  * children, a batch of these is moved instead: a token is marked when it has none left, and however many one member has
  * created, no statement takes longer than others.
  *
@@ -190,7 +190,7 @@ export const deleteRateLimits = createDeletion<number>('rate_limits', 'key', {
 export const deleteServiceCredentials = createDeletion<Date>('service_credentials', 'id', expired);
 export const deleteToolCalls = createDeletion<string>('tool_calls', 'id', olderId);
 const created = { column: 'created_at', operator: '<' } as const;
-/** Deletes deliveries of facts that nobody will ask for any more, and those whose facts are no longer kept. */
+/** Deletes deliveries after their retention, and deliveries whose facts are no longer kept. */
 export const deleteDelivered = createDeletion<Date>('fact_deliveries', 'id', {
   ...created,
   only: `state = 'delivered'`,

@@ -12,7 +12,7 @@ import type { Outbox } from './outbox/outbox.js';
  */
 export const ALERTS_PER_HOUR = 10;
 
-/** What an alert reports, and the facts that the mail service puts into words. One that is merged has a `state`, too. */
+/** What an alert reports, and the facts that the mail service renders. A merged alert has a `state`, too. */
 export interface Alert extends Record<string, string> {
   readonly notice: NoticeCode;
 }
@@ -30,7 +30,7 @@ export interface AlertRequest {
   readonly client: (Pick<ClientAddress, 'address' | 'userAgent'> & { readonly requestId?: string }) | null;
   readonly reportsTheft?: boolean;
   /**
-   * The owner of the tokens that the alert is about, who sees them on a page of their own; null for a service account. Other
+   * The owner of the tokens that the alert is about, who sees them on their own page; null for a service account. Other
    * recipients are administrators. Undefined when it is not about tokens.
    */
   readonly tokenOwnerId?: string | null;

@@ -110,7 +110,7 @@ async function storeFacts(
 
 /**
  * Registers the route by which the other services report what happened there. It is stored when the route answers, so they can
- * forget it. It requires a service credential with `facts:crawl` or `facts:mail`, each for facts of its own.
+ * forget it. It requires a service credential with `facts:crawl` or `facts:mail`, each for the facts of that service.
  */
 export function registerFacts(app: App, ctx: FactsContext): void {
   app.post(

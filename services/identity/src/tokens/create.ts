@@ -218,7 +218,7 @@ async function composeAlert(
 
 /**
  * Creates a token within the policy, with its audit entry and the mails about it. It has the allow list of the creating
- * token, or one that lies within it.
+ * token, or a narrower one.
  *
  * @throws AppError 400 for the expiry or the allow list; 401 when the caller's credential has ended since it was
  *   verified; 409 when it is a token that has been rotated, or when there are too many active tokens.

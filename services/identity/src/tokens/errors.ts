@@ -32,6 +32,6 @@ export const tokenRequired = (): AppError =>
     message: 'Only a personal access token can call this, about itself',
   });
 export const tooManyTokens = (reason: string): AppError =>
-  conflict('TOO_MANY_TOKENS', `${reason}, the most there can be: revoke those that are not needed`);
+  conflict('TOO_MANY_TOKENS', `${reason}, the most there can be: revoke tokens that are not needed`);
 export const tokenAlreadyRotated = (): AppError =>
   conflict('ALREADY_ROTATED', 'The token has been rotated already: use the token that replaced it');

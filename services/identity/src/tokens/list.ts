@@ -129,7 +129,7 @@ const parts = {
 interface TokenOrder {
   /** By what it sorts; all tokens that have the same are in the order of their ids. */
   readonly key: string;
-  /** The order of the columns `key` and `id`, and the one that begins at its end. */
+  /** The order of the columns `key` and `id`, and its reverse. */
   readonly order: readonly [forwards: string, backwards: string];
   /** Whether a token comes after that of the cursor. */
   readonly isAfter: string;

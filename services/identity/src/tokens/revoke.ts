@@ -78,8 +78,8 @@ const lockOwner = `
 /**
  * Returns the SQL that finds the tokens right below those of the table expression `family`: their children, and the
  * predecessors that a rotation left working. It reads a range of the indexes `tokens_of_parent` and `tokens_of_successor`,
- * which exclude ended tokens. Those that have expired since the last run of the expiry job are included, because a token can
- * outlive the one that created it.
+ * which exclude ended tokens. Tokens that have expired since the last run of the expiry job are included, because a token
+ * can outlive its creator.
  *
  * @param withChildren - the condition under which children belong to the family.
  */
@@ -178,7 +178,7 @@ export const revokeTokens = (pool: pg.Pool, { report, ...revocation }: Revocatio
   });
 
 /*
- * The tokens that rotated themselves into one another, of which `$1` is one, and those that replaced them since `$2`. Of
+ * The tokens that rotated themselves into one another, of which `$1` is one, and their replacements since `$2`. Of
  * these, the ones below which something is active.
  */
 const livingLineage = `
@@ -199,7 +199,7 @@ const livingLineage = `
 
 /**
  * Revokes the tokens of a lineage in the name of the platform, with all that they created. Whoever holds the value of a
- * token may have rotated it, so those that rotated themselves into one another are revoked together, whenever that was. The
+ * token may have rotated it, so tokens that rotated themselves into one another are revoked together, whenever that was. The
  * owner is locked first, so that no rotation can replace the newest token.
  *
  * @param lineage.rotatedSince - ignores earlier rotations by others: what those created stays.

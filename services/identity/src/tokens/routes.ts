@@ -177,7 +177,7 @@ export function ownTokenRoutes(app: App, ctx: TokenContext): void {
       schema: {
         operationId: 'revokeOwnToken',
         tags,
-        summary: 'Revoke an own token and those that it made, at once and for good',
+        summary: 'Revoke an own token and its descendants, at once and for good',
         params: TokenPath,
         body: RevokeBody,
         response: { 200: Revoked, ...errorResponses(400, 401, 403, 404) },
@@ -267,7 +267,7 @@ export function ownCredentialRoutes(app: App, ctx: TokenContext): void {
       schema: {
         operationId: 'revokeOwnCredential',
         tags,
-        summary: 'Revoke the calling token and those that it made, at once and for good',
+        summary: 'Revoke the calling token and its descendants, at once and for good',
         body: RevokeBody,
         response: { 200: Revoked, ...errorResponses(400, 401, 403, 404) },
       },
@@ -319,7 +319,7 @@ export function adminTokenRoutes(app: App, ctx: TokenContext): void {
       schema: {
         operationId: 'revokeOrganisationToken',
         tags,
-        summary: "Revoke anyone's token and those that it made, at once and for good",
+        summary: "Revoke anyone's token and its descendants, at once and for good",
         params: TokenPath,
         body: RevokeBody,
         response: { 200: Revoked, ...errorResponses(400, 401, 403, 404) },

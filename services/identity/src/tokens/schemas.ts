@@ -23,7 +23,7 @@ const TokenDescription = Type.String({
   description: 'What the token is for.',
 });
 export const scopeNames = scopeCatalogue.flatMap(({ scopes }) => scopes.map(({ name }) => name));
-/** An unknown name is refused together with those that the caller can't grant, with the reason for each. */
+/** An unknown name is refused together with the scopes that the caller can't grant, with the reason for each. */
 export const toScopePattern = (names: readonly string[]): string => `^(${names.join('|')})$`;
 export const ScopeName = Type.String({
   maxLength: 64,
@@ -61,7 +61,7 @@ export const Token = Type.Object(
     lastUsedAt: NullableInstant,
     parentId: Type.Union([Id, Type.Null()], {
       description:
-        'The token that this one is revoked with: the one that made it, or the next above that is left. Null: none.',
+        'The token that this one is revoked with: its creator, or the nearest remaining ancestor. Null: none.',
     }),
   },
   { title: 'PersonalAccessToken' },

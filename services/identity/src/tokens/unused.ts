@@ -8,7 +8,7 @@ export const WARNING_DAYS = 7;
 
 const toDays = (days: string | number): string => `interval '24 hours' * ${days}`;
 
-/** A use is stored up to two seconds later, or more when the database is away: one in the last moment keeps the token. */
+/** A use is stored up to two seconds later, or more when the database is unavailable: a use at the last moment keeps the token. */
 const FLUSH_MARGIN = `interval '10 minutes'`;
 
 /** The last use of a token as far as it is known: its creation counts as one. */

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 
 /*
- * A receiver of facts. It answers at once, except below /dead, where it never does; GET tells when it received each subject,
+ * A receiver of facts. It answers at once, except below /dead, where it never does; GET returns when it received each subject,
  * in milliseconds since the epoch.
  */
 

@@ -6,7 +6,7 @@ import { type Letter, smtp } from './submission.js';
 
 /*
  * The least that keeps what the service promises of a mail, written plainly: a route that stores the request, sends a
- * rendered mail with pooled nodemailer, and answers once it is sent. Its row tells after a crash whether the mail was
+ * rendered mail with pooled nodemailer, and answers once it is sent. Its row shows after a crash whether the mail was
  * only stored, may have been sent, or was sent. Tokens, templates, retries, turns of organisations and outcomes per
  * recipient are not there.
  *

@@ -30,7 +30,7 @@ async function sendRaw(
   return Number((await running).stdout);
 }
 
-/** Starts {@link ./plain-queue.ts} on the server's core, with a database of its own. */
+/** Starts {@link ./plain-queue.ts} on the server's core, with a new database. */
 async function startPlainQueue(
   fixture: Fixture,
   { sink, rendered }: Awaited<ReturnType<typeof startSystem>>,

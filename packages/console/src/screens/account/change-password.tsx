@@ -31,7 +31,7 @@ export function ChangePassword({ onClose }: { onClose: () => void }) {
       describe={({ endedCount }) => t.changed(endedCount)}
       onClose={onClose}
     >
-      {/* Tells password managers whose password it is. */}
+      {/* Lets password managers know whose password it is. */}
       <input hidden readOnly autoComplete="username" value={email} />
       <TextInput
         name="currentPassword"

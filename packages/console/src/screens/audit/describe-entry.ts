@@ -2,7 +2,7 @@ import { audit as t } from '#text/audit';
 import { LOCALE, text } from '#text/shared';
 import type { AuditEntry } from './api.ts';
 
-/** Returns words for an action, or its name when a newer platform has one that is not known here. */
+/** Returns words for an action, or its name when it is unknown here, as with a newer platform. */
 export const describeAction = (action: string): string =>
   t.actions[action as keyof typeof t.actions] ?? action;
 

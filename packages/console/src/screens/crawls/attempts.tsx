@@ -38,7 +38,7 @@ const hasSlices = ({ attemptLog }: RunDetail): boolean => (attemptLog.at(-1)?.sl
 
 export const toAttemptId = ({ slice, number }: Attempt): string => `${slice}.${number}`;
 
-/** A run that workers claim has no attempt between two slices, and after one that was handed back. */
+/** A run that workers claim has no attempt between two slices, and after it was handed back. */
 function NoAttempt({ outcome, startedAt, finishedAt }: RunDetail) {
   if (outcome === 'skipped') return <Empty title={t.noAttempt}>{t.skippedAdvice}</Empty>;
   const title = startedAt === null ? t.noAttempt : t.noCurrentAttempt;

@@ -100,7 +100,7 @@ const matches = (schedule: Schedule, q: string): boolean =>
 const isFailing = ({ consecutiveFailures, overdueSince }: Schedule): boolean =>
   consecutiveFailures > 0 || overdueSince !== null;
 
-/** Those that fail first, then by name. */
+/** Failing ones first, then by name. */
 const byNeed = (one: Schedule, other: Schedule): number =>
   Number(isFailing(other)) - Number(isFailing(one)) || getName(one).localeCompare(getName(other));
 

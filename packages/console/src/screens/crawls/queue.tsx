@@ -37,7 +37,7 @@ export function Screen() {
   );
 }
 
-/** Those that wait longest first. */
+/** The longest-waiting ones first. */
 const byWait = (one: Queue['connectors'][number], other: Queue['connectors'][number]): number =>
   (one.waitingSince ?? '~').localeCompare(other.waitingSince ?? '~');
 

@@ -158,7 +158,7 @@ function Elapsed({ run: { startedAt, finishedAt } }: { run: RunDetail }) {
   return describeDuration(Math.max(0, Math.floor((now - Date.parse(startedAt)) / 1_000) * 1_000));
 }
 
-/** Up to what the platform counts by itself, no percentage tells a worker that has reported less from a silent one. */
+/** Up to the percentage that the platform counts by itself, a worker that has reported less looks like a silent one. */
 const Progress = ({ percent }: { percent: number }) => {
   const isKnown = percent > ACCEPTED_PERCENT;
   return (

@@ -44,7 +44,7 @@ export function describeWorker({ worker, isWorkerSet }: WorkerFields): string {
   return isWorkerSet ? t.workers.operator : t.workers.none;
 }
 
-/** Shows the current state of a schedule; a recurring one that waits for its time is "scheduled". */
+/** Shows the current state of a schedule; a recurring schedule between two runs is "scheduled". */
 export function ScheduleState({ schedule }: { schedule: Schedule }) {
   if (schedule.overdueSince !== null) return <Badge tone="bad">{t.overdue}</Badge>;
   if (!schedule.data.scheduleConfig.isEnabled) return <Badge tone="neutral">{t.disabled}</Badge>;

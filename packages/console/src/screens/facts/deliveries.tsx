@@ -75,7 +75,7 @@ export function Deliveries({ destinationId: id }: { destinationId: string }) {
     },
     refresh: { everyMs: REFRESH_MS, getId: (delivery) => delivery.id },
   });
-  // It may leave the list while it is open, such as that of those that wait.
+  // It may leave the list while it is open, such as the list of waiting ones.
   const shown = opened && (list.data?.find(({ id: listed }) => listed === opened.id) ?? opened);
   return (
     <Section title={words.title}>

@@ -9,7 +9,7 @@ interface MailFrameProps {
   readonly isPhone: boolean;
 }
 
-/** A mail as a mail program shows it, in a frame of its own: it runs no script, and its links lead nowhere. */
+/** A mail as a mail program shows it, in a sandboxed frame: it runs no script, and its links lead nowhere. */
 export function MailFrame({ title, html, isDark, isPhone }: MailFrameProps) {
   const frame = useRef<HTMLIFrameElement>(null);
   // Mails ask the program for its theme; here the person chooses it.

@@ -39,7 +39,7 @@ export function Screen() {
   );
 }
 
-/** Tells whether somebody may wish to send a mail again. */
+/** Returns whether somebody may wish to send a mail again. */
 const isOver = ({ state }: MailRecord): boolean => state === 'failed' || state === 'unknown';
 
 const MailFacts = ({ record }: { record: MailRecord }) => (

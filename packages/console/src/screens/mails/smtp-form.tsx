@@ -11,7 +11,7 @@ import type { Smtp } from './api.ts';
 import { readSignIn, type SignIn, SignInFields } from './smtp-sign-in.tsx';
 
 type Tls = Smtp['tls'];
-/** The hosts of those who have one. */
+/** The hosts of providers with a fixed one. */
 const hosts: Partial<Record<SignIn, string>> = { microsoft: 'smtp.office365.com', google: 'smtp.gmail.com' };
 const tlsOptions = Object.entries(t.tlsModes) as [Tls, string][];
 
@@ -81,7 +81,7 @@ export function SmtpSettings({ smtp }: { smtp: Smtp | null }) {
   );
 }
 
-/** Whether the form is as it was saved. The secrets are not in it then: those that are stored can be tested. */
+/** Whether the form is as it was saved. The secrets are not in it then: the stored ones can be tested. */
 function isSaved(typed: object, smtp: Smtp | null): boolean {
   if (!smtp) return false;
   const { certificateExpiresAt: _expiry, serviceAccount: _account, ...auth } = smtp.auth ?? {};

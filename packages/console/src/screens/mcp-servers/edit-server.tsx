@@ -74,7 +74,7 @@ const readFields = (form: FormData) => ({
 
 const toSize = (bytes: number): AnswerSize => ANSWER_SIZES.find((one) => Number(one) * MIB >= bytes) ?? '4';
 
-/** Returns nothing while the choice is unchanged: the API allows sizes between those that are offered. */
+/** Returns nothing while the choice is unchanged: the API allows sizes between the offered ones. */
 function readAnswerSize(form: FormData, server?: Server) {
   const size = readText(form, 'maxAnswerBytes');
   return size === toSize(server?.maxAnswerBytes ?? MIB) ? {} : { maxAnswerBytes: Number(size) * MIB };

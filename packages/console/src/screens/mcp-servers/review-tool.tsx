@@ -48,7 +48,7 @@ interface ReadingProps {
   onClose(): void;
 }
 
-/** Keeps the definition that is being read until the reader asks for the one that has taken its place. */
+/** Keeps the definition that is being read until the reader asks for its replacement. */
 function Reading({ latest, ...decision }: ReadingProps) {
   const [tool, setTool] = useState(latest);
   return (

@@ -15,7 +15,7 @@ export const cancelInvitation = (id: string) =>
 export const removeMember = (id: string) =>
   unwrap(identity.DELETE('/api/v1/users/{id}', { params: { path: { id } } }));
 
-/** Tells whether invitations can be mailed at all. */
+/** Returns whether invitations can be mailed at all. */
 export async function hasSmtpServer(): Promise<boolean> {
   try {
     await identity.GET('/api/v1/configurationManager/smtpConfig');

@@ -92,7 +92,7 @@ const number = new Intl.NumberFormat(LOCALE);
 const toFigure = ({ total, totalIsMinimum }: ListTotal): string =>
   totalIsMinimum ? t.figures.atLeast(number.format(total)) : number.format(total);
 
-/** What the platform did in the last 24 hours, each service by itself: one that is unavailable hides only its own. */
+/** What the platform did in the last 24 hours, each service by itself: an unavailable one hides only its own part. */
 function Day() {
   const crawls = useQuery({
     queryKey: ['attention', 'day', 'crawls'],

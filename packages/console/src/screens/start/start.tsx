@@ -41,7 +41,7 @@ export function Screen() {
   );
 }
 
-/** Returns which of the steps are done; undefined for one that is not known yet, and null for one that can't be read. */
+/** Returns which of the steps are done; undefined while that is unknown, and null when it can't be read. */
 function useDone(shown: readonly Step[], memberId: string): readonly (boolean | null | undefined)[] {
   const reads = useQueries({
     queries: shown.map(({ id, isDone }) => ({

@@ -7,7 +7,7 @@ export type Purpose = keyof typeof tokens.purposes;
 const SCHEDULER = ['crawl:read', 'crawl:write'];
 const MAILER = ['SEND_MAIL'];
 
-/** The scopes that a purpose needs, of those that this person can grant. */
+/** The scopes that a purpose needs and this person can grant. */
 export function getScopesFor(purpose: Purpose, groups: readonly ScopeGroup[]): readonly string[] {
   const names = groups.flatMap(({ scopes }) => scopes.map(({ name }) => name));
   if (purpose === 'reader') return names.filter((name) => name.endsWith(':read') && name !== 'config:read');

@@ -22,7 +22,7 @@ interface RotateTokenProps {
 }
 
 /**
- * Replaces a token by one that grants the same or less; the old one works for a while, so that nothing stops while it is
+ * Replaces a token by one with the same scopes or fewer; the old one works for a while, so that nothing stops while it is
  * exchanged.
  */
 export function RotateToken({ token, onClose }: RotateTokenProps) {

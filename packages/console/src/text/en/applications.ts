@@ -19,7 +19,7 @@ export const applications = createTexts({
   access: 'How it gets access',
   accessKinds: {
     person: { label: 'For people', hint: 'A person signs in with a browser, and allows it to act for them.' },
-    service: { label: 'By itself', hint: 'It runs without a person, as a service account of its own.' },
+    service: { label: 'By itself', hint: 'It runs without a person, as its own service account.' },
     both: { label: 'Both', hint: 'It acts for people, and by itself as well.' },
   },
   redirectUris: 'Redirect URIs',

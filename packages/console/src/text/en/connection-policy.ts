@@ -26,7 +26,7 @@ export const connectionPolicy = createTexts({
       document: 'Such as desktop agents whose maker publishes who they are.',
       registered: 'Nobody has checked who they are.',
     },
-    hostsHint: 'One a line, of those that the platform allows. Empty: all of them.',
+    hostsHint: 'One per line, among the hosts that the platform allows. Empty: all of them.',
     additionalHostsHint:
       'One a line, such as agent.example.com. Anybody who can publish there can describe a client.',
     byHints: {

@@ -13,7 +13,7 @@ export const endpoints = createTexts({
   unused: 'No schedule uses it',
   emptyTitle: 'There are no endpoints',
   emptyAdvice:
-    'Register a program that can be reached from the platform. One that cannot claims its runs instead.',
+    'Register a program that can be reached from the platform. A program that cannot be reached claims its runs instead.',
   test: 'Test…',
   testTitle: (name: string) => `Test ${name}`,
   testHint: 'Sends it a signed GET, which asks for no crawl.',

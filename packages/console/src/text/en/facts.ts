@@ -67,7 +67,7 @@ export const facts = createTexts({
     urlHint: 'Events are posted there.',
     description: 'Description',
     types: 'Events that are sent',
-    typesHint: 'Nothing chosen: all of them, also those that later versions add.',
+    typesHint: 'Nothing chosen: all of them, including types that later versions add.',
     header: 'Header',
     secret: 'Whole value of the header',
     secretHint: 'Such as “Bearer …”. It is stored sealed and never shown.',

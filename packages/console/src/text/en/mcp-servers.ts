@@ -87,7 +87,7 @@ export const mcpServers = createTexts({
     states: { new: 'New', changed: 'Changed', approved: 'Approved', withdrawn: 'Withdrawn' },
     hidden: 'Hidden',
     hiddenHint: 'no scope',
-    unusableName: 'Its name makes one that clients reject',
+    unusableName: 'Clients reject the name that it would get',
     flags: { hidden_characters: 'Hidden characters' },
     review: 'Review…',
     emptyTitle: 'No tools are known',

@@ -12,7 +12,7 @@ export const signIn = createTexts({
     release: 'Stop requiring…',
     requireTitle: 'Require a second factor of every member?',
     requireHint: 'Members who have none set one up at their next sign-in.',
-    sessions: 'What happens to those who are signed in without one?',
+    sessions: 'What happens to members who are signed in without one?',
     choices: {
       keep: { label: 'They stay signed in', hint: 'Until their sessions expire, after 24 hours at most.' },
       end: { label: 'They are signed out', hint: 'At once and everywhere. You stay signed in here.' },

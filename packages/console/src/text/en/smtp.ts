@@ -40,7 +40,7 @@ export const smtp = createTexts({
     `The whole JSON file. Now it is one of ${account}; saving replaces everything.`,
   tokenUrl: 'Token URL',
   refreshToken: 'Refresh token',
-  refreshTokenHint: 'It is never shown. A newer one that the provider issues replaces it.',
+  refreshTokenHint: 'It is never shown. When the provider issues a newer one, that replaces it.',
   scope: 'Scope',
   scopeHint: 'Leave it empty for that of the refresh token.',
   username: 'User name',

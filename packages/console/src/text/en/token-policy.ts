@@ -45,7 +45,7 @@ export const tokenPolicy = createTexts({
         : `${count} active tokens are not within this policy.`,
     listed: (count: number) => `The newest ${count} of them are listed.`,
     consequence:
-      'From the moment you save, they have only what the policy allows, and those that it does not allow at all are refused. They get it back when the policy allows it again.',
+      'From the moment you save, they have only what the policy allows, and tokens that it does not allow at all are refused. They get it back when the policy allows it again.',
     addresses: 'The allowed addresses hold for all tokens, these and others, as soon as you save.',
   },
   breaches: {

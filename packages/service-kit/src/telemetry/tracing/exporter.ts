@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 /** `ExportResultCode.SUCCESS` of the SDK. */
 const SUCCESS = 0;
 
-const TELL_EVERY_MS = 10 * 60_000;
+const WARN_EVERY_MS = 10 * 60_000;
 
 export interface WatchedExporter {
   readonly exporter: SpanExporter;
@@ -14,12 +14,12 @@ export interface WatchedExporter {
 /** Warns when the collector rejects spans, once in ten minutes; the SDK drops them silently. */
 export function watchExporter(exporter: SpanExporter): WatchedExporter {
   let log: Pick<Logger, 'warn'> | undefined;
-  let toldAt = -Infinity;
-  function tell(err: Error | undefined): void {
+  let warnedAt = -Infinity;
+  function report(err: Error | undefined): void {
     const now = performance.now();
-    if (log === undefined || now - toldAt < TELL_EVERY_MS) return;
-    toldAt = now;
-    log.warn({ err }, 'traces are lost: the collector does not take them');
+    if (log === undefined || now - warnedAt < WARN_EVERY_MS) return;
+    warnedAt = now;
+    log.warn({ err }, 'traces are lost: the collector does not accept them');
   }
   return {
     reportTo(target) {
@@ -29,7 +29,7 @@ export function watchExporter(exporter: SpanExporter): WatchedExporter {
       export(spans, done) {
         exporter.export(spans, (result) => {
           const code: number = result.code;
-          if (code !== SUCCESS) tell(result.error);
+          if (code !== SUCCESS) report(result.error);
           done(result);
         });
       },

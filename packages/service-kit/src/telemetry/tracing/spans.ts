@@ -73,7 +73,7 @@ export function startPublishSpan(destination: string, parent: string | null): Pu
 }
 
 /**
- * Runs an operation of the current request in a span of its own.
+ * Runs an operation of the current request in a child span.
  *
  * @param work - gets a function that marks the operation as failed, with its `error.type`.
  */

@@ -48,7 +48,7 @@ export const TestResult = Type.Object(
   {
     isOk: Type.Boolean({
       description:
-        'Whether it answered as one that accepts orders: it neither refused the signature, failed, limited requests nor redirected.',
+        'Whether it would accept orders: it neither refused the signature, failed, limited requests nor redirected.',
     }),
     status: Type.Union([Type.Integer(), Type.Null()], { description: 'Null when it did not answer.' }),
     message: Type.String(),

@@ -107,7 +107,7 @@ export const RunDetail = Type.Object(
     ),
     attemptLog: Type.Array(Attempt, {
       description:
-        'The newest attempts, at most 201, oldest first, the one under way included. One that did its slice is `completed`.',
+        'The newest attempts, at most 201, oldest first, including the current one. An attempt that did its slice is `completed`.',
     }),
     log: Type.Array(Type.Object({ at: Type.String({ format: 'date-time' }), message: Type.String() }), {
       description: 'What the worker logged, oldest first.',

@@ -74,7 +74,7 @@ function listAttempts(run: RunHistoryRow): Attempt[] {
   }));
   const slice = run.state === 'completed' ? Math.max(1, run.slices) : run.slices + 1;
   const newest = ended.at(-1);
-  // Between two attempts, the last one is already in the list of those that have ended.
+  // Between two attempts, the last one is already in the list of ended ones.
   if (run.attempts === 0 || (newest?.slice === slice && newest.number === run.attempts)) return attempts;
   const last = {
     slice,

@@ -59,7 +59,7 @@ export const StatusItem = Type.Object(
     ),
     consecutiveFailures: Type.Integer({ description: 'How many runs in a row have failed.' }),
     lastFailure: Nullable(
-      Type.String({ description: 'Why the last run failed; null after one that completed.' }),
+      Type.String({ description: 'Why the last run failed; null after a completed one.' }),
     ),
     lastCompletedAt: Nullable(Type.String({ format: 'date-time' })),
     missedRuns: Type.Integer({

@@ -22,7 +22,7 @@ const POLL_TIMEOUT_MS = 30_000;
 /** The time limit for reading the body of an error; after it, the connection is closed. */
 const DISCARD_TIMEOUT_MS = 1_000;
 
-/** Sent by an endpoint that is overloaded, and by proxies in front of one that is being replaced. */
+/** Sent by an overloaded endpoint, and by proxies while the endpoint behind them is being replaced. */
 const UNAVAILABLE_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 /** The connection failed: the request may or may not have arrived. What people read of it, by its code. */
 const CONNECTION_ERRORS: Readonly<Record<string, string>> = {

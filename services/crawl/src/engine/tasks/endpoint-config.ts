@@ -1,7 +1,7 @@
 import { isConnector } from '@platform/events';
 import { list, parseUrl, type Variable, parseWebhookSecret } from '@platform/service-kit';
 
-/** `*` stands for every connector without an entry of its own. */
+/** `*` stands for every connector without an entry. */
 export const ANY_CONNECTOR = '*';
 
 /** The URL to which the crawls of each connector are posted; a connector without an entry uses the built-in task. */

@@ -21,7 +21,7 @@ const toEvent = ({ id, orgId, type, at, data }: NewFact): FactEvent => ({
   data,
 });
 
-/** Adds facts to the feed of their organisations. @returns the ids of those that were not there before. */
+/** Adds facts to the feed of their organisations. @returns the ids of the new facts. */
 export async function insertFacts(db: SqlClient, facts: readonly NewFact[]): Promise<ReadonlySet<string>> {
   const events = facts.map((fact) => ({ id: fact.id, orgId: fact.orgId, event: toEvent(fact) }));
   const rows = await queryRows<{ id: string }>(

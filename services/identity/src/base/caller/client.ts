@@ -3,7 +3,7 @@ import Bowser from 'bowser';
 import type { FastifyRequest } from 'fastify';
 import { toNetwork } from '../network.js';
 
-/** The client that sent a request, as far as the connection and its headers tell. */
+/** The client that sent a request, as the connection and its headers describe it. */
 export interface ClientAddress {
   readonly address: string;
   readonly userAgent: string | undefined;

@@ -28,7 +28,7 @@ export interface AttemptLimitOptions {
   readonly perPair: number;
   readonly perAddress: number;
   /**
-   * The limit of successes of one subject, where each of them costs something. Those that still lack a second factor are
+   * The limit of successes of one subject, where each of them costs something. Successes without a second factor are
    * counted for each network, or place: whoever knows the password alone must not use up the owner's.
    */
   readonly successesPerSubject?: number;
@@ -47,7 +47,7 @@ export interface AttemptOrigin {
 
 /*
  * An attempt that one of its limits refuses counts at none: it must not use up what the others still allow. Attempts at
- * the same time can each find the limits unused; then the count that each gets decides, and those that are refused are
+ * the same time can each find the limits unused; then the count that each gets decides, and refused attempts are
  * taken back. All rows are locked in the order of their keys, so that no two attempts deadlock.
  */
 const countAttempt = `

@@ -18,8 +18,8 @@ export type LivenessRow = [
 ];
 
 /*
- * The scopes that an access token still has, when it has lost some: those that its application has no more, and those that
- * the organisation denies now. Clients that describe themselves have no scopes of their own: the grant decides.
+ * The scopes that an access token still has, when it has lost some: a scope may have
+ * been removed from its application, or denied by the organisation. For clients that describe themselves, the grant decides.
  */
 const keptScopes = `
   case when o.scopes && p.denied_scopes or c.kind = 'application' and not o.scopes <@ c.scopes

@@ -45,7 +45,7 @@ export function createDatabaseLiveness(deps: {
   function recordRefusal({ credential, address, userAgent }: Use, isLive: boolean): void {
     const { claims, digest } = credential;
     const { kind, jti: tokenId } = claims;
-    // Access tokens of clients end after minutes: one that is used later is nothing unusual.
+    // Access tokens of clients expire after minutes, so using one later is nothing unusual.
     if (kind !== 'pat' && (kind !== 'oauth' || !isLive)) return;
     const use = { tokenId, digest, address, userAgent, kind, holder: toHolder(claims) };
     deps.refusedUses.record(use, isLive ? 'address' : 'ended');

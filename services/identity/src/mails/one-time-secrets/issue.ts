@@ -43,7 +43,7 @@ function isReusable(
 }
 
 /**
- * Creates a function that issues a secret: the one that was mailed before, or a new one. It returns undefined when its time
+ * Creates a function that issues a secret: the one mailed before, or a new one. It returns undefined when its time
  * is over, or a newer one was issued meanwhile.
  */
 export function createIssueSecret(box: SecretBox) {

@@ -1,6 +1,6 @@
 import { type NoticeItem, toItemList } from './notice-emails.js';
 
-/* Pure rules for alerts that are sent as one mail. Each becomes an item of it, with the facts of its own. */
+/* Pure rules for alerts that are sent as one mail. Each becomes an item of the mail, with its facts. */
 
 type Detail = Readonly<Record<string, string>>;
 

@@ -19,7 +19,7 @@ export const canCall = (principal: AccountPrincipal, tool: ToolRequirements): bo
 const needsAdmin = ({ isAdminOnly, scopes }: ToolRequirements): boolean =>
   isAdminOnly || scopes.some((scope) => !canHoldScope(scope, 'member'));
 
-/** Describes exactly what the credential lacks, so that its owner can create one that suffices. */
+/** Describes exactly what the credential lacks, so that its owner can create a sufficient one. */
 export function describeMissingAuthority(principal: AccountPrincipal, tool: ToolRequirements): string {
   const { kind, role, grantedScopes } = principal;
   const missing = kind === 'session' ? [] : tool.scopes.filter((scope) => !grantedScopes.has(scope));

@@ -45,7 +45,7 @@ function wantsStream(request: RpcRequest, form: ResponseForm): boolean {
   return request.method === SUBSCRIBE || getProgressToken(request) !== undefined;
 }
 
-/** @throws RpcFault -32601, which only the stateless revision gives a status of its own. */
+/** @throws RpcFault -32601, which has its own HTTP status in the stateless revision only. */
 function findMethod(methods: Methods, era: ProtocolEra, name: string): Method {
   const method = methods[era].get(name);
   if (method) return method;
@@ -59,7 +59,7 @@ const sendJson = (reply: FastifyReply, json: string | Buffer, status = 200): Fas
 
 /** Handles the messages of `POST /mcp`, of either era. */
 export function createMessageHandler(methods: Methods, log: Pick<Logger, 'error'>) {
-  /** Responds with events: those that the method sends, then its result or fault. Never rejects. */
+  /** Responds with the events that the method sends, then with its result or fault. Never rejects. */
   async function stream(
     method: Method,
     request: RpcRequest,

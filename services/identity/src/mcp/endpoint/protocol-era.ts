@@ -79,7 +79,7 @@ function assertModern(request: RpcRequest, meta: Json, headers: Headers): void {
 function assertLegacyVersion({ method, params }: RpcRequest, headers: Headers): void {
   const version = headers['mcp-protocol-version'];
   if (version === undefined || (typeof version === 'string' && LEGACY_VERSIONS.includes(version))) return;
-  // A client that begins with a version of its own is offered ours in the response.
+  // A client that begins with an unknown version is offered ours in the response.
   if (method === 'initialize' && typeof params['protocolVersion'] === 'string') return;
   const message = `Bad Request: Unsupported protocol version (supported: ${LEGACY_VERSIONS.join(', ')})`;
   throw new RpcFault(RpcCode.serverError, message, { status: 400 });

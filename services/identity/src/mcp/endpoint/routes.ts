@@ -63,7 +63,7 @@ function assertOneMessage(body: unknown): void {
 
 /**
  * Refuses a tool for which an OAuth client lacks scopes with the challenge that makes it ask for them (step-up, RFC 6750
- * §3.1). It names all that the client needs then: those that it has, and those that are missing. Other credentials cannot
+ * §3.1). It then names all scopes that the client needs: the granted and the missing ones. Other credentials cannot
  * get more scopes, so their agents read a tool error.
  */
 function assertScopes(catalogue: Catalogue, principal: AccountPrincipal, message: unknown): void {

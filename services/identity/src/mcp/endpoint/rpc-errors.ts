@@ -25,7 +25,7 @@ export const jsonRpcErrors: ErrorFormat = {
   }),
 };
 
-/** A 401 names the scopes that a client should ask for first; a 403 has named those that it lacks. */
+/** A 401 names the scopes that a client should request first; a 403 has named the missing ones. */
 const getScope = ({ statusCode }: AppError): string =>
   statusCode === 401 ? `, scope="${initialScopes.join(' ')}"` : '';
 

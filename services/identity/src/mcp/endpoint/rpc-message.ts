@@ -13,7 +13,7 @@ export const RpcCode = {
   methodNotFound: -32_601,
   invalidParams: -32_602,
   internalError: -32_603,
-  /** Any error that has no code of its own, such as an unknown version of an earlier revision. */
+  /** Any error without a specific code, such as an unknown version of an earlier revision. */
   serverError: -32_000,
   headerMismatch: -32_020,
   unsupportedVersion: -32_022,

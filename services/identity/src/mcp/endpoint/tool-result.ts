@@ -39,7 +39,7 @@ export const passedResult = ({ content, structuredContent, isError }: CallToolRe
 export const isPassedError = (result: ToolResult): boolean =>
   'passed' in result && result.passed.isError === true;
 
-/** Whether a result tells the model that the call failed. */
+/** Whether a result reports to the model that the call failed. */
 export const isErrorResult = (result: ToolResult): boolean =>
   'passed' in result ? isPassedError(result) : result.structured === undefined;
 

@@ -51,7 +51,7 @@ export interface Tool<Arguments = Readonly<Record<string, unknown>>> {
   /** The name, in lower snake case. */
   readonly name: string;
   readonly title: string;
-  /** Tells the model what the tool does, when to use it, and what it returns in which units. */
+  /** Explains to the model what the tool does, when to use it, and what it returns in which units. */
   readonly description: string;
   readonly inputSchema: ToolSchema;
   /** The schema checked before the call, when a REST endpoint checks the remaining fields. Default: `inputSchema`. */

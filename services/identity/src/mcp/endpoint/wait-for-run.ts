@@ -100,7 +100,7 @@ export async function waitForRun(
     context.signal.throwIfAborted();
     if (stopping.aborted) return { run: seen ?? null, waitEnded: 'shutting_down' };
     if (performance.now() >= endsAt) return { run: seen ?? null, waitEnded: 'too_long' };
-    // Either signal interrupts the delay; the next iteration tells which one it was.
+    // Either signal interrupts the delay; the next iteration finds out which one it was.
     await delay(POLL_MS, undefined, { signal }).catch(() => undefined);
   }
 }

@@ -26,7 +26,7 @@ import { createConnections } from './upstream/connections.js';
 import { createListings } from './upstream/listing.js';
 import { createCredentialHeaders, type SignClaims } from './upstream/credentials.js';
 
-/** Connections to one server beyond its calls, for lists and what tells it of cancelled calls. */
+/** Connections to one server beyond its calls, for lists and for notifications of cancelled calls. */
 const SPARE_CONNECTIONS = 16;
 /** A response that a server is still sending this long after the call's deadline is broken off. */
 const GRACE_MS = 1_000;

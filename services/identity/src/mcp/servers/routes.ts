@@ -128,7 +128,7 @@ export function serverCheckRoutes(app: App, checks: ServerChecks): void {
       schema: {
         operationId: 'testMcpServer',
         tags,
-        summary: 'Connect to the server and tell what is wrong, if anything; nothing is stored',
+        summary: 'Connect to the server and report what is wrong, if anything; nothing is stored',
         params: ServerPath,
         response: { 200: TestedServer, ...errorResponses(400, 401, 403, 404, 429) },
       },

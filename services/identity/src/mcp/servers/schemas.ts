@@ -22,7 +22,7 @@ const Url = Type.String({
   description: 'Its endpoint for Streamable HTTP.',
   'x-documented': { format: 'uri', pattern: '^https?://[^@#]+$' },
 });
-/** The largest answer of a call that a mount can allow, and the one that it allows without saying so. */
+/** The largest response of a call that a mount can allow, and the default. */
 export const MAX_ANSWER_BYTES = 4 * 1_048_576;
 export const DEFAULT_ANSWER_BYTES = 1_048_576;
 const AnswerBytes = Type.Integer({

@@ -75,7 +75,7 @@ function toCredentialFields(
 }
 
 /**
- * Returns the fields of a change. A secret is never sent to another origin than the one that it was given for, so that
+ * Returns the fields of a change. A secret is never sent to another origin than the one it was given for, so that
  * nobody who changes a URL learns it.
  *
  * @throws AppError 400.

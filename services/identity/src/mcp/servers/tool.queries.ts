@@ -60,7 +60,7 @@ export const upsertOffered = (
   on conflict (server_id, name) do update set offered = excluded.offered, offered_hash = excluded.offered_hash`;
 
 /**
- * Marks tools as no longer offered. Those that nobody has decided on are deleted.
+ * Marks tools as no longer offered. Tools without a decision are deleted.
  *
  * @param names - all tools of the server when absent.
  */

@@ -98,7 +98,7 @@ export async function changePassword(
   return user;
 }
 
-/** @returns false when the member was removed, or the password is no longer the one that is to be replaced. */
+/** @returns false when the member was removed, or the password has been replaced meanwhile. */
 export async function replacePassword(
   db: Transaction,
   id: string,
@@ -220,7 +220,7 @@ export interface MemberSearch {
 
 /**
  * Reads members in the order of an index, `users_org_members` or `users_org_names`, and applies the conditions to at most
- * MAX_SEARCHED of them. The cursor is the last member of the page, or the last one that was read. After a cursor nothing is
+ * MAX_SEARCHED of them. The cursor is the last member of the page, or the last one read. After a cursor nothing is
  * counted, and the page ends the reading.
  */
 export async function searchMembers(

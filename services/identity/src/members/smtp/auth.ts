@@ -64,7 +64,7 @@ function assertTokenUrl(tokenUrl: string): void {
 /**
  * Separates what may be read from what is sealed.
  *
- * @throws AppError 400 for a field of another provider, one that is missing or one that can't be used.
+ * @throws AppError 400 for a field of another provider, and for a missing or unusable one.
  */
 export function splitAuth(auth: SmtpAuthWithSecrets): { readonly open: SmtpAuth; readonly secret: string } {
   const faults = findFieldFaults(auth);

@@ -51,7 +51,7 @@ function assertSignIn({ username, password, auth }: SaveSmtpConfigBody): void {
 }
 
 interface SmtpChange {
-  /** The configuration that is replaced, or the one that was removed last. */
+  /** The configuration that is replaced, or the last removed one. */
   readonly before: SmtpConfigurationRow | RemovedServer;
   /** The old configuration with its secrets; undefined when they can't be decrypted, or was removed earlier. */
   readonly old: SmtpSnapshot | undefined;
@@ -142,7 +142,7 @@ export function createConfigurationService(deps: {
       detail: { password: isSecretKept ? 'unchanged' : 'changed' },
       changes,
     });
-    // A first server redirects no mail. One that follows a removal does, just as if it had replaced the removed one.
+    // A first server redirects no mail. A server after a removal does, as if it had replaced the removed one.
     const previous = before ?? (await findRemovedServer(tx, orgId));
     if (!previous || (isSecretKept && Object.keys(changes).length === 0)) return;
     const change = { before: previous, old, present };

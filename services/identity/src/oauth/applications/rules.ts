@@ -6,7 +6,7 @@ import { privateMembers } from './schemas.js';
 
 /*
  * Pure rules for what an application may be. They follow OAuth 2.1: exact redirect URIs over TLS or to the own machine,
- * and no credentials of its own for a public client.
+ * and no client credentials grant for a public client.
  */
 
 export interface ApplicationShape {

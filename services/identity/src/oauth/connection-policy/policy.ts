@@ -9,7 +9,7 @@ export const connectableByOptions = ['members', 'administrators'] as const;
 export interface ConnectionPolicy {
   /** The kinds of clients that may connect. */
   readonly clientKinds: readonly string[];
-  /** The hosts, of those that the operator allows, whose documents describe clients that may connect; empty for all. */
+  /** The hosts, among the operator's allowed ones, whose documents describe clients that may connect; empty for all. */
   readonly hosts: readonly string[];
   /** Further hosts whose documents describe clients that may connect. */
   readonly additionalHosts: readonly string[];
@@ -38,7 +38,7 @@ export const getLatestEnd = ({ maxLifetimeDays }: ConnectionPolicy, createdAt: n
 export const connectionBreaches = ['client_kind', 'host', 'member', 'lifetime'] as const;
 export type ConnectionBreach = (typeof connectionBreaches)[number];
 
-/** A connection of a member, or one that a member wants to make now. */
+/** An existing connection of a member, or a requested one. */
 export interface Connection {
   readonly clientId: string;
   readonly kind: string;

@@ -13,10 +13,10 @@ export const ConnectionPolicyBody = Type.Object(
     clientKinds: Type.Array(Type.Enum([...clientKinds]), {
       maxItems: clientKinds.length,
       description:
-        'Which clients may connect: an `application` that an administrator registered, one that a `document` at a host describes, or one that `registered` itself.',
+        'Which clients may connect: an `application` registered by an administrator, a client that a `document` at a host describes, or a client that `registered` itself.',
     }),
     hosts: Hosts(
-      'The hosts, of those that the operator allows, whose documents describe clients that may connect. Empty: all.',
+      "The hosts, among the operator's allowed ones, whose documents describe clients that may connect. Empty: all.",
     ),
     additionalHosts: Hosts(
       'Further hosts whose documents describe clients that may connect, unless the operator allows no such clients.',

@@ -96,8 +96,8 @@ export function createConnectionPolicies(deps: {
       findConnectionPolicy(prisma, orgId),
 
     /**
-     * Saves the policy, then ends the connections that it does not allow. Those that are made meanwhile get no tokens, and
-     * neither do those that are left when this fails: saving the policy again ends them.
+     * Saves the policy, then ends the connections that it does not allow. Connections made meanwhile get no tokens, and
+     * neither do the remaining ones when this fails: saving the policy again ends them.
      *
      * @param isDryRun - changes nothing, and returns the same.
      */

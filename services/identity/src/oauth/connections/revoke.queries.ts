@@ -7,7 +7,7 @@ export interface EndedGrant {
   readonly clientId: string;
 }
 
-/** Revokes grants, which ends all of their tokens at once. @returns those that had not ended already. */
+/** Revokes grants, which ends all of their tokens at once. @returns the grants that were still active. */
 export const revokeGrants = (
   db: Transaction,
   {

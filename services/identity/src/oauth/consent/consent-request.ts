@@ -74,7 +74,7 @@ export async function findClient(provider: Provider, id: string) {
 
 /**
  * Creates a function that reads what a client asks of a member, within what the organisation allows. It throws AppError 403
- * for a client that the organisation does not allow, and 400 for one that is gone.
+ * for a client that the organisation does not allow, and 400 for a deleted client.
  */
 export function createReadConsentRequest(deps: ConsentRequestDeps) {
   const { provider, pool, prisma, resources, clientHosts, clock } = deps;

@@ -44,7 +44,7 @@ export function createConsentService(deps: ConsentRequestDeps) {
     /**
      * Stores what the member allows. Nothing ticked is a denial.
      *
-     * @param chosen - the scopes that the member has ticked; others than those that were asked for are ignored.
+     * @param chosen - the scopes that the member has ticked; scopes that were not requested are ignored.
      * @returns false when the request has been answered before; nothing was stored then.
      * @throws AppError 400 when the client is gone; 401 when the member was removed or the session has ended meanwhile; ConfirmationRequired.
      */

@@ -46,7 +46,7 @@ export const insertAccessTokens = (db: pg.Pool, tokens: readonly NewAccessToken[
   });
 
 /**
- * Revokes an access token of the client, and those that were exchanged for it.
+ * Revokes an access token of the client, and the tokens that were exchanged for it.
  *
  * @returns its grant, if it has one, also when the token was revoked before: the end of the grant may have failed then.
  */

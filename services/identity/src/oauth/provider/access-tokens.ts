@@ -23,7 +23,7 @@ export interface IssuedAccessToken {
 
 export interface AccessTokenRequest {
   readonly source: AccessTokenSource;
-  /** The scopes to grant; those that its owner or its application may not have are left out. */
+  /** The scopes to grant; scopes that its owner or its application may not have are left out. */
   readonly scopes: readonly string[];
   readonly audiences: readonly string[];
   /** The token that this one is exchanged for. */

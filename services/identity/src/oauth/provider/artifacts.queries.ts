@@ -125,8 +125,8 @@ export async function consumeRefreshToken(
  * Stores the sealed successor of a refresh token, unless it has one.
  *
  * @param successorHash - the hash of the id of the successor, which is told whose successor it is.
- * @returns the one that is stored; undefined when the token was superseded meanwhile: a new successor would be a second
- *   branch beside the one that is in use.
+ * @returns the stored successor; undefined when the token was superseded meanwhile: a new successor would be a second
+ *   branch beside the one in use.
  */
 export async function saveSuccessor(
   db: pg.Pool,

@@ -7,7 +7,7 @@ export const initialScopes: readonly Scope[] = ['user:read', 'kb:read', 'crawl:r
 /** The response modes that the metadata offers. The form of `form_post` would be stopped by the policy of the pages. */
 export const responseModes: readonly string[] = ['query'];
 
-/** The provider refuses an unknown mode with a redirect in the query. It could not be told to refuse those that it knows. */
+/** The provider refuses an unknown mode with a redirect in the query. It has no setting that refuses the modes it knows. */
 const UNKNOWN_MODE = 'unsupported';
 
 /** Anybody can begin an authorization, which is stored with its parameters. */
@@ -35,7 +35,7 @@ export function assertParameterLimits(url: string): void {
  *
  * - Scopes that it does not know are ignored (RFC 6749 §3.3), such as `openid` and `offline_access`, for which many clients
  *   ask everywhere. A request without any other gets the initial ones.
- * - A response mode that it does not offer becomes one that the provider does not know.
+ * - A response mode that is not offered is replaced by an unknown one.
  *
  * @param url - path and query.
  */

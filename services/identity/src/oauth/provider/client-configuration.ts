@@ -15,7 +15,7 @@ export interface ClientConfigurationDeps {
   readonly clock: Clock;
 }
 
-/** Returns whether the document is at a listed host, or one that an organisation has added, on the usual port. */
+/** Returns whether the document is at a listed host, or at a host that an organisation has added, on the default port. */
 async function isAllowedHost(
   { clientHosts, isAddedHost }: Pick<ClientConfigurationDeps, 'clientHosts' | 'isAddedHost'>,
   clientId: string,
@@ -28,7 +28,7 @@ async function isAllowedHost(
 /**
  * Creates the configuration of which clients there are, and how they authenticate.
  *
- * @param audiences - those that an assertion of a client may name.
+ * @param audiences - the audiences that an assertion of a client may name.
  */
 export function createClientConfiguration(deps: ClientConfigurationDeps, audiences: readonly string[]) {
   return {

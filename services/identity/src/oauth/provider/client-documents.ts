@@ -38,7 +38,7 @@ const hostFails = (url: string, cause?: unknown): AppError =>
     cause,
   });
 
-/** Returns why a client could not be read for now; the provider wraps it in errors of its own. */
+/** Returns why a client could not be read for now; the provider wraps it in its own errors. */
 export function findClientFault(error: unknown): AppError | undefined {
   for (let cause = error; cause instanceof Error; cause = cause.cause)
     if (cause instanceof AppError) return cause;

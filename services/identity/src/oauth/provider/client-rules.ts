@@ -21,7 +21,7 @@ const unused = [
   'response_modes',
 ] as const;
 
-/** A registration keeps no promise to bind every token; a client binds those that it wants to. */
+/** A registration does not bind every token; a client binds the tokens that it sends proofs for. */
 const unkept = 'dpop_bound_access_tokens';
 
 const MAX_NAME_LENGTH = 100;

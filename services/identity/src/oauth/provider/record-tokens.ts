@@ -60,7 +60,7 @@ async function releaseCode(pool: pg.Pool, { oidc, body }: KoaContextWithOIDC): P
 }
 
 /**
- * Returns the refresh token of the response, which is the same for each use of the one that was presented; null when that one
+ * Returns the refresh token of the response, which is the same for each use of the presented one; null when that one
  * was superseded meanwhile.
  */
 async function findRefreshToken(pool: pg.Pool, { oidc, body }: KoaContextWithOIDC) {
@@ -72,7 +72,7 @@ async function findRefreshToken(pool: pg.Pool, { oidc, body }: KoaContextWithOID
 }
 
 /**
- * Replaces the provider's own access token by one that is signed with the platform's key, once its hash is stored: no
+ * Replaces the provider's own access token by one signed with the platform's key, once its hash is stored: no
  * token is answered that liveness does not know.
  */
 export function recordTokens(

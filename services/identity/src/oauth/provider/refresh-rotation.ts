@@ -39,7 +39,7 @@ const createBox = (token: string) =>
   ]);
 
 /**
- * Makes a new refresh token the successor of the one that was presented, unless that has a successor; then the new one is
+ * Makes a new refresh token the successor of the presented one, unless that has a successor; then the new one is
  * deleted.
  *
  * @returns the successor to respond with; null when that of the presented token has been used meanwhile.

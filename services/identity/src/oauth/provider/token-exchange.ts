@@ -16,7 +16,7 @@ const readClaims = (token: string): CredentialClaims =>
   JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as CredentialClaims;
 
 /**
- * Returns the credential with which a tool calls a service for a caller: for an access token, one that is valid for this
+ * Returns the credential with which a tool calls a service for a caller: for an access token, a token that is valid for this
  * service alone and has only the scopes that it knows. It ends with the caller's token. Sessions and personal access
  * tokens name no audience, and are passed on.
  *

@@ -16,7 +16,7 @@ export function guardDangerousRoutes(
   app: App,
   { prisma, clock }: { readonly prisma: Prisma; readonly clock: Clock },
 ): void {
-  /** @throws AppError 403 CONFIRMATION_REQUIRED for a session that was neither opened nor confirmed recently; 401 for one that has ended. */
+  /** @throws AppError 403 CONFIRMATION_REQUIRED for a session that was neither opened nor confirmed recently; 401 for an ended session. */
   const createGuard =
     (needsConfirmation: NeedsConfirmation, confirmsAnySession: boolean): preValidationAsyncHookHandler =>
     async (request) => {

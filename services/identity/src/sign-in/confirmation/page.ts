@@ -6,7 +6,7 @@ import { CONFIRM_SESSION_PATH, toSignInPath } from '../pages/paths.js';
 const title = 'Confirm that it is you';
 
 interface ConfirmState extends FormState {
-  /** The path of the request that needs it, for those who want to see it first, or to refuse it. */
+  /** The path of the request that needs it, so that a member can see it first, or refuse it. */
   readonly requestPage: string | undefined;
 }
 
@@ -21,7 +21,7 @@ const passwordField = html`<label for="password">Your password</label>
     autofocus
   />`;
 
-/** Leads to the organisation's provider, for those who have no password here. */
+/** Leads to the organisation's provider, for members without a password here. */
 const providerForm = ({ token }: Pick<FormState, 'token'>, back: string): Html =>
   html`<p class="or">or</p>
     <form method="post" action="${CONFIRM_WITH_PROVIDER_PATH}">

@@ -46,7 +46,7 @@ function parseIssuer(text: string, egress: Pick<Egress, 'assertUrl'>): URL {
 }
 
 /**
- * Returns where the provider of an organisation sends browsers back to. Each has an address of its own, so that an answer
+ * Returns where the provider of an organisation sends browsers back to. Each organisation has its own address, so that an answer
  * of one is never taken for that of another (mix-up, RFC 9700 §4.4.2.2): not every provider names itself with `iss`.
  */
 export type ToRedirectUri = (orgId: string) => string;

@@ -65,7 +65,7 @@ export const newPasskeyPage = (options: object, name: string, { token, returnTo 
   body: html`<p role="alert"></p>
     <form method="post" action="${CONFIRM_PASSKEY_PATH}" hidden${toPasskeyAttribute({ create: options })}>
       ${token}<input type="hidden" name="returnTo" value="${returnTo}" />${passkeyField} ${nameField(name)}
-      <small>By which you tell it from your others.</small>
+      <small>Tells it apart from your others.</small>
       <button class="wide">Create the passkey</button>
     </form>
     ${passkeysMissing} ${backToSecurity(returnTo)}`,

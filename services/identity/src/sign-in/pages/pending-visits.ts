@@ -40,7 +40,7 @@ export async function orRestart(
   }
 }
 
-/** Runs what a form asks for. Faults are shown in the form, but for those that end the sign-in. */
+/** Runs what a form asks for. Faults are shown in the form, except faults that end the sign-in. */
 export async function orShowAgain(
   run: () => Promise<FastifyReply>,
   show: (error: unknown) => Promise<FastifyReply>,

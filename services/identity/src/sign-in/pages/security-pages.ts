@@ -51,7 +51,7 @@ const buttonLink = (path: string, returnTo: string, text: string): Html =>
 
 const link = (path: string, returnTo: string, text: string, passkey?: Passkey): Html => {
   const href = `${toSignInPath(returnTo, path)}${passkey ? `&id=${passkey.id}` : ''}`;
-  // Links with the same text differ for those who hear them.
+  // Links with the same text are told apart by screen readers.
   return html`<a href="${href}" ${passkey !== undefined && html` aria-label="${text} ${passkey.name}"`}
     >${text}</a
   >`;

@@ -31,7 +31,7 @@ const toTransports = (values: readonly string[] = []) =>
 const toDescriptors = (passkeys: readonly Credential[]) =>
   passkeys.map(({ credentialId: id, transports }) => ({ id, transports: toTransports(transports) }));
 
-/** The handle by which authenticators know the account. It is stored on devices, so it tells nothing but a random id. */
+/** The handle by which authenticators know the account. It is stored on devices, so it reveals nothing but a random id. */
 const toUserHandle = (userId: string): Uint8Array<ArrayBuffer> =>
   Uint8Array.from(Buffer.from(userId.replaceAll('-', ''), 'hex'));
 
@@ -67,7 +67,7 @@ export const createUseOptions = (
   });
 
 /**
- * Nobody asks for a statement about the authenticator, and browsers send none, or one that the passkey's own key signs.
+ * Nobody asks for a statement about the authenticator, and browsers send none, or one signed with the passkey's own key.
  * Certificates are refused before anything parses them or follows the addresses in them.
  */
 function hasCertificates({ response }: PasskeyRegistration): boolean {
@@ -119,7 +119,7 @@ export async function verifyUse(
       expectedOrigin,
       expectedRPID,
       requireUserVerification: false,
-      // The caller compares the counters: one that fell is audited, unlike other faults.
+      // The caller compares the counters: a decrease is audited, unlike other faults.
       credential: { id: passkey.credentialId, publicKey: passkey.publicKey, counter: 0 },
     });
     return verified ? BigInt(authenticationInfo.newCounter) : undefined;

@@ -35,7 +35,7 @@ export interface AdmissionContext {
   readonly outbox: Outbox;
 }
 
-/** A member who never chose a password has one that nobody knows, so that they can choose one by mail. */
+/** A member who never chose a password has an unknown random one, so that they can choose one by mail. */
 const createUnknownPassword = ({ passwords }: AdmissionContext) =>
   passwords.hash(randomBytes(32).toString('base64url'), isProven);
 

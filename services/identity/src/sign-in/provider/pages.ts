@@ -3,7 +3,7 @@ import type { Page } from '../page-kit/page.js';
 import { toSignInPath } from '../pages/paths.js';
 import { type FormState, PROVIDER_PATH } from '../pages/pages.js';
 
-/** Below it, each organisation has an address of its own. */
+/** Below it, each organisation has its own address. */
 export const CALLBACK_PATH = `${PROVIDER_PATH}/callback`;
 
 export const providerPage = ({ token, returnTo, email = '', fault }: FormState): Page => ({

@@ -28,7 +28,7 @@ async function addPasskey(
 /**
  * Stores a confirmed factor, audits it and mails the member, in one transaction. The caller holds the lock of the factors.
  *
- * @returns recovery codes when the account has none; null when it keeps those that it has.
+ * @returns recovery codes when the account has none; null when it keeps its existing ones.
  * @throws AppError 409 PASSKEY_EXISTS, PASSKEY_LIMIT.
  */
 export async function addFactor(

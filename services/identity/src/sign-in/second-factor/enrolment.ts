@@ -49,7 +49,7 @@ function openEnrolment({ box, clock }: EnrolmentContext, holder: Holder, enrolme
 /**
  * Begins an enrolment, or shows one again.
  *
- * @throws AppError 400 ENROLMENT_EXPIRED for one that is shown again.
+ * @throws AppError 400 ENROLMENT_EXPIRED for an expired enrolment that is shown again.
  */
 export function showEnrolment(
   ctx: EnrolmentContext,

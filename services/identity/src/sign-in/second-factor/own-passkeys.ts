@@ -57,7 +57,7 @@ export function createOwnPasskeys(ctx: SecondFactorContext) {
     /**
      * Stores the passkey that was made, in the session that began it.
      *
-     * @returns recovery codes, or null when the account keeps those that it has.
+     * @returns recovery codes, or null when the account keeps its existing ones.
      * @throws AppError 400 PASSKEY_INVALID; 409 PASSKEY_EXISTS, PASSKEY_LIMIT.
      */
     async confirm(caller: Caller, { name, registration }: NewPasskey): Promise<string[] | null> {

@@ -17,7 +17,7 @@ import type { SecondFactorState } from './schemas.js';
 export function createOwnSecondFactor(ctx: SecondFactorContext) {
   const { prisma, outbox, relyingParty, clock } = ctx;
 
-  /** An enrolment belongs to the factors that the proof was given for: none that came later is gone round by it. */
+  /** An enrolment belongs to the factors that the proof was given for, so factors added later cannot be bypassed. */
   const toHolder = ({ userId, credentialId }: Caller, { totp, passkeys }: Factors) => ({
     userId,
     holder: [
@@ -68,7 +68,7 @@ export function createOwnSecondFactor(ctx: SecondFactorContext) {
     /**
      * Sets the app up that the enrolment was shown to, in place of an earlier one.
      *
-     * @returns recovery codes, or null when the account keeps those that it has.
+     * @returns recovery codes, or null when the account keeps its existing ones.
      * @throws AppError 400 ENROLMENT_EXPIRED, SECOND_FACTOR_INVALID.
      */
     async confirm(

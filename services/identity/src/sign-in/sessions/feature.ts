@@ -16,7 +16,7 @@ export interface SignInAttempts {
   readonly failures: FailedSignIns;
 }
 
-/** Creates the limits of sign-ins, and starts the recorder of those that fail. */
+/** Creates the limits of sign-ins, and starts the recorder of failed ones. */
 export function startSignInAttempts(deps: {
   readonly pool: pg.Pool;
   readonly clock: Clock;

@@ -109,7 +109,7 @@ export async function endSession(
 }
 
 /**
- * Ends the open sessions of the user, but for the one to keep; or only those that the provider opened.
+ * Ends the open sessions of the user, except the one to keep; or only the ones opened by the provider.
  *
  * @returns how many were ended.
  */

@@ -76,7 +76,7 @@ export function createSessionService(deps: {
         origin,
         password === undefined ? findByCode(email, otp ?? '') : findByPassword(email, password, isKnown),
       );
-      // Where the organisation of a domain requires its provider, the answer does not tell whether the password was right, or
+      // Where the organisation of a domain requires its provider, the response does not reveal whether the password was right, or
       // whether there is an account. Another organisation's account at the domain keeps its password.
       const requiredBy = await findRequiringOrganisation(prisma, email);
       const isRefused = account !== null && account.orgId === requiredBy;

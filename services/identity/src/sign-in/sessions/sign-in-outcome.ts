@@ -25,7 +25,7 @@ export type SignInOutcome = { readonly session: LoginResponse } | { readonly pen
  * Goes on after a first factor. Every sign-in does it this way, so that none goes round the second factor.
  *
  * @param account - as the first factor found it; the caller holds a lock on it.
- * @param secondFactor - one that the first factor has brought with it.
+ * @param secondFactor - a second factor that the first one included.
  */
 export type PassFirstFactor = (
   tx: Transaction,

@@ -4,7 +4,7 @@ const fields = {
   codesEnabled: Type.Boolean({ description: 'Whether members can sign in with mailed codes.' }),
   secondFactorRequired: Type.Boolean({
     description:
-      'Whether members need a second factor to sign in. Those who have none set one up at their next sign-in.',
+      'Whether members need a second factor to sign in. Members without one set it up at their next sign-in.',
   }),
 };
 

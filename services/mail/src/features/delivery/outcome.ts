@@ -12,9 +12,9 @@ export interface RecipientOutcome {
 
 /** The outcome of a delivery. */
 export type Outcome =
-  /** The server accepted the mail for all recipients, except for those that are listed. */
+  /** The server accepted the mail for all recipients except the listed ones. */
   | { readonly state: 'sent'; readonly recipients: readonly RecipientOutcome[] }
-  /** The server cannot have accepted the mail. The recipients are those that it didn't accept by themselves. */
+  /** The server cannot have accepted the mail. The listed recipients were refused individually. */
   | {
       readonly state: 'failed';
       readonly problem: SmtpProblem;
@@ -69,7 +69,7 @@ export const toRecipientOutcomes = (failure: unknown): RecipientOutcome[] =>
     };
   });
 
-/** When several recipients were refused, returns the problem of one that may be accepted later, if there is one. */
+/** When several recipients were refused, returns the problem of a recipient that may be accepted later, if there is one. */
 export function toProblem(thrown: unknown): SmtpProblem {
   const failure = (thrown ?? {}) as SmtpFailure;
   const refusals = (failure.rejectedErrors ?? []).map((error) => describe((error ?? {}) as SmtpFailure));

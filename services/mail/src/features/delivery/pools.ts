@@ -96,7 +96,7 @@ async function waitForToken(tokens: Tokens, signal: AbortSignal): Promise<void> 
 /** Exchange Online refuses further connections of a mailbox (432 4.3.2). */
 const MAX_CONNECTIONS_MICROSOFT = 3;
 
-/** Whether so few connections are allowed that codes have a pool of their own, with one connection. */
+/** Whether so few connections are allowed that codes have a separate pool, with one connection. */
 const isLimited = ({ oauth }: SmtpConfiguration): boolean => oauth?.provider === 'microsoft';
 
 /** A code never waits for a connection that other mails use. */

@@ -28,7 +28,7 @@ const decodedBytes = (content: string | Buffer): number =>
 /**
  * Decodes base64. Node's decoder skips invalid characters, so a result that is too short reveals invalid input. Checking
  * the length is six times faster than matching a pattern, and an attachment must not block other requests: each slice is
- * decoded in a turn of the event loop of its own.
+ * decoded in a separate turn of the event loop.
  *
  * @returns undefined when the content isn't base64.
  */

@@ -2,7 +2,7 @@ import type { SmtpProblem } from '@platform/auth';
 import type { Outcome, RecipientOutcome } from '../delivery/outcome.js';
 import { outcomeUnknown, sendingFailed } from './errors.js';
 
-/** A mail that was sent, or one that was accepted and is in the queue. */
+/** A sent mail, or an accepted one in the queue. */
 export type Submission =
   | { readonly state: 'sent'; readonly confirmation: string }
   | { readonly state: 'accepted'; readonly id: string };

@@ -10,7 +10,7 @@ const erasedFrom = (column: string): string =>
   `${column} = array(
         select case when lower(one) = any(found.addresses) then '${ERASED}' else one end from unnest(${column}) as one)`;
 
-/** Is true when the mail has recipients besides those that are to be erased. */
+/** Is true when the mail has recipients besides the ones to erase. */
 const hasOthers = `exists (
       select from unnest(to_addresses || cc_addresses) as other
       where lower(other) <> all(found.addresses) and other <> '${ERASED}')`;
@@ -92,7 +92,7 @@ interface Batch {
 
 /**
  * Repeats until nothing is found any more. A resend is inserted while the original mail is locked, so the pass after the
- * one that deletes the original is certain to find it.
+ * an erasure that deletes the original is certain to find it.
  */
 export async function eraseRecipient(db: pg.Pool, orgId: string, address: string): Promise<Erased> {
   let [deleted, changed, pending] = [0, 0, 0];

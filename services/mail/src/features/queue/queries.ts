@@ -225,7 +225,7 @@ export async function findAttachmentPiece(
 const FEW_DUE = 200;
 /**
  * How many organisations are read at once while more mails are due. A smaller number makes a claim cheaper where all of them have
- * due mails; a larger one needs fewer statements where most only wait, such as for a server that is away.
+ * due mails; a larger one needs fewer statements where most only wait, such as for an unavailable server.
  */
 const WINDOW = 500;
 
@@ -265,14 +265,14 @@ export const FIRST_ORGANISATION = '00000000-0000-0000-0000-000000000000';
 
 /** Organisations that may have due mails, by their ids. */
 export type DueOrganisations =
-  /** All of them, those whose mails have waited longest first. */
+  /** All of them, in the order of their longest-waiting mails. */
   | { readonly isLong: false; readonly all: readonly string[] }
   /** So many mails are due that not all organisations are read at once. */
   | {
       readonly isLong: true;
       /** All organisations with due codes. */
       readonly ofCodes: readonly string[];
-      /** The next ones that have something in the queue. */
+      /** The next ones with mails in the queue. */
       readonly window: readonly string[];
       /** Whether no other one follows these. */
       readonly isEnd: boolean;
@@ -393,7 +393,7 @@ const isHeld = `id = any($1::uuid[]) and claim = ($2::jsonb ->> id::text)::int a
  * Stores that the messages of these mails are being handed over: from now on, an expired lease makes the outcome unknown. That
  * of a code is renewed, because it was short until now. Others stay as they are, since a changed one would change an index.
  *
- * @returns the ids of those whose claims are valid.
+ * @returns the ids of the mails whose claims are valid.
  */
 export async function markDataBegun(
   db: pg.Pool,
@@ -423,7 +423,7 @@ export async function renewLeases(db: pg.Pool, claims: readonly MailClaim[], lea
 /**
  * Ends attempts. A mail that is unknown or queued again, because its lease expired, still gets the outcome of its last
  * claim, if it is known: storing it twice changes nothing. Outcomes of recipients are stored in the same statement: a mail that
- * is tried again must not go to those who have it.
+ * is tried again must not go to recipients who have it.
  */
 const endSql = `
   with ended as (
@@ -466,7 +466,7 @@ const endSql = `
   )
   select id from ended`;
 
-/** @returns the ids of those whose claims were valid. */
+/** @returns the ids of the mails whose claims were valid. */
 export async function endAttempts(
   db: pg.Pool,
   ends: readonly AttemptEnd[],

@@ -1,7 +1,7 @@
 import type { Clock } from '@platform/service-kit';
 import { type Lane, lanes } from './mail.js';
 
-/** After this time without an attempt, a server counts as one that answers: it may be back. */
+/** After this time without an attempt, a server counts as available: it may be back. */
 const SILENT_MS = 10 * 60_000;
 
 interface Waiting {

@@ -131,7 +131,7 @@ export function createRecordService({
 
   return {
     /**
-     * Lists the organisation's mails, newest first: those that were sent, unless the query names another state. Page numbers
+     * Lists the organisation's mails, newest first: sent mails, unless the query names another state. Page numbers
      * reach a thousand mails; the cursor has no such limit.
      */
     list,

@@ -13,7 +13,7 @@ export interface TokenRow {
   readonly refreshAt: Date | null;
   readonly expiresAt: Date | null;
   readonly sealedRefreshToken: string | null;
-  /** Why the last request failed, after the last one that did not. */
+  /** Why the last request failed, if it came after the last successful one. */
   readonly problem: string | null;
   readonly failedAt: Date | null;
   /** Identifies a claim: only the replica that has it releases it. */

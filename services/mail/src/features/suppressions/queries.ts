@@ -30,7 +30,7 @@ export interface SuppressionFilter {
 const columns = `id::text, address, reason, status, created_at as "createdAt", expires_at as "expiresAt"`;
 const isWanted = `org_id = $1 and expires_at > $2 and position($3 in address) > 0`;
 
-/** Adds suppressions, or renews those that are there already. @param added - with distinct addresses. */
+/** Adds suppressions, or renews existing ones. @param added - with distinct addresses. */
 export async function addSuppressions(
   db: pg.Pool,
   { orgId, at }: Pick<SuppressionFilter, 'orgId' | 'at'>,
@@ -52,7 +52,7 @@ export async function addSuppressions(
   return result.rows;
 }
 
-/** Returns those whose addresses are suppressed already. */
+/** Returns the suppressions among these addresses. */
 export async function findKnown(
   db: pg.Pool,
   { orgId, at }: Pick<SuppressionFilter, 'orgId' | 'at'>,

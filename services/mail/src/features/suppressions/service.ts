@@ -65,7 +65,7 @@ export function createSuppressionService({
     const at = new Date(clock());
     const count = await countSuppressions(pool, { orgId, at, search: '' }, maxSuppressions);
     if (count < maxSuppressions) return addSuppressions(pool, { orgId, at }, added);
-    // Those that it has are renewed, which takes no room.
+    // Existing ones are renewed, which takes no room.
     const known = await findKnown(pool, { orgId, at }, added);
     const rows = await addSuppressions(pool, { orgId, at }, known);
     if (known.length < added.length) throw tooManySuppressions();

@@ -13,7 +13,7 @@ const escapable = /[&<>"'`]|[^\x20-\x7e]/gu;
 const escapeHtml = (value: string): string =>
   needsEscape.test(value) ? value.replace(escapable, (char) => `&#${char.codePointAt(0) ?? 0};`) : value;
 
-/** A value that is longer is put on lines of its own. */
+/** A longer value is put on separate lines. */
 const MAX_INLINE = 60;
 
 /** Breaks long lines at spaces. A link stays whole. */

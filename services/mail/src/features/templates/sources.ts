@@ -1,6 +1,6 @@
 import { type InternalTemplateType, templateTypes } from './template-types.js';
 
-/** The keys of `templateData` that may provide a value. The first one that is given is used. */
+/** The keys of `templateData` that may provide a value. The first given one is used. */
 export interface Source {
   readonly keys: readonly string[];
   /** Codes and links let their holder in: what is kept of a mail never contains them. */
@@ -46,7 +46,7 @@ const notice = {
   account,
   days,
   expiresAt,
-  /** Of several things alike that one mail is about; those that the items leave out. */
+  /** For a mail about several things: how many there are, and how many of them it does not list. */
   count: text(10, 'count'),
   hidden: text(10, 'hidden'),
   application: text(500, 'application'),
@@ -139,7 +139,7 @@ export const documentTemplates = (): object[] =>
     };
   });
 
-/** The values of each template in addition to the common ones, and the names of those that it requires. */
+/** The values of each template in addition to the common ones, and the names of the required ones. */
 export const sources: Readonly<
   Record<
     InternalTemplateType,

@@ -16,7 +16,7 @@ export const listConnectors = (crawl: CrawlClient): Tool => ({
   name: 'list_connectors',
   title: 'List connectors',
   description:
-    'Lists every connector that can be crawled: its identifier (the `connector` of the crawl tools), what it connects to, and the event that a completed crawl publishes. Use it to find the identifier to schedule. It does not tell which are scheduled: list_crawls does. Takes no arguments and changes nothing.',
+    'Lists every connector that can be crawled: its identifier (the `connector` of the crawl tools), what it connects to, and the event that a completed crawl publishes. Use it to find the identifier to schedule. It does not show which are scheduled: list_crawls does. Takes no arguments and changes nothing.',
   ...toInputSchemas(crawlOperations.listConnectors),
   outputSchema: {
     type: 'object',
@@ -37,7 +37,7 @@ export const getCrawl = (crawl: CrawlClient): Tool<InstanceArguments> => ({
   name: 'get_crawl',
   title: 'Get a crawl',
   description:
-    "Tells all about the schedule of one connector: its configuration, and the run in progress or the next one. `state` is waiting, active, completed, failed, delayed (until nextRunAt) or paused; `progress` is in percent; timestamp, processedOn and finishedOn are milliseconds since the epoch, delay and timeout milliseconds, nextRunAt, pausedAt and pausedUntil ISO 8601 UTC. `standstill` says why it is not being crawled now (null while it is), and `isWorkerSet` is false when nobody in the platform crawls: a run then only publishes its event, whatever its state says. Use it to follow a crawl: call it again every few seconds until a one-off crawl is completed or failed (`failedReason` says why). An error says when the connector isn't scheduled. Changes nothing.",
+    "Describes the schedule of one connector in full: its configuration, and the run in progress or the next one. `state` is waiting, active, completed, failed, delayed (until nextRunAt) or paused; `progress` is in percent; timestamp, processedOn and finishedOn are milliseconds since the epoch, delay and timeout milliseconds, nextRunAt, pausedAt and pausedUntil ISO 8601 UTC. `standstill` says why it is not being crawled now (null while it is), and `isWorkerSet` is false when nobody in the platform crawls: a run then only publishes its event, whatever its state says. Use it to follow a crawl: call it again every few seconds until a one-off crawl is completed or failed (`failedReason` says why). An error says when the connector isn't scheduled. Changes nothing.",
   ...toInstanceInputSchemas(crawlOperations.getScheduleOfInstance),
   outputSchema: toOutputSchema(crawlOperations.getScheduleOfInstance, ['data']),
   annotations: READ_ONLY,

@@ -53,7 +53,7 @@ export function createCircuits(clock: Clock) {
       states.set(serverId, state);
     },
 
-    /** Ends a call that says nothing about the server, such as one that its caller cancelled. */
+    /** Ends a call that proves nothing about the server, such as a call that its caller cancelled. */
     leave(serverId: string): void {
       const state = states.get(serverId);
       if (state) state.isOnTrial = false;

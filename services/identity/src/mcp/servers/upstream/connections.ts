@@ -26,7 +26,7 @@ interface Use {
   readonly server: UpstreamServer;
   /** Undefined for the platform itself. */
   readonly subject: Subject | undefined;
-  /** Tells that the caller has cancelled, which says nothing about the connection. */
+  /** Reports that the caller has cancelled, which proves nothing about the connection. */
   readonly signal?: AbortSignal;
   /** Whether it may be sent again when the server no longer knows a connection that was kept. Only reads are. */
   readonly isRepeatable: boolean;

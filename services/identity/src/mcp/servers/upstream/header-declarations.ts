@@ -1,6 +1,6 @@
 /*
  * SEP-2243: a property of a tool's input schema can be sent as a header too, named by `x-mcp-header`. A client leaves out
- * a tool with an invalid declaration: one that is no token, that is not unique, or that stands anywhere but at a
+ * a tool with an invalid declaration: it is not a token, is not unique, or stands anywhere but at a
  * primitive property which is reached through `properties` alone.
  */
 

@@ -13,7 +13,7 @@ const MAX_LISTING_BYTES = 512 * 1_024;
 const MAX_DEFINITION_BYTES = 256 * 1_024;
 /** The longest listing, with the handshake and over all pages. */
 const DEADLINE_MS = 20_000;
-/** Listings at the same time, for the job and for administrators. One that hangs holds its permit for its deadline. */
+/** The number of concurrent listings, for the job and for administrators. A listing that hangs keeps its permit until its deadline. */
 export const LISTINGS = { total: 8, perKey: 4 };
 /** Names that can be stored and shown. Most clients accept fewer. */
 const nameForm = /^[\x21-\x7e]{1,128}$/;

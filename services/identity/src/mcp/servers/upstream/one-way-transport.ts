@@ -70,7 +70,7 @@ function createFetch({ dispatcher, allowances, createHeaders, maxAnswerMs }: Tra
 
 /**
  * Creates a transport that asks and is never asked. The client would answer each request of a server, such as a ping,
- * with a request of its own; here those are dropped, and a server that goes on sending them is broken off.
+ * with a request; here these requests are dropped, and a server that goes on sending them is disconnected.
  */
 export function createOneWayTransport(options: TransportOptions): Transport {
   const inner = new StreamableHTTPClientTransport(new URL(options.url), {

@@ -20,7 +20,7 @@ const EVERY_MS = 5_000;
 const BATCH = 1_000;
 
 /**
- * Revokes the tokens that were reported as leaked, and tells their owners and the administrators. A report is deleted in
+ * Revokes the tokens that were reported as leaked, and notifies their owners and the administrators. A report is deleted in
  * the transaction that stores the mails, so that each is sent once, whichever replica dies in between.
  */
 export function createLeaksJob(deps: {

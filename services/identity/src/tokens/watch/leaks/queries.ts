@@ -31,8 +31,8 @@ const wasAlive = (token: string): string => `
   and (${token}.revoked_at is null or ${token}.revoked_at >= report.created_at)`;
 
 /*
- * A reported token that was alive when the report came, or had rotated itself into one that was: it may have ended in the
- * meantime, and its owner still has to hear where it was found.
+ * A reported token that was alive when the report came, or had rotated itself into such a token: it may have ended in
+ * the meantime, and its owner still has to be notified where it was found.
  */
 const isLeaked = `token.id = report.token_id and token.token_hash = report.digest
   and (${wasAlive('token')} or exists (

@@ -59,7 +59,7 @@ export interface LeakReportContext {
   readonly wake: () => void;
 }
 
-/** Stores a report of leaked tokens. Neither the result nor its time tells which of them are tokens. */
+/** Stores a report of leaked tokens. Neither the result nor its time reveals which of them are tokens. */
 export async function reportLeaks(
   { pool, clock, wake }: LeakReportContext,
   { tokens }: LeakReportBody,

@@ -27,7 +27,7 @@ function leakReportRoutes(app: App, ctx: LeakReportContext): void {
       schema: {
         operationId: 'reportLeakedTokens',
         tags: ['Personal access tokens'],
-        summary: 'Report tokens that were found in public; those that are alive are revoked',
+        summary: 'Report tokens that were found in public; active ones are revoked',
         body: LeakReportBody,
         response: { 202: Message, ...errorResponses(400, 413, 429) },
       },

@@ -26,7 +26,7 @@ const BATCH = 500;
 const digestSent = new Error('the digest of the day was sent');
 
 /**
- * Tells members about their tokens that expire or are unused, and administrators about those of service accounts, in one
+ * Notifies members of their tokens that expire or are unused, and administrators of those of service accounts, in one
  * digest a day. The notices are marked as done in the transaction that stores the mail, so that each is sent once,
  * whichever replica dies in between. [PAT-32, PAT-36]
  */
@@ -82,7 +82,7 @@ export function createNoticesJob(deps: {
     else throw digestSent;
   }
 
-  /** Tells administrators about the tokens of service accounts, and about their own in the same digest. */
+  /** Notifies administrators of the tokens of service accounts, and of their own in the same digest. */
   async function notifyAdministrators(client: pg.PoolClient, organisation: Holder, now: Date): Promise<void> {
     await lockHolder(client, organisation);
     const administrators = await findAdministratorHolders(client, organisation.id);

@@ -18,7 +18,7 @@ const NOTICE_EVERY_MS = DAY_MS;
 
 /**
  * Reacts to the use of a rotated token after its end: revokes the lineage with its descendants where the organisation's
- * policy demands it, and tells the owner when and from where. The reaction is one transaction, which ends the row that was
+ * policy demands it, and notifies the owner when and from where. The reaction is one transaction, which ends the row that was
  * stored with the audit entry, so that it happens once, whichever replica dies in between. [PAT-27]
  */
 function createReuseJob(deps: {

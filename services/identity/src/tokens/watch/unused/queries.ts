@@ -2,9 +2,9 @@ import type pg from 'pg';
 import { isRevocable, lastUse, unusedSince, warnedBefore, warningBound } from '../../unused.js';
 
 /*
- * Looks at tokens whose use is not known since the bound of their organisation's policy. Those that were used later are
+ * Looks at tokens whose use is not known since the bound of their organisation's policy. Tokens that were used later are
  * due again when they could be unused since then, so each token is looked at once in that time. The others are noted in
- * `unused_tokens`. Organisations without the policy, and with one that was tightened after the bound, cost nothing.
+ * `unused_tokens`. Organisations without the policy, or whose policy was tightened after the bound, cost nothing.
  */
 const candidates = (condition: string) => `
   (select token.id from personal_access_tokens token

@@ -18,7 +18,7 @@ const BATCH = 500;
  *   warned      a week later it is revoked, unless it was used, or the policy changed: then it is looked at again
  */
 
-/** Finds the tokens that owners are to be warned about, and revokes those that stayed unused for a week after. [PAT-36] */
+/** Finds the tokens to warn owners about, and revokes tokens that stay unused for a week after the warning. [PAT-36] */
 export function createUnusedJob(deps: {
   readonly pool: pg.Pool;
   readonly prisma: Prisma;

@@ -62,9 +62,9 @@ const toWarn = `
 const setWarned = `update unused_tokens set warned_at = $2 where token_id = any($1::uuid[])`;
 
 /**
- * Marks the holder's unused tokens as warned about, and forgets those that are used again.
+ * Marks the holder's unused tokens as warned about, and deletes the marks of tokens that are used again.
  *
- * @returns those that the holder is told about: a token that expires before that is not among them.
+ * @returns the tokens in the holder's warning: a token that expires before that is not among them.
  */
 export async function takeUnused(
   client: pg.PoolClient,
