@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { startFeedEpoch } from '@platform/events';
-import { createSecretBox, defineCommands, systemClock, UsageError } from '@platform/service-kit';
+import { createSecretBox, defineCommands, inTransaction, systemClock, UsageError } from '@platform/service-kit';
 import { validate as isUuid } from 'uuid';
 import { isEmailAddress, isOrganisationName } from './base/config-values.js';
 import { identityVariables, loadAdminPassword, loadEncryptionKeys, loadIdentityConfig } from './config.js';
@@ -12,7 +12,6 @@ import { createOrganisationService } from './commands/organisations.js';
 import { deleteMailsTo } from './mails/outbox/queries.js';
 import { resetByCommand } from './sign-in/second-factor/reset.js';
 import { createPasswords } from './base/passwords.js';
-import { runInTransaction } from './base/transaction.js';
 import { reencryptAll } from './commands/re-encryption/command.js';
 import type { Transaction } from './resources.js';
 import { describeKeys, removeSigningKey, rotateKey } from './credentials/signing-keys/commands.js';
@@ -157,7 +156,7 @@ async function runReencrypt(args: string[]): Promise<void> {
 async function runAfterRestore(args: string[]): Promise<void> {
   parseArgs({ args });
   await withResources(process.env, ({ pool }) =>
-    runInTransaction(pool, async (client) => {
+    inTransaction(pool, async (client) => {
       await startFeedEpoch(client);
       await recordCommand(client, { name: 'after-restore' }, new Date(systemClock()));
     }),

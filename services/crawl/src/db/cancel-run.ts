@@ -1,3 +1,4 @@
+import { inTransaction } from '@platform/service-kit';
 import type pg from 'pg';
 import type { Act } from '../domain/act.js';
 import type { RunKey } from '../domain/instance-key.js';
@@ -5,7 +6,6 @@ import { cancelTasksOf, taskColumns } from './claimed-runs.js';
 import { auditedInstance, insertAudit, toAudit } from './facts.js';
 import { inProgress, instanceValues, ofInstance } from './runs.js';
 import { finishOneOff, lockScheduleRow } from './schedules.js';
-import { inTransaction } from './transaction.js';
 
 /**
  * Aborts one run in progress (CRAWL-33); its schedule continues. The run's worker notices at its next heartbeat, as

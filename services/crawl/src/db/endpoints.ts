@@ -1,8 +1,9 @@
 import { type Connector, MAX_AUDITED_VALUE_LENGTH } from '@platform/events';
+import { inTransaction } from '@platform/service-kit';
 import type pg from 'pg';
 import type { Act } from '../domain/act.js';
 import { insertAudit, toAudit } from './facts.js';
-import { inTransaction, type Transaction } from './transaction.js';
+import type { Transaction } from './transaction.js';
 
 /* Endpoints that organisations have registered. Every statement names the organisation. */
 

@@ -1,3 +1,4 @@
+import { inTransaction } from '@platform/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type { Act } from '../domain/act.js';
@@ -5,7 +6,6 @@ import { createPlan, nextRunAfter } from '../domain/plan.js';
 import type { Schedule } from '../domain/schedule.js';
 import { insertTicks } from './dispatch.js';
 import { resumeSchedule } from './schedules.js';
-import { inTransaction } from './transaction.js';
 
 /** Resumes a one-off schedule whose time passed while it was paused and whose policy is to skip a missed run. */
 const resumeLate = (

@@ -1,4 +1,4 @@
-import { type Clock, createPeriodicTask, type Logger } from '@platform/service-kit';
+import { type Clock, createPeriodicTask, inTransaction, type Logger } from '@platform/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import {
@@ -16,7 +16,6 @@ import { maybePruneRuns } from '../db/prune-runs.js';
 import type { DueRun } from '../db/runs.js';
 import { resumePaused } from '../db/resume-schedule.js';
 import { findPausesOver } from '../db/schedules.js';
-import { inTransaction } from '../db/transaction.js';
 import { createPlan, nextRunAfter } from '../domain/plan.js';
 import { findSkipReason } from '../domain/run-state.js';
 import type { Schedule } from '../domain/schedule.js';

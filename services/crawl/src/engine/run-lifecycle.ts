@@ -1,5 +1,5 @@
 import { type Connector, createSyncEvent } from '@platform/events';
-import { type Clock, createBatcher, currentTraceparent } from '@platform/service-kit';
+import { type Clock, createBatcher, currentTraceparent, inTransaction } from '@platform/service-kit';
 import type pg from 'pg';
 import {
   type ClaimedRow,
@@ -18,7 +18,7 @@ import { maybePruneRuns } from '../db/prune-runs.js';
 import type { Run } from '../db/runs.js';
 import { lockScheduleRow, finishOneOff } from '../db/schedules.js';
 import { findWork } from '../db/work.js';
-import { inTransaction, type Db } from '../db/transaction.js';
+import type { Db } from '../db/transaction.js';
 import { addCounters } from '../domain/counters.js';
 import type { InstanceKey } from '../domain/instance-key.js';
 import { findSkipReason, MAX_RECOVERIES } from '../domain/run-state.js';

@@ -1,10 +1,9 @@
 import { randomBytes, randomFillSync } from 'node:crypto';
 import type { ReportedFact } from '@platform/events';
 import type pg from 'pg';
-import type { PageWindow } from '@platform/service-kit';
+import { firstIdAt, type PageWindow } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { AuditAction } from './actions.js';
-import { firstIdAt } from './first-id.js';
 import { type Actor, getUserAgent } from '../base/caller/actor.js';
 import { queryRows, type SqlClient } from '../base/transaction.js';
 import { Prisma } from '../generated/prisma/client.js';

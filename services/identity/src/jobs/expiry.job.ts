@@ -1,7 +1,6 @@
 import { createOutboxRetention } from '@platform/events';
 import type pg from 'pg';
-import { type Clock, createPeriodicTask, DAY_MS, type Logger, type Shutdown } from '@platform/service-kit';
-import { firstIdAt } from '../audit/first-id.js';
+import { type Clock, createPeriodicTask, DAY_MS, firstIdAt, type Logger, type Shutdown } from '@platform/service-kit';
 import {
   deleteAccessTokens,
   deleteArtifacts,

@@ -1,5 +1,5 @@
+import { inTransaction } from '@platform/service-kit';
 import type pg from 'pg';
-import { runInTransaction } from '../base/transaction.js';
 import { auditIdPrefix } from '../audit/queries.js';
 import { WRONG_CODES_PER_DAY, WRONG_CODES_WINDOW_MS } from '../mails/one-time-secrets/secret.js';
 import { withdrawLapsedInvitations } from '../members/members/queries.js';
@@ -70,7 +70,7 @@ const markEnded = `
  * @returns how many tokens were changed. Expired tokens are rejected before that as well.
  */
 export const expireTokens = (pool: pg.Pool, now: Date, limit: number): Promise<number> =>
-  runInTransaction(pool, async (client) => {
+  inTransaction(pool, async (client) => {
     const owners = await client.query<{ id: string }>(lockOwners, [now, limit]);
     if (owners.rows.length === 0) return 0;
     const ownerIds = owners.rows.map(({ id }) => id);

@@ -7,13 +7,12 @@ import {
   toDigest,
   type UserPrincipal,
 } from '@platform/auth';
-import { validationError } from '@platform/service-kit';
+import { inTransaction, validationError } from '@platform/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { insertAuditEntry } from '../audit/queries.js';
 import { type Caller, toActor } from '../base/caller/actor.js';
 import { isSessionOpen } from '../base/open-session.js';
-import { runInTransaction } from '../base/transaction.js';
 import { isNarrower, readAllowList } from '../credentials/allow-lists/ranges.js';
 import { type AlertRequest, ALERTS_PER_HOUR, storeAlert } from '../mails/alerts.js';
 import { findAdministrators, lockAdministration } from '../members/organisation/administration.js';
@@ -239,7 +238,7 @@ export async function createTokenFor(
   const createdAt = new Date(now);
   const expiresAt = expiry === null ? null : new Date(expiry);
   const alert = await composeAlert(ctx, caller, request, { createdAt, expiresAt });
-  const { accessToken, parentId } = await runInTransaction(ctx.pool, async (client) => {
+  const { accessToken, parentId } = await inTransaction(ctx.pool, async (client) => {
     const creator = await lockOwnerAndCreator(client, caller, owner, { at: createdAt });
     if (allowList.length > 0 && !isNarrower(allowList, creator.allowList))
       throw validationError([

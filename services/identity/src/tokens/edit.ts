@@ -1,8 +1,8 @@
+import { inTransaction } from '@platform/service-kit';
 import type pg from 'pg';
 import { findChanges } from '../audit/changes.js';
 import { type Changes, insertAuditEntry } from '../audit/queries.js';
 import { type Caller, toActor } from '../base/caller/actor.js';
-import { runInTransaction } from '../base/transaction.js';
 import { lockAdministration } from '../members/organisation/administration.js';
 import type { TokenContext } from './context.js';
 import { sessionRequiredOutsideFamily, tokenNotFound } from './errors.js';
@@ -81,7 +81,7 @@ export async function editToken(
 ): Promise<TokenDetails> {
   const now = ctx.clock();
   const { orgId } = caller;
-  await runInTransaction(ctx.pool, async (client) => {
+  await inTransaction(ctx.pool, async (client) => {
     if (owner.isServiceAccount) await lockAdministration(client, caller);
     const token = await lockToken(client, [tokenId, owner.id, orgId], now);
     if (caller.kind === 'pat' && !(await isInFamily(client, tokenId, caller.credentialId)))

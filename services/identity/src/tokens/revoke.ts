@@ -1,7 +1,7 @@
+import { inTransaction } from '@platform/service-kit';
 import type pg from 'pg';
 import { auditIdPrefix } from '../audit/queries.js';
 import { type AccountCaller, getUserAgent } from '../base/caller/actor.js';
-import { runInTransaction } from '../base/transaction.js';
 import { storeAlert } from '../mails/alerts.js';
 import type { TokenContext } from './context.js';
 import { sessionRequiredOutsideFamily, sessionRequiredToKeepDescendants, tokenNotFound } from './errors.js';
@@ -169,7 +169,7 @@ export async function revokeLockedTokens(
 
 /** @returns how many tokens were revoked; 0 when there was no such active token. */
 export const revokeTokens = (pool: pg.Pool, { report, ...revocation }: Revocation): Promise<number> =>
-  runInTransaction(pool, async (client) => {
+  inTransaction(pool, async (client) => {
     const { tokenId, by } = revocation;
     const token = await lockTokenOwner(client, tokenId, by.orgId);
     const count = await revokeLockedTokens(client, revocation);

@@ -1,10 +1,9 @@
 import { insufficientScope, type Scope, standardAuthErrors, type UserPrincipal } from '@platform/auth';
-import { type FaultDetail, validationError } from '@platform/service-kit';
+import { type FaultDetail, inTransaction, validationError } from '@platform/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { insertAuditEntry } from '../audit/queries.js';
 import { type Caller, toActor } from '../base/caller/actor.js';
-import { runInTransaction } from '../base/transaction.js';
 import { isNarrower, readAllowList } from '../credentials/allow-lists/ranges.js';
 import { type AlertRequest, ALERTS_PER_HOUR, storeAlert } from '../mails/alerts.js';
 import type { TokenContext } from './context.js';
@@ -224,7 +223,7 @@ export async function rotateToken(
   const graceEndsAt = graceSeconds === 0 ? undefined : new Date(now + graceSeconds * 1_000);
   const id = uuidv7();
   const { orgId } = caller;
-  const { old, token, revokedCount, accessToken } = await runInTransaction(ctx.pool, async (client) => {
+  const { old, token, revokedCount, accessToken } = await inTransaction(ctx.pool, async (client) => {
     const creator = await lockOwnerAndCreator(client, caller, owner, { at, isExclusive: true });
     const { rows } = await client.query<RotatableRow>(rotatable(getOwnerColumn(owner)), [tokenId, owner.id]);
     const locked = assertRotatable(rows[0], now);

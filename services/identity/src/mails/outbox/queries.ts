@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { inTransaction } from '@platform/service-kit';
 import type pg from 'pg';
 import { insertFacts } from '../../audit/facts/queries.js';
-import { queryRows, runInTransaction, type SqlClient } from '../../base/transaction.js';
+import { queryRows, type SqlClient } from '../../base/transaction.js';
 import type { Prisma, Transaction } from '../../resources.js';
 import { recordInvitationOutcome } from './invitation-outcomes.js';
 import { type MailKind, templateTypes } from './mail-kind.js';
@@ -87,7 +88,7 @@ async function recordUnsent(
 
 /** Deletes a batch of mails whose code, link or news has expired. @returns how many. */
 export const expireMails = (pool: pg.Pool, now: Date, limit: number): Promise<number> =>
-  runInTransaction(pool, async (client) => {
+  inTransaction(pool, async (client) => {
     const { rows } = await client.query<UnsentMail>(
       `delete from outgoing_mails where id in (
          select id from outgoing_mails where expires_at <= $1 order by expires_at limit $2 for update skip locked)

@@ -1,4 +1,5 @@
 import type { SmtpProblem } from '@platform/auth';
+import { inTransaction } from '@platform/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type { RecipientOutcome } from '../delivery/outcome.js';
@@ -117,23 +118,6 @@ export interface AttachmentPiece {
   readonly attachment: number;
   readonly piece: number;
   readonly sealed: Buffer;
-}
-
-async function inTransaction<T>(db: pg.Pool, run: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-  const client = await db.connect();
-  let failure: unknown;
-  try {
-    await client.query('begin');
-    const result = await run(client);
-    await client.query('commit');
-    return result;
-  } catch (error) {
-    failure = error;
-    throw error;
-  } finally {
-    // A connection that failed in the middle of a transaction isn't used again.
-    client.release(failure !== undefined);
-  }
 }
 
 /**

@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Clock, createPeriodicTask, DAY_MS, type Logger } from '@platform/service-kit';
+import { type Clock, createPeriodicTask, DAY_MS, firstIdAt, type Logger } from '@platform/service-kit';
 import type pg from 'pg';
 import { eraseMarked } from './erasure.queries.js';
-import { firstIdAt } from './first-id.js';
 import { expireLeases, expireQueued } from './queries.js';
 import { expireSuppressions } from '../suppressions/queries.js';
 import { deleteOld, deleteUnsent, expireContents, expireKeys, UPKEEP_BATCH } from './retention.queries.js';

@@ -1,9 +1,8 @@
 import { describeProblem, type SmtpProblem } from '@platform/auth';
-import { type ListPage, notFound, readEmailAddress, toPagination } from '@platform/service-kit';
+import { firstIdAt, type ListPage, notFound, readEmailAddress, toPagination } from '@platform/service-kit';
 import type { Brand, Brands } from '../brand/brand.js';
 import { isPermanentRefusal } from '../delivery/outcome.js';
 import { hasOutcome, mailStates } from '../queue/mail.js';
-import { firstIdAt } from '../queue/first-id.js';
 import type { MailCipher } from '../../mail-cipher.js';
 import type { KeptContent } from '../templates/kept-content.js';
 import { inlineLogo, renderTemplate } from '../templates/render.js';

@@ -1,7 +1,6 @@
-import { type Clock, createPeriodicTask, type Logger } from '@platform/service-kit';
+import { type Clock, createPeriodicTask, inTransaction, type Logger } from '@platform/service-kit';
 import type pg from 'pg';
 import type { Prisma } from '../../../resources.js';
-import { runInTransaction } from '../../../base/transaction.js';
 import { platformActor } from '../../../base/caller/actor.js';
 import { insertAuditEntry } from '../../../audit/queries.js';
 import { findAdministrators } from '../../../members/organisation/administration.js';
@@ -43,7 +42,7 @@ export function createLeaksJob(deps: {
       rotatedSince: token.reportedAt,
       at,
     };
-    await runInTransaction(pool, (client) => revokeLineage(client, lineage));
+    await inTransaction(pool, (client) => revokeLineage(client, lineage));
     await prisma.$transaction(async (tx) => {
       const isFirst = await isFirstReport(tx, orgId, tokenId);
       if (!(await deleteLeakReport(tx, reportId))) return;

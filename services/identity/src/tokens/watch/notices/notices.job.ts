@@ -1,8 +1,7 @@
 import type pg from 'pg';
-import { type Clock, createPeriodicTask, type Logger, type Shutdown } from '@platform/service-kit';
+import { type Clock, createPeriodicTask, inTransaction, type Logger, type Shutdown } from '@platform/service-kit';
 import { insertAuditEntries } from '../../../audit/queries.js';
 import { platformActor } from '../../../base/caller/actor.js';
-import { runInTransaction } from '../../../base/transaction.js';
 import type { Outbox } from '../../../mails/outbox/outbox.js';
 import type { NoticePage } from '../../../mails/outbox/notice-emails.js';
 import { countDueNotices, describeDigest, isEmpty, isNews, type News, toDate } from './digest.js';
@@ -123,7 +122,7 @@ export function createNoticesJob(deps: {
         if (signal.aborted) return;
         const notify = isOrganisation ? notifyAdministrators : notifyMember;
         try {
-          await runInTransaction(pool, (client) => notify(client, holder, now));
+          await inTransaction(pool, (client) => notify(client, holder, now));
         } catch (error) {
           failed.push(holder.id);
           if (error !== digestSent)

@@ -1,6 +1,5 @@
 import type pg from 'pg';
-import { type Clock, createPeriodicTask, DAY_MS, type Logger, type Shutdown } from '@platform/service-kit';
-import { runInTransaction } from '../../../base/transaction.js';
+import { type Clock, createPeriodicTask, DAY_MS, inTransaction, type Logger, type Shutdown } from '@platform/service-kit';
 import type { RefusedUses } from '../../../credentials/liveness/refused-uses.js';
 import { storeAlert } from '../../../mails/alerts.js';
 import type { Outbox } from '../../../mails/outbox/outbox.js';
@@ -36,7 +35,7 @@ function createReuseJob(deps: {
     const recipients =
       ownerId === null ? (await findAdministrators(prisma, orgId)).map(({ id }) => id) : [ownerId];
     const at = new Date(clock());
-    await runInTransaction(pool, async (client) => {
+    await inTransaction(pool, async (client) => {
       const reuse = await claimReuse(client, tokenId);
       if (!reuse) return;
       if (revokeFamilyOnReuse)

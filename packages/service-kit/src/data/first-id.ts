@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
 
-/** @returns the smallest UUIDv7 with this timestamp. */
+/** Returns the smallest UUIDv7 of a time. @param msecs - milliseconds since the epoch; earlier times count as 0. */
 export const firstIdAt = (msecs: number): string =>
   uuidv7({ msecs: Math.max(0, msecs), seq: 0, random: new Uint8Array(16) });
