@@ -117,7 +117,7 @@ describe('a traced process', () => {
     await stop();
     const lines = output.split('\n').filter((line) => line.startsWith('{'));
     expect(lines.map((line) => JSON.parse(line))).toEqual([
-      expect.objectContaining({ level: 'warn', msg: 'traces are lost: the collector does not take them' }),
+      expect.objectContaining({ level: 'warn', msg: 'traces are lost: the collector does not accept them' }),
     ]);
   });
 });
