@@ -1,6 +1,12 @@
 import { parseArgs } from 'node:util';
 import { startFeedEpoch } from '@platform/events';
-import { createSecretBox, defineCommands, inTransaction, systemClock, UsageError } from '@platform/service-kit';
+import {
+  createSecretBox,
+  defineCommands,
+  inTransaction,
+  systemClock,
+  UsageError,
+} from '@platform/service-kit';
 import { validate as isUuid } from 'uuid';
 import { isEmailAddress, isOrganisationName } from './base/config-values.js';
 import { identityVariables, loadAdminPassword, loadEncryptionKeys, loadIdentityConfig } from './config.js';

@@ -53,9 +53,7 @@ export function registerRelayMetrics(registry: Registry, prefix: string, figures
     'Age of the oldest event that is not published.',
     async () => (await readDepth())?.oldestAgeSeconds,
   );
-  gauge(`${prefix}_relay_leading`, 'Whether this replica publishes.', () =>
-    Number(figures.isLeading()),
-  );
+  gauge(`${prefix}_relay_leading`, 'Whether this replica publishes.', () => Number(figures.isLeading()));
   gauge(
     `${prefix}_held_partitions`,
     'Partitions whose next event Kafka does not accept; their events wait.',

@@ -88,7 +88,8 @@ export function destinationRoutes(app: App, ctx: DestinationContext): void {
       schema: {
         operationId: 'changeDestination',
         tags,
-        summary: 'Change a destination; when enabled again, it resumes where it was, as far as facts are kept',
+        summary:
+          'Change a destination; when enabled again, it resumes where it was, as far as facts are kept',
         params: DestinationPath,
         body: ChangeDestinationBody,
         response: { 200: DestinationAnswer, ...errorResponses(400, 401, 403, 404) },

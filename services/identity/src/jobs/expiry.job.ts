@@ -1,6 +1,13 @@
 import { createOutboxRetention } from '@platform/events';
 import type pg from 'pg';
-import { type Clock, createPeriodicTask, DAY_MS, firstIdAt, type Logger, type Shutdown } from '@platform/service-kit';
+import {
+  type Clock,
+  createPeriodicTask,
+  DAY_MS,
+  firstIdAt,
+  type Logger,
+  type Shutdown,
+} from '@platform/service-kit';
 import {
   deleteAccessTokens,
   deleteArtifacts,

@@ -1,5 +1,11 @@
 import type pg from 'pg';
-import { type Clock, createPeriodicTask, inTransaction, type Logger, type Shutdown } from '@platform/service-kit';
+import {
+  type Clock,
+  createPeriodicTask,
+  inTransaction,
+  type Logger,
+  type Shutdown,
+} from '@platform/service-kit';
 import { insertAuditEntries } from '../../../audit/queries.js';
 import { platformActor } from '../../../base/caller/actor.js';
 import type { Outbox } from '../../../mails/outbox/outbox.js';

@@ -1,5 +1,12 @@
 import type pg from 'pg';
-import { type Clock, createPeriodicTask, DAY_MS, inTransaction, type Logger, type Shutdown } from '@platform/service-kit';
+import {
+  type Clock,
+  createPeriodicTask,
+  DAY_MS,
+  inTransaction,
+  type Logger,
+  type Shutdown,
+} from '@platform/service-kit';
 import type { RefusedUses } from '../../../credentials/liveness/refused-uses.js';
 import { storeAlert } from '../../../mails/alerts.js';
 import type { Outbox } from '../../../mails/outbox/outbox.js';
