@@ -8,14 +8,13 @@ export interface OpenOptions {
   readonly theme?: 'light' | 'dark';
   readonly width?: number;
   readonly timezone?: string;
+  /** As another browser: for what a test cannot undo, such as a fixed clock, or needs to find untouched. */
+  readonly isNewBrowser?: boolean;
 }
-
-type Opened = Required<Pick<OpenOptions, 'as' | 'theme' | 'width'>> & { timezone: string | undefined };
 
 /** An organisation of the shared platform and a browser for the tests of a file. Faults of a page fail the test that met them. */
 export interface Console {
   readonly platform: Platform;
-  readonly page: Page;
   /** Opens a path, signed in. */
   open(path: string, options?: OpenOptions): Promise<Page>;
   /** Accepts faults that match, such as the log line of a refused request. */
@@ -27,12 +26,15 @@ const START_MS = 180_000;
 const PATIENCE_MS = 60_000;
 const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 
-/** @param isShared - all tests share one page, which loads the code of the console once: they leave nothing in it. */
-export function useConsole({ isShared = false } = {}): Console {
+/**
+ * The tests of a file share one page as long as they open it as the same person: it loads the code of the console once.
+ * What a test changes about the page (routes, the network, cookies, its listeners for requests) is undone after it.
+ */
+export function useConsole(): Console {
   let platform: Platform;
   let browser: Browser;
-  let page: Page;
-  /** What the page that can be shared was opened with. */
+  let page: Page | undefined;
+  /** What the page was opened with. */
   let openedWith: string | undefined;
   let faults: string[] = [];
   let allowed: RegExp[] = [];
@@ -54,24 +56,32 @@ export function useConsole({ isShared = false } = {}): Console {
     allowed = [];
   });
   afterEach(async () => {
-    if (!isShared) await page?.context().close();
+    if (page !== undefined) await reset(page);
     const unexpected = faults.filter((fault) => !allowed.some((pattern) => pattern.test(fault)));
     if (unexpected.length > 0) throw new Error(unexpected.join('\n'));
   });
 
+  async function reset(shared: Page): Promise<void> {
+    await shared.unrouteAll({ behavior: 'ignoreErrors' });
+    shared.removeAllListeners('request');
+    await shared.context().setOffline(false);
+    // What the page would still request meets the conditions of no other test.
+    await shared.goto('about:blank');
+  }
+
   async function open(
     path: string,
-    { as = platform.admin, theme = 'light', width = 1280, timezone }: OpenOptions = {},
-  ) {
+    { as = platform.admin, theme = 'light', width = 1280, timezone, isNewBrowser = false }: OpenOptions = {},
+  ): Promise<Page> {
     const options = JSON.stringify([as, timezone]);
-    if (isShared && options === openedWith) {
-      await page.setViewportSize({ width, height: HEIGHT });
-      await page.emulateMedia({ colorScheme: theme, forcedColors: null });
-      await page.goto(platform.url + path);
-    } else {
-      openedWith = undefined;
-      await openContext(path, { as, theme, width, timezone });
+    if (page === undefined || options !== openedWith || isNewBrowser) {
+      await page?.context().close();
+      page = await openPage(timezone);
     }
+    openedWith = isNewBrowser ? undefined : options;
+    await page.setViewportSize({ width, height: HEIGHT });
+    await page.emulateMedia({ colorScheme: theme, forcedColors: null });
+    await signIn(page, as, path);
     await page.getByRole('heading', { level: 1 }).and(page.locator('main h1')).waitFor();
     await page
       .getByRole('navigation')
@@ -79,50 +89,43 @@ export function useConsole({ isShared = false } = {}): Console {
       .first()
       .waitFor();
     cookies.set(as.email, await page.context().cookies());
-    openedWith = options;
     return page;
   }
 
-  async function openContext(path: string, { as, theme, width, timezone }: Opened): Promise<void> {
-    await page?.context().close();
+  async function openPage(timezone: string | undefined): Promise<Page> {
     const context = await browser.newContext({
-      viewport: { width, height: HEIGHT },
-      colorScheme: theme,
       reducedMotion: 'reduce',
       ...(timezone !== undefined && { timezoneId: timezone }),
       permissions: ['clipboard-read', 'clipboard-write'],
     });
     // No test is judged by its speed: a busy machine needs longer than Playwright's half minute.
     context.setDefaultTimeout(PATIENCE_MS);
-    page = await context.newPage();
-    page.on('pageerror', (error) => faults.push(error.message));
-    page.on('console', (message) => {
+    const opened = await context.newPage();
+    opened.on('pageerror', (error) => faults.push(error.message));
+    opened.on('console', (message) => {
       if (message.type() === 'error') faults.push(message.text());
     });
-    await page.addInitScript(
+    await opened.addInitScript(
       `addEventListener('securitypolicyviolation', (e) => console.error('policy: ' + e.violatedDirective + ' ' + e.blockedURI))`,
     );
-    await signIn(as, path);
+    return opened;
   }
 
   /** Opens a path with the session of an earlier test of the file, or signs in. */
-  async function signIn({ email, password }: Person, path: string): Promise<void> {
-    await page.context().addCookies(cookies.get(email) ?? []);
-    await page.goto(`${platform.url}/sign-in?${new URLSearchParams({ returnTo: path })}`);
-    const field = page.getByLabel('E-mail');
-    await field.or(page.locator('main h1')).first().waitFor();
+  async function signIn(opened: Page, { email, password }: Person, path: string): Promise<void> {
+    await opened.context().addCookies(cookies.get(email) ?? []);
+    await opened.goto(`${platform.url}/sign-in?${new URLSearchParams({ returnTo: path })}`);
+    const field = opened.getByLabel('E-mail');
+    await field.or(opened.locator('main h1')).first().waitFor();
     if (!(await field.isVisible())) return;
     await field.fill(email);
-    await page.locator('input[type=password]').fill(password);
-    await page.keyboard.press('Enter');
+    await opened.locator('input[type=password]').fill(password);
+    await opened.keyboard.press('Enter');
   }
 
   return {
     get platform() {
       return platform;
-    },
-    get page() {
-      return page;
     },
     open,
     allowFaults: (pattern) => void allowed.push(pattern),
@@ -163,29 +166,30 @@ export async function findBarriers(page: Page, within = ':root', runOnly = ALL_R
   );
 }
 
-const ALL_LOOKS = [
-  { width: 1440, colorScheme: 'light' },
-  { width: 1024, colorScheme: 'light' },
-  { width: 390, colorScheme: 'light' },
-  { width: 1440, colorScheme: 'dark' },
-  { width: 390, colorScheme: 'dark' },
+/** Colours depend on the theme alone, and a phone has the same ones. */
+const LOOKS = [
+  { width: 1440, colorScheme: 'light', rules: ALL_RULES },
+  { width: 1440, colorScheme: 'dark', rules: RULES_OF_COLOUR },
+  { width: 390, colorScheme: 'light', rules: ALL_RULES },
 ] as const;
-/** A dialog is the same at each width but that of a phone, and has the same colours at all. */
-export const LOOKS_OF_DIALOGS = [ALL_LOOKS[0], ALL_LOOKS[2], ALL_LOOKS[4]] as const;
 
-/** Runs axe in each look, of which only the colours depend on the theme, and leaves the page as narrow as that of a phone, in the dark. */
-export async function findBarriersInLooks(
-  page: Page,
-  within?: string,
-  looks: readonly (typeof ALL_LOOKS)[number][] = ALL_LOOKS,
-): Promise<string[]> {
+/** Runs axe on a page in both themes and on a phone, and leaves it as narrow as that, and light. */
+export async function findBarriersInLooks(page: Page): Promise<string[]> {
   const faults: string[] = [];
-  for (const { width, colorScheme } of looks) {
+  for (const { width, colorScheme, rules } of LOOKS) {
     await page.setViewportSize({ width, height: HEIGHT });
     await page.emulateMedia({ colorScheme });
-    const rules = colorScheme === 'light' ? ALL_RULES : RULES_OF_COLOUR;
-    for (const fault of await findBarriers(page, within, rules))
+    for (const fault of await findBarriers(page, ':root', rules))
       faults.push(`at ${width}, ${colorScheme}: ${fault}`);
   }
+  return faults;
+}
+
+/** Runs axe on a part of a page, such as a dialog, in both themes, of which only the colours differ. */
+export async function findBarriersInThemes(page: Page, within: string): Promise<string[]> {
+  const faults = await findBarriers(page, within);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  for (const fault of await findBarriers(page, within, RULES_OF_COLOUR)) faults.push(`in the dark: ${fault}`);
+  await page.emulateMedia({ colorScheme: 'light' });
   return faults;
 }
