@@ -1,11 +1,44 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { describeWith } from '@platform/testing';
-import { findBarriers, useConsole } from './console.js';
-import { waitForFocusIn } from './focus.js';
+import { copy, findBarriers, useConsole } from './console.js';
+import { expectSoundDialog } from './dialog-checks.js';
+
+const SMTP = '/api/v1/configurationManager/smtpConfig';
+const SETTINGS = '/api/v1/configurationManager/signInConfig';
+const PROVIDER = '/api/v1/organisation/identity-provider';
+
+/** An identity provider as far as its metadata go. */
+async function startMetadata() {
+  const server = createServer((_request, response) => {
+    response.setHeader('content-type', 'application/json');
+    response.end(
+      JSON.stringify({
+        issuer,
+        authorization_endpoint: `${issuer}/authorize`,
+        token_endpoint: `${issuer}/token`,
+        jwks_uri: `${issuer}/keys`,
+      }),
+    );
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    issuer,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
 
 describeWith('chromium', 'the screens of the organisation', () => {
   const using = useConsole();
 
-  test('invites a member, changes the role, and cancels the invitation', async () => {
+  test('invites a member, again, changes the role, and cancels the invitation', async () => {
     const page = await using.open('/organisation/members');
     await page.getByRole('button', { name: 'Invite a member' }).click();
     await page.getByLabel('E-mail address').fill('grace@example.com');
@@ -14,78 +47,43 @@ describeWith('chromium', 'the screens of the organisation', () => {
     await page.getByText('grace@example.com is invited by mail.').waitFor();
     const row = page.getByRole('row', { name: /Grace Hopper/ });
     await row.getByText('Invited').waitFor();
-
-    await page.getByRole('button', { name: 'Actions for Grace Hopper' }).click();
-    await page.getByRole('menuitem', { name: 'Make administrator…' }).click();
+    const choose = async (action: string): Promise<void> => {
+      await page.getByRole('button', { name: 'Actions for Grace Hopper' }).click();
+      await page.getByRole('menuitem', { name: action }).click();
+    };
+    await choose('Send the invitation again…');
+    await page.getByRole('button', { name: 'Send again' }).click();
+    await page.getByText('grace@example.com is invited by mail.').waitFor();
+    await choose('Make administrator…');
     await page.getByRole('button', { name: 'Change the role' }).click();
     await row.getByText('Administrator').waitFor();
-
-    await page.getByRole('button', { name: 'Actions for Grace Hopper' }).click();
-    await page.getByRole('menuitem', { name: 'Cancel the invitation…' }).click();
+    await choose('Cancel the invitation…');
     await page.getByRole('heading', { name: 'Remove Grace Hopper (grace@example.com)?' }).waitFor();
     await page.getByRole('button', { name: 'Remove', exact: true }).click();
     await row.waitFor({ state: 'detached' });
   });
 
-  test('lists what ends with the removal of a member', async () => {
-    const joan = await using.platform.createMember('Joan Clarke');
-    for (const name of ['Her laptop', 'Her script'])
-      await using.platform.call(
-        'POST',
-        '/api/v1/personal-access-tokens',
-        { name, scopes: ['user:read'] },
-        joan,
-      );
-    const page = await using.open('/organisation/members');
-    await page.getByRole('button', { name: 'Actions for Joan Clarke' }).click();
-    await page.getByRole('menuitem', { name: 'Remove…' }).click();
-    const dialog = page.getByRole('dialog');
-    await dialog.getByText('One open session ends.').waitFor();
-    await dialog.getByText('2 tokens are refused:').waitFor();
-    await dialog.getByText('Her laptop').waitFor();
-    expect(await findBarriers(page)).toEqual([]);
-    await dialog.getByRole('button', { name: 'Remove', exact: true }).click();
-    await page.getByText('Joan Clarke is removed.').waitFor();
-  });
-
-  test('invites again by mail, and by a link to copy where there is no SMTP server, by keyboard alone', async () => {
-    const { platform } = using;
-    const path = '/api/v1/configurationManager/smtpConfig';
-    const { smtp } = await platform.call<{ smtp: object }>('GET', path);
-    await platform.call('POST', '/api/v1/users', {
-      email: 'edsger@example.com',
-      fullName: 'Edsger Dijkstra',
-    });
-    const page = await using.open('/organisation/members');
-    await page.getByRole('button', { name: 'Actions for Edsger Dijkstra' }).click();
-    await page.getByRole('menuitem', { name: 'Send the invitation again…' }).click();
-    await page.getByRole('button', { name: 'Send again' }).click();
-    await page.getByText('edsger@example.com is invited by mail.').waitFor();
-
-    await platform.call('DELETE', path);
+  test('invites by a link to copy where there is no SMTP server, and says when it was accepted meanwhile', async () => {
+    const { call, admin } = using.platform;
+    const { smtp } = await call<{ smtp: object }>('GET', SMTP);
+    await call('DELETE', SMTP);
     using.allowFaults(/404/);
     try {
-      await page.getByRole('button', { name: 'Invite a member' }).focus();
-      await page.keyboard.press('Enter');
-      await waitForFocusIn(page.getByLabel('E-mail address'));
-      await page.keyboard.type('barbara@example.com');
-      await page.keyboard.press('Tab');
-      await page.keyboard.type('Barbara Liskov');
-      await page.keyboard.press('Enter');
+      const page = await using.open('/organisation/members');
+      await page.getByRole('button', { name: 'Invite a member' }).click();
+      await page.getByLabel('E-mail address').fill('barbara@example.com');
+      await page.getByLabel('Full name').fill('Barbara Liskov');
+      await page.getByRole('button', { name: 'Send the invitation' }).click();
       await page.getByRole('heading', { name: 'Barbara Liskov is invited' }).waitFor();
-      expect(await findBarriers(page)).toEqual([]);
-      await page.getByRole('button', { name: 'Copy: Invitation link' }).focus();
-      await page.keyboard.press('Enter');
-      await page.getByText('Copied').waitFor();
-      const link = await page.evaluate<string>('navigator.clipboard.readText()');
-      await page.getByRole('button', { name: 'Done' }).focus();
-      await page.keyboard.press('Enter');
+      await expectSoundDialog(page);
+      const link = await copy(page, 'Invitation link');
+      await page.getByRole('button', { name: 'Done' }).click();
       await page.getByRole('row', { name: /Barbara Liskov/ }).waitFor();
       const guest = await page.context().browser()?.newContext();
       const invitation = await guest?.newPage();
       await invitation?.goto(link);
       await invitation?.getByText('barbara@example.com').first().waitFor();
-      await invitation?.getByLabel('Password', { exact: true }).fill(platform.admin.password);
+      await invitation?.getByLabel('Password', { exact: true }).fill(admin.password);
       await invitation?.keyboard.press('Enter');
       await invitation?.waitForURL((url) => !url.pathname.startsWith('/sign-in/invite'));
       await guest?.close();
@@ -102,38 +100,105 @@ describeWith('chromium', 'the screens of the organisation', () => {
         .getByText('Joined')
         .waitFor();
     } finally {
-      await platform.call('POST', path, smtp);
+      await call('POST', SMTP, smtp);
     }
   });
 
-  test('explains why the last administrator cannot be demoted', async () => {
-    using.allowFaults(/409/);
+  test('ends the sessions of a member, and lists what ends with the removal', async () => {
+    const joan = await using.platform.createMember('Joan Clarke');
+    const fields = { name: 'Her laptop', scopes: ['user:read'] };
+    await using.platform.call('POST', '/api/v1/personal-access-tokens', fields, joan);
     const page = await using.open('/organisation/members');
-    await page.getByRole('button', { name: 'Actions for Administrator' }).click();
-    await page.getByRole('menuitem', { name: 'Make member…' }).click();
-    await page.getByRole('button', { name: 'Change the role' }).click();
-    await page
-      .getByRole('alert')
-      .getByText(/administrator/i)
-      .waitFor();
+    const choose = async (action: string): Promise<void> => {
+      await page.getByRole('button', { name: 'Actions for Joan Clarke' }).click();
+      await page.getByRole('menuitem', { name: action }).click();
+    };
+    const dialog = page.getByRole('dialog');
+    await choose('Remove…');
+    await dialog.getByText('One open session ends.').waitFor();
+    await dialog.getByText('Her laptop').waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await choose('End sessions…');
+    await page.getByRole('heading', { name: 'End all sessions of Joan Clarke?' }).waitFor();
+    await dialog.getByRole('row').filter({ hasText: '127.0.0.1' }).waitFor();
+    await page.getByRole('button', { name: 'End all sessions' }).click();
+    await page.getByText('One session has ended.').waitFor();
+    await choose('Remove…');
+    await dialog.getByRole('button', { name: 'Remove', exact: true }).click();
+    await page.getByText('Joan Clarke is removed.').waitFor();
   });
 
-  test('an administrator revokes a member’s token, and the audit log shows it', async () => {
-    const ada = await using.platform.createMember('Ada Lovelace');
-    const body = { name: 'of Ada', scopes: ['user:read'] };
-    await using.platform.call('POST', '/api/v1/personal-access-tokens', body, ada);
-    const page = await using.open('/organisation/tokens');
-    await page.getByRole('row').filter({ hasText: 'of Ada' }).getByText('Ada Lovelace').waitFor();
-    await page.getByRole('button', { name: 'Actions for of Ada' }).click();
-    await page.getByRole('menuitem', { name: 'Revoke…' }).click();
-    await page.getByRole('heading', { name: 'Revoke “of Ada” of Ada Lovelace?' }).waitFor();
-    await page.getByLabel('Reason').fill('left the laptop on a train');
-    await page.getByRole('button', { name: 'Revoke token' }).click();
-    await page.getByText('“of Ada” is revoked.').waitFor();
-    await page.getByRole('link', { name: 'Audit log' }).click();
-    await page.getByRole('button', { name: /Action$/ }).click();
-    await page.getByRole('option', { name: 'Token revoked' }).click();
-    await page.waitForURL(/action=token\.revoked/);
-    await page.getByText('left the laptop on a train').waitFor();
+  test('sets an identity provider up, tests it, adds a domain, and removes both', async () => {
+    const provider = await startMetadata();
+    try {
+      const page = await using.open('/organisation/sign-in');
+      const section = page.locator('section').filter({ hasText: 'No provider is set up' });
+      await section.getByRole('button', { name: 'Set up…' }).click();
+      await page.getByText('/sign-in/provider/callback').waitFor();
+      await page.getByLabel('Issuer').fill(provider.issuer);
+      await page.getByLabel('Client id').fill('platform');
+      await page.getByLabel('Client secret').fill('a-secret-of-the-client');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('The identity provider is saved.').waitFor();
+      await page.getByRole('button', { name: 'Test' }).click();
+      await page.getByText('It works').waitFor();
+
+      await page.getByRole('button', { name: 'Add a domain…' }).click();
+      await page.getByRole('textbox', { name: 'Domain' }).fill('Example.org');
+      await page.getByRole('button', { name: 'Add', exact: true }).click();
+      await page.getByText('_workspace-platform.example.org').waitFor();
+      await page.getByText('Not verified').waitFor();
+      expect(await findBarriers(page)).toEqual([]);
+
+      // A secret that is left out stays.
+      await page.getByRole('button', { name: 'Change…' }).click();
+      await page.getByText('Just-in-time membership').click();
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('Everybody of the verified domains, as a member').waitFor();
+      const { identityProvider } = await using.platform.call<{ identityProvider: object }>('GET', PROVIDER);
+      expect(identityProvider).toMatchObject({
+        hasClientSecret: true,
+        justInTimeMembership: true,
+        required: false,
+      });
+
+      await page.getByRole('button', { name: 'Remove example.org…' }).click();
+      await page.getByRole('button', { name: 'Remove it' }).click();
+      await page.getByText('No domain yet').waitFor();
+      await page.getByRole('button', { name: 'Remove…', exact: true }).click();
+      await page.getByRole('button', { name: 'Remove it' }).click();
+      await page.getByText('No provider is set up').waitFor();
+    } finally {
+      await provider.close();
+    }
+  });
+
+  // Last, because it also ends the administrator's other sessions.
+  test('switches codes by mail off, requires a second factor, and takes both back, one without the other', async () => {
+    const before = { codesEnabled: true, secondFactorRequired: false };
+    const readSettings = async () => (await using.platform.call<{ signIn: object }>('GET', SETTINGS)).signIn;
+    await using.platform.call('POST', SETTINGS, before);
+    await using.platform.createMember('Ada Lovelace');
+    const page = await using.open('/organisation/sign-in');
+    const codes = page.getByRole('listitem').filter({ hasText: 'Codes by mail' });
+    await codes.getByRole('button', { name: 'Switch off…' }).click();
+    await page.getByRole('button', { name: 'Switch codes off' }).click();
+    await codes.getByText('Members need their password.').waitFor();
+    expect(await readSettings()).toEqual({ ...before, codesEnabled: false });
+
+    const factor = page.getByRole('listitem').filter({ hasText: 'Second factor' });
+    await factor.getByText('Each member decides.').waitFor();
+    await factor.getByRole('button', { name: 'Require…' }).click();
+    await page.getByText('They are signed out').click();
+    await page.getByRole('button', { name: 'Require it' }).click();
+    await page.getByText(/A second factor is required, and .+ ended\./).waitFor();
+    await factor.getByText(/^Required\./).waitFor();
+    await codes.getByRole('button', { name: 'Switch on…' }).click();
+    await page.getByRole('button', { name: 'Switch codes on' }).click();
+    await codes.getByRole('button', { name: 'Switch off…' }).waitFor();
+    await factor.getByRole('button', { name: 'Stop requiring…' }).click();
+    await page.getByRole('button', { name: 'Stop requiring it' }).click();
+    await page.getByText('A second factor is no longer required.').waitFor();
+    await factor.getByText('Each member decides.').waitFor();
   });
 });
