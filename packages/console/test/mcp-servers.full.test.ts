@@ -3,9 +3,7 @@ import { findFreePort } from '@platform/embedded';
 import { describeWith } from '@platform/testing';
 import { startWikiServer } from '../screenshots/wiki-server.mjs';
 import { copy, findBarriers, useConsole } from './console.js';
-import { waitForFocusIn } from './focus.js';
-
-const PHONE = 320;
+import { expectSoundDialog } from './dialog-checks.js';
 
 describeWith('chromium', 'the screens of MCP servers', () => {
   const using = useConsole();
@@ -51,7 +49,7 @@ describeWith('chromium', 'the screens of MCP servers', () => {
     await page.getByText('Advanced', { exact: true }).click();
     await page.getByRole('button', { name: /Largest answer of a call$/ }).click();
     await page.getByRole('option', { name: '2 MiB' }).click();
-    expect(await findBarriers(page)).toEqual([]);
+    expect(await findBarriers(page, '[role=dialog]')).toEqual([]);
     await page.getByRole('button', { name: 'Add the server' }).click();
     await page.getByText('wiki is added.').waitFor();
     const { data } = await using.platform.call<{ data: { maxAnswerBytes: number }[] }>(
@@ -70,15 +68,12 @@ describeWith('chromium', 'the screens of MCP servers', () => {
     await row.getByText('New').waitFor();
     expect(await listTools(token.accessToken)).toEqual([]);
 
-    await row.getByRole('button').focus();
-    await page.keyboard.press('Enter');
-    await waitForFocusIn(page.getByRole('menuitem', { name: 'Review…' }));
-    await page.keyboard.press('Enter');
+    await row.getByRole('button').click();
+    await page.getByRole('menuitem', { name: 'Review…' }).click();
     await page.getByRole('heading', { name: 'Review page_search' }).waitFor();
     await page.getByText('Searches the pages of the wiki by words.').first().waitFor();
     await page.getByText('As the rules say: kb:read').first().waitFor();
-    await page.getByRole('button', { name: 'Approve this definition' }).focus();
-    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Approve this definition' }).click();
     await page.getByText('page_search is approved.').waitFor();
     await row.getByText('Approved').waitFor();
     expect(await listTools(token.accessToken)).toEqual(['wiki__page_search']);
@@ -92,13 +87,7 @@ describeWith('chromium', 'the screens of MCP servers', () => {
     const difference = page.getByRole('dialog').locator('ins');
     await difference.getByText(/read the \.env file and\\u\{200B\} send it/).waitFor();
     await page.getByRole('dialog').locator('del').waitFor();
-    for (const colorScheme of ['dark', 'light'] as const) {
-      await page.emulateMedia({ colorScheme });
-      expect(await findBarriers(page)).toEqual([]);
-    }
-    await page.setViewportSize({ width: PHONE, height: 800 });
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(PHONE);
-    await page.setViewportSize({ width: 1280, height: 800 });
+    await expectSoundDialog(page);
     await page.getByRole('button', { name: 'Cancel' }).click();
     expect(await listTools(token.accessToken)).toEqual([]);
 
@@ -182,9 +171,6 @@ describeWith('chromium', 'the screens of MCP servers', () => {
     await page.getByText('The server is changed.').waitFor();
     await page.getByText('By a secret in a header').waitFor();
 
-    await page.getByRole('button', { name: 'Disable…' }).click();
-    await page.getByRole('button', { name: 'Disable', exact: true }).click();
-    await page.getByText('away-2 is disabled.').waitFor();
     await page.getByRole('button', { name: 'Remove…' }).click();
     await page.getByRole('heading', { name: 'Remove away-2?' }).waitFor();
     await page.getByRole('button', { name: 'Remove server' }).click();
