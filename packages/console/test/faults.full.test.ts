@@ -19,144 +19,6 @@ async function openNewToken(page: Page, name?: string): Promise<void> {
   if (name !== undefined) await page.getByRole('textbox', { name: 'Name' }).fill(name);
 }
 
-describeWith('chromium', 'a form of the console', () => {
-  const using = useConsole();
-
-  test('UI-11 creates one token when it is submitted twice before anything is rendered', async () => {
-    const page = await using.open('/account/tokens');
-    const count = countCreations(page);
-    await openNewToken(page, 'Only once');
-    await page.evaluate(`{
-      const button = document.querySelector('[role=dialog] button[type=submit]');
-      button.click();
-      button.click();
-    }`);
-    await page.getByText('shown this once').waitFor();
-    expect(count()).toBe(1);
-  });
-
-  test('takes the click on its button that follows a mended field', async () => {
-    const page = await using.open('/organisation/service-accounts');
-    await page.getByRole('button', { name: 'New service account' }).first().click();
-    const submit = page.getByRole('button', { name: 'Create account' });
-    await submit.click();
-    const name = page.getByRole('textbox', { name: 'Name' });
-    await waitFor(async () => (await name.getAttribute('aria-invalid')) === 'true', { what: 'the message' });
-    await name.fill('Mended');
-    // A click of a person takes a moment, in which the field loses the focus and its message, and is not in the middle.
-    const { height = 0 } = (await submit.boundingBox()) ?? {};
-    await submit.click({ delay: 200, position: { x: 20, y: height - 3 } });
-    await page.getByRole('dialog').waitFor({ state: 'detached' });
-  });
-
-  test('UI-11 says at the field, in words, what the platform finds wrong', async () => {
-    using.allowFaults(/400/);
-    const page = await using.open('/account/tokens');
-    await openNewToken(page, 'Office');
-    const ranges = page.getByLabel('Allowed addresses');
-    if (!(await ranges.isVisible())) await page.getByText('Advanced').click();
-    await ranges.fill('10.0.0.0/8\n203.0.113.0/33');
-    await page.getByRole('button', { name: 'Create token' }).click();
-    await page.getByText('“203.0.113.0/33” must be a CIDR range').waitFor();
-    expect(await ranges.getAttribute('aria-invalid')).toBe('true');
-    expect(await page.getByText('allowList').count()).toBe(0);
-    await ranges.fill('10.0.0.0/8');
-    await page.getByRole('button', { name: 'Create token' }).click();
-    await page.getByText('shown this once').waitFor();
-  });
-
-  test('says no longer that a permission is missing once there is one', async () => {
-    const page = await using.open('/account/tokens');
-    await openNewToken(page, 'For a reader, after all');
-    await page.getByText('Something else').first().click();
-    await page.getByRole('button', { name: 'Create token' }).click();
-    const message = page.getByText('Choose at least one permission.');
-    await message.filter({ visible: true }).waitFor();
-    await page.getByText('An agent that reads').click();
-    await message.filter({ visible: true }).waitFor({ state: 'detached' });
-  });
-
-  test('UI-11 asks before Escape throws away what is typed', async () => {
-    const page = await using.open('/account/tokens');
-    await openNewToken(page, 'Long thought about');
-    await page.keyboard.press('Escape');
-    await page.getByRole('alertdialog').getByRole('button', { name: 'Keep editing' }).click();
-    expect(await page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('Long thought about');
-    await page.keyboard.press('Escape');
-    await page.getByRole('alertdialog').getByRole('button', { name: 'Discard' }).click();
-    await page.getByRole('dialog').waitFor({ state: 'detached' });
-    await openNewToken(page);
-    await page.keyboard.press('Escape');
-    await page.getByRole('dialog').waitFor({ state: 'detached' });
-  });
-
-  test('UI-11 asks before another screen takes the place of what is typed, and no longer once it is saved', async () => {
-    const page = await using.open('/mails/smtp');
-    const host = page.getByRole('textbox', { name: 'Host' });
-    await host.fill('smtp.example.org');
-    await page.getByRole('link', { name: 'Members' }).click();
-    const question = page.getByRole('alertdialog');
-    expect(await findBarriers(page)).toEqual([]);
-    await question.getByRole('button', { name: 'Keep editing' }).click();
-    expect(await host.inputValue()).toBe('smtp.example.org');
-    await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('The SMTP server is saved.').waitFor();
-    await page.getByRole('link', { name: 'Tokens' }).click();
-    await page.getByRole('heading', { level: 1, name: 'My tokens' }).waitFor();
-
-    await openNewToken(page, 'Long thought about');
-    await page.goBack();
-    await question.getByRole('button', { name: 'Keep editing' }).click();
-    expect(await page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('Long thought about');
-    const asked = page.waitForEvent('dialog');
-    await page.keyboard.type('!');
-    // The question keeps a script that waits for the reload from going on.
-    await page.evaluate('void setTimeout(() => location.reload())');
-    await (await asked).dismiss();
-    await page.goBack();
-    await question.getByRole('button', { name: 'Discard' }).click();
-    await page.getByRole('heading', { level: 1, name: 'SMTP server' }).waitFor();
-  });
-
-  test('UI-11 asks before Back closes a dialog that the palette has opened', async () => {
-    const page = await using.open('/account/tokens');
-    await page.keyboard.press('ControlOrMeta+k');
-    await page.getByRole('searchbox', { name: 'Search or jump to' }).waitFor();
-    await page.keyboard.type('create a token');
-    await page.getByRole('menuitem', { name: 'Home' }).waitFor({ state: 'detached' });
-    await page.keyboard.press('ArrowDown');
-    await page.keyboard.press('Enter');
-    const name = page.getByRole('textbox', { name: 'Name' });
-    await name.fill('Long thought about');
-    await page.goBack();
-    await page.getByRole('alertdialog').getByRole('button', { name: 'Keep editing' }).click();
-    expect(await name.inputValue()).toBe('Long thought about');
-    await page.goBack();
-    await page.getByRole('alertdialog').getByRole('button', { name: 'Discard' }).click();
-    await page.getByRole('dialog').waitFor({ state: 'detached' });
-    expect(new URL(page.url()).search).toBe('');
-  });
-
-  test('offers a service account only the permissions that its role can use', async () => {
-    const { call } = using.platform;
-    for (const [role, expected] of [
-      ['member', []],
-      ['admin', ['crawl:read', 'crawl:write', 'crawl:delete', 'crawl:work']],
-    ] as const) {
-      const body = { name: `Robot ${role}`, role };
-      const { serviceAccount } = await call<{ serviceAccount: { id: string } }>(
-        'POST',
-        '/api/v1/service-accounts',
-        body,
-      );
-      const page = await using.open(`/organisation/service-accounts/${serviceAccount.id}`);
-      await openNewToken(page);
-      await page.getByText('user:read').first().waitFor();
-      expect(await page.getByText(/^crawl:/).allTextContents()).toEqual(expected);
-    }
-  });
-});
-
 /** Keeps the requests of a page that match until they are released. */
 async function hold(page: Page, url: string | RegExp, method = 'GET'): Promise<() => void> {
   let release: () => void = () => undefined;
@@ -168,362 +30,380 @@ async function hold(page: Page, url: string | RegExp, method = 'GET'): Promise<(
   return release;
 }
 
-describeWith('chromium', 'a change of the console', () => {
+describeWith('chromium', 'what can go wrong with', () => {
   const using = useConsole();
 
-  test('is not sent before what it chooses from is loaded', async () => {
-    using.allowFaults(/ERR_FAILED/);
-    const { call } = using.platform;
-    const policy = { maxLifetimeDays: null, allowsNever: true, allowList: [], revokeFamilyOnReuse: false, revokeUnusedDays: null };
-    await call('PUT', '/api/v1/organisation/token-policy', { ...policy, deniedScopes: ['user:write'] });
-    const page = await using.open('/account/tokens');
-    const count = countCreations(page);
-    const release = await hold(page, '**/personal-access-tokens/scopes');
-    await page.getByRole('button', { name: 'New token' }).first().click();
-    await page.getByRole('textbox', { name: 'Name' }).fill('Too early');
-    await page.keyboard.press('Enter');
-    const submit = page.getByRole('button', { name: 'Create token' });
-    expect(await submit.isDisabled()).toBe(true);
-    release();
-    await submit.and(page.locator(':enabled')).waitFor();
-    expect(count()).toBe(0);
-
-    await page.route('**/personal-access-tokens/scopes', (route) => route.abort());
-    await page.goto(`${using.platform.url}/organisation/token-policy`);
-    await page.getByRole('button', { name: 'Change the policy…' }).click();
-    await page.getByRole('dialog').getByText('can’t be reached').waitFor();
-    const check = page.getByRole('button', { name: 'Check what it affects' });
-    expect(await check.isDisabled()).toBe(true);
-    await page.unroute('**/personal-access-tokens/scopes');
-    await page.getByRole('button', { name: 'Try again' }).click();
-    await check.click();
-    await page.getByRole('button', { name: 'Back' }).click();
-    await check.click();
-    await page.getByRole('button', { name: 'Save the policy' }).click();
-    await page.getByRole('dialog').waitFor({ state: 'detached' });
-    const saved = await call<{ policy: { deniedScopes: string[] } }>('GET', '/api/v1/organisation/token-policy');
-    expect(saved.policy.deniedScopes).toEqual(['user:write']);
-    await call('PUT', '/api/v1/organisation/token-policy', { ...policy, deniedScopes: [] });
-  }); // prettier-ignore
-
-  test('UI-11 keeps its dialog open until it is answered, and what is shown once until somebody leaves it', async () => {
-    const page = await using.open('/account');
-    await page.getByRole('link', { name: 'Tokens' }).click();
-    await openNewToken(page, 'Nobody misses it');
-    const release = await hold(page, `**${TOKENS}`, 'POST');
-    await page.getByRole('button', { name: 'Create token' }).click();
-    const cancel = page.getByRole('button', { name: 'Cancel' });
-    await cancel.and(page.locator(':disabled')).waitFor();
-    await page.keyboard.press('Escape');
-    await page.goBack();
-    const question = page.getByRole('alertdialog');
-    await question.getByText('not answered yet').waitFor();
-    await question.getByRole('button', { name: 'Wait' }).click();
-    release();
-    await page.getByText('shown this once').waitFor();
-    await page.goBack();
-    await question.getByText('cannot be shown again').waitFor();
-    await question.getByRole('button', { name: 'Stay' }).click();
-    await page.getByRole('button', { name: 'Done' }).click();
-    await page.getByRole('dialog').waitFor({ state: 'detached' });
-  });
-
-  test('UI-11 stays what was asked when it was applied and its answer was lost', async () => {
-    using.allowFaults(/502/);
-    const { call } = using.platform;
-    const { application } = await call<{ application: { clientId: string } }>('POST', '/api/v1/oauth-applications', {
-      name: 'Reader', scopes: ['user:read'], grantTypes: ['client_credentials'],
+  describe('a form', () => {
+    test('UI-11 creates one token when it is submitted twice before anything is rendered', async () => {
+      const page = await using.open('/account/tokens');
+      const count = countCreations(page);
+      await openNewToken(page, 'Only once');
+      await page.evaluate(`{
+        const button = document.querySelector('[role=dialog] button[type=submit]');
+        button.click();
+        button.click();
+      }`);
+      await page.getByText('shown this once').waitFor();
+      expect(count()).toBe(1);
     });
-    const { server } = await call<{ server: { id: string } }>('POST', '/api/v1/mcp-servers', { name: 'frozen', url: 'https://mcp.example.com/mcp', rules: [] });
-    const { destination } = await call<{ destination: { id: string } }>('POST', '/api/v1/events/destinations', { form: 'webhook', url: 'https://events.example.com/' });
-    for (const [path, opener, request] of [
-      ['/organisation/sign-in', 'Require…', '**/signInConfig'],
-      [`/organisation/applications/${application.clientId}`, 'Disable…', `**/oauth-applications/${application.clientId}`],
-      [`/organisation/mcp-servers/${server.id}`, 'Disable…', `**/mcp-servers/${server.id}`],
-      [`/organisation/events/destinations/${destination.id}`, 'Disable…', `**/destinations/${destination.id}`],
-    ] as const) {
-      const page = await using.open(path);
-      await page.route(request, async (route) => {
-        if (route.request().method() === 'GET') await route.continue();
-        else await route.fetch().then(() => route.fulfill({ status: 502, json: {} }));
-      });
-      await page.getByRole('button', { name: opener }).click();
-      const dialog = page.getByRole('dialog');
-      const submit = dialog.locator('button[type=submit]');
-      const asked = await submit.textContent();
+
+    test('takes the click on its button that follows a mended field', async () => {
+      const page = await using.open('/organisation/service-accounts');
+      await page.getByRole('button', { name: 'New service account' }).first().click();
+      const submit = page.getByRole('button', { name: 'Create account' });
       await submit.click();
-      await dialog.getByText('The change may have been made').waitFor();
-      // The page behind it has been loaded again.
-      await page.getByRole('button', { name: opener, includeHidden: true }).waitFor({ state: 'detached' });
-      expect([path, await submit.textContent()]).toEqual([path, asked]);
-    }
-  }); // prettier-ignore
-
-  test('UI-11 puts each fault at its field, whatever the others are about', async () => {
-    using.allowFaults(/40[09]/);
-    const { call, admin } = using.platform;
-    await call('GET', '/api/v1/users/me');
-    const page = await using.open('/organisation/members');
-    await page.getByRole('button', { name: 'Invite a member' }).first().click();
-    const email = page.getByRole('textbox', { name: 'E-mail address' });
-    await email.fill(admin.email);
-    await page.getByRole('textbox', { name: 'Full name' }).fill('Somebody');
-    await page.getByRole('button', { name: 'Send the invitation' }).click();
-    await page.getByText('cannot be used').waitFor();
-    expect(await email.getAttribute('aria-invalid')).toBe('true');
-
-    await page.goto(`${using.platform.url}/organisation/events/destinations`);
-    await page.getByRole('button', { name: 'Add a destination' }).first().click();
-    await page.getByText('Batches in order').click();
-    await page.getByRole('textbox', { name: 'Address' }).fill('https://collector.example.com/v1/logs');
-    const header = page.getByLabel('Header', { exact: true });
-    await header.fill('not a header');
-    await page.getByLabel('Whole value of the header').fill('secret');
-    await page.getByRole('button', { name: 'Add the destination' }).click();
-    await waitFor(async () => (await header.getAttribute('aria-invalid')) === 'true', { what: 'the fault' });
-  });
-
-  test('UI-11 asks before Escape throws away what was only chosen, or a pasted secret', async () => {
-    const page = await using.open('/crawls?do=new');
-    const question = page.getByRole('alertdialog');
-    const leaves = async (): Promise<void> => {
-      await page.keyboard.press('Escape');
-      await question.getByRole('button', { name: 'Discard' }).click();
+      const name = page.getByRole('textbox', { name: 'Name' });
+      await waitFor(async () => (await name.getAttribute('aria-invalid')) === 'true', {
+        what: 'the message',
+      });
+      await name.fill('Mended');
+      // A click of a person takes a moment, in which the field loses the focus and its message, and is not in the middle.
+      const { height = 0 } = (await submit.boundingBox()) ?? {};
+      await submit.click({ delay: 200, position: { x: 20, y: height - 3 } });
       await page.getByRole('dialog').waitFor({ state: 'detached' });
-    };
-    await page.getByRole('button', { name: /Runs/ }).click();
-    await page.getByRole('option', { name: /week/ }).click();
-    await leaves();
-    await page.getByRole('button', { name: 'Schedule a connector' }).first().click();
-    await page.getByRole('textbox', { name: 'Hour' }).focus();
-    await page.keyboard.press('ArrowUp');
-    await leaves();
-    await page.goto(`${using.platform.url}/organisation/sign-in`);
-    await page.getByRole('button', { name: 'Set up…' }).click();
-    await page.getByLabel('Client secret').fill('pasted');
-    await leaves();
-  });
-
-  test('says no longer that a weekday is missing once there is one', async () => {
-    const page = await using.open('/crawls?do=new');
-    await page.getByRole('button', { name: /Runs/ }).click();
-    await page.getByRole('option', { name: /week/ }).click();
-    const day = page.getByRole('checkbox', { name: 'Monday' });
-    await day.focus();
-    await page.keyboard.press('Space');
-    await page.getByRole('button', { name: 'Save schedule' }).click();
-    const message = page.getByText('Choose at least one day').filter({ visible: true });
-    await message.waitFor();
-    await day.focus();
-    await page.keyboard.press('Space');
-    await message.waitFor({ state: 'detached' });
-  });
-
-  test('UI-11 is made once by buttons that are no forms', async () => {
-    const { call } = using.platform;
-    const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 30, timezone: 'UTC' };
-    await call('POST', '/api/v1/crawlingManager/wiki_1/schedule', { scheduleConfig, worker: 'pull' });
-    const page = await using.open('/crawls/connectors/wiki_1');
-    let count = 0;
-    page.on('request', (request) => {
-      if (request.url().endsWith('/run')) count += 1;
     });
-    const button = page.getByRole('button', { name: 'Run now' }).first();
-    await button.waitFor();
-    await button.evaluate((element: HTMLElement) => {
-      element.click();
-      element.click();
+
+    test('UI-11 says at the field, in words, what the platform finds wrong', async () => {
+      using.allowFaults(/400/);
+      const page = await using.open('/account/tokens');
+      await openNewToken(page, 'Office');
+      const ranges = page.getByLabel('Allowed addresses');
+      if (!(await ranges.isVisible())) await page.getByText('Advanced').click();
+      await ranges.fill('10.0.0.0/8\n203.0.113.0/33');
+      await page.getByRole('button', { name: 'Create token' }).click();
+      await page.getByText('“203.0.113.0/33” must be a CIDR range').waitFor();
+      expect(await ranges.getAttribute('aria-invalid')).toBe('true');
+      expect(await page.getByText('allowList').count()).toBe(0);
+      await ranges.fill('10.0.0.0/8');
+      await page.getByRole('button', { name: 'Create token' }).click();
+      await page.getByText('shown this once').waitFor();
     });
-    await page.locator('output').getByText('Wiki').waitFor();
-    expect(count).toBe(1);
-    expect(await page.getByRole('alert').count()).toBe(0);
+
+    test('UI-11 asks before Escape throws away what is typed', async () => {
+      const page = await using.open('/account/tokens');
+      await openNewToken(page, 'Long thought about');
+      await page.keyboard.press('Escape');
+      await page.getByRole('alertdialog').getByRole('button', { name: 'Keep editing' }).click();
+      expect(await page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('Long thought about');
+      await page.keyboard.press('Escape');
+      await page.getByRole('alertdialog').getByRole('button', { name: 'Discard' }).click();
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      await openNewToken(page);
+      await page.keyboard.press('Escape');
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+    });
+
+    test('UI-11 asks before another screen takes the place of what is typed, and no longer once it is saved', async () => {
+      const page = await using.open('/mails/smtp');
+      const host = page.getByRole('textbox', { name: 'Host' });
+      await host.fill('smtp.example.org');
+      await page.getByRole('link', { name: 'Members' }).click();
+      const question = page.getByRole('alertdialog');
+      expect(await findBarriers(page)).toEqual([]);
+      await question.getByRole('button', { name: 'Keep editing' }).click();
+      expect(await host.inputValue()).toBe('smtp.example.org');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('The SMTP server is saved.').waitFor();
+      await page.getByRole('link', { name: 'Tokens' }).click();
+      await page.getByRole('heading', { level: 1, name: 'My tokens' }).waitFor();
+
+      await openNewToken(page, 'Long thought about');
+      await page.goBack();
+      await question.getByRole('button', { name: 'Keep editing' }).click();
+      expect(await page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('Long thought about');
+      const asked = page.waitForEvent('dialog');
+      await page.keyboard.type('!');
+      // The question keeps a script that waits for the reload from going on.
+      await page.evaluate('void setTimeout(() => location.reload())');
+      await (await asked).dismiss();
+      await page.goBack();
+      await question.getByRole('button', { name: 'Discard' }).click();
+      await page.getByRole('heading', { level: 1, name: 'SMTP server' }).waitFor();
+    });
+
+    test('UI-11 asks before Back closes a dialog that the palette has opened', async () => {
+      const page = await using.open('/account/tokens');
+      await page.keyboard.press('ControlOrMeta+k');
+      await page.getByRole('searchbox', { name: 'Search or jump to' }).waitFor();
+      await page.keyboard.type('create a token');
+      await page.getByRole('menuitem', { name: 'Home' }).waitFor({ state: 'detached' });
+      await page.keyboard.press('ArrowDown');
+      await page.keyboard.press('Enter');
+      const name = page.getByRole('textbox', { name: 'Name' });
+      await name.fill('Long thought about');
+      await page.goBack();
+      await page.getByRole('alertdialog').getByRole('button', { name: 'Keep editing' }).click();
+      expect(await name.inputValue()).toBe('Long thought about');
+      await page.goBack();
+      await page.getByRole('alertdialog').getByRole('button', { name: 'Discard' }).click();
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      expect(new URL(page.url()).search).toBe('');
+    });
   });
 
-  test('of another connector shows none of the runs of the one before', async () => {
-    const page = await using.open('/crawls/connectors/wiki_1');
-    await page.getByRole('row').nth(1).waitFor();
-    const release = await hold(page, '**/mail_1/**');
-    await page.keyboard.press('ControlOrMeta+k');
-    await page.getByRole('searchbox', { name: 'Search or jump to' }).fill('mail_1');
-    await page.getByRole('menuitem', { name: /mail_1/ }).click();
-    await page.getByRole('heading', { level: 1, name: /Mail/ }).waitFor();
-    expect(await page.getByRole('row').count()).toBe(0);
-    release();
-    await page.getByText('It has not run yet').waitFor();
+  describe('a change', () => {
+    test('is not sent before what it chooses from is loaded', async () => {
+      using.allowFaults(/ERR_FAILED/);
+      const { call } = using.platform;
+      const policy = { maxLifetimeDays: null, allowsNever: true, allowList: [], revokeFamilyOnReuse: false, revokeUnusedDays: null };
+      await call('PUT', '/api/v1/organisation/token-policy', { ...policy, deniedScopes: ['user:write'] });
+      const page = await using.open('/account/tokens');
+      const count = countCreations(page);
+      const release = await hold(page, '**/personal-access-tokens/scopes');
+      await page.getByRole('button', { name: 'New token' }).first().click();
+      await page.getByRole('textbox', { name: 'Name' }).fill('Too early');
+      await page.keyboard.press('Enter');
+      const submit = page.getByRole('button', { name: 'Create token' });
+      expect(await submit.isDisabled()).toBe(true);
+      release();
+      await submit.and(page.locator(':enabled')).waitFor();
+      expect(count()).toBe(0);
+
+      await page.route('**/personal-access-tokens/scopes', (route) => route.abort());
+      await page.goto(`${using.platform.url}/organisation/token-policy`);
+      await page.getByRole('button', { name: 'Change the policy…' }).click();
+      await page.getByRole('dialog').getByText('can’t be reached').waitFor();
+      const check = page.getByRole('button', { name: 'Check what it affects' });
+      expect(await check.isDisabled()).toBe(true);
+      await page.unroute('**/personal-access-tokens/scopes');
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await check.click();
+      await page.getByRole('button', { name: 'Back' }).click();
+      await check.click();
+      await page.getByRole('button', { name: 'Save the policy' }).click();
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      const saved = await call<{ policy: { deniedScopes: string[] } }>('GET', '/api/v1/organisation/token-policy');
+      expect(saved.policy.deniedScopes).toEqual(['user:write']);
+      await call('PUT', '/api/v1/organisation/token-policy', { ...policy, deniedScopes: [] });
+    }); // prettier-ignore
+
+    test('UI-11 keeps its dialog open until it is answered, and what is shown once until somebody leaves it', async () => {
+      const page = await using.open('/account');
+      await page.getByRole('link', { name: 'Tokens' }).click();
+      await openNewToken(page, 'Nobody misses it');
+      const release = await hold(page, `**${TOKENS}`, 'POST');
+      await page.getByRole('button', { name: 'Create token' }).click();
+      const cancel = page.getByRole('button', { name: 'Cancel' });
+      await cancel.and(page.locator(':disabled')).waitFor();
+      await page.keyboard.press('Escape');
+      await page.goBack();
+      const question = page.getByRole('alertdialog');
+      await question.getByText('not answered yet').waitFor();
+      await question.getByRole('button', { name: 'Wait' }).click();
+      release();
+      await page.getByText('shown this once').waitFor();
+      await page.goBack();
+      await question.getByText('cannot be shown again').waitFor();
+      await question.getByRole('button', { name: 'Stay' }).click();
+      await page.getByRole('button', { name: 'Done' }).click();
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+    });
+
+    test('UI-11 stays what was asked when it was applied and its answer was lost', async () => {
+      using.allowFaults(/502/);
+      const { call } = using.platform;
+      const { application } = await call<{ application: { clientId: string } }>('POST', '/api/v1/oauth-applications', {
+        name: 'Reader', scopes: ['user:read'], grantTypes: ['client_credentials'],
+      });
+      const { server } = await call<{ server: { id: string } }>('POST', '/api/v1/mcp-servers', { name: 'frozen', url: 'https://mcp.example.com/mcp', rules: [] });
+      const { destination } = await call<{ destination: { id: string } }>('POST', '/api/v1/events/destinations', { form: 'webhook', url: 'https://events.example.com/' });
+      for (const [path, opener, request] of [
+        ['/organisation/sign-in', 'Require…', '**/signInConfig'],
+        [`/organisation/applications/${application.clientId}`, 'Disable…', `**/oauth-applications/${application.clientId}`],
+        [`/organisation/mcp-servers/${server.id}`, 'Disable…', `**/mcp-servers/${server.id}`],
+        [`/organisation/events/destinations/${destination.id}`, 'Disable…', `**/destinations/${destination.id}`],
+      ] as const) {
+        const page = await using.open(path);
+        await page.route(request, async (route) => {
+          if (route.request().method() === 'GET') await route.continue();
+          else await route.fetch().then(() => route.fulfill({ status: 502, json: {} }));
+        });
+        await page.getByRole('button', { name: opener }).click();
+        const dialog = page.getByRole('dialog');
+        const submit = dialog.locator('button[type=submit]');
+        const asked = await submit.textContent();
+        await submit.click();
+        await dialog.getByText('The change may have been made').waitFor();
+        // The page behind it has been loaded again.
+        await page.getByRole('button', { name: opener, includeHidden: true }).waitFor({ state: 'detached' });
+        expect([path, await submit.textContent()]).toEqual([path, asked]);
+      }
+    }); // prettier-ignore
+
+    test('UI-11 puts each fault at its field, whatever the others are about', async () => {
+      using.allowFaults(/40[09]/);
+      const { call, admin } = using.platform;
+      await call('GET', '/api/v1/users/me');
+      const page = await using.open('/organisation/members');
+      await page.getByRole('button', { name: 'Invite a member' }).first().click();
+      const email = page.getByRole('textbox', { name: 'E-mail address' });
+      await email.fill(admin.email);
+      await page.getByRole('textbox', { name: 'Full name' }).fill('Somebody');
+      await page.getByRole('button', { name: 'Send the invitation' }).click();
+      await page.getByText('cannot be used').waitFor();
+      expect(await email.getAttribute('aria-invalid')).toBe('true');
+
+      await page.goto(`${using.platform.url}/organisation/events/destinations`);
+      await page.getByRole('button', { name: 'Add a destination' }).first().click();
+      await page.getByText('Batches in order').click();
+      await page.getByRole('textbox', { name: 'Address' }).fill('https://collector.example.com/v1/logs');
+      const header = page.getByLabel('Header', { exact: true });
+      await header.fill('not a header');
+      await page.getByLabel('Whole value of the header').fill('secret');
+      await page.getByRole('button', { name: 'Add the destination' }).click();
+      await waitFor(async () => (await header.getAttribute('aria-invalid')) === 'true', {
+        what: 'the fault',
+      });
+    });
+
+    test('UI-11 asks before Escape throws away what was only chosen, or a pasted secret', async () => {
+      const page = await using.open('/crawls?do=new');
+      const question = page.getByRole('alertdialog');
+      const leaves = async (): Promise<void> => {
+        await page.keyboard.press('Escape');
+        await question.getByRole('button', { name: 'Discard' }).click();
+        await page.getByRole('dialog').waitFor({ state: 'detached' });
+      };
+      await page.getByRole('button', { name: /Runs/ }).click();
+      await page.getByRole('option', { name: /week/ }).click();
+      await leaves();
+      await page.getByRole('button', { name: 'Schedule a connector' }).first().click();
+      await page.getByRole('textbox', { name: 'Hour' }).focus();
+      await page.keyboard.press('ArrowUp');
+      await leaves();
+      await page.goto(`${using.platform.url}/organisation/sign-in`);
+      await page.getByRole('button', { name: 'Set up…' }).click();
+      await page.getByLabel('Client secret').fill('pasted');
+      await leaves();
+    });
+
+    /** Opens a connector whose runs wait, since no worker asks for them. */
+    async function openScheduled(connector: string): Promise<Page> {
+      const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 30, timezone: 'UTC' };
+      const path = `/api/v1/crawlingManager/${connector}/schedule`;
+      await using.platform.call('POST', path, { scheduleConfig, worker: 'pull' });
+      return using.open(`/crawls/connectors/${connector}`);
+    }
+
+    test('UI-11 is made once by buttons that are no forms', async () => {
+      const page = await openScheduled('wiki_1');
+      let count = 0;
+      page.on('request', (request) => {
+        if (request.url().endsWith('/run')) count += 1;
+      });
+      const button = page.getByRole('button', { name: 'Run now' }).first();
+      await button.waitFor();
+      await button.evaluate((element: HTMLElement) => {
+        element.click();
+        element.click();
+      });
+      await page.locator('output').getByText('Wiki').waitFor();
+      expect(count).toBe(1);
+      expect(await page.getByRole('alert').count()).toBe(0);
+    });
+
+    test('of another connector shows none of the runs of the one before', async () => {
+      const page = await openScheduled('chat_1');
+      await page.getByRole('button', { name: 'Run now' }).first().click();
+      await page.getByRole('row').nth(1).waitFor();
+      const release = await hold(page, '**/mail_1/**');
+      await page.keyboard.press('ControlOrMeta+k');
+      await page.getByRole('searchbox', { name: 'Search or jump to' }).fill('mail_1');
+      await page.getByRole('menuitem', { name: /mail_1/ }).click();
+      await page.getByRole('heading', { level: 1, name: /Mail/ }).waitFor();
+      expect(await page.getByRole('row').count()).toBe(0);
+      release();
+      await page.getByText('It has not run yet').waitFor();
+    });
+
+    test('an invitation is not said to be mailed while nobody knows', async () => {
+      using.allowFaults(/500/);
+      const page = await using.open('/organisation/members');
+      await page.getByRole('button', { name: 'Invite a member' }).first().click();
+      await page.route('**/smtpConfig', (route) => route.fulfill({ status: 500, json: {} }));
+      await page.getByRole('textbox', { name: 'E-mail address' }).fill(`${Date.now()}@example.com`);
+      await page.getByRole('textbox', { name: 'Full name' }).fill('Somebody');
+      await page.keyboard.press('Enter');
+      await page.locator('output').getByText('it could not be read').waitFor();
+    });
+
+    test('a test or a preview that gets no answer says that nothing was changed', async () => {
+      using.allowFaults(/ERR_FAILED/);
+      const page = await using.open('/mails/smtp');
+      await page.route('**/testConnection', (route) => route.abort());
+      await page.getByRole('button', { name: 'Test', exact: true }).click();
+      await page.getByText('Nothing was changed').waitFor();
+      await page.route('**/preview?**', (route) => route.abort());
+      await page.goto(`${using.platform.url}/crawls?do=new`);
+      await page.getByText('Nothing was changed').waitFor();
+      expect(await page.getByText('unknown whether').count()).toBe(0);
+    });
   });
 
-  test('an invitation is not said to be mailed while nobody knows', async () => {
-    using.allowFaults(/500/);
-    const page = await using.open('/organisation/members');
-    await page.getByRole('button', { name: 'Invite a member' }).first().click();
-    await page.route('**/smtpConfig', (route) => route.fulfill({ status: 500, json: {} }));
-    await page.getByRole('textbox', { name: 'E-mail address' }).fill(`${Date.now()}@example.com`);
-    await page.getByRole('textbox', { name: 'Full name' }).fill('Somebody');
-    await page.keyboard.press('Enter');
-    await page.locator('output').getByText('it could not be read').waitFor();
-  });
-});
+  describe('a missing network, of which the console', () => {
+    test('says so of code that is not loaded yet, loses nothing, and loads it later', async () => {
+      using.allowFaults(/ERR_INTERNET_DISCONNECTED/);
+      const page = await using.open('/mails/smtp');
+      const host = page.getByRole('textbox', { name: 'Host' });
+      await host.fill('smtp.example.org');
+      await page.context().setOffline(true);
+      await page.keyboard.press('ControlOrMeta+k');
+      const fault = page.locator('dialog').getByText('You are offline. This is loaded');
+      await fault.waitFor();
+      await page.getByRole('button', { name: 'Close' }).click();
+      await page.keyboard.press('ControlOrMeta+k');
+      await fault.waitFor();
+      await page.context().setOffline(false);
+      await page.getByRole('searchbox', { name: 'Search or jump to' }).waitFor();
+      await page.keyboard.press('Escape');
+      await page.context().setOffline(true);
+      expect(await host.inputValue()).toBe('smtp.example.org');
+      await page.getByRole('link', { name: 'Audit log' }).click();
+      await page.getByRole('alertdialog').getByRole('button', { name: 'Discard' }).click();
+      await page.getByRole('main').getByText('You are offline. This is loaded').waitFor();
+      await page.getByRole('link', { name: 'Mail', exact: true }).waitFor();
+      await page.context().setOffline(false);
+      await page.getByRole('heading', { level: 1, name: 'Audit log' }).waitFor();
+    });
 
-describeWith('chromium', 'the console without a network', () => {
-  const using = useConsole();
+    test('says of code that fails to load how to go on, and loads it when it is told to', async () => {
+      using.allowFaults(/ERR_FAILED/);
+      const page = await using.open('/account/tokens');
+      await page.route('**/create-token-*.js', (route) => route.abort());
+      await page.getByRole('button', { name: 'New token' }).first().click();
+      await page.getByText('could not be loaded. Try again').waitFor();
+      await page.unroute('**/create-token-*.js');
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await page.getByRole('textbox', { name: 'Name' }).waitFor();
+    });
 
-  test('says so of code that is not loaded yet, loses nothing, and loads it later', async () => {
-    using.allowFaults(/ERR_INTERNET_DISCONNECTED/);
-    const page = await using.open('/mails/smtp');
-    const host = page.getByRole('textbox', { name: 'Host' });
-    await host.fill('smtp.example.org');
-    await page.context().setOffline(true);
-    await page.keyboard.press('ControlOrMeta+k');
-    const fault = page.locator('dialog').getByText('You are offline. This is loaded');
-    await fault.waitFor();
-    await page.getByRole('button', { name: 'Close' }).click();
-    await page.keyboard.press('ControlOrMeta+k');
-    await fault.waitFor();
-    await page.context().setOffline(false);
-    await page.getByRole('searchbox', { name: 'Search or jump to' }).waitFor();
-    await page.keyboard.press('Escape');
-    await page.context().setOffline(true);
-    expect(await host.inputValue()).toBe('smtp.example.org');
-    await page.getByRole('link', { name: 'Audit log' }).click();
-    await page.getByRole('alertdialog').getByRole('button', { name: 'Discard' }).click();
-    await page.getByRole('main').getByText('You are offline. This is loaded').waitFor();
-    await page.getByRole('link', { name: 'Mail', exact: true }).waitFor();
-    await page.context().setOffline(false);
-    await page.getByRole('heading', { level: 1, name: 'Audit log' }).waitFor();
-  });
+    test('UI-12 says so at once, and sends nothing by itself later', async () => {
+      using.allowFaults(/ERR_INTERNET_DISCONNECTED/);
+      const page = await using.open('/account/tokens');
+      const count = countCreations(page);
+      await openNewToken(page, 'Never sent');
+      await page.context().setOffline(true);
+      await page.getByRole('button', { name: 'Create token' }).click();
+      await page.getByRole('dialog').getByText('You are offline. Nothing was sent').waitFor();
+      // What had been kept would be sent before the list that the page reads again as soon as it is online.
+      const list = page.waitForResponse((response) => response.url().includes(TOKENS));
+      await page.context().setOffline(false);
+      await list;
+      await page.getByText('You are offline. What you see').waitFor({ state: 'detached' });
+      expect(count()).toBe(0);
+      await page.getByRole('button', { name: 'Create token' }).click();
+      await page.getByText('shown this once').waitFor();
+    });
 
-  test('says of code that fails to load how to go on, and loads it when it is told to', async () => {
-    using.allowFaults(/ERR_FAILED/);
-    const page = await using.open('/account/tokens');
-    await page.route('**/create-token-*.js', (route) => route.abort());
-    await page.getByRole('button', { name: 'New token' }).first().click();
-    await page.getByText('could not be loaded. Try again').waitFor();
-    await page.unroute('**/create-token-*.js');
-    await page.getByRole('button', { name: 'Try again' }).click();
-    await page.getByRole('textbox', { name: 'Name' }).waitFor();
-  });
-
-  test('UI-12 says so at once, and sends nothing by itself later', async () => {
-    using.allowFaults(/ERR_INTERNET_DISCONNECTED/);
-    const page = await using.open('/account/tokens');
-    const count = countCreations(page);
-    await openNewToken(page, 'Never sent');
-    await page.context().setOffline(true);
-    await page.getByRole('button', { name: 'Create token' }).click();
-    await page.getByRole('dialog').getByText('You are offline. Nothing was sent').waitFor();
-    // What had been kept would be sent before the list that the page reads again as soon as it is online.
-    const list = page.waitForResponse((response) => response.url().includes(TOKENS));
-    await page.context().setOffline(false);
-    await list;
-    await page.getByText('You are offline. What you see').waitFor({ state: 'detached' });
-    expect(count()).toBe(0);
-    await page.getByRole('button', { name: 'Create token' }).click();
-    await page.getByText('shown this once').waitFor();
-  });
-
-  test('does not wait for ever for what it reads, and reads it once there is a network', async () => {
-    using.allowFaults(/ERR_INTERNET_DISCONNECTED/);
-    const page = await using.open('/account/tokens');
-    await page.getByRole('searchbox').waitFor();
-    await page.context().setOffline(true);
-    await page.getByRole('searchbox').fill('anything');
-    await page.getByText('You are offline. This is loaded').waitFor();
-    await page.context().setOffline(false);
-    await page.getByText('No token matches').waitFor();
-  });
-});
-
-describeWith('chromium', 'what the console says', () => {
-  const using = useConsole();
-
-  test('a list that cannot be read says that nothing was changed', async () => {
-    using.allowFaults(/ERR_FAILED/);
-    const page = await using.open('/');
-    await page.route('**/api/v1/audit**', (route) => route.abort());
-    await page.goto(`${using.platform.url}/organisation/audit`);
-    await page.getByText('can’t be reached').waitFor();
-    expect(await page.getByText('unknown whether').count()).toBe(0);
-  });
-
-  test('a test or a preview that gets no answer says that nothing was changed', async () => {
-    using.allowFaults(/ERR_FAILED/);
-    const page = await using.open('/mails/smtp');
-    await page.route('**/testConnection', (route) => route.abort());
-    await page.getByRole('button', { name: 'Test', exact: true }).click();
-    await page.getByText('Nothing was changed').waitFor();
-    await page.route('**/preview?**', (route) => route.abort());
-    await page.goto(`${using.platform.url}/crawls?do=new`);
-    await page.getByText('Nothing was changed').waitFor();
-    expect(await page.getByText('unknown whether').count()).toBe(0);
-  });
-
-  test('UI-4 nobody is sent away from what is typed by a link under the pointer once the session is gone', async () => {
-    using.allowFaults(/401/);
-    const page = await using.open('/mails/smtp');
-    const host = page.getByRole('textbox', { name: 'Host' });
-    await host.fill('smtp.example.org');
-    await page.context().clearCookies();
-    await page.getByRole('link', { name: 'Audit log' }).hover();
-    await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('Your session has ended. Nothing').waitFor();
-    await page.getByRole('link', { name: 'Members' }).focus();
-    expect(await host.inputValue()).toBe('smtp.example.org');
-    expect(new URL(page.url()).pathname).toBe('/mails/smtp');
-  });
-
-  test('UI-13 an unknown address at the root is a page in a browser', async () => {
-    using.allowFaults(/404/);
-    const page = await using.open('/');
-    await page.goto(`${using.platform.url}/nowhere/at/all`);
-    await page.getByRole('heading', { name: 'Not found' }).waitFor();
-    await page.getByRole('link', { name: 'Open the console' }).click();
-    await page.locator('main h1').waitFor();
-  });
-
-  test('a primary and a dangerous button under the pointer have enough contrast in the dark theme', async () => {
-    const page = await using.open('/account/tokens', { theme: 'dark' });
-    const button = page.getByRole('button', { name: 'New token' }).first();
-    await button.hover();
-    await waitFor(async () => (await button.getAttribute('data-hovered')) !== null, { what: 'the hover' });
-    expect(await findBarriers(page)).toEqual([]);
-
-    await using.platform.call('POST', TOKENS, { name: 'Revocable', scopes: ['user:read'] });
-    await page.reload();
-    await page.getByRole('button', { name: 'Actions for Revocable' }).click();
-    await page.getByRole('menuitem', { name: 'Revoke…' }).click();
-    const dangerous = page.getByRole('button', { name: 'Revoke token' });
-    await dangerous.hover();
-    await waitFor(async () => (await dangerous.getAttribute('data-hovered')) !== null, { what: 'the hover' });
-    expect(await findBarriers(page, '[role=dialog]')).toEqual([]);
-  });
-
-  test('whoever is not signed in is sent to the sign-in without a failed request', async () => {
-    const page = await using.open('/');
-    // Requests of the page that are still under way must not fail without the cookie.
-    await page.goto('about:blank');
-    await page.context().clearCookies();
-    await page.goto(`${using.platform.url}/organisation/audit`);
-    await page.getByLabel('E-mail').waitFor();
-    expect(page.url()).toContain('returnTo=%2Forganisation%2Faudit');
-    const faces =
-      'document.fonts.ready.then((all) => [...all].map(({ family, status }) => [family, status]))';
-    expect(await page.evaluate(faces)).toEqual([
-      ['Inter Variable', 'loaded'],
-      // No code is shown.
-      ['JetBrains Mono Variable', 'unloaded'],
-    ]);
-  });
-
-  test('a first step stays done when what it made is removed', async () => {
-    const { call } = using.platform;
-    const schedule = '/api/v1/crawlingManager/wiki_1/schedule';
-    const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 30, timezone: 'UTC' };
-    await call('POST', schedule, { scheduleConfig });
-    const page = await using.open('/');
-    const step = page.getByRole('listitem').filter({ hasText: 'Schedule a crawl' });
-    await step.getByText('(done)').waitFor({ state: 'attached' });
-    await call('DELETE', schedule);
-    await page.reload();
-    await step.getByText('(done)').waitFor({ state: 'attached' });
+    test('does not wait for ever for what it reads, and reads it once there is a network', async () => {
+      using.allowFaults(/ERR_INTERNET_DISCONNECTED/);
+      const page = await using.open('/account/tokens');
+      await page.getByRole('searchbox').waitFor();
+      await page.context().setOffline(true);
+      await page.getByRole('searchbox').fill('anything');
+      await page.getByText('You are offline. This is loaded').waitFor();
+      await page.context().setOffline(false);
+      await page.getByText('No token matches').waitFor();
+    });
   });
 });

@@ -1,120 +1,166 @@
-import { describeWith, type Page, waitFor } from '@platform/testing';
-import { useConsole } from './console.js';
-import { arrowTo, press, waitForDialog, waitForFocus } from './focus.js';
-
-const SMTP = '/api/v1/configurationManager/smtpConfig';
+import { describeWith } from '@platform/testing';
+import { findBarriers, useConsole } from './console.js';
+import {
+  arrowTo,
+  press,
+  tabTo,
+  waitForAnyFocus,
+  waitForDialog,
+  waitForFocus,
+  waitForFocusIn,
+} from './focus.js';
 
 describeWith('chromium', 'by keyboard alone', () => {
   const using = useConsole();
 
-  /** Opens the menu of a row and chooses an action. */
-  async function chooseInRow(page: Page, row: RegExp, action: string): Promise<void> {
-    await page
-      .getByRole('row', { name: row })
-      .getByRole('button', { name: /^Actions/ })
-      .focus();
-    await page.keyboard.press('Enter');
-    await arrowTo(page, 'ArrowDown', action);
-    await page.keyboard.press('Enter');
-    await waitForDialog(page);
-  }
-
-  test('a member is made an administrator by the menu of the row', async () => {
-    await using.platform.createMember('Alan Turing');
-    const page = await using.open('/organisation/members');
-    await chooseInRow(page, /Alan Turing/, 'Make administrator…');
-    await press(page, 'Change the role');
-    await page.getByRole('dialog').waitFor({ state: 'detached' });
-    await page
-      .getByRole('row', { name: /Alan Turing/ })
-      .getByText('Administrator')
-      .waitFor();
-  });
-
-  test('a menu and a dialog are left with Escape, and the focus returns', async () => {
-    await using.platform.createMember('Ada Lovelace');
-    const page = await using.open('/organisation/members');
-    await chooseInRow(page, /Ada Lovelace/, 'Remove…');
-    await page.keyboard.press('Escape');
-    await page.getByRole('dialog').waitFor({ state: 'detached' });
-    await waitForFocus(page, 'Actions for Ada Lovelace');
-    await page.getByRole('row', { name: /Ada Lovelace/ }).waitFor();
-  });
-
-  test('a token is revoked with a reason', async () => {
-    const body = { name: 'Old laptop', scopes: ['user:read'] };
-    await using.platform.call('POST', '/api/v1/personal-access-tokens', body);
-    const page = await using.open('/account/tokens');
-    await chooseInRow(page, /Old laptop/, 'Revoke…');
+  test('UI-6 a new person does the whole job, from the sign-in over a token, a crawl and an invitation to the revocation', async () => {
+    const page = await using.open('/');
+    // Requests of the page that are still under way must not fail without the cookie.
+    await page.goto('about:blank');
+    await page.context().clearCookies();
+    await page.goto(using.platform.url);
+    const { email, password } = using.platform.admin;
+    await waitForFocusIn(page.getByLabel('E-mail address'));
+    await page.keyboard.type(email);
     await page.keyboard.press('Tab');
-    await page.getByLabel('Reason').focus();
-    await page.keyboard.type('sold');
+    await page.keyboard.type(password);
     await page.keyboard.press('Enter');
-    await page.getByText('“Old laptop” is revoked.').waitFor();
-  });
+    await page.getByRole('heading', { level: 1, name: /Welcome/ }).waitFor();
 
-  test('the SMTP server is changed and tested, and a mail that failed is sent again', async () => {
-    const { platform } = using;
-    const { smtp } = await platform.call<{ smtp: { port: number } }>('GET', SMTP);
-    const page = await using.open('/mails/smtp');
-    const port = page.getByRole('textbox', { name: 'Port' });
-    await port.focus();
-    await page.keyboard.press('Control+a');
-    await page.keyboard.type('1');
-    await press(page, 'Save');
-    await page.getByText('The SMTP server is saved').waitFor();
-    await press(page, 'Test');
-    await page.getByText('It does not work').waitFor();
-
-    const body = { name: 'mailer', scopes: ['SEND_MAIL'] };
-    const { token } = await platform.call<{ token: { accessToken: string } }>(
-      'POST',
-      '/api/v1/personal-access-tokens',
-      body,
-    );
-    await fetch(`${platform.url}/api/v1/mail/emails/sendEmail`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token.accessToken}`, 'content-type': 'application/json' },
-      body: JSON.stringify({
-        emailTemplateType: 'accountCreation',
-        sendEmailTo: ['ada@example.com'],
-        subject: 'Late',
-        templateData: { userName: 'Ada' },
-      }),
-    });
-    await port.focus();
-    await page.keyboard.press('Control+a');
-    await page.keyboard.type(String(smtp.port));
-    await press(page, 'Save');
-    await waitFor(
-      async () => (await platform.call<{ smtp: { port: number } }>('GET', SMTP)).smtp.port === smtp.port,
-      { what: 'the saved server' },
-    );
-
-    await page.goto(`${platform.url}/mails?state=failed`);
-    await page.getByRole('row', { name: /Late/ }).getByRole('link').focus();
+    // The first stop leads past the navigation.
+    await page.keyboard.press('Tab');
+    await waitForFocus(page, 'Skip to the content');
     await page.keyboard.press('Enter');
-    await page.getByRole('heading', { level: 1, name: 'Late' }).waitFor();
-    await press(page, 'Send again…');
-    await waitForDialog(page);
-    await press(page, 'Send again');
+    await press(page, 'My tokens');
+    await page.getByRole('heading', { level: 1, name: 'My tokens' }).waitFor();
+    await press(page, 'New token');
+    await page.getByRole('dialog').getByRole('checkbox').first().waitFor();
+    await waitForFocusIn(page.getByRole('textbox', { name: 'Name' }));
+    await page.keyboard.type('Laptop');
+    await page.keyboard.press('Enter');
+    await page.getByRole('tab').first().waitFor();
+    await tabTo(page, (await page.getByRole('tab').first().textContent()) ?? '');
+    await arrowTo(page, 'ArrowRight', 'curl');
+    await page.getByRole('tabpanel').getByText('curl').first().waitFor();
+    await press(page, 'Done');
+    await waitForFocus(page, 'New token');
+
+    await press(page, 'Crawls');
+    await page.getByRole('heading', { level: 1, name: 'Crawls' }).waitFor();
+    await press(page, 'Schedule a connector');
+    await page.getByRole('region', { name: 'Next runs' }).getByRole('listitem').first().waitFor();
+    await press(page, 'Save schedule');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    await page.goto(`${platform.url}/mails?state=sent`);
-    await page.getByRole('row', { name: /Late/ }).waitFor();
+    await waitForFocus(page, 'Schedule a connector');
+    await page.getByRole('row', { name: /Mailbox/ }).waitFor();
+    await press(page, 'row');
+    await page.getByRole('heading', { level: 1, name: 'Mailbox' }).waitFor();
+    await press(page, 'Run now');
+    await page.getByRole('row').filter({ hasText: 'Event published' }).first().waitFor();
+    await press(page, 'row');
+    await page.getByRole('heading', { level: 1, name: 'Run of Mailbox' }).waitFor();
+    await page.getByText('eventId').waitFor();
+
+    await press(page, 'Mail');
+    await page.getByRole('heading', { level: 1, name: 'Mails' }).waitFor();
+    await press(page, 'SMTP server');
+    await page.getByRole('heading', { level: 1, name: 'SMTP server' }).waitFor();
+    await press(page, 'Test');
+    await page.getByText('It works').waitFor();
+    await press(page, 'Members');
+    await page.getByRole('heading', { level: 1, name: 'Members' }).waitFor();
+    await press(page, 'Invite a member');
+    await waitForFocusIn(page.getByLabel('E-mail address'));
+    await page.keyboard.type(`new-${Date.now()}@example.com`);
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('Grace Hopper');
+    await page.keyboard.press('Enter');
+    await page.getByRole('row', { name: /Grace Hopper/ }).waitFor();
+    await waitForFocus(page, 'Invite a member');
+
+    await press(page, 'Tokens');
+    await page.getByRole('row', { name: /Laptop/ }).waitFor();
+    await press(page, 'Actions for Laptop');
+    await page.getByRole('menuitem', { name: 'Revoke…' }).waitFor();
+    await arrowTo(page, 'ArrowDown', 'Revoke…');
+    await page.keyboard.press('Enter');
+    await waitForDialog(page);
+    await press(page, 'Revoke token');
+    await page.getByText('“Laptop” is revoked.').waitFor();
+    await page.getByRole('row', { name: /Laptop/ }).waitFor({ state: 'detached' });
+    await waitForAnyFocus(page);
+  }); // prettier-ignore
+
+  test('UI-14 leads by keyboard to a screen, an action, a token and an instance of a connector', async () => {
+    const { call } = using.platform;
+    const body = { name: 'Weather station', scopes: ['user:read'] };
+    const { token } = await call<{ token: { id: string } }>('POST', '/api/v1/personal-access-tokens', body);
+    const page = await using.open('/');
+    const { keyboard } = page;
+    const jump = async (words: string, target: string): Promise<void> => {
+      await keyboard.press('Control+k');
+      await waitForFocusIn(page.getByRole('searchbox', { name: 'Search or jump to' }));
+      await keyboard.type(words);
+      await page.getByRole('menuitem', { name: 'Home' }).waitFor({ state: 'detached' });
+      await page.getByRole('menuitem', { name: target }).waitFor();
+      await keyboard.press('ArrowDown');
+      await keyboard.press('Enter');
+      await page.getByRole('dialog', { name: 'Search or jump to' }).waitFor({ state: 'detached' });
+    };
+    await keyboard.press('Control+k');
+    await page.getByRole('menuitem', { name: 'Audit log' }).waitFor();
+    expect(await findBarriers(page)).toEqual([]);
+    await keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await jump('audit', 'Audit log');
+    await page.getByRole('heading', { level: 1, name: 'Audit log' }).waitFor();
+    await jump('weather', 'Weather station');
+    await page.waitForURL(`**/account/tokens/${token.id}`);
+    await jump('create a token', 'Create a token');
+    await page.getByRole('dialog').getByRole('textbox', { name: 'Name' }).waitFor();
+    await keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await jump('register a crawl', 'Register a crawl endpoint');
+    await page.getByRole('dialog').getByRole('textbox', { name: 'Address' }).waitFor();
+    await keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    const instance = '/api/v1/crawlingManager/wiki_1/instances/sales';
+    await call('PUT', instance, { displayName: 'Sales handbook' });
+    const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 30, timezone: 'UTC' };
+    await call('POST', `${instance}/schedule`, { scheduleConfig });
+    await jump('handbook', 'Sales handbook');
+    await page.getByRole('heading', { level: 1, name: 'Sales handbook' }).waitFor();
   });
 
-  test('the queue leads to a connector, and its schedule is paused and removed by the menu of the row', async () => {
-    const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 30, timezone: 'UTC' };
-    await using.platform.call('POST', '/api/v1/crawlingManager/wiki_1/schedule', { scheduleConfig });
-    const page = await using.open('/crawls/queue');
-    await page.getByRole('row', { name: /Wiki/ }).getByRole('link').focus();
-    await page.keyboard.press('Enter');
-    await page.getByRole('heading', { level: 1, name: 'Wiki' }).waitFor();
-    await press(page, 'Pause');
-    await page.getByRole('heading', { name: 'Why it does not run' }).waitFor();
-    await page.goto(`${using.platform.url}/crawls`);
-    await chooseInRow(page, /Wiki/, 'Remove…');
-    await press(page, 'Remove schedule');
-    await page.getByText('Nothing is scheduled').waitFor();
+  test('UI-14 shows nothing that was found for fewer letters than are typed', async () => {
+    const page = await using.open('/');
+    await page.keyboard.press('Control+k');
+    await waitForFocusIn(page.getByRole('searchbox', { name: 'Search or jump to' }));
+    await page.keyboard.type('re');
+    await page.getByRole('menuitem', { name: 'Spreadsheet database' }).waitFor();
+    await page.keyboard.type('gister a crawl');
+    await page.getByRole('menuitem', { name: 'Register an application' }).waitFor({ state: 'detached' });
+    expect(await page.getByRole('menuitem').allTextContents()).toEqual(['Register a crawl endpoint']);
+  });
+
+  test('UI-14 says that nothing matches only once everything was looked up', async () => {
+    const page = await using.open('/');
+    let answer = (): void => undefined;
+    const held = new Promise<void>((resolve) => (answer = resolve));
+    await page.route('**/api/v1/users?*', async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.keyboard.press('Control+k');
+    await waitForFocusIn(page.getByRole('searchbox', { name: 'Search or jump to' }));
+    const asked = page.waitForRequest('**/api/v1/users?*');
+    const found = page.waitForResponse('**/api/v1/personal-access-tokens/admin?*');
+    await page.keyboard.type('unheard of');
+    await Promise.all([asked, found]);
+    const results = page.getByRole('menu', { name: 'Results' });
+    await results.getByText('Loading…').waitFor();
+    expect(await results.getByText('Nothing matches').count()).toBe(0);
+    answer();
+    await results.getByText('Nothing matches').waitFor();
   });
 });
