@@ -53,10 +53,12 @@ function findFaults(
   return faults.map(({ instancePath, message }) => `${instancePath} ${message}`);
 }
 
-test.each(connectors)('the event that is built for %s fits the contract of its type', (connector) => {
-  const event = createSyncEvent({ orgId: 'org-1', connector, now: Date.now() });
-  expect(findFaults({ ...event })).toEqual([]);
-  expect(JSON.parse(toKafkaMessage(event).value)).toEqual(event);
+test('the event that is built for each connector fits the contract of its type', () => {
+  for (const connector of connectors) {
+    const event = createSyncEvent({ orgId: 'org-1', connector, now: Date.now() });
+    expect([connector, findFaults({ ...event })]).toEqual([connector, []]);
+    expect(JSON.parse(toKafkaMessage(event).value)).toEqual(event);
+  }
 });
 
 test('the contract accepts unknown fields', () => {

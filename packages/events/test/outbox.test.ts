@@ -106,7 +106,7 @@ describe('feed', () => {
   });
 
   test('a reader that follows the cursor sees each event once while many writers commit', async () => {
-    const total = 400;
+    const total = 150;
     let written = 0;
     const writers = Array.from({ length: 3 }, async () => {
       while (written < total) {
@@ -225,13 +225,10 @@ describe('feed', () => {
     expect(log.lines).toHaveLength(1);
   });
 
-  test.each(['', 'x', '42', 'ZTE6LTE', 'ZTE6OTk5OTk5OTk5OTk5OTk5OTk5OTk5OQ'])(
-    'rejects the invalid cursor %p',
-    async (after) => {
-      const reading = readEvents(database.pool, { orgId: 'org-1', limit: 10, after });
-      await expect(reading).rejects.toBeInstanceOf(InvalidCursorError);
-    },
-  );
+  test('rejects an invalid cursor', async () => {
+    for (const after of ['', 'x', '42', 'ZTE6LTE', 'ZTE6OTk5OTk5OTk5OTk5OTk5OTk5OTk5OQ'])
+      await expect(readAfter(after)).rejects.toBeInstanceOf(InvalidCursorError);
+  });
 });
 
 describe('retention', () => {

@@ -54,18 +54,15 @@ describeWith('own-kafka', 'a Kafka with TLS and accounts', () => {
     expect(log.lines.filter(({ level }) => level !== 'info')).toEqual([]);
   });
 
-  test.each(mechanisms)(
-    'with %s, a wrong password is reported as such, once, and never shown',
-    async (mechanism) => {
-      const { log, warning } = relayTo(options(mechanism, 'guessed'));
-      const { message, detail } = await warning();
-      expect(message).toBe('events wait: Kafka refuses the account');
-      expect(String(detail.err)).toMatch(/authentication failed/i);
-      await waitFor(() => relay?.state === 'waiting', { what: 'another try' });
-      expect(log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1);
-      expect(JSON.stringify(log.lines)).not.toContain('guessed');
-    },
-  );
+  test('a wrong password is reported as such, once, and never shown', async () => {
+    const { log, warning } = relayTo(options('scram-sha-512', 'guessed'));
+    const { message, detail } = await warning();
+    expect(message).toBe('events wait: Kafka refuses the account');
+    expect(String(detail.err)).toMatch(/authentication failed/i);
+    await waitFor(() => relay?.state === 'waiting', { what: 'another try' });
+    expect(log.lines.filter(({ level }) => level === 'warn')).toHaveLength(1);
+    expect(JSON.stringify(log.lines)).not.toContain('guessed');
+  });
 
   test('reports an untrusted authority, and sends nothing', async () => {
     await database.add('org-1');

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 /** A proxy between a relay and its database that can drop the marks. */
-export interface MarkInterceptor {
+interface MarkInterceptor {
   /** The URL of the database through this proxy. */
   readonly url: string;
   /** From now on, drops the first mark and everything after it on its connection. */

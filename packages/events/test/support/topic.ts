@@ -1,5 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import kafkajs, { type Admin, type ITopicConfig, Kafka, logLevel, Partitioners } from 'kafkajs';
+import kafkajs, {
+  type Admin,
+  type ITopicConfig,
+  Kafka,
+  logLevel,
+  type PartitionMetadata,
+  Partitioners,
+} from 'kafkajs';
 
 // Node finds only some names of this CommonJS module.
 const { ConfigResourceTypes } = kafkajs;
@@ -54,12 +61,12 @@ export function toPartition(key: string, count: number): number {
   return choosePartition({ topic: '', partitionMetadata, message: { key, value: null } });
 }
 
-/** Returns how many of a topic's partitions have no leader. */
-export async function countLeaderless(brokers: string[], topic: string): Promise<number> {
-  let count = 0;
+/** Returns the leader and the replicas of each partition of a topic. */
+export async function describePartitions(brokers: string[], topic: string): Promise<PartitionMetadata[]> {
+  let partitions: PartitionMetadata[] = [];
   await administer(brokers, async (admin) => {
     const { topics } = await admin.fetchTopicMetadata({ topics: [topic] });
-    count = topics[0]?.partitions.filter(({ leader }) => leader === -1).length ?? 0;
+    partitions = topics[0]?.partitions ?? [];
   });
-  return count;
+  return partitions;
 }
