@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigError, integer, list, origin, loadConfig, oneOf, text, url, withDefault } from './config.js';
 import { serviceVariables } from './service-variables.js';
-import { describeVariables } from './config-description.js';
 
 const SECRET = 'never-to-be-printed';
 let folder: string;
@@ -59,10 +58,6 @@ test('treats an empty variable and an empty file as absent', () => {
     expect(loadConfig(env, variables)).toEqual({ A: 'fallback' });
 });
 
-test('the configuration is frozen', () => {
-  expect(Object.isFrozen(loadConfig({ A: 'x' }, { A: text() }))).toBe(true);
-});
-
 // prettier-ignore
 test.each(['1.5', '1e1', ' 1', '0x1', '', 'NaN', '99999999999999999999', '-1', '6'])('rejects %j as a whole number from 0 to 5', (value) => {
   expect(integer(0, 5).parse(value)).toBeUndefined();
@@ -115,11 +110,6 @@ test('disables tracing for true in any case, and rejects what is not a boolean',
   expect(values.map((value) => OTEL_SDK_DISABLED.parse(value))).toEqual([true, true, false, undefined, undefined, undefined]);
 });
 
-test('limits DATABASE_TIMEOUT_MS to 5,000, so that leases and heartbeats are renewed in time', () => {
-  const { DATABASE_TIMEOUT_MS } = serviceVariables;
-  expect(['5000', '5001'].map((value) => DATABASE_TIMEOUT_MS.parse(value))).toEqual([5_000, undefined]);
-});
-
 test('reports contradictions with the other faults, and checks only valid values for them', () => {
   const variables = { A: withDefault(integer(0, 9), 1), B: withDefault(integer(0, 9), 2), C: integer(0, 9) };
   const load = (env: NodeJS.ProcessEnv) =>
@@ -132,10 +122,4 @@ test('reports contradictions with the other faults, and checks only valid values
     'B must be a whole number from 0 to 9',
   ]);
   expect(load({ C: '1' })).toEqual({ A: 1, B: 2, C: 1 });
-});
-
-// prettier-ignore
-test('describes the variables with their form and their defaults', () => {
-  const variables = { A: text('a secret'), B: withDefault(list('names'), ['x', 'y']), C: withDefault(text('a name'), undefined) };
-  expect(describeVariables(variables)).toBe('A\trequired\ta secret\nB\tdefault x,y\tnames\nC\toptional\ta name\n');
 });
