@@ -82,7 +82,7 @@ test('one connection of an organisation is kept free for codes', async () => {
 });
 
 /** Queues mails of each organisation, which are due in an hour. */
-const queueMany = (organisations: number, mailsOfEach = 10) =>
+const queueMany = (organisations: number, mailsOfEach: number) =>
   db.query(
     `insert into mails (id, org_id, state, lane, caller_waits, next_attempt_at, expires_at, subject, from_address, to_addresses,
        cc_addresses, template_type, created_at, updated_at)
@@ -92,9 +92,9 @@ const queueMany = (organisations: number, mailsOfEach = 10) =>
     [organisations, mailsOfEach],
   );
 
-test('a claim reads few rows, however many mails and organisations wait, and whatever the statistics say', async () => {
+test('a claim reads few rows, however many organisations wait, and whatever the statistics say', async () => {
   await db.query(`alter table mails set (autovacuum_enabled = off)`);
-  await queueMany(1_200);
+  await queueMany(1_200, 10);
   await db.query('analyze mails');
   /** Explains the statements of a claim. @returns how many blocks they read. */
   const countBlocks = async (): Promise<number> => {
@@ -116,11 +116,6 @@ test('a claim reads few rows, however many mails and organisations wait, and wha
   await db.query(`update mails set next_attempt_at = now() - interval '1 hour'`);
   // Five hundred organisations at once, a few mails of each: all of them would be twice that.
   expect(await countBlocks()).toBeLessThan(50_000);
-  await db.query('truncate mails cascade');
-  await queueMany(10, 2_000);
-  await db.query(`update mails set next_attempt_at = now() - interval '1 hour'`);
-  await db.query('vacuum analyze mails');
-  expect(await countBlocks()).toBeLessThan(10_000);
 });
 
 test('all organisations have their turns while very many mails are due, and no code waits for one', async () => {
@@ -342,45 +337,44 @@ test('mails that are not due, or have expired, are not claimed', async () => {
   expect(await claim()).toEqual([]);
 });
 
-test.each([
-  ['statistics of now', ['vacuum analyze mails']],
-  ['statistics of a queue in which nothing was due', []],
-])(
-  'a claim reads only as many mails as it may get, however long the queue is, with %s',
-  async (_what, statements) => {
-    await insertMailRow(db, { state: 'queued' });
-    const copy = `
+test('a claim reads only as many mails as it may get, however long the queue is, and whatever the statistics say', async () => {
+  await insertMailRow(db, { state: 'queued' });
+  const copy = `
     insert into mails (id, org_id, state, lane, caller_waits, next_attempt_at, expires_at, subject, from_address, to_addresses,
        cc_addresses, template_type, created_at, updated_at)
      select gen_random_uuid(), org_id, state, lane, caller_waits, next_attempt_at + n * $1::interval, expires_at, subject,
        from_address, to_addresses, cc_addresses, template_type, created_at, updated_at
      from (select * from mails limit 1) one cross join generate_series(1, $2::int) as n`;
-    await db.query('alter table mails set (autovacuum_enabled = false)');
-    await db.query(copy, ['1 hour', 2_000]);
-    await db.query('vacuum analyze mails');
-    await db.query(copy, ['-1 ms', 20_000]);
-    for (const statement of statements) await db.query(statement);
-    const client = await db.connect();
-    await client.query('set plan_cache_mode = force_custom_plan');
-    // Prepares the statement on this connection.
-    await claim({ limit: 0 }, client);
-    const organisations = (await db.query<{ id: string }>('select distinct org_id as id from mails')).rows;
-    const explain = async (statement: string) => {
-      const { rows } = await client.query<{ 'QUERY PLAN': string }>(
-        `explain (analyze, costs off, timing off) execute ${statement}`,
-      );
-      return rows.map((row) => row['QUERY PLAN']);
-    };
-    const plan = [
-      ...(await explain(`find_due_organisations(now() + interval '1 s', '${FIRST_ORGANISATION}')`)),
-      ...(await explain(
-        `claim_mails(now() + interval '1 s', 5, '{}', 5, 6, 1000, '{${organisations.map(({ id }) => id).join(',')}}')`,
-      )),
-    ].join('\n');
+  await db.query('alter table mails set (autovacuum_enabled = false)');
+  // The first statistics are those of a queue in which nothing is due.
+  await db.query(copy, ['1 hour', 2_000]);
+  await db.query('vacuum analyze mails');
+  await db.query(copy, ['-1 ms', 20_000]);
+  const organisations = (await db.query<{ id: string }>('select distinct org_id as id from mails')).rows;
+  const ids = organisations.map(({ id }) => id).join(',');
+  const client = await db.connect();
+  await client.query('set plan_cache_mode = force_custom_plan');
+  // Prepares the statements on this connection.
+  await claim({ limit: 0 }, client);
+  const explain = async (statement: string) => {
+    const { rows } = await client.query<{ 'QUERY PLAN': string }>(
+      `explain (analyze, costs off, timing off) execute ${statement}`,
+    );
+    return rows.map((row) => row['QUERY PLAN']);
+  };
+  try {
+    for (const statement of ['select', 'vacuum analyze mails']) {
+      await db.query(statement);
+      const plan = [
+        ...(await explain(`find_due_organisations(now() + interval '1 s', '${FIRST_ORGANISATION}')`)),
+        ...(await explain(`claim_mails(now() + interval '1 s', 5, '{}', 5, 6, 1000, '{${ids}}')`)),
+      ].join('\n');
+      expect(plan).not.toContain('Seq Scan on mails');
+      // No step reads more than the mails of one claim in each of its lanes, or those that tell how many organisations are due.
+      const counts = [...plan.matchAll(/actual rows=(\d+)/g)].map(([, count]) => Number(count));
+      expect(Math.max(...counts)).toBeLessThanOrEqual(200);
+    }
+  } finally {
     client.release();
-    expect(plan).not.toContain('Seq Scan on mails');
-    // No step reads more than the mails of one claim in each of its lanes, or those that tell how many organisations are due.
-    const counts = [...plan.matchAll(/actual rows=(\d+)/g)].map(([, count]) => Number(count));
-    expect(Math.max(...counts)).toBeLessThanOrEqual(200);
-  },
-);
+  }
+});

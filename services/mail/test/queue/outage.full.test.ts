@@ -77,7 +77,7 @@ describe('when PostgreSQL becomes unavailable', () => {
 
 test('every mail is sent once or reported as unknown when the process is killed and the requests are repeated', async () => {
   const { smtp, token, start } = await prepare();
-  const states = new Map(Array.from({ length: 1_000 }, () => [randomUUID() as string, 'none']));
+  const states = new Map(Array.from({ length: 400 }, () => [randomUUID() as string, 'none']));
   async function sendOne(url: string, key: string): Promise<void> {
     const options = { token, body: emailBody({ subject: key }), headers: { 'idempotency-key': key } };
     const response = await callUrl(url + sendPath, 'POST', options).catch(() => undefined);
@@ -97,10 +97,10 @@ test('every mail is sent once or reported as unknown when the process is killed 
   const environment = { SMTP_TIMEOUT_MS: '20000' };
   const first = await start(environment);
   const interrupted = sendAll(first.url, () => true);
-  await waitFor(() => smtp.accepted.length > 300, { what: 'some mails' });
+  await waitFor(() => smtp.accepted.length > 100, { what: 'some mails' });
   await first.stop('SIGKILL');
   await interrupted;
-  expect(smtp.accepted.length).toBeLessThan(1_000);
+  expect(smtp.accepted.length).toBeLessThan(400);
 
   const second = await start(environment);
   // Includes the mails that were already sent: their keys must return the same result and send nothing.
@@ -120,7 +120,7 @@ test('every mail is sent once or reported as unknown when the process is killed 
   const found = [...states].map(([key, state]) => ({ key, state, count: arrivals.get(key) ?? 0 }));
   expect(found.filter(({ count }) => count > 1)).toEqual([]);
   expect(found.filter(({ state, count }) => state === 'sent' && count !== 1)).toEqual([]);
-  expect([...states.values()].filter((state) => state === 'sent').length).toBeGreaterThan(800);
+  expect([...states.values()].filter((state) => state === 'sent').length).toBeGreaterThan(300);
 });
 
 test('SIGTERM lets a mail in progress finish before the process exits', async () => {

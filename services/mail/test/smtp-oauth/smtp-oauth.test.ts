@@ -216,27 +216,23 @@ test('the connection test passes with a new token', async () => {
   expect(smtp.state.mails).toBe(0);
 });
 
-test.each([
-  ['a wrong secret', { clientSecret: 'wrong' }, 'token', 'invalid_client', /client secret/],
-  ['an unknown application', { clientId: 'unknown' }, 'token', 'invalid_client', /client id/],
-])('the connection test explains %s', async (_name, fields, step, detail, advice) => {
-  await configure(provider.auth.microsoft(fields));
-  const { ok, problem } = await testConnection();
-  expect([ok, problem.step, problem.detail]).toEqual([false, step, detail]);
-  expect(problem.advice).toMatch(advice);
+test('the connection test explains a wrong secret', async () => {
+  await configure(provider.auth.microsoft({ clientSecret: 'wrong' }));
+  expect(await testConnection()).toMatchObject({
+    ok: false,
+    problem: { step: 'token', detail: 'invalid_client', advice: expect.stringMatching(/client secret/) },
+  });
 });
 
-test.each([
-  ['AADSTS7000215: Invalid client secret provided.', 'AADSTS7000215', /value, not its id/],
-  ['AADSTS700016: Application was not found.', 'AADSTS700016', /application \(client\) id/],
-])('the connection test keeps the number of %s', async (text, detail, advice) => {
+test('the connection test keeps the number of an error of Microsoft', async () => {
   await configure(provider.auth.microsoft());
   provider.state.fail = (response) => {
     response.writeHead(401, { 'content-type': 'application/json' });
+    const text = 'AADSTS7000215: Invalid client secret provided.';
     response.end(JSON.stringify({ error: 'invalid_client', error_description: text }));
   };
   const { problem } = await testConnection();
-  expect(problem).toMatchObject({ step: 'token', detail, advice: expect.stringMatching(advice) });
+  expect(problem).toMatchObject({ step: 'token', detail: 'AADSTS7000215' });
   expect(JSON.stringify(problem)).not.toContain('AADSTS7000215:');
 });
 
@@ -245,11 +241,6 @@ test.each([
     '5.7.139 Authentication unsuccessful, SmtpClientAuthentication is disabled for the Mailbox. Visit https://aka.ms/smtp_auth_disabled',
     'smtp_auth',
     /Authenticated SMTP/,
-  ],
-  [
-    '5.7.139 Authentication unsuccessful, SmtpClientAuthentication is disabled for the Tenant. Visit https://aka.ms/smtp_auth_disabled',
-    'smtp_auth',
-    /mailbox alone/,
   ],
   [
     '5.7.139 Authentication unsuccessful, the request did not meet the criteria to be authenticated successfully',

@@ -115,32 +115,6 @@ test.each([
   );
 });
 
-test('an invitation names the person who invites, when it is given', () => {
-  const getInvitation = (data: object) => {
-    const result = createView('appuserInvite', { link: 'https://a.example/', ...data });
-    if ('faults' in result) throw new Error('no view');
-    return renderTemplate('appuserInvite', result.view).text;
-  };
-  expect(getInvitation({ invitedBy: 'Grace' })).toContain('Grace has invited you to join');
-  expect(getInvitation({})).toContain('You have been invited to join');
-});
-
-test('an alert has a button to the tokens only when it is given their page', () => {
-  const render = (data: object) => {
-    const result = createView('tokenAlert', { notice: 'passkeyRemoved', ...data });
-    if ('faults' in result) throw new Error('no view');
-    return renderTemplate('tokenAlert', result.view);
-  };
-  const link = 'https://platform.example/account/tokens';
-  const { html, text } = render({ link, ipAddress: '203.0.113.7' });
-  expect(html.replaceAll(/\s+/g, ' ')).toContain(`href="${link}"`);
-  expect(text).toContain(`\nIP address: 203.0.113.7\n\n`);
-  expect(text).toContain(`\n\nSee the tokens: ${link}\n\n-- \n`);
-  const bare = render({});
-  expect(bare.html).not.toContain('href');
-  expect(bare.text).toContain('\nYou can no longer sign in with it.\n\nIf this was not you');
-});
-
 const factsOfNotices = {
   name: 'CI',
   owner: 'Zoë',
