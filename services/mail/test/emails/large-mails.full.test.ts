@@ -1,7 +1,6 @@
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { waitFor } from '@platform/testing';
-import PostalMime from 'postal-mime';
 import { attachment, emailBody, type MailUnderTest } from '../mail.js';
 import { startMailWithServer } from '../mail-with-server.js';
 import type { SmtpUnderTest } from '../smtp-server.js';
@@ -11,36 +10,32 @@ let smtp: SmtpUnderTest;
 
 beforeAll(async () => {
   // Large mails take long on a busy machine.
-  ({ mail, smtp } = await startMailWithServer({ environment: { SMTP_TIMEOUT_MS: '20000' } }));
+  ({ mail, smtp } = await startMailWithServer({ environment: { SMTP_TIMEOUT_MS: '60000' } }));
 });
 afterAll(() => mail.close());
 beforeEach(() => {
   smtp.accepted.length = 0;
 });
 
-test('25 MiB of attachments are delivered, one byte more fails with 400, and a larger body with 413', async () => {
+/** Two mails of it hold more than the half of the memory that one organisation may have. */
+const LARGE = Buffer.alloc(22 * 1_048_576).toString('base64');
+/** Any mail that reserves memory is refused meanwhile. */
+const sendCounted = () =>
+  mail.send({ attachments: [attachment({ content: Buffer.alloc(200_000).toString('base64') })] });
+const memoryIsFree = () =>
+  waitFor(async () => (await sendCounted()).status === 200, { what: 'the release of the memory' });
+
+test('25 MiB of attachments are delivered, and a larger body fails with 413', async () => {
   const bytes = Buffer.alloc(25 * 1_048_576, 'platform');
   const sent = await mail.send({ attachments: [attachment({ content: bytes.toString('base64') })] });
   expect(sent.status).toBe(200);
-  const parsed = await PostalMime.parse(smtp.accepted[0]?.raw ?? '');
-  expect(Buffer.from(parsed.attachments[0]?.content as ArrayBuffer).equals(bytes)).toBe(true);
-  const more = Buffer.alloc(25 * 1_048_576 + 1).toString('base64');
-  const refused = await mail.send({ attachments: [attachment({ content: more })] });
-  expect([refused.status, refused.body.error.details[0].field]).toEqual([400, 'attachments']);
+  const base64 = smtp.accepted[0]?.raw.split('\r\n\r\n').at(-1)?.split('\r\n--')[0] ?? '';
+  expect(Buffer.from(base64, 'base64').equals(bytes)).toBe(true);
   const huge = await mail
     .send({ attachments: [attachment({ content: 'A'.repeat(38_000_000) })] })
     .catch(() => undefined);
   // The connection may be closed before the client has read the response.
   expect([undefined, 413]).toContain(huge?.status);
-});
-
-test('concurrent large mails are sent or refused with 429, and release their memory afterwards', async () => {
-  const content = Buffer.alloc(20 * 1_048_576).toString('base64');
-  const sendLarge = () => mail.send({ attachments: [attachment({ content })] });
-  const responses = await Promise.all(Array.from({ length: 6 }, sendLarge));
-  expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200, 429]));
-  expect(smtp.accepted).toHaveLength(responses.filter(({ status }) => status === 200).length);
-  expect((await sendLarge()).status).toBe(200);
 });
 
 test('bodies under 1 MiB reserve memory as soon as their length is announced', async () => {
@@ -60,9 +55,7 @@ test('bodies under 1 MiB reserve memory as soon as their length is announced', a
     for (const announced of waiting) announced.destroy();
   });
   expect(new Set(statuses)).toEqual(new Set([429]));
-  const content = Buffer.alloc(600_000).toString('base64');
-  const send = () => mail.send({ attachments: [attachment({ content })] });
-  await waitFor(async () => (await send()).status === 200, { what: 'free memory' });
+  expect(await memoryIsFree()).toBe(true);
 });
 
 test('a body of unknown length reserves only the memory that it has used so far', async () => {
@@ -90,8 +83,7 @@ test('a body of unknown length reserves only the memory that it has used so far'
 
 test('a large mail keeps its memory reserved until it is delivered, even when its client disconnects', async () => {
   smtp.behave((step) => (step === 'DATA' ? 'hang' : undefined));
-  const content = Buffer.alloc(25 * 1_048_576).toString('base64');
-  const body = JSON.stringify(emailBody({ attachments: [attachment({ content })] }));
+  const body = JSON.stringify(emailBody({ attachments: [attachment({ content: LARGE })] }));
   const sendAndLeave = (): ReturnType<typeof request> =>
     request(`${mail.url}/api/v1/mail/emails/sendEmail`, {
       method: 'POST',
@@ -111,18 +103,16 @@ test('a large mail keeps its memory reserved until it is delivered, even when it
   // The service has noticed the disconnects by the time that it has answered these requests.
   for (let count = 0; count < 10; count += 1)
     await mail.call('GET', '/api/v1/mail/records', { token: mail.session });
-  const refused = await mail.send({ attachments: [attachment({ content })] });
+  const refused = await sendCounted();
   expect([refused.status, refused.body.error.message]).toEqual([429, 'Too many large mails at once']);
   smtp.say('354 go on');
   await waitFor(() => smtp.accepted.length === 2, { what: 'both mails' });
   smtp.behave(() => undefined);
-  const send = () => mail.send({ attachments: [attachment({ content })] });
-  await waitFor(async () => (await send()).status === 200, { what: 'the memory' });
+  expect(await memoryIsFree()).toBe(true);
 });
 
 test('pipelined large mails release their memory when the client has left before their responses began', async () => {
   smtp.behave((step) => (step === 'DATA' ? 'hang' : undefined));
-  const content = Buffer.alloc(25 * 1_048_576).toString('base64');
   const toRequest = (fields: object) => {
     const body = JSON.stringify(emailBody(fields));
     const head = [
@@ -134,7 +124,7 @@ test('pipelined large mails release their memory when the client has left before
     ];
     return `${head.join('\r\n')}\r\n\r\n${body}`;
   };
-  const large = toRequest({ attachments: [attachment({ content })] });
+  const large = toRequest({ attachments: [attachment({ content: LARGE })] });
   const client = connect(Number(new URL(mail.url).port), '127.0.0.1').on('error', () => undefined);
   // The responses to the large mails wait for the response to the first mail, which isn't delivered yet.
   for (const text of [toRequest({}), large, large]) client.write(text);
@@ -143,6 +133,5 @@ test('pipelined large mails release their memory when the client has left before
   smtp.say('354 go on');
   await waitFor(() => smtp.accepted.length === 3, { what: 'the mails' });
   smtp.behave(() => undefined);
-  const send = () => mail.send({ attachments: [attachment({ content })] });
-  expect(await waitFor(async () => (await send()).status === 200, { what: 'the memory' })).toBe(true);
+  expect(await memoryIsFree()).toBe(true);
 });
