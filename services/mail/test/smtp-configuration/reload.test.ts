@@ -102,12 +102,9 @@ describe('with an external configuration manager', () => {
   });
 
   test.each([
-    ['an empty object', {}],
     ['null', { smtp: null }],
     ['a missing host', { smtp: { port: 25, fromEmail: 'a@b.example' } }],
-    ['a missing sender', { smtp: { host: 'mail.example', port: 25 } }],
     ['an invalid port', { smtp: { host: 'mail.example', port: 70_000, fromEmail: 'a@b.example' } }],
-    ['an unknown tls mode', { smtp: { host: 'mail.example', fromEmail: 'a@b.example', tls: 'maybe' } }],
     [
       'a sender with a line break',
       { smtp: { host: 'mail.example', fromEmail: 'a@b.example\r\nBcc: c@d.example' } },
