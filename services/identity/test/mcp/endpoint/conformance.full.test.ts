@@ -3,7 +3,9 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { callUrl } from '@platform/testing';
 import { startIdentity } from '../../identity.js';
+import { createCaller } from './endpoint.js';
 import { startFixtureEndpoint } from './fixture-endpoint.js';
 
 /* The official conformance suite: every server scenario that a revision requires. */
@@ -79,3 +81,24 @@ test.each([
   const failed = required.filter((scenario) => checks.get(scenario)?.some(isFailure));
   expect(failed.toSorted()).toEqual(Object.keys(notApplicable[revision] ?? {}).toSorted());
 }); // prettier-ignore
+
+const caller = createCaller({ call: (method, _path, options) => callUrl(endpoint.url, method, options) }, '');
+
+test.each(['legacy', 'modern'] as const)(
+  'MCP-3: progress is streamed only to clients that accept a stream, %s',
+  async (era) => {
+    const params = { name: 'test_tool_with_progress', _meta: { progressToken: 'p' } };
+    const call = (accept: string) => caller[era]('tools/call', params, { accept });
+    for (const accept of ['*/*', 'application/json, text/event-stream;q=0']) {
+      const { headers, body } = await call(accept);
+      expect(headers.get('content-type')).toContain('application/json');
+      expect(body.result.structuredContent).toEqual({ text: 'done' });
+    }
+    for (const accept of ['TEXT/EVENT-STREAM, application/json', 'text/event-stream']) {
+      const { headers, text } = await call(accept);
+      expect(headers.get('content-type')).toContain('text/event-stream');
+      const steps = text.split('\n').flatMap((line) => (line.startsWith('data: {') ? [JSON.parse(line.slice(6))] : []));
+      expect(steps.map(({ params: sent, id }) => sent?.progress ?? id)).toEqual([0, 50, 100, 1]);
+    }
+  },
+); // prettier-ignore

@@ -5,7 +5,7 @@ export const VERSION = '2026-07-28';
 const accept = 'application/json, text/event-stream';
 
 /** Requests of the tool endpoint, in the form of either era. */
-export function createCaller(identity: IdentityUnderTest, token: string) {
+export function createCaller(identity: Pick<IdentityUnderTest, 'call'>, token: string) {
   const post = (raw: string, headers: Record<string, string> = {}, path = '/mcp'): Promise<Answer> =>
     identity.call('POST', path, { token, raw, headers: { accept, ...headers } });
   const legacy = (method: string, params?: object, headers: Record<string, string> = {}, path?: string) =>
@@ -21,7 +21,8 @@ export function createCaller(identity: IdentityUnderTest, token: string) {
       'io.modelcontextprotocol/clientCapabilities': {},
     };
     const name = (params as { name?: string }).name;
-    return post(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } }), {
+    const merged = { ..._meta, ...(params as { _meta?: object })._meta };
+    return post(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta: merged } }), {
       'mcp-protocol-version': VERSION,
       'mcp-method': method,
       ...(name && { 'mcp-name': name }),

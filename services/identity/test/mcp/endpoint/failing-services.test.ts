@@ -1,5 +1,6 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { waitFor } from '@platform/testing';
 import { startIdentity } from '../../identity.js';
 import { createCaller } from './endpoint.js';
 
@@ -47,32 +48,36 @@ test.each<[string, RequestListener, RegExp]>([
   expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringMatching(message) }] });
 });
 
-const answerError = (status: number, message: string, code = 'X'): RequestListener => (_request, response) =>
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ error: { code, message } })); // prettier-ignore
+const answerError =
+  (status: number, message: string, code = 'X'): RequestListener =>
+  (_request, response) => {
+    response
+      .writeHead(status, { 'content-type': 'application/json' })
+      .end(JSON.stringify({ error: { code, message } }));
+  };
 const logLines = () =>
   identity.logged().trim().split('\n').map((line) => JSON.parse(line) as Record<string, unknown>); // prettier-ignore
 
-test('a server error states that the outcome of a change is unknown, and is logged with its request and credential', async () => {
-  listen = answerError(503, 'Later');
-  const unknown = await callTool('pause_crawl', { connector: 'wiki_1' });
-  expect(unknown).toMatchObject({ isError: true, content: [{ text: 'Later; whether it was done is unknown' }] });
-  listen = answerError(500, 'Broken');
-  const failed = await callTool('pause_crawl', { connector: 'wiki_1' }, { 'x-request-id': 'failing-1' });
-  expect(failed).toMatchObject({ isError: true, content: [{ text: 'Broken; whether it was done is unknown' }] });
-  expect(logLines().find(({ msg, requestId }) => msg === 'tool call failed' && requestId === 'failing-1')).toMatchObject({
-    tool: 'pause_crawl',
-    credentialId: expect.any(String),
-  });
+test.each([
+  ['pause_crawl', 503, 'X', 'Failed; whether it was done is unknown'],
+  ['pause_crawl', 500, 'X', 'Failed; whether it was done is unknown'],
+  ['pause_crawl', 503, 'NOTHING_DONE', 'Failed; nothing was done'],
   // Looking changes nothing.
-  expect(await callTool('crawl_stats')).toMatchObject({ isError: true, content: [{ text: 'Broken' }] });
-}); // prettier-ignore
+  ['crawl_stats', 500, 'X', 'Failed'],
+])('%s that fails with %d %s says: %s', async (tool, status, code, text) => {
+  listen = answerError(status, 'Failed', code);
+  const args = tool === 'crawl_stats' ? {} : { connector: 'wiki_1' };
+  expect(await callTool(tool, args)).toMatchObject({ isError: true, content: [{ text }] });
+});
 
-test('a change that was certainly not made says so', async () => {
-  listen = answerError(503, 'Later', 'NOTHING_DONE');
-  expect(await callTool('pause_crawl', { connector: 'wiki_1' })).toMatchObject({
-    isError: true,
-    content: [{ text: 'Later; nothing was done' }],
-  });
+test('a server error is logged with its request and credential, and its text is cut to 2,000 characters', async () => {
+  listen = answerError(500, 'x'.repeat(100_000));
+  const { content } = await callTool('crawl_stats', {}, { 'x-request-id': 'failing-1' });
+  expect(content[0].text).toHaveLength(2_000);
+  const isFailure = ({ msg, requestId }: Record<string, unknown>) =>
+    msg === 'tool call failed' && requestId === 'failing-1';
+  const failure = { tool: 'crawl_stats', credentialId: expect.any(String) };
+  expect(logLines().find(isFailure)).toMatchObject(failure);
 });
 
 test('an unresponsive database leaves the outcome of a revocation unknown', async () => {
@@ -102,25 +107,20 @@ test('logs an outage of a service once a second, however many calls fail', async
 });
 
 test('does not log a cancelled call as an error', async () => {
-  const isLevel = ({ requestId, tool }: Record<string, unknown>) => requestId === 'given-up' && tool !== undefined;
+  const isOfCall = ({ requestId, tool }: Record<string, unknown>) => requestId === 'given-up' && tool !== undefined;
   const controller = new AbortController();
   listen = () => controller.abort();
-  const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'crawl_stats', arguments: {} } };
-  const asked = fetch(`${identity.url}/mcp`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${session}`, 'content-type': 'application/json', accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-11-25', 'x-request-id': 'given-up' },
-    body: JSON.stringify(body),
+  const asked = identity.call('POST', '/mcp', {
+    token: session,
     signal: controller.signal,
+    body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'crawl_stats', arguments: {} } },
+    headers: { 'x-request-id': 'given-up' },
   });
   await expect(asked).rejects.toThrow(/abort/i);
-  while (!logLines().some(isLevel)) await new Promise((resolve) => setTimeout(resolve, 10));
-  expect(logLines().filter(isLevel)).toMatchObject([{ level: 'debug', msg: 'the client cancelled the tool call' }]);
+  await waitFor(() => logLines().some(isOfCall), { what: 'the log of the call' });
+  const line = { level: 'debug', msg: 'the client cancelled the tool call' };
+  expect(logLines().filter(isOfCall)).toMatchObject([line]);
 }); // prettier-ignore
-
-test('cuts error texts to 2,000 characters', async () => {
-  listen = answerError(400, 'x'.repeat(100_000));
-  expect((await callTool('crawl_stats')).content[0].text).toHaveLength(2_000);
-});
 
 test("passes the caller's credential, the request id and the trace context to the service", async () => {
   const seen: unknown[] = [];

@@ -5,7 +5,8 @@ import { createCaller } from './endpoint.js';
 /* What needs no other service; with broken ones: failing-services.test.ts, with real ones: packages/local/test/tools.test.ts. */
 
 // No test calls these services.
-const identity = await startIdentity({ environment: { CRAWL_URL: 'http://127.0.0.1:1' } });
+const nowhere = 'http://127.0.0.1:1';
+const identity = await startIdentity({ environment: { CRAWL_URL: nowhere, MAIL_URL: nowhere } });
 const session = await identity.login();
 afterAll(() => identity.close());
 
@@ -58,77 +59,55 @@ test('a filter does not add tools that the credential lacks', async () => {
 }); // prettier-ignore
 
 test('send_email states exactly what a credential lacks: a token, the scope or the role', async () => {
-  const mailing = await startIdentity({ environment: { MAIL_URL: 'http://127.0.0.1:1' } });
-  const own = await mailing.login();
-  const textFor = async (token: string): Promise<string> =>
-    (await createCaller(mailing, token).legacy('tools/call', { name: 'send_email', arguments: {} })).body.result
-      .content[0].text;
-  const { session: demoted, id } = await mailing.createMember(own, 'admin');
-  const granted = (await mailing.createToken(demoted, { scopes: ['SEND_MAIL'] })).accessToken;
-  await mailing.call('PATCH', `/api/v1/users/${id}`, { token: own, body: { role: 'member' } });
-  const other = (await mailing.createToken(own, { scopes: ['user:read'] })).accessToken;
-  const texts = [await textFor(other), await textFor(granted), await textFor(own)];
-  await mailing.close();
-  const cannot = 'This credential cannot call send_email.';
-  expect(texts).toEqual([
-    `${cannot} It lacks the scopes: SEND_MAIL.`,
-    `${cannot} Its owner is not an administrator.`,
-    `${cannot} It is a session: use a personal access token with the scopes: SEND_MAIL.`,
-  ]);
-}); // prettier-ignore
+  const { session: demoted, id } = await identity.createMember(session, 'admin');
+  const granted = await identity.createToken(demoted, { scopes: ['SEND_MAIL'] });
+  await identity.call('PATCH', `/api/v1/users/${id}`, { token: session, body: { role: 'member' } });
+  const other = await identity.createToken(session, { scopes: ['user:read'] });
+  for (const [token, lack] of [
+    [other.accessToken, 'It lacks the scopes: SEND_MAIL.'],
+    [granted.accessToken, 'Its owner is not an administrator.'],
+    [session, 'It is a session: use a personal access token with the scopes: SEND_MAIL.'],
+  ] as const) {
+    const { content } = await callTool('send_email', {}, {}, token);
+    expect(content[0].text).toBe(`This credential cannot call send_email. ${lack}`);
+  }
+});
 
 test('the tools page through all own tokens and no others, newest first, and can revoke one', async () => {
   const { session: owner } = await identity.createMember(session);
   await identity.createToken((await identity.createMember(session)).session);
-  // More tokens than the REST list shows.
-  const created = await Promise.all(Array.from({ length: 105 }, () => identity.createToken(owner)));
-  const ids = created
-    .map(({ id }) => id)
-    .toSorted()
-    .toReversed();
+  const created = await Promise.all(Array.from({ length: 25 }, () => identity.createToken(owner)));
+  const ids = created.map(({ id }) => id).toSorted().toReversed(); // prettier-ignore
   const seen: string[] = [];
   let cursor: string | null = null;
   do {
-    const args: object = { limit: 50, ...(cursor !== null && { cursor }) };
+    const args: object = { limit: 10, ...(cursor !== null && { cursor }) };
     const { structuredContent } = await callTool('list_my_tokens', args, {}, owner);
     seen.push(...structuredContent.tokens.map(({ id }: { id: string }) => id));
     cursor = structuredContent.nextCursor;
     // A token revoked between two pages hides no other.
-    if (seen.length === 50)
-      await identity.call('DELETE', `/api/v1/personal-access-tokens/${seen[49]}`, { token: owner });
+    if (seen.length === 10)
+      await identity.call('DELETE', `/api/v1/personal-access-tokens/${seen[9]}`, { token: owner });
   } while (cursor !== null);
   expect(seen).toEqual(ids);
-  const whole = await callTool('list_my_tokens', { limit: 100, cursor: ids[94] }, {}, owner);
-  expect(whole.structuredContent).toMatchObject({ tokens: { length: 10 }, nextCursor: null });
   const revoked = await callTool('revoke_my_token', { tokenId: ids[0], reason: 'leaked' }, {}, owner);
   expect(revoked.structuredContent).toEqual({ message: 'Token revoked', revokedCount: 1 });
   const { structuredContent: first } = await callTool('list_my_tokens', {}, {}, owner);
   expect([first.tokens.length, first.tokens[0].id]).toEqual([20, ids[1]]);
   const again = await callTool('revoke_my_token', { tokenId: ids[0] }, {}, owner);
-  expect(again).toMatchObject({ isError: true, content: [{ text: 'Token not found' }] }); // prettier-ignore
+  expect(again).toMatchObject({ isError: true, content: [{ text: 'Token not found' }] });
 });
 
 test.each<[tool: string, args: object, fault: RegExp]>([
   ['whoami', { a: 1 }, /a is not a known field/],
-  ['list_my_tokens', { limit: 0 }, /limit/],
   ['list_my_tokens', { limit: '5' }, /limit/],
   ['list_my_tokens', { cursor: 'x'.repeat(100_000) }, /cursor/],
   ['list_my_tokens', { cursor: '!' }, /cursor/],
-  ['list_my_tokens', { cursor: 7 }, /cursor/],
   ['revoke_my_token', {}, /tokenId is required/],
   ['revoke_my_token', { tokenId: '../admin' }, /tokenId/],
-  ['revoke_my_token', { tokenId: 1 }, /tokenId/],
-  ['revoke_my_token', { tokenId: '01900000-0000-7000-8000-000000000000', reason: 'x'.repeat(501) }, /reason/],
 ])('%s names what is wrong with its arguments (%#)', async (tool, args, fault) => {
   const result = await callTool(tool, args);
   expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringMatching(fault) }] });
-});
-
-test('lists only the tools of identity when there are no other services', async () => {
-  const alone = await startIdentity();
-  const { body } = await createCaller(alone, await alone.login()).legacy('tools/list');
-  await alone.close();
-  expect(body.result.tools).toHaveLength(3);
 });
 
 test('MCP-22 measures calls by the conventions of OpenTelemetry, and the name of an unknown tool makes no series', async () => {

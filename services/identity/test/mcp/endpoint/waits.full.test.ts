@@ -1,10 +1,10 @@
 import type { CallResult, CrawlOperations } from '@platform/clients';
-import { callUrl } from '@platform/testing';
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { admin, createIdentityDatabase, type IdentityUnderTest, startIdentity } from '../../identity.js';
+import { type IdentityUnderTest, startIdentity } from '../../identity.js';
 import { environmentFor, startServer } from '../../process/process.js';
+import { startReplica } from '../../replica.js';
 import { createCaller } from './endpoint.js';
 
 /*
@@ -92,8 +92,8 @@ function startWait(url: string, token: string) {
 
 test('a wait ends after its maximum time, and says so', async () => {
   listRuns = answerRun('active');
-  const brief = await startIdentity({ environment: { CRAWL_URL, TOOL_WAIT_MAX_MS: '1000' } });
-  const { structuredContent } = await startWait(brief.url, await brief.login()).answer;
+  const brief = await startReplica(identity.databaseUrl, { CRAWL_URL, TOOL_WAIT_MAX_MS: '1000' });
+  const { structuredContent } = await startWait(brief.url, session).answer;
   await brief.close();
   expect(structuredContent).toMatchObject({ run: { outcome: 'active' }, waitEnded: 'too_long' });
 });
@@ -175,11 +175,9 @@ test('SIGTERM ends a wait with a response, and then the process, even while craw
     first(request, response);
     listRuns = silent;
   };
-  const database = await createIdentityDatabase();
-  const server = await startServer({ ...environmentFor(database.url), CRAWL_URL });
+  const server = await startServer({ ...environmentFor(identity.databaseUrl), CRAWL_URL });
   try {
-    const { body } = await callUrl(`${server.url}/api/v1/auth/login`, 'POST', { body: admin });
-    const wait = startWait(server.url, body.accessToken as string);
+    const wait = startWait(server.url, session);
     await Promise.all([wait.told, asked]);
     server.child.kill('SIGTERM');
     expect((await wait.answer).structuredContent).toMatchObject({ run: { outcome: 'active' }, waitEnded: 'shutting_down' });
@@ -189,6 +187,5 @@ test('SIGTERM ends a wait with a response, and then the process, even while craw
   } finally {
     server.child.kill('SIGKILL');
     await server.exit;
-    await database.drop();
   }
 }); // prettier-ignore
