@@ -30,15 +30,36 @@ export async function createApplication(
   return answer.body as CreatedApplication;
 }
 
+/** Registers an application that people connect, as a public client. @returns its client id. */
+export async function createAgentApplication(
+  identity: IdentityUnderTest,
+  session: string,
+  fields: object = {},
+): Promise<string> {
+  const { application } = await createApplication(identity, session, {
+    name: 'Desk agent',
+    grantTypes: ['authorization_code', 'refresh_token'],
+    redirectUris: ['http://127.0.0.1/callback'],
+    authMethod: 'none',
+    role: undefined,
+    ...fields,
+  });
+  return application.clientId;
+}
+
+export const toBasic = (id: string, secret: string): string =>
+  `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`;
+
 /** Requests a token with the client id and secret in HTTP Basic. */
 export const requestToken = (
   identity: IdentityUnderTest,
-  credentials: { readonly clientId: string; readonly clientSecret: string },
+  { clientId, clientSecret }: { readonly clientId: string; readonly clientSecret: string },
   parameters: Record<string, string> = {},
-): Promise<Answer> => {
-  const basic = Buffer.from(`${credentials.clientId}:${credentials.clientSecret}`).toString('base64');
-  return identity.call('POST', '/oauth2/token', {
+): Promise<Answer> =>
+  identity.call('POST', '/oauth2/token', {
     raw: new URLSearchParams({ grant_type: 'client_credentials', ...parameters }).toString(),
-    headers: { authorization: `Basic ${basic}`, 'content-type': 'application/x-www-form-urlencoded' },
+    headers: {
+      authorization: toBasic(clientId, clientSecret),
+      'content-type': 'application/x-www-form-urlencoded',
+    },
   });
-};

@@ -1,12 +1,17 @@
-import { settleSuccessor } from '../../src/oauth/provider/refresh-rotation.js';
+import { createHash } from 'node:crypto';
 import { createDecoder } from 'fast-jwt';
+import { settleSuccessor } from '../../src/oauth/provider/refresh-rotation.js';
 import { createCaller } from '../mcp/endpoint/endpoint.js';
-import { PUBLIC_URL } from './applications.js';
+import { startReplica } from '../replica.js';
+import { createAgentApplication, PUBLIC_URL } from './applications.js';
 import { startWithApplication } from './connected-application.js';
 import {
   consent,
   createAuthorization,
+  createBrowser,
   exchangeCode,
+  listTools,
+  openConsent,
   postForm,
   REDIRECT_URI,
   refresh,
@@ -14,31 +19,63 @@ import {
 } from './flow.js';
 
 const running = await startWithApplication();
-const { identity, clientId, browser, connect } = running;
+const { identity, session, clientId, browser, connect } = running;
 afterAll(() => running.close());
 
 const decode = createDecoder();
+const fieldsForConsent = (csrf: string) => ({ csrf, decision: 'allow', scope: 'user:read' });
+
+async function countGrants(): Promise<number | null> {
+  return (await identity.db.query('select from oauth_grants')).rowCount;
+}
 
 test('OAUTH-6: a person connects an application, which then uses the tools as that person', async () => {
-  const { authorization, target, answer } = await connect();
+  // It may name the response mode of the metadata.
+  const { authorization, target, answer, token } = await connect({}, { response_mode: 'query' });
   expect(target.origin + target.pathname).toBe(REDIRECT_URI);
   expect(target.searchParams.get('state')).toBe(authorization.state);
   expect(target.searchParams.get('iss')).toBe(`${PUBLIC_URL}/oauth2`);
-  expect(answer.status).toBe(200);
-  expect(answer.body).toMatchObject({
-    token_type: 'Bearer',
-    expires_in: 600,
-    scope: 'user:read crawl:read',
-    refresh_token: expect.any(String),
-  });
-  expect(answer.body.id_token).toBeUndefined();
-  expect(decode(answer.body.access_token as string)).toMatchObject({ aud: ['mcp'], client_id: clientId });
-  const caller = createCaller(identity, answer.body.access_token as string);
-  const { body } = await caller.legacy('tools/call', { name: 'whoami', arguments: {} });
+  expect([answer.status, answer.body]).toEqual([
+    200,
+    {
+      access_token: token,
+      token_type: 'Bearer',
+      expires_in: 600,
+      scope: 'user:read crawl:read',
+      refresh_token: expect.any(String),
+    },
+  ]);
+  expect(decode(token)).toMatchObject({ aud: ['mcp'], client_id: clientId });
+  const call = { name: 'whoami', arguments: {} };
+  const { body } = await createCaller(identity, token).legacy('tools/call', call);
   expect(body.result.structuredContent).toMatchObject({
     user: { email: 'admin@example.com' },
     credential: { kind: 'oauth', scopes: ['user:read', 'crawl:read'] },
   });
+});
+
+test('behind a gateway with TLS, an application connects, and every cookie is kept to TLS and to this host', async () => {
+  const publicUrl = 'https://knowledge.example.com';
+  const replica = await startReplica(identity.databaseUrl, { PUBLIC_URL: publicUrl });
+  try {
+    const secure = createBrowser(replica, publicUrl);
+    await secure.signIn();
+    const authorization = createAuthorization(clientId, { resource: `${publicUrl}/mcp` });
+    const lines = (await secure.get(authorization.url)).headers.getSetCookie();
+    expect(lines.map((line) => line.split('=', 1)[0])).toEqual(
+      expect.arrayContaining(['__Secure-oauth_interaction', '__Secure-oauth_resume']),
+    );
+    for (const line of lines)
+      for (const attribute of [/secure/i, /httponly/i, /samesite=lax/i]) expect(line).toMatch(attribute);
+    const target = await consent(secure, authorization);
+    expect(target.searchParams.get('iss')).toBe(`${publicUrl}/oauth2`);
+    const answer = await exchangeCode(replica, authorization, target.searchParams.get('code') ?? '');
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(answer.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+    expect(await listTools(replica, answer.body.access_token as string)).toBe(200);
+  } finally {
+    await replica.close();
+  }
 });
 
 test.each([
@@ -48,12 +85,9 @@ test.each([
   ['for a token in the front channel', { response_type: 'token' }, 'unsupported_response_type'],
 ])('a request %s is refused', async (_what, fields, error) => {
   const answer = await browser.get(createAuthorization(clientId, fields).url);
-  const location = browser.getLocation(answer);
-  expect([
-    answer.status,
-    new URL(location).searchParams.get('error') ??
-      new URLSearchParams(new URL(location).hash.slice(1)).get('error'),
-  ]).toEqual([303, error]);
+  const { searchParams, hash } = new URL(browser.getLocation(answer));
+  const found = searchParams.get('error') ?? new URLSearchParams(hash.slice(1)).get('error');
+  expect([answer.status, found]).toEqual([303, error]);
 });
 
 test.each(['form_post', 'fragment'])(
@@ -63,45 +97,121 @@ test.each(['form_post', 'fragment'])(
     const answer = await browser.get(url);
     const target = new URL(browser.getLocation(answer));
     expect([answer.status, target.origin + target.pathname, target.hash]).toEqual([303, REDIRECT_URI, '']);
-    expect(Object.fromEntries(target.searchParams)).toMatchObject({
-      error: 'unsupported_response_mode',
-      state,
-    });
+    const error = { error: 'unsupported_response_mode', state };
+    expect(Object.fromEntries(target.searchParams)).toMatchObject(error);
   },
 );
-
-test('OAUTH-6: the response mode of the metadata can be named', async () => {
-  const { target } = await connect({}, { response_mode: 'query' });
-  expect(target.searchParams.get('code')).toEqual(expect.any(String));
-});
 
 test.each([
   ['https://evil.example/callback'],
   ['http://127.0.0.1:33418/callback/other'],
+  ['http://127.0.0.1:33418/callback/../other'],
+  ['http://127.0.0.1:33418/callback#x'],
+  ['http://127.0.0.1:33418/callback?next=evil.example'],
+  ['http://evil.example@127.0.0.1:33418/callback'],
   ['http://127.0.0.1.evil.example/callback'],
   ['http://localhost:33418/callback'],
-])('the redirect URI %s is not followed', async (redirectUri) => {
+])('open redirect: the redirect URI %s is not followed', async (redirectUri) => {
   const answer = await browser.get(createAuthorization(clientId, { redirect_uri: redirectUri }).url);
   expect([answer.status, answer.headers.get('location')]).toEqual([400, null]);
 });
 
-test('a code needs its verifier, its redirect URI and its client, and is used once', async () => {
+test.each([
+  ['a long parameter', { state: 'x'.repeat(2_049) }],
+  ['many parameters', Object.fromEntries(Array.from({ length: 31 }, (_, index) => [`p${index}`, '1']))],
+  [
+    'parameters that are long in all',
+    Object.fromEntries(Array.from({ length: 5 }, (_, index) => [`p${index}`, 'x'.repeat(2_000)])),
+  ],
+])('an authorization request with %s is refused, and nothing is stored', async (_what, fields) => {
+  const count = async () =>
+    (await identity.db.query(`select from oauth_artifacts where model = 'Interaction'`)).rowCount;
+  const before = await count();
+  const { status, body } = await identity.call('GET', createAuthorization(clientId, fields).url);
+  expect([status, body.error, await count()]).toEqual([400, 'invalid_request', before]);
+});
+
+test('mix-up: consent is required every time, and each answer names its issuer, a refusal too', async () => {
+  const denied = await consent(browser, createAuthorization(clientId), { decision: 'deny' });
+  expect(denied.searchParams.get('error')).toBe('access_denied');
+  const elsewhere = createAuthorization(clientId, { resource: 'https://elsewhere.example' });
+  const invalid = new URL(browser.getLocation(await browser.get(elsewhere.url)));
+  for (const { searchParams } of [denied, invalid])
+    expect(searchParams.get('iss')).toBe(`${PUBLIC_URL}/oauth2`);
+});
+
+test('session fixation: what a person has allowed in one browser gives no code to another', async () => {
+  const { path, csrf } = await openConsent(browser, createAuthorization(clientId));
+  const resume = browser.getLocation(await browser.post(path, fieldsForConsent(csrf)));
+  const thief = createBrowser(identity);
+  await thief.signIn();
+  const stolen = await thief.get(resume);
+  expect([stolen.status, stolen.headers.get('location')]).toEqual([400, null]);
+  expect((await browser.get(resume)).headers.get('location')).toContain('code=');
+  const again = await browser.get(resume);
+  expect(again.headers.get('location') ?? '').not.toContain('code=');
+});
+
+test('login CSRF: the form of one person is not accepted from another who has signed in since', async () => {
+  const own = createBrowser(identity);
+  await own.signIn();
+  const { path, csrf } = await openConsent(own, createAuthorization(clientId));
+  const member = await identity.createMember(session);
+  for (const name of [...own.cookies.keys()].filter((one) => one.startsWith('platform_')))
+    own.cookies.delete(name);
+  await own.signIn(member);
+  const before = await countGrants();
+  expect((await own.post(path, fieldsForConsent(csrf))).status).toBe(403);
+  expect(await countGrants()).toBe(before);
+});
+
+test('cross-site request forgery: consent is given by the page alone, with its token and from its origin', async () => {
+  const { path, csrf } = await openConsent(browser, createAuthorization(clientId));
+  const before = await countGrants();
+  const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  for (const [token, site, origin] of [
+    [csrf, 'cross-site', 'https://evil.example'],
+    [csrf, 'same-site', 'https://other.127.0.0.1'],
+    ['x', 'same-origin', PUBLIC_URL],
+  ] as const) {
+    const answer = await identity.call('POST', path, {
+      raw: new URLSearchParams(fieldsForConsent(token)).toString(),
+      headers: {
+        cookie,
+        'content-type': 'application/x-www-form-urlencoded',
+        'sec-fetch-site': site,
+        origin,
+      },
+    });
+    expect(answer.status).toBe(403);
+  }
+  expect(await countGrants()).toBe(before);
+});
+
+test('code injection: a code needs its verifier, its redirect URI and its client, and is used once', async () => {
+  const otherId = await createAgentApplication(identity, session);
   const authorization = createAuthorization(clientId);
   const code = (await consent(browser, authorization)).searchParams.get('code') ?? '';
-  for (const fields of [{ code_verifier: 'x'.repeat(43) }, { redirect_uri: 'http://127.0.0.1:1/callback' }])
-    expect((await exchangeCode(identity, authorization, code, fields)).body.error).toBe('invalid_grant');
-  const first = await exchangeCode(identity, authorization, code);
-  expect(first.status).toBe(200);
-  const list = () => createCaller(identity, first.body.access_token as string).legacy('tools/list');
-  expect((await list()).status).toBe(200);
+  // A thief who saw the request knows the challenge, which the plain method would take for the verifier.
+  const challenge = createHash('sha256').update(authorization.verifier).digest('base64url');
+  const form = { grant_type: 'authorization_code', client_id: clientId, code, redirect_uri: REDIRECT_URI };
+  for (const refused of [
+    await exchangeCode(identity, authorization, code, { code_verifier: 'x'.repeat(43) }),
+    await exchangeCode(identity, authorization, code, { code_verifier: challenge }),
+    await exchangeCode(identity, authorization, code, { redirect_uri: 'http://127.0.0.1:1/callback' }),
+    await exchangeCode(identity, { ...authorization, clientId: otherId }, code),
+    await postForm(identity, 'token', form),
+  ])
+    expect(refused.body.error).toBe('invalid_grant');
+  const { body } = await exchangeCode(identity, authorization, code);
+  expect(await listTools(identity, body.access_token as string)).toBe(200);
   expect((await exchangeCode(identity, authorization, code)).body.error).toBe('invalid_grant');
   // The code may have been stolen: everything that came of it ends.
-  expect((await list()).status).toBe(401);
+  expect(await listTools(identity, body.access_token as string)).toBe(401);
 });
 
 test('OAUTH-6: a refresh token yields the same successor until that is used, and then ends the connection', async () => {
-  const { answer } = await connect();
-  const old = answer.body.refresh_token as string;
+  const { refreshToken: old } = await connect();
   const answers = await Promise.all([1, 2, 3].map(() => refresh(identity, clientId, old)));
   // A laptop that slept before the response arrived repeats the request the next day.
   await identity.db.query(`update oauth_artifacts set consumed_at = consumed_at - interval '1 day'`);
@@ -115,17 +225,13 @@ test('OAUTH-6: a refresh token yields the same successor until that is used, and
 
   const next = await refresh(identity, clientId, successor ?? '');
   expect(next.status).toBe(200);
-  expect((await refresh(identity, clientId, old)).body.error).toBe('invalid_grant');
-  expect((await refresh(identity, clientId, next.body.refresh_token as string)).body.error).toBe(
-    'invalid_grant',
-  );
-  const list = await createCaller(identity, next.body.access_token as string).legacy('tools/list');
-  expect(list.status).toBe(401);
+  for (const token of [old, next.body.refresh_token as string])
+    expect((await refresh(identity, clientId, token)).body.error).toBe('invalid_grant');
+  expect(await listTools(identity, next.body.access_token as string)).toBe(401);
 });
 
 test('OAUTH-6: a refresh token whose successor was used is stored without its payload, and ends the connection when it is used', async () => {
-  const { answer } = await connect();
-  const old = answer.body.refresh_token as string;
+  const { refreshToken: old } = await connect();
   const newest = await supersede(identity, clientId, old);
   const { rows } = await identity.db.query<{ payload: object | null }>(
     `select payload from oauth_artifacts where model = 'RefreshToken' and grant_id =
@@ -138,21 +244,6 @@ test('OAUTH-6: a refresh token whose successor was used is stored without its pa
   const form = { grant_type: 'refresh_token', client_id: clientId, refresh_token: old, scope: 'user:read' };
   expect((await postForm(identity, 'token', form)).body.error).toBe('invalid_grant');
   expect((await refresh(identity, clientId, newest)).body.error).toBe('invalid_grant');
-});
-
-test.each([
-  ['a long parameter', { state: 'x'.repeat(2_049) }],
-  ['many parameters', Object.fromEntries(Array.from({ length: 31 }, (_, index) => [`p${index}`, '1']))],
-  [
-    'parameters that are long in all',
-    Object.fromEntries(Array.from({ length: 5 }, (_, index) => [`p${index}`, 'x'.repeat(2_000)])),
-  ],
-])('an authorization request with %s is refused, and nothing is stored', async (_what, fields) => {
-  const count = async () =>
-    (await identity.db.query(`select 1 from oauth_artifacts where model = 'Interaction'`)).rowCount;
-  const before = await count();
-  const { status, body } = await identity.call('GET', createAuthorization(clientId, fields).url);
-  expect([status, body.error, await count()]).toEqual([400, 'invalid_request', before]);
 });
 
 test('a code and a refresh token can be used again when their tokens could not be stored', async () => {
@@ -174,32 +265,34 @@ test('a code and a refresh token can be used again when their tokens could not b
     refresh(identity, clientId, exchanged.body.refresh_token as string),
   );
   expect(refreshed.status).toBe(200);
-  const list = await createCaller(identity, refreshed.body.access_token as string).legacy('tools/list');
-  expect(list.status).toBe(200);
+  expect(await listTools(identity, refreshed.body.access_token as string)).toBe(200);
   // It is used once all the same.
   expect((await exchangeCode(identity, authorization, code)).body.error).toBe('invalid_grant');
 });
 
-test('a missing scope is a challenge that names all that the client needs', async () => {
-  const { answer } = await connect({ scope: 'user:read' });
-  const caller = createCaller(identity, answer.body.access_token as string);
-  const refused = await caller.legacy('tools/call', { name: 'list_my_tokens', arguments: {} });
-  expect(refused.status).toBe(403);
-  expect(refused.headers.get('www-authenticate')).toBe(
-    `Bearer realm="platform", error="insufficient_scope", scope="user:read pat:read", resource_metadata="${PUBLIC_URL}/.well-known/oauth-protected-resource/mcp"`,
-  );
+const METADATA = `resource_metadata="${PUBLIC_URL}/.well-known/oauth-protected-resource/mcp"`;
+
+test('OAUTH-9: a missing scope is a challenge that names all that the client needs', async () => {
+  const { token } = await connect({ scope: 'user:read' });
+  const call = { name: 'list_my_tokens', arguments: {} };
+  const refused = await createCaller(identity, token).legacy('tools/call', call);
+  expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([
+    403,
+    `Bearer realm="platform", error="insufficient_scope", scope="user:read pat:read", ${METADATA}`,
+  ]);
 });
 
-test('a request without a credential is pointed to the metadata, which leads to the authorization server', async () => {
+test('OAUTH-9: a request without a credential is pointed to the metadata, which leads to the authorization server', async () => {
   const { status, headers } = await identity.call('POST', '/mcp', { body: {} });
   expect([status, headers.get('www-authenticate')]).toEqual([
     401,
-    `Bearer realm="platform", scope="user:read kb:read crawl:read", resource_metadata="${PUBLIC_URL}/.well-known/oauth-protected-resource/mcp"`,
+    `Bearer realm="platform", scope="user:read kb:read crawl:read", ${METADATA}`,
   ]);
   const resource = await identity.call('GET', '/.well-known/oauth-protected-resource/mcp');
   expect(resource.body).toMatchObject({
     resource: `${PUBLIC_URL}/mcp`,
     authorization_servers: [`${PUBLIC_URL}/oauth2`],
+    bearer_methods_supported: ['header'],
     scopes_supported: ['user:read', 'kb:read', 'crawl:read'],
   });
   for (const path of [
@@ -222,4 +315,7 @@ test('a request without a credential is pointed to the metadata, which leads to 
     expect(body.scopes_supported).not.toContain('openid');
     expect(body.registration_endpoint).toBeUndefined();
   }
+  // Registration is off unless an operator turns it on.
+  const registration = { body: { redirect_uris: [REDIRECT_URI] } };
+  expect((await identity.call('POST', '/oauth2/register', registration)).status).toBe(404);
 });

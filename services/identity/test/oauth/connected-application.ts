@@ -1,20 +1,13 @@
 import { type IdentityUnderTest, startIdentity } from '../identity.js';
-import { createApplication } from './applications.js';
+import { createAgentApplication } from './applications.js';
 import { type Browser, consent, createAuthorization, createBrowser, exchangeCode } from './flow.js';
 
 /** Starts identity with an application of an agent, and a browser in which the administrator is signed in. */
-export async function startWithApplication() {
-  const identity: IdentityUnderTest = await startIdentity();
+export async function startWithApplication(environment: NodeJS.ProcessEnv = {}) {
+  const identity: IdentityUnderTest = await startIdentity({ environment });
   const session = await identity.login();
-  const { application } = await createApplication(identity, session, {
-    name: 'Desk agent',
-    grantTypes: ['authorization_code', 'refresh_token'],
-    scopes: ['user:read', 'crawl:read', 'crawl:write'],
-    redirectUris: ['http://127.0.0.1/callback'],
-    authMethod: 'none',
-    role: undefined,
-  });
-  const { clientId } = application;
+  const scopes = ['user:read', 'crawl:read', 'crawl:write'];
+  const clientId = await createAgentApplication(identity, session, { scopes });
   const browser: Browser = createBrowser(identity);
   await browser.signIn();
 
@@ -26,7 +19,9 @@ export async function startWithApplication() {
     const authorization = createAuthorization(clientId, fields);
     const target = await consent(browser, authorization, form);
     const code = target.searchParams.get('code') ?? '';
-    return { authorization, target, code, answer: await exchangeCode(identity, authorization, code) };
+    const answer = await exchangeCode(identity, authorization, code);
+    const token = answer.body.access_token as string;
+    return { authorization, target, code, answer, token, refreshToken: answer.body.refresh_token as string };
   }
   return { identity, session, clientId, browser, connect, close: () => identity.close() };
 }

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Answer } from '@platform/testing';
 import { admin, type IdentityUnderTest } from '../identity.js';
+import { createCaller } from '../mcp/endpoint/endpoint.js';
 import { PUBLIC_URL } from './applications.js';
 
 export const REDIRECT_URI = 'http://127.0.0.1:33418/callback';
@@ -104,6 +105,13 @@ export function createAuthorization(
   };
 }
 
+/** Goes to the consent page, and answers nothing. */
+export async function openConsent(browser: Browser, { url }: Pick<Authorization, 'url'>) {
+  const path = browser.getLocation(await browser.get(url));
+  const page = await browser.get(path);
+  return { path, page, csrf: browser.getFormToken(page) };
+}
+
 /** Goes to the consent page and answers it. @returns the address that the browser is sent to in the end. */
 export async function consentAt(
   browser: Browser,
@@ -133,43 +141,52 @@ export const consent = (
   form?: Record<string, string | string[]>,
 ): Promise<URL> => consentAt(browser, url, form);
 
+type Callable = Pick<IdentityUnderTest, 'call'>;
+
 /** Posts a form to an endpoint of the authorization server, as a public client. */
 export const postForm = (
-  identity: IdentityUnderTest,
+  identity: Callable,
   path: string,
   form: Record<string, string>,
+  headers: Record<string, string> = {},
 ): Promise<Answer> =>
   identity.call('POST', `/oauth2/${path}`, {
     raw: new URLSearchParams(form).toString(),
-    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
   });
 
 export const exchangeCode = (
-  identity: IdentityUnderTest,
+  identity: Callable,
   { clientId, verifier }: Authorization,
   code: string,
   fields: Record<string, string> = {},
+  headers: Record<string, string> = {},
 ): Promise<Answer> =>
-  postForm(identity, 'token', {
-    grant_type: 'authorization_code',
-    client_id: clientId,
-    code,
-    code_verifier: verifier,
-    redirect_uri: REDIRECT_URI,
-    ...fields,
-  });
+  postForm(
+    identity,
+    'token',
+    {
+      grant_type: 'authorization_code',
+      client_id: clientId,
+      code,
+      code_verifier: verifier,
+      redirect_uri: REDIRECT_URI,
+      ...fields,
+    },
+    headers,
+  );
 
-export const refresh = (identity: IdentityUnderTest, clientId: string, token: string): Promise<Answer> =>
+export const refresh = (identity: Callable, clientId: string, token: string): Promise<Answer> =>
   postForm(identity, 'token', { grant_type: 'refresh_token', client_id: clientId, refresh_token: token });
 
 /** Refreshes twice, so that the given token is superseded. @returns the newest refresh token. */
-export async function supersede(
-  identity: IdentityUnderTest,
-  clientId: string,
-  token: string,
-): Promise<string> {
+export async function supersede(identity: Callable, clientId: string, token: string): Promise<string> {
   let newest = token;
   for (let use = 0; use < 2; use += 1)
     newest = (await refresh(identity, clientId, newest)).body.refresh_token as string;
   return newest;
 }
+
+/** Lists the tools with an access token. @returns the status. */
+export const listTools = async (identity: Callable, token: string): Promise<number> =>
+  (await createCaller(identity, token).legacy('tools/list')).status;
