@@ -1,9 +1,12 @@
 import type { Answer } from '@platform/testing';
-import type { IdentityUnderTest } from '../../identity.js';
+import { type IdentityUnderTest, startIdentity } from '../../identity.js';
 import { createCaller } from '../endpoint/endpoint.js';
+import { startUpstream, type Upstream } from './upstream.js';
+
+type Callable = Pick<IdentityUnderTest, 'call'>;
 
 /** Creates calls of the routes with which administrators manage MCP servers. */
-export function createMounts(identity: IdentityUnderTest, session: string) {
+export function createMounts(identity: Callable, session: string) {
   const call = (method: string, path = '', body?: object): Promise<Answer> =>
     identity.call(method, `/api/v1/mcp-servers${path}`, { token: session, ...(body && { body }) });
 
@@ -30,6 +33,12 @@ export function createMounts(identity: IdentityUnderTest, session: string) {
     listTools,
     decide,
     approveAll,
+    /** Tests how a server can be used. @returns what an administrator sees. */
+    test: async (id: string) => (await call('POST', `/${id}/test`)).body,
+    refresh: (id: string) => call('POST', `/${id}/refresh`),
+    async get(id: string) {
+      return (await call('GET', `/${id}`)).body.server;
+    },
     /** Mounts a server, and puts these tools in effect. */
     async mountInEffect(url: string, scopes: Record<string, string>, fields: object = {}): Promise<string> {
       const id = await mount(url, fields);
@@ -40,22 +49,20 @@ export function createMounts(identity: IdentityUnderTest, session: string) {
       if (status !== 200) throw new Error(`decide answered ${status}: ${text}`);
       return id;
     },
+    async removeAll(): Promise<void> {
+      for (const { id } of (await call('GET', '?limit=100')).body.data as { id: string }[])
+        await call('DELETE', `/${id}`);
+    },
   };
 }
 
-export interface MountedTool {
+interface MountedTool {
   readonly name: string;
-  readonly mountedName: string | null;
-  readonly state: string;
-  readonly isInEffect: boolean;
-  readonly scope: string | null;
-  readonly effectiveScope: string | null;
   readonly hash: string | null;
-  readonly flags: string[];
 }
 
 /** Creates an agent, which calls `/mcp`. */
-export function createAgent(identity: IdentityUnderTest, token: string) {
+export function createAgent(identity: Callable, token: string) {
   const { legacy, modern } = createCaller(identity, token);
   return {
     async listNames(headers: Record<string, string> = {}): Promise<string[]> {
@@ -71,8 +78,43 @@ export function createAgent(identity: IdentityUnderTest, token: string) {
       (await legacy('tools/call', { name, arguments: args })).body,
     callModern: async (name: string, args: object = {}) =>
       (await modern('tools/call', { name, arguments: args })).body,
+    /** Calls a tool. @returns the text of its result. */
+    getText: async (name = 'wiki__search', args: object = { query: 'a' }): Promise<string> =>
+      (await legacy('tools/call', { name, arguments: args })).body.result.content[0].text,
   };
 }
 
 /** The rules of an operator who lets servers run on this machine. */
 export const ALLOW_LOCAL = { MCP_SERVER_ALLOWED_TARGETS: '127.0.0.0/8' };
+
+/** Gives the tests of a file an identity that may call local servers, and each test an upstream server of its own. */
+export async function useMounts(environment: NodeJS.ProcessEnv = {}) {
+  const identity = await startIdentity({ environment: { ...ALLOW_LOCAL, ...environment } });
+  const session = await identity.login();
+  const mounts = createMounts(identity, session);
+  let upstream: Upstream;
+
+  beforeEach(async () => {
+    upstream = await startUpstream();
+  });
+  afterEach(async () => {
+    await mounts.removeAll();
+    await upstream.close();
+  });
+  afterAll(() => identity.close());
+
+  return {
+    identity,
+    session,
+    mounts,
+    /** The upstream server; a test that replaces it closes the previous one. */
+    get upstream() {
+      return upstream;
+    },
+    set upstream(replacement: Upstream) {
+      upstream = replacement;
+    },
+    createAgentWith: async (...scopes: string[]) =>
+      createAgent(identity, (await identity.createToken(session, { scopes })).accessToken),
+  };
+}
