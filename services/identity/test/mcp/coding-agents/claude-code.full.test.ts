@@ -1,11 +1,8 @@
-import { type AgentHome, startAgentHome } from './run-agent.js';
+import { startAgentHome } from './run-agent.js';
 
 /* The program itself, from nothing to a tool call. Only its model is a fake. */
 
-let agent: AgentHome;
-beforeAll(async () => {
-  agent = await startAgentHome();
-});
+const agent = await startAgentHome();
 afterAll(() => agent.close());
 
 const quiet = { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', ENABLE_TOOL_SEARCH: 'false' };

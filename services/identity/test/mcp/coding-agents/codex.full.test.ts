@@ -1,11 +1,8 @@
-import { type AgentHome, startAgentHome } from './run-agent.js';
+import { startAgentHome } from './run-agent.js';
 
 /* The program itself, from nothing to a tool call. Only its model is a fake. */
 
-let agent: AgentHome;
-beforeAll(async () => {
-  agent = await startAgentHome();
-});
+const agent = await startAgentHome();
 afterAll(() => agent.close());
 
 const inFile = ['-c', 'mcp_oauth_credentials_store="file"'];
@@ -14,7 +11,6 @@ test('Codex signs in from nothing and calls a tool', async () => {
   const { run, endpoint, modelUrl } = agent;
   const added = await run('codex', [...inFile, 'mcp', 'add', 'platform', '--url', endpoint]);
   expect(added).toContain('Successfully logged in');
-  expect(await run('codex', [...inFile, 'mcp', 'list'])).toContain('OAuth');
   const provider = `{name="fake",base_url="${modelUrl}/v1",wire_api="responses",env_key="FAKE_KEY"}`;
   const settings = ['model_provider="fake"', `model_providers.fake=${provider}`, 'model="fake"'];
   const options = ['--skip-git-repo-check', '--sandbox', 'read-only'];

@@ -70,4 +70,3 @@ export async function startAgentHome() {
     },
   };
 }
-export type AgentHome = Awaited<ReturnType<typeof startAgentHome>>;
