@@ -1,3 +1,4 @@
+import { DAY_MS } from '@platform/service-kit';
 import { createHttpBrowser } from '../../browser.js';
 import { admin, type Member, startIdentity } from '../../identity.js';
 
@@ -8,6 +9,7 @@ const identity = await startIdentity();
 const session = await identity.login();
 afterAll(() => identity.close());
 
+const login = (body: object) => identity.call('POST', '/api/v1/auth/login', { body });
 const loginAs = ({ email, password }: Member) => identity.login({ email, password });
 const me = async (token: string) => (await identity.call('GET', '/api/v1/users/me', { token })).status;
 const list = async (token: string) =>
@@ -19,6 +21,65 @@ const countAudit = async (action: string, subjectId: string) =>
       [action, subjectId],
     )
   ).rows[0].count as number;
+
+test('login returns a session of 24 hours in the specified shape, and stores only its hash', async () => {
+  const { status, headers, body } = await login({ email: ' Admin@Example.com ', password: admin.password });
+  expect(status).toBe(200);
+  expect(headers.get('cache-control')).toBe('no-store');
+  expect(body).toEqual({
+    accessToken: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/),
+    tokenType: 'Bearer',
+    expiresIn: 86_400,
+    expiresAt: expect.stringMatching(/Z$/),
+    user: { id: expect.any(String), orgId: identity.orgId, email: admin.email, fullName: 'Administrator', role: 'admin' },
+  });
+  const lifetimeMs = Date.parse(body.expiresAt) - Date.now();
+  expect(lifetimeMs).toBeGreaterThan(DAY_MS - 10_000);
+  expect(lifetimeMs).toBeLessThanOrEqual(DAY_MS);
+  const { rows } = await identity.db.query('select token_hash, ended_at, user_id from sessions order by id desc limit 1');
+  expect(rows).toEqual([{ token_hash: expect.stringMatching(/^[\w-]{43}$/), ended_at: null, user_id: body.user.id }]);
+}); // prettier-ignore
+
+test('responds in the same way to an unknown account, one without a password, a removed one and a wrong password', async () => {
+  const removed = await identity.createMember(session);
+  const invited = await identity.createMember(session);
+  await identity.call('DELETE', `/api/v1/users/${removed.id}`, { token: session });
+  await identity.db.query('update users set password_hash = null where id = $1', [invited.id]);
+  const answers = await Promise.all([
+    login({ email: 'nobody@example.com', password: 'some-password' }),
+    login({ email: admin.email, password: 'some-password' }),
+    login({ email: removed.email, password: removed.password }),
+    login({ email: invited.email, password: invited.password }),
+  ]);
+  for (const { status, text } of answers) expect([status, text]).toEqual([401, answers[0]?.text]);
+});
+
+test('rejects an invalid body with 400 without counting a guess', async () => {
+  const countGuesses = async () =>
+    (await identity.db.query(`select sum(points) as points from rate_limits where key like '%account%'`))
+      .rows;
+  const before = await countGuesses();
+  for (const body of [
+    { email: admin.email },
+    { email: admin.email, password: 'x'.repeat(257) },
+    { email: admin.email, password: 'x', role: 'admin' },
+  ])
+    expect((await login(body)).status).toBe(400);
+  expect(await countGuesses()).toEqual(before);
+});
+
+test('logout ends its own session at once, but no other session and no token', async () => {
+  const [first, second] = [await identity.login(), await identity.login()];
+  const pat = await identity.createToken(first, { scopes: ['user:read'] });
+  const logout = (token: string) => identity.call('POST', '/api/v1/auth/logout', { token });
+  const refused = await logout(pat.accessToken);
+  expect([refused.status, refused.body.error.code]).toEqual([403, 'SESSION_REQUIRED']);
+  const answer = await logout(first);
+  expect([answer.status, answer.text]).toEqual([204, '']);
+  expect(await me(first)).toBe(401);
+  expect((await logout(first)).status).toBe(401);
+  expect([await me(second), await me(pat.accessToken)]).toEqual([200, 200]);
+});
 
 test('AUTH-25 a member sees where, when and with which client each session was opened, and which is this one', async () => {
   const member = await identity.createMember(session);
@@ -102,3 +163,11 @@ test('AUTH-21 two concurrent sign-ins of one browser leave two sessions that can
   expect(await list(session)).toHaveLength(before + 2);
   expect((await browser.call('GET', PATH)).body.sessions.filter((one: { current: boolean }) => one.current)).toHaveLength(1);
 }); // prettier-ignore
+
+test('rejects a session after 24 hours, and not before', async () => {
+  const opened = await identity.login();
+  identity.advance(DAY_MS - 60_000);
+  expect(await me(opened)).toBe(200);
+  identity.advance(60_000);
+  expect(await me(opened)).toBe(401);
+});

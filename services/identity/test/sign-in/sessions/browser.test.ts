@@ -1,8 +1,9 @@
-import { createSessionCookies } from '@platform/auth';
+import { createSessionCookies, toDigest } from '@platform/auth';
 import { createHttpBrowser, fieldIn, sameOrigin } from '../../browser.js';
 import { admin, startIdentity } from '../../identity.js';
 
 const PUBLIC_URL = 'http://localhost:8080';
+const DAY_SECONDS = 86_400;
 const TOKENS = '/api/v1/personal-access-tokens';
 const ME = '/api/v1/users/me';
 
@@ -10,6 +11,8 @@ const identity = await startIdentity({ environment: { PUBLIC_URL } });
 const browser = createHttpBrowser(identity.url);
 await browser.signIn(admin);
 afterAll(() => identity.close());
+
+const openBrowser = () => createHttpBrowser(identity.url);
 
 /** Calls the API with the cookies of the signed-in browser and nothing but these headers. */
 async function callWith(method: string, path: string, headers: Record<string, string>, body?: object) {
@@ -21,6 +24,116 @@ const create = (headers: Record<string, string>) => callWith('POST', TOKENS, hea
 const countTokens = async () =>
   (await identity.db.query('select count(*)::int as count from personal_access_tokens')).rows[0]
     .count as number;
+
+test('AUTH-19 the sign-in page opens a session of 24 hours in a cookie that scripts cannot read, and stores its hash', async () => {
+  const browser = openBrowser();
+  const answer = await browser.signIn(admin, '/tokens?page=2');
+  expect([answer.status, answer.headers.get('location')]).toEqual([303, '/tokens?page=2']);
+  expect(answer.headers.get('cache-control')).toBe('no-store');
+  const session = browser.cookies.get('platform_session') ?? '';
+  expect(answer.headers.getSetCookie()).toEqual([
+    expect.stringMatching(/^platform_browser=[\w-]{43}; Max-Age=15552000; Path=\/; SameSite=Lax; HttpOnly$/),
+    `platform_session=${session}; Max-Age=${DAY_SECONDS}; Path=/; SameSite=Lax; HttpOnly`,
+    `platform_csrf=${browser.cookies.get('platform_csrf')}; Max-Age=${DAY_SECONDS}; Path=/; SameSite=Lax`,
+    'platform_form=; Max-Age=0; Path=/; SameSite=Lax; HttpOnly',
+  ]);
+  const { rows } = await identity.db.query('select token_hash from sessions order by id desc limit 1');
+  expect(rows).toEqual([{ token_hash: toDigest(session) }]);
+  const me = await browser.call('GET', ME);
+  expect([me.status, me.body.user.email, me.headers.get('cache-control')]).toEqual([200, admin.email, 'no-store']);
+}); // prettier-ignore
+
+test('AUTH-19 over HTTPS the cookies are Secure and bound to the host', async () => {
+  const secure = await startIdentity({ environment: { PUBLIC_URL: 'https://knowledge.example.com' } });
+  try {
+    const browser = createHttpBrowser(secure.url);
+    const answer = await browser.signIn(admin);
+    expect(answer.headers.getSetCookie()).toEqual([
+      expect.stringMatching(/^__Host-platform_browser=[^;]+; Max-Age=15552000; Path=\/; SameSite=Lax; Secure; HttpOnly$/),
+      expect.stringMatching(/^__Host-platform_session=[^;]+; Max-Age=86400; Path=\/; SameSite=Lax; Secure; HttpOnly$/),
+      expect.stringMatching(/^__Host-platform_csrf=[^;]+; Max-Age=86400; Path=\/; SameSite=Lax; Secure$/),
+      expect.stringMatching(/^__Host-platform_form=;/),
+    ]);
+    expect((await browser.call('GET', ME)).status).toBe(200);
+    // A cookie without the prefix may come from another host of the domain.
+    browser.cookies.set('platform_session', browser.cookies.get('__Host-platform_session') ?? '');
+    browser.cookies.delete('__Host-platform_session');
+    expect((await browser.call('GET', ME)).status).toBe(401);
+  } finally {
+    await secure.close();
+  }
+}); // prettier-ignore
+
+test('AUTH-19 rejects a sign-in over plain HTTP from another machine', async () => {
+  const open = await startIdentity({ environment: { PUBLIC_URL: 'http://platform.example.com' } });
+  try {
+    const browser = createHttpBrowser(open.url);
+    const pages = ['in', 'in/code', 'in/forgot-password', 'in/reset-password', 'in/invite', 'out'];
+    for (const page of pages)
+      expect((await browser.open(`/sign-${page}`)).text).toContain('HTTPS is required');
+    expect((await browser.post('/sign-in', { csrf: 'x', returnTo: '/', ...admin })).status).toBe(403);
+    const token = await open.login();
+    const headers = { cookie: `platform_session=${token}; __Host-platform_session=${token}` };
+    expect((await browser.call('GET', ME, { headers })).status).toBe(401);
+  } finally {
+    await open.close();
+  }
+});
+
+test('a wrong password shows the form again with the address, and reveals no more than the API', async () => {
+  const browser = openBrowser();
+  const wrong = await browser.signIn({ email: admin.email, password: 'wrong-password' }, '/tokens');
+  const unknown = await browser.signIn(
+    { email: 'nobody@example.com', password: 'wrong-password' },
+    '/tokens',
+  );
+  expect([wrong.status, unknown.status]).toEqual([401, 401]);
+  expect(wrong.text).toContain('Invalid e-mail or password.');
+  expect([fieldIn(wrong, 'email'), fieldIn(wrong, 'returnTo')]).toEqual([admin.email, '/tokens']);
+  expect(unknown.text.replaceAll('nobody@example.com', admin.email)).toBe(wrong.text);
+  expect(browser.cookies.has('platform_session')).toBe(false);
+});
+
+test('AUTH-20 the sign-out page and the API end a session by cookie at once', async () => {
+  const browser = openBrowser();
+  await browser.signIn(admin);
+  const session = browser.cookies.get('platform_session') ?? '';
+  const page = await browser.open('/sign-out');
+  expect(page.text).toContain(admin.email);
+  expect((await browser.post('/sign-out', { csrf: fieldIn(page, 'csrf') })).status).toBe(303);
+  expect([...browser.cookies.keys()]).toEqual(['platform_browser']);
+  expect((await identity.call('GET', ME, { token: session })).status).toBe(401);
+  expect((await browser.open('/sign-out')).text).toContain('You are signed out');
+
+  await browser.signIn(admin);
+  expect((await browser.call('POST', '/api/v1/auth/logout')).status).toBe(204);
+  expect([...browser.cookies.keys()]).toEqual(['platform_browser']);
+});
+
+test('names the organisation of a verified domain, whether or not there is an account', async () => {
+  const { orgId } = await identity.createOrganisation('admin@named.example');
+  await identity.db.query(
+    `insert into identity_domains (org_id, domain, challenge, created_at, verified_at, verified_by) values ($1, 'named.example', '', now(), now(), 'dns')`,
+    [orgId],
+  );
+  const browser = openBrowser();
+  const csrf = fieldIn(await browser.open('/sign-in'), 'csrf');
+  const post = async (path: string, email: string) =>
+    (await browser.post(path, { csrf, returnTo: '/', email, password: 'wrong' })).text;
+  const named = '<p class="organisation">Example</p>';
+  for (const path of ['/sign-in', '/sign-in/forgot-password'])
+    for (const email of ['admin@named.example', 'nobody@named.example'])
+      expect([path, await post(path, email)]).toEqual([path, expect.stringContaining(named)]);
+  expect(await post('/sign-in', 'nobody@other.example')).not.toContain(named);
+});
+
+test('redirects a browser that is signed in, unless it has to sign in again', async () => {
+  const browser = openBrowser();
+  await browser.signIn(admin);
+  const again = await browser.open('/sign-in?returnTo=%2Ftokens');
+  expect([again.status, again.headers.get('location')]).toEqual([303, '/tokens']);
+  expect((await browser.open('/sign-in?returnTo=%2Ftokens&prompt=login')).status).toBe(200);
+});
 
 test.each([
   ['nothing', () => ({})],
@@ -91,33 +204,31 @@ test.each(['/mcp', '/api/v1/oauth2/introspect'])('AUTH-23 %s accepts no cookie',
 });
 
 describe('the sign-in form', () => {
-  const open = () => createHttpBrowser(identity.url);
-
   test('AUTH-24 rejects a form from another site (login CSRF)', async () => {
-    const victim = open();
+    const victim = openBrowser();
     const page = await victim.open('/sign-in');
     const fields = { csrf: fieldIn(page, 'csrf'), returnTo: '/', ...admin };
     for (const headers of [{ 'sec-fetch-site': 'cross-site' }, { 'sec-fetch-site': 'same-site' }, { origin: 'https://evil.example' }, { origin: 'null' }, {}])
       expect((await victim.post('/sign-in', fields, headers)).status).toBe(403);
     // The attacker knows a token, but it belongs to the cookie of the attacker's browser.
-    const attacker = open();
+    const attacker = openBrowser();
     const foreign = fieldIn(await attacker.open('/sign-in'), 'csrf');
     expect((await victim.post('/sign-in', { ...fields, csrf: foreign })).status).toBe(403);
-    expect((await open().post('/sign-in', fields)).status).toBe(403);
+    expect((await openBrowser().post('/sign-in', fields)).status).toBe(403);
     expect(victim.cookies.has('platform_session')).toBe(false);
     expect((await victim.post('/sign-in', fields)).status).toBe(303);
   }); // prettier-ignore
 
   test('AUTH-21 keeps no session or form from before the sign-in (session fixation)', async () => {
-    const planted = open();
+    const planted = openBrowser();
     await planted.signIn(admin);
-    const victim = open();
+    const victim = openBrowser();
     for (const [name, value] of planted.cookies) victim.cookies.set(name, value);
     await victim.signIn(admin);
     expect(victim.cookies.get('platform_session')).not.toBe(planted.cookies.get('platform_session'));
     expect((await planted.call('GET', ME)).status).toBe(401);
 
-    const other = open();
+    const other = openBrowser();
     const page = await other.open('/sign-in');
     const form = { name: 'platform_form', value: other.cookies.get('platform_form') ?? '' };
     await other.post('/sign-in', { csrf: fieldIn(page, 'csrf'), returnTo: '/', ...admin });
@@ -133,7 +244,7 @@ describe('the sign-in form', () => {
       '/\\evil.example',
       '/.//evil.example',
     ]) {
-      const visitor = open();
+      const visitor = openBrowser();
       const answer = await visitor.signIn(admin, returnTo);
       expect([answer.status, answer.headers.get('location')]).toEqual([303, '/']);
       const signedIn = await visitor.open(`/sign-in?${new URLSearchParams({ returnTo }).toString()}`);
@@ -142,7 +253,7 @@ describe('the sign-in form', () => {
   });
 
   test('AUTH-24 escapes the contents of an address or path', async () => {
-    const visitor = open();
+    const visitor = openBrowser();
     const page = await visitor.signIn({ email: '"><script>alert(1)</script>', password: 'x' }, `/"'><b>`);
     expect(page.text).not.toContain('<script>alert');
     expect(page.text).not.toContain('<b>');
@@ -150,23 +261,24 @@ describe('the sign-in form', () => {
   });
 });
 
-test.each(['/sign-in', '/sign-in/code', '/sign-in/forgot-password', '/sign-in/invite', '/sign-in/reset-password', '/sign-out'])(
-  'AUTH-24 %s cannot be framed, cached or leaked to another site',
-  async (path) => {
-    const { status, headers } = await createHttpBrowser(identity.url).open(path);
-    expect(status).toBe(200);
+test('AUTH-24 no page can be framed, cached or leaked to another site', async () => {
+  const paths = ['in', 'in/code', 'in/forgot-password', 'in/invite', 'in/reset-password', 'out'];
+  for (const path of paths) {
+    const { status, headers } = await openBrowser().open(`/sign-${path}`);
+    expect([path, status]).toEqual([path, 200]);
     const policy = headers.get('content-security-policy') ?? '';
-    for (const rule of [`default-src 'none'`, `frame-ancestors 'none'`, `base-uri 'none'`, `form-action 'self'`])
-      expect(policy.split('; ')).toContain(rule);
+    const rules = [`default-src 'none'`, `frame-ancestors 'none'`, `base-uri 'none'`, `form-action 'self'`];
+    expect(policy.split('; ')).toEqual(expect.arrayContaining(rules));
     expect(policy).not.toMatch(/unsafe|\*/);
-    expect([headers.get('cache-control'), headers.get('referrer-policy'), headers.get('x-content-type-options')]).toEqual(['no-store', 'same-origin', 'nosniff']);
-  },
-); // prettier-ignore
+    const names = ['cache-control', 'referrer-policy', 'x-content-type-options'];
+    expect(names.map((name) => headers.get(name))).toEqual(['no-store', 'same-origin', 'nosniff']);
+  }
+});
 
 test.each(['/sign-in', '/sign-in/code', '/sign-in/forgot-password', '/sign-in/provider'])(
   'AUTH-24 a form of %s with a NUL character is 400',
   async (path) => {
-    const stranger = createHttpBrowser(identity.url);
+    const stranger = openBrowser();
     const page = await stranger.open(path);
     for (const email of ['a\0@b.example', 'a@b\0.example']) {
       const fields = { csrf: fieldIn(page, 'csrf'), returnTo: '/', email, password: 'correct-horse-battery' };
