@@ -1,4 +1,6 @@
 import { type Answer, waitFor } from '@platform/testing';
+import { toNetwork } from '../../../src/base/network.js';
+import { toKey } from '../../../src/base/rate-limits/queries.js';
 import { startIdentity } from '../../identity.js';
 
 /*
@@ -14,6 +16,12 @@ afterAll(() => identity.close());
 const newAddress = () => `192.0.2.${++addresses}`;
 const post = (path: string, body: object, address: string) =>
   identity.call('POST', `/api/v1/auth/${path}`, { body, headers: { 'x-forwarded-for': address } });
+/** Uses so many of the attempts that an address has at the limit of this name. */
+async function useUp(limit: string, address: string, points: number): Promise<void> {
+  const key = `${limit}:address:${toKey(toNetwork(address, { ipv4: 32, ipv6: 64 }))}`;
+  const text = 'update rate_limits set points = $2 where key = $1';
+  expect((await identity.db.query(text, [key, points])).rowCount).toBe(1);
+}
 const visible = ({ status, text, headers }: Answer) => [
   status,
   text,
@@ -55,20 +63,20 @@ test('verifying a code does the same work whether or not the account exists', as
   ]);
 });
 
-test.each(['otp', 'password/forgot'])('%s is limited per account and network, and per network, without locking other networks out', async (path) => {
+test.each([
+  ['otp', 'code'],
+  ['password/forgot', 'reset'],
+])('%s is limited per account and network, and per network, without locking other networks out', async (path, limit) => {
   const ask = (email: string, address: string) => post(path, { email }, address);
-  const email = `limited-${path.length}@example.com`;
+  const email = `limited-${limit}@example.com`;
   const stranger = newAddress();
   const statuses = await Promise.all(Array.from({ length: 8 }, () => ask(email, stranger)));
   expect(statuses.filter(({ status }) => status === 202)).toHaveLength(5);
   expect(statuses.find(({ status }) => status === 429)?.headers.get('retry-after')).toMatch(/^[89]\d\d$/);
   expect((await ask(email, newAddress())).status).toBe(202);
-  const address = newAddress();
-  const many: Answer[] = [];
-  for (let round = 0; round < 6; round += 1)
-    many.push(...(await Promise.all(Array.from({ length: 10 }, (_, i) => ask(`${path.length}-${round}-${i}@example.com`, address)))));
-  const counts = [202, 429].map((expected) => many.filter(({ status }) => status === expected).length);
-  expect([counts, many.find(({ status }) => status >= 500)?.text]).toEqual([[50, 10], undefined]);
+  await useUp(limit, stranger, 48);
+  const many = await Promise.all([1, 2, 3, 4].map((index) => ask(`${limit}-${index}@example.com`, stranger)));
+  expect(many.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([202, 202, 429, 429]);
   expect((await ask('another@example.com', newAddress())).status).toBe(202);
 }); // prettier-ignore
 
@@ -147,18 +155,21 @@ test.each(['otp', 'password/forgot'])('%s that could not be stored starts no coo
   expect(await mailsFor(email)).toHaveLength(1);
 }); // prettier-ignore
 
-test.each([
-  ['password/reset', 'token'],
-  ['invitations/accept', 'token'],
-])('%s is limited per address and per link', async (path) => {
-  const attempt = (token: string, address: string) =>
-    post(path, { token, password: 'long-enough-password' }, address);
-  const address = newAddress();
-  const one = await Promise.all(Array.from({ length: 12 }, () => attempt(`${path}-same`, newAddress())));
-  expect(one.filter(({ status }) => status === 400)).toHaveLength(10);
-  const many = await Promise.all(Array.from({ length: 55 }, (_, i) => attempt(`${path}-${i}`, address)));
-  expect(many.filter(({ status }) => status === 400)).toHaveLength(50);
-});
+test.each(['password/reset', 'invitations/accept'])(
+  '%s is limited per address and per link',
+  async (path) => {
+    const attempt = (token: string, address: string) =>
+      post(path, { token, password: 'long-enough-password' }, address);
+    const countTried = (answers: readonly Answer[]) => answers.filter(({ status }) => status === 400).length;
+    const one = Array.from({ length: 12 }, () => attempt(`${path}-same`, newAddress()));
+    expect(countTried(await Promise.all(one))).toBe(10);
+    const address = newAddress();
+    await attempt(`${path}-first`, address);
+    await useUp('link', address, 48);
+    const many = [1, 2, 3, 4].map((index) => attempt(`${path}-${index}`, address));
+    expect(countTried(await Promise.all(many))).toBe(2);
+  },
+);
 
 test('the limits contain neither the requested addresses nor the attempted tokens', async () => {
   const { rowCount } = await identity.db.query(
@@ -166,20 +177,3 @@ test('the limits contain neither the requested addresses nor the attempted token
   );
   expect(rowCount).toBe(0);
 });
-
-test('without a mail service, invitations fail, members can still be created, and public responses stay the same', async () => {
-  const silent = await startIdentity();
-  try {
-    const token = await silent.login();
-    const create = (body: object) => silent.call('POST', '/api/v1/users', { token, body });
-    const user = { email: 'a@example.com', fullName: 'A' };
-    const refused = await create(user);
-    expect([refused.status, refused.body.error.code]).toEqual([503, 'MAIL_UNAVAILABLE']);
-    expect((await create({ ...user, password: 'long-enough-password' })).status).toBe(201);
-    for (const path of ['otp', 'password/forgot'])
-      expect((await silent.call('POST', `/api/v1/auth/${path}`, { body: { email: user.email } })).status).toBe(202);
-    expect((await silent.db.query('select 1 from outgoing_mails')).rowCount).toBe(0);
-  } finally {
-    await silent.close();
-  }
-}); // prettier-ignore
