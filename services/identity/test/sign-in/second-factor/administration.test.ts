@@ -1,12 +1,11 @@
-import { waitFor } from '@platform/testing';
 import { decodeJwt } from 'jose';
-import { admin, type IdentityUnderTest } from '../../identity.js';
+import { admin } from '../../identity.js';
+import { waitForLockWaiters } from '../../lock-waiters.js';
 import {
   beginLogin,
   challengeIn,
   enrol,
   listAudited,
-  type Phone,
   readOwnStatus,
   readState,
   sendCode,
@@ -15,13 +14,8 @@ import {
 
 const OWN = '/api/v1/auth/second-factor';
 const SETTINGS = '/api/v1/configurationManager/signInConfig';
-let identity: IdentityUnderTest;
-let session: string;
-let phone: Phone;
 
-beforeAll(async () => {
-  ({ identity, session, phone } = await startWithPhone());
-});
+const { identity, session, phone } = await startWithPhone();
 afterAll(() => identity.close());
 
 const post = (path: string, token: string | undefined, body: object) =>
@@ -32,9 +26,7 @@ test('AUTH-32 an administrator resets the second factor of a member, whose sessi
   await enrol(identity, phone, member.session);
   const path = `/api/v1/users/${member.id}/second-factor`;
   const foreign = await identity.createOrganisation(`boss-${member.id}@example.com`);
-  const plain = await identity.createMember(session);
   expect((await identity.call('DELETE', path, { token: foreign.session })).status).toBe(404);
-  expect((await identity.call('DELETE', path, { token: plain.session })).status).toBe(403);
   expect((await beginLogin(identity, member)).status).toBe(401);
   expect((await identity.call('DELETE', path, { token: session })).status).toBe(200);
   expect(await readOwnStatus(identity, member.session)).toBe(401);
@@ -43,13 +35,10 @@ test('AUTH-32 an administrator resets the second factor of a member, whose sessi
   expect(await listAudited(identity, member.id)).toEqual(['second_factor.enrolled', 'second_factor.reset']);
 });
 
-test('AUTH-32 a member cannot reset the own second factor without the password, or with a token', async () => {
+test('AUTH-32 an administrator cannot reset the own second factor', async () => {
   const path = `/api/v1/users/${decodeJwt(session).sub}/second-factor`;
   const answer = await identity.call('DELETE', path, { token: session });
   expect([answer.status, answer.body.error.code]).toEqual([409, 'OWN_SECOND_FACTOR']);
-  const { accessToken } = await identity.createToken(session, { scopes: ['user:read', 'user:write'] });
-  const byToken = await identity.call('DELETE', path, { token: accessToken });
-  expect(byToken.body.error.code).toBe('SESSION_REQUIRED');
 });
 
 describe('AUTH-33 in an organisation that requires a second factor', () => {
@@ -122,19 +111,14 @@ describe('AUTH-33 in an organisation that requires a second factor', () => {
   test('sessions of sign-ins that were under way end too', async () => {
     await require({ secondFactorRequired: false });
     const member = await identity.createMember(boss);
-    const waitForWaiting = (count: number) =>
-      waitFor(
-        async () => ((await identity.db.query(`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`)).rowCount ?? 0) >= count,
-        { what: `${count} transactions that wait` },
-      );
     const blocker = await identity.db.connect();
     try {
       await blocker.query('begin; lock table audit_entries in share mode');
       // It has read that no second factor is required, and cannot commit its session yet.
       const login = beginLogin(identity, member);
-      await waitForWaiting(1);
+      await waitForLockWaiters(identity.db, 1);
       const saved = require({ secondFactorRequired: true, endSessions: true });
-      await waitForWaiting(2);
+      await waitForLockWaiters(identity.db, 2);
       await blocker.query('rollback');
       expect((await saved).body.endedCount).toBe(2);
       const { status, body } = await login;
