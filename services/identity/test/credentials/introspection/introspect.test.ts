@@ -1,21 +1,17 @@
 import pg from 'pg';
-import { type IdentityUnderTest, serviceClient, startIdentity } from '../../identity.js';
+import { serviceClient, startIdentity } from '../../identity.js';
 
 const tokenPath = '/api/v1/oauth2/token';
 const path = '/api/v1/oauth2/introspect';
 const formType = { 'content-type': 'application/x-www-form-urlencoded' };
 /** A secret with characters that form encoding changes. */
 const oddClient = { id: 'odd', secret: `${'s'.repeat(32)}+/==` };
-let identity: IdentityUnderTest;
-let session: string;
-let service: string;
 
-beforeAll(async () => {
-  const clients = [serviceClient, oddClient].map(({ id, secret }) => `${id}:${secret}`);
-  identity = await startIdentity({ environment: { SERVICE_CLIENTS: clients.join(',') } });
-  session = await identity.login();
-  service = (await issue(serviceClient.id, serviceClient.secret)).body.access_token as string;
+const clients = [serviceClient, oddClient].map(({ id, secret }) => `${id}:${secret}`);
+const identity = await startIdentity({
+  environment: { SERVICE_CLIENTS: clients.join(','), CONFIG_CLIENT_ID: oddClient.id },
 });
+const session = await identity.login();
 afterAll(() => identity.close());
 
 const issue = (id: string, secret: string, raw = 'grant_type=client_credentials') =>
@@ -23,8 +19,9 @@ const issue = (id: string, secret: string, raw = 'grant_type=client_credentials'
     raw,
     headers: { ...formType, authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` },
   });
-const askMany = (tokens: unknown, as = service, clients?: object[]) =>
-  identity.call('POST', path, { token: as, body: { tokens, ...(clients && { clients }) } });
+const service = (await issue(serviceClient.id, serviceClient.secret)).body.access_token as string;
+const askMany = (tokens: unknown, as = service) =>
+  identity.call('POST', path, { token: as, body: { tokens } });
 /** Asks about one token. */
 async function ask(token: string, as = service) {
   const answer = await askMany([token], as);
@@ -49,11 +46,6 @@ test('rejects a wrong secret, an unknown client and a missing client with 401 in
     await issue('', ''),
     await issue('%', serviceClient.secret),
     await identity.call('POST', tokenPath, { raw: 'grant_type=client_credentials', headers: formType }),
-    await identity.call('POST', tokenPath, {
-      raw: 'grant_type=client_credentials',
-      headers: formType,
-      token: session,
-    }),
   ];
   for (const { status, headers, body } of answers) {
     expect([status, body]).toEqual([401, { error: 'invalid_client', error_description: expect.any(String) }]);
@@ -64,8 +56,6 @@ test('rejects a wrong secret, an unknown client and a missing client with 401 in
 
 test.each([
   ['grant_type=password', 'unsupported_grant_type'],
-  ['grant_type=', 'invalid_request'],
-  ['x=y', 'invalid_request'],
   ['', 'invalid_request'],
   ['grant_type=client_credentials&grant_type=client_credentials', 'invalid_request'],
   ['grant_type=client_credentials&scope=FETCH_CONFIG', 'invalid_scope'],
@@ -92,7 +82,9 @@ test('accepts a token request with a scope, with an empty scope, and with unknow
 test('accepts client credentials form-encoded by RFC 6749 section 2.3.1, or unencoded as many clients send them', async () => {
   const encode = (text: string) => text.replaceAll(/./g, (char) => `%${char.charCodeAt(0).toString(16)}`);
   expect((await issue(encode(oddClient.id), encode(oddClient.secret))).status).toBe(200);
-  expect((await issue(oddClient.id, oddClient.secret)).status).toBe(200);
+  const { status, body } = await issue(oddClient.id, oddClient.secret);
+  // It is the client of CONFIG_CLIENT_ID; the other one is that of CRAWL_CLIENT_ID.
+  expect([status, body.scope]).toEqual([200, 'token:introspect FETCH_CONFIG facts:mail']);
   expect((await issue(oddClient.id, encode(`${oddClient.secret}x`))).status).toBe(401);
 });
 
@@ -212,18 +204,12 @@ test('rejects introspection by a session, by a token and without a credential', 
 });
 
 test('a service credential is rejected as a member, and expires after five minutes', async () => {
-  const routes: [string, string][] = [
+  for (const [method, route] of [
     ['GET', '/api/v1/users/me'],
-    ['GET', '/api/v1/users'],
-    ['GET', '/api/v1/personal-access-tokens'],
     ['POST', '/api/v1/personal-access-tokens'],
-    ['GET', '/api/v1/personal-access-tokens/scopes'],
-    ['GET', '/api/v1/personal-access-tokens/admin'],
     ['GET', '/api/v1/audit'],
-    ['POST', '/api/v1/auth/logout'],
     ['POST', '/mcp'],
-  ];
-  for (const [method, route] of routes)
+  ] as const)
     expect([route, (await identity.call(method, route, { token: service })).status]).toEqual([route, 403]);
   identity.advance(300_000);
   expect((await ask(session)).status).toBe(401);

