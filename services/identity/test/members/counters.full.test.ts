@@ -54,7 +54,7 @@ test('the counters equal the counted rows after any sequence of operations, four
     () => identity.call('DELETE', `/api/v1/users/${pick(members)?.id ?? ''}`, { token: pick(sessions) ?? session }),
     () => identity.call('PATCH', `/api/v1/users/${pick(members)?.id ?? ''}`, { token: pick(sessions) ?? session, body: { role: pick(['admin', 'member']) } }),
   ]; // prettier-ignore
-  for (let round = 0; round < 30; round += 1) {
+  for (let round = 0; round < 20; round += 1) {
     const chosen = Array.from({ length: 4 }, () => pick([...operations, ...operations.slice(0, 2)]));
     await Promise.all(chosen.map(async (operation) => operation?.()));
     if (round % 10 === 0) await expectCountersRight();
@@ -74,5 +74,5 @@ test('the counters equal the counted rows after any sequence of operations, four
     `select status, count(*)::int from personal_access_tokens group by 1 order by 1`,
   );
   expect(rows.map(({ status }) => status as string)).toEqual(['active', 'revoked', 'expired']);
-  expect(tokens.length).toBeGreaterThan(20);
+  expect(tokens.length).toBeGreaterThan(10);
 });
