@@ -28,11 +28,15 @@ export const sendJson =
 
 const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
+/** Made once, because that takes longer than a test; `other` is that of a forger. */
+let keys: ReturnType<typeof generateKeys> | undefined;
+const generateKeys = async () => ({
+  own: await generateKeyPair('RS256', { extractable: true }),
+  other: await generateKeyPair('RS256'),
+});
+
 export async function startHostileProvider(metadata: object = {}): Promise<HostileProvider> {
-  const [own, other] = [
-    await generateKeyPair('RS256', { extractable: true }),
-    await generateKeyPair('RS256'),
-  ];
+  const { own, other } = await (keys ??= generateKeys());
   const publicPem = await exportSPKI(own.publicKey);
   const jwk = { ...(await exportJWK(own.publicKey)), kid: 'k1', use: 'sig', alg: 'RS256' };
   const answers = new Map<string, Handle>();

@@ -186,25 +186,6 @@ test('IDP-5 a sign-in expires after ten minutes, and with a change of the settin
   expect((await identity.db.query('select 1 from provider_sign_ins')).rows).toEqual([]);
 });
 
-test('IDP-5 a sign-in that fails leads on to where it was going', async () => {
-  const browser = createHttpBrowser(identity.url);
-  const beginAt = async (returnTo: string) => {
-    const { url } = await beginSignIn(browser, member.email, returnTo);
-    return new URL(url).searchParams.get('state') ?? '';
-  };
-  const fail = async (state: string) =>
-    (await comeBack(browser, toCallback({ state, error: 'access_denied' }))).text;
-  const [tokens, late] = [await beginAt('/tokens?page=2'), await beginAt('/audit')];
-  expect(await fail(tokens)).toContain('href="/sign-in/provider?returnTo=%2Ftokens%3Fpage%3D2"');
-  identity.advance(10 * 60_000);
-  expect(await fail(late)).toContain('href="/sign-in/provider?returnTo=%2Faudit"');
-  // What another browser began tells nothing.
-  const foreign = await beginAt('/audit');
-  const stranger = createHttpBrowser(identity.url);
-  const answer = await comeBack(stranger, toCallback({ state: foreign }));
-  expect(answer.text).toContain('href="/sign-in/provider?returnTo=%2F"');
-});
-
 test('IDP-5 a sign-in leads to no other site', async () => {
   for (const target of ['https://evil.example', '//evil.example', '/\\evil.example']) {
     const browser = createHttpBrowser(identity.url);
