@@ -1,7 +1,7 @@
 import { main } from '../../src/commands.js';
 
 /** How a command ended, and what it printed. */
-export interface Outcome {
+interface Outcome {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;

@@ -15,7 +15,7 @@ export const newPassword = 'another-horse-staple';
 type Template = SendEmailRequest['emailTemplateType'];
 
 /** A mail as identity hands it over: the mail service puts it into words. */
-export interface HandedOver extends Omit<SendEmailRequest, 'templateData'> {
+interface HandedOver extends Omit<SendEmailRequest, 'templateData'> {
   readonly templateData: Readonly<Record<string, unknown>>;
 }
 
