@@ -121,7 +121,7 @@ test('records saves and removals in the audit, without the password', async () =
 });
 
 describe('of a service that wants access tokens', () => {
-  const working = {
+  const office = {
     host: 'smtp.office365.com',
     port: 587,
     fromEmail: 'noreply@corp.example',
@@ -158,8 +158,8 @@ describe('of a service that wants access tokens', () => {
     certificate = `${issued.certificate.cert}\n${issued.certificate.private}`;
   });
 
-  const save = (auth: object, fields: object = {}) =>
-    identity.call('POST', path, { token: session, body: { ...working, auth, ...fields } });
+  const saveAuth = (auth: object, fields: object = {}) =>
+    identity.call('POST', path, { token: session, body: { ...office, auth, ...fields } });
 
   test.each([
     ['microsoft with a secret', microsoft, () => ({ clientSecret }), {}],
@@ -173,8 +173,8 @@ describe('of a service that wants access tokens', () => {
     ['custom', custom, () => ({ refreshToken, clientSecret }), {}],
   ])('returns the secrets of %s to the mail service only', async (_name, open, getSecrets, derived) => {
     const secrets = getSecrets();
-    const saved = await save({ ...open, ...secrets });
-    const expected = { ...working, auth: { ...open, ...derived } };
+    const saved = await saveAuth({ ...open, ...secrets });
+    const expected = { ...office, auth: { ...open, ...derived } };
     expect([saved.status, saved.body.smtp]).toEqual([200, expected]);
     const read = await identity.call('GET', path, { token: session });
     expect(read.body.smtp).toEqual(expected);
@@ -183,7 +183,7 @@ describe('of a service that wants access tokens', () => {
       `/api/v1/configurationManager/internal/smtpConfig?orgId=${identity.orgId}`,
       { token: await serviceToken('mail') },
     );
-    expect(fetched.body.smtp).toEqual({ ...working, auth: { ...open, ...secrets } });
+    expect(fetched.body.smtp).toEqual({ ...office, auth: { ...open, ...secrets } });
     const { rows } = await identity.db.query('select * from smtp_configurations');
     const audit = await identity.call('GET', '/api/v1/audit?limit=1', { token: session });
     expect(audit.body.data[0].changes.auth.to).toContain(open.provider);
@@ -195,10 +195,10 @@ describe('of a service that wants access tokens', () => {
   test('an unchanged save is none, and another secret is a change', async () => {
     const list = async () =>
       (await identity.call('GET', '/api/v1/audit?limit=1', { token: session })).body.data[0];
-    await save({ ...microsoft, clientSecret });
-    await save({ ...microsoft, clientSecret });
+    await saveAuth({ ...microsoft, clientSecret });
+    await saveAuth({ ...microsoft, clientSecret });
     expect(await list()).toMatchObject({ detail: { password: 'unchanged' }, changes: {} });
-    await save({ ...microsoft, clientSecret: 'another' });
+    await saveAuth({ ...microsoft, clientSecret: 'another' });
     expect(await list()).toMatchObject({ detail: { password: 'changed' }, changes: {} });
   });
 
@@ -217,7 +217,7 @@ describe('of a service that wants access tokens', () => {
       'auth.tokenUrl',
     ],
   ])('rejects %s with 400', async (_name, auth, fields, field) => {
-    const { status, body } = await save(auth, fields);
+    const { status, body } = await saveAuth(auth, fields);
     const names = (body.error.details as { field: string }[]).map((detail) => detail.field);
     expect([status, names]).toEqual([400, [field]]);
   });

@@ -8,18 +8,18 @@ const TOKENS = '/api/v1/personal-access-tokens';
 const ME = '/api/v1/users/me';
 
 const identity = await startIdentity({ environment: { PUBLIC_URL } });
-const browser = createHttpBrowser(identity.url);
-await browser.signIn(admin);
+const signedIn = createHttpBrowser(identity.url);
+await signedIn.signIn(admin);
 afterAll(() => identity.close());
 
 const openBrowser = () => createHttpBrowser(identity.url);
 
 /** Calls the API with the cookies of the signed-in browser and nothing but these headers. */
 async function callWith(method: string, path: string, headers: Record<string, string>, body?: object) {
-  const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  const cookie = [...signedIn.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
   return identity.call(method, path, { headers: { cookie, ...headers }, body });
 }
-const csrf = () => browser.cookies.get('platform_csrf') ?? '';
+const readCsrf = () => signedIn.cookies.get('platform_csrf') ?? '';
 const create = (headers: Record<string, string>) => callWith('POST', TOKENS, headers, { name: 'forged' });
 const countTokens = async () =>
   (await identity.db.query('select count(*)::int as count from personal_access_tokens')).rows[0]
@@ -140,11 +140,11 @@ test.each([
   ['no token', () => ({ ...sameOrigin, origin: PUBLIC_URL })],
   ['an empty token', () => ({ ...sameOrigin, 'x-csrf-token': '' })],
   ['a token of another session', () => ({ ...sameOrigin, 'x-csrf-token': 'x'.repeat(43) })],
-  ['the token from a page of another site', () => ({ 'sec-fetch-site': 'cross-site', 'x-csrf-token': csrf() })],
-  ['the token from another host of the site', () => ({ 'sec-fetch-site': 'same-site', origin: PUBLIC_URL, 'x-csrf-token': csrf() })],
-  ['the token without an origin', () => ({ 'x-csrf-token': csrf() })],
-  ['the token and a foreign origin', () => ({ origin: 'https://evil.example', 'x-csrf-token': csrf() })],
-  ['the token and the origin null', () => ({ origin: 'null', 'x-csrf-token': csrf() })],
+  ['the token from a page of another site', () => ({ 'sec-fetch-site': 'cross-site', 'x-csrf-token': readCsrf() })],
+  ['the token from another host of the site', () => ({ 'sec-fetch-site': 'same-site', origin: PUBLIC_URL, 'x-csrf-token': readCsrf() })],
+  ['the token without an origin', () => ({ 'x-csrf-token': readCsrf() })],
+  ['the token and a foreign origin', () => ({ origin: 'https://evil.example', 'x-csrf-token': readCsrf() })],
+  ['the token and the origin null', () => ({ origin: 'null', 'x-csrf-token': readCsrf() })],
 ] as const)('AUTH-22 rejects a change by cookie with %s', async (_what, toHeaders) => {
   const before = await countTokens();
   const { status, body, headers } = await create(toHeaders());
@@ -154,22 +154,22 @@ test.each([
 }); // prettier-ignore
 
 test('AUTH-22 accepts a change by cookie with the token and an old or new proof of origin', async () => {
-  expect((await create({ ...sameOrigin, 'x-csrf-token': csrf() })).status).toBe(201);
-  expect((await create({ origin: PUBLIC_URL, 'x-csrf-token': csrf() })).status).toBe(201);
+  expect((await create({ ...sameOrigin, 'x-csrf-token': readCsrf() })).status).toBe(201);
+  expect((await create({ origin: PUBLIC_URL, 'x-csrf-token': readCsrf() })).status).toBe(201);
 });
 
 test('AUTH-22 a read by cookie requires the token, too', async () => {
   expect((await callWith('GET', ME, sameOrigin)).status).toBe(403);
-  expect((await callWith('GET', ME, { 'sec-fetch-site': 'cross-site', 'x-csrf-token': csrf() })).status).toBe(
-    403,
-  );
-  expect((await callWith('GET', ME, { 'x-csrf-token': csrf() })).status).toBe(200);
+  expect(
+    (await callWith('GET', ME, { 'sec-fetch-site': 'cross-site', 'x-csrf-token': readCsrf() })).status,
+  ).toBe(403);
+  expect((await callWith('GET', ME, { 'x-csrf-token': readCsrf() })).status).toBe(200);
 });
 
 test('AUTH-23 a request with a bearer token and a cookie uses only the bearer token', async () => {
   const session = await identity.login();
   const member = await identity.createMember(session);
-  const proof = { ...sameOrigin, 'x-csrf-token': csrf() };
+  const proof = { ...sameOrigin, 'x-csrf-token': readCsrf() };
   const me = await callWith('GET', ME, { ...proof, authorization: `Bearer ${member.session}` });
   expect(me.body.user.email).toBe(member.email);
   for (const authorization of ['Bearer garbage', 'Bearer', 'Basic YTpi'])
@@ -178,7 +178,7 @@ test('AUTH-23 a request with a bearer token and a cookie uses only the bearer to
 
 test('AUTH-23 accepts only a session in the cookie, and only once', async () => {
   const { accessToken } = await identity.createToken(await identity.login(), { scopes: ['user:read'] });
-  const session = browser.cookies.get('platform_session') ?? '';
+  const session = signedIn.cookies.get('platform_session') ?? '';
   const { toCsrfToken } = createSessionCookies(PUBLIC_URL);
   const call = (cookie: string, credential = session) =>
     identity.call('GET', ME, {
@@ -193,7 +193,7 @@ test('AUTH-23 accepts only a session in the cookie, and only once', async () => 
 });
 
 test.each(['/mcp', '/api/v1/oauth2/introspect'])('AUTH-23 %s accepts no cookie', async (path) => {
-  const proof = { ...sameOrigin, 'x-csrf-token': csrf() };
+  const proof = { ...sameOrigin, 'x-csrf-token': readCsrf() };
   const { status } = await callWith('POST', path, proof, {
     jsonrpc: '2.0',
     id: 1,
@@ -247,8 +247,8 @@ describe('the sign-in form', () => {
       const visitor = openBrowser();
       const answer = await visitor.signIn(admin, returnTo);
       expect([answer.status, answer.headers.get('location')]).toEqual([303, '/']);
-      const signedIn = await visitor.open(`/sign-in?${new URLSearchParams({ returnTo }).toString()}`);
-      expect([signedIn.status, signedIn.headers.get('location')]).toEqual([303, '/']);
+      const again = await visitor.open(`/sign-in?${new URLSearchParams({ returnTo }).toString()}`);
+      expect([again.status, again.headers.get('location')]).toEqual([303, '/']);
     }
   });
 
