@@ -75,29 +75,26 @@ test('sends a notice of a change through both servers to all administrators who 
   ] as const)
     for (const mail of noticesIn(inbox)) {
       expect(mail.from?.address).toBe(from);
-      expect(mail.text).toMatch(/Changed by: Administrator \(admin@example\.com\)/);
-      expect(mail.text).toMatch(/Time: \d+ \w+ \d{4} at \d\d:\d\d UTC/);
-      expect(mail.text).toMatch(/IP address: 203\.0\.113\.9/);
-      expect(mail.text).toMatch(/Device: curl/);
+      for (const line of [
+        'Changed by: Administrator (admin@example.com)',
+        'IP address: 203.0.113.9',
+        'Device: curl',
+      ])
+        expect(mail.text).toContain(line);
       expect(mail.text).toContain(`Old server: 127.0.0.1:${platform.inbox.port} (noreply@corp.example)`);
       expect(mail.text).toContain(`New server: 127.0.0.1:${next.port} (elsewhere@corp.example)`);
-      expect(mail.html).toContain('Changed by');
     }
 });
 
-test('sends a notice of a removal through the removed server', async () => {
-  expect((await platform.identity.call('DELETE', path, { token: platform.session })).status).toBe(200);
-  await platform.drained();
-  expect(addressees(platform.inbox)).toEqual(['admin@example.com', other.email]);
-  expect(noticesIn(platform.inbox)[0]?.text).toContain('The mail server was removed');
-  expect(noticesIn(next)).toEqual([]);
-});
-
-test('sends a notice of a server set after a removal, which names the removed one', async () => {
+test('sends a notice of a removal through the removed server, and of one that is set after it, which names the removed one', async () => {
   const remove = () => platform.identity.call('DELETE', path, { token: platform.session });
   for (let round = 0; round < 2; round += 1) {
+    clear();
     expect((await remove()).status).toBe(200);
     await platform.drained();
+    const removed = round === 0 ? platform.inbox : next;
+    expect(addressees(removed)).toEqual(['admin@example.com', other.email]);
+    expect(noticesIn(removed)[0]?.text).toContain('The mail server was removed');
     clear();
     expect((await save(newServer())).status).toBe(200);
     await platform.drained();
