@@ -1,5 +1,8 @@
 import { createServer } from 'node:http';
-import { waitFor } from '@platform/testing';
+import { callUrl, waitFor } from '@platform/testing';
+import { serviceClient } from '../identity.js';
+import { environmentFor, startServer } from '../process/process.js';
+import { mailClientSecret } from '../sign-in/account-flows/mail-service.js';
 import {
   codeIn,
   password,
@@ -42,7 +45,7 @@ test('requests succeed while the mail service is down, and the mails are deliver
   for (const secret of [token, otp, member.email]) expect(platform.identity.logged()).not.toContain(secret);
 }); // prettier-ignore
 
-test('a temporary SMTP failure is retried by the mail service, with the same link', async () => {
+test('a mail is deleted once the mail service has stored it, which retries a temporary SMTP failure with the same link', async () => {
   platform.inbox.isBusy = true;
   const { email } = await platform.createUser({});
   await waitFor(async () => (await platform.mail.hurry()).some((attempts) => attempts >= 2), {
@@ -50,26 +53,11 @@ test('a temporary SMTP failure is retried by the mail service, with the same lin
   }).finally(() => {
     platform.inbox.isBusy = false;
   });
+  expect(await rows()).toEqual([]);
   await platform.drained();
   const token = tokenIn(await platform.mailTo(email, /invited/));
   expect((await platform.post('invitations/accept', { token, password })).status).toBe(200);
   expect(platform.mailsTo(email).filter(({ subject }) => /invited/.test(subject ?? ''))).toHaveLength(1);
-});
-
-test('a mail is deleted once the mail service has stored it', async () => {
-  const { email } = await platform.createUser();
-  await platform.drained();
-  platform.inbox.isBusy = true;
-  const invited = await platform.createUser({});
-  await platform.post('otp', { email });
-  await waitFor(async () => (await platform.mail.hurry()).length > 0 && (await rows()).length === 0, {
-    what: 'the hand-over',
-  }).finally(() => {
-    platform.inbox.isBusy = false;
-  });
-  await platform.drained();
-  expect(codeIn(await platform.mailTo(email, /code/))).toMatch(/^\d{6}$/);
-  await platform.mailTo(invited.email, /invited/);
 });
 
 test('delivers waiting mails once the organisation has configured an SMTP server', async () => {
@@ -209,6 +197,69 @@ test('shows at the member that the mail service does not take an invitation', as
     await platform.mail.start();
   }
 });
+
+const INVITATIONS = 60;
+
+/** A second replica over the same database and mail service, as a process that can be killed. */
+const startReplica = () =>
+  startServer({
+    ...environmentFor(platform.identity.databaseUrl),
+    MAIL_URL: platform.mail.url,
+    SERVICE_CLIENTS: `${serviceClient.id}:${serviceClient.secret},mail:${mailClientSecret}`,
+  });
+
+async function invite(url: string, round: string): Promise<string[]> {
+  const emails = Array.from({ length: INVITATIONS / 2 }, (_value, index) => `${round}-${index}@example.com`);
+  for (const email of emails) {
+    const options = { token: platform.session, body: { email, fullName: 'Ada' } };
+    expect((await callUrl(`${url}/api/v1/users`, 'POST', options)).status).toBe(201);
+  }
+  return emails;
+}
+const copies = (emails: readonly string[]) => emails.map((email) => platform.mailsTo(email).length);
+const once = Array.from({ length: INVITATIONS }, () => 1);
+
+test('two replicas send each mail of a shared outbox exactly once', async () => {
+  const replica = await startReplica();
+  const emails = (
+    await Promise.all([invite(platform.identity.url, 'first'), invite(replica.url, 'second')])
+  ).flat();
+  await platform.drained();
+  expect(copies(emails)).toEqual(once);
+  replica.child.kill('SIGTERM');
+  expect((await replica.exit).code).toBe(0);
+});
+
+test('a replica sends the mails that a killed one had claimed, once', async () => {
+  await platform.mail.stop();
+  const replica = await startReplica();
+  const emails = (
+    await Promise.all([invite(platform.identity.url, 'third'), invite(replica.url, 'fourth')])
+  ).flat();
+  await platform.mail.start();
+  await waitFor(() => emails.some((email) => platform.mailsTo(email).length > 0), { what: 'a mail' });
+  replica.child.kill('SIGKILL');
+  await replica.exit;
+  // The leases of the killed replica expire, and those of the survivor too.
+  platform.identity.advance(31_000);
+  await platform.drained();
+  expect(copies(emails)).toEqual(once);
+});
+
+test('the metrics show how many mails wait and the age of the oldest', async () => {
+  const value = async (name: string) => {
+    const { text } = await platform.identity.call('GET', '/metrics');
+    return Number(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, 'm').exec(text)?.[1]);
+  };
+  expect([await value('outgoing_mails_waiting'), await value('outgoing_mails_oldest_age_seconds')]).toEqual([0, 0]);
+  await platform.mail.stop();
+  await platform.createUser({});
+  await platform.createUser({});
+  platform.identity.advance(90_000);
+  expect(await value('outgoing_mails_waiting')).toBe(2);
+  expect(await value('outgoing_mails_oldest_age_seconds')).toBeGreaterThanOrEqual(90);
+  await platform.mail.start();
+}); // prettier-ignore
 
 // This test is the last, because it advances the clock of identity but not that of the mail service.
 test('does not send a mail whose code or link has expired, which is a fact', async () => {
