@@ -1,7 +1,7 @@
 import { findFreePort } from '@platform/embedded';
 import { type Answer, waitFor } from '@platform/testing';
 import type { Email } from 'postal-mime';
-import { type IdentityUnderTest, serviceClient, startIdentity } from '../../identity.js';
+import { type IdentityUnderTest, serviceClient, startIdentity, type StartOptions } from '../../identity.js';
 import {
   createMailService,
   type Inbox,
@@ -11,7 +11,6 @@ import {
 } from './mail-service.js';
 
 export const password = 'correct-horse-battery';
-export const newPassword = 'another-horse-staple';
 
 /** Identity in this process, the mail service in a process of its own, and an SMTP server behind it. */
 export interface Platform {
@@ -41,10 +40,14 @@ export const tokenIn = (mail: Email): string =>
 
 let users = 0;
 
-export async function startPlatform(environment: NodeJS.ProcessEnv = {}): Promise<Platform> {
+export async function startPlatform(
+  environment: NodeJS.ProcessEnv = {},
+  options: StartOptions = {},
+): Promise<Platform> {
   const inbox = await startInbox();
   const mailPort = await findFreePort();
   const identity = await startIdentity({
+    ...options,
     environment: {
       MAIL_URL: `http://127.0.0.1:${mailPort}`,
       SERVICE_CLIENTS: `${serviceClient.id}:${serviceClient.secret},mail:${mailClientSecret}`,
@@ -111,6 +114,3 @@ export async function startPlatform(environment: NodeJS.ProcessEnv = {}): Promis
     },
   };
 }
-
-export const getStatuses = (answers: readonly Answer[]): number[] =>
-  answers.map(({ status }) => status).toSorted((a, b) => a - b);
