@@ -1,23 +1,16 @@
+import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { serve } from '@platform/crawl-worker';
+import type { Counters } from '@platform/crawl-worker';
 import { createDocuments } from '@platform/demo-knowledge/documents';
-import { callUrl, createTestDatabase, testPlatform, waitFor } from '@platform/testing';
+import { createTestDatabase } from '@platform/testing';
 import { Pool } from 'pg';
 import { crawlSource } from '../src/crawl.js';
 import type { Source } from '../src/source.js';
 
-/** Crawls a source as `files_1` with a real platform, into a database of the test's own. */
+/** Crawls a source into a database of the test's own, with orders as the platform gives them. */
 export async function startCrawls(createSource: (parent: string) => Source) {
-  const platform = await testPlatform();
-  const { admin } = await platform.organisation();
-  const login = await callUrl(`${platform.url}/api/v1/auth/login`, 'POST', { body: admin });
-  const token = login.body.accessToken as string;
-  const call = (method: string, path: string, body?: object) =>
-    callUrl(`${platform.url}/api/v1/crawlingManager${path}`, method, { token, ...(body && { body }) });
-  const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 15 };
-  await call('POST', '/files_1/schedule', { scheduleConfig, worker: 'pull', maxRetries: 0 });
   const database = await createTestDatabase({
     template: 'documents',
     migrationsDir: join(import.meta.dirname, '../src'),
@@ -28,37 +21,58 @@ export async function startCrawls(createSource: (parent: string) => Source) {
   await documents.createTable();
   const parent = await realpath(await mkdtemp(join(tmpdir(), 'platform-connector-')));
   const source = createSource(parent);
-  const stopping = new AbortController();
-  const serving = serve({
-    url: platform.url,
-    token,
-    connectors: ['files_1'],
-    signal: stopping.signal,
-    onError: () => undefined,
-    crawl: (order, run) => crawlSource(source, documents, order, run),
-  });
+  let checkpoint: unknown = null;
+  let fullStartedAt: Date | undefined;
   return {
     parent,
     async write(path: string, text: string | Buffer): Promise<void> {
       await mkdir(join(parent, path, '..'), { recursive: true });
       await writeFile(join(parent, path), text);
     },
-    /** Runs the connector, and drops what a full crawl has not seen, as demo-knowledge does. @returns the run when it has ended. */
-    async run(mode?: 'full') {
-      const requested = await call('POST', '/files_1/run', mode && { mode });
-      const path = `/files_1/runs/${requested.body.data.runId}`;
-      const run = await waitFor(
-        async () => {
-          const { data } = (await call('GET', path)).body;
-          return ['completed', 'failed'].includes(data.outcome) && data;
-        },
-        { what: 'the end of the run' },
-      );
-      if (run.outcome === 'completed' && run.mode === 'full') {
-        const fullStartedAt = new Date(Number(run.event.payload.fullStartedAt));
-        await documents.markUnseen({ connector: 'files_1', runId: run.runId, fullStartedAt });
+    /**
+     * Crawls, and drops what a full crawl has not seen, as demo-knowledge does. The first crawl is a full one.
+     *
+     * @returns what the run counted and logged. @throws Error when the run failed.
+     */
+    async run(mode: 'full' | 'incremental' = fullStartedAt ? 'incremental' : 'full') {
+      if (mode === 'full') {
+        fullStartedAt = new Date();
+        checkpoint = null;
       }
-      return run;
+      const sighting = { connector: 'files_1', runId: randomUUID(), fullStartedAt: fullStartedAt as Date };
+      const order = {
+        ...sighting,
+        attempt: 1,
+        orgId: randomUUID(),
+        userId: randomUUID(),
+        scheduleConfig: {},
+        priority: 5,
+        instance: 'default',
+        displayName: null,
+        metadata: {},
+        scheduledFor: new Date().toISOString(),
+        mode,
+        fullStartedAt: sighting.fullStartedAt.toISOString(),
+        checkpoint,
+      };
+      const counters: Counters = { items: 0, deleted: 0, failed: 0, bytes: 0 };
+      const log: string[] = [];
+      await crawlSource(source, documents, order, {
+        signal: new AbortController().signal,
+        isCancelled: () => false,
+        isTimeUp: () => false,
+        progress: () => undefined,
+        count(more) {
+          for (const [name, value] of Object.entries(more))
+            Object.assign(counters, { [name]: counters[name as keyof Counters] + value });
+        },
+        checkpoint(value) {
+          checkpoint = value;
+        },
+        log: (line) => void log.push(line),
+      });
+      if (mode === 'full') await documents.markUnseen(sighting);
+      return { ...counters, mode, log };
     },
     /** Returns the contents by path; null is gone. */
     async read(): Promise<Record<string, string | null>> {
@@ -68,8 +82,6 @@ export async function startCrawls(createSource: (parent: string) => Source) {
       return Object.fromEntries(rows.map(({ path, content }) => [path, content]));
     },
     async close(): Promise<void> {
-      stopping.abort();
-      await serving;
       await pool.end();
       await database.drop();
       await rm(parent, { recursive: true });
