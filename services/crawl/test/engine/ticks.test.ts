@@ -1,6 +1,8 @@
+import { DAY_MS } from '@platform/service-kit';
 import { waitFor } from '@platform/testing';
 import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
+import { cancelRun } from '../../src/db/cancel-run.js';
 import { readBacklog } from '../../src/db/dispatch.js';
 import { type DueRun, insertRequestedRun } from '../../src/db/runs.js';
 import { findStatus, findStatuses } from '../../src/db/schedule-status.js';
@@ -8,8 +10,6 @@ import { pauseSchedule } from '../../src/db/schedules.js';
 import { at, expectClaimed, filesOf, times, useRunRows } from '../support/run-rows.js';
 
 /* What the dispatcher makes of schedules that are due. */
-
-const DAY_MS = 86_400_000;
 
 describe('ticks', () => {
   const rows = useRunRows();
@@ -151,8 +151,15 @@ describe('ticks', () => {
 
   it('when several times of a schedule have passed, one run stands for all of them and counts as missed', async () => {
     const { id, orgId, claim, deliver } = await rows.scheduleDaily();
+    const countMissed = async () => {
+      const missed = /crawl_missed_runs_total\{connector="files_1",policy="run_once"\} (\d+)/;
+      return Number(missed.exec(await rows.registry.metrics())?.[1]);
+    };
+    const before = await countMissed();
     rows.now += 10 * DAY_MS + 1;
     const run = await claim();
+    // Other schedules of these tests are due, too.
+    expect(await countMissed()).toBeGreaterThan(before);
     expect(run).toMatchObject({ scheduledFor: new Date(at), trigger: 'missed' });
     await rows.newLifecycle().complete(run);
     expect(await deliver()).toBeUndefined();
@@ -200,6 +207,12 @@ describe('ticks', () => {
     expect(second.parameters).toEqual(first.parameters);
   });
 
+  it('a reason with characters that PostgreSQL rejects is stored without them', async () => {
+    const { id, claim } = await rows.scheduleDaily();
+    await rows.newLifecycle().fail(await claim(), 'locked\0\ud800');
+    expect(await rows.getRuns(id)).toEqual([{ state: 'retrying', reason: 'locked\ufffd' }]);
+  });
+
   it('a tick during a run in progress is skipped, and the history says so', async () => {
     const { id, orgId, claim, deliver } = await rows.scheduleDaily();
     const run = await claim();
@@ -229,6 +242,15 @@ describe('ticks', () => {
     await rows.newLifecycle().complete(before);
     expect(await deliver()).toBeDefined();
     expect(await rows.getRuns(id)).toMatchObject([{ state: 'completed' }, { state: 'waiting' }]);
+  });
+
+  it('a one-off schedule is finished when its run is cancelled', async () => {
+    const { id, orgId, claim, deliver } = await rows.scheduleOnce();
+    const { id: runId } = await claim();
+    expect(await cancelRun(rows.pool, { ...filesOf(orgId), runId }, new Date(rows.now), null)).toBe(true);
+    const found = await rows.pool.query('select state from schedules where id = $1', [id]);
+    expect(found.rows).toEqual([{ state: 'finished' }]);
+    expect(await deliver()).toBeUndefined();
   });
 
   it('runs that fail one after the other are counted until one completes', async () => {

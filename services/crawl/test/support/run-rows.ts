@@ -1,20 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { fileURLToPath } from 'node:url';
-import { createLogger, migrate } from '@platform/service-kit';
-import { createTestDatabase, type TestDatabase, waitFor } from '@platform/testing';
+import { createLogger } from '@platform/service-kit';
+import { type TestDatabase, waitFor } from '@platform/testing';
 import pg from 'pg';
 import { Registry } from 'prom-client';
 import type { ClaimedRow } from '../../src/db/claimed-runs.js';
 import type { DueRun } from '../../src/db/runs.js';
+import type { NewSchedule } from '../../src/db/schedules.js';
+import type { Actor } from '../../src/domain/act.js';
 import type { InstanceKey } from '../../src/domain/instance-key.js';
 import { createDispatcher } from '../../src/engine/dispatcher.job.js';
 import { createCrawlMetrics } from '../../src/engine/metrics.js';
 import { createRunLifecycle } from '../../src/engine/run-lifecycle.js';
-import { migrateQueues } from '../../src/queue/migrations.js';
+import { createCrawlDatabase } from './database.js';
 
 /* Schedules and runs as rows, with a clock that the test sets and without a queue and workers. */
-
-const migrationsDir = fileURLToPath(new URL('../../prisma/migrations', import.meta.url));
 
 /** The time at which the clock of each test starts and the first run of every schedule is expected, in epoch ms. */
 export const at = Date.parse('2030-01-01T00:00:00Z');
@@ -29,6 +28,40 @@ export const times = {
 /** Names the connector that has the schedules of these tests. */
 export const filesOf = (orgId: string): InstanceKey => ({ orgId, connector: 'files_1', instance: 'default' });
 
+/** Acts in the tests of services without HTTP. */
+export const actor: Actor = {
+  actorId: '01900000-0000-7000-8000-000000000001',
+  credential: { kind: 'session', id: '01900000-0000-7000-8000-000000000002' },
+  address: '127.0.0.1',
+  userAgent: null,
+};
+
+/** Returns a schedule that runs daily at midnight. */
+export const toNewSchedule = (key: InstanceKey): NewSchedule => ({
+  ...key,
+  id: randomUUID(),
+  userId: randomUUID(),
+  config: {
+    scheduleType: 'daily',
+    hour: 0,
+    minute: 0,
+    timezone: 'UTC',
+    isEnabled: true,
+    jitterMs: 0,
+    missedRunPolicy: 'run_once',
+  },
+  priority: 5,
+  maxRetries: 0,
+  timeoutMs: 60_000,
+  metadata: null,
+  worker: 'event',
+  fullEveryDays: null,
+  endpointId: null,
+  scheduledAt: new Date(at),
+  anchorAt: new Date(at),
+  nextRunAt: new Date(at),
+});
+
 /** @throws Error when the worker has claimed no run. */
 export function expectClaimed(claimed: ClaimedRow | undefined): ClaimedRow {
   if (!claimed) throw new Error('not claimed');
@@ -39,15 +72,10 @@ export function expectClaimed(claimed: ClaimedRow | undefined): ClaimedRow {
 export function useRunRows() {
   let database: TestDatabase;
   let pool: pg.Pool;
+  const registry = new Registry();
+  const metrics = createCrawlMetrics(registry);
   beforeAll(async () => {
-    database = await createTestDatabase({
-      template: 'crawl-rows-and-queues',
-      migrationsDir,
-      migrate: async (url) => {
-        await migrate(url, migrationsDir);
-        await migrateQueues(url);
-      },
-    });
+    database = await createCrawlDatabase();
     pool = new pg.Pool({ connectionString: database.url });
   });
   afterAll(async () => {
@@ -98,7 +126,7 @@ export function useRunRows() {
         afterDataLoss: () => Promise.resolve(false),
       },
       clock: () => rows.now,
-      metrics: createCrawlMetrics(new Registry()),
+      metrics,
       log: createLogger('test', 'silent'),
       overdueGraceMs: times.overdueGraceMs,
       misfireGraceMs: times.misfireGraceMs,
@@ -120,9 +148,8 @@ export function useRunRows() {
     get pool() {
       return pool;
     },
-    get databaseUrl() {
-      return database.url;
-    },
+    /** The metrics of the dispatcher. */
+    registry,
     newLifecycle: (hasEndpoint = true) =>
       createRunLifecycle({
         pool,

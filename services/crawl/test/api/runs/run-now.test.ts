@@ -3,7 +3,7 @@ import { createRunService } from '../../../src/api/runs/service.js';
 import type { DueRun } from '../../../src/db/runs.js';
 import { pauseSchedule } from '../../../src/db/schedules.js';
 import { createPrisma } from '../../../src/db/prisma.js';
-import { expectClaimed, filesOf, useRunRows } from '../../support/run-rows.js';
+import { actor, expectClaimed, filesOf, useRunRows } from '../../support/run-rows.js';
 
 /* The command that adds the job of a requested run times out but is carried out nevertheless. */
 
@@ -28,12 +28,7 @@ describe('a run that is requested while the queue fails', () => {
       requestId: 'request-1',
       mode: undefined,
       requestedBy: { id: schedule.orgId, name: 'Ada' },
-      actor: {
-        actorId: schedule.orgId,
-        credential: { kind: 'session', id: schedule.orgId },
-        address: '127.0.0.1',
-        userAgent: null,
-      },
+      actor,
     });
 
   it('leaves no run', async () => {
