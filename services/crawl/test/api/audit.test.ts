@@ -2,7 +2,7 @@ import { waitFor } from '@platform/testing';
 import { acts } from '../../src/domain/act.js';
 import { type Platform, startPlatform } from '../support/platform.js';
 
-const daily = { scheduleType: 'weekly', daysOfWeek: [1, 3], hour: 2, minute: 15, timezone: 'Europe/Berlin' };
+const weekly = { scheduleType: 'weekly', daysOfWeek: [1, 3], hour: 2, minute: 15, timezone: 'Europe/Berlin' };
 const PROBE = 'audit-probe/1.0';
 const hr = '/wiki_1/instances/hr';
 
@@ -37,7 +37,7 @@ describe('the audit', () => {
 
   it('records each act once, with who did it, and records nothing of what was refused', async () => {
     const schedule = (path: string, more: object = {}) =>
-      call('POST', `${path}/schedule`, { scheduleConfig: daily, metadata: { key: 'private' }, ...more });
+      call('POST', `${path}/schedule`, { scheduleConfig: weekly, metadata: { key: 'private' }, ...more });
     const endpoint = (await call('POST', '/endpoints', { url: 'http://127.0.0.1:9/', description: 'Wiki' }))
       .body.data;
     await call('POST', `/endpoints/${endpoint.endpointId}/rotate`);

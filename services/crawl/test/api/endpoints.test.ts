@@ -1,10 +1,9 @@
 import { createHmac } from 'node:crypto';
-import type { ServerResponse } from 'node:http';
 import { waitFor } from '@platform/testing';
+import { daily } from '../support/crawls.js';
 import { type Asked, type Endpoint, json, startEndpoint } from '../support/endpoint.js';
 import { type Organisation, type Platform, startPlatform } from '../support/platform.js';
 
-const daily = { scheduleType: 'daily', hour: 2, minute: 15 };
 const none = '01900000-0000-7000-8000-000000000000';
 
 /* Endpoints that an organisation registers: its secrets, what may be called, and both ways to report. */
@@ -26,14 +25,9 @@ describe('endpoints of an organisation', () => {
   });
   afterAll(async () => {
     await platform.close();
-    await endpoint.close();
+    await endpoint.stop();
   });
-  beforeEach(() => {
-    endpoint.asked.length = 0;
-    endpoint.answer = (_asked, response) => {
-      json(response, 200);
-    };
-  });
+  beforeEach(() => endpoint.reset());
   afterEach(() => platform.call('DELETE', '/schedule/all'));
 
   const register = async (body: object = { url: endpoint.url, description: 'The wiki' }) =>
@@ -110,9 +104,7 @@ describe('endpoints of an organisation', () => {
   });
 
   it('may report through the API with the lease of the order, instead of being polled', async () => {
-    endpoint.answer = (_asked, response) => {
-      json(response, 202);
-    };
+    endpoint.reply(202);
     await schedule((await register()).endpointId);
     const runId = await run();
     const order = await waitFor(() => endpoint.asked[0], { what: 'the order' });
@@ -149,26 +141,20 @@ describe('endpoints of an organisation', () => {
     const rotated = (await platform.call('POST', `/endpoints/${endpointId}/rotate`)).body.data;
     expect(rotated.secret).not.toBe(secret);
     const test = () => platform.call('POST', `/endpoints/${endpointId}/test`);
-    endpoint.answer = (_asked, response) => {
-      json(response, 404);
-    };
+    endpoint.reply(404);
     expect((await test()).body.data).toEqual({ isOk: true, status: 404, message: 'It answered 404' });
     const [asked] = endpoint.asked as [Asked];
     expect(asked.method).toBe('GET');
     expect(asked.headers['webhook-signature']).toBe(`${sign(rotated.secret, asked)} ${sign(secret, asked)}`);
     await platform.db.query("update endpoints set rotated_at = rotated_at - interval '1 day'");
-    endpoint.answer = (_asked, response) => {
-      json(response, 401);
-    };
+    endpoint.reply(401);
     expect((await test()).body.data).toMatchObject({ isOk: false, status: 401 });
     for (const [status, message] of [
       [302, 'It answered 302: redirects are not followed'],
       [429, 'It answered 429: it limits requests, so test it again later'],
       [503, 'It answered 503: it has failed'],
     ] as const) {
-      endpoint.answer = (_asked, response) => {
-        json(response, status);
-      };
+      endpoint.reply(status);
       expect((await test()).body.data).toEqual({ isOk: false, status, message });
     }
     const later = endpoint.asked[1] as Asked;
@@ -177,15 +163,12 @@ describe('endpoints of an organisation', () => {
 
   it('have five tests in progress at a time', async () => {
     const { endpointId } = await register();
-    const held: ServerResponse[] = [];
-    endpoint.answer = (_asked, response) => void held.push(response);
+    endpoint.hold();
     const test = () => platform.call('POST', `/endpoints/${endpointId}/test`);
     const tests = Array.from({ length: 5 }, test);
-    await waitFor(() => held.length === 5, { what: 'the tests' });
+    await waitFor(() => endpoint.held.length === 5, { what: 'the tests' });
     expect((await test()).status).toBe(429);
-    held.forEach((response) => {
-      json(response, 200);
-    });
+    endpoint.release();
     expect((await Promise.all(tests)).map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
   });
 

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { waitFor } from '@platform/testing';
+import { daily } from '../support/crawls.js';
 import { type Platform, startPlatform } from '../support/platform.js';
-
-const daily = { scheduleType: 'daily', hour: 2, minute: 15 };
 
 describe('instances of a connector', () => {
   let platform: Platform;

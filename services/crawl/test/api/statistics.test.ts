@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import { waitFor } from '@platform/testing';
 import { createCrawls, daily } from '../support/crawls.js';
 import { type Endpoint, json, startEndpoint } from '../support/endpoint.js';
@@ -7,14 +6,13 @@ import { type Platform, startPlatform } from '../support/platform.js';
 describe('the statistics', () => {
   let platform: Platform;
   let endpoint: Endpoint;
-  const held: ServerResponse[] = [];
   const crawls = createCrawls(() => platform);
   beforeAll(async () => {
     endpoint = await startEndpoint();
     endpoint.answer = ({ body }, response) => {
       if (body?.connector === 'mail_1' || body?.connector === 'mail_2') json(response, 500);
       else if (body?.connector === 'wiki_1') json(response, 200);
-      else held.push(response);
+      else endpoint.held.push(response);
     };
     // One of two runs of a connector waits, and a retry is delayed for longer than the test takes.
     const env = { TASKS: `*=${endpoint.url}`, QUEUE_CONCURRENCY: '1', RETRY_DELAY_MS: '600000' };
@@ -22,7 +20,7 @@ describe('the statistics', () => {
   });
   afterAll(async () => {
     await platform.close();
-    await endpoint.close();
+    await endpoint.stop();
   });
 
   const statistics = async () => (await platform.call('GET', '/stats')).body.data;
@@ -39,7 +37,7 @@ describe('the statistics', () => {
     // A run of another organisation takes up the concurrency of files_2.
     await schedule('files_2', {}, other.token);
     expect((await platform.call('POST', '/files_2/run', { token: other.token })).status).toBe(202);
-    await waitFor(() => held.length === 1, { what: "the other's order" });
+    await waitFor(() => endpoint.held.length === 1, { what: "the other's order" });
 
     for (const connector of ['files_1', 'files_2', 'mail_2', 'wiki_1', 'db_1', 'chat_1'])
       await schedule(connector);
@@ -52,7 +50,7 @@ describe('the statistics', () => {
       expect((await statistics()).completed).toBe(time);
     }
     expect((await platform.call('POST', '/chat_1/pause')).status).toBe(200);
-    await waitFor(() => held.length === 2, { what: 'the order' });
+    await waitFor(() => endpoint.held.length === 2, { what: 'the order' });
     await crawls.outcome('mail_1', 'failed');
     await crawls.outcome('mail_2', 'retrying');
     const queue = (await platform.call('GET', '/queue')).body.data;
@@ -102,6 +100,6 @@ describe('the statistics', () => {
     expect((await platform.call('GET', '/stats', { token: other.token })).body.data).toMatchObject({
       active: 1, completed: 0, failed: 0, total: 1,
     });
-    held.forEach((response) => json(response, 200));
+    endpoint.release();
   });
 });

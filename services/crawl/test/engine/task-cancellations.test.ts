@@ -31,7 +31,7 @@ describe('the remote task of an attempt that ended without a word from its endpo
   });
   afterAll(async () => {
     await tasks.close();
-    await endpoint.close();
+    await endpoint.stop();
   });
 
   async function cancelTasks(): Promise<void> {

@@ -1,140 +1,172 @@
-import type { ServerResponse } from 'node:http';
-import { HOUR_MS } from '@platform/service-kit';
+import { createLogger, HOUR_MS } from '@platform/service-kit';
 import { describeWith, startStopwatch, waitFor } from '@platform/testing';
-import { createCrawls, daily } from '../support/crawls.js';
-import { type Endpoint, startEndpoint } from '../support/endpoint.js';
-import { type Platform, startPlatform } from '../support/platform.js';
+import type { Queue } from 'bullmq';
+import { toQueueName } from '../../src/domain/connectors.js';
+import { createQueueBackend } from '../../src/queue/backend.js';
+import { daily } from '../support/crawls.js';
+import { startEndpoint } from '../support/endpoint.js';
+import { useEndpointRuns } from '../support/endpoint-runs.js';
+import { isReady } from '../support/replica.js';
 
 const hourly = { scheduleType: 'hourly', minute: 7 };
 
 describeWith('own-redis', 'a flush, a hang and an outage of Redis', () => {
-  let platform: Platform;
-  let endpoint: Endpoint;
-  const held: ServerResponse[] = [];
-  const crawls = createCrawls(() => platform);
-  beforeAll(async () => {
-    endpoint = await startEndpoint();
-    endpoint.answer = (_asked, response) => void held.push(response);
-    const env = {
-      TASKS: `mail_1=${endpoint.url},mail_2=${endpoint.url}`,
-      QUEUE_CONCURRENCY: '2',
-      CLOCK_AHEAD_MS: '0',
-    };
-    platform = await startPlatform({ backend: 'redis', env });
-  });
-  afterAll(async () => {
-    await platform.close();
-    await endpoint.close();
-  });
-  afterEach(() => platform.call('DELETE', '/schedule/all'));
+  const runs = useEndpointRuns('redis', { env: { QUEUE_CONCURRENCY: '2' } });
+  const { crawls, schedule, startHeldRun } = runs;
+  afterEach(() => runs.platform.crawl.setClock(0));
 
-  const post = (path: string, scheduleConfig?: object) =>
-    platform.call('POST', path, scheduleConfig && { body: { scheduleConfig } });
+  const post = (path: string, body?: object) => runs.platform.call('POST', path, body && { body });
+  const hasLogged = (since: number, text: string) =>
+    waitFor(() => runs.platform.crawl.logged().slice(since).includes(text), { what: text });
 
-  it('limits the concurrency of a queue to the configured number, also right after a flush', async () => {
-    await crawls.schedule('files_1', daily);
-    await waitFor(async () => (await platform.queues.findConcurrency('files_1')) === 2, {
-      what: 'the limit',
-    });
-    await platform.redis?.flush();
-    expect((await post('/files_1/run')).status).toBe(202);
-    expect(await platform.queues.findConcurrency('files_1')).toBe(2);
+  /** Returns the number of runs of files_1 that Redis lets start at once. */
+  async function findLimit(): Promise<number | null> {
+    const { databaseUrl, redis } = runs.platform;
+    const log = createLogger('test', 'silent');
+    const backend = createQueueBackend({ redisUrl: redis?.url, databaseUrl, maxWorkers: 0, log });
+    await waitFor(() => backend.ping().then(() => true), { what: 'the queue' });
+    const queue = backend.queue(toQueueName('files_1'), {}) as Queue;
+    try {
+      return await queue.getGlobalConcurrency();
+    } finally {
+      await queue.close();
+      await backend.close();
+    }
+  }
+
+  it('after a flush the limit of a queue is back with its first job, and a run in progress publishes one event', async () => {
+    await waitFor(async () => (await findLimit()) === 2, { what: 'the limit' });
+    const runId = await startHeldRun();
+    await runs.platform.redis?.flush();
+    expect(await findLimit()).toBeNull();
+    const other = await runs.platform.createOrganisation();
+    const asOther = { token: other.token, body: { scheduleConfig: daily } };
+    await runs.platform.call('POST', '/files_1/schedule', asOther);
+    expect((await runs.platform.call('POST', '/files_1/run', { token: other.token })).status).toBe(202);
+    expect(await findLimit()).toBe(2);
+    await waitFor(() => runs.endpoint.held.length === 2, { what: 'the other order' });
+    runs.endpoint.release();
     await crawls.outcome('files_1', 'completed');
+    expect(await runs.countEvents(runId)).toBe(1);
+    await runs.platform.call('DELETE', '/schedule/all', { token: other.token });
   });
 
-  it('while Redis hangs a replacement is accepted at once, and it is the one that runs afterwards', async () => {
-    await crawls.schedule('files_3', daily);
+  it('during a hang changes are accepted at once and abort runs, a requested run fails with 503, and replacements run afterwards', async () => {
+    await crawls.schedule('files_3');
+    const runId = await startHeldRun();
+    const since = runs.platform.crawl.logged().length;
+    runs.platform.redis?.pause();
+    try {
+      const ofChanges = startStopwatch();
+      expect((await post('/files_3/schedule', { scheduleConfig: hourly })).status).toBe(201);
+      expect((await post('/files_1/pause')).status).toBe(200);
+      expect(ofChanges.stop()).toBeLessThan(1_000);
+      const ofRun = startStopwatch();
+      expect((await post('/files_3/run')).status).toBe(503);
+      expect(ofRun.stop()).toBeLessThan(3_000);
+      expect(await crawls.outcome('files_1', 'aborted')).toMatchObject({ runId });
+      // The dispatcher logs this when its command has timed out.
+      await hasLogged(since, 'Failed to dispatch runs');
+    } finally {
+      runs.platform.redis?.resume();
+    }
     await crawls.expectWhole();
-    platform.redis?.pause();
-    const stopwatch = startStopwatch();
-    expect((await post('/files_3/schedule', hourly)).status).toBe(201);
-    expect(stopwatch.stop()).toBeLessThan(1_000);
-    // The dispatcher logs this when its command has timed out.
-    await waitFor(() => platform.crawl.logged().includes('Failed to dispatch runs'), {
-      what: 'a command that timed out',
-    });
-    platform.redis?.resume();
-    await crawls.expectWhole();
-    await platform.crawl.setClock(HOUR_MS);
+    await runs.platform.crawl.setClock(HOUR_MS);
     // For the dispatcher, the clock has passed the time.
     expect(await crawls.outcome('files_3', 'completed')).toMatchObject({ trigger: 'missed' });
     expect(await crawls.runs('files_3')).toHaveLength(1);
     await crawls.expectWhole();
-    await platform.crawl.setClock(0);
+  });
+
+  it('during an outage the API is ready, reads, schedules and stops, a requested run fails with 503 and leaves no run, and the log stays short', async () => {
+    const runId = await startHeldRun();
+    const [order] = runs.endpoint.held;
+    const since = runs.platform.crawl.logged().length;
+    await runs.platform.redis?.stop();
+    await hasLogged(since, 'Queue error');
+    expect(await isReady(runs.platform.crawl)).toBe(true);
+    for (const path of ['/files_1/schedule', '/schedule/all', '/stats', '/files_1/runs', '/events'])
+      expect([path, (await runs.platform.call('GET', path)).status]).toEqual([path, 200]);
+    expect((await schedule({}, 'mail_1')).status).toBe(201);
+    const refused = await post('/mail_1/run');
+    expect([refused.status, refused.body, refused.headers.get('retry-after')]).toMatchObject([
+      503,
+      { success: false, error: { code: 'SERVICE_UNAVAILABLE' } },
+      '1',
+    ]);
+    expect(await crawls.runs('mail_1')).toEqual([]);
+    expect((await post('/files_1/pause')).status).toBe(200);
+    await waitFor(() => order?.destroyed === true || order?.closed, { what: 'the end of the order' });
+    expect(await crawls.outcome('files_1', 'aborted')).toMatchObject({ runId });
+    // The service reconnects every second, and 54 listeners get each failure.
+    const lines = runs.platform.crawl.logged().slice(since).split('\n');
+    const ofConnections = lines.filter((line) => /ECONNREFUSED/.test(line) && /"level":"warn"/.test(line));
+    expect(ofConnections.length).toBeLessThanOrEqual(4);
+    await runs.platform.redis?.start();
+    await crawls.run('mail_1');
+    await crawls.outcome('mail_1', 'completed');
+    await crawls.expectWhole();
   });
 
   it("schedules that were created or resumed during an outage run once per tick, and paused or removed ones don't run", async () => {
     for (const connector of ['wiki_1', 'db_1', 'chat_1'] as const) await crawls.schedule(connector, hourly);
     expect((await post('/chat_1/pause')).status).toBe(200);
-    await crawls.expectWhole();
-    await platform.redis?.stop();
+    await runs.platform.redis?.stop();
     const answers = [
-      await post('/issues_1/schedule', hourly),
+      await post('/issues_1/schedule', { scheduleConfig: hourly }),
       await post('/wiki_1/pause'),
       await post('/chat_1/resume'),
-      await platform.call('DELETE', '/db_1/schedule'),
+      await runs.platform.call('DELETE', '/db_1/schedule'),
     ];
     expect(answers.map(({ status }) => status)).toEqual([201, 200, 200, 200]);
-    expect((await platform.call('GET', '/db_1/schedule')).status).toBe(404);
-    await platform.redis?.start();
-    await crawls.expectWhole();
-    await platform.crawl.setClock(HOUR_MS);
+    await runs.platform.redis?.start();
+    await runs.platform.crawl.setClock(HOUR_MS);
     for (const connector of ['issues_1', 'chat_1'] as const) {
       await crawls.outcome(connector, 'completed');
       expect(await crawls.runs(connector)).toHaveLength(1);
     }
     for (const connector of ['wiki_1', 'db_1'] as const) expect(await crawls.runs(connector)).toEqual([]);
     await crawls.expectWhole();
-    await platform.crawl.setClock(0);
   });
 
-  it('during an outage the API is ready, reads, schedules and stops, a requested run fails with 503, and the log stays short', async () => {
-    await crawls.schedule('mail_1', daily);
-    await crawls.schedule('mail_2', daily);
-    held.length = 0;
-    await crawls.run('mail_1');
-    await crawls.run('mail_2');
-    await waitFor(() => held.length === 2, { what: 'the requests' });
-    const quiet = platform.crawl.logged().length;
-    await platform.redis?.stop();
-    const stoppedAt = performance.now();
-    await waitFor(() => platform.crawl.logged().slice(quiet).includes('Queue error'), {
-      what: 'a line in the log',
+  it('a run in progress survives an outage longer than the lock of its job, with one order and one event', async () => {
+    const runId = await startHeldRun();
+    await runs.platform.redis?.stop();
+    const getLease = async () =>
+      (
+        await runs.platform.db.query<{ until: Date }>(
+          'select greatest(due_at, heartbeat_until) as until from runs where id = $1',
+          [runId],
+        )
+      ).rows[0]?.until ?? new Date(0);
+    const first = await getLease();
+    // The heartbeat of the run shows that twice the duration of the lock has passed.
+    await waitFor(async () => (await getLease()).getTime() > first.getTime() + 2_000, {
+      what: 'two renewals of the lease',
     });
-    const ready = await fetch(`${platform.crawl.url}/health/ready`);
-    expect([ready.status, await ready.json()]).toMatchObject([200, { status: 'ready' }]);
-    for (const path of ['/mail_1/schedule', '/schedule/all', '/stats', '/mail_1/runs', '/events'])
-      expect([path, (await platform.call('GET', path)).status]).toEqual([path, 200]);
-    expect((await post('/wiki_1/schedule', daily)).status).toBe(201);
-    expect((await post('/wiki_1/run')).status).toBe(503);
-    // Pausing and removing abort the runs.
-    expect((await post('/mail_1/pause')).status).toBe(200);
-    expect((await platform.call('DELETE', '/schedule/all')).status).toBe(200);
-    await waitFor(() => held.every(({ destroyed }) => destroyed), {
-      what: 'the end of the requests',
-    });
-    for (const connector of ['mail_1', 'mail_2'] as const) await crawls.outcome(connector, 'aborted');
-    // The service reconnects every second, and 54 listeners get each failure.
-    await waitFor(() => performance.now() - stoppedAt > 5_000, { what: 'five seconds' });
-    const lines = platform.crawl.logged().slice(quiet).split('\n');
-    const aboutConnections = lines.filter(
-      (line) => line.includes('ECONNREFUSED') && line.includes('"level":"warn"'),
-    );
-    expect(aboutConnections.length).toBeGreaterThan(0);
-    expect(aboutConnections.length).toBeLessThanOrEqual(4);
-    await platform.redis?.start();
-    await crawls.schedule('mail_1', daily);
+    await runs.platform.redis?.start();
+    runs.endpoint.release();
+    expect(await crawls.outcome('files_1', 'completed')).toMatchObject({ attempts: 1 });
+    expect(runs.endpoint.asked).toHaveLength(1);
+    expect(await runs.countEvents(runId)).toBe(1);
     await crawls.expectWhole();
   });
 
-  it('a worker is not ready while its queue is unavailable', async () => {
-    const worker = await platform.addCrawl({ ROLE: 'worker' });
-    const getStatus = async () => (await fetch(`${worker.url}/health/ready`)).status;
-    expect(await getStatus()).toBe(200);
-    await platform.redis?.stop();
-    await waitFor(async () => (await getStatus()) === 503, { what: 'a worker that is not ready' });
-    await platform.redis?.start();
-    await waitFor(async () => (await getStatus()) === 200, { what: 'a worker that is ready' });
-    await worker.stop();
+  it('of the replicas that start during an outage an API is ready at once, and a worker when Redis is back, without identity', async () => {
+    const identity = await startEndpoint();
+    await runs.platform.crawl.stop();
+    await runs.platform.redis?.stop();
+    const roles = [{ ROLE: 'api' }, { ROLE: 'worker', IDENTITY_URL: identity.url }];
+    await runs.platform.addCrawl(roles[0], { isFirst: true });
+    const worker = await runs.platform.addCrawl(roles[1], { isReadyAwaited: false });
+    expect(await isReady(worker)).toBe(false);
+    await schedule();
+    expect((await post('/files_1/run')).status).toBe(503);
+    await runs.platform.redis?.start();
+    await waitFor(() => isReady(worker), { what: 'readiness' });
+    const runId = await crawls.run('files_1');
+    expect(await crawls.outcome('files_1', 'completed')).toMatchObject({ runId });
+    expect(identity.asked).toEqual([]);
+    await identity.stop();
   });
 });

@@ -1,134 +1,116 @@
-import { randomUUID } from 'node:crypto';
-import type { ServerResponse } from 'node:http';
-import type { Connector } from '@platform/events';
+import { connectors, type Connector } from '@platform/events';
 import { waitFor } from '@platform/testing';
-import { isPending } from '../support/queue-view.js';
-import { createCrawls } from '../support/crawls.js';
-import { type Endpoint, json, startEndpoint } from '../support/endpoint.js';
-import { describeEachBackend, type Organisation, type Platform, startPlatform } from '../support/platform.js';
+import { onceIn } from '../support/crawls.js';
+import { json } from '../support/endpoint.js';
+import { useEndpointRuns } from '../support/endpoint-runs.js';
+import { describeEachBackend } from '../support/platform.js';
 
-const everyMinute = { scheduleType: 'custom', cronExpression: '* * * * *' };
-const MINUTE_MS = 60_000;
-/** The tests create their schedules this long before a minute begins. */
-const LEAD_MS = 4_000;
+/** The endpoint fails the orders of these, whose runs then wait for the next attempt. */
+const failing: readonly Connector[] = ['files_2', 'mail_2', 'db_1'];
+/** The endpoint is unavailable to these, whose runs are then postponed. */
+const postponed: readonly Connector[] = ['files_3', 'chat_1'];
 
-describeEachBackend('stopping scheduled runs on %s', (backend) => {
-  let platform: Platform;
-  let endpoint: Endpoint;
-  let aheadMs = 0;
-  const held = new Map<string, ServerResponse>();
-  const crawls = createCrawls(() => platform);
-  beforeAll(async () => {
-    endpoint = await startEndpoint();
-    endpoint.answer = ({ method, body }, response) => {
-      if (method !== 'POST') json(response, 204);
-      else if (failing.has(body.connector)) json(response, 500);
-      else held.set(`${body.orgId} ${body.connector}`, response);
+describeEachBackend('stopping runs on %s', (backend) => {
+  // A retry is delayed for longer than the test takes, and no lease expires.
+  const env = { RETRY_DELAY_MS: '600000', STALLED_INTERVAL_MS: '30000' };
+  const runs = useEndpointRuns(backend, { connectors: ['*'], env });
+  const { crawls } = runs;
+  const post = (path: string) => runs.platform.call('POST', path);
+
+  it('aborts those that are active, wait for a retry or are postponed, by a pause, a removal and the removal of all (CRAWL-20)', async () => {
+    const other = await runs.platform.createOrganisation();
+    const asOther = { token: other.token };
+    runs.endpoint.answer = ({ body }, response) => {
+      if (failing.includes(body?.connector)) json(response, 500);
+      else if (postponed.includes(body?.connector)) json(response, 503, {}, { 'retry-after': '600' });
+      else runs.endpoint.held.push(response);
     };
-    platform = await startPlatform({
-      backend,
-      // A retry is delayed for longer than the test takes.
-      env: { TASKS: `*=${endpoint.url}`, RETRY_DELAY_MS: '600000', CLOCK_AHEAD_MS: '0' },
+    const own = ['files_1', 'files_2', 'files_3', 'mail_1', 'mail_2'] as const;
+    for (const connector of own) {
+      await crawls.schedule(connector);
+      await crawls.run(connector);
+    }
+    for (const connector of ['wiki_1', 'db_1', 'chat_1']) {
+      const body = { scheduleConfig: { scheduleType: 'hourly', minute: 7 } };
+      await runs.platform.call('POST', `/${connector}/schedule`, { ...asOther, body });
+      await runs.platform.call('POST', `/${connector}/run`, asOther);
+    }
+    const count = async (state: string) =>
+      (await runs.platform.db.query('select from runs where state = $1', [state])).rowCount;
+    await waitFor(() => runs.endpoint.held.length === 3, { what: 'the orders that are held' });
+    await waitFor(async () => (await count('retrying')) === 5, { what: 'the others' });
+    const { held } = runs.endpoint;
+
+    // Through another replica than the one that runs them.
+    const replica = await runs.platform.addCrawl({ ROLE: 'api' });
+    const pause = await fetch(`${replica.url}/api/v1/crawlingManager/files_1/pause`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${runs.platform.admin.token}` },
     });
-  });
-  afterAll(async () => {
-    await platform.close();
-    await endpoint.close();
-  });
-
-  /** The endpoint responds with 500 for these connectors, so that their runs wait for a retry, and holds other requests. */
-  const failing = new Set<Connector>(['files_2', 'mail_2', 'db_1']);
-
-  /** Sets the clock to LEAD_MS before the minute after next. */
-  async function goToEndOfMinute(): Promise<void> {
-    const now = Date.now() + aheadMs;
-    aheadMs += MINUTE_MS - (now % MINUTE_MS) + MINUTE_MS - LEAD_MS;
-    await platform.crawl.setClock(aheadMs);
-  }
-
-  async function startTicks(given: readonly { by: Organisation; connectors: readonly Connector[] }[]) {
-    await goToEndOfMinute();
-    for (const { by, connectors } of given)
-      for (const connector of connectors)
-        await platform.call('POST', `/${connector}/schedule`, {
-          token: by.token,
-          body: { scheduleConfig: everyMinute },
-        });
-    const all = given.flatMap(({ by, connectors }) =>
-      connectors.map((connector) => ({ orgId: by.orgId, connector })),
-    );
-    await waitFor(
-      async () => {
-        const { rows } = await platform.db.query<{ orgId: string; connector: Connector; state: string }>(
-          `select org_id as "orgId", connector, state from runs where state in ('active', 'retrying')`,
-        );
-        return all.every((wanted) =>
-          rows.some(
-            ({ orgId, connector, state }) =>
-              orgId === wanted.orgId &&
-              connector === wanted.connector &&
-              (failing.has(connector) ? state === 'retrying' : held.has(`${orgId} ${connector}`)),
-          ),
-        );
-      },
-      { what: 'runs of ticks' },
-    );
-  }
-
-  it('pausing a schedule, removing it and removing all schedules abort runs that are active or wait for a retry', async () => {
-    const other = await platform.createOrganisation();
-    const { admin } = platform;
-    await startTicks([
-      { by: admin, connectors: ['files_1', 'files_2', 'mail_1', 'mail_2'] },
-      { by: other, connectors: ['wiki_1', 'db_1'] },
-    ]);
     const answers = [
-      await platform.call('POST', '/files_1/pause'),
-      await platform.call('POST', '/files_2/pause'),
-      await platform.call('DELETE', '/mail_1/schedule'),
-      await platform.call('DELETE', '/mail_2/schedule'),
-      await platform.call('DELETE', '/schedule/all', { token: other.token }),
+      pause,
+      await post('/files_2/pause'),
+      await post('/files_3/pause'),
+      await runs.platform.call('DELETE', '/mail_1/schedule'),
+      await runs.platform.call('DELETE', '/mail_2/schedule'),
+      await runs.platform.call('DELETE', '/schedule/all', asOther),
     ];
-    expect(answers.map(({ status }) => status)).toEqual(Array(5).fill(200));
-    // A tick of the next minute is skipped while the run of the one before is active.
-    const { rows } = await platform.db.query("select distinct state from runs where state <> 'skipped'");
-    expect(rows).toEqual([{ state: 'aborted' }]);
-    // The requests to the endpoint are aborted.
-    await waitFor(() => [...held.values()].every(({ destroyed, closed }) => destroyed || closed), {
-      what: 'the end of every request',
+    expect(answers.map(({ status }) => status)).toEqual(Array(6).fill(200));
+    expect(await count('aborted')).toBe(8);
+    await waitFor(() => held.every(({ destroyed, closed }) => destroyed || closed), {
+      what: 'the end of every order',
     });
     await crawls.expectWhole();
     // prettier-ignore
-    expect((await platform.call('GET', '/stats')).body.data).toMatchObject({
-      waiting: 0, active: 0, delayed: 0, paused: 2, repeatable: 0, total: 2,
+    expect((await runs.platform.call('GET', '/stats')).body.data).toMatchObject({
+      waiting: 0, active: 0, delayed: 0, paused: 3, repeatable: 0, total: 3,
     });
+    await replica.stop();
+
+    runs.endpoint.reset();
+    for (const connector of ['files_1', 'files_2', 'files_3'] as const) {
+      expect((await post(`/${connector}/resume`)).status).toBe(200);
+      await crawls.run(connector);
+      await crawls.outcome(connector, 'completed');
+    }
+    expect(runs.endpoint.asked).toHaveLength(3);
   });
 
-  it('a stopped schedule does not run, and a resumed schedule runs once at its next tick', async () => {
-    endpoint.asked.length = 0;
-    await goToEndOfMinute();
-    expect((await platform.call('POST', '/files_1/resume')).status).toBe(200);
-    endpoint.answer = (_asked, response) => {
-      json(response, 200);
-    };
-    // The job of its aborted run, finished or waiting for a retry, does not block the next one.
-    expect((await platform.call('POST', '/files_2/resume')).status).toBe(200);
-    await crawls.outcome('files_1', 'completed');
-    await crawls.outcome('files_2', 'completed');
-    expect(endpoint.asked.map(({ body }) => body.connector as string).toSorted()).toEqual([
-      'files_1',
-      'files_2',
-    ]);
+  it('a one-off run that ends while it is paused either completes, or is aborted and completes once it is resumed', async () => {
+    const held = new Map<Connector, () => void>();
+    runs.endpoint.answer = ({ body }, response) =>
+      void held.set(body.connector as Connector, () => json(response, 200));
+    await Promise.all(connectors.map((connector) => crawls.schedule(connector, () => onceIn(1_500))));
+    await waitFor(() => held.size === connectors.length, { what: 'all orders' });
+    const statuses = await Promise.all(
+      connectors.map(async (connector, index) => {
+        const end = () => held.get(connector)?.();
+        if (index % 2 === 0) end();
+        const pausing = waitFor(
+          async () => {
+            const { status } = await post(`/${connector}/pause`);
+            return status !== 503 && status;
+          },
+          { what: 'an answer' },
+        );
+        if (index % 2 === 1) setImmediate(end);
+        return pausing;
+      }),
+    );
+    runs.endpoint.reply(200);
+    for (const [index, connector] of connectors.entries()) {
+      const isPaused = statuses[index] === 200;
+      const { data } = (await runs.platform.call('GET', `/${connector}/schedule`)).body;
+      expect([statuses[index], data.state]).toEqual(isPaused ? [200, 'paused'] : [400, 'completed']);
+      // A schedule that has finished cannot be resumed.
+      expect((await post(`/${connector}/resume`)).status).toBe(statuses[index]);
+      await crawls.outcome(connector, 'completed');
+      const expected = isPaused ? ['completed', 'aborted'] : ['completed'];
+      const outcomes = (await crawls.runs(connector)).map(({ outcome }) => outcome as string);
+      // Before them are the runs of the other test.
+      expect(outcomes.slice(0, expected.length)).toEqual(expected);
+    }
     await crawls.expectWhole();
-  });
-
-  it('a job that had nothing to do is not kept in the history of the queue', async () => {
-    const runId = randomUUID();
-    const data = { orgId: platform.admin.orgId, connector: 'wiki_1', runId, claimCount: 0 } as const;
-    const opts = { jobId: `run-${runId}-0`, removeOnComplete: { count: 10 } };
-    await platform.queues.fill('wiki_1', [{ data, opts }]);
-    const getState = () => platform.queues.jobState('wiki_1', opts.jobId);
-    await waitFor(async () => !isPending(await getState()), { what: 'the end of the job' });
-    expect(await getState()).toBe('unknown');
+    expect(runs.platform.crawl.logged()).not.toContain('40P01');
   });
 });

@@ -1,108 +1,81 @@
 import type { ServerResponse } from 'node:http';
 import { waitFor } from '@platform/testing';
-import { type Endpoint, json, startEndpoint } from '../support/endpoint.js';
-import { describeEachBackend, type Organisation, type Platform, startPlatform } from '../support/platform.js';
+import { daily } from '../support/crawls.js';
+import { json } from '../support/endpoint.js';
+import { useEndpointRuns } from '../support/endpoint-runs.js';
+import { describeEachBackend, type Organisation } from '../support/platform.js';
 
-describeEachBackend('many organisations on %s', (backend) => {
-  let platform: Platform;
-  let endpoint: Endpoint;
+/** The number of runs of a queue that may be active at once. */
+const LIMIT = 2;
+
+describeEachBackend('the queue of many organisations on %s', (backend) => {
+  // No lease expires, after which an order would be sent again.
+  const env = { QUEUE_CONCURRENCY: String(LIMIT), STALLED_INTERVAL_MS: '30000' };
+  const runs = useEndpointRuns(backend, { env });
+  let organisations: Organisation[];
   beforeAll(async () => {
-    endpoint = await startEndpoint();
-    platform = await startPlatform({ backend, env: { TASKS: `files_1=${endpoint.url}` } });
+    organisations = [runs.platform.admin];
+    while (organisations.length < LIMIT + 2) organisations.push(await runs.platform.createOrganisation());
   });
-  afterAll(async () => {
-    await platform.close();
-    await endpoint.close();
+  beforeEach(() => runs.endpoint.hold());
+  afterEach(async () => {
+    for (const { token } of organisations) await runs.platform.call('DELETE', '/schedule/all', { token });
   });
 
-  const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 15 };
-  const run = ({ token }: Organisation) => platform.call('POST', '/files_1/run', { token });
+  const schedule = ({ token }: Organisation, more: object = {}) =>
+    runs.platform.call('POST', '/files_1/schedule', { token, body: { scheduleConfig: daily, ...more } });
+  const run = async ({ token }: Organisation) =>
+    (await runs.platform.call('POST', '/files_1/run', { token })).status;
+  const waitForOrders = (count: number) =>
+    waitFor(() => runs.endpoint.asked.length === count, { what: `${count} orders` });
+  const getOrders = () => runs.endpoint.asked.map(({ body }) => body.orgId as string);
 
-  it('however many runs one organisation requests, another waits for at most one of them', async () => {
-    const loud = platform.admin;
-    const quiet = await platform.createOrganisation();
-    for (const { token } of [loud, quiet])
-      await platform.call('POST', '/files_1/schedule', { token, body: { scheduleConfig } });
-    const held: ServerResponse[] = [];
-    endpoint.answer = (_asked, response) => void held.push(response);
-    const statuses = (await Promise.all(Array.from({ length: 100 }, () => run(loud)))).map(
-      ({ status }) => status,
-    );
+  it('has one run of an organisation and connector at a time, however many are requested', async () => {
+    const [loud, quiet] = organisations as [Organisation, Organisation];
+    for (const organisation of [loud, quiet]) await schedule(organisation);
+    const statuses = await Promise.all(Array.from({ length: 10 }, () => run(loud)));
     expect(statuses.filter((status) => status === 202)).toHaveLength(1);
-    expect(statuses.filter((status) => status === 202 || status === 409 || status === 503)).toHaveLength(100);
-    await run(quiet);
-    await waitFor(() => endpoint.asked.length === 2, { what: 'both orders' });
-    expect(endpoint.asked.map(({ body }) => body.orgId)).toEqual([loud.orgId, quiet.orgId]);
-    held.forEach((response) => json(response, 200));
+    expect(statuses.filter((status) => [202, 409, 503].includes(status))).toHaveLength(10);
+    expect(await run(quiet)).toBe(202);
+    await waitForOrders(2);
+    expect(getOrders()).toEqual([loud.orgId, quiet.orgId]);
   });
 
-  it('an organisation with many instances of a connector leaves its places to others', async () => {
-    const [loud, quiet] = [await platform.createOrganisation(), await platform.createOrganisation()];
-    const instances = Array.from({ length: 6 }, (_, index) => `files-${index}`);
-    const toInstance = (instance: string, method: string, path: string, body?: object) =>
-      platform.call(method, `/files_1/instances/${instance}${path}`, { token: loud.token, body });
-    for (const instance of instances) {
-      await toInstance(instance, 'PUT', '', { displayName: instance });
-      await toInstance(instance, 'POST', '/schedule', { scheduleConfig });
+  it('has one run of all instances of a connector at a time, and the others follow without a pause', async () => {
+    const [loud, quiet] = organisations as [Organisation, Organisation];
+    const paths = Array.from({ length: LIMIT + 1 }, (_, index) => `/files_1/instances/files-${index}`);
+    const call = (method: string, path: string, body?: object) =>
+      runs.platform.call(method, path, { token: loud.token, body });
+    for (const path of paths) {
+      await call('PUT', path, { displayName: path });
+      await call('POST', `${path}/schedule`, { scheduleConfig: daily });
+      expect((await call('POST', `${path}/run`)).status).toBe(202);
     }
-    await platform.call('POST', '/files_1/schedule', { token: quiet.token, body: { scheduleConfig } });
-    endpoint.asked.length = 0;
-    const held: ServerResponse[] = [];
-    endpoint.answer = (_asked, response) => void held.push(response);
-    for (const instance of instances) expect((await toInstance(instance, 'POST', '/run')).status).toBe(202);
-    await waitFor(() => held[0], { what: 'the first order' });
-    await run(quiet);
-    await waitFor(() => held[1], { what: 'the order of the other organisation' });
-    expect(endpoint.asked.map(({ body }) => body.orgId)).toEqual([loud.orgId, quiet.orgId]);
-    // The others follow one another without a pause.
-    endpoint.answer = (_asked, response) => {
-      json(response, 200);
-    };
-    held.forEach((response) => json(response, 200));
-    await waitFor(() => endpoint.asked.length === 7, { what: 'the orders of all instances' });
+    await schedule(quiet);
+    await waitForOrders(1);
+    expect(await run(quiet)).toBe(202);
+    await waitForOrders(2);
+    expect(getOrders()).toEqual([loud.orgId, quiet.orgId]);
+    runs.endpoint.reply(200);
+    runs.endpoint.release();
+    await waitForOrders(LIMIT + 2);
+    for (const path of paths) await call('DELETE', path);
   });
 
-  it('the run that was due first starts first whatever the priorities, which are sent to the endpoint', async () => {
-    const organisations = await Promise.all(Array.from({ length: 7 }, () => platform.createOrganisation()));
-    for (const [index, { token }] of organisations.entries())
-      await platform.call('POST', '/files_1/schedule', {
-        token,
-        body: { scheduleConfig, priority: index === 5 ? 10 : 1 },
-      });
-    endpoint.asked.length = 0;
-    const held: ServerResponse[] = [];
-    endpoint.answer = (_asked, response) => void held.push(response);
-    const [patient, eager] = organisations.splice(5) as [Organisation, Organisation];
-    await Promise.all(organisations.map(run));
-    await waitFor(() => held.length === 5, { what: 'a queue at its limit' });
-    for (const organisation of [patient, eager]) expect((await run(organisation)).status).toBe(202);
-    json(held[0] as ServerResponse, 200);
-    await waitFor(() => held.length === 6, { what: 'the next order' });
-    expect(endpoint.asked[5]?.body).toMatchObject({ orgId: patient.orgId, priority: 10 });
-    held.forEach((response) => json(response, 200));
-    await waitFor(() => held.length === 7, { what: 'the last order' });
-    json(held[6] as ServerResponse, 200);
-  });
-
-  it('a queue processes five runs at a time over two replicas', async () => {
-    const second = await platform.addCrawl();
-    const organisations = await Promise.all(Array.from({ length: 8 }, () => platform.createOrganisation()));
-    let now = 0;
-    let most = 0;
-    endpoint.asked.length = 0;
-    endpoint.answer = (_asked, response) => {
-      most = Math.max(most, (now += 1));
-      setTimeout(() => {
-        now -= 1;
-        json(response, 200);
-      }, 400);
-    };
-    for (const { token } of organisations)
-      await platform.call('POST', '/files_1/schedule', { token, body: { scheduleConfig } });
-    await Promise.all(organisations.map(run));
-    await waitFor(() => endpoint.asked.length === 8 && now === 0, { what: 'eight runs' });
-    expect(most).toBeGreaterThan(1);
-    expect(most).toBeLessThanOrEqual(5);
+  it('starts as many runs as its limit over all replicas, and the one that was due first, whatever the priorities (CRAWL-24, CRAWL-32)', async () => {
+    const second = await runs.platform.addCrawl();
+    const [patient, eager] = organisations.slice(LIMIT) as [Organisation, Organisation];
+    for (const organisation of organisations)
+      await schedule(organisation, { priority: organisation === patient ? 10 : 1 });
+    for (const organisation of organisations.slice(0, LIMIT)) expect(await run(organisation)).toBe(202);
+    await waitForOrders(LIMIT);
+    for (const organisation of [patient, eager]) expect(await run(organisation)).toBe(202);
+    json(runs.endpoint.held[0] as ServerResponse, 200);
+    await waitForOrders(LIMIT + 1);
+    expect(runs.endpoint.asked.at(-1)?.body).toMatchObject({ orgId: patient.orgId, priority: 10 });
+    runs.endpoint.reply(200);
+    runs.endpoint.release();
+    await waitForOrders(LIMIT + 2);
     await second.stop();
   });
 });

@@ -1,34 +1,53 @@
-import { waitFor } from '@platform/testing';
+import { type OwnPostgres, startOwnPostgres, waitFor } from '@platform/testing';
 import { createCrawls, daily } from './crawls.js';
-import { type Asked, type Endpoint, json, startEndpoint } from './endpoint.js';
+import { type Asked, type Endpoint, startEndpoint } from './endpoint.js';
 import { type Backend, type Platform, startPlatform } from './platform.js';
 
 export const toKeys = (asked: readonly Asked[]) =>
   new Set(asked.map(({ headers }) => headers['idempotency-key']));
 
-/** Gives the tests of a `describe` a platform whose connector files_1 has an endpoint that each test can control. */
-export function useEndpointRuns(backend: Backend, options: { readonly hasOwnIdentity?: boolean } = {}) {
+/**
+ * Gives the tests of a `describe` a platform whose connectors have an endpoint that each test controls. It responds with
+ * 200 at the start of each.
+ */
+export function useEndpointRuns(
+  backend: Backend,
+  options: {
+    readonly env?: Record<string, string>;
+    /** Those that have the endpoint. Default: files_1. */
+    readonly connectors?: readonly string[];
+    /** Whether the test stops PostgreSQL. */
+    readonly hasOwnPostgres?: boolean;
+  } = {},
+) {
+  const { env = {}, connectors = ['files_1'] } = options;
   let platform: Platform;
   let endpoint: Endpoint;
+  let postgres: OwnPostgres | undefined;
   beforeAll(async () => {
     endpoint = await startEndpoint();
-    platform = await startPlatform({ backend, env: { TASKS: `files_1=${endpoint.url}` }, ...options });
+    if (options.hasOwnPostgres) postgres = await startOwnPostgres();
+    const TASKS = connectors.map((connector) => `${connector}=${endpoint.url}`).join();
+    const server = postgres && { adminUrl: postgres.url() };
+    platform = await startPlatform({ backend, env: { TASKS, ...env }, ...server });
   });
   afterAll(async () => {
     await platform.close();
-    await endpoint.close();
+    await endpoint.stop();
+    await postgres?.close();
   });
-  beforeEach(() => {
-    endpoint.asked.length = 0;
-    endpoint.answer = (_asked, response) => {
-      json(response, 200);
-    };
+  beforeEach(() => endpoint.reset());
+  afterEach(async () => {
+    endpoint.release();
+    const remove = async () => (await platform.call('DELETE', '/schedule/all')).status === 200;
+    await waitFor(remove, { what: 'the removal of all schedules' });
   });
-  afterEach(() => platform.call('DELETE', '/schedule/all'));
 
-  const item = async () => (await platform.call('GET', '/files_1/schedule')).body.data;
-  const getPosts = () => endpoint.asked.filter(({ method }) => method === 'POST');
-  const findCancellation = () => endpoint.asked.find(({ method }) => method === 'DELETE');
+  const crawls = createCrawls(() => platform);
+  const schedule = (body: object = {}, connector = 'files_1') =>
+    platform.call('POST', `/${connector}/schedule`, {
+      body: { scheduleConfig: daily, maxRetries: 0, ...body },
+    });
   return {
     get platform() {
       return platform;
@@ -36,14 +55,24 @@ export function useEndpointRuns(backend: Backend, options: { readonly hasOwnIden
     get endpoint() {
       return endpoint;
     },
-    crawls: createCrawls(() => platform),
-    schedule: (body: object = {}) =>
-      platform.call('POST', '/files_1/schedule', { body: { scheduleConfig: daily, maxRetries: 0, ...body } }),
-    item,
-    getPosts,
-    isWaiting: () => waitFor(async () => (await item()).state === 'delayed', { what: 'a wait' }),
-    waitForCancellation: () => waitFor(findCancellation, { what: 'the cancellation' }),
-    /** Returns the time from the first request to the cancellation, in ms. */
-    getAgeAtCancellation: () => (findCancellation()?.at ?? Infinity) - (getPosts()[0]?.at ?? 0),
+    get postgres() {
+      return postgres;
+    },
+    crawls,
+    schedule,
+    /** Returns the status item of files_1. */
+    item: async () => (await platform.call('GET', '/files_1/schedule')).body.data,
+    getPosts: () => endpoint.asked.filter(({ method }) => method === 'POST'),
+    getCancellations: () => endpoint.asked.filter(({ method }) => method === 'DELETE'),
+    /** Starts a run of files_1 whose order the endpoint holds. Returns its id. */
+    async startHeldRun(): Promise<string> {
+      endpoint.hold();
+      await schedule();
+      const runId = await crawls.run('files_1');
+      await waitFor(() => endpoint.held[0], { what: 'the order' });
+      return runId;
+    },
+    countEvents: async (runId: string) =>
+      (await platform.db.query('select from outbox.events where cause = $1', [runId])).rowCount,
   };
 }

@@ -13,16 +13,27 @@ export interface Asked {
   readonly at: number;
 }
 
+type Respond = (asked: Asked, response: ServerResponse) => void;
+
 export interface Endpoint {
   readonly url: string;
   /** All requests so far. */
   readonly asked: Asked[];
+  /** The responses that wait for `release`. */
+  readonly held: ServerResponse[];
   /** Responds to the requests. A test may replace it. */
-  answer: (asked: Asked, response: ServerResponse) => void;
+  answer: Respond;
+  /** Responds in the same way to all requests from now on. */
+  reply(status: number, body?: unknown, headers?: Record<string, string>): void;
+  /** Holds the responses to all requests from now on. */
+  hold(): void;
+  /** Responds to the requests that are held. */
+  release(status?: number): void;
+  /** Forgets all requests, and responds with 200 from now on. */
+  reset(): void;
   /** Closes all connections and refuses new ones until `start`. */
   stop(): Promise<void>;
   start(): Promise<void>;
-  close(): Promise<void>;
 }
 
 /** Responds with JSON, unless the request has had its response. */
@@ -37,7 +48,16 @@ export const json = (
   response.end(body === undefined ? undefined : JSON.stringify(body));
 };
 
-/** Starts the endpoint of a connector. It responds with 200 until the test replaces `answer`. */
+/** Accepts each order as the task `/tasks/7`, and reports how far it is. */
+export const followTask =
+  (report: () => object): Respond =>
+  ({ method }, response) => {
+    const headers = { location: '/tasks/7', 'retry-after': '0' };
+    if (method === 'POST') json(response, 202, {}, headers);
+    else json(response, 200, report(), headers);
+  };
+
+/** Starts the endpoint of a connector. It responds with 200 until the test says otherwise. */
 export async function startEndpoint(): Promise<Endpoint> {
   const server = createServer((request, response) => {
     let text = '';
@@ -51,21 +71,32 @@ export async function startEndpoint(): Promise<Endpoint> {
     });
   });
   const listen = (at: number) => new Promise<void>((resolve) => void server.listen(at, '127.0.0.1', resolve));
-  const stop = async () => {
-    server.closeAllConnections();
-    if (server.listening) await new Promise((resolve) => server.close(resolve));
-  };
   await listen(0);
   const { port } = server.address() as AddressInfo;
   const endpoint: Endpoint = {
     url: `http://127.0.0.1:${port}/crawl`,
     asked: [],
-    answer: (_asked, response) => {
-      json(response, 200);
+    held: [],
+    answer: (_asked, response) => json(response, 200),
+    reply(...reply) {
+      endpoint.answer = (_asked, response) => json(response, ...reply);
     },
-    stop,
+    hold() {
+      endpoint.answer = (_asked, response) => void endpoint.held.push(response);
+    },
+    release(status = 200) {
+      for (const response of endpoint.held.splice(0)) json(response, status);
+    },
+    reset() {
+      endpoint.asked.length = 0;
+      endpoint.held.length = 0;
+      endpoint.reply(200);
+    },
+    async stop() {
+      server.closeAllConnections();
+      if (server.listening) await new Promise((resolve) => server.close(resolve));
+    },
     start: () => listen(port),
-    close: stop,
   };
   return endpoint;
 }

@@ -1,75 +1,49 @@
 import { waitFor } from '@platform/testing';
-import { type Endpoint, json, startEndpoint } from '../../support/endpoint.js';
-import {
-  describeEachBackend,
-  type Organisation,
-  type Platform,
-  startPlatform,
-} from '../../support/platform.js';
+import { daily, onceIn } from '../../support/crawls.js';
+import { useEndpointRuns } from '../../support/endpoint-runs.js';
+import type { Organisation } from '../../support/platform.js';
 
-const daily = { scheduleType: 'daily', hour: 2, minute: 15 };
-
-describeEachBackend('many concurrent requests on %s', (backend) => {
-  let platform: Platform;
-  let endpoint: Endpoint;
+describe('many concurrent requests of one organisation', () => {
+  const runs = useEndpointRuns('postgres', { env: { DATABASE_CONNECTIONS_MAX: '4' } });
   let quiet: Organisation;
   beforeAll(async () => {
-    endpoint = await startEndpoint();
-    const env = { TASKS: `files_1=${endpoint.url}`, DATABASE_CONNECTIONS_MAX: '10' };
-    platform = await startPlatform({ backend, env });
-    quiet = await platform.createOrganisation();
-  });
-  afterAll(async () => {
-    await platform.close();
-    await endpoint.close();
+    quiet = await runs.platform.createOrganisation();
   });
 
-  const schedule = (scheduleConfig: object, { token }: Organisation) =>
-    platform.call('POST', '/files_1/schedule', { token, body: { scheduleConfig, maxRetries: 0 } });
-  it('many changes of one organisation do not delay the requests and runs of others, and none is refused', async () => {
-    for (const organisation of [platform.admin, quiet]) await schedule(daily, organisation);
-    const crowd = Array.from({ length: 400 }, (_item, index) =>
-      platform.call('POST', `/files_1/${index % 2 === 0 ? 'pause' : 'resume'}`),
+  const schedule = ({ token }: Organisation, scheduleConfig: object = daily) =>
+    runs.platform.call('POST', '/files_1/schedule', { token, body: { scheduleConfig, maxRetries: 0 } });
+
+  it('do not delay the requests and runs of others, and none is refused', async () => {
+    for (const organisation of [runs.platform.admin, quiet]) await schedule(organisation);
+    const crowd = Array.from({ length: 40 }, (_item, index) =>
+      runs.platform.call('POST', `/files_1/${index % 2 === 0 ? 'pause' : 'resume'}`),
     );
     const { token } = quiet;
-    expect((await platform.call('GET', '/files_1/schedule', { token })).status).toBe(200);
-    expect((await platform.call('POST', '/files_1/run', { token })).status).toBe(202);
-    await waitFor(() => endpoint.asked.length === 1, { what: 'the run' });
+    expect((await runs.platform.call('GET', '/files_1/schedule', { token })).status).toBe(200);
+    expect((await runs.platform.call('POST', '/files_1/run', { token })).status).toBe(202);
+    await waitFor(() => runs.endpoint.asked.length === 1, { what: 'the run' });
     for (const { status } of await Promise.all(crowd)) expect([200, 400]).toContain(status);
   });
 
-  it('runs continue while requests hold all of their database connections', async () => {
+  it('do not keep runs from continuing while they hold all database connections of requests', async () => {
     // A failed run writes no event, whose table is locked.
-    endpoint.answer = (_asked, response) => {
-      json(response, 500);
-    };
-    const scheduledTime = new Date(Date.now() + 2_000).toISOString();
-    expect((await schedule({ scheduleType: 'once', scheduledTime }, quiet)).status).toBe(201);
-    const holder = await platform.db.connect();
+    runs.endpoint.reply(500);
+    expect((await schedule(quiet, onceIn(2_000))).status).toBe(201);
+    const holder = await runs.platform.db.connect();
     await holder.query('begin');
     await holder.query('lock table outbox.events in access exclusive mode');
     const over = new AbortController();
     const keepAsking = async () => {
-      while (!over.signal.aborted) await platform.call('GET', '/events');
+      while (!over.signal.aborted) await runs.platform.call('GET', '/events');
     };
-    const crowd = Array.from({ length: 100 }, keepAsking);
+    const crowd = Array.from({ length: 30 }, keepAsking);
     try {
-      await waitFor(
-        async () => (await platform.call('GET', '/stats', { token: quiet.token })).status === 503,
-        {
-          what: 'a service without a free connection',
-        },
-      );
-      await waitFor(
-        async () =>
-          (
-            await platform.db.query(
-              `select from runs where org_id = $1 and trigger = 'schedule' and state = 'failed'`,
-              [quiet.orgId],
-            )
-          ).rowCount === 1,
-        { what: 'the end of the run' },
-      );
+      const { token, orgId } = quiet;
+      const isBusy = async () => (await runs.platform.call('GET', '/stats', { token })).status === 503;
+      await waitFor(isBusy, { what: 'a service without a free connection' });
+      const failed = `select from runs where org_id = $1 and trigger = 'schedule' and state = 'failed'`;
+      const hasEnded = async () => (await runs.platform.db.query(failed, [orgId])).rowCount === 1;
+      await waitFor(hasEnded, { what: 'the end of the run' });
     } finally {
       over.abort();
       await holder.query('commit');

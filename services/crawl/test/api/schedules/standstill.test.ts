@@ -1,7 +1,6 @@
 import { waitFor } from '@platform/testing';
+import { daily } from '../../support/crawls.js';
 import { type Platform, startPlatform } from '../../support/platform.js';
-
-const daily = { scheduleType: 'daily', hour: 2, minute: 15 };
 
 /* Why a connector has not run, pauses that end by themselves, and the notice to administrators, through HTTP. */
 
