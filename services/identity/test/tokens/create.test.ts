@@ -1,25 +1,30 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { DAY_MS } from '@platform/service-kit';
 import { type CreatedToken, startIdentity } from '../identity.js';
+import { createTokens, TOKENS } from './tokens.js';
 
-const path = '/api/v1/personal-access-tokens';
 const mcpScopes = ['kb:read', 'crawl:read'];
 
-const identity = await startIdentity({ environment: { MCP_SCOPES: mcpScopes.join(', ') } });
+const identity = await startIdentity({
+  environment: { MCP_SCOPES: mcpScopes.join(', '), TOKEN_PREFIX: 'acme_' },
+});
 const session = await identity.login();
 const member = await identity.createMember(session);
+const { call, make, statuses } = createTokens(identity, session);
 afterAll(() => identity.close());
 
-const create = (token: string, body: object) => identity.call('POST', path, { token, body });
+const create = (body: object, by = session) => call('POST', '', body, by);
 const storedToken = async (id: string) =>
   (await identity.db.query('select * from personal_access_tokens where id = $1', [id])).rows[0] as Record<
     string,
     unknown
   >;
 const getDays = ({ createdAt, expiresAt }: CreatedToken) =>
-  expiresAt === null ? null : (Date.parse(expiresAt) - Date.parse(createdAt)) / DAY_MS;
+  expiresAt === null ? null : Math.round((Date.parse(expiresAt) - Date.parse(createdAt)) / DAY_MS);
 
 test('the response has the specified shape, and the row contains only a hash of the token', async () => {
-  const { status, headers, body } = await create(session, { name: 'ci' });
+  const { status, headers, body } = await create({ name: 'ci' });
   expect(status).toBe(201);
   expect(headers.get('cache-control')).toBe('no-store');
   const { token } = body;
@@ -33,10 +38,9 @@ test('the response has the specified shape, and the row contains only a hash of 
       expiresAt: expect.stringMatching(/Z$/),
       lastUsedAt: null,
       parentId: null,
-      accessToken: expect.stringMatching(/^pat_[\w-]+\.[\w-]+\.[\w-]{86}_[\dA-Za-z]{6}$/),
+      accessToken: expect.stringMatching(/^acme_[\w-]+\.[\w-]+\.[\w-]{86}_[\dA-Za-z]{6}$/),
     },
   });
-  expect(getDays(token)).toBeCloseTo(30, 3);
   const row = await storedToken(token.id);
   expect(row).toMatchObject({
     name: 'ci',
@@ -55,123 +59,113 @@ test('the response has the specified shape, and the row contains only a hash of 
   });
 });
 
-test.each([
-  [30, 30],
-  [90, 90],
-  [365, 365],
-  ['never', null],
-])('stores expiryDays %s', async (expiryDays, days) => {
-  const token = await identity.createToken(member.session, { expiryDays });
-  const keptDays = getDays(token);
-  expect(keptDays === null ? null : Math.round(keptDays)).toBe(days);
-  expect((await storedToken(token.id)).expires_at).toEqual(
-    token.expiresAt === null ? null : new Date(token.expiresAt),
+test('stores each lifetime, names of 1 to 100 characters of any kind unchanged, and duplicate scopes once', async () => {
+  for (const [expiryDays, days] of [
+    [undefined, 30],
+    [365, 365],
+    ['never', null],
+  ]) {
+    const token = await make(member.session, { expiryDays });
+    expect(getDays(token)).toBe(days);
+    const { expires_at: expiresAt } = await storedToken(token.id);
+    expect(expiresAt).toEqual(token.expiresAt === null ? null : new Date(token.expiresAt));
+  }
+  for (const name of ['x', '💡'.repeat(100), '字'.repeat(100)])
+    expect((await make(session, { name })).name).toBe(name);
+  const token = await make(session, { scopes: ['kb:read', 'user:read', 'kb:read'] });
+  expect([token.scopes, (await storedToken(token.id)).scopes]).toEqual(
+    [1, 2].map(() => ['kb:read', 'user:read']),
   );
 });
 
-test.each([1, 100])('stores a name of %d characters unchanged', async (length) => {
-  for (const character of ['x', '💡', 'é', '字'])
-    expect((await identity.createToken(session, { name: character.repeat(length) })).name).toBe(
-      character.repeat(length),
-    );
-});
-
-test.each([
-  {},
-  { name: '' },
-  { name: ' \t\n' },
-  { name: 'x'.repeat(101) },
-  { name: '💡'.repeat(101) },
-  { name: 1 },
-  { name: null },
-  { name: ['a'] },
-  { name: 'a\u0000b' },
-  { name: 'a\ud800' },
-  { name: '\udc00a' },
-  { name: 'a', expiryDays: 31 },
-  { name: 'a', expiryDays: '30' },
-  { name: 'a', expiryDays: 'Never' },
-  { name: 'a', expiryDays: null },
-  { name: 'a', expiryDays: 30.5 },
-  { name: 'a', expiryDays: -30 },
-  { name: 'a', scopes: [] },
-  { name: 'a', scopes: 'kb:read' },
-  { name: 'a', scopes: [1] },
-  { name: 'a', scopes: ['no:such'] },
-  { name: 'a', scopes: ['kb:read '] },
-  { name: 'a', scopes: ['KB:READ'] },
-  { name: 'a', scopes: ['kb:read semantic:write'] },
-  { name: 'a', scopes: ['constructor'] },
-  { name: 'a', scopes: ['token:introspect'] },
-  { name: 'a', scopes: Array.from({ length: 51 }, () => 'kb:read') },
-  { name: 'a', userId: 'x' },
-])('rejects %j with 400 and stores nothing', async (body) => {
+test('rejects invalid fields with 400 and stores nothing', async () => {
   const count = async () =>
     (await identity.db.query('select count(*)::int from personal_access_tokens')).rows[0] as unknown;
   const before = await count();
-  const { status, body: answer } = await create(session, body);
-  expect([status, answer.error.code, answer.error.details.length > 0]).toEqual([
-    400,
-    'VALIDATION_ERROR',
-    true,
-  ]);
+  for (const body of [
+    {},
+    { name: ' \t\n' },
+    { name: '💡'.repeat(101) },
+    { name: 'a\u0000b' },
+    { name: 'a\ud800' },
+    { name: 'a', expiryDays: 31 },
+    { name: 'a', scopes: [] },
+    { name: 'a', scopes: ['no:such'] },
+    { name: 'a', scopes: ['KB:READ'] },
+    { name: 'a', scopes: ['constructor'] },
+    { name: 'a', scopes: ['token:introspect'] },
+    { name: 'a', scopes: Array.from({ length: 51 }, () => 'kb:read') },
+    { name: 'a', userId: 'x' },
+  ]) {
+    const { status, body: answer } = await create(body);
+    expect([body, status, answer.error.code]).toEqual([body, 400, 'VALIDATION_ERROR']);
+    expect(answer.error.details).not.toEqual([]);
+  }
   expect(await count()).toEqual(before);
 });
 
-test('grants a member the default scopes, and rejects scopes of administrators with 400', async () => {
-  expect((await identity.createToken(member.session)).scopes).toEqual(mcpScopes);
-  for (const scope of ['user:write', 'config:read', 'config:write', 'SEND_MAIL', 'FETCH_CONFIG']) {
-    const refused = await create(member.session, { name: 'a', scopes: ['kb:read', scope] });
-    expect([refused.status, refused.body.error.details]).toEqual([
-      400,
-      [{ field: 'scopes.1', message: `${scope} can be granted by an administrator only` }],
-    ]);
-    expect((await identity.createToken(session, { scopes: [scope] })).scopes).toEqual([scope]);
-  }
-});
-
-test('grants duplicate scopes once', async () => {
-  const token = await identity.createToken(session, { scopes: ['kb:read', 'user:read', 'kb:read'] });
-  expect(token.scopes).toEqual(['kb:read', 'user:read']);
-  expect((await storedToken(token.id)).scopes).toEqual(token.scopes);
+test('grants a member the default scopes, and none of administrators', async () => {
+  expect((await make(member.session, { scopes: undefined })).scopes).toEqual(mcpScopes);
+  const refused = await create({ name: 'a', scopes: ['kb:read', 'SEND_MAIL'] }, member.session);
+  expect([refused.status, refused.body.error.details]).toEqual([
+    400,
+    [{ field: 'scopes.1', message: 'SEND_MAIL can be granted by an administrator only' }],
+  ]);
 });
 
 test('a token grants no scope that it lacks and no later expiry than its own', async () => {
-  const parent = await identity.createToken(session, { scopes: ['pat:write', 'kb:read'], expiryDays: 90 });
-  const by = (body: object) => create(parent.accessToken, { name: 'child', ...body });
+  const parent = await make(session, { scopes: ['pat:write', 'kb:read'], expiryDays: 90 });
+  const by = (body: object) => create({ name: 'child', ...body }, parent.accessToken);
   expect((await by({})).body.token.scopes).toEqual(['kb:read']);
   expect((await by({ scopes: ['kb:read', 'crawl:read'] })).body.error.details).toEqual([
     { field: 'scopes.1', message: expect.stringContaining('lacks it') },
   ]);
-  expect((await by({ expiryDays: 365 })).status).toBe(400);
-  expect((await by({ expiryDays: 'never' })).status).toBe(400);
+  for (const expiryDays of [365, 'never']) expect((await by({ expiryDays })).status).toBe(400);
   expect((await by({ expiryDays: 90 })).body.token.expiresAt).toBe(parent.expiresAt);
-  const without = await identity.createToken(session, { scopes: ['kb:read'] });
-  expect((await create(without.accessToken, { name: 'child' })).status).toBe(403);
-  const bare = await identity.createToken(session, { scopes: ['pat:write'] });
-  expect((await create(bare.accessToken, { name: 'child' })).status).toBe(400);
+  const bare = await make(session, { scopes: ['pat:write'] });
+  expect((await create({ name: 'child' }, bare.accessToken)).status).toBe(400);
 });
 
-test('two concurrent requests create two valid tokens', async () => {
-  const body = { name: 'twin', scopes: ['user:read'] };
-  const answers = await Promise.all(Array.from({ length: 20 }, () => create(session, body)));
-  expect(new Set(answers.map((answer) => answer.body.token.id as string)).size).toBe(20);
-  expect(new Set(answers.map((answer) => answer.body.token.accessToken as string)).size).toBe(20);
-  const used = await Promise.all(
-    answers.map((answer) =>
-      identity.call('GET', '/api/v1/users/me', { token: answer.body.token.accessToken }),
-    ),
-  );
-  expect(used.every(({ status }) => status === 200)).toBe(true);
+test('concurrent requests create different valid tokens', async () => {
+  const tokens = await Promise.all(Array.from({ length: 5 }, () => make()));
+  expect(new Set(tokens.map(({ id }) => id)).size).toBe(5);
+  expect(new Set(tokens.map(({ accessToken }) => accessToken)).size).toBe(5);
+  expect(await statuses(...tokens)).toEqual(tokens.map(() => 200));
+});
+
+/** CRC-32 bit by bit, apart from the implementation. */
+function crc32(text: string): number {
+  let crc = 0xff_ff_ff_ff;
+  for (const byte of Buffer.from(text)) {
+    crc ^= byte;
+    for (let bit = 0; bit < 8; bit += 1) crc = (crc >>> 1) ^ (crc & 1 ? 0xed_b8_83_20 : 0);
+  }
+  return (crc ^ 0xff_ff_ff_ff) >>> 0;
+}
+
+test('PAT-2 a token has the documented form and a right checksum, and any prefix and none are accepted', async () => {
+  const { accessToken } = await make();
+  const page = readFileSync(join(import.meta.dirname, '../../../../docs/connect/secret-scanning.md'), 'utf8');
+  const documented = /^pat_eyJ.*$/m.exec(page)?.[0] ?? '';
+  expect(accessToken).toMatch(new RegExp(`^${documented.replace('pat_', 'acme_')}$`));
+  const [body = '', checksum = ''] = accessToken.split(/_(?=[^_]*$)/);
+  const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+  const toValue = (text: string) =>
+    text.split('').reduce((value, digit) => value * 62 + digits.indexOf(digit), 0);
+  const jwt = body.slice('acme_'.length);
+  expect(toValue(checksum)).toBe(crc32(jwt));
+  for (const token of [jwt, `pat_${jwt}`, `other_${jwt}`, `pat_${jwt}_${checksum}`, `${jwt}_${checksum}`])
+    expect((await identity.call('GET', '/api/v1/users/me', { token })).status).toBe(200);
+  for (const token of [`pat_pat_${jwt}`, `-${jwt}`, `${accessToken}_000000`, `pat_${jwt}_000000`])
+    expect((await identity.call('GET', '/api/v1/users/me', { token })).status).toBe(401);
 });
 
 test('the database and the log contain no credentials, only hashes', async () => {
-  const pat = await identity.createToken(member.session, { scopes: ['user:read'] });
-  await identity.call('GET', '/api/v1/users/me', { token: pat.accessToken });
+  const pat = await make(member.session);
   await identity.call('GET', `/api/v1/users/${pat.accessToken}?token=${pat.accessToken}`, {
     token: pat.accessToken,
   });
-  await identity.call('DELETE', `${path}/${pat.accessToken}`, { token: session, body: { reason: 'a' } });
+  await identity.call('DELETE', `${TOKENS}/${pat.accessToken}`, { token: session, body: { reason: 'a' } });
   const { rows: tables } = await identity.db.query<{ name: string }>(
     `select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname = 'public'`,
   );
@@ -184,7 +178,7 @@ test('the database and the log contain no credentials, only hashes', async () =>
   expect(dump).toContain(pat.id);
   const secrets = [pat.accessToken, member.session, session].flatMap((token) =>
     token
-      .replace('pat_', '')
+      .replace('acme_', '')
       .replace(/_[0-9A-Za-z]{6}$/, '')
       .split('.')
       .slice(1),
@@ -194,11 +188,12 @@ test('the database and the log contain no credentials, only hashes', async () =>
 });
 
 test('limits the default expiry to that of the creating token, and rejects an expired one', async () => {
-  const parent = await identity.createToken(session, { scopes: ['pat:write', 'kb:read'], expiryDays: 30 });
+  const parent = await make(session, { scopes: ['pat:write', 'kb:read'], expiryDays: 30 });
+  const by = (fields: object = {}) => create({ name: 'child', ...fields }, parent.accessToken);
   identity.advance(10 * DAY_MS);
-  const child = await create(parent.accessToken, { name: 'child' });
+  const child = await by();
   expect([child.status, child.body.token.expiresAt]).toEqual([201, parent.expiresAt]);
-  expect((await create(parent.accessToken, { name: 'child', expiryDays: 30 })).status).toBe(400);
+  expect((await by({ expiryDays: 30 })).status).toBe(400);
   identity.advance(20 * DAY_MS);
-  expect((await create(parent.accessToken, { name: 'child' })).status).toBe(401);
+  expect((await by()).status).toBe(401);
 });
