@@ -1,55 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import { type CallOptions, callUrl, startStopwatch, waitFor } from '@platform/testing';
 import pg from 'pg';
-import { admin, createIdentityDatabase, type IdentityUnderTest, startIdentity } from '../identity.js';
+import { admin, createIdentityDatabase, startIdentity } from '../identity.js';
 import { environmentFor, startServer } from '../process/process.js';
-import { ALLOW_RECEIVERS, createDestinations, type Receiver, startReceiver, toFact } from './receiver.js';
+import { ALLOW_RECEIVERS, closeScenes, createDestinations, openScene, toFact } from './receiver.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-let identity: IdentityUnderTest;
-let session: string;
-let receiver: Receiver;
-let destinations: ReturnType<typeof createDestinations>;
-
-beforeEach(async () => {
-  // Mails are stored, and never sent.
-  identity = await startIdentity({ environment: { ...ALLOW_RECEIVERS, MAIL_URL: 'http://127.0.0.1:9' } });
-  session = await identity.login();
-  destinations = createDestinations(identity, session);
-  receiver = await startReceiver();
-});
-afterEach(async () => {
-  await receiver.close();
-  await identity.close();
-});
-
-/** Causes a fact. @returns the id of the token that it is about. */
-const createToken = async (token = session): Promise<string> =>
-  (await identity.createToken(token, { scopes: ['user:read'] })).id;
-/** Signs in again after time has passed. */
-async function pass(milliseconds: number): Promise<void> {
-  identity.advance(milliseconds);
-  session = await identity.login();
-  destinations = createDestinations(identity, session);
-}
-const subjects = (from = receiver) => from.accepted.map((request) => toFact(request).data['subjectId']);
-const received = (subject: string, from = receiver) =>
-  waitFor(() => subjects(from).includes(subject), { what: 'the fact' });
-const refused = (number: number) => waitFor(() => receiver.refused.length >= number, { what: 'the refusal' });
-const refuseAll = () => {
-  receiver.answerWith(() => 500);
-};
+const identity = await startIdentity({ environment: ALLOW_RECEIVERS });
+afterEach(() => closeScenes(identity));
+afterAll(() => identity.close());
 
 test('AUD-7 a destination that is away for a day loses nothing; after five days it is disabled, and goes on once it is enabled', async () => {
-  const { id } = await destinations.create({ url: receiver.url, types: ['token.created', 'token.revoked'] });
-  refuseAll();
+  const { email, orgId, destinations, receiver, call, createToken, pass, received, refused, subjects } = await openScene(identity);
+  const { id } = await destinations.create({ url: receiver.url });
+  receiver.answerWith(() => 500);
   const tokens: string[] = [];
-  for (let hour = 0; hour < 24; hour += 2) {
+  for (let hour = 0; hour < 24; hour += 6) {
     tokens.push(await createToken());
     const before = receiver.refused.length;
-    await pass(2 * HOUR);
+    await pass(6 * HOUR);
     await refused(before + 1);
   }
   receiver.answerWith(() => 204);
@@ -57,7 +28,7 @@ test('AUD-7 a destination that is away for a day loses nothing; after five days 
   for (const token of tokens) await received(token);
   expect((await destinations.get(id)).failingSince).toBeNull();
 
-  refuseAll();
+  receiver.answerWith(() => 500);
   tokens.push(await createToken());
   await refused(receiver.refused.length + 1);
   const isFailing = async () => (await destinations.get(id)).failingSince !== null;
@@ -71,10 +42,11 @@ test('AUD-7 a destination that is away for a day loses nothing; after five days 
   expect((await destinations.get(id)).disabledReason).toBe('failing');
   const { rows } = await identity.db.query(
     `select users.email, detail ->> 'notice' as notice, detail ->> 'url' as url from outgoing_mails
-     join users on users.id = user_id where detail ->> 'notice' = 'destinationDisabled'`,
+     join users on users.id = user_id where detail ->> 'notice' = 'destinationDisabled' and users.org_id = $1`,
+    [orgId],
   );
-  expect(rows).toEqual([{ email: admin.email, notice: 'destinationDisabled', url: receiver.url }]);
-  const { body: audit } = await identity.call('GET', '/api/v1/audit?action=destination.disabled', { token: session });
+  expect(rows).toEqual([{ email, notice: 'destinationDisabled', url: receiver.url }]);
+  const { body: audit } = await call('GET', '/api/v1/audit?action=destination.disabled');
   expect(audit.data).toMatchObject([{ subjectId: id, actorId: null, reason: 'failing' }]);
 
   receiver.answerWith(() => 204);
@@ -85,51 +57,28 @@ test('AUD-7 a destination that is away for a day loses nothing; after five days 
   expect(receiver.accepted).toHaveLength(tokens.length);
 }); // prettier-ignore
 
-test('AUD-9 a receiver of logs that is away for seven days gets everything, in order, once it is enabled again', async () => {
-  const { id } = await destinations.create({ form: 'logs', url: receiver.url, types: ['token.created'] });
-  refuseAll();
-  const tokens = [await createToken()];
-  await waitFor(async () => (await destinations.get(id)).failingSince !== null, { what: 'the failure' });
-  for (let day = 1; day <= 7; day += 1) {
-    const before = receiver.refused.length;
-    await pass(DAY);
-    if (day <= 5) await refused(before + 1);
-    if (day === 5) await waitFor(async () => !(await destinations.get(id)).isEnabled, { what: 'the end' });
-    tokens.push(await createToken());
-  }
-  receiver.answerWith(() => 200);
-  await destinations.call('PATCH', `/${id}`, { isEnabled: true });
-  const logged = () =>
-    receiver.accepted.flatMap(({ body }) =>
-      JSON.parse(body).resourceLogs[0].scopeLogs[0].logRecords.map(
-        (record: { body: { stringValue: string } }) => JSON.parse(record.body.stringValue).data.subjectId as string,
-      ) as string[],
-    );
-  await waitFor(() => logged().length >= tokens.length, { what: 'the logs' });
-  expect(logged()).toEqual(tokens);
-}); // prettier-ignore
-
 test('AUD-7 a replica that is killed loses nothing: the next one sends what was not stored, under the same ids', async () => {
+  const { receiver } = await openScene(identity);
   const database = await createIdentityDatabase();
   const db = new pg.Pool({ connectionString: database.url, max: 1 });
   const environment = { ...environmentFor(database.url), ...ALLOW_RECEIVERS };
   let server = await startServer(environment);
   try {
-    const call = (method: string, path: string, options?: CallOptions) => callUrl(server.url + path, method, options);
-    const { body } = await call('POST', '/api/v1/auth/login', { body: admin });
-    await createDestinations({ call }, body.accessToken as string).create({ url: receiver.url });
+    const request = (method: string, path: string, options?: CallOptions) => callUrl(server.url + path, method, options);
+    const { body } = await request('POST', '/api/v1/auth/login', { body: admin });
+    await createDestinations({ call: request }, () => body.accessToken as string).create({ url: receiver.url, types: undefined });
     receiver.answerWith((_, response) => {
       setTimeout(() => response.writeHead(204).end(), 50);
       return undefined;
     });
-    const ids: string[] = Array.from({ length: 300 }, () => randomUUID());
+    const ids: string[] = Array.from({ length: 120 }, () => randomUUID());
     await db.query(
       `insert into audit_entries (id, org_id, action, created_at)
        select id, (select id from organisations), 'token.first_used', now() from unnest($1::uuid[]) id`,
       [ids],
     );
     const sent = () => receiver.refused.map((request) => toFact(request).id).filter((id) => ids.includes(id));
-    await waitFor(() => sent().length >= 50, { what: 'some deliveries' });
+    await waitFor(() => sent().length >= 30, { what: 'some deliveries' });
     server.child.kill('SIGKILL');
     await server.exit;
     server = await startServer(environment);
@@ -144,29 +93,48 @@ test('AUD-7 a replica that is killed loses nothing: the next one sends what was 
 }); // prettier-ignore
 
 test('AUD-7 a hundred destinations that never answer delay no other, neither of another organisation nor of their own', async () => {
-  const dead = await startReceiver();
-  dead.answerWith(() => undefined);
-  await destinations.create({ url: receiver.url, types: ['token.created'] });
+  const { destinations, receiver, createToken, received } = await openScene(identity);
+  receiver.answerWith(({ path }) => (path.startsWith('/dead') ? undefined : 204));
+  await destinations.create({ url: receiver.url });
   await received(await createToken());
-  for (let index = 0; index < 99; index += 1)
-    await destinations.create({ url: `${dead.url}/${index}`, types: ['token.created'] });
-  const other = await identity.createOrganisation('boss@other.example');
-  const theirs = await startReceiver();
-  await createDestinations(identity, other.session).create({ url: theirs.url, types: ['token.created'] });
-  const measure = async (token: string, to: Receiver) => {
+  for (let index = 0; index < 99; index += 1) await destinations.create({ url: `${receiver.url}/dead/${index}` });
+  const other = await openScene(identity);
+  await other.destinations.create({ url: receiver.url });
+  const measure = async (create: () => Promise<string>) => {
     const stopwatch = startStopwatch();
-    await received(await createToken(token), to);
+    await received(await create());
     return stopwatch.stop();
   };
   const ofOthers: number[] = [];
   const ofTheirOwn: number[] = [];
-  for (let round = 0; round < 5; round += 1) {
-    ofTheirOwn.push(await measure(session, receiver));
-    ofOthers.push(await measure(other.session, theirs));
+  for (let round = 0; round < 3; round += 1) {
+    ofTheirOwn.push(await measure(createToken));
+    ofOthers.push(await measure(other.createToken));
   }
-  expect(dead.refused.length).toBeGreaterThan(0);
+  expect(receiver.refused.length).toBeGreaterThan(0);
   // In line, the dead ones would take 40 seconds.
   expect(Math.max(...ofOthers)).toBeLessThan(5_000);
   expect(Math.max(...ofTheirOwn.slice(1))).toBeLessThan(20_000);
-  await Promise.all([dead.close(), theirs.close()]);
-});
+}); // prettier-ignore
+
+test('AUD-7 a slow receiver delays no other one behind the same name', async () => {
+  const { orgId, destinations, receiver, received, refused } = await openScene(identity);
+  receiver.answerWith(({ path }) => (path.startsWith('/slow') ? undefined : 204));
+  for (let index = 0; index < 12; index += 1) await destinations.create({ url: `${receiver.url}/slow/${index}` });
+  // They have accepted something, so each is sent ten at a time.
+  await identity.db.query('update fact_destinations set is_accepting = true where org_id = $1', [orgId]);
+  await identity.db.query(
+    `insert into audit_entries (id, org_id, action, created_at)
+     select gen_random_uuid(), $1, 'token.created', now() from generate_series(1, 10)`,
+    [orgId],
+  );
+  // More than undici's agents were given connections for, fewer than the 120 that a busy machine may not send in time.
+  await refused(65);
+  const other = await openScene(identity);
+  await other.destinations.create({ url: receiver.url });
+  await received(await other.createToken());
+  const readStates = async () =>
+    (await identity.db.query<{ state: string }>('select state from fact_deliveries where org_id = $1', [other.orgId])).rows;
+  await waitFor(async () => (await readStates()).length > 0, { what: 'the outcome' });
+  expect(await readStates()).toEqual([{ state: 'delivered' }]);
+}); // prettier-ignore

@@ -1,10 +1,13 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Answer } from '@platform/testing';
-import type { IdentityUnderTest } from '../identity.js';
+import { type Answer, waitFor } from '@platform/testing';
+import { admin, type IdentityUnderTest } from '../identity.js';
 
-/** The rules of an operator who lets receivers run on this machine. */
-export const ALLOW_RECEIVERS = { DESTINATION_ALLOWED_TARGETS: '127.0.0.0/8' };
+/** The rules of an operator who lets receivers run on this machine. Mails are stored, and never sent. */
+export const ALLOW_RECEIVERS = {
+  DESTINATION_ALLOWED_TARGETS: '127.0.0.0/8',
+  MAIL_URL: 'http://127.0.0.1:9',
+};
 
 export interface Received {
   readonly path: string;
@@ -51,19 +54,81 @@ export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 export const toFact = ({ body }: Received) =>
   JSON.parse(body) as { id: string; type: string; data: Record<string, unknown> };
 
-/** Creates calls of the routes of destinations, with an administrator's session. */
-export function createDestinations(identity: Pick<IdentityUnderTest, 'call'>, session: string) {
+/** Creates calls of the routes of destinations, with the session of an administrator. */
+export function createDestinations(
+  { call: request }: Pick<IdentityUnderTest, 'call'>,
+  getSession: () => string,
+) {
   const call = (method: string, path = '', body?: object): Promise<Answer> =>
-    identity.call(method, `/api/v1/events/destinations${path}`, { token: session, ...(body && { body }) });
+    request(method, `/api/v1/events/destinations${path}`, { token: getSession(), ...(body && { body }) });
   return {
     call,
     async create(fields: object): Promise<{ id: string; secret: string }> {
-      const { status, text, body } = await call('POST', '', { form: 'webhook', ...fields });
+      const { status, text, body } = await call('POST', '', {
+        form: 'webhook',
+        types: ['token.created'],
+        ...fields,
+      });
       if (status !== 201) throw new Error(`create answered ${status}: ${text}`);
       return { id: body.destination.id as string, secret: body.secret as string };
     },
     get: async (id: string) => (await call('GET', `/${id}`)).body.destination,
     listDeliveries: async (id: string, query = '') =>
       (await call('GET', `/${id}/deliveries?limit=100${query}`)).body.data,
+  };
+}
+
+const openReceivers: Receiver[] = [];
+let count = 0;
+
+/** Stops every destination, and closes the receivers. */
+export async function closeScenes({ db }: IdentityUnderTest): Promise<void> {
+  await db.query('update fact_destinations set is_enabled = false');
+  await Promise.all(openReceivers.splice(0).map(({ close }) => close()));
+}
+
+/** An organisation and a receiver of its own for a test. */
+export async function openScene(identity: IdentityUnderTest) {
+  const email = `boss-${++count}@hooks.example`;
+  const organisation = await identity.createOrganisation(email);
+  const { orgId } = organisation;
+  let { session } = organisation;
+  const receiver = await startReceiver();
+  openReceivers.push(receiver);
+  const subjects = () => receiver.accepted.map((request) => toFact(request).data['subjectId']);
+  return {
+    email,
+    orgId,
+    receiver,
+    destinations: createDestinations(identity, () => session),
+    /** Calls the API with the administrator's session. */
+    call: (method: string, path: string) => identity.call(method, path, { token: session }),
+    createMember: () => identity.createMember(session),
+    createAdministratorsToken: (scopes: string[]) => identity.createToken(session, { scopes }),
+    /** Causes a fact. @returns the id of the token that it is about. */
+    createToken: async (): Promise<string> =>
+      (await identity.createToken(session, { scopes: ['user:read'] })).id,
+    /** Signs in again after time has passed. */
+    async pass(milliseconds: number): Promise<void> {
+      identity.advance(milliseconds);
+      session = await identity.login({ email, password: admin.password });
+    },
+    /** Returns what the facts are about that were accepted. */
+    subjects,
+    /** Waits for the fact about the token. */
+    received: (subject: string, from: Receiver = receiver): Promise<Received> =>
+      waitFor(() => from.accepted.find((request) => toFact(request).data['subjectId'] === subject), {
+        what: 'the fact',
+      }),
+    refused: (number: number) =>
+      waitFor(() => receiver.refused.length >= number, { what: `${number} refusals` }),
+    /** Waits until what became of all requests is stored. */
+    settled: () =>
+      waitFor(
+        async () =>
+          (await identity.db.query('select from fact_destinations where claimed_until is not null'))
+            .rowCount === 0,
+        { what: 'the outcomes' },
+      ),
   };
 }

@@ -186,14 +186,3 @@ test('the database and the log contain no credentials, only hashes', async () =>
   for (const where of [dump, identity.logged()])
     expect(secrets.filter((secret) => where.includes(secret))).toEqual([]);
 });
-
-test('limits the default expiry to that of the creating token, and rejects an expired one', async () => {
-  const parent = await make(session, { scopes: ['pat:write', 'kb:read'], expiryDays: 30 });
-  const by = (fields: object = {}) => create({ name: 'child', ...fields }, parent.accessToken);
-  identity.advance(10 * DAY_MS);
-  const child = await by();
-  expect([child.status, child.body.token.expiresAt]).toEqual([201, parent.expiresAt]);
-  expect((await by({ expiryDays: 30 })).status).toBe(400);
-  identity.advance(20 * DAY_MS);
-  expect((await by()).status).toBe(401);
-});

@@ -1,6 +1,7 @@
 import { countDueNotices, describeDigest, type ExpiringToken, isNews } from './digest.js';
 
 const now = new Date('2026-06-15T09:00:00Z');
+const yesterday = new Date('2026-06-14T12:00:00Z');
 const token = (expiresAt: string, fields: Partial<ExpiringToken> = {}): ExpiringToken => ({
   id: 'x',
   orgId: 'o',
@@ -10,6 +11,14 @@ const token = (expiresAt: string, fields: Partial<ExpiringToken> = {}): Expiring
   expiresAt: new Date(expiresAt),
   isMuted: false,
   ...fields,
+});
+
+const unused = (name: string, revokedFrom = '2026-06-22T09:00:00Z') => ({
+  id: name,
+  name,
+  account: null,
+  unusedSince: new Date('2026-03-24T09:00:00Z'),
+  revokedFrom: new Date(revokedFrom),
 });
 
 test.each([
@@ -24,32 +33,33 @@ test.each([
   expect(countDueNotices(new Date(expiresAt), now)).toBe(count);
 });
 
-test('a notice is news unless it is muted, or was due when the token was created, or is old', () => {
-  expect(isNews(token('2026-06-29T12:00:00Z'), now)).toBe(true);
-  expect(isNews(token('2026-06-29T12:00:00Z', { isMuted: true }), now)).toBe(false);
-  expect(isNews(token('2026-06-25T12:00:00Z', { createdAt: new Date('2026-06-14T12:00:00Z') }), now)).toBe(
-    false,
-  );
-  expect(isNews(token('2026-06-16T12:00:00Z', { createdAt: new Date('2026-06-14T12:00:00Z') }), now)).toBe(
-    true,
-  );
-  expect(isNews(token('2026-06-15T08:00:00Z', { createdAt: new Date('2026-06-14T12:00:00Z') }), now)).toBe(
-    true,
-  );
-  expect(isNews(token('2026-06-12T08:00:00Z'), now)).toBe(false);
+test.each<[what: string, expiresAt: string, fields: Partial<ExpiringToken>, expected: boolean]>([
+  ['is due', '2026-06-29T12:00:00Z', {}, true],
+  ['is muted', '2026-06-29T12:00:00Z', { isMuted: true }, false],
+  ['was due when the token was created', '2026-06-25T12:00:00Z', { createdAt: yesterday }, false],
+  ['became due since', '2026-06-16T12:00:00Z', { createdAt: yesterday }, true],
+  ['says that a new token has expired', '2026-06-15T08:00:00Z', { createdAt: yesterday }, true],
+  ['is old', '2026-06-12T08:00:00Z', {}, false],
+])('a notice that %s is news: %4$s', (_what, expiresAt, fields, expected) => {
+  expect(isNews(token(expiresAt, fields), now)).toBe(expected);
 });
 
 test.each([
-  [['2026-06-29T12:00:00Z'], 'tokensExpire', '1'],
-  [['2026-06-15T08:00:00Z'], 'tokensExpired', '1'],
-  [['2026-06-29T12:00:00Z', '2026-06-16T12:00:00Z'], 'tokensExpire', '2'],
-  [['2026-06-15T08:00:00Z', '2026-06-15T07:00:00Z'], 'tokensExpired', '2'],
-  [['2026-06-29T12:00:00Z', '2026-06-15T08:00:00Z'], 'tokensExpireOrExpired', '2'],
-])('the digest of tokens that expire at %j is the notice %s of %s', (expiries, notice, count) => {
-  expect(
-    describeDigest({ expiring: expiries.map((expiresAt) => token(expiresAt)), unused: [] }, now),
-  ).toMatchObject({ notice, count, name: 'CI' });
-});
+  [['2026-06-29T12:00:00Z'], [], 'tokensExpire', '1'],
+  [['2026-06-15T08:00:00Z', '2026-06-15T07:00:00Z'], [], 'tokensExpired', '2'],
+  [['2026-06-29T12:00:00Z', '2026-06-15T08:00:00Z'], [], 'tokensExpireOrExpired', '2'],
+  [[], ['a', 'b'], 'tokensUnused', '2'],
+  [['2026-06-29T12:00:00Z'], ['a'], 'tokensEnd', '2'],
+])(
+  'the digest of tokens that expire at %j and the unused %j is the notice %s of %s',
+  (expiries, names, notice, count) => {
+    const expiring = expiries.map((expiresAt) => token(expiresAt));
+    expect(describeDigest({ expiring, unused: names.map((name) => unused(name)) }, now)).toMatchObject({
+      notice,
+      count,
+    });
+  },
+);
 
 test('a digest lists the 50 tokens that expire first, and counts the others', () => {
   const tokens = Array.from({ length: 60 }, (_value, index) =>
@@ -66,27 +76,6 @@ test('a digest lists the 50 tokens that expire first, and counts the others', ()
     { name: 'CI 0', account: '', state: 'expires', expiresAt: '2026-06-29T12:00:00.000Z' },
   ]);
 });
-
-const unused = (name: string, revokedFrom = '2026-06-22T09:00:00Z') => ({
-  id: name,
-  name,
-  account: null,
-  unusedSince: new Date('2026-03-24T09:00:00Z'),
-  revokedFrom: new Date(revokedFrom),
-});
-
-test.each([
-  [[], ['CI'], 'tokensUnused', '1'],
-  [[], ['a', 'b'], 'tokensUnused', '2'],
-  [['2026-06-29T12:00:00Z'], ['a'], 'tokensEnd', '2'],
-])(
-  'the digest of tokens that expire at %j and the unused %j is the notice %s of %s',
-  (expiries, names, notice, count) => {
-    const expiring = expiries.map((expiresAt) => token(expiresAt));
-    const unusedTokens = names.map((name) => unused(name));
-    expect(describeDigest({ expiring, unused: unusedTokens }, now)).toMatchObject({ notice, count });
-  },
-);
 
 test('a digest says of unused tokens since when and until when, after those that expire', () => {
   const news = {

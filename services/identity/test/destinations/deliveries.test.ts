@@ -1,61 +1,140 @@
 import { waitFor } from '@platform/testing';
 import { Webhook } from 'standardwebhooks';
-import { type IdentityUnderTest, startIdentity } from '../identity.js';
-import { ALLOW_RECEIVERS, createDestinations, type Receiver, startReceiver, toFact } from './receiver.js';
+import { startIdentity } from '../identity.js';
+import { ALLOW_RECEIVERS, closeScenes, openScene, startReceiver, toFact } from './receiver.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-let identity: IdentityUnderTest;
-let session: string;
-let orgId: string;
-let receiver: Receiver;
-let destinations: ReturnType<typeof createDestinations>;
-
-beforeAll(async () => {
-  // Mails are stored, and never sent.
-  identity = await startIdentity({ environment: { ...ALLOW_RECEIVERS, MAIL_URL: 'http://127.0.0.1:9' } });
-});
-let count = 0;
-beforeEach(async () => {
-  ({ orgId, session } = await identity.createOrganisation(`boss${++count}@hooks.example`));
-  destinations = createDestinations(identity, session);
-  receiver = await startReceiver();
-});
-afterEach(async () => {
-  await identity.db.query('update fact_destinations set is_enabled = false');
-  await receiver.close();
-});
+const identity = await startIdentity({ environment: ALLOW_RECEIVERS });
+afterEach(() => closeScenes(identity));
 afterAll(() => identity.close());
 
-/** Causes a fact. @returns the id of the token that it is about. */
-const createToken = async (token = session): Promise<string> =>
-  (await identity.createToken(token, { scopes: ['user:read'] })).id;
-/** Signs in again after time has passed. */
-async function pass(milliseconds: number): Promise<void> {
-  identity.advance(milliseconds);
-  session = await identity.login({ email: `boss${count}@hooks.example`, password: 'correct-horse-battery' });
-  destinations = createDestinations(identity, session);
+interface LogRecord {
+  readonly timeUnixNano: string;
+  readonly severityText: string;
+  readonly eventName: string;
+  readonly body: { readonly stringValue: string };
+  readonly attributes: readonly { key: string; value: { stringValue?: string; intValue?: string } }[];
 }
-const subjects = () => receiver.accepted.map((request) => toFact(request).data['subjectId']);
-const received = (subject: string) =>
-  waitFor(() => receiver.accepted.find((request) => toFact(request).data['subjectId'] === subject), {
-    what: 'the fact',
-  });
-/** Waits until what became of all requests is stored. */
-const settled = () =>
-  waitFor(
-    async () =>
-      (await identity.db.query('select from fact_destinations where claimed_until is not null')).rowCount ===
-      0,
-    { what: 'the outcomes' },
+
+const toRecords = (body: string): LogRecord[] =>
+  JSON.parse(body).resourceLogs.flatMap(({ scopeLogs }: { scopeLogs: { logRecords: LogRecord[] }[] }) =>
+    scopeLogs.flatMap(({ logRecords }) => logRecords),
   );
-const refused = (number: number) => waitFor(() => receiver.refused.length >= number, { what: 'the refusal' });
+const toIds = (records: readonly LogRecord[]) =>
+  records.map(({ body }) => JSON.parse(body.stringValue).id as string);
+
+/** A scene whose receiver takes logs. */
+async function openLogScene() {
+  const scene = await openScene(identity);
+  return {
+    ...scene,
+    accepted: () => scene.receiver.accepted.flatMap(({ body }) => toRecords(body)),
+    async createTokens(count: number): Promise<void> {
+      for (let index = 0; index < count; index += 1) await scene.createToken();
+    },
+    feedIds: async (): Promise<string[]> =>
+      (await scene.call('GET', '/api/v1/events?limit=1000&types=token.created')).body.data.map(
+        ({ id }: { id: string }) => id,
+      ),
+  };
+}
+
+test('AUD-9 a receiver of logs gets every fact in order, with what security tools search by, and waits with the rest', async () => {
+  const { destinations, receiver, refused, accepted, createTokens, feedIds } = await openLogScene();
+  const credential = { header: 'authorization', value: 'Bearer a-secret-of-the-collector' };
+  const answer = await destinations.call('POST', '', {
+    form: 'logs', url: `${receiver.url}/v1/logs`, types: ['token.created'], credential,
+  });
+  expect([answer.status, answer.body.secret, answer.body.destination.credentialHeader]).toEqual([201, null, 'authorization']);
+  const { id } = answer.body.destination;
+  receiver.answerWith(() => 503);
+  await createTokens(5);
+  await refused(1);
+  await createTokens(5);
+  receiver.answerWith(() => 200);
+  const ids = await feedIds();
+  await waitFor(() => accepted().length >= 10, { what: 'the logs' });
+  expect(toIds(accepted())).toEqual(ids);
+  expect(receiver.accepted[0]?.headers['authorization']).toBe(credential.value);
+  const [first] = accepted();
+  const fact = JSON.parse(first?.body.stringValue ?? '');
+  expect(first).toMatchObject({ eventName: 'token.created', severityText: 'INFO' });
+  expect(first?.timeUnixNano).toBe(`${Date.parse(fact.time)}000000`);
+  const attributes = Object.fromEntries(
+    (first?.attributes ?? []).map(({ key, value }) => [key, value.stringValue ?? Number(value.intValue)]),
+  );
+  expect(attributes).toMatchObject({
+    'cloudevents.event_id': fact.id,
+    'cloudevents.event_type': 'token.created',
+    'ocsf.class_uid': 3_004,
+    'ocsf.activity_id': 1,
+    'ocsf.type_uid': 300_401,
+    'ocsf.activity_name': 'token.created',
+    'ocsf.actor.user.uid': fact.data.actorId,
+    'ocsf.entity.uid': fact.data.subjectId,
+    'ocsf.src_endpoint.ip': '127.0.0.1',
+    'ocsf.time': Date.parse(fact.time),
+  });
+
+  const deliveries = await waitFor(async () => {
+    const data = await destinations.listDeliveries(id, '&state=delivered');
+    return data.reduce((sum: number, { facts }: { facts: number }) => sum + facts, 0) === 10 && data;
+  }, { what: 'the outcomes' });
+  const [last] = deliveries;
+  receiver.accepted.length = 0;
+  expect((await destinations.call('POST', `/${id}/deliveries/${last.id}/send-again`)).status).toBe(202);
+  await waitFor(() => accepted().length === last.facts, { what: 'the repetition' });
+  expect(toIds(accepted())).toEqual(ids.slice(-last.facts));
+}); // prettier-ignore
+
+test('AUD-9 what a receiver drops is not sent to it again, and a secret goes to no other origin', async () => {
+  const { destinations, receiver, refused, createTokens } = await openLogScene();
+  receiver.answerWith((_, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end('{"partialSuccess":{"rejectedLogRecords":"1"}}');
+    return undefined;
+  });
+  const { body } = await destinations.call('POST', '', {
+    form: 'logs', url: receiver.url, types: ['token.created'], credential: { header: 'authorization', value: 'Bearer x' },
+  });
+  const { id } = body.destination;
+  await createTokens(1);
+  await refused(1);
+  await waitFor(async () => (await destinations.listDeliveries(id))[0]?.attempts.at(-1).fault === 'rejected_in_part', { what: 'the outcome' });
+  expect(await destinations.listDeliveries(id, '&state=waiting')).toEqual([]);
+  const moved = await destinations.call('PATCH', `/${id}`, { url: 'http://127.0.0.1:9/v1/logs' });
+  expect([moved.status, moved.body.error.details[0].field]).toEqual([400, 'credential']);
+  expect((await destinations.call('POST', `/${id}/secret`)).body.error.code).toBe('NO_SIGNING_SECRET');
+}); // prettier-ignore
+
+test('AUD-9 a batch that is too large is halved, a fact that is refused is passed over, and a long answer is an answer', async () => {
+  const { destinations, receiver, refused, accepted, createTokens, feedIds } = await openLogScene();
+  receiver.answerWith(() => 503);
+  const { id } = await destinations.create({ form: 'logs', url: receiver.url });
+  await createTokens(9);
+  const ids = await feedIds();
+  await refused(1);
+  receiver.accepted.length = 0;
+  receiver.answerWith(({ body }, response) => {
+    const records = toIds(toRecords(body));
+    if (records.length > 4) return 413;
+    if (records.includes(ids[5] as string)) return 400;
+    response.write(' '.repeat(100_000));
+    return 200;
+  });
+  await waitFor(() => accepted().length >= 8, { what: 'the logs' });
+  await waitFor(async () => (await destinations.listDeliveries(id, '&state=waiting')).length === 0, { what: 'the outcomes' });
+  expect(toIds(accepted())).toEqual(ids.filter((one) => one !== ids[5]));
+  const [failed, ...others] = await destinations.listDeliveries(id, '&state=failed');
+  expect([failed, others]).toMatchObject([{ facts: 1 }, []]);
+}); // prettier-ignore
 
 test('AUD-6 a webhook gets each fact once, signed as Standard Webhooks prescribes, and nothing of other organisations', async () => {
-  const { id, secret } = await destinations.create({ url: `${receiver.url}/hook`, types: ['token.created'] });
-  const other = await identity.createOrganisation(`other${count}@hooks.example`);
-  await createToken(other.session);
+  const { orgId, destinations, receiver, call, createToken, received, subjects } = await openScene(identity);
+  const { id, secret } = await destinations.create({ url: `${receiver.url}/hook` });
+  await (await openScene(identity)).createToken();
   const token = await createToken();
   const request = await received(token);
   const webhook = new Webhook(secret);
@@ -66,7 +145,7 @@ test('AUD-6 a webhook gets each fact once, signed as Standard Webhooks prescribe
   expect(() => new Webhook('whsec_AAAA').verify(request.body, headers)).toThrow();
   expect(request.path).toBe('/hook');
 
-  const { body: feed } = await identity.call('GET', '/api/v1/events?types=token.created', { token: session });
+  const { body: feed } = await call('GET', '/api/v1/events?types=token.created');
   expect(feed.data).toEqual([JSON.parse(request.body)]);
   const deliveries = await waitFor(async () => {
     const data = await destinations.listDeliveries(id);
@@ -81,7 +160,8 @@ test('AUD-6 a webhook gets each fact once, signed as Standard Webhooks prescribe
 }); // prettier-ignore
 
 test('AUD-7 what is not accepted is sent again under its id, when the receiver wants it', async () => {
-  const { id } = await destinations.create({ url: receiver.url, types: ['token.created'] });
+  const { destinations, receiver, createToken, pass, received, refused, subjects } = await openScene(identity);
+  const { id } = await destinations.create({ url: receiver.url });
   receiver.answerWith((_, response) => {
     response.setHeader('retry-after', '7200');
     return 429;
@@ -95,11 +175,10 @@ test('AUD-7 what is not accepted is sent again under its id, when the receiver w
   await pass(1.9 * HOUR);
   const later = await createToken();
   // Every other destination is served meanwhile.
-  const { url, accepted, close } = await startReceiver();
-  await destinations.create({ url, types: ['token.created'] });
-  const seen = await createToken();
-  await waitFor(() => accepted.some((request) => toFact(request).data['subjectId'] === seen), { what: 'the other' });
-  await close();
+  const other = await startReceiver();
+  await destinations.create({ url: other.url });
+  await received(await createToken(), other);
+  await other.close();
   expect(receiver.accepted).toEqual([]);
   await pass(0.2 * HOUR);
   const request = await received(token);
@@ -118,7 +197,8 @@ test('AUD-7 what is not accepted is sent again under its id, when the receiver w
 }); // prettier-ignore
 
 test('AUD-7 one fact that is refused keeps its own times, and delays no other', async () => {
-  const { id } = await destinations.create({ url: receiver.url, types: ['token.created'] });
+  const { destinations, receiver, createToken, pass, received, refused, settled } = await openScene(identity);
+  const { id } = await destinations.create({ url: receiver.url });
   const poison = await createToken();
   receiver.answerWith((request) => (toFact(request).data['subjectId'] === poison ? 500 : 204));
   await refused(1);
@@ -135,7 +215,8 @@ test('AUD-7 one fact that is refused keeps its own times, and delays no other', 
 });
 
 test('AUD-7 types that are always refused end as failed at the bound of what waits, and stop no other', async () => {
-  const { id } = await destinations.create({ url: receiver.url, types: ['token.created'] });
+  const { orgId, destinations, receiver, createToken, pass, received, refused, settled, subjects } = await openScene(identity);
+  const { id } = await destinations.create({ url: receiver.url });
   await received(await createToken());
   await settled();
   const [{ createdAt }] = await destinations.listDeliveries(id);
@@ -160,7 +241,8 @@ test('AUD-7 types that are always refused end as failed at the bound of what wai
 }); // prettier-ignore
 
 test('AUD-7 a change stops what is sent to the destination as it was', async () => {
-  const { id } = await destinations.create({ url: receiver.url, types: ['token.created'] });
+  const { destinations, receiver, createToken, received, refused, settled } = await openScene(identity);
+  const { id } = await destinations.create({ url: receiver.url });
   let answerOld: (() => void) | undefined;
   receiver.answerWith((_, response) => {
     answerOld = () => response.writeHead(410).end();
@@ -168,19 +250,19 @@ test('AUD-7 a change stops what is sent to the destination as it was', async () 
   });
   const token = await createToken();
   await refused(1);
-  const { url, accepted, close } = await startReceiver();
-  expect((await destinations.call('PATCH', `/${id}`, { url })).status).toBe(200);
+  const next = await startReceiver();
+  expect((await destinations.call('PATCH', `/${id}`, { url: next.url })).status).toBe(200);
   answerOld?.();
-  await waitFor(() => accepted.some((request) => toFact(request).data['subjectId'] === token), { what: 'the fact' });
+  await received(token, next);
   await settled();
-  const later = await createToken();
-  await waitFor(() => accepted.some((request) => toFact(request).data['subjectId'] === later), { what: 'the next' });
+  await received(await createToken(), next);
   expect(await destinations.get(id)).toMatchObject({ isEnabled: true, failingSince: null });
-  await close();
+  await next.close();
 }); // prettier-ignore
 
 test('AUD-7 a secret that cannot be opened is no failure of the destination', async () => {
-  const { id } = await destinations.create({ url: receiver.url, types: ['token.created'] });
+  const { destinations, receiver, createToken, pass, received, settled } = await openScene(identity);
+  const { id } = await destinations.create({ url: receiver.url });
   const setSecret = (sealed: string) =>
     identity.db.query<{ sealed: string }>(
       `update fact_destinations d set secret_sealed = $2 from fact_destinations before
@@ -201,6 +283,7 @@ test('AUD-7 a secret that cannot be opened is no failure of the destination', as
 }); // prettier-ignore
 
 test('AUD-7 facts that are deleted before they were sent are one delivery that failed', async () => {
+  const { destinations, receiver, createToken, pass, received, subjects } = await openScene(identity);
   const { id } = await destinations.create({ url: receiver.url, types: ['token.created'], isEnabled: false });
   await createToken();
   await createToken();
@@ -225,33 +308,9 @@ test('AUD-7 facts that are deleted before they were sent are one delivery that f
   expect(subjects()).toEqual([token]);
 }); // prettier-ignore
 
-test('AUD-7 a slow receiver delays no other one behind the same name', async () => {
-  receiver.answerWith(({ path }) => (path.startsWith('/slow') ? undefined : 204));
-  for (let index = 0; index < 12; index += 1)
-    await destinations.create({ url: `${receiver.url}/slow/${index}`, types: ['token.created'] });
-  // They have accepted something, so each is sent ten at a time.
-  await identity.db.query('update fact_destinations set is_accepting = true where org_id = $1', [orgId]);
-  await identity.db.query(
-    `insert into audit_entries (id, org_id, action, created_at)
-     select gen_random_uuid(), $1, 'token.created', now() from generate_series(1, 10)`,
-    [orgId],
-  );
-  // More than undici's agents were given connections for, fewer than the 120 that a busy machine may not send in time.
-  await refused(65);
-  const other = await identity.createOrganisation(`fast${count}@hooks.example`);
-  await createDestinations(identity, other.session).create({ url: receiver.url, types: ['token.created'] });
-  await received(await createToken(other.session));
-  await waitFor(
-    async () =>
-      (await identity.db.query(`select from fact_deliveries where org_id = $1 and state = 'delivered'`, [other.orgId])).rowCount === 1,
-    { what: 'the outcome' },
-  );
-  const { rows } = await identity.db.query(`select from fact_deliveries where org_id = $1 and state <> 'delivered'`, [other.orgId]);
-  expect(rows).toEqual([]);
-}); // prettier-ignore
-
 test('AUD-6 two secrets are valid while one is replaced', async () => {
-  const { id, secret } = await destinations.create({ url: receiver.url, types: ['token.created'] });
+  const { destinations, receiver, createToken, pass, received } = await openScene(identity);
+  const { id, secret } = await destinations.create({ url: receiver.url });
   const { status, body } = await destinations.call('POST', `/${id}/secret`);
   expect(status).toBe(201);
   const verifies = (key: string, request: { body: string; headers: object }) => {
@@ -274,6 +333,7 @@ test('AUD-6 two secrets are valid while one is replaced', async () => {
 });
 
 test('AUD-8 a request goes where the operator lets it, follows no redirect, and is tested without a trace', async () => {
+  const { destinations, receiver } = await openScene(identity);
   const { id } = await destinations.create({ url: receiver.url, types: ['token.leaked'] });
   const tested = await destinations.call('POST', `/${id}/test`);
   expect(tested.body).toMatchObject({ isAccepted: true, status: 204, fault: null });
@@ -298,27 +358,16 @@ const never = (): never => {
   throw new Error('nothing was received');
 };
 
-test('AUD-8 destinations are for administrators with a session, each of their own organisation; their acts are audited', async () => {
+test('AUD-8 an organisation sees its own destinations alone, and what is done with them is audited without the path', async () => {
+  const { destinations, receiver, call } = await openScene(identity);
   const { id } = await destinations.create({ url: `${receiver.url}/secret-path`, types: ['token.leaked'] });
-  const member = await identity.createMember(session);
-  const { accessToken } = await identity.createToken(session, { scopes: ['events:read'] });
-  const other = await identity.createOrganisation(`foreign${count}@hooks.example`);
-  const call = (token: string, method: string, path: string, body?: object) =>
-    identity.call(method, `/api/v1/events/destinations${path}`, { token, ...(body && { body }) });
-  for (const token of ['', member.session, accessToken])
-    expect((await call(token, 'GET', '')).status).toBe(token === '' ? 401 : 403);
-  expect((await call(other.session, 'GET', '')).body.data).toEqual([]);
-  for (const [method, path, body] of [
-    ['GET', `/${id}`], ['PATCH', `/${id}`, { isEnabled: false }], ['DELETE', `/${id}`], ['POST', `/${id}/secret`],
-    ['POST', `/${id}/test`], ['GET', `/${id}/deliveries`], ['POST', `/${id}/deliveries/${id}/send-again`],
-  ] as const)
-    expect([path, (await call(other.session, method, path, body)).status]).toEqual([path, 404]);
-
+  const other = await openScene(identity);
+  expect((await other.destinations.call('GET')).body.data).toEqual([]);
   await destinations.call('PATCH', `/${id}`, { description: 'The security team', url: `${receiver.url}/other` });
   await destinations.call('POST', `/${id}/secret`);
   expect((await destinations.call('DELETE', `/${id}`)).status).toBe(200);
   expect((await destinations.call('GET', `/${id}`)).status).toBe(404);
-  const { body } = await identity.call('GET', `/api/v1/audit?subjectId=${id}`, { token: session });
+  const { body } = await call('GET', `/api/v1/audit?subjectId=${id}`);
   expect(body.data.map(({ action }: { action: string }) => action)).toEqual([
     'destination.removed', 'destination.secret_replaced', 'destination.changed', 'destination.created',
   ]);
