@@ -2,8 +2,9 @@ import { DAY_MS } from '@platform/service-kit';
 import { checkUseStatement } from '../../src/tokens/watch/unused/queries.js';
 import { startIdentity } from '../identity.js';
 import { waitForLockWaiters } from '../lock-waiters.js';
-import { policyPath } from '../token-policy.js';
-import { createOrganisation, createReplicas } from './unused-organisation.js';
+import { createOrganisation, createReplicas, type DigestLine } from './organisation.js';
+
+/* Digests about tokens that expire or are unused, and the revocation of unused tokens. Two replicas run each job. */
 
 const HOUR = 1 / 24;
 
@@ -11,7 +12,79 @@ const HOUR = 1 / 24;
 const identity = await startIdentity({ environment: { MAIL_URL: 'http://127.0.0.1:9' } });
 afterAll(() => identity.close());
 
-test('unused tokens are warned about once, and revoked a week later', async () => {
+const toNames = (tokens: readonly DigestLine[] = []) => tokens.map(({ name = '' }) => name);
+
+test('PAT-32 a token is mailed about 14, 7 and 1 days before it expires and afterwards, each once', async () => {
+  const { orgId, insertToken, takeDigests } = await createOrganisation(identity);
+  // The start of a day, so that the notices of each day are due at its first run.
+  const now = Math.ceil(Date.now() / DAY_MS) * DAY_MS;
+  const token = { now, expiresIn: 20.5 };
+  await insertToken('CI', token);
+  await insertToken('muted', { ...token, fields: 'mutes_notices = true' });
+  await insertToken('revoked', { ...token, fields: `status = 'revoked', revoked_at = now()` });
+  const { runAfter } = createReplicas(identity, now);
+  const mailed: [day: number, names: string[]][] = [];
+  for (let day = 5; day <= 22; day += 1) {
+    await runAfter(day);
+    for (const { tokens } of await takeDigests()) mailed.push([day, toNames(tokens)]);
+  }
+  expect(mailed).toEqual([6, 13, 19, 21].map((day) => [day, ['CI']]));
+  const { rows } = await identity.db.query(
+    `select detail->>'name' as name, count(*)::int from audit_entries
+     where org_id = $1 and action = 'token.expiring' group by 1`,
+    [orgId],
+  );
+  expect(rows).toEqual([{ name: 'CI', count: 4 }]);
+});
+
+test('PAT-32 the notices of a day are one mail per person, and what is due later waits for the next day', async () => {
+  const { session, adminId, insertToken, takeDigests } = await createOrganisation(identity);
+  const { id: otherId } = await identity.createMember(session);
+  await insertToken('in two weeks', { expiresIn: 13.5 });
+  await insertToken('in a week', { expiresIn: 6.5 });
+  await insertToken('later', { expiresIn: 20 });
+  await insertToken('just expired', { expiresIn: -0.1 });
+  await insertToken('long expired', { expiresIn: -10, fields: `status = 'expired'` });
+  await insertToken('for five days', { expiresIn: 4.5, createdAgo: 0.5 });
+  await insertToken('of another', { expiresIn: 6.5, ownerId: otherId });
+  const { runAfter } = createReplicas(identity);
+  await runAfter(0);
+  const digests = (await takeDigests()).map(({ userId, tokens }) => [userId, toNames(tokens)]);
+  expect(digests).toHaveLength(2);
+  expect(new Map(digests as [string, string[]][])).toEqual(
+    new Map([
+      [adminId, ['just expired', 'in a week', 'in two weeks']],
+      [otherId, ['of another']],
+    ]),
+  );
+  await insertToken('late', { expiresIn: 6.5 });
+  await runAfter(0);
+  expect(await takeDigests()).toEqual([]);
+  await runAfter(1);
+  expect((await takeDigests()).map(({ tokens }) => toNames(tokens))).toEqual([['late']]);
+});
+
+test('PAT-32 administrators are mailed about the tokens of service accounts, with their own in one mail', async () => {
+  const { session, adminId, createAccount, insertToken, takeDigests } = await createOrganisation(identity);
+  const { id: otherId } = await identity.createMember(session, 'admin');
+  const { id: memberId } = await identity.createMember(session);
+  await insertToken('deploy', { expiresIn: 6, accountId: await createAccount('deployer') });
+  await insertToken('own', { expiresIn: 6.5, ownerId: otherId });
+  await insertToken('of a member', { expiresIn: 6.5, ownerId: memberId });
+  await createReplicas(identity).runAfter(0);
+  const digests = await takeDigests();
+  expect(digests).toHaveLength(3);
+  const find = (id: string) => digests.find(({ userId }) => userId === id);
+  // The own tokens are among those of the organisation.
+  expect(find(otherId)).toMatchObject({
+    page: 'organisation',
+    tokens: [{ name: 'deploy', account: 'deployer' }, { name: 'own' }],
+  });
+  expect(find(adminId)).toMatchObject({ page: 'organisation', tokens: [{ name: 'deploy' }] });
+  expect(find(memberId)).toMatchObject({ page: 'own', tokens: [{ name: 'of a member' }] });
+});
+
+test('PAT-36 unused tokens are warned about once, and revoked a week later', async () => {
   const organisation = await createOrganisation(identity);
   const { adminId, putLongAgo, insertToken, use, takeDigests, findRevoked } = organisation;
   const { runAfter } = createReplicas(identity);
@@ -26,9 +99,9 @@ test('unused tokens are warned about once, and revoked a week later', async () =
 
   await runAfter(0);
   const digests = await takeDigests();
-  expect(
-    digests.map(({ userId, tokens }) => [userId, tokens.map(({ name = '' }) => name).toSorted()]),
-  ).toEqual([[adminId, ['never used', 'used long ago']]]);
+  expect(digests.map(({ userId, tokens }) => [userId, toNames(tokens).toSorted()])).toEqual([
+    [adminId, ['never used', 'used long ago']],
+  ]);
   const day = new Date(Date.now() + 7 * DAY_MS).toISOString().slice(0, 10);
   expect(digests[0]?.tokens[0]).toMatchObject({ state: 'unused', revokedFrom: day });
   for (const days of [1, 3, 7]) await runAfter(days);
@@ -45,10 +118,10 @@ test('unused tokens are warned about once, and revoked a week later', async () =
   await runAfter(15);
   expect(await takeDigests()).toEqual([]);
   await runAfter(17);
-  expect((await takeDigests()).map(({ tokens }) => tokens[0]?.name)).toEqual(['used last week']);
+  expect((await takeDigests()).flatMap(({ tokens }) => toNames(tokens))).toEqual(['used last week']);
 });
 
-test('days without a use count from when the rule was tightened, however often the policy is saved', async () => {
+test('PAT-36 days without a use count from when the rule was tightened, however often the policy is saved', async () => {
   const { put, insertToken, takeDigests, findRevoked } = await createOrganisation(identity);
   const { runAfter } = createReplicas(identity);
   await insertToken('unused for long');
@@ -65,7 +138,7 @@ test('days without a use count from when the rule was tightened, however often t
   expect(await findRevoked()).toEqual(['unused for long']);
 });
 
-test('a token that is used after its warning is kept, and warned about again when it is unused again', async () => {
+test('PAT-36 a token that is used after its warning is kept, and warned about again when it is unused again', async () => {
   const { putLongAgo, insertToken, use, takeDigests, findRevoked } = await createOrganisation(identity);
   const { runAfter } = createReplicas(identity);
   const id = await insertToken('used again');
@@ -83,7 +156,7 @@ test('a token that is used after its warning is kept, and warned about again whe
   expect(await findRevoked()).toEqual(['used again']);
 });
 
-test('a use that is stored while the token is being revoked keeps it', async () => {
+test('PAT-36 a use that is stored while the token is being revoked keeps it', async () => {
   const { orgId, putLongAgo, adminId, insertToken, use, findRevoked } = await createOrganisation(identity);
   const { runAfter } = createReplicas(identity);
   const id = await insertToken('used in the last moment');
@@ -109,7 +182,7 @@ test('a use that is stored while the token is being revoked keeps it', async () 
   expect(rows).toEqual([{ status: 'active' }]);
 });
 
-test('a policy that is switched off revokes nothing, and one that is switched on again warns again', async () => {
+test('PAT-36 a policy that is switched off revokes nothing, and one that is switched on again warns again', async () => {
   const { put, putLongAgo, insertToken, takeDigests, findRevoked } = await createOrganisation(identity);
   const { runAfter } = createReplicas(identity);
   await insertToken('spared');
@@ -125,15 +198,11 @@ test('a policy that is switched off revokes nothing, and one that is switched on
   expect(await findRevoked()).toEqual([]);
 });
 
-test('administrators are warned about the tokens of service accounts, and what a token created is kept', async () => {
-  const { session, adminId, putLongAgo, insertToken, takeDigests, findRevoked } =
+test('PAT-36 administrators are warned about the tokens of service accounts, and what a token created is kept', async () => {
+  const { adminId, putLongAgo, createAccount, insertToken, takeDigests, findRevoked } =
     await createOrganisation(identity);
   const { runAfter } = createReplicas(identity);
-  const created = await identity.call('POST', '/api/v1/service-accounts', {
-    token: session,
-    body: { name: 'mirror', role: 'member' },
-  });
-  await insertToken('sync', { accountId: created.body.serviceAccount.id });
+  await insertToken('sync', { accountId: await createAccount('mirror') });
   const parent = await insertToken('parent');
   const child = await insertToken('child', { createdAgo: 5 });
   await identity.db.query('update personal_access_tokens set parent_id = $1 where id = $2', [parent, child]);
@@ -151,15 +220,6 @@ test('administrators are warned about the tokens of service accounts, and what a
     [adminId],
   );
   expect(rows).toEqual([1, 2].map(() => ({ notice: 'tokenUnused', merge_key: 'token-unused' })));
-});
-
-test('the rule takes 8 to 3,650 days', async () => {
-  const { session, put } = await createOrganisation(identity);
-  for (const revokeUnusedDays of [7, 3_651, 30.5, '30', true])
-    expect((await put({ revokeUnusedDays })).status).toBe(400);
-  expect((await put({ revokeUnusedDays: 8 })).body.policy.revokeUnusedDays).toBe(8);
-  const read = await identity.call('GET', policyPath, { token: session });
-  expect(read.body.policy.revokeUnusedDays).toBe(8);
 });
 
 test('the job finds what to look at by index, however many tokens there are', async () => {
