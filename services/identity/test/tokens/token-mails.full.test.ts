@@ -1,59 +1,72 @@
-import { createSecretBox } from '@platform/service-kit';
+import { createLogger, createSecretBox } from '@platform/service-kit';
 import { startPlatform } from '../sign-in/account-flows/platform.js';
 import type { Member } from '../identity.js';
 import { claimMails } from '../../src/mails/outbox/claim.queries.js';
 import { createOutbox } from '../../src/mails/outbox/outbox.js';
 import { addNotice } from '../../src/sign-in/second-factor/notices.js';
-import { killReplica, startReplica } from './notices.js';
+import { createNoticesJob } from '../../src/tokens/watch/notices/notices.job.js';
+import { mailClientSecret } from '../sign-in/account-flows/mail-service.js';
+import { serviceClient } from '../identity.js';
+import { startReplica } from '../replica.js';
+import { insertToken } from './organisation.js';
+import { createTokens, type Tokens, TOKENS } from './tokens.js';
 
-const path = '/api/v1/personal-access-tokens';
+/* The mails about tokens as they arrive. */
+
 let member: Member;
+let tokens: Tokens;
 
 const platform = await startPlatform();
+const { identity, session } = platform;
 beforeEach(async () => {
-  member = await platform.identity.createMember(platform.session);
+  member = await identity.createMember(session);
+  tokens = createTokens(identity, member.session);
 });
 afterAll(() => platform.close());
 
-/** Returns the subjects of the mails about new tokens. */
-const readSubjects = (email: string): string[] =>
+const outbox = createOutbox(() => undefined, createSecretBox([{ id: 'k1', key: Buffer.alloc(32, 1) }]));
+const readSubjects = (email: string, pattern: RegExp): string[] =>
   platform
     .mailsTo(email)
     .map(({ subject }) => subject ?? '')
-    .filter((subject) => subject.endsWith('created'));
+    .filter((subject) => pattern.test(subject));
+const readText = ({ text = '' }: { text?: string | undefined }) => text.replaceAll(/\s+/g, ' ');
 
-test('a creation is mailed to the owner, and so is a revocation by somebody else', async () => {
-  const token = await platform.identity.createToken(member.session, { name: 'nightly' });
-  await platform.releaseHeld();
+async function createAccount(name: string): Promise<string> {
+  const body = { name, role: 'member' };
+  const answer = await identity.call('POST', '/api/v1/service-accounts', { token: session, body });
+  return answer.body.serviceAccount.id as string;
+}
+
+test('PAT-32 a creation is mailed to the owner, and so is a revocation by somebody else', async () => {
+  const token = await tokens.make(undefined, { name: 'nightly' });
+  await platform.drained();
   const created = await platform.mailTo(member.email, /^A new access token was created$/);
   expect(created.text).toContain('“nightly”');
   expect(created.text).toMatch(/^IP address: +127\.0\.0\.1$/m);
   expect(created.text).not.toContain(token.accessToken.slice(4, 60));
   expect(created.text).toContain('/account/tokens\n');
   const reason = 'left\r\nthe project';
-  await platform.identity.call('DELETE', `${path}/admin/${token.id}`, {
-    token: platform.session,
-    body: { reason },
-  });
+  await identity.call('DELETE', `${TOKENS}/admin/${token.id}`, { token: session, body: { reason } });
   const revoked = await platform.mailTo(member.email, /^An access token of yours was revoked$/);
   expect(revoked.text).toContain('(admin@example.com) revoked the access token “nightly”.');
   expect(revoked.text).toContain('left the project');
-  expect(revoked.text).toContain('/account/tokens\n');
-  const own = await platform.identity.createToken(member.session, { name: 'own' });
-  await platform.identity.call('DELETE', `${path}/${own.id}`, { token: member.session });
+  const own = await tokens.make();
+  await tokens.revoke(own.id);
   await platform.drained();
-  expect(
-    platform.mailsTo(member.email).filter(({ subject }) => /was revoked/.test(subject ?? '')),
-  ).toHaveLength(1);
+  expect(readSubjects(member.email, /was revoked/)).toHaveLength(1);
 });
 
-test('tokens that are created within a minute are one mail, also when two replicas send', async () => {
-  const replica = await startReplica(platform);
+test('PAT-32 tokens that are created within a minute are one mail, also when two replicas send', async () => {
+  const replica = await startReplica(identity.databaseUrl, {
+    MAIL_URL: platform.mail.url,
+    SERVICE_CLIENTS: `${serviceClient.id}:${serviceClient.secret},mail:${mailClientSecret}`,
+  });
   try {
-    const members = [member, await platform.identity.createMember(platform.session)];
+    const members = [member, await identity.createMember(session)];
     for (const name of ['first', 'second', 'third'])
-      for (const { session } of members) await platform.identity.createToken(session, { name });
-    const { rows } = await platform.identity.db.query(
+      for (const { session: by } of members) await tokens.make(by, { name });
+    const { rows } = await identity.db.query(
       `select distinct next_attempt_at - created_at = interval '1 minute' as "isHeld", attempts from outgoing_mails
        where user_id = any($1)`,
       [members.map(({ id }) => id)],
@@ -62,57 +75,92 @@ test('tokens that are created within a minute are one mail, also when two replic
     await platform.drained();
     for (const { email } of members) {
       const mail = await platform.mailTo(email, /^3 new access tokens were created$/);
-      expect(readSubjects(email)).toEqual([mail.subject]);
-      const text = mail.text?.replaceAll(/\s+/g, ' ');
-      expect(text).toMatch(
+      expect(readSubjects(email, /created$/)).toEqual([mail.subject]);
+      expect(readText(mail)).toMatch(
         /first expires on [^,]+ second expires on [^,]+ third expires on .* If you did not/,
       );
-      expect(text).toMatch(/IP address: 127\.0\.0\.1/);
     }
   } finally {
-    await killReplica(replica);
+    await replica.close();
   }
 });
 
-test('PAT-32 rotations that tokens make are mailed to their owner, those of a minute in one mail', async () => {
-  const rotate = (token: string, id: string) =>
-    platform.identity.call('POST', `${path}/${id}/rotate`, { token });
-  const scopes = ['pat:write', 'user:read'];
-  const agent = await platform.identity.createToken(member.session, {
-    name: 'agent',
-    scopes,
-  });
-  const other = await platform.identity.createToken(member.session, {
-    name: 'other',
-    scopes,
-  });
-  const first = await rotate(agent.accessToken, 'self');
-  await rotate(first.body.token.accessToken, 'self');
-  await rotate(member.session, other.id);
+test('PAT-23 rotations that tokens make are mailed to their owner, those of a minute in one mail', async () => {
+  const [agent, other] = [await tokens.make(undefined, { name: 'agent' }), await tokens.make()];
+  const second = await tokens.rotated('self', {}, agent.accessToken);
+  await tokens.rotated('self', {}, second.accessToken);
+  await tokens.rotated(other.id);
   await platform.drained();
   const mail = await platform.mailTo(member.email, /^2 access tokens were rotated$/);
-  const text = mail.text?.replaceAll(/\s+/g, ' ');
-  expect(text).toMatch(
+  expect(readText(mail)).toMatch(
     /agent rotated on .* UTC agent rotated on .* UTC Time: .* If no program of yours does that/,
   );
-  expect(text).toMatch(/IP address: 127\.0\.0\.1/);
-  const subjects = platform.mailsTo(member.email).map(({ subject }) => subject);
-  expect(subjects.filter((subject) => subject?.includes('rotated'))).toHaveLength(1);
+  expect(readSubjects(member.email, /rotated/)).toHaveLength(1);
 });
 
-test('the mails about ten creations an hour are followed by one that says that there are more', async () => {
-  for (let count = 0; count < 13; count += 1)
-    await platform.identity.createToken(member.session, { name: `number ${count} ${'x'.repeat(80)}` });
+test('PAT-35 the mails about ten creations an hour are followed by one that says that there are more', async () => {
+  const path = `/api/v1/service-accounts/${await createAccount('Mirror')}/tokens`;
+  for (let count = 0; count < 12; count += 1) {
+    await tokens.make(undefined, { name: `number ${count} ${'x'.repeat(80)}` });
+    const body = { name: `mirror ${count}`, scopes: ['crawl:read'] };
+    expect((await identity.call('POST', path, { token: session, body })).status).toBe(201);
+  }
   await platform.drained();
-  expect(readSubjects(member.email).toSorted()).toEqual([
+  expect(readSubjects(member.email, /created$/).toSorted()).toEqual([
     '10 new access tokens were created',
     'Many access tokens were created',
   ]);
+  const ofAccount = await platform.mailTo(
+    'admin@example.com',
+    /^10 new access tokens of service accounts were created$/,
+  );
+  expect(ofAccount.text).toMatch(/\nmirror 0\n  service account Mirror, expires on /);
+  expect(readSubjects('admin@example.com', /^Many/)).toEqual(['Many access tokens were created']);
 });
 
-test('an account causes ten alerts of a kind an hour, then one that says so, and others of another kind', async () => {
-  const { prisma, db } = platform.identity;
-  const outbox = createOutbox(() => undefined, createSecretBox([{ id: 'k1', key: Buffer.alloc(32, 1) }]));
+test('PAT-32 a digest arrives whatever the names of its tokens, which are cut to what the mail service takes', async () => {
+  const administrator = await identity.createMember(session, 'admin');
+  const name = '\u{1F600}'.repeat(100);
+  const { orgId } = identity;
+  await insertToken(identity, name, { orgId, ownerId: member.id, expiresIn: 6.5 });
+  await insertToken(identity, '\u00a0\u2003', { orgId, ownerId: member.id, expiresIn: -0.1 });
+  await insertToken(identity, name, { orgId, accountId: await createAccount(name), expiresIn: 6 });
+  const log = createLogger('identity', 'silent', { write: () => undefined });
+  await createNoticesJob({ pool: identity.db, outbox, clock: Date.now, log }).run();
+  const mail = await platform.mailTo(member.email, /^2 access tokens expire soon or have expired$/);
+  expect(mail.text).toContain('\u{1F600}'.repeat(50));
+  expect(mail.text).toContain('/account/tokens\n');
+  const ofAccount = await platform.mailTo(
+    administrator.email,
+    /^The access token “\u{1F600}{20,}…” expires soon$/u,
+  );
+  expect(ofAccount.text).toContain('/organisation/tokens\n');
+});
+
+test('PAT-27 PAT-31 alerts about a reused and a leaked token say when, from where, and what was revoked', async () => {
+  const token = await tokens.make(undefined, { name: 'found' });
+  const current = await tokens.rotated(token.id);
+  const headers = { 'x-forwarded-for': '203.0.113.9', 'user-agent': 'curl/8.5.0' };
+  await identity.call('GET', '/api/v1/users/me', { token: token.accessToken, headers });
+  const reused = await platform.mailTo(member.email, /^A replaced access token was used$/);
+  expect(reused.text).toContain('“found”');
+  expect(reused.text).toMatch(
+    /Time: +\d+ \w+ \d{4} at \d\d:\d\d UTC\nDevice: +curl\nIP address: +203\.0\.113\.9\n/,
+  );
+  await tokens.call('POST', '/leaked', { tokens: [{ token: current.accessToken }] });
+  for (const [email, page] of [
+    [member.email, '/account/tokens\n'],
+    ['admin@example.com', '/organisation/tokens\n'],
+  ] as const) {
+    const leaked = await platform.mailTo(email, /^A leaked access token was revoked$/);
+    expect(leaked.text).toContain(page);
+    expect(leaked.text).toContain('“found” of Ada Member');
+    expect(leaked.text).not.toContain(current.accessToken.slice(4, 60));
+  }
+});
+
+test('PAT-35 an account causes ten alerts of a kind an hour, then one that says so, and others of another kind', async () => {
+  const { prisma, db } = identity;
   const add = (notice: 'recoveryCodesReplaced' | 'authenticatorRemoved') =>
     prisma.$transaction((tx) =>
       addNotice({ outbox }, tx, member.id, notice, { client: null, at: new Date() }),
@@ -142,24 +190,8 @@ test('an account causes ten alerts of a kind an hour, then one that says so, and
   }
 });
 
-test('an alert about a theft waits for no other alert', async () => {
-  const arrivedBefore = platform.inbox.mails.length;
-  await platform.identity.db.query(
-    `insert into outgoing_mails (id, kind, user_id, detail, created_at, expires_at, next_attempt_at, reports_theft)
-     select gen_random_uuid(), 'token_alert', $1, jsonb_build_object('notice', notice),
-       now(), now() + interval '1 hour', now() - make_interval(secs => 160 - turn), notice = 'passkeyCopied'
-     from (select 'passkeyAdded' as notice, turn from generate_series(1, 100) turn union all select 'passkeyCopied', 150) mails`,
-    [member.id],
-  );
-  await platform.drained();
-  const subjects = platform.inbox.mails.slice(arrivedBefore).map(({ subject }) => subject);
-  expect(subjects.filter((subject) => subject?.startsWith('A passkey was added'))).toHaveLength(100);
-  // It is due last, and handed over among the first; a busy machine delivers them in another order.
-  expect(subjects.findIndex((subject) => subject?.includes('copied'))).toBeLessThan(80);
-});
-
-test('alerts about thefts are claimed first, then codes, then other notices, and other alerts last', async () => {
-  const { db, prisma } = platform.identity;
+test('PAT-35 alerts about thefts are claimed first, then codes, then other notices, and other alerts last', async () => {
+  const { db, prisma } = identity;
   // The running job doesn't claim what is due in a hundred years.
   await db.query(
     `insert into outgoing_mails (id, kind, user_id, created_at, expires_at, next_attempt_at, reports_theft)
@@ -180,24 +212,4 @@ test('alerts about thefts are claimed first, then codes, then other notices, and
     { kind: 'password_changed', isUrgent: false },
     { kind: 'token_alert', isUrgent: false },
   ]);
-});
-
-test('administrators are mailed about a new token of a service account', async () => {
-  const { identity, session } = platform;
-  const administrator = await identity.createMember(session, 'admin');
-  const account = await identity.call('POST', '/api/v1/service-accounts', {
-    token: session,
-    body: { name: 'Mirror', role: 'member' },
-  });
-  const tokensPath = `/api/v1/service-accounts/${account.body.serviceAccount.id}/tokens`;
-  for (let count = 0; count < 12; count += 1) {
-    const body = { name: `mirror ${count}`, scopes: ['crawl:read'] };
-    expect((await identity.call('POST', tokensPath, { token: session, body })).status).toBe(201);
-  }
-  await platform.drained();
-  for (const email of [administrator.email, 'admin@example.com']) {
-    const mail = await platform.mailTo(email, /^10 new access tokens of service accounts were created$/);
-    expect(mail.text).toMatch(/\nmirror 0\n  service account Mirror, expires on /);
-    await platform.mailTo(email, /^Many access tokens were created$/);
-  }
 });
