@@ -3,7 +3,7 @@ import { waitFor } from '@platform/testing';
 import { checkUse } from '../../src/tokens/watch/unused/queries.js';
 import { encryptionKeys, type IdentityUnderTest, PATIENT, startIdentity } from '../identity.js';
 import { type Process, startServer } from '../process/process.js';
-import { createOrganisation, createReplicas } from './unused-organisation.js';
+import { createOrganisation, createReplicas } from './organisation.js';
 
 const TOKENS = 8;
 let identity: IdentityUnderTest;
