@@ -55,18 +55,18 @@ const setExpiry = ({ id }: CreatedToken) =>
     [id],
   );
 
-test('PAT-37 a due token with 60,000 children is swept, and with it the tokens of others', async () => {
+test('PAT-37 a due token with 10,000 children is swept, and with it the tokens of others', async () => {
   const owner = await identity.createMember(session);
   const root = await identity.createToken(owner.session, { scopes });
   const due = await identity.createToken(root.accessToken, { scopes });
-  await insertTokens(due, 60_000);
+  await insertTokens(due, 10_000);
   const others = await identity.createToken(member.session);
   for (const token of [due, others]) await setExpiry(token);
   const startedAt = performance.now();
   await identity.sweep();
-  process.stdout.write(`60,000 children were moved in ${Math.round(performance.now() - startedAt)} ms\n`);
+  process.stdout.write(`10,000 children were moved in ${Math.round(performance.now() - startedAt)} ms\n`);
   expect(await readStates(due, others)).toEqual(['expired', 'expired']);
-  expect(await countByParent([due.id, root.id])).toEqual([0, 60_000]);
+  expect(await countByParent([due.id, root.id])).toEqual([0, 10_000]);
   await identity.db.query(`delete from personal_access_tokens where name = 'many'`);
 });
 
