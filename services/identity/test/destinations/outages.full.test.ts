@@ -64,9 +64,9 @@ test('AUD-7 a replica that is killed loses nothing: the next one sends what was 
   const environment = { ...environmentFor(database.url), ...ALLOW_RECEIVERS };
   let server = await startServer(environment);
   try {
-    const request = (method: string, path: string, options?: CallOptions) => callUrl(server.url + path, method, options);
-    const { body } = await request('POST', '/api/v1/auth/login', { body: admin });
-    await createDestinations({ call: request }, () => body.accessToken as string).create({ url: receiver.url, types: undefined });
+    const callServer = (method: string, path: string, options?: CallOptions) => callUrl(server.url + path, method, options);
+    const { body } = await callServer('POST', '/api/v1/auth/login', { body: admin });
+    await createDestinations({ call: callServer }, () => body.accessToken as string).create({ url: receiver.url, types: undefined });
     receiver.answerWith((_, response) => {
       setTimeout(() => response.writeHead(204).end(), 50);
       return undefined;

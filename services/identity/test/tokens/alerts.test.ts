@@ -20,7 +20,7 @@ const identity = await startIdentity({
 });
 const session = await identity.login();
 const member = await identity.createMember(session);
-const { call, make, rotate, rotated, revoke, statuses, findEntries } = createTokens(identity, member.session);
+const { make, rotate, rotated, revoke, statuses, findEntries } = createTokens(identity, member.session);
 afterAll(() => identity.close());
 
 const add = (name: string, by?: string) => make(by, { name });

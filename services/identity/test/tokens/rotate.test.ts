@@ -105,7 +105,7 @@ test('a token that is created while its parent waits to be rotated joins the fam
     () => rotate(parent.id),
   ]);
   const child = created?.body.token as CreatedToken;
-  const { id } = replaced?.body.token as CreatedToken;
+  const id = replaced?.body.token.id as string;
   expect((await get(child.id))['parentId']).toBe(id);
   expect((await revoke(id)).body.revokedCount).toBe(2);
   expect(await statuses(child)).toEqual([401]);
