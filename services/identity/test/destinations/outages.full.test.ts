@@ -57,6 +57,31 @@ test('AUD-7 a destination that is away for a day loses nothing; after five days 
   expect(receiver.accepted).toHaveLength(tokens.length);
 }); // prettier-ignore
 
+test('AUD-9 a receiver of logs that is away for seven days gets everything, in order, once it is enabled again', async () => {
+  const { destinations, receiver, createToken, pass, refused } = await openScene(identity);
+  const { id } = await destinations.create({ form: 'logs', url: receiver.url });
+  receiver.answerWith(() => 503);
+  const tokens = [await createToken()];
+  await waitFor(async () => (await destinations.get(id)).failingSince !== null, { what: 'the failure' });
+  for (let day = 1; day <= 7; day += 1) {
+    const before = receiver.refused.length;
+    await pass(DAY);
+    if (day <= 5) await refused(before + 1);
+    if (day === 5) await waitFor(async () => !(await destinations.get(id)).isEnabled, { what: 'the end' });
+    tokens.push(await createToken());
+  }
+  receiver.answerWith(() => 200);
+  await destinations.call('PATCH', `/${id}`, { isEnabled: true });
+  const logged = () =>
+    receiver.accepted.flatMap(({ body }) =>
+      JSON.parse(body).resourceLogs[0].scopeLogs[0].logRecords.map(
+        (record: { body: { stringValue: string } }) => JSON.parse(record.body.stringValue).data.subjectId as string,
+      ) as string[],
+    );
+  await waitFor(() => logged().length >= tokens.length, { what: 'the logs' });
+  expect(logged()).toEqual(tokens);
+}); // prettier-ignore
+
 test('AUD-7 a replica that is killed loses nothing: the next one sends what was not stored, under the same ids', async () => {
   const { receiver } = await openScene(identity);
   const database = await createIdentityDatabase();
