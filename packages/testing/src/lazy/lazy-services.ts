@@ -59,7 +59,7 @@ interface OrganisationCreator {
   createOrganisation(): Promise<TestOrganisation>;
 }
 
-/** Creates organisations one after another, because starting many commands at once overloads a busy machine. */
+/** Creates organisations one after another: the first of a batch starts the command, and the others wait for it. */
 function createOneByOne(getCreator: () => Promise<OrganisationCreator>): () => Promise<TestOrganisation> {
   let creating: Promise<unknown> = Promise.resolve();
   return () => {

@@ -6,7 +6,7 @@ import { findFreePort, launchChildServer } from '@platform/embedded';
 import { startOwnPostgres } from '../own-postgres.js';
 import { makeTemporaryDir } from '../temporary-dir.js';
 import { extendEnvironment } from '../environment.js';
-import { createOrganisationCreator, type TestOrganisation } from './identity.js';
+import { createOrganisationCreator, PASSWORD, type TestOrganisation } from './identity.js';
 
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 const START_MS = 180_000;
@@ -21,6 +21,10 @@ export interface PlatformAddresses {
   readonly url: string;
   /** The port of the SMTP server that accepts every mail. */
   readonly smtpPort: number;
+  /** The port of the inbox, which shows those mails. */
+  readonly inboxPort: number;
+  /** The administrator of the organisation that the platform was started with. */
+  readonly firstAdmin: TestOrganisation['admin'];
   /**
    * The port at which crawl calls the endpoint of {@link ENDPOINT_CONNECTORS}. Nothing listens there until one test
    * file does.
@@ -40,13 +44,17 @@ export interface SharedPlatform {
 export async function startSharedPlatform(): Promise<SharedPlatform> {
   const dataDir = await makeTemporaryDir('platform-test-');
   const postgres = await startOwnPostgres();
-  const [port, smtpPort, endpointPort] = [await findFreePort(), await findFreePort(), await findFreePort()];
+  const [port, smtpPort, inboxPort] = [await findFreePort(), await findFreePort(), await findFreePort()];
+  const endpointPort = await findFreePort();
+  const firstAdmin = { email: 'admin@example.com', password: PASSWORD };
   const options = {
     port,
-    'inbox-port': await findFreePort(),
+    'inbox-port': inboxPort,
     'smtp-catcher-port': smtpPort,
     'data-dir': join(dataDir, 'data'),
     'database-url': postgres.url(),
+    'admin-email': firstAdmin.email,
+    'admin-password': firstAdmin.password,
   };
   const secret = `whsec_${randomBytes(32).toString('base64')}`;
   const forEndpoints = (value: string) => ENDPOINT_CONNECTORS.map((name) => `${name}=${value}`).join();
@@ -60,8 +68,10 @@ export async function startSharedPlatform(): Promise<SharedPlatform> {
     ],
     env: extendEnvironment({
       NODE_OPTIONS: '',
-      // The database may be slow on a busy machine.
+      // The database, identity and the SMTP server may be slow on a busy machine.
       DATABASE_TIMEOUT_MS: '5000',
+      IDENTITY_TIMEOUT_MS: '5000',
+      SMTP_TIMEOUT_MS: '120000',
       SMTP_CONFIG_MAX_AGE_MS: '0',
       MCP_SERVER_ALLOWED_TARGETS: '127.0.0.0/8',
       IDENTITY_PROVIDER_ALLOWED_TARGETS: '127.0.0.0/8',
@@ -80,6 +90,8 @@ export async function startSharedPlatform(): Promise<SharedPlatform> {
     addresses: {
       url: `http://localhost:${port}`,
       smtpPort,
+      inboxPort,
+      firstAdmin,
       endpointPort,
       identityDatabaseUrl: postgres.url('identity'),
     },
