@@ -12,19 +12,13 @@ import { inspectProcess, listChildren, sendSignal, waitForProcessEnd } from '../
 const FIXTURE = join(import.meta.dirname, 'fixtures', 'start-server.mjs');
 const TIMEOUT_MS = 10_000;
 
-let root: string;
-let dataDir: string;
+const root = await mkdtemp(join(await realpath(tmpdir()), 'embedded-orphan-'));
+/** Shared, because initialising one takes a second; each test leaves it without a server. */
+const dataDir = join(root, 'data');
 let owner: ChildProcess | undefined;
 
-beforeEach(async () => {
-  root = await mkdtemp(join(await realpath(tmpdir()), 'embedded-orphan-'));
-  dataDir = join(root, 'data');
-});
-
-afterEach(async () => {
-  owner?.kill('SIGKILL');
-  await rm(root, { recursive: true, force: true });
-});
+afterEach(() => void owner?.kill('SIGKILL'));
+afterAll(() => rm(root, { recursive: true, force: true }));
 
 /** Jest ends a wait that takes too long. */
 async function until(isSo: () => Promise<boolean>): Promise<void> {
@@ -50,7 +44,30 @@ async function startElsewhere(
   return { ownerPid, serverPid, guardPid };
 }
 
-test('the server stops when its owner is killed', async () => {
+test('refuses a directory that a running process uses, and leaves its server running', async () => {
+  const { ownerPid, serverPid, guardPid } = await startElsewhere();
+  await expect(startEmbeddedPostgres({ dataDir })).rejects.toThrow(`is in use by process ${ownerPid}`);
+  await expect(inspectProcess(serverPid)).resolves.toBeDefined();
+  sendSignal(ownerPid, 'SIGKILL');
+  await waitForProcessEnd(serverPid, TIMEOUT_MS);
+  await waitForProcessEnd(guardPid, TIMEOUT_MS);
+});
+
+test('the next start stops an orphaned server, suspended or not', async () => {
+  const { ownerPid, serverPid, guardPid } = await startElsewhere();
+  sendSignal(guardPid, 'SIGKILL');
+  await waitForProcessEnd(guardPid, TIMEOUT_MS);
+  sendSignal(serverPid, 'SIGSTOP');
+  sendSignal(ownerPid, 'SIGKILL');
+  await waitForProcessEnd(ownerPid, TIMEOUT_MS);
+
+  const server = await startEmbeddedPostgres({ dataDir });
+  await expect(inspectProcess(serverPid)).resolves.toBeUndefined();
+  expect(server.pid).not.toBe(serverPid);
+  await server.stop();
+});
+
+test('the server stops when its owner is killed, and its temporary data is removed', async () => {
   const { ownerPid, serverPid, guardPid } = await startElsewhere('temporary');
   sendSignal(ownerPid, 'SIGKILL');
   await expect(waitForProcessEnd(serverPid, TIMEOUT_MS)).resolves.toBe(true);
@@ -72,27 +89,4 @@ test('a server that is still starting stops when its owner is killed', async () 
   sendSignal(ownerPid, 'SIGKILL');
   for (const pid of children) await until(async () => (await inspectProcess(pid)) === undefined);
   expect(lines).toEqual([]);
-});
-
-test('the next start stops an orphaned server, suspended or not', async () => {
-  const { ownerPid, serverPid, guardPid } = await startElsewhere();
-  sendSignal(guardPid, 'SIGKILL');
-  await waitForProcessEnd(guardPid, TIMEOUT_MS);
-  sendSignal(serverPid, 'SIGSTOP');
-  sendSignal(ownerPid, 'SIGKILL');
-  await waitForProcessEnd(ownerPid, TIMEOUT_MS);
-
-  const server = await startEmbeddedPostgres({ dataDir });
-  await expect(inspectProcess(serverPid)).resolves.toBeUndefined();
-  expect(server.pid).not.toBe(serverPid);
-  await server.stop();
-});
-
-test('refuses a directory that a running process uses, and leaves its server running', async () => {
-  const { ownerPid, serverPid, guardPid } = await startElsewhere();
-  await expect(startEmbeddedPostgres({ dataDir })).rejects.toThrow(`is in use by process ${ownerPid}`);
-  await expect(inspectProcess(serverPid)).resolves.toBeDefined();
-  sendSignal(ownerPid, 'SIGKILL');
-  await waitForProcessEnd(serverPid, TIMEOUT_MS);
-  await waitForProcessEnd(guardPid, TIMEOUT_MS);
 });

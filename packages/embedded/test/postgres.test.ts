@@ -6,9 +6,9 @@ import { type EmbeddedPostgres, type EmbeddedPostgresOptions, startEmbeddedPostg
 
 let root: string;
 let dataDir: string;
-/** The data of the tests that need no folder of their own: initialising one takes a second. */
 const running: EmbeddedPostgres[] = [];
 
+/** For the tests that need no folder of their own, because initialising one takes a second. */
 const common = await mkdtemp(join(await realpath(tmpdir()), 'embedded-common-'));
 afterAll(() => rm(common, { recursive: true, force: true }));
 beforeEach(async () => {
@@ -40,54 +40,20 @@ async function query(url: string, sql: string): Promise<unknown[]> {
   }
 }
 
-test('data and password survive a restart, on a port of the caller’s choice', async () => {
+test('data and password survive a restart on the same port, and only the owner can read the password that a login needs', async () => {
   const first = await startCommon();
   await query(first.url(), 'create table kept as select 7 as value');
+  const without = new URL(first.url());
+  without.password = '';
+  await expect(query(without.href, 'select 1')).rejects.toThrow(/password/);
+  const { mode } = await stat(join(common, 'data/platform-superuser-password'));
+  expect(mode & 0o777).toBe(0o600);
   await first.stop();
   await expect(first.exited).resolves.toEqual({ code: 0, signal: null });
 
   const second = await startCommon({ port: first.port });
   expect(second.url()).toBe(first.url());
   await expect(query(second.url(), 'select value from kept')).resolves.toEqual([{ value: 7 }]);
-});
-
-test('works in a directory that only its owner may enter and in one that everybody may', async () => {
-  await chmod(root, 0o700);
-  await expect(query((await start()).url(), 'select 1 as one')).resolves.toEqual([{ one: 1 }]);
-  await chmod(root, 0o755);
-  const open = await start({ dataDir: join(root, 'deep', 'er') });
-  await expect(query(open.url(), 'select 1 as one')).resolves.toEqual([{ one: 1 }]);
-});
-
-test('refuses logins without the password, which only the owner can read', async () => {
-  const server = await startCommon();
-  const without = new URL(server.url());
-  without.password = '';
-  await expect(query(without.href, 'select 1')).rejects.toThrow(/password/);
-  const { mode } = await stat(join(common, 'data/platform-superuser-password'));
-  expect(mode & 0o777).toBe(0o600);
-});
-
-test('settings reach the server, and its log reaches the caller', async () => {
-  const lines: string[] = [];
-  const server = await startCommon({
-    settings: { fsync: 'off', max_connections: '17' },
-    onLog: (line) => lines.push(line),
-  });
-  await expect(query(server.url(), 'show max_connections')).resolves.toEqual([{ max_connections: '17' }]);
-  expect(lines.join('\n')).toContain('ready to accept connections');
-});
-
-test('reports a taken port in one line', async () => {
-  const { port } = await startCommon();
-  const second = start({ dataDir: join(root, 'other'), port });
-  await expect(second).rejects.toThrow(`port ${port} on 127.0.0.1 is taken by another process`);
-});
-
-test('reports an invalid setting with the server’s own message', async () => {
-  await expect(startCommon({ settings: { fsync: 'off', shared_buffers: 'plenty' } })).rejects.toThrow(
-    /shared_buffers/,
-  );
 });
 
 test('refuses a directory with foreign content, and does not change it', async () => {
@@ -97,22 +63,26 @@ test('refuses a directory with foreign content, and does not change it', async (
   await expect(readdir(dataDir)).resolves.toEqual(['letter.txt']);
 });
 
-test('removes the remains of a crash during initialisation, and initialises again', async () => {
+test('initialises again after a crash, in a folder that only its owner may enter and in one that everybody may', async () => {
+  await chmod(root, 0o700);
   const leftover = join(root, 'data.initialising-Xy12', 'cluster');
   await mkdir(leftover, { recursive: true });
   await writeFile(join(leftover, 'PG_VERSION'), '18\n');
   await mkdir(dataDir);
   await expect(query((await start()).url(), 'select 1 as one')).resolves.toEqual([{ one: 1 }]);
   await expect(readdir(root)).resolves.toEqual(['data']);
+  await chmod(root, 0o755);
+  const open = await start({ dataDir: join(root, 'deep', 'er') });
+  await expect(query(open.url(), 'select 1 as one')).resolves.toEqual([{ one: 1 }]);
 });
 
 test('stop ends open transactions, can be called twice, and removes a temporary directory', async () => {
-  const server = await start({ isTemporary: true });
+  const server = await startCommon({ isTemporary: true });
   const client = new pg.Client({ connectionString: server.url() });
   const isClosed = new Promise<void>((resolve) => client.on('error', () => resolve()));
   await client.connect();
   await client.query('begin');
   await Promise.all([server.stop(), server.stop()]);
   await isClosed;
-  await expect(stat(dataDir)).rejects.toThrow(/ENOENT/);
+  await expect(stat(join(common, 'data'))).rejects.toThrow(/ENOENT/);
 });

@@ -1,1 +1,0 @@
-create table item (id int primary key, name text not null);
