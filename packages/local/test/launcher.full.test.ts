@@ -1,16 +1,18 @@
 import { execFile } from 'node:child_process';
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { listChildren, startEmbeddedPostgres } from '@platform/embedded';
+import { findFreePort, inspectProcess, startEmbeddedPostgres } from '@platform/embedded';
+import { callUrl, describeWith, waitFor } from '@platform/testing';
 import { Client } from 'pg';
-import { describeWith } from '@platform/testing';
 import { living, makeDataDir, type Platform, printed, startPlatform, until } from './platform.js';
 
 const run = promisify(execFile);
+const CRAWL = '/api/v1/crawlingManager';
+const SMTP = '/api/v1/configurationManager/smtpConfig';
+const OWN_SMTP = { host: 'smtp.example.com', port: 2525, fromEmail: 'hello@example.com' };
 
-/** The time for a first start on a machine that also builds and runs other tests. */
-const START_MS = 180_000;
+/* Three starts on one folder, each on what the one before has left there. */
 
 let dataDir: Awaited<ReturnType<typeof makeDataDir>>;
 const started: Platform[] = [];
@@ -22,7 +24,21 @@ async function start(options: Partial<Parameters<typeof startPlatform>[0]> = {})
   return platform;
 }
 
+const call = ({ port }: Platform, method: string, path: string, token?: string, body?: object) =>
+  callUrl(`http://127.0.0.1:${port}${path}`, method, {
+    token,
+    headers: { connection: 'close' },
+    ...(body && { body }),
+  });
+async function login(platform: Platform): Promise<string> {
+  const body = { email: printed(platform, 'Admin'), password: printed(platform, 'Password') };
+  return (await call(platform, 'POST', '/api/v1/auth/login', undefined, body)).body.accessToken as string;
+}
 const lockExists = async (): Promise<boolean> => (await readdir(dataDir.path)).includes('instance.lock');
+const listSubjects = async ({ inboxPort }: Platform): Promise<string[]> => {
+  const { mails } = (await callUrl(`http://127.0.0.1:${inboxPort}/api/mails`, 'GET')).body;
+  return mails.map(({ subject }: { subject: string }) => subject);
+};
 
 beforeAll(async () => {
   dataDir = await makeDataDir();
@@ -34,21 +50,26 @@ afterAll(async () => {
   await dataDir.remove();
 });
 
+async function findService(platform: Platform, name: string): Promise<number | undefined> {
+  for (const pid of await platform.descendants())
+    if ((await inspectProcess(pid))?.command.includes(`services/${name}/dist/server.js`)) return pid;
+  return undefined;
+}
+
 describe('a start on an empty folder', () => {
   let platform: Platform;
   beforeAll(async () => {
     platform = await start();
   });
 
-  it('ends with every service ready', async () => {
-    const ready = await fetch(`http://127.0.0.1:${platform.port}/health/ready`);
+  test('ends with every service ready', async () => {
     const services = { identity: 'ready', mail: 'ready', crawl: 'ready' };
-    expect(await ready.json()).toEqual({ status: 'ready', services });
+    expect((await call(platform, 'GET', '/health/ready')).body).toEqual({ status: 'ready', services });
     expect(printed(platform, 'Docs')).toBe(`http://localhost:${platform.port}/docs`);
   });
 
   describeWith('curl', 'the lines that it prints', () => {
-    it('prints commands that work in a POSIX shell: a token works, and is refused once revoked', async () => {
+    test('work in a POSIX shell: a token works, and is refused once revoked', async () => {
       const lines = /^BASE=[^]*?^echo "Refused.*$/m.exec(platform.output())?.[0] ?? '';
       const { stdout } = await run('sh', ['-euc', lines]);
       expect(stdout).toMatch(
@@ -57,126 +78,91 @@ describe('a start on an empty folder', () => {
     });
   });
 
-  it('keeps the secrets in a file that only its owner can read', async () => {
+  test('keeps the secrets in a file that only its owner can read', async () => {
     expect((await stat(join(dataDir.path, 'secrets.json'))).mode & 0o777).toBe(0o600);
   });
 
-  it('tells a second launcher on the folder who holds it, and lets it change nothing', async () => {
+  test('tells a second launcher on the folder who holds it, and lets it change nothing', async () => {
     const second = await start();
     expect(await second.exited).toBe(1);
     expect(second.output()).toContain(
       `Another platform runs on ${dataDir.path}: process ${platform.child.pid}`,
     );
-    expect((await fetch(`http://127.0.0.1:${platform.port}/health/ready`)).status).toBe(200);
+    expect((await call(platform, 'GET', '/health/ready')).status).toBe(200);
   });
 
-  it('reports a taken port in one line, with what to do', async () => {
+  test('reports a taken port in one line, with what to do, before anything is installed or built', async () => {
     const second = await start({ port: platform.port });
     expect(await second.exited).toBe(1);
-    expect(second.output().trim().split('\n')).toHaveLength(1);
-    expect(second.output()).toContain(`Port ${platform.port} is taken`);
-    expect(second.output()).toContain('--port');
+    expect(second.output()).toMatch(
+      new RegExp(`^\\s*Port ${platform.port} is taken [^\\n]*--port ${platform.port + 1}\\n$`),
+    );
   });
 
-  it('reports a taken port of the inbox in one line, with what to do', async () => {
-    const second = await start({ inboxPort: platform.inboxPort });
-    expect(await second.exited).toBe(1);
-    expect(second.output().trim().split('\n')).toHaveLength(1);
-    expect(second.output()).toContain(`Port ${platform.inboxPort} is taken`);
-    expect(second.output()).toContain('--inbox-port');
-  });
-
-  it('catches the mail that the platform sends', async () => {
-    const asked = await fetch(`http://127.0.0.1:${platform.port}/api/v1/auth/password/forgot`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ email: printed(platform, 'Admin') }),
-    });
+  test('catches the mail that the platform sends', async () => {
+    const body = { email: printed(platform, 'Admin') };
+    const asked = await call(platform, 'POST', '/api/v1/auth/password/forgot', undefined, body);
     expect(asked.status).toBe(202);
-    await until(async () => {
-      const response = await fetch(`http://127.0.0.1:${platform.inboxPort}/api/mails`);
-      return JSON.stringify(await response.json()).includes('Choose a new password');
-    });
-  });
-
-  it('SIGTERM ends all processes with exit code 0 and releases the lock', async () => {
-    const pids = await platform.descendants();
-    expect(pids.length).toBeGreaterThan(5);
-    platform.child.kill('SIGTERM');
-    expect(await platform.exited).toBe(0);
-    await until(() => living(pids).length === 0);
-    expect(await lockExists()).toBe(false);
+    await until(async () => (await listSubjects(platform)).includes('Choose a new password'));
   });
 });
 
-describe('a start on a folder that has been used', () => {
+describe('a start through npm on the data of a launcher that was killed', () => {
   let platform: Platform;
+  let pids: number[];
   beforeAll(async () => {
+    const [killed] = started;
+    pids = (await killed?.descendants()) ?? [];
+    killed?.child.kill('SIGKILL');
     platform = await start({ isThroughNpm: true, args: ['--admin-password', 'another-password'] });
+    await until(() => living(pids).length === 0);
   });
 
-  it('is ready with the data and the password of the first start', async () => {
-    const login = await fetch(`http://127.0.0.1:${platform.port}/api/v1/auth/login`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ email: printed(platform, 'Admin'), password: printed(platform, 'Password') }),
-    });
-    expect(login.status).toBe(200);
-  });
-
-  it('catches mail on another port than before, and keeps the earlier mails', async () => {
-    const subjects = async () => {
-      const response = await fetch(`http://127.0.0.1:${platform.inboxPort}/api/mails`);
-      return ((await response.json()) as { mails: { subject: string }[] }).mails.map(
-        ({ subject }) => subject,
-      );
-    };
-    const email = printed(platform, 'Admin');
-    const asked = await fetch(`http://127.0.0.1:${platform.port}/api/v1/auth/otp`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ email }),
-    });
-    expect(asked.status).toBe(202);
-    await until(async () => (await subjects()).includes('Your sign-in code'));
-    // The mail of the first start.
-    expect(await subjects()).toContain('Choose a new password');
-  });
-
-  it('says that another admin password is not applied', () => {
+  test('is ready with the data and the password of the first start, and says that another is not applied', async () => {
+    expect(pids.length).toBeGreaterThan(5);
+    expect(platform.output()).toContain('The platform is ready');
+    expect(await login(platform)).toEqual(expect.any(String));
     expect(platform.output()).toContain('BOOTSTRAP_ADMIN_PASSWORD is not applied');
   });
 
-  it('a SIGINT to npm ends all processes below it', async () => {
-    const pids = await platform.descendants();
+  test('catches mail on another port than before, and keeps the earlier mails', async () => {
+    const body = { email: printed(platform, 'Admin') };
+    expect((await call(platform, 'POST', '/api/v1/auth/otp', undefined, body)).status).toBe(202);
+    await until(async () => (await listSubjects(platform)).includes('Your sign-in code'));
+    expect(await listSubjects(platform)).toContain('Choose a new password');
+  });
+
+  test('starts identity again when it dies, while the others go on and the gateway answers 503', async () => {
+    const findOthers = () => Promise.all(['mail', 'crawl'].map((name) => findService(platform, name)));
+    const [before, killed] = [await findOthers(), await findService(platform, 'identity')];
+    process.kill(killed ?? NaN, 'SIGKILL');
+    await until(() =>
+      platform.output().includes('identity was ended by SIGKILL, and starts again in 0.5 s.'),
+    );
+    const refused = await call(platform, 'GET', '/api/v1/users/me');
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+    await until(() => platform.output().includes('identity is ready again.'));
+    expect((await call(platform, 'GET', '/health/ready')).status).toBe(200);
+    expect(await findService(platform, 'identity')).not.toBe(killed);
+    expect(await findOthers()).toEqual(before);
+  });
+
+  test('a SIGINT to npm ends all processes below it, and releases the lock', async () => {
+    // The next start has to keep these.
+    const session = await login(platform);
+    const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 15 };
+    await call(platform, 'POST', `${CRAWL}/wiki_1/schedule`, session, { scheduleConfig });
+    await call(platform, 'POST', `${CRAWL}/wiki_1/run`, session, {});
+    await until(async () => (await call(platform, 'GET', `${CRAWL}/events`, session)).body.data.length === 1);
+    expect((await call(platform, 'POST', SMTP, session, OWN_SMTP)).status).toBe(200);
+
+    const running = await platform.descendants();
     platform.child.kill('SIGINT');
     expect(await platform.exited).toBe(0);
-    await until(() => living(pids).length === 0);
+    await until(() => living(running).length === 0);
     expect(await lockExists()).toBe(false);
   });
 });
-
-/** Returns the response of a path of the service, through the gateway. */
-const askGateway = (platform: Platform, path: string): Promise<Response> =>
-  fetch(`http://127.0.0.1:${platform.port}${path}`, { headers: { connection: 'close' } });
-
-/** Kills a service, and expects that it is started again while the others go on. */
-async function expectRestart(platform: Platform, service: string, path: string): Promise<void> {
-  const others = ['identity', 'mail', 'crawl'].filter((name) => name !== service);
-  const findOthers = () => Promise.all(others.map((name) => pidOfService(platform, name)));
-  const before = await findOthers();
-  const killed = await pidOfService(platform, service);
-  process.kill(killed, 'SIGKILL');
-  await until(() =>
-    platform.output().includes(`${service} was ended by SIGKILL, and starts again in 0.5 s.`),
-  );
-  const refused = await askGateway(platform, path);
-  expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
-  await until(() => platform.output().includes(`${service} is ready again.`));
-  expect((await askGateway(platform, '/health/ready')).status).toBe(200);
-  expect(await pidOfService(platform, service)).not.toBe(killed);
-  expect(await findOthers()).toEqual(before);
-}
 
 describe('a start on a database that lacks migrations', () => {
   let platform: Platform;
@@ -188,73 +174,61 @@ describe('a start on a database that lacks migrations', () => {
     await client.end();
     await postgres.stop();
     platform = await start();
-  }, START_MS);
+  });
 
-  it('migrates it, and is ready', async () => {
+  test('migrates it, and is ready', async () => {
     expect(platform.output()).toContain('The platform is ready');
-    const ready = await fetch(`http://127.0.0.1:${platform.port}/health/ready`);
-    expect(await ready.json()).toMatchObject({ services: { mail: 'ready' } });
+    const { services } = (await call(platform, 'GET', '/health/ready')).body;
+    expect(services.mail).toBe('ready');
   });
 
-  it('starts identity again when it dies, and the gateway answers 503 meanwhile', () =>
-    expectRestart(platform, 'identity', '/api/v1/users/me'));
+  test('keeps the schedules and the events, and never overwrites the SMTP server of the organisation', async () => {
+    const session = await login(platform);
+    expect((await call(platform, 'GET', SMTP, session)).body.smtp).toMatchObject(OWN_SMTP);
+    expect(platform.output()).toContain("the organisation's SMTP server is smtp.example.com:2525");
+    expect((await call(platform, 'GET', `${CRAWL}/events`, session)).body.data).toHaveLength(1);
+    expect((await call(platform, 'GET', `${CRAWL}/wiki_1/schedule`, session)).status).toBe(200);
+  });
 
-  it('ends what it has started again', async () => {
-    const pids = await platform.descendants();
-    platform.child.kill('SIGTERM');
-    expect(await platform.exited).toBe(0);
-    await until(() => living(pids).length === 0);
+  test('gives up with exit code 1 when mail dies for the fifth time in a minute, prints its log and releases the lock', async () => {
+    const pids = new Set(await platform.descendants());
+    const killed = new Set<number>();
+    while (killed.size < 5) {
+      const findNext = async () => {
+        const pid = await findService(platform, 'mail');
+        return pid !== undefined && !killed.has(pid) && pid;
+      };
+      const next = await waitFor(findNext, { what: 'another start of mail', intervalMs: 20 });
+      for (const pid of await platform.descendants()) pids.add(pid);
+      process.kill(next, 'SIGKILL');
+      killed.add(next);
+    }
+    expect(await platform.exited).toBe(1);
+    expect(platform.output()).toContain(
+      'mail was ended by SIGKILL for the 5th time within a minute. Its log',
+    );
+    await until(() => living([...pids]).length === 0);
+    expect(await lockExists()).toBe(false);
   });
 });
 
-describe('a start on the data of a launcher that was killed', () => {
-  let platform: Platform;
-  it(
-    'works, and no process of the killed launcher is left',
-    async () => {
-      const killed = await start();
-      const pids = await killed.descendants();
-      killed.child.kill('SIGKILL');
-      platform = await start();
-      expect(platform.output()).toContain('The platform is ready');
-      await until(() => living(pids).length === 0);
-    },
-    START_MS,
-  );
-
-  it(
-    'gives up with exit code 1 when mail dies for the fifth time in a minute, prints its log and releases the lock',
-    async () => {
-      const pids = new Set(await platform.descendants());
-      const killed: number[] = [];
-      while (killed.length < 5) {
-        await until(async () => {
-          const pid = await pidOfService(platform, 'mail').catch(() => undefined);
-          return pid !== undefined && !killed.includes(pid) && killed.push(pid) > 0;
-        });
-        for (const pid of await platform.descendants()) pids.add(pid);
-        process.kill(killed.at(-1) as number, 'SIGKILL');
-      }
-      expect(await platform.exited).toBe(1);
-      expect(platform.output()).toContain(
-        'mail was ended by SIGKILL for the 5th time within a minute. Its log',
-      );
-      await until(() => living([...pids]).length === 0);
-      expect(await lockExists()).toBe(false);
-    },
-    START_MS,
-  );
+test('--fresh deletes nothing in a folder that the launcher did not create', async () => {
+  const foreign = await makeDataDir();
+  await mkdir(foreign.path);
+  await writeFile(join(foreign.path, 'thesis.txt'), 'mine');
+  const platform = await start({ dataDir: foreign.path, args: ['--fresh'] });
+  expect(await platform.exited).toBe(1);
+  expect(platform.output()).toContain('holds something else');
+  expect(await readdir(foreign.path)).toEqual(['thesis.txt']);
+  await foreign.remove();
 });
 
-async function pidOfService(platform: Platform, name: string): Promise<number> {
-  for (const pid of await listChildren(platform.child.pid as number)) {
-    if ((await getCommand(pid)).includes(`services/${name}/dist/server.js`)) return pid;
-  }
-  throw new Error(`${name} does not run:\n${platform.output()}`);
-}
-
-/** `ps` is not used on Linux, because slim images lack it. */
-async function getCommand(pid: number): Promise<string> {
-  if (process.platform === 'linux') return readFile(`/proc/${pid}/cmdline`, 'utf8');
-  return (await run('ps', ['-o', 'args=', '-p', String(pid)])).stdout;
-}
+test('a server that cannot be prepared is reported with what to do, and without its password', async () => {
+  const other = await makeDataDir();
+  const url = `postgresql://nobody:secret@127.0.0.1:${await findFreePort()}/postgres`;
+  const platform = await start({ dataDir: other.path, args: ['--database-url', url] });
+  expect(await platform.exited).toBe(1);
+  expect(platform.output()).toMatch(/can't be prepared: .*ECONNREFUSED.*DATABASE_URL/);
+  expect(platform.output()).not.toContain('secret');
+  await other.remove();
+});

@@ -19,7 +19,15 @@ describeWith('own-redis', 'a start with --redis', () => {
     await dataDir.remove();
   });
 
-  it('keeps the queues in a Redis that requires a password', async () => {
+  async function readConfiguration(): Promise<{ port: number; password: string }> {
+    const file = join(dataDir.path, 'redis', 'redis.conf');
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    const [, port, password = ''] =
+      /^port (\d+)$[^]*^requirepass (\w+)$/m.exec(await readFile(file, 'utf8')) ?? [];
+    return { port: Number(port), password };
+  }
+
+  it('keeps the queues in a Redis that requires a password, which only its owner can read', async () => {
     const base = `http://127.0.0.1:${platform.port}/api/v1`;
     const email = printed(platform, 'Admin');
     const login = await callUrl(`${base}/auth/login`, 'POST', {
@@ -35,14 +43,10 @@ describeWith('own-redis', 'a start with --redis', () => {
     const requested = await callUrl(`${base}/crawlingManager/wiki_1/run`, 'POST', { token, body: {} });
     expect(requested.status).toBe(202);
 
-    const file = join(dataDir.path, 'redis', 'redis.conf');
-    expect((await stat(file)).mode & 0o777).toBe(0o600);
-    const { port = '', password = '' } =
-      /^port (?<port>\d+)$[^]*^requirepass (?<password>\w+)$/m.exec(await readFile(file, 'utf8'))?.groups ??
-      {};
-    expect(await ask(Number(port), 'DBSIZE')).toMatch(/^-NOAUTH/);
+    const { port, password } = await readConfiguration();
+    expect(await ask(port, 'DBSIZE')).toMatch(/^-NOAUTH/);
     await until(async () => {
-      const keys = await ask(Number(port), `AUTH ${password}`, 'KEYS *crawl-wiki*');
+      const keys = await ask(port, `AUTH ${password}`, 'KEYS *crawl-wiki*');
       return /crawl-wiki\S*:(?:completed|events)/.test(keys);
     });
   });
@@ -53,6 +57,7 @@ describeWith('own-redis', 'a start with --redis', () => {
       (await listChildren(platform.child.pid as number)).map(inspectProcess),
     );
     const redis = children.find((child) => /(redis|valkey)-server /.test(child?.command ?? ''));
+    expect(redis?.command).not.toContain((await readConfiguration()).password);
     process.kill(redis?.pid as number, 'SIGKILL');
     expect(await platform.exited).toBe(1);
     expect(platform.output()).toContain('Redis ended. Its log');

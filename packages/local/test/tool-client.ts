@@ -13,10 +13,9 @@ export interface ToolResult {
   readonly content: readonly { readonly text: string }[];
 }
 
-/** Options of the clients: who receives progress, and when the call is aborted. */
+/** Options of the clients: who receives progress. */
 interface CallOptions {
   readonly onprogress?: (progress: { progress: number; total?: number; message?: string }) => void;
-  readonly signal?: AbortSignal;
 }
 
 /** An agent's connection through one of the official clients. */
@@ -38,23 +37,18 @@ const wrap = (client: EarlierClient | ModernClient, callTool: CallTool): ToolCli
   close: () => client.close(),
 });
 
+const connectV1: Connect = async (url, headers) => {
+  const client = new EarlierClient(info);
+  // The SDK's own types disagree under exactOptionalPropertyTypes.
+  await client.connect(new EarlierTransport(new URL(url), { requestInit: { headers } }));
+  return wrap(client, (call, options) => client.callTool(call as never, undefined, options as never));
+};
+
+export const connectV2: Connect = async (url, headers) => {
+  const client = new ModernClient(info, { versionNegotiation: { mode: { pin: '2026-07-28' } } });
+  await client.connect(new ModernTransport(new URL(url), { requestInit: { headers } }));
+  return wrap(client, (call, options) => client.callTool(call as never, options as never));
+};
+
 /** Version 1 of the official client, which today's agents use, and version 2, which supports the stateless revision. */
-export const connectors: readonly (readonly [string, Connect])[] = [
-  [
-    'v1',
-    async (url, headers) => {
-      const client = new EarlierClient(info);
-      // The SDK's own types disagree under exactOptionalPropertyTypes.
-      await client.connect(new EarlierTransport(new URL(url), { requestInit: { headers } }));
-      return wrap(client, (call, options) => client.callTool(call as never, undefined, options as never));
-    },
-  ],
-  [
-    'v2',
-    async (url, headers) => {
-      const client = new ModernClient(info, { versionNegotiation: { mode: { pin: '2026-07-28' } } });
-      await client.connect(new ModernTransport(new URL(url), { requestInit: { headers } }));
-      return wrap(client, (call, options) => client.callTool(call as never, options as never));
-    },
-  ],
-];
+export const connectors = { v1: connectV1, v2: connectV2 } as const;
