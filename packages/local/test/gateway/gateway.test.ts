@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -6,11 +7,14 @@ import type { Echo } from './echo-service.js';
 import { send } from './send.js';
 import { useGateway } from './use-gateway.js';
 
-interface Failure {
-  readonly error: { readonly code: string; readonly message: string };
-}
-
 const platform = useGateway();
+
+async function sendRaw(port: number, bytes: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1').setEncoding('utf8');
+  await once(socket, 'connect');
+  socket.write(bytes);
+  return text(socket);
+}
 
 describe('forwarded requests', () => {
   it.each(['/mcp', '/mcp/', '/api/v1/users', '/api/v1/users/a%20b/%2Fc?x=%2e%2e&y=a/../b&y=2'])(
@@ -20,7 +24,7 @@ describe('forwarded requests', () => {
     },
   );
 
-  it.each(['POST', 'PUT', 'PATCH', 'DELETE'])(
+  it.each(['POST', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'])(
     'a %s keeps its method, its type and its body',
     async (method) => {
       const headers = { 'content-type': 'application/json', 'content-length': 7 };
@@ -47,6 +51,11 @@ describe('forwarded requests', () => {
   ])('a POST %s arrives as sent', async (_what, headers, body) => {
     const answer = await send<Echo>(platform.port, '/mcp', { method: 'POST', headers, body });
     expect(answer).toMatchObject({ status: 200, body: { bodyBytes: body.length } });
+  });
+
+  it('a method that Node has lately learnt reaches the service', async () => {
+    const { status, body } = await send<Echo>(platform.port, '/mcp', { method: 'QUERY' });
+    expect([status, body.method]).toEqual([200, 'QUERY']);
   });
 
   it('a GET with a body is answered, without the body', async () => {
@@ -132,7 +141,7 @@ describe('rejected requests', () => {
     'http://127.0.0.1/mcp',
     '//127.0.0.1:1/mcp',
   ])('%s reaches no service', async (path) => {
-    const answer = await send<Failure>(platform.port, path);
+    const answer = await send(platform.port, path);
     expect(answer).toMatchObject({
       status: 404,
       body: { error: { code: 'NOT_FOUND', message: 'Not found' } },
@@ -150,19 +159,105 @@ describe('rejected requests', () => {
   it.each([20_000, 100_000, 400_000])(
     'headers of %d bytes fail with 431 in the common error format',
     async (bytes) => {
-      const answer = await send<Failure>(platform.port, '/mcp', {
+      const answer = await send(platform.port, '/mcp', {
         headers: { authorization: 'x'.repeat(bytes) },
       });
       expect(answer).toMatchObject({ status: 431, body: { error: { code: 'HEADERS_TOO_LARGE' } } });
       expect(platform.identity.targets).toEqual([]);
     },
   );
+});
 
-  it('a request that is not HTTP fails with 400 in the common error format', async () => {
-    const socket = connect(platform.port, '127.0.0.1');
-    await once(socket, 'connect');
-    socket.write('NONSENSE\r\n\r\n');
-    expect(await text(socket)).toMatch(/^HTTP\/1\.1 400 [^]*"code":"BAD_REQUEST"/);
+describe('faults that the gateway answers', () => {
+  // prettier-ignore
+  it.each([
+    ['what is not HTTP', 'NONSENSE\r\n\r\n', 400, 'BAD_REQUEST'],
+    ['two Host headers', 'GET /mcp HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n', 400, 'BAD_REQUEST'],
+    ['no Host header', 'GET /mcp HTTP/1.1\r\n\r\n', 400, 'BAD_REQUEST'],
+    ['HTTP/1.0 with chunks', 'POST /mcp HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n', 400, 'BAD_REQUEST'],
+    ['two lengths', 'POST /mcp HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx', 400, 'BAD_REQUEST'],
+    ['a length beside chunks', 'POST /mcp HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n', 400, 'BAD_REQUEST'],
+    ['a transfer coding that is not chunked', 'POST /mcp HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n', 400, 'BAD_REQUEST'],
+    ['a chunk without a size', 'POST /mcp HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\nabc\r\n0\r\n\r\n', 400, 'BAD_REQUEST'],
+    ['a chunk longer than its size', 'POST /mcp HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabcdef\r\n0\r\n\r\n', 400, 'BAD_REQUEST'],
+    ['TRACE', 'TRACE /mcp HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n', 405, 'METHOD_NOT_ALLOWED'],
+    ['CONNECT', 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n', 405, 'METHOD_NOT_ALLOWED'],
+    ['a write to its own path', 'POST /health/live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n', 405, 'METHOD_NOT_ALLOWED'],
+    ['its own empty document', 'GET /docs/json HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n', 404, 'NOT_FOUND'],
+  ])('rejects %s in the common error format, with a request id', async (_what, bytes, status, code) => {
+    const answer = await sendRaw(platform.port, bytes);
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(answer).toMatch(/\r\nx-request-id: \S+\r\n/i);
+    expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toMatchObject({ error: { code } });
+    expect(/\r\nallow: \S+/i.test(answer)).toBe(status === 405);
+  });
+});
+
+describe('an incomplete or unwanted body', () => {
+  it.each([
+    ['that its service refuses', '/mcp/refused', 413],
+    ['for a service that is away', '/api/v1/mail/x', 503],
+  ])('a large body %s always gets the response, and never a reset', async (_what, path, status) => {
+    const body = 'x'.repeat(38_000_000);
+    const headers = { 'content-type': 'application/json', 'content-length': body.length };
+    const statuses = new Set<number>();
+    for (let count = 0; count < 6; count += 1)
+      statuses.add((await send(platform.port, path, { method: 'POST', headers, body })).status);
+    expect(statuses).toEqual(new Set([status]));
+  });
+
+  it.each([
+    ['refuses', '/mcp/refused', '{"refused":true}'],
+    ['cannot take', '/api/v1/mail/x', '{"error":{"code":"SERVICE_UNAVAILABLE"'],
+  ])('a body that a service %s gets a complete response before its end', async (_what, path, expected) => {
+    const upload = request({ port: platform.port, path, method: 'POST', headers: { 'content-length': 100 } });
+    upload.on('error', () => undefined);
+    upload.write('x');
+    const [answer] = (await once(upload, 'response')) as [IncomingMessage];
+    expect(await text(answer)).toContain(expected);
+    upload.destroy();
+  });
+
+  it('a service notices a client that disconnects in the middle of a body', async () => {
+    const upload = request({
+      port: platform.port,
+      path: '/mcp',
+      method: 'POST',
+      headers: { 'content-length': 100 },
+    });
+    upload.on('error', () => undefined);
+    upload.write('x');
+    while (platform.identity.targets.length === 0) await nextTurn();
+    const cutOff = once(platform.identity.events, 'cutOff');
+    upload.destroy();
+    expect(await cutOff).toEqual(['/mcp']);
+  });
+});
+
+describe('a gateway with settings of its own', () => {
+  const own = useGateway({ trustedProxies: ['127.0.0.5'], bodyStallMs: 300 });
+  const headers = { 'x-forwarded-for': '198.51.100.1, 203.0.113.7', 'x-forwarded-proto': 'https' };
+
+  it("gets the client's address and HTTPS from a trusted proxy", async () => {
+    const options = { localAddress: '127.0.0.5', headers };
+    const { body } = await send<Echo>(own.port, '/mcp', options);
+    expect(body.headers).toMatchObject({ 'x-forwarded-for': '203.0.113.7', 'x-forwarded-proto': 'https' });
+    const refused = await send(own.port, '/nowhere', options);
+    expect(refused.headers['strict-transport-security']).toBe('max-age=31536000; includeSubDomains');
+  });
+
+  it('ignores what any other client says about them', async () => {
+    const options = { localAddress: '127.0.0.6', headers };
+    const { body } = await send<Echo>(own.port, '/mcp', options);
+    expect(body.headers).toMatchObject({ 'x-forwarded-for': '127.0.0.6', 'x-forwarded-proto': 'http' });
+    const refused = await send(own.port, '/nowhere', options);
+    expect(refused.headers['strict-transport-security']).toBeUndefined();
+  });
+
+  it('answers 408 when a body stops', async () => {
+    const head = 'POST /mcp HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 10';
+    const answer = await sendRaw(own.port, `${head}\r\n\r\nhalf`);
+    expect(answer).toMatch(/^HTTP\/1\.1 408 [^]*"code":"REQUEST_TIMEOUT"/);
   });
 });
 

@@ -2,6 +2,7 @@ import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openMailbox } from '../../src/inbox/mailbox.js';
+import { createInboxWeb } from '../../src/inbox/web.js';
 
 let folder: string;
 beforeEach(async () => {
@@ -9,10 +10,10 @@ beforeEach(async () => {
 });
 afterEach(() => rm(join(folder, '..'), { recursive: true, force: true }));
 
-const mail = (subject: string) => ({
+const mail = (subject: string, content = 'Hello', type = 'text/plain') => ({
   from: 'noreply@example.com',
   to: ['ada@example.com'],
-  raw: Buffer.from(`Subject: ${subject}\r\n\r\nHello`),
+  raw: Buffer.from(`Subject: ${subject}\r\nContent-Type: ${type}\r\n\r\n${content}`),
 });
 
 test('lists the received mails after a restart, newest first', async () => {
@@ -60,4 +61,21 @@ test('deletes the oldest mails when there are more than 500', async () => {
   expect(mailbox.list()).toHaveLength(500);
   expect(mailbox.list().at(-1)?.subject).toBe('Mail 1');
   expect(await readdir(folder)).toHaveLength(1_000);
+});
+
+test.each([
+  ['<!doctype html><html><head><title>A</title></head><body>Hi</body></html>'],
+  ['<p>Only a part of a page</p>'],
+])('shows %s in standards mode, without its scripts, to this machine only', async (html) => {
+  const mailbox = await openMailbox(folder);
+  await mailbox.add(mail('A', html, 'text/html'));
+  const web = await createInboxWeb(mailbox);
+  const url = `/api/mails/${mailbox.list()[0]?.id}/html`;
+  const { body, headers } = await web.inject(url);
+  // The parser chooses the mode by the beginning of the document.
+  expect(body).toMatch(/^<!doctype html>/i);
+  expect(body).toContain('<base target="_blank">');
+  expect(headers['content-security-policy']).toMatch(/^sandbox .*default-src 'none'/);
+  expect((await web.inject({ url, headers: { host: 'attacker.example' } })).statusCode).toBe(403);
+  await web.close();
 });
