@@ -10,18 +10,35 @@ import { parse } from 'yaml';
 import { makeDataDir, type Platform, printed, startPlatform } from './platform.js';
 
 /*
- * What a release consists of: made twice, installed in empty projects from the made files, and the program of each README
- * run against the platform.
+ * What others build upon. A release, made twice, installed in empty projects from the made files, and the program of each
+ * README run against the platform; and the OpenAPI documents, with a generator of clients and a fuzzer.
  */
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 const CRAWL = '/api/v1/crawlingManager';
 const START_MS = 240_000;
 const CLIENT_SECRET = 'notes-'.repeat(8);
+/** The fuzzer tests each document for this long. */
+const FUZZ_SECONDS = 10;
+const CHECKS = [
+  'not_a_server_error',
+  'status_code_conformance',
+  'content_type_conformance',
+  'response_headers_conformance',
+  'response_schema_conformance',
+  'negative_data_rejection',
+  'ignored_auth',
+];
+/**
+ * Other methods fail with 405 and `Allow`. This is not checked for identity: there, `DELETE
+ * …/personal-access-tokens/scopes` matches the route of a token's id, and fails with 400 because it is none.
+ */
+const METHOD_CHECKS = ['unsupported_method', 'allow_header_conformance'];
 const run = promisify(execFile);
 
 describeWith('openapi-tools', 'a release', () => {
   let folder: string;
+  let project: string;
   let dataDir: Awaited<ReturnType<typeof makeDataDir>>;
   let platform: Platform;
   let session: string;
@@ -49,7 +66,9 @@ describeWith('openapi-tools', 'a release', () => {
       dataDir: dataDir.path,
       env: { SERVICE_CLIENTS: `notes:${CLIENT_SECRET}` },
     });
+    project = join(folder, 'project');
     await makeRelease('one');
+    await installPackages();
     await platform.settled;
     const admin = { email: printed(platform, 'Admin'), password: printed(platform, 'Password') };
     session = (await call('POST', '/api/v1/auth/login', admin)).body.accessToken;
@@ -64,26 +83,26 @@ describeWith('openapi-tools', 'a release', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  /** Installs a package in an empty project, and writes the programs of its README there. */
-  async function install(name: string): Promise<string> {
-    const project = join(folder, name);
+  /**
+   * Installs the packages in an empty project, each with what it depends on in a folder of its own, so that none finds
+   * what another one has brought. The programs of a README are there as `<package>-<number>.mjs`.
+   */
+  async function installPackages(): Promise<void> {
     await mkdir(project);
     await writeFile(join(project, 'package.json'), '{"private":true,"type":"module"}');
-    const tarball = join(folder, 'one', 'npm', `platform-${name}-0.1.0.tgz`);
-    await run('npm', ['install', '--no-audit', '--no-fund', tarball], { cwd: project });
-    const readme = await readFile(join(project, 'node_modules/@platform', name, 'README.md'), 'utf8');
-    for (const [index, [, program = '']] of [...readme.matchAll(/```js\n(.*?)```/gs)].entries())
-      await writeFile(join(project, `program-${index + 1}.mjs`), program);
-    return project;
+    const packages = ['clients', 'crawl-worker', 'events', 'auth'];
+    const tarballs = packages.map((name) => join(folder, 'one', 'npm', `platform-${name}-0.1.0.tgz`));
+    const options = ['--install-strategy=nested', '--no-audit', '--no-fund'];
+    await run('npm', ['install', ...options, ...tarballs, 'fastify@5'], { cwd: project });
+    for (const name of packages) {
+      const readme = await readFile(join(project, 'node_modules/@platform', name, 'README.md'), 'utf8');
+      for (const [index, [, program = '']] of [...readme.matchAll(/```js\n(.*?)```/gs)].entries())
+        await writeFile(join(project, `${name}-${index + 1}.mjs`), program);
+    }
   }
 
   /** Starts a program in its project. */
-  function start(
-    project: string,
-    env: NodeJS.ProcessEnv,
-    program = 'program-1.mjs',
-    command = process.execPath,
-  ) {
+  function start(program: string, env: NodeJS.ProcessEnv, command = process.execPath) {
     const child = spawn(command, [program], {
       cwd: project,
       env: { PATH: process.env['PATH'], PLATFORM_URL: `http://127.0.0.1:${platform.port}`, ...env },
@@ -94,7 +113,18 @@ describeWith('openapi-tools', 'a release', () => {
       stream.setEncoding('utf8').on('data', (text: string) => {
         output += text;
       });
-    return { child, output: () => output };
+    const waitForEnd = async (): Promise<number | null> => {
+      await waitFor(() => child.exitCode !== null, { what: `the end of ${program}` });
+      return child.exitCode;
+    };
+    return {
+      output: () => output,
+      waitForEnd,
+      stop: () => {
+        child.kill('SIGTERM');
+        return waitForEnd();
+      },
+    };
   }
 
   test('the same commit gives the same bytes, which the checksums describe', async () => {
@@ -238,44 +268,36 @@ describeWith('openapi-tools', 'a release', () => {
     });
   });
 
+  const daily = { scheduleConfig: { scheduleType: 'daily', hour: 2, minute: 15 }, worker: 'pull' };
+
   test('the clients show who a token acts as, and its schedules', async () => {
-    const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 15 };
-    await call('POST', `${CRAWL}/wiki_1/schedule`, { scheduleConfig, worker: 'pull' });
-    const project = await install('clients');
-    const good = start(project, { PLATFORM_TOKEN: await createBearer('user:read', 'crawl:read') });
-    await waitFor(() => good.child.exitCode !== null, { what: 'the end of the program' });
+    await call('POST', `${CRAWL}/wiki_1/schedule`, daily);
+    const good = start('clients-1.mjs', { PLATFORM_TOKEN: await createBearer('user:read', 'crawl:read') });
+    await good.waitForEnd();
     expect(good.output()).toMatch(/^acting as admin@example\.com\ncrawl-wiki_1: next run \d{4}-/);
-    const bad = start(project, { PLATFORM_TOKEN: 'x' });
-    await waitFor(() => bad.child.exitCode !== null, { what: 'the end of the program' });
-    expect([bad.child.exitCode, bad.output()]).toEqual([1, expect.stringContaining('(refused)')]);
+    const bad = start('clients-1.mjs', { PLATFORM_TOKEN: 'x' });
+    expect([await bad.waitForEnd(), bad.output()]).toEqual([1, expect.stringContaining('(refused)')]);
   });
 
   test('the worker kit crawls a folder until it is stopped, and the consumer helper gets the event', async () => {
     const texts = join(folder, 'texts');
     await mkdir(texts);
     for (const name of ['a.txt', 'b.txt']) await writeFile(join(texts, name), 'hello');
-    const project = await install('crawl-worker');
-    const worker = start(project, { PLATFORM_TOKEN: await createBearer('crawl:work'), FOLDER: texts });
-    const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 15 };
-    await call('POST', `${CRAWL}/files_1/schedule`, { scheduleConfig, worker: 'pull' });
+    const env = { PLATFORM_TOKEN: await createBearer('crawl:work'), FOLDER: texts };
+    const worker = start('crawl-worker-1.mjs', env);
+    await call('POST', `${CRAWL}/files_1/schedule`, daily);
     const { runId } = (await call('POST', `${CRAWL}/files_1/run`)).body.data;
     const isCompleted = async () =>
       (await call('GET', `${CRAWL}/files_1/runs/${runId}`)).body.data.outcome === 'completed';
     await waitFor(isCompleted, { what: 'the run' });
     expect(worker.output()).toBe('index a.txt\nindex b.txt\n');
-    worker.child.kill('SIGTERM');
-    await waitFor(() => worker.child.exitCode !== null, { what: 'the end of the worker' });
-    expect(worker.child.exitCode).toBe(0);
+    expect(await worker.stop()).toBe(0);
 
-    const follower = await install('events');
-    const env = { PLATFORM_TOKEN: await createBearer('crawl:read') };
-    const consumer = start(follower, env);
-    await waitFor(() => existsSync(join(follower, 'cursor')), { what: 'the cursor' });
+    const consumer = start('events-1.mjs', { PLATFORM_TOKEN: await createBearer('crawl:read') });
+    await waitFor(() => existsSync(join(project, 'cursor')), { what: 'the cursor' });
     // The job of `helm test` has left an event, too.
     expect(consumer.output()).toMatch(/^SyncFiles1Event of \S+: index files_1 \(\S+\)$/m);
-    consumer.child.kill('SIGTERM');
-    await waitFor(() => consumer.child.exitCode !== null, { what: 'the end of the consumer' });
-    expect(consumer.child.exitCode).toBe(0);
+    expect(await consumer.stop()).toBe(0);
   });
 
   /** Identity's own address, which the launcher chooses. */
@@ -285,13 +307,11 @@ describeWith('openapi-tools', 'a release', () => {
   }
 
   test('the auth package lets a service of others accept tokens until they are revoked', async () => {
-    const project = await install('auth');
-    await run('npm', ['install', '--no-audit', '--no-fund', 'fastify@5'], { cwd: project });
     const identityUrl = await findIdentityUrl();
-    for (const program of ['program-1.mjs', 'program-2.mjs']) {
+    for (const program of ['auth-1.mjs', 'auth-2.mjs']) {
       const port = await findFreePort();
       const env = { IDENTITY_URL: identityUrl, CLIENT_SECRET, PORT: String(port) };
-      const service = start(project, env, program);
+      const service = start(program, env);
       const readNotes = (token?: string) =>
         callUrl(`http://127.0.0.1:${port}/notes`, 'GET', { ...(token && { token }) });
       await waitFor(() => readNotes().then(Boolean, () => false), {
@@ -308,16 +328,13 @@ describeWith('openapi-tools', 'a release', () => {
       ]);
       await call('DELETE', `/api/v1/personal-access-tokens/${good.id}`);
       expect((await readNotes(good.accessToken)).status).toBe(401);
-      service.child.kill('SIGTERM');
-      await waitFor(() => service.child.exitCode !== null, { what: 'the end of the service' });
-      expect(service.child.exitCode).toBe(0);
+      expect(await service.stop()).toBe(0);
     }
   });
 
   test('the wheel gives Python typed clients and the worker kit', async () => {
-    const project = join(folder, 'python');
-    const texts = join(project, 'texts');
-    await mkdir(texts, { recursive: true });
+    const texts = join(folder, 'python-texts');
+    await mkdir(texts);
     await writeFile(join(texts, 'c.txt'), 'hello');
     await run('python3', ['-m', 'venv', join(project, 'venv')]);
     const [wheel = ''] = await readdir(join(folder, 'one/python'));
@@ -327,23 +344,19 @@ describeWith('openapi-tools', 'a release', () => {
     const readme = await readFile(join(ROOT, 'packages/release/python/README.md'), 'utf8');
     for (const [index, [, program = '']] of [...readme.matchAll(/```python\n(.*?)```/gs)].entries())
       await writeFile(join(project, `program_${index + 1}.py`), program);
-    await run(python, ['-m', 'mypy', '--strict', '-p', 'workspace_platform.crawl_worker'], { cwd: project });
     await run(python, ['-m', 'mypy', '--strict', 'program_1.py', 'program_2.py'], { cwd: project });
 
     const env = { PLATFORM_TOKEN: await createBearer('user:read', 'crawl:read') };
-    const client = start(project, env, 'program_1.py', python);
-    await waitFor(() => client.child.exitCode !== null, { what: 'the end of the program' });
+    const client = start('program_1.py', env, python);
+    await client.waitForEnd();
     expect(client.output()).toMatch(/^acting as admin@example\.com\n(?:crawl-\w+: next run \d{4}-.*\n)*$/);
     const work = { PLATFORM_TOKEN: await createBearer('crawl:work'), FOLDER: texts };
-    const worker = start(project, work, 'program_2.py', python);
-    const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 15 };
-    await call('POST', `${CRAWL}/files_1/schedule`, { scheduleConfig, worker: 'pull' });
+    const worker = start('program_2.py', work, python);
+    await call('POST', `${CRAWL}/files_1/schedule`, daily);
     await call('POST', `${CRAWL}/files_1/run`);
     await waitFor(() => worker.output() !== '', { what: 'the crawl' });
     expect(worker.output()).toBe('index c.txt\n');
-    worker.child.kill('SIGTERM');
-    await waitFor(() => worker.child.exitCode !== null, { what: 'the end of the worker' });
-    expect(worker.child.exitCode).toBe(0);
+    expect(await worker.stop()).toBe(0);
   });
 
   test('a change that the version does not allow is found, and has to be in the changelog', async () => {
@@ -388,4 +401,42 @@ describeWith('openapi-tools', 'a release', () => {
     );
     expect((await compare()).stdout).toMatch(found);
   });
+
+  const getDocument = (service: string) => join(ROOT, 'services', service, 'openapi.json');
+  /** Runs a tool; its error contains the end of what it says. */
+  const runTool = async (program: string, args: readonly string[]): Promise<string> => {
+    const { stdout } = await run(program, args, { cwd: folder, maxBuffer: 64 * 1_048_576 }).catch(
+      (error: unknown) => {
+        const said = error as { stdout: string; stderr: string };
+        throw new Error(`${program} failed:\n${(said.stdout + said.stderr).slice(-8_000)}`);
+      },
+    );
+    return stdout;
+  };
+
+  test.each(['mail', 'crawl', 'identity'])('the document of %s yields a Go client of all its operations', async (service) => {
+    const args = ['-generate', 'types,client', '-package', service, getDocument(service)];
+    const source = await runTool('oapi-codegen', args);
+    const document = await readFile(getDocument(service), 'utf8');
+    const ids = names(document, /"operationId": ?"(\w+)"/g);
+    expect(ids.length).toBeGreaterThan(10);
+    for (const id of ids) expect(source).toContain(`${id[0]?.toUpperCase()}${id.slice(1)}(ctx context.Context`);
+  }); // prettier-ignore
+
+  // Identity comes last, because the fuzzer may invalidate its own credential there.
+  test.each(['mail', 'crawl', 'identity'])('%s conforms to its document for generated requests', async (service) => {
+    // Sending mail requires a token, everything else an administrator's session.
+    const token = service === 'mail' ? await createBearer('SEND_MAIL', 'FETCH_CONFIG') : session;
+    const config = join(import.meta.dirname, 'fixtures/schemathesis.toml');
+    const url = `http://127.0.0.1:${platform.port}`;
+    const checks = service === 'identity' ? CHECKS : [...CHECKS, ...METHOD_CHECKS];
+    const bounds = `--phases coverage,fuzzing --max-time ${FUZZ_SECONDS} --seed 1`;
+    const said = await runTool('schemathesis', [
+      ...`--config-file ${config} run ${getDocument(service)} --url ${url}`.split(' '),
+      ...`${bounds} --checks ${checks.join()} --continue-on-failure --no-shrink --no-color`.split(' '),
+      '--header',
+      `Authorization: Bearer ${token}`,
+    ]);
+    expect(said).toMatch(/Tested: \d+/);
+  }); // prettier-ignore
 });
