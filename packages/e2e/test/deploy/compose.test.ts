@@ -5,11 +5,9 @@ import { SERVICES } from '@platform/local/services';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { parse } from 'yaml';
 import { root } from './chart.js';
-import { askConfig, mountSecrets } from './service-config.js';
 
 interface ComposeService {
   readonly image: string;
-  readonly environment?: Readonly<Record<string, string>>;
   readonly restart?: string;
   readonly security_opt?: readonly string[];
   readonly logging?: unknown;
@@ -79,25 +77,6 @@ test('images of other projects have one exact version', () => {
     expect([image, getVersion(image).length]).toEqual([image, image.startsWith('postgres:') ? 2 : 3]);
 });
 
-describe.each(SERVICES.map(({ name }) => name))('%s in the Compose file', (name) => {
-  const environment = compose.services[name]?.environment ?? {};
-  const secrets = mountSecrets();
-  afterAll(secrets.remove);
-
-  test('passes on every variable that it reads, and starts with those of the example', async () => {
-    const env = Object.entries(environment).map(([key, value]) => [key, interpolate(value)]);
-    const { names, faults } = await askConfig(name, secrets.redirect(Object.fromEntries(env)));
-    expect(faults).toBe('');
-    const settledByTheImage = ['HOST', 'PORT', 'COMMIT'];
-    const settledByDefault =
-      name === 'identity' ? ['CONFIG_CLIENT_ID', 'CRAWL_CLIENT_ID'] : ['SERVICE_CLIENT_ID'];
-    const given = Object.keys(environment).map((key) => key.replace(/_FILE$/, ''));
-    expect([...new Set([...given, ...settledByTheImage, ...settledByDefault])].toSorted()).toEqual(
-      names.toSorted(),
-    );
-  });
-});
-
 /** Returns whether the container does its work and exits. */
 const endsByItself = (name: string): boolean =>
   name === 'secrets' || name === 'databases' || name.startsWith('migrate-');
@@ -143,35 +122,6 @@ test('every mounted file of the repository exists', () => {
   const mounted = [...source.matchAll(/^ +- \.\/(\S+?):/gm)].map(([, file = '']) => file);
   expect(mounted).toContain('packages/config/compose/databases.sh');
   expect(mounted.filter((file) => !statSync(join(root, file)).isFile())).toEqual([]);
-});
-
-test("the default network is outside Docker's own address pools", () => {
-  const [first, second] = (example.get('PLATFORM_SUBNET') ?? '').split('.').map(Number);
-  // Docker's pools are 172.17.0.0 to 172.31.255.255, and 192.168.0.0/16.
-  expect([first, second]).toEqual([172, 16]);
-  expect(example.get('TRUST_PROXY')).toBe(example.get('PLATFORM_SUBNET'));
-});
-
-test('the health check of Kafka starts no JVM, and images are built only on request', () => {
-  expect(compose.services.kafka?.healthcheck?.test?.join(' ')).toContain('/dev/tcp/');
-  expect(example.get('IMAGES_PULL_POLICY')).toBe('never');
-});
-
-test('the images of the services are built in the same way', () => {
-  const files = SERVICES.map(({ name, heapMb }) => {
-    const file = read(`services/${name}/Dockerfile`);
-    expect(file).toContain(`--max-old-space-size=${heapMb} `);
-    for (const argument of ['BUILD_IMAGE', 'RUNTIME_IMAGE'])
-      expect(file).toMatch(new RegExp(`^ARG ${argument}=\\S+@sha256:[0-9a-f]{64}$`, 'm'));
-    return file
-      .replaceAll(name, 'NAME')
-      .replace(/description=".*"/, '')
-      .replace(/max-old-space-size=\d+/, '')
-      .replace(/ Two arenas of malloc:\n#.*/, '')
-      .replace('MALLOC_ARENA_MAX=2 ', '')
-      .replace(/# What the clients are generated from\.\n(?:COPY services\/\w+\/openapi.*\n)+/, '');
-  });
-  expect(new Set(files).size).toBe(1);
 });
 
 /** Returns the paths that a pattern such as `^/(a|b/(c|d))(/|$)` matches, each of which includes everything below. */

@@ -23,19 +23,52 @@ async function validate(manifests: readonly Manifest[]): Promise<string[]> {
 
 describeWith('helm', 'the manifests', () => {
   const built = new Map<string, Manifest[]>();
-  const secrets = mountSecrets();
+  let withKeda: Manifest[];
+  let withFacts: Manifest[];
   beforeAll(async () => {
     // What is off in all of them is on here.
     for (const name of VALUES) built.set(name, await render(name, { backup: { enabled: true } }));
+    withKeda = await render('production', { keda: { enabled: true } });
+    withFacts = await render('production', { kafka: { factsTopic: 'platform-events' } });
   });
-  afterAll(secrets.remove);
+
+  test('are valid according to the schemas of Kubernetes and of the custom resources', async () => {
+    expect(await validate([...built.values(), withKeda, withFacts].flat())).toEqual([]);
+  });
+
+  test('are not valid with an unknown value, field or kind', async () => {
+    const [deployment] = ofKind(built.get('production') ?? [], 'Deployment') as [Manifest];
+    const faults = await validate([
+      { ...deployment, spec: { ...deployment.spec, replicas: 'three' } },
+      { ...deployment, spec: { ...deployment.spec, replica: 3 } },
+      { ...deployment, kind: 'Deploy' },
+    ]);
+    for (const fault of ['replicas must be integer', `'"replica"' does not exist`, 'no such kind'])
+      expect(faults.join()).toContain(fault);
+  });
+
+  test('start every service with a valid environment', async () => {
+    const secrets = mountSecrets();
+    const containers = [...built.values(), withKeda, withFacts].flatMap((manifests) =>
+      ofKind(manifests, 'Deployment').map(({ spec }) => {
+        const [container] = spec.template.spec.containers;
+        return { service: container.name as string, env: toEnvironment(container, manifests) };
+      }),
+    );
+    for (const { name } of SERVICES) {
+      const environments = containers.filter(({ service }) => service === name).map(({ env }) => env);
+      expect(environments.length).toBeGreaterThan(VALUES.length);
+      const answers = await askConfig(name, environments.map(secrets.redirect));
+      for (const [index, { names, faults }] of answers.entries()) {
+        const given = Object.keys(environments[index] ?? {}).map((key) => key.replace(/_FILE$/, ''));
+        expect([name, faults, given.filter((key) => !names.includes(key))]).toEqual([name, '', []]);
+      }
+    }
+    secrets.remove();
+  });
 
   describe.each(VALUES)('of %s', (values) => {
     const manifests = (): Manifest[] => built.get(values) ?? [];
-
-    test('is valid according to the schemas of Kubernetes and of the custom resources', async () => {
-      expect(await validate(manifests())).toEqual([]);
-    });
 
     test('runs every pod restricted, without a token, within limits', () => {
       expect(workloads(manifests()).length).toBeGreaterThan(6);
@@ -95,17 +128,6 @@ describeWith('helm', 'the manifests', () => {
       }
     });
 
-    test('starts every service with a valid environment', async () => {
-      for (const { metadata, spec } of ofKind(manifests(), 'Deployment')) {
-        const [container] = spec.template.spec.containers;
-        const env = toEnvironment(container, manifests());
-        const { names, faults } = await askConfig(container.name, secrets.redirect(env));
-        expect([metadata.name, faults]).toEqual([metadata.name, '']);
-        const unknown = Object.keys(env).filter((key) => !names.includes(key.replace(/_FILE$/, '')));
-        expect([metadata.name, unknown]).toEqual([metadata.name, []]);
-      }
-    });
-
     test('migrates each database with the image that serves it', () => {
       const getImage = ({ spec }: Manifest): string => spec.template.spec.containers[0].image;
       for (const { name } of SERVICES) {
@@ -131,15 +153,6 @@ describeWith('helm', 'the manifests', () => {
     });
   });
 
-  test('the validation finds an unknown value, field and kind', async () => {
-    const [deployment] = ofKind(built.get('production') ?? [], 'Deployment') as [Manifest];
-    const wrongValue = { ...deployment, spec: { ...deployment.spec, replicas: 'three' } };
-    const wrongField = { ...deployment, spec: { ...deployment.spec, replica: 3 } };
-    expect((await validate([wrongValue])).join()).toContain('replicas must be integer');
-    expect((await validate([wrongField])).join()).toContain(`'"replica"' does not exist`);
-    expect((await validate([{ ...deployment, kind: 'Deploy' }])).join()).toContain('no such kind');
-  });
-
   test('an upgrade migrates first, replaces identity next, and the other services after it', async () => {
     const isMigration = ({ metadata }: Manifest) => metadata.name.startsWith('migrate-');
     const installed = (built.get('production') ?? []).filter(isMigration);
@@ -162,13 +175,11 @@ describeWith('helm', 'the manifests', () => {
     ]);
   });
 
-  test('KEDA replaces the autoscaler of the workers', async () => {
+  test('KEDA replaces the autoscaler of the workers', () => {
     const scaled = ofKind(built.get('production') ?? [], 'HorizontalPodAutoscaler').map(
       ({ metadata }) => metadata.name,
     );
     expect(scaled.toSorted()).toEqual(['crawl', 'crawl-worker', 'identity', 'mail']);
-    const withKeda = await render('production', { keda: { enabled: true } });
-    expect(await validate(withKeda)).toEqual([]);
     expect(ofKind(withKeda, 'ScaledObject')).toHaveLength(1);
     const left = ofKind(withKeda, 'HorizontalPodAutoscaler').map(({ metadata }) => metadata.name);
     expect(left.toSorted()).toEqual(['crawl', 'identity', 'mail']);
@@ -192,7 +203,7 @@ describeWith('helm', 'the manifests', () => {
     });
   });
 
-  test('AUD-11 facts have a topic of their own, and identity its name, only where it is given one', async () => {
+  test('AUD-11 facts have a topic of their own, and identity its name, only where it is given one', () => {
     const getTopics = (manifests: Parameters<typeof ofKind>[0]) =>
       ofKind(manifests, 'KafkaTopic').map(({ metadata }) => metadata.name);
     const getEnvironment = (manifests: Parameters<typeof ofKind>[0]) => {
@@ -202,8 +213,6 @@ describeWith('helm', 'the manifests', () => {
     const production = built.get('production') ?? [];
     expect(getTopics(production)).toEqual(['sync-events']);
     expect(getEnvironment(production)).not.toHaveProperty('KAFKA_BROKERS');
-    const withFacts = await render('production', { kafka: { factsTopic: 'platform-events' } });
-    expect(await validate(withFacts)).toEqual([]);
     expect(getTopics(withFacts)).toEqual(['sync-events', 'platform-events']);
     const env = getEnvironment(withFacts);
     expect([env.KAFKA_FACTS_TOPIC, env.KAFKA_PARTITIONS]).toEqual(['platform-events', '12']);
@@ -231,7 +240,7 @@ describeWith('helm', 'the manifests', () => {
     const production = built.get('production') ?? [];
     const rules = ofKind(production, 'PrometheusRule').flatMap(({ spec }) => spec.groups.flatMap((group: Tree) => group.rules));
     const dashboard = JSON.parse(ofKind(production, 'ConfigMap').find(({ data }) => data?.['dashboard.json'])?.data?.['dashboard.json'] ?? '');
-    const [scaled] = ofKind(await render('production', { keda: { enabled: true } }), 'ScaledObject') as [Tree];
+    const [scaled] = ofKind(withKeda, 'ScaledObject') as [Tree];
     const scaling = scaled.spec.triggers[0].metadata.query;
     const expressions: string[] = [
       ...rules.map(({ expr }) => expr),

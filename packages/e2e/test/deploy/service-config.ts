@@ -1,8 +1,8 @@
-import { spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
 import { root } from './chart.js';
 
 export interface ConfigAnswer {
@@ -14,16 +14,39 @@ export interface ConfigAnswer {
   readonly faults: string;
 }
 
+/** Runs the command `config` in one process, once for each environment. Prints a JSON array of what it writes. */
+const CHECK_ALL = `
+  const [node, program, text] = process.argv;
+  const { main } = await import(program);
+  const answers = [];
+  const write = (stream) => (chunk) => void (answers.at(-1)[stream] += chunk);
+  const { write: print } = process.stdout;
+  process.stdout.write = write('stdout');
+  process.stderr.write = write('stderr');
+  for (const environment of JSON.parse(text)) {
+    for (const name of Object.keys(process.env)) delete process.env[name];
+    Object.assign(process.env, environment);
+    answers.push({ stdout: '', stderr: '' });
+    process.argv = [node, 'cli.js', 'config'];
+    await main().catch((error) => process.stderr.write(String(error)));
+  }
+  print.call(process.stdout, JSON.stringify(answers));`;
+
 /** Runs the service's own command, which describes its variables and checks an environment. */
-export async function askConfig(service: string, env: NodeJS.ProcessEnv): Promise<ConfigAnswer> {
-  const cli = join(root, 'services', service, 'dist/cli.js');
-  const child = spawn(process.execPath, [cli, 'config'], { env });
-  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
-  const rows = stdout.split('\n').flatMap((line) => {
-    const [name, fallback = ''] = line.split('\t');
-    return name ? [[name, fallback] as const] : [];
+export async function askConfig(
+  service: string,
+  environments: readonly NodeJS.ProcessEnv[],
+): Promise<ConfigAnswer[]> {
+  const program = join(root, 'services', service, 'dist/commands.js');
+  const args = ['--input-type=module', '--eval', CHECK_ALL, program, JSON.stringify(environments)];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { env: {} });
+  return (JSON.parse(stdout) as { stdout: string; stderr: string }[]).map((answer) => {
+    const rows = answer.stdout.split('\n').flatMap((line) => {
+      const [name, fallback = ''] = line.split('\t');
+      return name ? [[name, fallback] as const] : [];
+    });
+    return { names: rows.map(([name]) => name), defaults: new Map(rows), faults: answer.stderr };
   });
-  return { names: rows.map(([name]) => name), defaults: new Map(rows), faults: stderr };
 }
 
 const secret = 's'.repeat(40);

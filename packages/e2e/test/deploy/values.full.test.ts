@@ -96,8 +96,8 @@ describeWith('helm', 'the values', () => {
     }
   });
 
-  test.each(VALUES)('of %s pass `helm lint`', async (name) => {
-    expect(await helm(['lint', '--strict'], name)).toContain('0 chart(s) failed');
+  test('pass `helm lint`', async () => {
+    expect(await helm(['lint', '--strict'], 'production')).toContain('0 chart(s) failed');
   });
 
   test('that the chart does not know, or that are missing, are refused with what to do', async () => {

@@ -1,8 +1,18 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SERVICES } from '@platform/local/services';
-import { askConfig } from '../deploy/service-config.js';
+import { parse } from 'yaml';
+import { askConfig, type ConfigAnswer, mountSecrets } from '../deploy/service-config.js';
 import { read, root } from './files.js';
+
+/* What the services read of their environment, against the tables in the READMEs and the Compose file. */
+
+interface Compose {
+  readonly services: Readonly<Record<string, { readonly environment?: Readonly<Record<string, string>> }>>;
+}
+const { services: containers } = parse(read('docker-compose.yml'), { merge: true }) as Compose;
+/** Interpolates `${NAME:-default}` as Compose does without settings; `.env.example` has the defaults. */
+const interpolate = (value: string): string => value.replace(/\$\{\w+:-([^}]*)\}/g, '$1');
 
 /** The README of service-kit documents the variables that every service reads. */
 const SHARED_TABLE = 'packages/service-kit/README.md';
@@ -41,15 +51,37 @@ function renew(path: string, expected: readonly Row[]): void {
 type Row = readonly [name: string, fallback: string];
 
 const schemas = new Map<string, readonly Row[]>();
+const composed = new Map<string, ConfigAnswer | undefined>();
 beforeAll(async () => {
+  const secrets = mountSecrets();
   for (const { name: service } of SERVICES) {
-    const { defaults } = await askConfig(service, {});
+    const env = Object.entries(containers[service]?.environment ?? {}).map(([name, value]) => [
+      name,
+      interpolate(value),
+    ]);
+    const [empty, answer] = await askConfig(service, [{}, secrets.redirect(Object.fromEntries(env))]);
+    composed.set(service, answer);
     schemas.set(
       service,
-      [...defaults].map(([name, fallback]) => [name, toCell(fallback)]),
+      [...(empty?.defaults ?? [])].map(([name, fallback]) => [name, toCell(fallback)]),
     );
   }
+  secrets.remove();
 });
+
+test.each(SERVICES.map(({ name }) => name))(
+  'the Compose file passes on every variable that %s reads, and starts it with the defaults',
+  (service) => {
+    const { names = [], faults } = composed.get(service) ?? {};
+    expect(faults).toBe('');
+    const settledByTheImage = ['HOST', 'PORT', 'COMMIT'];
+    const settledByDefault =
+      service === 'identity' ? ['CONFIG_CLIENT_ID', 'CRAWL_CLIENT_ID'] : ['SERVICE_CLIENT_ID'];
+    const given = Object.keys(containers[service]?.environment ?? {}).map((key) => key.replace(/_FILE$/, ''));
+    const all = new Set([...given, ...settledByTheImage, ...settledByDefault]);
+    expect([...all].toSorted()).toEqual(names.toSorted());
+  },
+);
 
 const isIn = (schema: readonly Row[], [name, fallback]: Row): boolean =>
   schema.some(([otherName, otherFallback]) => otherName === name && otherFallback === fallback);
