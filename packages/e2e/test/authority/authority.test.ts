@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Caller, createCallers, HOLDABLE, type Resource } from './callers.js';
+import { type Caller, createCallers, HOLDABLE, type Resource, toCaller } from './callers.js';
 import { type Demand, demands, tools } from './rules.js';
 
 /*
@@ -124,15 +124,7 @@ async function withAndWithout(scope: string | undefined): Promise<readonly Calle
     [`a token with every scope but ${scope}`, HOLDABLE.admin.filter((one) => one !== scope)],
   ] as const) {
     const { accessToken } = await platform.createToken(platform.admin, scopes);
-    callers.push({
-      name,
-      bearer: accessToken,
-      kind: 'token',
-      role: 'admin',
-      scopes: new Set<string>(scopes),
-      isPerson: true,
-      isActive: true,
-    });
+    callers.push(toCaller(name, accessToken, { kind: 'token', scopes }));
   }
   made.set(scope, callers);
   return callers;

@@ -27,24 +27,14 @@ export interface Resource {
 const PATS = '/api/v1/personal-access-tokens';
 const PASSWORD = 'correct-Horse-battery-9';
 const REDIRECT_URI = 'http://127.0.0.1:33418/callback';
+const CRAWL = ['crawl:read', 'crawl:write', 'crawl:delete'] as const;
 /** The scopes that each kind of account may hold. */
 export const HOLDABLE = {
-  member: [
-    'kb:read',
-    'semantic:write',
-    'crawl:read',
-    'crawl:write',
-    'crawl:delete',
-    'user:read',
-    'pat:read',
-    'pat:write',
-  ],
+  member: ['kb:read', 'semantic:write', ...CRAWL, 'user:read', 'pat:read', 'pat:write'],
   admin: [
     'kb:read',
     'semantic:write',
-    'crawl:read',
-    'crawl:write',
-    'crawl:delete',
+    ...CRAWL,
     'crawl:work',
     'user:read',
     'user:write',
@@ -57,9 +47,7 @@ export const HOLDABLE = {
     'FETCH_CONFIG',
   ],
   serviceAccount: [
-    'crawl:read',
-    'crawl:write',
-    'crawl:delete',
+    ...CRAWL,
     'crawl:work',
     'user:read',
     'events:read',
@@ -67,16 +55,24 @@ export const HOLDABLE = {
     'SEND_MAIL',
     'FETCH_CONFIG',
   ],
-  connection: [
-    'kb:read',
-    'semantic:write',
-    'crawl:read',
-    'crawl:write',
-    'crawl:delete',
-    'user:read',
-    'pat:read',
-  ],
+  connection: ['kb:read', 'semantic:write', ...CRAWL, 'user:read', 'pat:read'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
+
+/** @returns the session of an administrator, except for what is given. */
+export const toCaller = (
+  name: string,
+  bearer: string | undefined,
+  { scopes = [], ...more }: Partial<Omit<Caller, 'scopes'>> & { readonly scopes?: readonly string[] } = {},
+): Caller => ({
+  name,
+  bearer,
+  kind: 'session',
+  role: 'admin',
+  scopes: new Set(scopes),
+  isPerson: true,
+  isActive: true,
+  ...more,
+});
 
 /** The platform of the run, with two organisations and a caller of every kind. */
 export async function createCallers() {
@@ -176,126 +172,47 @@ export async function createCallers() {
     createToken,
     resources: await createResources(),
     callers: [
-      {
-        name: 'nobody',
-        bearer: undefined,
-        kind: 'none',
-        role: 'member',
-        scopes: [],
-        isPerson: false,
-        isActive: false,
-      },
-      {
-        name: 'a revoked token',
-        bearer: revoked.accessToken,
+      toCaller('nobody', undefined, { kind: 'none', role: 'member', isPerson: false, isActive: false }),
+      toCaller('a revoked token', revoked.accessToken, {
         kind: 'token',
-        role: 'admin',
         scopes: HOLDABLE.admin,
-        isPerson: true,
         isActive: false,
-      },
-      {
-        name: 'a session that was logged out',
-        bearer: ended,
-        kind: 'session',
-        role: 'admin',
-        scopes: [],
-        isPerson: true,
-        isActive: false,
-      },
-      {
-        name: 'the session of a removed member',
-        bearer: removed.session,
-        kind: 'session',
-        role: 'member',
-        scopes: [],
-        isPerson: true,
-        isActive: false,
-      },
-      {
-        name: 'a member’s session',
-        bearer: member.session,
-        kind: 'session',
-        role: 'member',
-        scopes: [],
-        isPerson: true,
-        isActive: true,
-      },
-      {
-        name: 'an administrator’s session',
-        bearer: admin,
-        kind: 'session',
-        role: 'admin',
-        scopes: [],
-        isPerson: true,
-        isActive: true,
-      },
-      {
-        name: 'an administrator’s browser',
-        bearer: await toBrowser(await login(own.admin), 0),
-        kind: 'session',
-        role: 'admin',
-        scopes: [],
-        isPerson: true,
-        isActive: true,
-      },
-      {
-        name: 'an administrator’s browser that confirmed nothing',
-        bearer: await toBrowser(await login(own.admin), 11),
-        kind: 'session',
-        role: 'admin',
-        scopes: [],
-        isPerson: true,
-        isActive: true,
-        isUnconfirmed: true,
-      },
-      {
-        name: 'a member’s token',
-        bearer: (await createToken(member.session, HOLDABLE.member)).accessToken,
+      }),
+      toCaller('a session that was logged out', ended, { isActive: false }),
+      toCaller('the session of a removed member', removed.session, { role: 'member', isActive: false }),
+      toCaller('a member’s session', member.session, { role: 'member' }),
+      toCaller('an administrator’s session', admin),
+      toCaller('an administrator’s browser', await toBrowser(await login(own.admin), 0)),
+      toCaller(
+        'an administrator’s browser that confirmed nothing',
+        await toBrowser(await login(own.admin), 11),
+        { isUnconfirmed: true },
+      ),
+      toCaller('a member’s token', (await createToken(member.session, HOLDABLE.member)).accessToken, {
         kind: 'token',
         role: 'member',
         scopes: HOLDABLE.member,
-        isPerson: true,
-        isActive: true,
-      },
-      {
-        name: 'an administrator’s token',
-        bearer: (await createToken(admin, HOLDABLE.admin)).accessToken,
+      }),
+      toCaller('an administrator’s token', (await createToken(admin, HOLDABLE.admin)).accessToken, {
         kind: 'token',
-        role: 'admin',
         scopes: HOLDABLE.admin,
-        isPerson: true,
-        isActive: true,
-      },
-      {
-        name: 'a service account',
-        bearer: accountToken.accessToken,
+      }),
+      toCaller('a service account', accountToken.accessToken, {
         kind: 'token',
-        role: 'admin',
         scopes: HOLDABLE.serviceAccount,
         isPerson: false,
-        isActive: true,
-      },
-      {
-        name: 'an application',
-        bearer: applicationToken,
+      }),
+      toCaller('an application', applicationToken, {
         kind: 'oauth',
-        role: 'admin',
         scopes: HOLDABLE.serviceAccount,
         isPerson: false,
-        isActive: true,
-      },
-      {
-        name: 'a connected agent',
-        bearer: agent,
+      }),
+      toCaller('a connected agent', agent, {
         kind: 'oauth',
-        role: 'admin',
         scopes: HOLDABLE.connection,
-        isPerson: true,
-        isActive: true,
         isForTools: true,
-      },
-    ].map((caller) => ({ ...caller, scopes: new Set<string>(caller.scopes) })) as Caller[],
+      }),
+    ],
   };
 
   /** Creates one of each thing that a path can name. @returns their ids, by the start of the paths. */
