@@ -7,15 +7,14 @@ import { findFreePort } from '@platform/embedded';
 import { callUrl, type OwnPostgres, startOwnPostgres, waitFor, withAdmin } from '@platform/testing';
 import { Pool } from 'pg';
 import { type SmtpServer, startSmtpServer } from './smtp-server.js';
-import { runCommand } from './command.js';
-import { createReplica, type Replica } from './replica.js';
+import { type Replica, startReplica } from './replica.js';
 
 /*
  * AUD-7: identity, mail and crawl are killed at random moments, PostgreSQL restarts, and the destinations are away for a
  * while. What the databases say has happened is what the destinations have got, once each after repeats are dropped.
  */
 
-const SECONDS = Number(process.env['FACTS_SECONDS'] || 20);
+const SECONDS = Number(process.env['FACTS_SECONDS'] || 8);
 const ADMIN = { email: 'admin@example.com', password: 'a-good-password' };
 const SECRET = 's'.repeat(40);
 const CRAWL = '/api/v1/crawlingManager';
@@ -105,16 +104,10 @@ beforeAll(async () => {
   for (const name of names) {
     const env = {
       DATABASE_URL: postgres.url(name),
-      DATABASE_TIMEOUT_MS: '5000',
       PUBLIC_URL: toUrl('identity'),
-      LOG_LEVEL: 'warn',
       ...environments[name],
     };
-    const { code, stderr } = await runCommand(name, ['migrate'], env);
-    if (code !== 0) throw new Error(stderr);
-    const replica = createReplica(name, ports[name], env);
-    await replica.start();
-    replicas.set(name, replica);
+    replicas.set(name, await startReplica(name, ports[name], env));
     const pool = new Pool({ connectionString: postgres.url(name), max: 1 });
     // The restart closes its connection.
     pool.on('error', () => undefined);

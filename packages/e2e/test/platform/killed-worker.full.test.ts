@@ -17,16 +17,15 @@ import {
 } from '@platform/testing';
 import { Pool } from 'pg';
 import { root } from '../deploy/chart.js';
-import { runCommand } from './command.js';
-import { createReplica, type Replica } from './replica.js';
+import { type Replica, startReplica } from './replica.js';
 
 /*
  * CRAWL-46: a worker is killed again and again in the middle of a full crawl in slices, while Redis loses its data twice
  * and PostgreSQL is restarted. In its full size (CRAWL_DOCUMENTS=100000 CRAWL_KILLS=40) it takes a quarter of an hour.
  */
 
-const DOCUMENTS = Number(process.env['CRAWL_DOCUMENTS'] || 5_000);
-const KILLS = Number(process.env['CRAWL_KILLS'] || 8);
+const DOCUMENTS = Number(process.env['CRAWL_DOCUMENTS'] || 2_000);
+const KILLS = Number(process.env['CRAWL_KILLS'] || 4);
 /** A run that loses its worker four times in one slice fails, so there are more slices than kills. */
 const DOCUMENTS_PER_SLICE = Math.ceil(DOCUMENTS / (2 * KILLS));
 const FLUSHED_AFTER = [Math.floor(KILLS / 4), Math.floor((3 * KILLS) / 4)];
@@ -59,19 +58,8 @@ describeWith('own-redis', 'two replicas of crawl', () => {
     return body.token.accessToken as string;
   }
 
-  async function startReplica(service: string, ownEnv: NodeJS.ProcessEnv): Promise<Replica> {
-    const env = {
-      DATABASE_URL: postgres.url(service),
-      DATABASE_TIMEOUT_MS: '5000',
-      LOG_LEVEL: 'warn',
-      ...ownEnv,
-    };
-    const { code, stderr } = await runCommand(service, ['migrate'], env);
-    if (code !== 0) throw new Error(stderr);
-    const replica = createReplica(service, await findFreePort(), env);
-    await replica.start();
-    return replica;
-  }
+  const startService = async (service: string, env: NodeJS.ProcessEnv) =>
+    startReplica(service, await findFreePort(), { DATABASE_URL: postgres.url(service), ...env });
 
   /** Runs a program of the demo, as somebody who knows one of the replicas. */
   function start(name: string, crawl: Replica | undefined, env: NodeJS.ProcessEnv): ChildProcess {
@@ -108,7 +96,7 @@ describeWith('own-redis', 'two replicas of crawl', () => {
       for (const name of ['identity', 'crawl', KNOWLEDGE]) await admin.query(`create database ${name}`);
     });
     const unused = 'http://127.0.0.1:9';
-    identity = await startReplica('identity', {
+    identity = await startService('identity', {
       ENCRYPTION_KEYS: `k1:${Buffer.alloc(32).toString('base64')}`,
       SERVICE_CLIENTS: `crawl:${SECRET}`,
       MAIL_URL: unused,
@@ -119,7 +107,7 @@ describeWith('own-redis', 'two replicas of crawl', () => {
     });
     for (let index = 0; index < 2; index += 1)
       crawls.push(
-        await startReplica('crawl', {
+        await startService('crawl', {
           IDENTITY_URL: identity.url,
           IDENTITY_TIMEOUT_MS: '5000',
           SERVICE_CLIENT_SECRET: SECRET,

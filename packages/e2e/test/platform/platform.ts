@@ -43,11 +43,14 @@ function migrateWith(service: string) {
   };
 }
 
-const makeDatabase = (service: string) =>
+const getMigrations = (service: ServiceName) => join(root, 'services', service, 'prisma/migrations');
+export const crawlMigrations = getMigrations('crawl');
+
+const makeDatabase = (service: ServiceName) =>
   createTestDatabase({
     // A different template from that of the service's own tests, which another program migrates.
     template: `${service}_deployed`,
-    migrationsDir: join(root, 'services', service, 'prisma/migrations'),
+    migrationsDir: getMigrations(service),
     migrate: migrateWith(service),
   });
 

@@ -72,3 +72,17 @@ export function createReplica(service: string, port: number, ownEnv: NodeJS.Proc
     output: () => output,
   };
 }
+
+/** Migrates the database of a service, and starts a replica of it. */
+export async function startReplica(
+  service: string,
+  port: number,
+  ownEnv: NodeJS.ProcessEnv,
+): Promise<Replica> {
+  const env = { DATABASE_TIMEOUT_MS: '5000', LOG_LEVEL: 'warn', ...ownEnv };
+  const { code, stderr } = await runCommand(service, ['migrate'], env);
+  if (code !== 0) throw new Error(stderr);
+  const replica = createReplica(service, port, env);
+  await replica.start();
+  return replica;
+}

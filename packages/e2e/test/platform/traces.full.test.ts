@@ -1,21 +1,27 @@
 import { spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describeWith, testKafka, waitFor } from '@platform/testing';
+import { describeWith, type SecuredKafka, startSecuredKafka, waitFor } from '@platform/testing';
 import { type OtlpReceiver, startOtlpReceiver } from './otlp-receiver.js';
 import { type Platform, startPlatform } from './platform.js';
 
+// Kafka is set up as the operations guide says, with TLS and an account.
 describeWith('nginx', 'traces', () => {
   describeWith('own-redis', 'with Redis', () => {
-    describeWith('kafka', 'and Kafka', () => {
+    describeWith('own-kafka', 'and a Kafka that requires TLS and an account', () => {
       const topic = `sync-events-${randomUUID()}`;
-      let brokers: string[];
+      let folder: string;
+      let secured: SecuredKafka;
       let receiver: OtlpReceiver;
       let platform: Platform;
 
       beforeAll(async () => {
-        ({ brokers } = await testKafka());
+        folder = await mkdtemp(join(tmpdir(), 'platform-secrets-'));
+        secured = await startSecuredKafka();
+        await writeFile(join(folder, 'kafka-password'), `${secured.account.password}\n`);
         receiver = await startOtlpReceiver();
         platform = await startPlatform({
           replicas: 1,
@@ -26,13 +32,24 @@ describeWith('nginx', 'traces', () => {
             LOG_LEVEL: 'debug',
           },
           envByService: {
-            crawl: { KAFKA_BROKERS: brokers.join(), KAFKA_TOPIC: topic, KAFKA_PARTITIONS: '1' },
+            crawl: {
+              KAFKA_BROKERS: secured.kafka.brokers,
+              KAFKA_TOPIC: topic,
+              KAFKA_PARTITIONS: '1',
+              KAFKA_TLS: 'true',
+              KAFKA_SASL_MECHANISM: 'scram-sha-512',
+              KAFKA_SASL_USERNAME: secured.account.username,
+              KAFKA_SASL_PASSWORD_FILE: join(folder, 'kafka-password'),
+              NODE_EXTRA_CA_CERTS: secured.authorityFile,
+            },
           },
         });
       });
       afterAll(async () => {
-        await platform.close();
-        await receiver.close();
+        await platform?.close();
+        await receiver?.close();
+        await secured?.close();
+        await rm(folder, { recursive: true });
       });
 
       const traceId = randomBytes(16).toString('hex');
@@ -52,7 +69,10 @@ describeWith('nginx', 'traces', () => {
         const relay = () => platform.replicas.crawl[0]?.output().includes('publishing events');
         await waitFor(relay, { what: 'the relay' });
         const consumer = startConsumer({
-          BROKERS: brokers.join(),
+          BROKERS: secured.kafka.brokers,
+          USERNAME: secured.account.username,
+          PASSWORD: secured.account.password,
+          NODE_EXTRA_CA_CERTS: secured.authorityFile,
           TOPIC: topic,
           GROUP: randomUUID(),
           OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
