@@ -1,6 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -93,12 +94,19 @@ describe('a machine without a server on the PATH', () => {
   });
 });
 
+/**
+ * Writes a program that can be run at once. It is written by another process: while this one has the file open, a process that
+ * another worker starts inherits it, and until that one has begun, the program is busy (ETXTBSY).
+ */
+const writeProgram = (file: string, text: string): void =>
+  void execFileSync('/bin/sh', ['-c', 'printf %s "$2" >"$1" && chmod 755 "$1"', 'sh', file, text]);
+
 test('skips a server on the PATH that is too old', async () => {
   const bin = join(root, 'bin');
   await mkdir(bin);
   const program = (version: string) => `#!/bin/sh\necho 'Redis server v=${version} sha=0 bits=64'\n`;
-  await writeFile(join(bin, 'redis-server'), program('6.0.16'), { mode: 0o755 });
-  await writeFile(join(bin, 'valkey-server'), program('7.2.8'), { mode: 0o755 });
+  writeProgram(join(bin, 'redis-server'), program('6.0.16'));
+  writeProgram(join(bin, 'valkey-server'), program('7.2.8'));
   process.env['PATH'] = bin;
   await expect(ensureRedisServer(join(root, 'cache'))).resolves.toBe(join(bin, 'valkey-server'));
 });

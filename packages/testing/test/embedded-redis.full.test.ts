@@ -1,4 +1,5 @@
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,6 +17,13 @@ function ask(port: number, line: string): Promise<string> {
   });
 }
 
+/**
+ * Writes a program that can be run at once. It is written by another process: while this one has the file open, a process that
+ * another worker starts inherits it, and until that one has begun, the program is busy (ETXTBSY).
+ */
+const writeProgram = (file: string, text: string): void =>
+  void execFileSync('/bin/sh', ['-c', 'printf %s "$2" >"$1" && chmod 755 "$1"', 'sh', file, text]);
+
 describeWith('own-redis', 'embedded Redis', () => {
   test('separates the data of each kind and major version of the server', async () => {
     const root = await mkdtemp(join(await realpath(tmpdir()), 'embedded-redis-'));
@@ -26,7 +34,7 @@ describeWith('own-redis', 'embedded Redis', () => {
       const bin = join(root, version.replaceAll(' ', '-'));
       await mkdir(bin, { recursive: true });
       const script = `#!/bin/sh\n[ "$1" = --version ] && echo '${version} sha=0' && exit\nexec '${program}' "$@"\n`;
-      await writeFile(join(bin, 'redis-server'), script, { mode: 0o755 });
+      writeProgram(join(bin, 'redis-server'), script);
       process.env['PATH'] = `${bin}:${PATH}`;
       return startEmbeddedRedis({ dataDir: join(root, 'data') }).finally(() => (process.env['PATH'] = PATH));
     }
