@@ -122,12 +122,16 @@ export async function openScene(identity: IdentityUnderTest) {
       }),
     refused: (number: number) =>
       waitFor(() => receiver.refused.length >= number, { what: `${number} refusals` }),
-    /** Waits until what became of all requests is stored. */
+    /** Waits until what became of the organisation's requests is stored. A claim that a change has stopped is never released. */
     settled: () =>
       waitFor(
         async () =>
-          (await identity.db.query('select from fact_destinations where claimed_until is not null'))
-            .rowCount === 0,
+          (
+            await identity.db.query(
+              'select from fact_destinations where org_id = $1 and is_enabled and claimed_until is not null',
+              [orgId],
+            )
+          ).rowCount === 0,
         { what: 'the outcomes' },
       ),
   };
