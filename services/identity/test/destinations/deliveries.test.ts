@@ -272,7 +272,7 @@ test('AUD-7 a secret that cannot be opened is no failure of the destination', as
   const { rows } = await setSecret('unreadable');
   const token = await createToken();
   const isClaimed = async () =>
-    (await identity.db.query('select from fact_destinations where claimed_until is not null')).rowCount === 1;
+    (await identity.db.query('select from fact_destinations where id = $1 and claimed_until is not null', [id])).rowCount === 1;
   await waitFor(isClaimed, { what: 'the claim' });
   await setSecret(rows[0]?.sealed ?? '');
   await pass(16_000);
