@@ -4,6 +4,7 @@ import { createDecoder } from 'fast-jwt';
 import { loadEncryptionKeys } from '../../src/config.js';
 import { rotateKey } from '../../src/credentials/signing-keys/commands.js';
 import { encryptionKeys, type IdentityUnderTest } from '../identity.js';
+import { waitForLockWaiters } from '../lock-waiters.js';
 import { startReplica } from '../replica.js';
 import { createApplication, PUBLIC_URL, requestToken } from './applications.js';
 import { startWithApplication } from './connected-application.js';
@@ -100,7 +101,17 @@ test('OAUTH-13: one consent gives one code when two replicas resume it at once',
 test('a code that is used three times concurrently is exchanged at most once, and the connection ends', async () => {
   const authorization = createAuthorization(clientId);
   const code = (await consent(browser, authorization)).searchParams.get('code') ?? '';
+  // All three have read the code as unused when the first of them marks it.
+  const holder = await identity.db.connect();
+  await holder.query('begin');
+  await holder.query(`select from oauth_artifacts where model = 'AuthorizationCode' for update`);
   const exchanges = [identity, other, identity].map((one) => exchangeCode(one, authorization, code));
+  try {
+    await waitForLockWaiters(identity.db, exchanges.length);
+  } finally {
+    await holder.query('commit');
+    holder.release();
+  }
   const exchanged = (await Promise.all(exchanges)).filter(({ status }) => status === 200);
   expect(exchanged.length).toBeLessThanOrEqual(1);
   for (const { body } of exchanged) expect(await listTools(identity, body.access_token as string)).toBe(401);
