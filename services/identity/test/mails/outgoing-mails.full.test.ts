@@ -3,13 +3,8 @@ import { callUrl, waitFor } from '@platform/testing';
 import { serviceClient } from '../identity.js';
 import { environmentFor, startServer } from '../process/process.js';
 import { mailClientSecret } from '../sign-in/account-flows/mail-service.js';
-import {
-  codeIn,
-  password,
-  type Platform,
-  startPlatform,
-  tokenIn,
-} from '../sign-in/account-flows/platform.js';
+import { codeIn, type Platform, startPlatform, tokenIn } from '../sign-in/account-flows/platform.js';
+import { password } from '../sign-in/account-flows/users.js';
 
 const platform = await startPlatform();
 afterAll(() => platform.close());

@@ -1,7 +1,8 @@
 import { findFreePort } from '@platform/embedded';
 import { type Browser, describeWith, launchBrowser, type Page } from '@platform/testing';
 import { admin } from '../identity.js';
-import { codeIn, linkIn, password, type Platform, startPlatform } from './account-flows/platform.js';
+import { codeIn, linkIn, type Platform, startPlatform } from './account-flows/platform.js';
+import { password } from './account-flows/users.js';
 import { environment, saveProvider, verifyDomain } from './provider/flow.js';
 import { type ForeignProvider, startForeignProvider } from './provider/foreign-provider.js';
 

@@ -1,5 +1,6 @@
 import { waitForLockWaiters } from '../../lock-waiters.js';
-import { codeIn, getStatuses, newPassword, password, startWithMailbox, tokenIn } from './mailbox.js';
+import { codeIn, getStatuses, newPassword, startWithMailbox, tokenIn } from './mailbox.js';
+import { password } from './users.js';
 
 const MINUTE = 60_000;
 

@@ -1,4 +1,5 @@
-import { getStatuses, linkIn, newPassword, password, startWithMailbox, tokenIn } from './mailbox.js';
+import { getStatuses, linkIn, newPassword, startWithMailbox, tokenIn } from './mailbox.js';
+import { password } from './users.js';
 
 const DAY = 24 * 60 * 60_000;
 const DAYS_IN_MINUTES = 24 * 60;

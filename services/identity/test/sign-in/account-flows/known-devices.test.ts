@@ -2,7 +2,8 @@ import { createLogger, createShutdown } from '@platform/service-kit';
 import { toDeviceId } from '../../../src/base/caller/client.js';
 import { openResources } from '../../../src/resources.js';
 import { findPlace, isKnownDevice, recordBrowser } from '../../../src/sign-in/known-devices/service.js';
-import { password, startWithMailbox } from './mailbox.js';
+import { startWithMailbox } from './mailbox.js';
+import { password } from './users.js';
 
 const chrome = (version: number) =>
   `Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/${version}.0.0.0 Safari/537.36`;

@@ -8,8 +8,8 @@ import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { SendEmailRequest } from '../../../src/mails/outbox/email-request.js';
 import { type IdentityUnderTest, startIdentity } from '../../identity.js';
+import { createUsers } from './users.js';
 
-export const password = 'correct-horse-battery';
 export const newPassword = 'another-horse-staple';
 
 type Template = SendEmailRequest['emailTemplateType'];
@@ -61,8 +61,6 @@ export const linkIn = ({ templateData: { inviteLink, resetLink } }: HandedOver):
 export const tokenIn = (mail: HandedOver): string =>
   new URLSearchParams(linkIn(mail).hash.slice(1)).get('token') ?? '';
 
-let users = 0;
-
 /** Starts identity with a mailbox behind it. */
 export async function startWithMailbox(environment: NodeJS.ProcessEnv = {}) {
   const mailbox = await startMailbox();
@@ -84,15 +82,7 @@ export async function startWithMailbox(environment: NodeJS.ProcessEnv = {}) {
     mailsTo,
     post: (path: string, body: object, headers?: Record<string, string>): Promise<Answer> =>
       identity.call('POST', `/api/v1/auth/${path}`, { body, ...(headers && { headers }) }),
-    async createUser(fields: object = { password }): Promise<{ id: string; email: string }> {
-      const email = `person-${++users}@example.com`;
-      const { status, text, body } = await identity.call('POST', '/api/v1/users', {
-        token: session,
-        body: { email, fullName: 'Ada Example', ...fields },
-      });
-      if (status !== 201) throw new Error(`create user answered ${status}: ${text}`);
-      return body.user as { id: string; email: string };
-    },
+    createUser: createUsers(identity, session),
     /** Waits for the newest of `count` mails of the template. */
     mailTo: (email: string, template: Template, count = 1): Promise<HandedOver> =>
       waitFor(

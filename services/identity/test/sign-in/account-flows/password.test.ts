@@ -1,5 +1,6 @@
 import { waitFor } from '@platform/testing';
-import { codeIn, getStatuses, linkIn, newPassword, password, startWithMailbox, tokenIn } from './mailbox.js';
+import { codeIn, getStatuses, linkIn, newPassword, startWithMailbox, tokenIn } from './mailbox.js';
+import { password } from './users.js';
 
 const HOUR = 60 * 60_000;
 

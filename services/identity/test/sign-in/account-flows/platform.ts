@@ -9,8 +9,7 @@ import {
   type MailService,
   startInbox,
 } from './mail-service.js';
-
-export const password = 'correct-horse-battery';
+import { createUsers } from './users.js';
 
 /** Identity in this process, the mail service in a process of its own, and an SMTP server behind it. */
 export interface Platform {
@@ -37,8 +36,6 @@ export const codeIn = ({ text = '' }: Email): string => /^ *(\d{6})$/m.exec(text
 export const linkIn = ({ text = '' }: Email): URL => new URL(/^https?:\S+$/m.exec(text)?.[0] ?? '');
 export const tokenIn = (mail: Email): string =>
   new URLSearchParams(linkIn(mail).hash.slice(1)).get('token') ?? '';
-
-let users = 0;
 
 export async function startPlatform(
   environment: NodeJS.ProcessEnv = {},
@@ -75,15 +72,7 @@ export async function startPlatform(
     mailsTo,
     post: (path, body, headers) =>
       identity.call('POST', `/api/v1/auth/${path}`, { body, ...(headers && { headers }) }),
-    async createUser(fields = { password }) {
-      const email = `person-${++users}@example.com`;
-      const { status, text, body } = await identity.call('POST', '/api/v1/users', {
-        token: session,
-        body: { email, fullName: 'Ada Example', ...fields },
-      });
-      if (status !== 201) throw new Error(`create user answered ${status}: ${text}`);
-      return body.user as { id: string; email: string };
-    },
+    createUser: createUsers(identity, session),
     mailTo: (email, subject, count = 1) =>
       waitFor(
         () => {

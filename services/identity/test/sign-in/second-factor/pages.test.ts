@@ -1,12 +1,6 @@
 import { waitFor } from '@platform/testing';
-import {
-  codeIn,
-  linkIn,
-  newPassword,
-  password,
-  startWithMailbox,
-  tokenIn,
-} from '../account-flows/mailbox.js';
+import { codeIn, linkIn, newPassword, startWithMailbox, tokenIn } from '../account-flows/mailbox.js';
+import { password } from '../account-flows/users.js';
 import { createHttpBrowser, fieldIn, type HttpBrowser } from '../../browser.js';
 import { admin } from '../../identity.js';
 import { beginChallenge, createPhone } from './authenticator.js';
