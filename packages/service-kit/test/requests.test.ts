@@ -65,6 +65,14 @@ test('accepts a body that pauses and continues', async () => {
   expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 [^]*\{"body":\{"a":1\}\}$/);
 });
 
+test('a connection is used again after a response that did not wait for the body', async () => {
+  const body = 'x'.repeat(1_000_000);
+  const refused = `POST /echo HTTP/1.1\r\nHost: a\r\nContent-Type: text/plain\r\nContent-Length: ${body.length}\r\n\r\n`;
+  const next = 'GET /health/live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
+  const statuses = (await text(open(refused + body + next))).match(/(?<=HTTP\/1\.1 )\d+/g);
+  expect(statuses).toEqual(['415', '200']);
+});
+
 // prettier-ignore
 test('leaves no timer and no error behind when a client disconnects in the middle of a body', async () => {
   const socket = open(head('Content-Length: 20') + '{"a":');

@@ -43,7 +43,12 @@ export function limitBodyTime(app: FastifyInstance, { stallMs, totalMs }: BodyTi
     };
     payload.once('end', stop);
     body.once('close', stop);
-    reply.raw.once('close', stop);
+    reply.raw.once('close', () => {
+      stop();
+      // The rest of a refused body is in front of the next request of the connection.
+      payload.unpipe(body);
+      payload.resume();
+    });
     payload.pipe(body);
     done(null, body);
   });
