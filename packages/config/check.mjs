@@ -19,13 +19,7 @@ function listSteps() {
   return [
     {
       name: 'format',
-      command: [
-        'prettier',
-        isFixing ? '--write' : '--check',
-        '--log-level=warn',
-        ...config('prettier.json'),
-        '.',
-      ],
+      command: ['oxfmt', isFixing ? '--write' : '--list-different'],
     },
     { name: 'types', command: ['turbo', 'run', 'typecheck', '--output-logs=errors-only', '--ui=stream'] },
     { name: 'lint', command: [...lint, ...(isFixing ? ['--fix'] : []), 'packages', 'services'] },

@@ -21,13 +21,7 @@ const TOOLS = {
   build: undefined,
   screenshots: ['packages/console/screenshots.mjs'],
   release: ['packages/release/release.mjs'],
-  format: [
-    'node_modules/prettier/bin/prettier.cjs',
-    '--config',
-    'packages/config/prettier.json',
-    '--write',
-    '.',
-  ],
+  format: ['node_modules/oxfmt/bin/oxfmt'],
 };
 
 await runMain(async () => {

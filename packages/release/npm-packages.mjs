@@ -149,8 +149,8 @@ async function rollUpTypes(definition, dir) {
 /** Declares the versions that are installed here, and whatever is compatible with them. */
 async function toDependencies(source, imports) {
   // Not by the machine's language: the bytes are the same everywhere.
-  const names = [...new Set(imports.filter((path) => !isBuiltin(path)).map(toPackageName))].toSorted(
-    (a, b) => (a < b ? -1 : 1),
+  const names = [...new Set(imports.filter((path) => !isBuiltin(path)).map(toPackageName))].toSorted((a, b) =>
+    a < b ? -1 : 1,
   );
   const folders = [source, 'packages/service-kit'].map((folder) => join(ROOT, folder, 'node_modules'));
   const entries = names.map(async (name) => {

@@ -7,7 +7,7 @@ const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const README = here('../README.md');
 const tables = /(?<=<!-- results -->\n)[^]*(?=<!-- \/results -->)/;
 
-// prettier-ignore
+// oxfmt-ignore
 test('the README has all values with their bars and last figures (renew it with UPDATE_RESULTS=1)', async () => {
   const expected = await Promise.all(suites.map(async (suite) => {
     const table = formatTable(suite, await readResults(here('../results'), suite));

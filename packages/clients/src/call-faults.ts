@@ -15,7 +15,7 @@ const textByKind: Readonly<Record<OwnKind, string>> = {
 const notSent: ReadonlySet<OwnKind> = new Set(['busy', 'unreachable']);
 
 /** The codes of failures that occur before a request is sent. */
-// prettier-ignore
+// oxfmt-ignore
 const CONNECT_CODES: ReadonlySet<unknown> = new Set([
   'ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT',
 ]);

@@ -13,7 +13,7 @@ afterAll(async () => {
 const pause = (options: object = {}) =>
   client.call('pause', { path: { connector: 'wiki_1' } }, { ...context, ...options });
 
-// prettier-ignore
+// oxfmt-ignore
 test('sends the method, path and body, the credential, the request id and the trace context', async () => {
   const seen: unknown[] = [];
   service.onRequest((request, response, body) => {
@@ -61,7 +61,7 @@ test.each(['', '.', '..'])('refuses the path parameter %p and sends nothing', as
   });
 });
 
-// prettier-ignore
+// oxfmt-ignore
 test('allows an organisation a quarter of the calls, and fails further ones at once', async () => {
   const held: ServerResponse[] = [];
   service.onRequest((_request, response) => held.push(response));

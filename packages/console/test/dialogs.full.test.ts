@@ -62,7 +62,7 @@ describeWith('chromium', 'every dialog', () => {
       `/organisation/mcp-servers/${server.id}`,
       `/organisation/events/destinations/${destination.id}`,
     );
-  }); // prettier-ignore
+  }); // oxfmt-ignore
 
   /** Some dialogs are offered by several screens. */
   const examined = new Set<string>();
@@ -83,7 +83,7 @@ describeWith('chromium', 'every dialog', () => {
     const buttons = page.locator('main').locator('button:not([type=submit], [aria-haspopup])');
     const names = await buttons.evaluateAll((all) =>
       all.map((one) => ((one.classList.contains('primary') || one.textContent.endsWith('…')) && !one.textContent.includes('file') ? one.textContent : '')),
-    ); // prettier-ignore
+    ); // oxfmt-ignore
     for (const name of new Set(names.filter(Boolean))) {
       const button = buttons.nth(names.indexOf(name));
       await button.click();
@@ -140,7 +140,7 @@ describeWith('chromium', 'every dialog', () => {
     await page.setViewportSize({ width: 320, height: 800 });
     const box = await region.boundingBox();
     expect(box && box.x >= 0 && box.x + box.width <= 320).toBe(true);
-  }); // prettier-ignore
+  }); // oxfmt-ignore
 
   test('UI-6 the navigation of a phone keeps the focus', async () => {
     const page = await using.open('/account', { width: 390 });

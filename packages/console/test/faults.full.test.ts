@@ -175,7 +175,7 @@ describeWith('chromium', 'what can go wrong with', () => {
       const saved = await call<{ policy: { deniedScopes: string[] } }>('GET', '/api/v1/organisation/token-policy');
       expect(saved.policy.deniedScopes).toEqual(['user:write']);
       await call('PUT', '/api/v1/organisation/token-policy', { ...policy, deniedScopes: [] });
-    }); // prettier-ignore
+    }); // oxfmt-ignore
 
     test('UI-11 keeps its dialog open until it is answered, and what is shown once until somebody leaves it', async () => {
       const page = await using.open('/account');
@@ -228,7 +228,7 @@ describeWith('chromium', 'what can go wrong with', () => {
         await page.getByRole('button', { name: opener, includeHidden: true }).waitFor({ state: 'detached' });
         expect([path, await submit.textContent()]).toEqual([path, asked]);
       }
-    }); // prettier-ignore
+    }); // oxfmt-ignore
 
     test('UI-11 puts each fault at its field, whatever the others are about', async () => {
       using.allowFaults(/40[09]/);

@@ -89,7 +89,7 @@ describeWith('chromium', 'by keyboard alone', () => {
     await page.getByText('“Laptop” is revoked.').waitFor();
     await page.getByRole('row', { name: /Laptop/ }).waitFor({ state: 'detached' });
     await waitForAnyFocus(page);
-  }); // prettier-ignore
+  }); // oxfmt-ignore
 
   test('UI-14 leads by keyboard to a screen, an action, a token and an instance of a connector', async () => {
     const { call } = using.platform;

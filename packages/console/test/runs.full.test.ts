@@ -147,7 +147,7 @@ describeWith('chromium', 'the page of a run', () => {
     await page.getByText('Times are those of UTC; the schedule’s are those of Asia/Tokyo.').waitFor();
     await page.goto(`${using.platform.url}/crawls/connectors/chat_1`);
     await next.getByText(/, 2:30:00\sAM$/).waitFor();
-  }); // prettier-ignore
+  }); // oxfmt-ignore
 
   test('explains why a schedule did not run', async () => {
     await using.platform.call('POST', '/api/v1/crawlingManager/code_1/schedule', { scheduleConfig });

@@ -150,7 +150,7 @@ describeWith('chromium', 'every screen', () => {
     detailPaths.push(`/organisation/mcp-servers/${server.id}`, `/crawls/connectors/wiki_1:${'w'.repeat(40)}`);
     const { application } = await call<{ application: { clientId: string } }>('POST', APPLICATIONS, appFields(LONG_WORD, scopes));
     await connectApp(await using.open('/account/apps'), { url, clientId: application.clientId, scopes });
-  }, 60_000); // prettier-ignore
+  }, 60_000); // oxfmt-ignore
 
   /** Finds a page that scrolls sideways, and rows that do not end in it. */
   async function findOverflow(page: Page): Promise<string[]> {
@@ -296,7 +296,7 @@ describeWith('chromium', 'every screen', () => {
       });
     })()`);
     expect(new Set(looks).size).toBe(looks.length);
-  }); // prettier-ignore
+  }); // oxfmt-ignore
 
   test('UI-6 buttons under the pointer have enough contrast in the dark theme', async () => {
     const page = await using.open('/account/tokens', { theme: 'dark' });

@@ -120,7 +120,7 @@ describeWith('chromium', 'the getting-started page', () => {
     await page.goto(url);
     await page.getByRole('link', { name: /^Open: And \d more: open invitations/ }).click();
     await page.getByRole('row', { name: /Katherine J/ }).first().waitFor();
-  }); // prettier-ignore
+  }); // oxfmt-ignore
 
   test('tells an administrator of the expiring and the leaked tokens of everybody, and a member of the own ones', async () => {
     const { call, createMember } = using.platform;

@@ -29,7 +29,7 @@ export function createEndpoint(deps: {
       return caller instanceof Response ? caller : mcp.fetch(request, { ...options, authInfo: caller });
     },
   });
-  // prettier-ignore
+  // oxfmt-ignore
   return createServer((request, response) => {
     const path = request.url?.split('?')[0];
     if (path === '/mcp') {

@@ -24,7 +24,7 @@ test('splits long sections, and takes the file name as title where there is no h
   expect(parsePage('', 'empty')).toEqual({ title: 'empty', sections: [] });
 });
 
-// prettier-ignore
+// oxfmt-ignore
 test.each([
   ['at a blank line', `${'a '.repeat(3_000)}\n\n${'b\n'.repeat(1_500)}`, [5_999, 2_999]],
   ['at the end of a line', `${'a '.repeat(3_000)}\n${'b '.repeat(1_500)}`, [5_999, 2_999]],

@@ -1,6 +1,6 @@
 import { createSeenIds } from './seen-ids.js';
 
-// prettier-ignore
+// oxfmt-ignore
 test('an id is accepted once while it is valid', () => {
   let now = 1_000_000;
   const seenIds = createSeenIds(() => now);

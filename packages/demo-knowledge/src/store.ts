@@ -76,7 +76,7 @@ export interface StoredPage extends Origin {
 }
 
 /** Removes pages, and adds what they are now. */
-// prettier-ignore
+// oxfmt-ignore
 export async function replacePages(client: PoolClient, paths: readonly string[], pages: readonly StoredPage[]): Promise<void> {
   await client.query('delete from pages where path = any($1)', [paths]);
   await client.query(

@@ -47,7 +47,7 @@ test.each([
   expect(answer.headers.get('www-authenticate')).toContain('invalid_token');
 });
 
-// prettier-ignore
+// oxfmt-ignore
 test('refuses an assertion that the platform has not signed', async () => {
   const [header = '', payload = ''] = (await knowledge.sign()).split('.');
   const unsigned = Buffer.from(JSON.stringify({ alg: 'none' })).toString('base64url');
@@ -55,7 +55,7 @@ test('refuses an assertion that the platform has not signed', async () => {
     expect([token, (await list(token)).status]).toEqual([token, 401]);
 });
 
-// prettier-ignore
+// oxfmt-ignore
 test('requires the scope of a tool in the assertion, even if the platform has checked it', async () => {
   const reader = await knowledge.connect({ scope: 'kb:read' });
   expect(await callText(reader, 'add_note', { title: 'a', text: 'b' })).toBe('This needs the scope semantic:write.');
@@ -64,7 +64,7 @@ test('requires the scope of a tool in the assertion, even if the platform has ch
   expect(await callText(writer, 'read_page', { path: 'a.md' })).toBe('This needs the scope kb:read.');
 });
 
-// prettier-ignore
+// oxfmt-ignore
 test('speaks both eras of the protocol', async () => {
   for (const [mode, era] of [[{ pin: '2026-07-28' }, 'modern'], ['legacy', 'legacy']] as const) {
     const client = await knowledge.connect({ scope: ALL_SCOPES }, { versionNegotiation: { mode } });

@@ -22,7 +22,7 @@ async function listen(server: ReturnType<typeof createServer>): Promise<number> 
 }
 
 /** The platform as this server sees it: published keys, and assertions signed with one of them. */
-// prettier-ignore
+// oxfmt-ignore
 async function startIssuer() {
   const kid = 'k1';
   const { publicKey, privateKey } = await generateKeyPair('EdDSA');

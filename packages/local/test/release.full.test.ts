@@ -421,7 +421,7 @@ describeWith('openapi-tools', 'a release', () => {
     const ids = names(document, /"operationId": ?"(\w+)"/g);
     expect(ids.length).toBeGreaterThan(10);
     for (const id of ids) expect(source).toContain(`${id[0]?.toUpperCase()}${id.slice(1)}(ctx context.Context`);
-  }); // prettier-ignore
+  }); // oxfmt-ignore
 
   // Identity comes last, because the fuzzer may invalidate its own credential there.
   test.each(['mail', 'crawl', 'identity'])('%s conforms to its document for generated requests', async (service) => {
@@ -438,5 +438,5 @@ describeWith('openapi-tools', 'a release', () => {
       `Authorization: Bearer ${token}`,
     ]);
     expect(said).toMatch(/Tested: \d+/);
-  }); // prettier-ignore
+  }); // oxfmt-ignore
 });

@@ -53,7 +53,7 @@ describe.each(['v1', 'v2'] as const)('an agent on the %s client', (version) => {
   test('lists its tools, crawls, sends a mail, and loses access the moment its token is revoked', async () => {
     const token = await createToken();
     const agent = await connect(version, token);
-    // prettier-ignore
+    // oxfmt-ignore
     expect(await agent.listNames()).toEqual([
       'whoami', 'list_my_tokens', 'rotate_my_token', 'revoke_my_token', 'list_connectors', 'schedule_crawl', 'get_crawl',
       'list_crawls', 'pause_crawl', 'resume_crawl', 'remove_crawl', 'crawl_stats', 'send_email',
@@ -161,7 +161,7 @@ test('a tool describes its invalid arguments, and changes nothing', async () => 
     return [crawls.body.data, records.body.pagination.total];
   };
   const before = await list();
-  // prettier-ignore
+  // oxfmt-ignore
   const faults: readonly (readonly [tool: string, args: Record<string, unknown>, fault: RegExp])[] = [
     ['list_connectors', { verbose: true }, /verbose/],
     ['get_crawl', {}, /connector is required/],

@@ -8,7 +8,7 @@ let server: Server | undefined;
 const lines: string[] = [];
 const log = { warn: (_fields: unknown, line?: string) => void lines.push(line ?? '') };
 
-// prettier-ignore
+// oxfmt-ignore
 const database = await createTestDatabase({ template: 'empty', migrationsDir: `${import.meta.dirname}/fixtures`, migrate: async () => undefined });
 afterEach(() => {
   server?.close();

@@ -9,7 +9,7 @@ let folder: string;
 let database: TestDatabase;
 let pool: pg.Pool;
 
-// prettier-ignore
+// oxfmt-ignore
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'migrations-'));
   await write('1_first', 'create table first (id int)');
@@ -34,7 +34,7 @@ const tables = async () => {
   return rows.map(({ tablename }) => tablename);
 };
 
-// prettier-ignore
+// oxfmt-ignore
 test('applies migrations in order and once, and later only new ones', async () => {
   await write('2_second', 'alter table first add name text');
   expect(await run()).toEqual(['1_first', '2_second']);
@@ -127,7 +127,7 @@ test('a migration is compatible only with one that there is', async () => {
   await expect(run()).rejects.toThrow('The migration 2_second is compatible with 1_frist, which is missing');
 });
 
-// prettier-ignore
+// oxfmt-ignore
 test('reports a database that was never migrated', async () => {
   await expect(assertMigrated(pool, folder)).rejects.toThrow('lacks the migration 1_first. Run the command "migrate"');
 });

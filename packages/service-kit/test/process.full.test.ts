@@ -12,7 +12,7 @@ const fixture = (name: string): string => join(import.meta.dirname, 'fixtures', 
 let child: ChildProcess;
 let output: string;
 
-// prettier-ignore
+// oxfmt-ignore
 async function start(env: NodeJS.ProcessEnv = {}, stdio: ('ipc' | 'ignore')[] = [], program = 'serve.mjs'): Promise<Promise<unknown[]>[]> {
   output = '';
   child = spawn(process.execPath, [fixture(program)], { env: { PATH: process.env.PATH, ...env }, stdio: ['ignore', 'pipe', 'pipe', ...stdio] });

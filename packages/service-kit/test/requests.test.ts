@@ -73,7 +73,7 @@ test('a connection is used again after a response that did not wait for the body
   expect(statuses).toEqual(['415', '200']);
 });
 
-// prettier-ignore
+// oxfmt-ignore
 test('leaves no timer and no error behind when a client disconnects in the middle of a body', async () => {
   const socket = open(head('Content-Length: 20') + '{"a":');
   await once(app.server, 'request');

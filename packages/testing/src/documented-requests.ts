@@ -51,7 +51,7 @@ const toList = (value: unknown): readonly Schema[] => (Array.isArray(value) ? (v
 const TEXTS = [
   '', ' ', 'unknown', '-', 'ä.example', 'ftp://a.example/', 'https://', '61 2 * * *', 'a\u0007b', 'a\u2028b', 'a\u202eb',
   'x'.repeat(300),
-]; // prettier-ignore
+]; // oxfmt-ignore
 const TEXTS_OF_FORMAT: Readonly<Record<string, readonly string[]>> = {
   'date-time': ['2027-02-30T00:00:00Z', '2016-12-31T23:59:60Z', '2027-01-01T00:00:00'],
   'idn-email': ['a@b@c', 'a@1.2', 'a..b@c', 'Ada <a@example.com>'],
@@ -168,7 +168,7 @@ export function openDocument(document: ApiDocument) {
         ...counts.flatMap((count) => [count - 1, count, count + 1]).filter((count) => count > 0)
           .map((count) => Array.from({ length: count }, () => first)),
         ...change(first, getItems(schemas), kept).map((changed) => [changed, ...rest]),
-      ]; // prettier-ignore
+      ]; // oxfmt-ignore
     }
     if (!isObject(value)) return others;
     const entries = Object.entries(value);

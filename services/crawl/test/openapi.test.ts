@@ -44,7 +44,7 @@ const configs = [
 const expressions = [
   '0 0 * * MON-FRI', '0 0 1 JAN *', '0 0 L * *', '0 0 * * 5L', '0 0 * * FRIL', '0 0 29 2 *', '0\t0  *  * *', '0 0 * * 7,7',
   '0 0 * * SUN,0,7', '0 0 1-5,3,L,L * *', '5,5-6 */12,0 1,1-2 jan,1 *', '0 0 * * MON#2', '?/5 0 */05 * *', '0 0 * * thu',
-]; // prettier-ignore
+]; // oxfmt-ignore
 const timezone = ['timezone'];
 const counters = { items: 1, deleted: 0, failed: 0, bytes: 7 };
 const page = { page: '1', limit: '20', cursor: id };
@@ -88,7 +88,7 @@ const listOfInstance = (endpointId: string, suffix: string, path: Record<string,
     of('getRun', { path: { ...path, runId: id } }),
     of('cancelRun', { path: { ...path, runId: id } }),
   ];
-}; // prettier-ignore
+}; // oxfmt-ignore
 
 const listRequests = (endpointId: string): DocumentedRequest[] => [
   ...listOfInstance(endpointId, '', { connector: 'files_1' }),
@@ -195,4 +195,4 @@ test.each<[string, DocumentedRequest, string]>([
   expect((await send(request)).status).toBe(400);
   expect(document.allows(request)).toBe(true);
   expect(JSON.stringify(body)).toContain(words);
-}); // prettier-ignore
+}); // oxfmt-ignore

@@ -32,7 +32,7 @@ test('reports all faults of the environment together, without values', () => {
   expect(faults[0]).toBe('The environment is not right:');
   expect(faults.slice(1).map((line) => /^ {2}- (\w+) must be /.exec(line)?.[1])).toEqual([
     'PORT', 'LOG_LEVEL', 'TRUST_PROXY', 'DATABASE_URL', 'ENCRYPTION_KEYS', 'PUBLIC_URL', 'MCP_SCOPES', 'SERVICE_CLIENTS', 'BOOTSTRAP_ADMIN_EMAIL', 'BOOTSTRAP_ADMIN_PASSWORD',
-  ]); // prettier-ignore
+  ]); // oxfmt-ignore
   expect(faults.join('\n')).not.toContain(secret);
 });
 

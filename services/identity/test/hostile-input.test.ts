@@ -108,7 +108,7 @@ test.each<Fault>([
   const withBody = routes.filter(({ hasBody }) => hasBody);
   expect(withBody.length).toBeGreaterThan(6);
   for (const route of withBody) await expectRejectedBody(route, fault);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('a route rejects bodies that no parser reads', async () => {
   const route = routes.find(({ path, method }) => method === 'POST' && path === '/api/v1/users') as Route;
@@ -128,7 +128,7 @@ test('a route rejects bodies that no parser reads', async () => {
   expect(body.error.details).toEqual([{ field: 'body', message: expect.stringContaining('must not have the key "__proto__"') }]);
   const { rows } = await identity.db.query('select (select count(*) from users) users, (select count(*) from personal_access_tokens) tokens');
   expect(rows).toEqual([{ users: '1', tokens: '0' }]);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test.each([
   ['no UUID', 'x'],
@@ -154,7 +154,7 @@ test('the lists reject invalid pages, and return an empty one far past the end',
     const { status, body } = await callWith(route, { token: session, query: '?page=1000000000&limit=100' });
     expect([status, body.data]).toEqual([200, []]);
   }
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('responds with 404 to an unknown path, and with 405 and Allow to an unsupported method', async () => {
   for (const path of ['/', '/api/v2/users', '//api/v1/users', '/API/V1/users', '/.env', '/%2e%2e/%2e%2e/etc/passwd', '/docs/../../package.json', '/docs/static/..%2f..%2fpackage.json', `/${'x'.repeat(10_000)}`, '/%00']) {
@@ -171,7 +171,7 @@ test('responds with 404 to an unknown path, and with 405 and Allow to an unsuppo
     expect([where, answer.status, answer.headers.get('allow')]).toEqual([where, 405, expect.stringContaining(allowed[0] ?? '')]);
     expect(answer.headers.get('x-request-id')).toBeTruthy();
   }
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('every protected route responds with 401 and a challenge without a live credential', async () => {
   const closed = routes.filter(({ isOpen }) => !isOpen);
@@ -189,7 +189,7 @@ test('every protected route responds with 401 and a challenge without a live cre
   const me = closed.find(({ path }) => path === '/api/v1/users/me') as Route;
   for (const authorization of ['', 'Bearer ', 'Basic YTpi', `bearer ${'.'.repeat(300)}`, `Bearer ${session} x`, `Bearer pat_pat_${session}`, 'Bearer Ünï', `Digest ${session}`])
     await expectUnknown(me, authorization);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 const sendBytes = async (bytes: string) => {
   const answer = await sendRaw(identity.url, bytes);
@@ -232,7 +232,7 @@ test.each([
 ])('responds to %s with one well-formed error and closes the connection', async (_what, bytes, status) => {
   const answer = await sendBytes(bytes);
   expect([answer.status, answer.count]).toEqual([status, 1]);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test("keeps a caller's valid request id, and lets no invalid one into a header or the log", async () => {
   const echo = async (id: string) =>

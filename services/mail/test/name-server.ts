@@ -17,7 +17,7 @@ function readName(query: Buffer): string {
 const toBytes = (address: string): Buffer =>
   isIPv4(address)
     ? Buffer.from(address.split('.').map(Number))
-    : Buffer.from(address.split(':').map((group) => group.padStart(4, '0')).join(''), 'hex'); // prettier-ignore
+    : Buffer.from(address.split(':').map((group) => group.padStart(4, '0')).join(''), 'hex'); // oxfmt-ignore
 
 function toRecord(address: string): Buffer {
   const data = toBytes(address);

@@ -139,7 +139,7 @@ const requests: readonly DocumentedRequest[] = [
       language: 'de',
     },
   },
-]; // prettier-ignore
+]; // oxfmt-ignore
 
 async function send(request: DocumentedRequest) {
   const token = ['sendEmail', 'reportBounces'].includes(request.operationId) ? mail.token : mail.session;
@@ -175,4 +175,4 @@ test.each<[string, DocumentedRequest, string]>([
   expect((await send(request)).status).toBe(400);
   expect(document.allows(request)).toBe(true);
   expect(JSON.stringify((await mail.call('GET', '/docs/json')).body)).toContain(words);
-}); // prettier-ignore
+}); // oxfmt-ignore

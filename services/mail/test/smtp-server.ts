@@ -2,7 +2,17 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 
 /** A point in the dialogue where a test decides what the server does. `CHUNK` is the arrival of the first bytes of a message. */
 export type Step =
-  'CONNECT' | 'EHLO' | 'STAR' | 'AUTH' | 'MAIL' | 'RCPT' | 'DATA' | 'CHUNK' | 'MESSAGE' | 'RSET' | 'QUIT';
+  | 'CONNECT'
+  | 'EHLO'
+  | 'STAR'
+  | 'AUTH'
+  | 'MAIL'
+  | 'RCPT'
+  | 'DATA'
+  | 'CHUNK'
+  | 'MESSAGE'
+  | 'RSET'
+  | 'QUIT';
 
 /**
  * Returns a reply, or one of these: `hang` sends nothing, `stall` stops reading, `sip` reads one chunk ten times a second,

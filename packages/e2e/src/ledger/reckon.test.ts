@@ -53,7 +53,7 @@ test('is sound when each thing was done once', () => {
   expect([isSound(reckoning), isSettled(told(), found())]).toEqual([true, true]);
 });
 
-// prettier-ignore
+// oxfmt-ignore
 test.each<[string, 'lost' | 'doubled', Partial<Found>, Partial<Told>?]>([
   ['a token that is not stored', 'lost', { tokens: [] }],
   ['a revocation that is not stored', 'lost', { tokens: [{ ...token, isRevoked: false }] }],

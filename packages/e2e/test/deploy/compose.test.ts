@@ -90,7 +90,7 @@ test('every long-running container has a health check and a restart policy', () 
   }
 });
 
-// prettier-ignore
+// oxfmt-ignore
 test('every container has limits for its memory and its log, and minimal privileges', () => {
   for (const [name, { deploy, logging, security_opt: options }] of Object.entries(compose.services)) {
     expect([name, deploy?.resources?.limits?.memory]).toEqual([name, expect.any(String)]);
@@ -109,7 +109,7 @@ const declaredVolumes: Readonly<Record<string, readonly string[]>> = {
   'apache/kafka': ['/etc/kafka/secrets', '/var/lib/kafka/data', '/mnt/shared/config'],
 };
 
-// prettier-ignore
+// oxfmt-ignore
 test('no container leaves an anonymous volume behind', () => {
   for (const [name, { image, volumes = [], tmpfs = [] }] of Object.entries(compose.services)) {
     const targets = volumes.map((volume) => (typeof volume === 'string' ? volume.split(':')[1] : volume.target));

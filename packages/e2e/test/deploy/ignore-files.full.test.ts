@@ -37,7 +37,7 @@ function isGitIgnored(path: string): boolean {
 // Sources without their history, as in a release, have no list of committed files.
 const describeInGit = existsSync(join(root, '.git')) ? describe : describe.skip;
 
-// prettier-ignore
+// oxfmt-ignore
 describeInGit('the ignore files', () => {
   test('ignore no committed file, and keep out of images what git ignores', () => {
     expect(git(['ls-files', '-z', '--cached', '--ignored', '--exclude-standard'])).toEqual([]);

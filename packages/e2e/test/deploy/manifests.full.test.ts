@@ -86,7 +86,7 @@ describeWith('helm', 'the manifests', () => {
         }
         for (const { hostPath } of pod.volumes ?? []) expect(hostPath).toBeUndefined();
       }
-    }); // prettier-ignore
+    }); // oxfmt-ignore
 
     test('replaces and drains pods without dropping requests', () => {
       for (const { metadata, spec } of ofKind(manifests(), 'Deployment')) {
@@ -233,7 +233,7 @@ describeWith('helm', 'the manifests', () => {
       expect([alert, selectors.length > 0]).toEqual([alert, true]);
       for (const [selector] of selectors) expect([alert, selector]).toEqual([alert, expect.stringContaining('{namespace="platform"')]);
     }
-  }); // prettier-ignore
+  }); // oxfmt-ignore
 
   test('alerts, dashboard and scaling use existing metrics, and the guide describes each alert', async () => {
     const known = await knownMetrics();
@@ -254,7 +254,7 @@ describeWith('helm', 'the manifests', () => {
     }
     const guide = readFileSync(join(root, 'k8s/README.md'), 'utf8');
     for (const { alert } of rules) expect(guide).toContain(`\`${alert}\``);
-  }); // prettier-ignore
+  }); // oxfmt-ignore
 });
 
 describe('the init container that awaits identity', () => {

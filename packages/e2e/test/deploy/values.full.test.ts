@@ -8,7 +8,7 @@ import { ofKind, workloads } from './workloads.js';
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
 
 /** Yields every value in a tree with its path, such as `spec.hosts.0`. */
-// prettier-ignore
+// oxfmt-ignore
 function* listLeaves(tree: Tree, path = ''): Generator<readonly [string, unknown]> {
   if (tree === null || typeof tree !== 'object') yield [path, tree];
   else for (const [key, value] of Object.entries(tree)) yield* listLeaves(value, path === '' ? key : `${path}.${key}`);
@@ -83,7 +83,7 @@ const changed: Readonly<
       ['StatefulSet postgres', 'spec.template.spec.containers.0.image', 'postgres:19.0-bookworm'],
     ],
   },
-}; // prettier-ignore
+}; // oxfmt-ignore
 
 describeWith('helm', 'the values', () => {
   test.each(VALUES)('of %s are applied where an operator changes them', async (name) => {
@@ -109,7 +109,7 @@ describeWith('helm', 'the values', () => {
     await refuse('production', { trustProxy: null }, /trustProxy is missing: the ranges of the gateway/);
     await refuse('production', { kafka: { topic: '' } }, /kafka\.topic is missing/);
     await refuse(undefined, { publicUrl: 'https://knowledge.example.com' }, /secrets\.values\.identity\.database-url is missing/);
-  }); // prettier-ignore
+  }); // oxfmt-ignore
 
   test('of the namespace are those of every object, and of alerts and scaling too', async () => {
     const manifests = await render('production', { keda: { enabled: true } }, { namespace: 'wissen' });
@@ -168,7 +168,7 @@ describeWith('helm', 'the values', () => {
       expect(metadata.annotations).toMatchObject({ 'helm.sh/resource-policy': 'keep' });
     expect(decode(await render(undefined, values))['mail']).not.toEqual(mail);
     expect(ofKind(await render('production'), 'Secret')).toEqual([]);
-  }); // prettier-ignore
+  }); // oxfmt-ignore
 
   test('name the images of others with the versions of the Compose file', () => {
     const read = (file: string) => readFileSync(join(root, file), 'utf8');

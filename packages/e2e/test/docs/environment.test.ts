@@ -103,7 +103,7 @@ const tables = [
   ...SERVICES.map(({ name }) => [`services/${name}/README.md`, () => listOwn(name)] as const),
 ] as const;
 
-// prettier-ignore
+// oxfmt-ignore
 test.each(tables)('the environment table of %s matches the schema (UPDATE_ENVIRONMENT=1 renews it)', (path, listExpected) => {
   const expected = listExpected();
   expect(expected.length).toBeGreaterThan(5);

@@ -86,7 +86,7 @@ describeWith('nginx', 'the operations guide', () => {
     async function keys(...args: string[]): Promise<string[][]> {
       const { stdout, stderr, code } = await first('identity').command('keys', ...args);
       expect([code, stderr]).toEqual([0, '']);
-      // prettier-ignore
+      // oxfmt-ignore
       return stdout.trim().split('\n').map((line) => line.split(/ +/));
     }
 
@@ -127,7 +127,7 @@ describeWith('nginx', 'the operations guide', () => {
       expect(await statusesFor(await platform.login())).toEqual(works);
     });
 
-    // prettier-ignore
+    // oxfmt-ignore
     test('a new encryption key is put first and used to re-encrypt, and the old one removed', async () => {
       const smtp = { host: '127.0.0.1', port: 9, fromEmail: 'noreply@example.com', username: 'u', password: 'kept' };
       const path = '/api/v1/configurationManager/smtpConfig';
@@ -206,7 +206,7 @@ describeWith('nginx', 'the operations guide', () => {
       await platform.query('crawl', `drop role ${b}, ${a}`);
     });
 
-    // prettier-ignore
+    // oxfmt-ignore
     test('the Redis password is rotated while both passwords are valid', async () => {
       const { port } = platform.redis;
       const urlWith = (password: string) => `redis://:${password}@127.0.0.1:${port}/0`;
@@ -218,7 +218,7 @@ describeWith('nginx', 'the operations guide', () => {
       await expect(sendToRedis(port, 'AUTH first')).rejects.toThrow(/WRONGPASS/);
     });
 
-    // prettier-ignore
+    // oxfmt-ignore
     test('removing the old signing key invalidates only the credentials that it signed', async () => {
       await waitFor(async () => (await keys('list'))[0]?.[1] === 'active', { what: 'the new key' });
       const session = await platform.login();

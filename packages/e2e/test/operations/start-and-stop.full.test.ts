@@ -65,7 +65,7 @@ async function failToStart(more: NodeJS.ProcessEnv, expectedCode: number): Promi
   return stderr.trim().split('\n');
 }
 const waitForLock = () =>
-  // prettier-ignore
+  // oxfmt-ignore
   waitFor(
     async () =>
       (await client.query('select from pg_locks join pg_database on oid = database where datname = current_database() and not granted')).rows.length > 0,
@@ -85,7 +85,7 @@ test.each(programs)(`as ${processKind}, stops while %s loads`, async (_what, pro
   expect(one.output()).not.toMatch(/is ready|unexpected error|shutdown step failed/);
 });
 
-// prettier-ignore
+// oxfmt-ignore
 test.each(programs)(`as ${processKind}, stops while %s waits for its database`, async (_what, program, code) => {
   const silent = await startSilentServer();
   try {

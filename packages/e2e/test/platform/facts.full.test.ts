@@ -233,4 +233,4 @@ test(
     expect(Math.min(...counts)).toBeGreaterThan(10);
   },
   240_000,
-); // prettier-ignore
+); // oxfmt-ignore

@@ -156,7 +156,7 @@ describeWith('nginx', 'the gateway of the Compose file', () => {
     expect((await send({ method: 'PROPFIND' })).body.method).toBe('PROPFIND');
   });
 
-  // prettier-ignore
+  // oxfmt-ignore
   test.each([
     ['what is not HTTP', 'NONSENSE\r\n\r\n', 400, 'BAD_REQUEST'],
     ['two Host headers', 'GET /mcp HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n', 400, 'BAD_REQUEST'],

@@ -36,7 +36,7 @@ export function startProcessOne(
   [program, ...args]: readonly ['cli.js' | 'server.js', ...string[]],
   env: NodeJS.ProcessEnv,
 ): ProcessOne {
-  // prettier-ignore
+  // oxfmt-ignore
   const node = [
     process.execPath, '--import', `data:text/javascript,${encodeURIComponent(sayHandled)}`,
     join(root, 'services', service, 'dist', program), ...args,

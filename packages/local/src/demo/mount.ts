@@ -47,7 +47,7 @@ async function createOrMove({ call }: AdminSession, dataDir: string, url: string
  *
  * @throws Error with the platform's response.
  */
-// prettier-ignore
+// oxfmt-ignore
 export async function mountDemoServer(session: AdminSession, dataDir: string, url: string): Promise<void> {
   const { call } = session;
   const id = await createOrMove(session, dataDir, url);

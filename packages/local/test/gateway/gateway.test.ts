@@ -106,7 +106,7 @@ describe('forwarded requests', () => {
     leave.abort();
     await expect(answer).rejects.toThrow('aborted');
     expect(await ended).toEqual(['ended']);
-  }); // prettier-ignore
+  }); // oxfmt-ignore
 
   it("a service's own 503 is forwarded at once, not retried", async () => {
     const response = await fetch(`http://127.0.0.1:${platform.port}/mcp/unavailable`);
@@ -169,7 +169,7 @@ describe('rejected requests', () => {
 });
 
 describe('faults that the gateway answers', () => {
-  // prettier-ignore
+  // oxfmt-ignore
   it.each([
     ['what is not HTTP', 'NONSENSE\r\n\r\n', 400, 'BAD_REQUEST'],
     ['two Host headers', 'GET /mcp HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n', 400, 'BAD_REQUEST'],

@@ -30,7 +30,7 @@ function getFaults(act: () => unknown): readonly string[] {
   return [];
 }
 
-// prettier-ignore
+// oxfmt-ignore
 test('reports all faults at once with name and expected form, never with the value', () => {
   const variables = { A: text('a secret'), B: integer(1, 5), C: url(['https:'], 'https://example.com'), D: oneOf('x', 'y'), E: text() };
   const faults = getFaults(() => loadConfig({ B: SECRET, C: `http://${SECRET}`, D: SECRET, E_FILE: `/nowhere/${SECRET}` }, variables));
@@ -58,7 +58,7 @@ test('treats an empty variable and an empty file as absent', () => {
     expect(loadConfig(env, variables)).toEqual({ A: 'fallback' });
 });
 
-// prettier-ignore
+// oxfmt-ignore
 test.each(['1.5', '1e1', ' 1', '0x1', '', 'NaN', '99999999999999999999', '-1', '6'])('rejects %j as a whole number from 0 to 5', (value) => {
   expect(integer(0, 5).parse(value)).toBeUndefined();
 });
@@ -103,7 +103,7 @@ test('accepts addresses and ranges as proxies', () => {
     expect([value, TRUST_PROXY.parse(value)]).toEqual([value, undefined]);
 });
 
-// prettier-ignore
+// oxfmt-ignore
 test('disables tracing for true in any case, and rejects what is not a boolean', () => {
   const { OTEL_SDK_DISABLED } = serviceVariables;
   const values = ['true', 'TRUE', 'False', 'yes', '1', 'constructor'];

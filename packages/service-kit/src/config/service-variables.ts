@@ -40,7 +40,7 @@ function decodeURIComponentOrSelf(value: string): string {
   }
 }
 
-// prettier-ignore
+// oxfmt-ignore
 const samplers = [
   'always_on', 'always_off', 'traceidratio',
   'parentbased_always_on', 'parentbased_always_off', 'parentbased_traceidratio',

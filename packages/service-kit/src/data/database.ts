@@ -95,7 +95,7 @@ export function createPool(options: PoolOptions): pg.Pool {
  */
 const unavailableSqlState =
   /^(?:08...|53...|25006|40001|40P01|55P03|57P0.|57014|P1001|P1002|P1008|P1017|P2024|P2028)$/;
-// prettier-ignore
+// oxfmt-ignore
 const unavailableErrno = new Set([
   'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH',
 ]);

@@ -18,7 +18,7 @@ test.each([
   expect(text).toMatch(documented);
 });
 
-// prettier-ignore
+// oxfmt-ignore
 test.each([
   '', '@', 'a@', '@example.com', 'a', 'a b@example.com', 'a@b@example.com', '.a@example.com', 'a.@example.com',
   'a..b@example.com', 'a@-b.example', 'a@b-.example', 'a@example..com', 'a@.com', 'a@example.com.', '"a b"@example.com',

@@ -11,6 +11,6 @@ export function findEmbeddedIpv4(address: string): string | undefined {
   if (address.includes('%') || !ipaddr.IPv6.isValid(address)) return undefined;
   const { parts: groups } = ipaddr.IPv6.parse(address);
   if (!prefixes.some((prefix) => prefix.every((group, index) => groups[index] === group))) return undefined;
-  // prettier-ignore
+  // oxfmt-ignore
   return groups.slice(6).flatMap((group) => [group >> 8, group & 0xff]).join('.');
 }

@@ -17,7 +17,7 @@ const QUERY_TRIES = 2;
 const toAddress = (address: string): LookupAddress => ({ address, family: isIP(address) });
 
 const getLines = (text: string): string[][] =>
-  // prettier-ignore
+  // oxfmt-ignore
   text.split('\n').map((line) => line.replace(/[#;].*/, '').trim().split(/\s+/));
 
 /** Looks the host up in the format of hosts(5). */
@@ -56,7 +56,7 @@ async function query(resolver: Resolver, name: string): Promise<LookupAddress[]>
  *
  * @param options - replace the system's name servers and files. Tests set them.
  */
-// prettier-ignore
+// oxfmt-ignore
 export function createHostResolver(
   options: { readonly servers?: readonly string[]; readonly hostsFile?: string; readonly configurationFile?: string } = {},
 ): ResolveHost {

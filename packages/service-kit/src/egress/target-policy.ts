@@ -6,7 +6,7 @@ import { type NameTarget, parseRange, type RangeTarget, type Target } from './ta
  * Addresses outside the public Internet (IANA's registries of special-purpose addresses, RFC 6890). The metadata services
  * of cloud providers are listed one by one, so that allowing a range around one of them doesn't allow it.
  */
-// prettier-ignore
+// oxfmt-ignore
 const specialRanges = [
   '0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24',
   '192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24',
@@ -51,7 +51,7 @@ export function createTargetPolicy(options: {
   readonly ports: readonly number[] | 'any';
 }) {
   const names = options.allowed.filter(isName);
-  // prettier-ignore
+  // oxfmt-ignore
   const rules = [
     ...specialRanges.map((range) => parseRange(range)).filter(isRange).map((range) => toRule(range, false, 0)),
     ...options.allowed.filter(isRange).map((range) => toRule(range, true, 1)),

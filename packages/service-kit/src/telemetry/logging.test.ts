@@ -13,7 +13,7 @@ test('removes a credential from any text, with and without its prefix, and keeps
   expect(scrub('nothing to hide: eyJ')).toBe('nothing to hide: eyJ');
 });
 
-// prettier-ignore
+// oxfmt-ignore
 test.each(['password', 'newPassword', 'clientSecret', 'token', 'accessToken', 'access_token', 'tokens', 'tokenHash', 'authorization', 'Authorization', 'cookie', 'set-cookie', 'privateKey', 'otp', 'smtpPassword'])(
   'redacts the key %s at any depth', (key) => {
     const line = logged((log) => {
@@ -41,7 +41,7 @@ test('removes credentials from the message and stack of errors, and all other pr
   expect(line).not.toContain(JWT);
 });
 
-// prettier-ignore
+// oxfmt-ignore
 test('logs a request without its headers, its query and credentials in its path', () => {
   const line = logged((log) => {
     log.info({ req: { method: 'GET', url: `/a/pat_${JWT}?token=hidden`, headers: { authorization: 'hidden' } } });
@@ -53,7 +53,7 @@ test('logs a request without its headers, its query and credentials in its path'
 test('truncates circular values', () => {
   const circular: Record<string, unknown> = { name: 'shown' };
   circular.self = circular;
-  // prettier-ignore
+  // oxfmt-ignore
   expect(logged((log) => {
     log.info({ circular });
   })).toContain('[deep]');

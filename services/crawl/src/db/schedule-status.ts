@@ -23,7 +23,7 @@ export interface ShownRun {
   readonly worker: RunWorker;
 }
 
-// prettier-ignore
+// oxfmt-ignore
 const shown = [
   'state', 'trigger', 'worker', 'scheduled_for', 'progress', 'attempts', 'reason', 'created_at', 'started_at', 'finished_at',
   'unavailable_since',

@@ -25,7 +25,7 @@ export interface NewSchedule extends Pick<
   readonly scheduledAt: Date;
   readonly anchorAt: Date;
   readonly nextRunAt: Date;
-} // prettier-ignore
+} // oxfmt-ignore
 
 /* The properties of the instance are locked, so that no schedule is left behind when they are removed. */
 const upsert = `

@@ -151,7 +151,7 @@ export type WorkRun = Pick<
   readonly finishedClaim: number | null;
   /** Whether the checkpoint has changed since the slice began. */
   readonly isCheckpointNew: boolean;
-}; // prettier-ignore
+}; // oxfmt-ignore
 
 /** Returns a run, in any state. */
 export async function findWork(

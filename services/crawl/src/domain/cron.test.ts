@@ -23,7 +23,7 @@ describe('toCron', () => {
   });
 });
 
-// prettier-ignore
+// oxfmt-ignore
 it.each([
   ['29 February, in leap years only', '0 0 29 2 *', ['2028-02-29T00:00', '2032-02-29T00:00']],
   ['day 31, in months that have one', '0 0 31 * *', ['2026-07-31T00:00', '2026-08-31T00:00', '2026-10-31T00:00']],

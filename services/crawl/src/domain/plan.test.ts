@@ -31,14 +31,14 @@ describe('every N hours', () => {
   const anchorAt = '2026-11-22T10:20:00Z';
 
   it('an interval that divides 24 keeps its local hours, whenever it was scheduled', () => {
-    // prettier-ignore
+    // oxfmt-ignore
     expect(listTimes(every(6, { anchorAt }), anchorAt, 3)).toEqual([
       '2026-11-22T12:05', '2026-11-22T18:05', '2026-11-23T00:05',
     ]);
   });
 
   it('any other interval is counted from the first run, across midnight', () => {
-    // prettier-ignore
+    // oxfmt-ignore
     expect(listTimes(every(5, { anchorAt }), anchorAt, 5)).toEqual([
       '2026-11-22T11:05', '2026-11-22T16:05', '2026-11-22T21:05', '2026-11-23T02:05', '2026-11-23T07:05',
     ]);

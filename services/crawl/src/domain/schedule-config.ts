@@ -98,7 +98,7 @@ const Once = Type.Object(
   strict,
 );
 
-// prettier-ignore
+// oxfmt-ignore
 export const configSchemas = {
   hourly: Hourly, daily: Daily, weekly: Weekly, monthly: Monthly, custom: Custom, once: Once,
 } as const;

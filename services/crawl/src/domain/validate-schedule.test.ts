@@ -12,7 +12,7 @@ const toFault = (result: ReturnType<typeof readScheduleBody>) =>
 
 it('fills in the defaults without changing the given object', () => {
   const given = { scheduleConfig: { scheduleType: 'hourly', minute: 7 } };
-  // prettier-ignore
+  // oxfmt-ignore
   expect(readScheduleBody(given, now)).toEqual({
     body: {
       scheduleConfig: {
@@ -28,7 +28,7 @@ it('fills in the defaults without changing the given object', () => {
   expect(given).toEqual({ scheduleConfig: { scheduleType: 'hourly', minute: 7 } });
 });
 
-// prettier-ignore
+// oxfmt-ignore
 it.each([
   '0 0 * * MON-FRI', '0 0 1 JAN *', '0 0 L * *', '0 0 * * 5L', '0 0 29 2 *', '*/15 0-6,20 1-7 * 1', '0\t0  *  * *',
   '0 0 * * 7,7', '0 0 * * SUN,0,7', '0 0 1-5,3,L,L * *', `${'1,'.repeat(490)}1 * * * *`,

@@ -11,7 +11,8 @@ export function createAttemptTimer(
 ) {
   const leftMs = { ...budgetsMs };
   let current:
-    { readonly budget: Budget; readonly since: number; readonly timer: NodeJS.Timeout } | undefined;
+    | { readonly budget: Budget; readonly since: number; readonly timer: NodeJS.Timeout }
+    | undefined;
   let isStopped = false;
 
   function halt(): void {

@@ -86,7 +86,7 @@ export function registerQueueUp(registry: Registry, ping: () => Promise<unknown>
     help: '1 while the queue answers, 0 while it does not: nothing runs.',
     registers: [registry],
     async collect() {
-      // prettier-ignore
+      // oxfmt-ignore
       up.set(await ping().then(() => 1, () => 0));
     },
   });

@@ -46,6 +46,6 @@ describe('the events feed', () => {
     const { orgId } = platform.admin;
     expect(entry).toMatchObject({
       actorId: null, subjectId: orgId, reason: 'command', detail: { command: 'crawl after-restore' },
-    }); // prettier-ignore
+    }); // oxfmt-ignore
   });
 });

@@ -26,7 +26,7 @@ describe('the statistics', () => {
   const statistics = async () => (await platform.call('GET', '/stats')).body.data;
 
   it('count every state of the jobs, and the runs that completed and failed', async () => {
-    // prettier-ignore
+    // oxfmt-ignore
     expect(await statistics()).toEqual({
       waiting: 0, active: 0, completed: 0, failed: 0, delayed: 0, paused: 0, repeatable: 0, total: 0,
     });
@@ -82,21 +82,21 @@ describe('the statistics', () => {
 
     const getState = async (connector: string) =>
       (await platform.call('GET', `/${connector}/schedule`)).body.data.state as string;
-    // prettier-ignore
+    // oxfmt-ignore
     const states = {
       files_1: 'active', files_2: 'waiting', mail_2: 'delayed', mail_1: 'delayed', wiki_1: 'delayed', db_1: 'delayed',
       chat_1: 'paused', code_1: 'delayed',
     };
     for (const [connector, state] of Object.entries(states))
       expect([connector, await getState(connector)]).toEqual([connector, state]);
-    // prettier-ignore
+    // oxfmt-ignore
     expect(await statistics()).toEqual({
       waiting: 1, active: 1, completed: 2, failed: 1, delayed: 5, paused: 1,
       // All schedules except the paused and the one-off one.
       repeatable: 6,
       total: 11,
     });
-    // prettier-ignore
+    // oxfmt-ignore
     expect((await platform.call('GET', '/stats', { token: other.token })).body.data).toMatchObject({
       active: 1, completed: 0, failed: 0, total: 1,
     });

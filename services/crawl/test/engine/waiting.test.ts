@@ -31,7 +31,7 @@ describe('a run whose endpoint is unavailable', () => {
       rows.now += pause;
     }
     expect(pauses).toEqual([1_000, 1_000, 1_000, 1_500, 2_250, 3_375]);
-    // prettier-ignore
+    // oxfmt-ignore
     expect(await rows.getRuns(id)).toEqual([
       { state: 'retrying', reason: 'Waiting for the endpoint: The endpoint answered 503' },
     ]);

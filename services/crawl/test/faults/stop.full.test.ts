@@ -61,7 +61,7 @@ describeEachBackend('stopping runs on %s', (backend) => {
       what: 'the end of every order',
     });
     await crawls.expectWhole();
-    // prettier-ignore
+    // oxfmt-ignore
     expect((await runs.platform.call('GET', '/stats')).body.data).toMatchObject({
       waiting: 0, active: 0, delayed: 0, paused: 3, repeatable: 0, total: 3,
     });

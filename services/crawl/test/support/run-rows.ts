@@ -87,7 +87,7 @@ export function useRunRows() {
   async function insertSchedule(type: object) {
     const [id, orgId] = [randomUUID(), randomUUID()];
     const config = { ...type, timezone: 'UTC' };
-    // prettier-ignore
+    // oxfmt-ignore
     await pool.query(
       `insert into schedules (id, org_id, connector, user_id, config, priority, max_retries, timeout_ms,
          state, revision, scheduled_at, next_run_at, anchor_at)
@@ -186,7 +186,7 @@ export function useRunRows() {
     },
     /** Waits until a statement waits for a lock. */
     waitForLock: () =>
-      // prettier-ignore
+      // oxfmt-ignore
       waitFor(
         async () =>
           (await pool.query(`select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`))

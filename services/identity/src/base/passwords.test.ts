@@ -39,7 +39,7 @@ test('AUTH-12 a flood of strangers keeps nobody out who signs in at a known plac
   const later = await Promise.allSettled([false, ...Array.from({ length: 65 }, () => true)].map(verify));
   expect(later.map(({ status }) => status)).toEqual(['rejected', ...Array.from({ length: 64 }, () => 'fulfilled'), 'rejected']);
   expect(await Promise.all(first)).toHaveLength(66);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('two passwords are hashed at once at most, and a fault frees the place', async () => {
   const passwords = createPasswords(cheap);

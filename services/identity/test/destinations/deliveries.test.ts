@@ -87,7 +87,7 @@ test('AUD-9 a receiver of logs gets every fact in order, with what security tool
   expect((await destinations.call('POST', `/${id}/deliveries/${last.id}/send-again`)).status).toBe(202);
   await waitFor(() => accepted().length === last.facts, { what: 'the repetition' });
   expect(toIds(accepted())).toEqual(ids.slice(-last.facts));
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('AUD-9 what a receiver drops is not sent to it again, and a secret goes to no other origin', async () => {
   const { destinations, receiver, refused, createTokens } = await openLogScene();
@@ -107,7 +107,7 @@ test('AUD-9 what a receiver drops is not sent to it again, and a secret goes to 
   const moved = await destinations.call('PATCH', `/${id}`, { url: 'http://127.0.0.1:9/v1/logs' });
   expect([moved.status, moved.body.error.details[0].field]).toEqual([400, 'credential']);
   expect((await destinations.call('POST', `/${id}/secret`)).body.error.code).toBe('NO_SIGNING_SECRET');
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('AUD-9 a batch that is too large is halved, a fact that is refused is passed over, and a long answer is an answer', async () => {
   const { destinations, receiver, refused, accepted, createTokens, feedIds } = await openLogScene();
@@ -129,7 +129,7 @@ test('AUD-9 a batch that is too large is halved, a fact that is refused is passe
   expect(toIds(accepted())).toEqual(ids.filter((one) => one !== ids[5]));
   const [failed, ...others] = await destinations.listDeliveries(id, '&state=failed');
   expect([failed, others]).toMatchObject([{ facts: 1 }, []]);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('AUD-6 a webhook gets each fact once, signed as Standard Webhooks prescribes, and nothing of other organisations', async () => {
   const { orgId, destinations, receiver, call, createToken, received, subjects } = await openScene(identity);
@@ -157,7 +157,7 @@ test('AUD-6 a webhook gets each fact once, signed as Standard Webhooks prescribe
   expect(subjects()).toEqual([token]);
   const { rows } = await identity.db.query<{ all: string }>('select fact_destinations::text as all from fact_destinations');
   expect(rows.map(({ all }) => all).join('\n')).not.toContain(secret);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('AUD-7 what is not accepted is sent again under its id, when the receiver wants it', async () => {
   const { destinations, receiver, createToken, pass, received, refused, subjects } = await openScene(identity);
@@ -194,7 +194,7 @@ test('AUD-7 what is not accepted is sent again under its id, when the receiver w
   const again = await destinations.call('POST', `/${id}/deliveries/${page.at(-1).id}/send-again`);
   expect(again.status).toBe(202);
   await waitFor(() => subjects().filter((subject) => subject === token).length === 2, { what: 'the repetition' });
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('AUD-7 one fact that is refused keeps its own times, and delays no other', async () => {
   const { destinations, receiver, createToken, pass, received, refused, settled } = await openScene(identity);
@@ -238,7 +238,7 @@ test('AUD-7 types that are always refused end as failed at the bound of what wai
   const later = await createToken();
   await received(later);
   expect(subjects()).toEqual(expect.arrayContaining([token, later]));
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('AUD-7 a change stops what is sent to the destination as it was', async () => {
   const { destinations, receiver, createToken, received, refused, settled } = await openScene(identity);
@@ -258,7 +258,7 @@ test('AUD-7 a change stops what is sent to the destination as it was', async () 
   await received(await createToken(), next);
   expect(await destinations.get(id)).toMatchObject({ isEnabled: true, failingSince: null });
   await next.close();
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('AUD-7 a secret that cannot be opened is no failure of the destination', async () => {
   const { destinations, receiver, createToken, pass, received, settled } = await openScene(identity);
@@ -280,7 +280,7 @@ test('AUD-7 a secret that cannot be opened is no failure of the destination', as
   await settled();
   expect(await destinations.get(id)).toMatchObject({ failingSince: null });
   expect(await destinations.listDeliveries(id)).toMatchObject([{ attempts: [{ status: 204 }] }]);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('AUD-7 facts that are deleted before they were sent are one delivery that failed', async () => {
   const { destinations, receiver, createToken, pass, received, subjects } = await openScene(identity);
@@ -306,7 +306,7 @@ test('AUD-7 facts that are deleted before they were sent are one delivery that f
   const token = await createToken();
   await received(token);
   expect(subjects()).toEqual([token]);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('AUD-6 two secrets are valid while one is replaced', async () => {
   const { destinations, receiver, createToken, pass, received } = await openScene(identity);
@@ -352,7 +352,7 @@ test('AUD-8 a request goes where the operator lets it, follows no redirect, and 
   expect(moved.status).toBe(200);
   await identity.db.query(`update fact_destinations set url = 'http://10.0.0.1:80/' where id = $1`, [id]);
   expect((await destinations.call('POST', `/${id}/test`)).body).toMatchObject({ isAccepted: false, fault: 'target_denied' });
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 const never = (): never => {
   throw new Error('nothing was received');
@@ -376,4 +376,4 @@ test('AUD-8 an organisation sees its own destinations alone, and what is done wi
     changes: { description: { from: '', to: 'The security team' } },
   });
   expect(JSON.stringify(body)).not.toContain('secret-path');
-}); // prettier-ignore
+}); // oxfmt-ignore

@@ -55,7 +55,7 @@ test('AUD-7 a destination that is away for a day loses nothing; after five days 
   for (const token of tokens) await received(token);
   expect(new Set(subjects())).toEqual(new Set(tokens));
   expect(receiver.accepted).toHaveLength(tokens.length);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('AUD-9 a receiver of logs that is away for seven days gets everything, in order, once it is enabled again', async () => {
   const { destinations, receiver, createToken, pass, refused } = await openScene(identity);
@@ -80,7 +80,7 @@ test('AUD-9 a receiver of logs that is away for seven days gets everything, in o
     );
   await waitFor(() => logged().length >= tokens.length, { what: 'the logs' });
   expect(logged()).toEqual(tokens);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('AUD-7 a replica that is killed loses nothing: the next one sends what was not stored, under the same ids', async () => {
   const { receiver } = await openScene(identity);
@@ -115,7 +115,7 @@ test('AUD-7 a replica that is killed loses nothing: the next one sends what was 
     await db.end();
     await database.drop();
   }
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('AUD-7 a hundred destinations that never answer delay no other, neither of another organisation nor of their own', async () => {
   const { destinations, receiver, createToken, received } = await openScene(identity);
@@ -140,7 +140,7 @@ test('AUD-7 a hundred destinations that never answer delay no other, neither of 
   // In line, the dead ones would take 40 seconds.
   expect(Math.max(...ofOthers)).toBeLessThan(5_000);
   expect(Math.max(...ofTheirOwn.slice(1))).toBeLessThan(20_000);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('AUD-7 a slow receiver delays no other one behind the same name', async () => {
   const { orgId, destinations, receiver, received, refused } = await openScene(identity);
@@ -162,4 +162,4 @@ test('AUD-7 a slow receiver delays no other one behind the same name', async () 
     (await identity.db.query<{ state: string }>('select state from fact_deliveries where org_id = $1', [other.orgId])).rows;
   await waitFor(async () => (await readStates()).length > 0, { what: 'the outcome' });
   expect(await readStates()).toEqual([{ state: 'delivered' }]);
-}); // prettier-ignore
+}); // oxfmt-ignore

@@ -38,7 +38,7 @@ test('requests succeed while the mail service is down, and the mails are deliver
   expect((await platform.post('invitations/accept', { token, password })).status).toBe(200);
   expect((await platform.post('login', { email: member.email, otp })).status).toBe(200);
   for (const secret of [token, otp, member.email]) expect(platform.identity.logged()).not.toContain(secret);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('a mail is deleted once the mail service has stored it, which retries a temporary SMTP failure with the same link', async () => {
   platform.inbox.isBusy = true;
@@ -65,7 +65,7 @@ test('delivers waiting mails once the organisation has configured an SMTP server
   const mail = await platform.mailTo(create.email, /invited/);
   expect(mail.from?.address).toBe('noreply@elsewhere.example');
   expect(mail.text).toContain('Hello New Name,');
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('passes the id of the causing request to the mail service, which passes it back to identity', async () => {
   const { email } = await platform.createUser();
@@ -254,7 +254,7 @@ test('the metrics show how many mails wait and the age of the oldest', async () 
   expect(await value('outgoing_mails_waiting')).toBe(2);
   expect(await value('outgoing_mails_oldest_age_seconds')).toBeGreaterThanOrEqual(90);
   await platform.mail.start();
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 // This test is the last, because it advances the clock of identity but not that of the mail service.
 test('does not send a mail whose code or link has expired, which is a fact', async () => {

@@ -53,7 +53,7 @@ test('the counters equal the counted rows after any sequence of operations, four
     },
     () => identity.call('DELETE', `/api/v1/users/${pick(members)?.id ?? ''}`, { token: pick(sessions) ?? session }),
     () => identity.call('PATCH', `/api/v1/users/${pick(members)?.id ?? ''}`, { token: pick(sessions) ?? session, body: { role: pick(['admin', 'member']) } }),
-  ]; // prettier-ignore
+  ]; // oxfmt-ignore
   for (let round = 0; round < 20; round += 1) {
     const chosen = Array.from({ length: 4 }, () => pick([...operations, ...operations.slice(0, 2)]));
     await Promise.all(chosen.map(async (operation) => operation?.()));

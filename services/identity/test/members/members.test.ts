@@ -113,7 +113,7 @@ test('without a mail service, invitations fail, members can still be created, an
   for (const to of ['otp', 'password/forgot'])
     expect((await identity.call('POST', `/api/v1/auth/${to}`, { body: { email: user.email } })).status).toBe(202);
   expect((await identity.db.query('select 1 from outgoing_mails')).rowCount).toBe(0);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('a token with user:write can rename and remove members, but cannot change who can log in', async () => {
   const pat = (await identity.createToken(session, { scopes: ['user:write'] })).accessToken;

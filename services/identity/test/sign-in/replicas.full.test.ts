@@ -126,7 +126,7 @@ test('AUTH-33 thousands of sessions without a second factor end at once, but for
   expect([await status(member.session), await status(boss.session)]).toEqual([[401, 401], [200, 200]]);
   const again = await identity.call('POST', path, { token: boss.session, body });
   expect([again.status, again.body.endedCount, await status(boss.session)]).toEqual([200, 0, [200, 200]]);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('IDP-4 thousands of sessions and connections of a provider end at once with it', async () => {
   const { boss, member, status } = await openManySessions('provider');
@@ -144,7 +144,7 @@ test('IDP-4 thousands of sessions and connections of a provider end at once with
   const removed = await identity.call('DELETE', '/api/v1/organisation/identity-provider', { token: boss.session });
   expect([removed.status, removed.body.endedCount]).toEqual([200, 2_000]);
   expect([await status(member.session), await status(boss.session)]).toEqual([[200, 200], [200, 200]]);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 async function createEnrolled() {
   const member = await identity.createMember(session);
@@ -226,7 +226,7 @@ test('AUTH-32 of a reset and a sign-in at the same time, no session is left that
     const token = signedIn.status === 200 ? (signedIn.body.accessToken as string) : 'none';
     expect((await identity.call('GET', '/api/v1/users/me', { token })).status).toBe(401);
   }
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('AUTH-37 a challenge of one replica is answered at another, and of two answers at the same time one opens a session', async () => {
   const member = await identity.createMember(session);
@@ -268,4 +268,4 @@ test('AUTH-39 of a removal and a sign-in with the passkey at the same time, the 
     const { secondFactor } = (await identity.call('GET', OWN, { token: member.session })).body;
     expect(secondFactor).toMatchObject({ passkeys: [], recoveryCodesLeft: 0 });
   }
-}); // prettier-ignore
+}); // oxfmt-ignore

@@ -53,7 +53,7 @@ test('PAT-26 a token with an allow list works from its ranges only, in every ser
   // What a client claims in front of the trusted proxy's own entry has no effect, and an unknown address is refused.
   for (const address of [HOME, '2001:db9::7', `${OFFICE}, ${HOME}`, 'unknown', '203.0.113.9:80', 'fe80::1%eth0'])
     expect([address, await statusesFrom(address, token)]).toEqual([address, [401, 401]]);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('PAT-26 the refusal is the usual 401, and the audit has one entry with the address', async () => {
   const token = await makeFor('203.0.113.0/24');

@@ -123,7 +123,7 @@ test('PAT-28 each search reads one index in its order, and no more than a bounde
     await client.query('rollback');
     client.release();
   }
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('PAT-6 the own list contains the 100 newest active tokens, newest first, and none of others', async () => {
   const [member, other] = [await identity.createMember(session), await identity.createMember(session)];
@@ -188,7 +188,7 @@ test('returns the scopes that the caller can grant, with the defaults marked', a
   ];
   expect(await namesFor(member.session)).toEqual(forMember);
   expect((await namesFor(session)).toSorted()).toEqual(
-    // prettier-ignore
+    // oxfmt-ignore
     [...forMember, 'crawl:work', 'user:write', 'events:read', 'config:read', 'config:write', 'SEND_MAIL', 'FETCH_CONFIG'].toSorted(),
   );
   expect(await namesFor(pat.accessToken)).toEqual(['user:read*', 'pat:read']);
@@ -255,14 +255,14 @@ test('a cursor leads through all tokens once, in each order, while new ones are 
     expect(await follow(from, 'sort=name&q=a')).toEqual(['Alpha', 'bravo', 'charlie', 'delta']);
   }
   expect(await follow('', 'sort=newest', () => make(owner.session))).toEqual(['bravo', 'charlie', 'Alpha', 'delta']);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('rejects what no list can answer', async () => {
   for (const query of ['state=all', 'cursor=x', 'unusedSince=yesterday', 'page=2&q=a', 'sort=name&state=revoked'])
     for (const from of ['', '/admin'])
       expect([query, (await call('GET', `${from}?${query}`)).status]).toEqual([query, 400]);
   expect((await call('GET', `?owner=${UNKNOWN_ID}`)).status).toBe(400);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('a search for an owner of another organisation finds nothing, not even a cursor', async () => {
   const other = await identity.createOrganisation('foreign@example.com');
@@ -441,4 +441,4 @@ test('no list or total includes an expired token, before or after the expiry job
 
   const later = await pass(731);
   expect(ids((await search('state=expired', later.owner)).tokens)).not.toContain(short.id);
-}); // prettier-ignore
+}); // oxfmt-ignore

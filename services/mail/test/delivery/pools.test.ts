@@ -70,7 +70,7 @@ async function forEachNumber(count: number, work: (number: number) => Promise<vo
   await Promise.all(Array.from({ length: 20 }, worker));
 }
 
-// prettier-ignore
+// oxfmt-ignore
 test('organisations stay within the limits of pools and connections, and each mail is sent once from its sender', async () => {
   const pools = start(MAX_POOLS, 60_000);
   let maxPoolsSeen = 0;

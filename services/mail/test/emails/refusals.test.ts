@@ -71,7 +71,7 @@ describe('with an SMTP server', () => {
     expect(text.status).toBe(415);
   });
 
-  // prettier-ignore
+  // oxfmt-ignore
   test('a compressed body fails with 415, and is not decompressed', async () => {
     const headers = { 'content-encoding': 'gzip' };
     const refused = await mail.call('POST', sendPath, { token: mail.token, body: emailBody(), headers });
@@ -85,7 +85,7 @@ describe('with an SMTP server', () => {
     expect((await mail.send({}, { 'content-encoding': 'identity' })).status).toBe(200);
   });
 
-  // prettier-ignore
+  // oxfmt-ignore
   test('a client that disconnects in the middle of a body is not logged as a failure', async () => {
     const headers = {
       authorization: `Bearer ${mail.token}`,

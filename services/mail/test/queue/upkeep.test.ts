@@ -50,14 +50,14 @@ const insert = (state: string, ageDays: number) =>
     columns: { expires_at: new Date(now + DAY_MS) },
   });
 const subjects = async () =>
-  // prettier-ignore
+  // oxfmt-ignore
   (await db.query<{ subject: string }>('select subject from mails order by subject')).rows.map(({ subject }) => subject);
 
 test('failed and unknown mails are deleted after their retention; mails that were sent or have no outcome stay', async () => {
   for (const state of ['sent', 'queued', 'sending', 'failed', 'unknown'])
     for (const ageDays of [1, 8]) await insert(state, ageDays);
   await runUpkeep();
-  // prettier-ignore
+  // oxfmt-ignore
   expect(await subjects()).toEqual([
     'failed 1', 'queued 1', 'queued 8', 'sending 1', 'sending 8', 'sent 1', 'sent 8', 'unknown 1',
   ]);

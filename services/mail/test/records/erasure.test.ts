@@ -173,7 +173,7 @@ describe('a resend and an erasure at the same time', () => {
 test('the log says who erased how many mails, but not whose address', async () => {
   await mail.send({ sendEmailTo: ['whom@example.com'] });
   await erase('whom@example.com');
-  // prettier-ignore
+  // oxfmt-ignore
   const lines = mail.logged().split('\n').filter((line) => line.includes('recipient erased'));
   expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({
     orgId: mail.orgId,

@@ -149,7 +149,7 @@ describe('a resend', () => {
   const link = 'https://app.example/invite?t=a-secret-of-the-link';
   const invite = { emailTemplateType: 'appuserInvite', templateData: { inviteLink: link } };
 
-  // prettier-ignore
+  // oxfmt-ignore
   test('sends a failed mail unchanged and only once, from a request that is stored encrypted', async () => {
     smtp.behave((step) => (step === 'MESSAGE' ? '554 no' : undefined));
     await mail.send({ ...invite, subject: 'again' });
@@ -280,7 +280,7 @@ describe('the cursors of the list', () => {
 
   /** Inserts mails to Ada whose ids have this prefix, one for each of the states. */
   async function insertMails(prefix: string, states: readonly string[]): Promise<void> {
-    // prettier-ignore
+    // oxfmt-ignore
     await mail.db.query(
       `with mails as (
          insert into mails (id, org_id, state, lane, caller_waits, next_attempt_at, expires_at, subject, from_address, to_addresses, cc_addresses, template_type, created_at, updated_at)

@@ -35,7 +35,7 @@ describe('the next runs', () => {
   const save = (scheduleConfig: object, more: object = {}) =>
     schedules().schedule({ userId: ORG } as AccountPrincipal, key, { scheduleConfig, ...more }, actor);
 
-  // prettier-ignore
+  // oxfmt-ignore
   it.each([
     ['Europe/Berlin', '30 2 25-27 3 *', ['2028-03-25T02:30:00+01:00', '2028-03-26T03:30:00+02:00', '2028-03-27T02:30:00+02:00']],
     ['America/New_York', '30 1 4-6 11 *', ['2028-11-04T01:30:00-04:00', '2028-11-05T01:30:00-04:00', '2028-11-06T01:30:00-05:00']],

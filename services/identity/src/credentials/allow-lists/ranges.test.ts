@@ -17,7 +17,7 @@ test('reads ranges and single addresses of both families, each once', () => {
   ).toEqual(['10.0.0.0/8', '203.0.113.7/32', '2001:db8::/32', '0.0.0.0/0', '::1/128']);
 });
 
-// prettier-ignore
+// oxfmt-ignore
 test.each([
   '', 'example.com', '10.0.0.1/8', '10.0.0.0/33', '10.0.0.0/', '10.0/8', '010.0.0.0/8', '0x0a.0.0.0/8', '2001:db8::/129',
   'fe80::1%eth0', '::ffff:10.0.0.0/104', '10.0.0.0/8/8', ' 10.0.0.0/8', '10.0.0.0/-1',
@@ -53,7 +53,7 @@ test.each([
   expect(contains(compileList(list), address)).toBe(isContained);
 });
 
-// prettier-ignore
+// oxfmt-ignore
 test('an address is compared without its IPv4 mapping, and anything else is unknown', () => {
   const addresses = ['203.0.113.7', '::ffff:203.0.113.7', '2001:db8::1', 'fe80::1%eth0', 'unknown', '', '1.2.3.4:80', undefined];
   expect(addresses.map(toComparable)).toEqual(['203.0.113.7', '203.0.113.7', '2001:db8::1', null, null, null, null, null]);

@@ -3,7 +3,7 @@ import { READ_ONLY, type Tool } from './tool.js';
 
 const server = { name: 'test', version: '1' };
 const createTestTools = (count: number): Tool[] =>
-  // prettier-ignore
+  // oxfmt-ignore
   Array.from({ length: count }, (_, index) => ({
     name: `tool_${index}`, title: '', description: '', annotations: READ_ONLY, isAdminOnly: false, scopes: [],
     inputSchema: { type: 'object' }, outputSchema: { type: 'object' }, call: async () => ({}),

@@ -35,7 +35,9 @@ const clean = (text: string): string =>
 function getClientName({ headers, body }: FastifyRequest): string | undefined {
   const { params } = body as { readonly params?: { readonly _meta?: Record<string, unknown> | null } | null };
   const info = params?._meta?.[CLIENT_INFO_META_KEY] as
-    { name?: unknown; version?: unknown } | null | undefined;
+    | { name?: unknown; version?: unknown }
+    | null
+    | undefined;
   const name =
     typeof info?.name === 'string'
       ? `${info.name} ${typeof info.version === 'string' ? info.version : ''}`

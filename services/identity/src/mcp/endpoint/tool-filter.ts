@@ -51,7 +51,7 @@ export function parseToolFilter({ headers, query, raw }: Source): ToolFilter | u
   if (tools !== undefined && isHeaderRepeated(raw.rawHeaders, 'x-mcp-tools'))
     throw badRequest('Send one X-MCP-Tools header');
   if (tools === undefined) return isReadOnly ? { isReadOnly, names: undefined } : undefined;
-  // prettier-ignore
+  // oxfmt-ignore
   return { isReadOnly, names: new Set(String(tools).split(',').map((name) => name.trim())) };
 }
 

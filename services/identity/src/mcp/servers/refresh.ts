@@ -34,7 +34,7 @@ async function storeListing(
   const offered = new Set(definitions.map(({ name }) => name));
   const withdrawn = stored.filter(({ name, offeredHash }) => offeredHash !== null && !offered.has(name));
   if (differing.length > 0) await upsertOffered(tx, server, differing);
-  // prettier-ignore
+  // oxfmt-ignore
   if (withdrawn.length > 0) await withdrawTools(tx, server.id, withdrawn.map(({ name }) => name));
   const isKnown = ({ name }: PinnedDefinition) => (byName.get(name)?.approvedHash ?? null) !== null;
   return {
@@ -69,7 +69,7 @@ export function createRefresher(deps: {
       });
       if (Object.values(changes).every((count) => count === 0)) return changes;
       await bumpCatalogue(tx, server.orgId);
-      // prettier-ignore
+      // oxfmt-ignore
       await insertAuditEntry(tx, {
         orgId: server.orgId,
         action: 'mcp_server.tools_offered',
@@ -88,15 +88,15 @@ export function createRefresher(deps: {
     await prisma.$transaction(async (tx) => {
       const { count } = await recordRefresh(tx, server, result, { wasReached: true });
       if (count === 0) await recordRefresh(tx, server, result);
-      // prettier-ignore
-      else await insertAuditEntry(tx, {
-        orgId: server.orgId,
-        action: 'mcp_server.unreachable',
-        actor,
-        subjectId: server.id,
-        detail: { server: server.name, fault },
-        at,
-      });
+      else
+        await insertAuditEntry(tx, {
+          orgId: server.orgId,
+          action: 'mcp_server.unreachable',
+          actor,
+          subjectId: server.id,
+          detail: { server: server.name, fault },
+          at,
+        });
     });
   }
 

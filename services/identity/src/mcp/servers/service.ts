@@ -133,7 +133,7 @@ export function createServerService(deps: {
       // Fetch one more than requested to learn whether there is another page.
       const rows = await findServers(prisma, orgId, cursor, limit + 1);
       const page = rows.slice(0, limit);
-      // prettier-ignore
+      // oxfmt-ignore
       const counts = await countTools(prisma, page.map(({ id }) => id));
       const data = page.map((row) => toServer(row, counts.get(row.id)));
       return { data, nextCursor: rows.length > limit ? (data.at(-1)?.id ?? null) : null };

@@ -68,7 +68,7 @@ export function createToolDecisions(deps: { readonly prisma: Prisma; readonly cl
       return changeAsAdministrator(deps, caller, async ({ tx, record }) => {
         const server = await requireServer(tx, orgId, serverId);
         await lockServer(tx, serverId);
-        // prettier-ignore
+        // oxfmt-ignore
         const found = await findToolsNamed(tx, serverId, tools.map(({ name }) => name));
         const byName = new Map(found.map((row) => [row.name, row]));
         let changes: Changes = {};

@@ -1,6 +1,6 @@
 import { readReturnTo, toSignInPath } from './paths.js';
 
-// prettier-ignore
+// oxfmt-ignore
 test.each([
   ['/tokens', '/tokens'],
   ['/tokens?page=2#top', '/tokens?page=2#top'],
@@ -10,7 +10,7 @@ test.each([
   expect(readReturnTo(given)).toBe(path);
 });
 
-// prettier-ignore
+// oxfmt-ignore
 test.each([
   'https://evil.example/', '//evil.example', '///evil.example', '/\\evil.example', '\\\\evil.example', '/.//evil.example', '/x/..//evil.example', '/%2e//evil.example', '/.\\/evil.example', '/\t/evil.example', '/\n//evil.example', 'javascript:alert(1)', 'evil.example', '', ' /tokens', '/tokens\r\nset-cookie: a=b', '/tökens', undefined, null, 7, ['/a', '/b'],
 ])('replaces %j by the start page', (given) => {

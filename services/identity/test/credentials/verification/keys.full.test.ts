@@ -129,7 +129,7 @@ test('a forced rotation leaves lost keys unchanged when the new key cannot be st
   await expect(prisma.$transaction((tx) => rotateKey(tx, others, Date.now(), { isForced: true }))).rejects.toThrow(/no room/);
   expect(await halves()).toEqual(before);
   await identity.db.query('drop function refuse cascade');
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('a forced rotation also replaces a lost older key, and activates the new one after the usual delay', async () => {
   const ring = (...bytes: number[]) => createSecretBox(bytes.map((byte) => ({ id: `k${byte}`, key: Buffer.alloc(32, byte) })));
@@ -145,7 +145,7 @@ test('a forced rotation also replaces a lost older key, and activates the new on
   await identity.db.query('delete from signing_keys where not id = any($1)', [before.map(({ id }) => id)]);
   for (const { id, private_sealed } of before)
     await identity.db.query('update signing_keys set private_sealed = $2 where id = $1', [id, private_sealed]);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('the JWKS contains no private key', async () => {
   const { body, text } = await identity.call('GET', '/.well-known/jwks.json');

@@ -59,7 +59,7 @@ test('lists each call with its tool, outcome, duration, request id and client, i
   for (const secret of ['not-to-be-kept', token.accessToken, 'admin@example.com']) expect(stored).not.toContain(secret);
   const failed = identity.logged().split('\n').find((line) => line.includes('"tool call failed"'));
   expect(JSON.parse(failed ?? '{}')).toMatchObject({ tool: 'crawl_stats', requestId: 'call-6' });
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('cuts and cleans hostile client names', async () => {
   const token = await identity.createToken(session, { scopes: ['user:read'] });
@@ -78,7 +78,7 @@ test('cuts and cleans hostile client names', async () => {
   expect(statuses).toEqual([400, 400, 200, 200, 400, 200]);
   const clients = (await written(token, 3)).map(({ client }: { client: string }) => client).toReversed();
   expect(clients).toEqual([`'; drop table tool_calls; -- 1`, 'x'.repeat(100), '1']);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('the pages contain each call once, newest first', async () => {
   const token = await identity.createToken(session, { scopes: ['user:read'] });
@@ -136,7 +136,7 @@ test('writes collected calls at shutdown, and keeps those that cannot be written
   await recorder.stop();
   const { rows } = await identity.db.query('select count(*)::int from tool_calls where credential_id = $1', [(principal as { credentialId: string }).credentialId]);
   expect(rows).toEqual([{ count: 2_025 }]);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('deletes calls after their retention and not before, and never changes one', async () => {
   const token = await identity.createToken(session, { scopes: ['user:read'] });
@@ -150,4 +150,4 @@ test('deletes calls after their retention and not before, and never changes one'
   expect(await stored()).toBe(3);
   await sweepIn(7.1);
   expect(await stored()).toBe(0);
-}); // prettier-ignore
+}); // oxfmt-ignore

@@ -43,7 +43,7 @@ async function getRound(context: ServerContext): Promise<number> {
 }
 
 const elicit = (message: string, name: string) =>
-  inputRequired.elicit({ message, requestedSchema: { type: 'object', properties: { [name]: { type: 'string' } }, required: [name] } }); // prettier-ignore
+  inputRequired.elicit({ message, requestedSchema: { type: 'object', properties: { [name]: { type: 'string' } }, required: [name] } }); // oxfmt-ignore
 const sample = (text: string, maxTokens: number) =>
   inputRequired.createMessage({ messages: [{ role: 'user', content: toText(text) }], maxTokens });
 const answered = ({ mcpReq }: ServerContext, key: string): boolean =>
@@ -55,7 +55,7 @@ const declares = ({ mcpReq }: ServerContext, capability: string): boolean => {
 
 /** Asks once, and is done when it was answered. */
 const asking = (key: string, request: ReturnType<typeof elicit>): Call => (context) =>
-  answered(context, key) ? said(JSON.stringify(context.mcpReq.inputResponses?.[key])) : inputRequired({ inputRequests: { [key]: request } }); // prettier-ignore
+  answered(context, key) ? said(JSON.stringify(context.mcpReq.inputResponses?.[key])) : inputRequired({ inputRequests: { [key]: request } }); // oxfmt-ignore
 
 /** Asks in rounds, each with the state of the one before. */
 const inRounds =
@@ -77,7 +77,7 @@ export const fixtureTools: Readonly<Record<string, Call>> = {
   }),
   test_multiple_content_types: () => ({
     content: [toText('Multiple content types test:'), image, embedded('test://mixed-content-resource', 'application/json', '{"test":"data","value":123}')],
-  }), // prettier-ignore
+  }), // oxfmt-ignore
   test_missing_capability: (context) => {
     if (declares(context, 'sampling')) return said('ok');
     throw new MissingRequiredClientCapabilityError({ requiredCapabilities: { sampling: {} } });
@@ -113,7 +113,7 @@ export const fixtureTools: Readonly<Record<string, Call>> = {
     };
     return inputRequired({ inputRequests });
   },
-}; // prettier-ignore
+}; // oxfmt-ignore
 
 interface Prompt {
   readonly arguments?: { name: string; required: boolean }[];
@@ -141,7 +141,7 @@ const prompts: Readonly<Record<string, Prompt>> = {
       return inputRequired({ inputRequests: { user_context: elicit('What context should the prompt use?', 'context') } });
     },
   },
-}; // prettier-ignore
+}; // oxfmt-ignore
 
 export const listPrompts = () => ({
   prompts: Object.entries(prompts).map(([name, prompt]) => ({
@@ -157,7 +157,7 @@ export function getPrompt(name: string, args: Readonly<Record<string, string>>, 
   return prompt.get(args, context);
 }
 
-const resource = (name: string, mimeType: string) => ({ uri: `test://${name}`, name, description: 'For the conformance suite.', mimeType }); // prettier-ignore
+const resource = (name: string, mimeType: string) => ({ uri: `test://${name}`, name, description: 'For the conformance suite.', mimeType }); // oxfmt-ignore
 const contents: Readonly<Record<string, object>> = {
   'test://static-text': { text: 'This is the content of the static text resource.' },
   'test://static-binary': { blob: PNG },
@@ -178,7 +178,7 @@ export const listTemplates = () => ({
 
 export function readResource(uri: string) {
   const [, id] = /^test:\/\/template\/(\w+)\/data$/.exec(uri) ?? [];
-  const content = id === undefined ? contents[uri] : { text: JSON.stringify({ id, templateTest: true, data: `Data for ID: ${id}` }) }; // prettier-ignore
+  const content = id === undefined ? contents[uri] : { text: JSON.stringify({ id, templateTest: true, data: `Data for ID: ${id}` }) }; // oxfmt-ignore
   if (!content) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Resource not found', { uri });
   const { mimeType = 'application/json' } = resources.find((known) => known.uri === uri) ?? {};
   return { contents: [{ uri, mimeType, ...content } as { uri: string; mimeType: string; text: string }] };

@@ -31,7 +31,7 @@ const notApplicable: Readonly<Record<string, Readonly<Record<string, string>>>> 
     'elicitation-sep1330-enums': asking,
   },
   '2026-07-28': {},
-}; // prettier-ignore
+}; // oxfmt-ignore
 
 const identity = await startIdentity();
 const endpoint = await startFixtureEndpoint(identity.url, await identity.login());
@@ -80,7 +80,7 @@ test.each([
   const isFailure = ({ status }: { status: string }) => status === 'FAILURE';
   const failed = required.filter((scenario) => checks.get(scenario)?.some(isFailure));
   expect(failed.toSorted()).toEqual(Object.keys(notApplicable[revision] ?? {}).toSorted());
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 const caller = createCaller({ call: (method, _path, options) => callUrl(endpoint.url, method, options) }, '');
 
@@ -101,4 +101,4 @@ test.each(['legacy', 'modern'] as const)(
       expect(steps.map(({ params: sent, id }) => sent?.progress ?? id)).toEqual([0, 50, 100, 1]);
     }
   },
-); // prettier-ignore
+); // oxfmt-ignore

@@ -56,7 +56,7 @@ const answerError =
       .end(JSON.stringify({ error: { code, message } }));
   };
 const logLines = () =>
-  identity.logged().trim().split('\n').map((line) => JSON.parse(line) as Record<string, unknown>); // prettier-ignore
+  identity.logged().trim().split('\n').map((line) => JSON.parse(line) as Record<string, unknown>); // oxfmt-ignore
 
 test.each([
   ['pause_crawl', 503, 'X', 'Failed; whether it was done is unknown'],
@@ -120,7 +120,7 @@ test('does not log a cancelled call as an error', async () => {
   await waitFor(() => logLines().some(isOfCall), { what: 'the log of the call' });
   const line = { level: 'debug', msg: 'the client cancelled the tool call' };
   expect(logLines().filter(isOfCall)).toMatchObject([line]);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test("passes the caller's credential, the request id and the trace context to the service", async () => {
   const seen: unknown[] = [];

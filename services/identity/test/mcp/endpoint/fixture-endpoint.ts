@@ -72,7 +72,7 @@ const toMethod =
       const { code, message, data } = error;
       throw new RpcFault(code, message, { status: code === MISSING_CAPABILITY ? 400 : 200, data: data as object });
     }
-  }; // prettier-ignore
+  }; // oxfmt-ignore
 
 const fixtures: Readonly<Record<string, Respond>> = {
   'prompts/list': listPrompts,
@@ -81,7 +81,7 @@ const fixtures: Readonly<Record<string, Respond>> = {
   'resources/templates/list': listTemplates,
   'resources/read': ({ uri }) => readResource(uri as string),
   'completion/complete': () => ({ completion: { values: [], total: 0, hasMore: false } }),
-}; // prettier-ignore
+}; // oxfmt-ignore
 const legacyFixtures = ['resources/subscribe', 'resources/unsubscribe', 'logging/setLevel'];
 
 /** The platform's methods with all else that the suite asks for. */

@@ -150,7 +150,7 @@ test.each<[string, string, object?]>([
   ['a method that is no text', '{"jsonrpc":"2.0","id":1,"method":7}'],
 ])('rejects %s', async (_what, raw, error) => {
   for (const version of ['2025-03-26', '2025-11-25']) expectError(await post(raw, asRevision(version)), 400, error);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test.each([
   ['a stray byte', [0xff]],
@@ -192,7 +192,7 @@ test.each<[string, unknown, RegExp]>([
   ['tools/call', { name: 'whoami', arguments: [] }, /arguments/],
 ])('rejects invalid parameters of %s as a client error that names them: %j', async (method, params, message) => {
   expectError(await legacy(method, params as object), 200, { code: -32_602, ...saying(message) });
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test.each<[string, unknown]>([
   ['text', 'x'],
@@ -223,7 +223,7 @@ test('reports invalid headers before invalid parameters', async () => {
     expectError(await legacy(method, params, asRevision('1999-01-01')), 400, saying(/protocol version/));
     expectError(await legacy(method, params, { accept: 'text/html' }), 406);
   }
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('rejects an unknown version, and in the stateless revision names the supported ones', async () => {
   for (const version of ['1999-01-01', 'x', VERSION, '2026-07-29'])
@@ -261,7 +261,7 @@ test('MCP-4: rejects a foreign origin before anything else, and accepts its own'
   const garbage = createCaller(identity, 'garbage');
   expect((await garbage.post(LIST, { origin: 'https://evil.example' })).status).toBe(403);
   expect((await post(LIST, { origin: 'http://127.0.0.1:8080' })).status).toBe(200);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('MCP-5: a token is refused at once when it is revoked, with the resource metadata of RFC 9728', async () => {
   const pat = await identity.createToken(session, { scopes: ['user:read'] });

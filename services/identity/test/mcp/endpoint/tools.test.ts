@@ -32,7 +32,7 @@ test('a client can filter the tools, and cannot call those that are left out', a
   expect(await namesFor(session, { 'x-mcp-tools': '' })).toEqual([]);
   const refused = await callTool('pause_crawl', { connector: 'db_1' }, { 'x-mcp-readonly': 'true' });
   expect(refused).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('narrowed') }] });
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('rejects a flag that is neither true nor false, because it must not mean all tools', async () => {
   expect(await namesFor(session, { 'x-mcp-readonly': 'yes' })).toEqual([400, 'X-MCP-Readonly must be true or false']);
@@ -41,7 +41,7 @@ test('rejects a flag that is neither true nor false, because it must not mean al
     expect(await namesFor(session, {}, `/mcp?${query}`)).toEqual([400, 'readonly must be true or false']);
   for (const query of ['readOnly=1', 'read_only=true', 'readonly=1&tools=whoami'])
     expect(await namesFor(session, {}, `/mcp?${query}`)).toEqual([400, 'The query can have readonly, and nothing else']);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('rejects a repeated list of tools, because it must not mean both', async () => {
   const body = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}';
@@ -51,12 +51,12 @@ test('rejects a repeated list of tools, because it must not mean both', async ()
     `content-length: ${body.length}`, 'connection: close', '', body,
   ].join('\r\n'));
   expect([answer.status, answer.body]).toEqual([400, expect.stringContaining('Send one X-MCP-Tools header')]);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('a filter does not add tools that the credential lacks', async () => {
   const { accessToken } = await identity.createToken(session, { scopes: ['user:read'] });
   expect(await namesFor(accessToken, { 'x-mcp-tools': 'whoami,list_my_tokens,schedule_crawl' })).toEqual(['whoami']);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('send_email states exactly what a credential lacks: a token, the scope or the role', async () => {
   const { session: demoted, id } = await identity.createMember(session, 'admin');
@@ -77,7 +77,7 @@ test('the tools page through all own tokens and no others, newest first, and can
   const { session: owner } = await identity.createMember(session);
   await identity.createToken((await identity.createMember(session)).session);
   const created = await Promise.all(Array.from({ length: 25 }, () => identity.createToken(owner)));
-  const ids = created.map(({ id }) => id).toSorted().toReversed(); // prettier-ignore
+  const ids = created.map(({ id }) => id).toSorted().toReversed(); // oxfmt-ignore
   const seen: string[] = [];
   let cursor: string | null = null;
   do {

@@ -25,14 +25,14 @@ const run = (outcome: Run['outcome']): Run => ({
   runId: '01900000-0000-7000-8000-000000000000', connector: 'wiki_1', instance: 'default', trigger: 'schedule', outcome, scheduledFor: '2100-01-01T00:00:00.000Z',
   startedAt: null, finishedAt: null, attempts: 1, progress: outcome === 'completed' ? 100 : 20, reason: null, eventId: null, worker: 'event', isWorkerSet: false, mode: 'incremental', slices: 0,
   items: 0, deleted: 0, failed: 0, bytes: 0, claimedBy: null, claimedAt: null, leaseUntil: null, requestedBy: null, waitingSince: null,
-}); // prettier-ignore
+}); // oxfmt-ignore
 const answerRun =
   (outcome: Run['outcome']): RequestListener =>
   (_request, response) => {
     const pagination = { page: 1, limit: 100, total: 1, totalPages: 1 };
     response.end(JSON.stringify({ success: true, message: 'Runs', data: [run(outcome)], pagination }));
   };
-const scheduleConfig = { scheduleType: 'once', scheduledTime: '2100-01-01T00:00:00.000Z', isEnabled: true, timezone: 'UTC', jitterMs: 0, missedRunPolicy: 'run_once' }; // prettier-ignore
+const scheduleConfig = { scheduleType: 'once', scheduledTime: '2100-01-01T00:00:00.000Z', isEnabled: true, timezone: 'UTC', jitterMs: 0, missedRunPolicy: 'run_once' }; // oxfmt-ignore
 
 beforeAll(async () => {
   crawl = createServer((request, response) => {
@@ -49,7 +49,7 @@ beforeAll(async () => {
   const environment = { CRAWL_URL, TOOL_TIMEOUT_MS: '300', TOOL_WAITS: '12', TOOL_WAITS_PER_CREDENTIAL: '2' };
   identity = await startIdentity({ environment });
   session = await identity.login();
-}); // prettier-ignore
+}); // oxfmt-ignore
 beforeEach(() => {
   scheduled = 0;
 });
@@ -88,7 +88,7 @@ function startWait(url: string, token: string) {
   // A call that ends without progress is a failure, not something to wait for.
   answer.then((result) => fail(new Error(`No progress: ${JSON.stringify(result)}`)), fail);
   return { answer, told, close: () => controller.abort() };
-} // prettier-ignore
+} // oxfmt-ignore
 
 test('a wait ends after its maximum time, and says so', async () => {
   listRuns = answerRun('active');
@@ -141,7 +141,7 @@ test('limits concurrent waits per credential and organisation, and schedules not
   for (const wait of [one, two, three, four]) expect((await wait.answer).structuredContent.waitEnded).toBe('run_ended');
   // Their permits are released.
   expect((await startWait(identity.url, session).answer).structuredContent.waitEnded).toBe('run_ended');
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('closing the connection cancels a wait, a notification with its id does not', async () => {
   listRuns = answerRun('active');
@@ -163,7 +163,7 @@ test('closing the connection cancels a wait, a notification with its id does not
   await expect(closed.answer).rejects.toThrow(/abort/i);
   while ((await outcomes()).length < 2) await new Promise((resolve) => setTimeout(resolve, 50));
   expect(await outcomes()).toEqual(['cancelled', 'completed']);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('SIGTERM ends a wait with a response, and then the process, even while crawl does not respond', async () => {
   const first = answerRun('active');
@@ -188,4 +188,4 @@ test('SIGTERM ends a wait with a response, and then the process, even while craw
     server.child.kill('SIGKILL');
     await server.exit;
   }
-}); // prettier-ignore
+}); // oxfmt-ignore

@@ -54,7 +54,7 @@ test('private and loopback addresses are denied, also when names resolve to them
   expect(await wall.get('kb.example.com', 'https')).toBe('target_denied');
   expect(wall.resolved).toEqual(['kb.example.com']);
   expect(wall.countRequests()).toBe(0);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('a public address is denied without TLS', async () => {
   const wall = await createWall([], ['9.9.9.9']);
@@ -103,7 +103,7 @@ test('MCP-14: where an operator allows no local target, a server is neither call
   ])
     for (const { status, body } of [await call('POST', '', { name: 'other', url }), await call('PATCH', `/${id}`, { url })])
       expect([url, status, body.error?.details?.[0]?.field]).toEqual([url, 400, 'url']);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 /** Returns the header that each request for a method had. */
 const headersOf = (method: string, header: string) =>
@@ -159,7 +159,7 @@ test("MCP-16: the caller's own token is never sent to a server, whatever its cre
   expect(headersOf('tools/call', 'authorization')).toEqual([undefined, 'Bearer s3cret', expect.stringMatching(/^Bearer ey/)]);
   const sent = JSON.stringify(site.upstream.received);
   for (const secret of [accessToken.slice('pat_'.length), session]) expect(sent).not.toContain(secret);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('callers do not share sessions of a server that receives assertions', async () => {
   await mounts.mountInEffect(site.upstream.url, { search: 'kb:read' }, withAssertion);
@@ -189,7 +189,7 @@ test('a secret is stored sealed, never shown, and not sent to another origin', a
   expect([moved.status, moved.body.error.details[0].field]).toEqual([400, 'credential']);
   expect((await mounts.call('PATCH', `/${id}`, { url: `${site.upstream.url}2` })).status).toBe(200);
   expect((await mounts.call('PATCH', `/${id}`, { url: other.url, credential })).status).toBe(200);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test.each([
   ...['host', 'content-length', 'mcp-session-id', 'Authorization', 'a b', 'x:y'].map((header) => ({ header })),
@@ -198,4 +198,4 @@ test.each([
   const credential = { kind: 'secret', value: 'a', ...fields };
   const { status } = await mounts.call('POST', '', { name: 'wiki', url: site.upstream.url, credential });
   expect(status).toBe(400);
-}); // prettier-ignore
+}); // oxfmt-ignore

@@ -159,4 +159,4 @@ export async function startHostileServer(): Promise<HostileServer> {
     close: http.close,
   };
   return server;
-} // prettier-ignore
+} // oxfmt-ignore

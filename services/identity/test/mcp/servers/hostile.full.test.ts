@@ -79,7 +79,7 @@ test.each([
   };
   expect(await getText()).toBe('The server wiki gave an answer that is too large: ask for less.');
   expect(written).toBeLessThan(20 * MIB);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('a compressed answer is refused, because its size is unknown', async () => {
   const compressed = gzipSync(Buffer.alloc(5 * MIB, 32));
@@ -310,4 +310,4 @@ test('progress of the server reaches the caller, and cancelling and the trace co
   ending.abort();
   await expect(cancelled).rejects.toThrow(/abort/i);
   await waitFor(() => isCancelled, { what: 'the cancellation at the server' });
-}); // prettier-ignore
+}); // oxfmt-ignore

@@ -21,7 +21,7 @@ test('MCP-12: a token with the default scopes lists and calls the tools that an 
   expect((await agent.call('wiki__search', { query: 'cats' })).result).toEqual(found);
   expect(result).toMatchObject({ ...found, resultType: 'complete' });
   expect(site.upstream.called()).toEqual(['search', 'search']);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('MCP-13: a tool is hidden until it is approved and mapped, and from callers without its scope', async () => {
   const id = await mounts.mount(site.upstream.url);

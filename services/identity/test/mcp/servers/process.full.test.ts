@@ -25,7 +25,7 @@ const certificates = {
 const { untrusted, ...trusted } = certificates;
 const folder = await mkdtemp(join(tmpdir(), 'platform-tls-'));
 const authorities = join(folder, 'authorities.pem');
-await writeFile(authorities, Object.values(trusted).map(({ authority }) => authority.cert).join('\n')); // prettier-ignore
+await writeFile(authorities, Object.values(trusted).map(({ authority }) => authority.cert).join('\n')); // oxfmt-ignore
 
 const database = await createIdentityDatabase();
 const db = new pg.Pool({ connectionString: database.url, max: 1 });

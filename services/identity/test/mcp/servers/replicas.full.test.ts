@@ -60,4 +60,4 @@ test('the replicas together refresh each server once in an interval, and see wha
   await waitFor(async () => (await listMountedNames(there as never)).length === 1, { what: 'the changed tool to be out of effect' });
   const { rows } = await identity.db.query(`select count(*)::int as count from audit_entries where subject_id = $1 and action = 'mcp_server.tools_offered'`, [id]);
   expect(rows).toEqual([{ count: 2 }]);
-}); // prettier-ignore
+}); // oxfmt-ignore

@@ -35,7 +35,7 @@ test('a mailed code logs in once, whatever the case of the address, and is in no
   expect(audit.rows[0]?.all).toContain('"method":"code"'.replace(':', ': '));
   expect(audit.rows[0]?.all).not.toContain(code);
   expect(platform.identity.logged()).not.toContain(code);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('only one of ten concurrent logins with the right code succeeds', async () => {
   const { email } = await platform.createUser();
@@ -73,7 +73,7 @@ test('thirty wrong guesses in a day disable the codes of an account until its ow
   expect((await platform.post('password/reset', { token: tokenIn(mail), password: newPassword })).status).toBe(200);
   await platform.minutePassed();
   expect((await login(email, await requestCode(email, 3))).status).toBe(200);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('wrong guesses from one network do not lock out the owner in another', async () => {
   const { email } = await platform.createUser();
@@ -124,7 +124,7 @@ test('when an organisation disables codes, none are mailed and mailed ones are r
   await set(true);
   const shown = await platform.identity.call('GET', '/api/v1/configurationManager/signInConfig', { token: accessToken });
   expect(shown.body).toEqual({ signIn: { codesEnabled: true, secondFactorRequired: false } });
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('rejects a code of another account', async () => {
   const [one, other] = [await platform.createUser(), await platform.createUser()];
@@ -189,7 +189,7 @@ test('rejects a code when the password changes during its verification', async (
   await other.query('commit');
   other.release();
   expect((await answer).status).toBe(401);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('rejects the code of a removed member', async () => {
   const { id, email } = await platform.createUser();

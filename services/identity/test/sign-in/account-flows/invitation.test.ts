@@ -112,7 +112,7 @@ test('a forgotten password mails the same invitation again until it lapses, and 
   expect(tokenIn(again)).toBe(token);
   expect(Number(again.templateData['validForMinutes'])).toBeLessThanOrEqual(3 * DAYS_IN_MINUTES);
   expect((await accept(token)).status).toBe(200);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('a removed member cannot accept an invitation', async () => {
   const { id, token } = await invite();
@@ -162,7 +162,7 @@ test('an administrator has an invitation mailed again with the same link, until 
   expect((await accept(tokenIn(first))).status).toBe(200);
   const accepted = await repeat(user.id);
   expect([accepted.status, accepted.body.error.code]).toEqual([409, 'INVITATION_ACCEPTED']);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('an administrator gets the link to hand over while the organisation has no SMTP server', async () => {
   const { body: saved } = await platform.identity.call('GET', smtpPath, { token: platform.session });

@@ -36,7 +36,7 @@ test.each(['otp', 'password/forgot'])('%s responds with the same 202 whether or 
   ];
   expect(known.status).toBe(202);
   expect(visible(unknown)).toEqual(visible(known));
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('verifying a code does the same work whether or not the account exists', async () => {
   const { email } = await identity.createMember(await identity.login());
@@ -78,12 +78,12 @@ test.each([
   const many = await Promise.all([1, 2, 3, 4].map((index) => ask(`${limit}-${index}@example.com`, stranger)));
   expect(many.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([202, 202, 429, 429]);
   expect((await ask('another@example.com', newAddress())).status).toBe(202);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 const mailsFor = async (email: string): Promise<string[]> =>
   (
     await identity.db.query<{ id: string }>('select id from outgoing_mails where email = $1 order by id', [email])
-  ).rows.map(({ id }) => id); // prettier-ignore
+  ).rows.map(({ id }) => id); // oxfmt-ignore
 /** Counts all mails so far: one is dropped before its first attempt when a later code has replaced its own. */
 function createMailCount(email: string): () => Promise<number> {
   const ids = new Set<string>();
@@ -153,7 +153,7 @@ test.each(['otp', 'password/forgot'])('%s that could not be stored starts no coo
   expect(await mailsFor(email)).toHaveLength(1);
   expect((await post(path, { email }, newAddress())).status).toBe(202);
   expect(await mailsFor(email)).toHaveLength(1);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test.each(['password/reset', 'invitations/accept'])(
   '%s is limited per address and per link',

@@ -126,7 +126,7 @@ test('IDP-3 only the names of domains are accepted, and 20 of them', async () =>
     expect([domain, (await call('POST', '/domains', { domain })).status]).toEqual([domain, 400]);
   for (let count = 1; count <= 20; count += 1) await addDomain(`d${count}.example`);
   expect((await call('POST', '/domains', { domain: 'd21.example' })).body.error.code).toBe('TOO_MANY_DOMAINS');
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('IDP-3 a verified domain belongs to one organisation, also when two verify it at once', async () => {
   const other = await identity.createOrganisation(`boss-${++organisations}@start.example`);
@@ -236,4 +236,4 @@ test('IDP-2 the issuer is a URL of its own, at a target that the operator allows
     expect([address, status, body.error?.details?.[0]?.field]).toEqual([address, 400, 'issuer']);
   }
   expect((await saveProvider(identity, session, { issuer: 'https://127.0.0.1' })).status).toBe(200);
-}); // prettier-ignore
+}); // oxfmt-ignore

@@ -127,4 +127,4 @@ describe('AUTH-33 in an organisation that requires a second factor', () => {
       blocker.release(true);
     }
   });
-}); // prettier-ignore
+}); // oxfmt-ignore

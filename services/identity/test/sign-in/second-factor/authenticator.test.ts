@@ -21,7 +21,7 @@ async function createEnrolled() {
 const countSessions = async (userId: string) =>
   (await identity.db.query('select 1 from sessions where user_id = $1', [userId])).rowCount;
 const auditOf = async (userId: string, action: string) =>
-  (await identity.db.query('select detail from audit_entries where subject_id = $1 and action = $2', [userId, action])).rows; // prettier-ignore
+  (await identity.db.query('select detail from audit_entries where subject_id = $1 and action = $2', [userId, action])).rows; // oxfmt-ignore
 
 const OWN = '/api/v1/auth/second-factor';
 const post = (path: string, token: string | undefined, body: object) =>
@@ -77,7 +77,7 @@ test('AUTH-28 a login with a second factor answers 401 with a challenge, and ope
   expect([done.status, done.body]).toEqual([
     200,
     { accessToken: expect.any(String), tokenType: 'Bearer', expiresIn: 86_400, expiresAt: expect.any(String), user: expect.objectContaining({ id: member.id }) },
-  ]); // prettier-ignore
+  ]); // oxfmt-ignore
   expect(await readOwnStatus(identity, done.body.accessToken as string)).toBe(200);
   const { rows } = await identity.db.query(
     `select detail from audit_entries where actor_id = $1 and action = 'session.created' order by id desc limit 1`,
@@ -116,7 +116,7 @@ test('AUTH-28 a challenge ends after ten minutes, with a new password, and with 
   phone.advance(11 * 60_000);
   await identity.sweep();
   expect((await identity.db.query('select 1 from pending_sign_ins where user_id = $1', [member.id])).rowCount).toBe(0);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('AUTH-29 each recovery code signs in once, however it is typed, and is stored as a digest', async () => {
   const { member, recoveryCodes } = await createEnrolled();
@@ -131,14 +131,14 @@ test('AUTH-29 each recovery code signs in once, however it is typed, and is stor
   // A code of somebody else opens nothing.
   const other = await createEnrolled();
   expect((await sendCode(identity, again, other.recoveryCodes[0] ?? '')).status).toBe(401);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('AUTH-28 the response to a wrong password is the same with and without a second factor', async () => {
   const { member } = await createEnrolled();
   const plain = await identity.createMember(session);
   const [one, other] = await Promise.all([member, plain].map(({ email }) => beginLogin(identity, { email, password: 'wrong' })));
   expect([one?.status, one?.body]).toEqual([401, other?.body]);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('AUTH-31 setting an app up needs a confirmed session and a code of the app, and stores the secret sealed', async () => {
   const member = await identity.createMember(session);
@@ -163,7 +163,7 @@ test('AUTH-31 setting an app up needs a confirmed session and a code of the app,
   expect(rows).toEqual([{ secret_sealed: expect.stringMatching(/^v1\.k1\./) }]);
   expect(await listAudited(identity, member.id)).toEqual(['second_factor.enrolled']);
   expect(identity.logged()).not.toContain(secret);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('AUTH-31 an enrolment belongs to its session, for ten minutes', async () => {
   const [one, other] = [await identity.createMember(session), await identity.createMember(session)];
@@ -178,7 +178,7 @@ test('AUTH-31 an enrolment belongs to its session, for ten minutes', async () =>
   const late = await post(`${OWN}/totp/confirm`, one.session, { enrolment, code: app.code() });
   expect(late.body.error.code).toBe('ENROLMENT_EXPIRED');
   expect((await readState(identity, one.session)).totp).toBeNull();
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('AUTH-31 another app takes the place of a lost one with a recovery code, and the other codes stay', async () => {
   const member = await identity.createMember(session);
@@ -214,7 +214,7 @@ test('AUTH-31 with a second factor, the password alone neither replaces nor remo
   expect((await post(`${OWN}/totp/disable`, member.session, { code })).body.error.code).toBe('SECOND_FACTOR_INVALID');
   expect((await post(`${OWN}/totp/disable`, member.session, { code: recoveryCodes[0] })).status).toBe(400);
   expect((await post(`${OWN}/totp/disable`, member.session, { code: app.nextCode() })).status).toBe(200);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('AUTH-31 an enrolment takes the place of no app that came after it', async () => {
   const member = await identity.createMember(session);
@@ -251,7 +251,7 @@ test('AUTH-31 the app is removed, and recovery codes renewed, in a confirmed ses
   for (const path of ['totp/disable', 'recovery-codes'])
     expect((await post(`${OWN}/${path}`, member.session, {})).body.error.code).toBe('NO_SECOND_FACTOR');
   expect(await listAudited(identity, member.id)).toEqual(['second_factor.enrolled', 'second_factor.codes_renewed', 'second_factor.removed']);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 // The last one, because the administrator's session ends with the day.
 test('AUTH-30 thirty wrong codes in a day end the app for the day, from every network, and leave the recovery codes', async () => {
@@ -265,4 +265,4 @@ test('AUTH-30 thirty wrong codes in a day end the app for the day, from every ne
   expect((await sendCode(identity, challenge, recoveryCodes[0] ?? '')).status).toBe(200);
   phone.advance(24 * 60 * 60_000);
   expect((await sendCode(identity, await beginChallenge(identity, member), app.nextCode())).status).toBe(200);
-}); // prettier-ignore
+}); // oxfmt-ignore

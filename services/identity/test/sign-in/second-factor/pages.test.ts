@@ -128,7 +128,7 @@ test('AUTH-31 with an app set up, the page asks for a code', async () => {
   expect([done.status, done.text]).toEqual([200, expect.stringContaining('The app is set up.')]);
   expect((await send('remove', next.nextCode())).text).toContain('The app is removed.');
   expect((await open().signIn({ email: user.email, password })).headers.get('location')).toBe('/');
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('AUTH-31 an app is set up whatever the length of the name of the organisation', async () => {
   const boss = { email: 'boss@long.example', password: admin.password };
@@ -138,7 +138,7 @@ test('AUTH-31 an app is set up whatever the length of the name of the organisati
   await browser.signIn(boss);
   const { done, recoveryCodes } = await enrolOnPage(browser);
   expect([done.status, recoveryCodes.length]).toEqual([200, 10]);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('AUTH-28 a browser has no session between the factors, and goes on where it was going', async () => {
   const { user, app } = await createEnrolled();
@@ -257,7 +257,7 @@ test('AUTH-33 where a second factor is required, an invitation and a first sign-
   } finally {
     await settings(false);
   }
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('AUTH-32 AUTH-38 a member is mailed about a passkey: added, perhaps copied, removed, and reset by an administrator', async () => {
   const { identity } = platform;

@@ -86,7 +86,7 @@ export function createPasskey({ hasCounter = true } = {}): SoftPasskey {
       const authData = toAuthenticatorData(rpId, forged.counter ?? nextCounter(), credential);
       const statement = forged.hasCertificate
         ? [toText('packed'), toText('attStmt'), toHead(5, 3), toText('alg'), Buffer.from([0x26]), toText('sig'), toBytes(Buffer.alloc(70)), toText('x5c'), toHead(4, 1), toBytes(Buffer.alloc(300))]
-        : [toText('none'), toText('attStmt'), toHead(5, 0)]; // prettier-ignore
+        : [toText('none'), toText('attStmt'), toHead(5, 0)]; // oxfmt-ignore
       const attestation = [toHead(5, 3), toText('fmt'), ...statement, toText('authData'), toBytes(authData)];
       const type = forged.type ?? 'webauthn.create';
       const clientDataJSON = toClientData(type, forged.challenge ?? challenge, forged.origin ?? ORIGIN);

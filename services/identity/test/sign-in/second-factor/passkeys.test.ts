@@ -25,7 +25,7 @@ const { identity, session, phone } = await startWithPhone();
 afterAll(() => identity.close());
 
 const audited = async (userId: string) =>
-  (await identity.db.query<{ action: string; detail: object }>(`select action, detail from audit_entries where subject_id = $1 and action like 'second_factor.%' order by id`, [userId])).rows; // prettier-ignore
+  (await identity.db.query<{ action: string; detail: object }>(`select action, detail from audit_entries where subject_id = $1 and action like 'second_factor.%' order by id`, [userId])).rows; // oxfmt-ignore
 
 async function createEnrolled() {
   const member = await identity.createMember(session);
@@ -53,7 +53,7 @@ test('AUTH-36 a passkey is a second factor: it is set up with the password, and 
   const { rows } = await identity.db.query(`select detail from audit_entries where actor_id = $1 and action = 'session.created' order by id desc limit 1`, [member.id]);
   expect(rows).toEqual([{ detail: { method: 'password', secondFactor: 'passkey' } }]);
   expect(await audited(member.id)).toEqual([{ action: 'second_factor.enrolled', detail: { factor: 'passkey', name: 'My key' } }]);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('AUTH-36 a recovery code signs in an account whose only factor is a passkey, and a code of an app does not', async () => {
   const { member, recoveryCodes } = await createEnrolled();
@@ -109,7 +109,7 @@ test('AUTH-37 an answer works once, and for the sign-in that asked for it', asyn
   expect((await sendPasskey(identity, third, passkey.use(asked, { origin: 'https://evil.example' }))).status).toBe(401);
   expect((await sendPasskey(identity, third, passkey.use(asked))).status).toBe(401);
   expect((await signInWith(identity, third, passkey)).status).toBe(200);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('AUTH-37 a passkey opens no other account, and is set up in one only', async () => {
   const [mine, theirs] = [await createEnrolled(), await createEnrolled()];
@@ -138,7 +138,7 @@ test('AUTH-37 a challenge ends after ten minutes, and with the member', async ()
   phone.advance(11 * 60_000);
   await identity.sweep();
   expect((await identity.db.query('select 1 from passkey_challenges where user_id = $1', [member.id])).rowCount).toBe(0);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('AUTH-38 a passkey whose counter fell is refused and audited, and one without a counter is not', async () => {
   const { member, passkey } = await createEnrolled();
@@ -182,7 +182,7 @@ test('AUTH-39 removing a passkey with a stolen session takes a factor', async ()
   const challenge = await beginChallenge(identity, member);
   expect((await askPasskey(identity, challenge)).body.error.code).toBe('NO_PASSKEY');
   expect((await sendCode(identity, challenge, app.nextCode())).status).toBe(200);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 const OWN = '/api/v1/auth/second-factor';
 const LOGIN = '/api/v1/auth/login/second-factor';
@@ -221,7 +221,7 @@ test('AUTH-39 what was begun before a factor changed is not completed after it',
   const late = await post(`${OWN}/totp/confirm`, thief, { enrolment: app['enrolment'], code });
   expect(late.body.error.code).toBe('ENROLMENT_EXPIRED');
   expect(await readState(identity, member.session)).toMatchObject({ totp: null, passkeys: [{ name: 'My key' }] });
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('AUTH-39 a set-up belongs to the session that began it', async () => {
   const member = await identity.createMember(session);
@@ -242,7 +242,7 @@ test('AUTH-39 passkeys have names, which their owner changes and the audit keeps
   expect((await readState(identity, member.session)).passkeys).toMatchObject([{ name: 'Blue key' }]);
   const { rows } = await identity.db.query(`select changes from audit_entries where subject_id = $1 and action = 'second_factor.renamed'`, [member.id]);
   expect(rows).toEqual([{ changes: { name: { from: 'My key', to: 'Blue key' } } }]);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('AUTH-39 an account has ten passkeys at most', async () => {
   const { member, passkey } = await createEnrolled();
@@ -273,7 +273,7 @@ test('AUTH-32 a reset removes passkeys too, and shows in the list of members', a
   expect((await list()).mine).toEqual([]);
   expect((await beginLogin(identity, member)).status).toBe(200);
   expect((await identity.call('DELETE', path, { token: session })).body.error.code).toBe('NO_SECOND_FACTOR');
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('AUTH-33 where a second factor is required, a passkey is one', async () => {
   const { session: boss } = await identity.createOrganisation('owner@keys.example');
@@ -303,4 +303,4 @@ test('AUTH-33 where a second factor is required, a passkey is one', async () => 
   expect(await readState(identity, token)).toMatchObject({ passkeys: [{ id }], recoveryCodesLeft: 10 });
   const disabled = await post(`${OWN}/totp/disable`, boss, { ...(await prove(identity, boss, own)) });
   expect(disabled.body.error.code).toBe('NO_SECOND_FACTOR');
-}); // prettier-ignore
+}); // oxfmt-ignore

@@ -41,7 +41,7 @@ test('AUTH-19 the sign-in page opens a session of 24 hours in a cookie that scri
   expect(rows).toEqual([{ token_hash: toDigest(session) }]);
   const me = await browser.call('GET', ME);
   expect([me.status, me.body.user.email, me.headers.get('cache-control')]).toEqual([200, admin.email, 'no-store']);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('AUTH-19 over HTTPS the cookies are Secure and bound to the host', async () => {
   const secure = await startIdentity({ environment: { PUBLIC_URL: 'https://knowledge.example.com' } });
@@ -62,7 +62,7 @@ test('AUTH-19 over HTTPS the cookies are Secure and bound to the host', async ()
   } finally {
     await secure.close();
   }
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('AUTH-19 rejects a sign-in over plain HTTP from another machine', async () => {
   const open = await startIdentity({ environment: { PUBLIC_URL: 'http://platform.example.com' } });
@@ -151,7 +151,7 @@ test.each([
   expect([status, body.error.code]).toEqual([403, 'SAME_ORIGIN_REQUIRED']);
   expect(headers.get('cache-control')).toBe('no-store');
   expect(await countTokens()).toBe(before);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('AUTH-22 accepts a change by cookie with the token and an old or new proof of origin', async () => {
   expect((await create({ ...sameOrigin, 'x-csrf-token': readCsrf() })).status).toBe(201);
@@ -217,7 +217,7 @@ describe('the sign-in form', () => {
     expect((await openBrowser().post('/sign-in', fields)).status).toBe(403);
     expect(victim.cookies.has('platform_session')).toBe(false);
     expect((await victim.post('/sign-in', fields)).status).toBe(303);
-  }); // prettier-ignore
+  }); // oxfmt-ignore
 
   test('AUTH-21 keeps no session or form from before the sign-in (session fixation)', async () => {
     const planted = openBrowser();

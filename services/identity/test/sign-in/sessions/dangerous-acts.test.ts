@@ -16,7 +16,7 @@ const harmless: Readonly<Record<string, readonly string[]>> = {
   'looks, and changes nothing': ['testIdentityProvider', 'testMcpServer', 'refreshMcpServer', 'testDestination'],
   'sends what was sent before to where an administrator had it sent': ['sendDeliveryAgain'],
   'takes no session, or no cookie': ['rotateOwnCredential', 'revokeOwnCredential', 'callTools'],
-}; // prettier-ignore
+}; // oxfmt-ignore
 
 const identity = await startIdentity();
 const session = await identity.login();
@@ -83,7 +83,7 @@ test('AUTH-41 a fresh sign-in and the password allow dangerous acts for ten minu
     [member.id],
   );
   expect(rows).toEqual([{ detail: { method: 'password' } }]);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('AUTH-41 a session of the API changes nothing about who can sign in without a confirmation', async () => {
   const member = await identity.createMember(session, 'admin');
@@ -118,7 +118,7 @@ test('AUTH-41 renaming a member and a dry run are not dangerous, a role and what
     const answer = await browser.call('PUT', `${path}${query}`, { body });
     expect([query, toOutcome(answer)]).toEqual([query, outcome]);
   }
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('AUTH-41 wrong passwords are limited and in the audit, and confirm nothing', async () => {
   const { browser, member } = await openStaleBrowser();

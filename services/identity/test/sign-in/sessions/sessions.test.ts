@@ -38,7 +38,7 @@ test('login returns a session of 24 hours in the specified shape, and stores onl
   expect(lifetimeMs).toBeLessThanOrEqual(DAY_MS);
   const { rows } = await identity.db.query('select token_hash, ended_at, user_id from sessions order by id desc limit 1');
   expect(rows).toEqual([{ token_hash: expect.stringMatching(/^[\w-]{43}$/), ended_at: null, user_id: body.user.id }]);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('responds in the same way to an unknown account, one without a password, a removed one and a wrong password', async () => {
   const removed = await identity.createMember(session);
@@ -162,7 +162,7 @@ test('AUTH-21 two concurrent sign-ins of one browser leave two sessions that can
   expect(answers.map(({ status }) => status)).toEqual([303, 303]);
   expect(await list(session)).toHaveLength(before + 2);
   expect((await browser.call('GET', PATH)).body.sessions.filter((one: { current: boolean }) => one.current)).toHaveLength(1);
-}); // prettier-ignore
+}); // oxfmt-ignore
 
 test('rejects a session after 24 hours, and not before', async () => {
   const opened = await identity.login();

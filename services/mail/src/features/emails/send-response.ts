@@ -22,7 +22,7 @@ interface Preference {
 const WAIT = /^wait\s*=\s*"?(\d{1,9})"?$/i;
 
 export function readPreference(header: string | readonly string[] | undefined): Preference {
-  // prettier-ignore
+  // oxfmt-ignore
   const names = [header ?? []].flat().join().split(',').map((item) => (item.split(';', 1)[0] ?? '').trim());
   const seconds = names.map((name) => WAIT.exec(name)?.[1]).find((found) => found !== undefined);
   const isAsync = names.some((name) => name.toLowerCase() === 'respond-async');

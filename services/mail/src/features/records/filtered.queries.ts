@@ -31,7 +31,7 @@ const byState = ({ orgId, states, templates, fromId, beforeId }: RecordFilter, c
       and id >= ${fromId}::uuid and id < ${beforeId}::uuid
     order by id desc limit ${count}
   ) page
-  order by page.id desc limit ${count}`; // prettier-ignore
+  order by page.id desc limit ${count}`; // oxfmt-ignore
 
 const byRecipient = (
   { orgId, states, templates, fromId, beforeId, recipient }: RecordFilter,

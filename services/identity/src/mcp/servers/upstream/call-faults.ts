@@ -73,7 +73,7 @@ export const circuitOpen = (service: string, waitMs: number): ServiceFault =>
     `The server ${service} has failed repeatedly and is left alone for a while; nothing was done. Try again in ${Math.ceil(waitMs / 1_000)} seconds.`,
   );
 
-// prettier-ignore
+// oxfmt-ignore
 const failures: ReadonlySet<UpstreamFaultKind> = new Set([
   'host_unknown', 'unreachable', 'disconnected', 'certificate', 'redirect', 'timeout', 'invalid_answer',
 ]);

@@ -51,7 +51,7 @@ export function createCredentialHeaders(deps: {
   ): Promise<string> {
     const iat = Math.floor(clock() / 1_000);
     const scope = subject?.scopes.join(' ') ?? '';
-    // prettier-ignore
+    // oxfmt-ignore
     return signClaims({
       aud, sub: subject?.userId ?? org, org, scope, iat, exp: iat + ASSERTION_SECONDS, jti: uuidv4(),
     });
