@@ -277,7 +277,7 @@ test('erase-mails deletes the mails waiting for an address, and no others', asyn
   expect(rows).toEqual([{ email: 'two@example.com' }]);
 });
 
-test('AUTH-31 re-encrypt makes the old encryption key removable', async () => {
+test('AUTH-50 re-encrypt makes the old encryption key removable', async () => {
   const fresh = `k2:${Buffer.alloc(32, 2).toString('base64')}`;
   const reencrypt = (keys: string) => command(['re-encrypt'], { ENCRYPTION_KEYS: keys });
   const member = await identity.createMember(session);

@@ -109,7 +109,7 @@ test('AUD-9 what a receiver drops is not sent to it again, and a secret goes to 
   expect((await destinations.call('POST', `/${id}/secret`)).body.error.code).toBe('NO_SIGNING_SECRET');
 }); // oxfmt-ignore
 
-test('AUD-9 a batch that is too large is halved, a fact that is refused is passed over, and a long answer is an answer', async () => {
+test('AUD-23 a batch that is too large is halved, a fact that is refused is passed over, and a long answer is an answer', async () => {
   const { destinations, receiver, refused, accepted, createTokens, feedIds } = await openLogScene();
   receiver.answerWith(() => 503);
   const { id } = await destinations.create({ form: 'logs', url: receiver.url });
@@ -131,7 +131,7 @@ test('AUD-9 a batch that is too large is halved, a fact that is refused is passe
   expect([failed, others]).toMatchObject([{ facts: 1 }, []]);
 }); // oxfmt-ignore
 
-test('AUD-6 a webhook gets each fact once, signed as Standard Webhooks prescribes, and nothing of other organisations', async () => {
+test('AUD-16 a webhook gets each fact once, signed as Standard Webhooks prescribes, and nothing of other organisations', async () => {
   const { orgId, destinations, receiver, call, createToken, received, subjects } = await openScene(identity);
   const { id, secret } = await destinations.create({ url: `${receiver.url}/hook` });
   await (await openScene(identity)).createToken();
@@ -196,7 +196,7 @@ test('AUD-7 what is not accepted is sent again under its id, when the receiver w
   await waitFor(() => subjects().filter((subject) => subject === token).length === 2, { what: 'the repetition' });
 }); // oxfmt-ignore
 
-test('AUD-7 one fact that is refused keeps its own times, and delays no other', async () => {
+test('AUD-18 one fact that is refused keeps its own times, and delays no other', async () => {
   const { destinations, receiver, createToken, pass, received, refused, settled } = await openScene(identity);
   const { id } = await destinations.create({ url: receiver.url });
   const poison = await createToken();
@@ -214,7 +214,7 @@ test('AUD-7 one fact that is refused keeps its own times, and delays no other', 
   expect(Date.parse(nextAttemptAt) - Date.parse(attempts[1].at)).toBeGreaterThanOrEqual(60_000);
 });
 
-test('AUD-7 types that are always refused end as failed at the bound of what waits, and stop no other', async () => {
+test('AUD-18 types that are always refused end as failed at the bound of what waits, and stop no other', async () => {
   const { orgId, destinations, receiver, createToken, pass, received, refused, settled, subjects } = await openScene(identity);
   const { id } = await destinations.create({ url: receiver.url });
   await received(await createToken());
@@ -240,7 +240,7 @@ test('AUD-7 types that are always refused end as failed at the bound of what wai
   expect(subjects()).toEqual(expect.arrayContaining([token, later]));
 }); // oxfmt-ignore
 
-test('AUD-7 a change stops what is sent to the destination as it was', async () => {
+test('AUD-21 a change stops what is sent to the destination as it was', async () => {
   const { destinations, receiver, createToken, received, refused, settled } = await openScene(identity);
   const { id } = await destinations.create({ url: receiver.url });
   let answerOld: (() => void) | undefined;
@@ -282,7 +282,7 @@ test('AUD-7 a secret that cannot be opened is no failure of the destination', as
   expect(await destinations.listDeliveries(id)).toMatchObject([{ attempts: [{ status: 204 }] }]);
 }); // oxfmt-ignore
 
-test('AUD-7 facts that are deleted before they were sent are one delivery that failed', async () => {
+test('AUD-20 facts that are deleted before they were sent are one delivery that failed', async () => {
   const { destinations, receiver, createToken, pass, received, subjects } = await openScene(identity);
   const { id } = await destinations.create({ url: receiver.url, types: ['token.created'], isEnabled: false });
   await createToken();
@@ -308,7 +308,7 @@ test('AUD-7 facts that are deleted before they were sent are one delivery that f
   expect(subjects()).toEqual([token]);
 }); // oxfmt-ignore
 
-test('AUD-6 two secrets are valid while one is replaced', async () => {
+test('AUD-17 two secrets are valid while one is replaced', async () => {
   const { destinations, receiver, createToken, pass, received } = await openScene(identity);
   const { id, secret } = await destinations.create({ url: receiver.url });
   const { status, body } = await destinations.call('POST', `/${id}/secret`);

@@ -51,7 +51,7 @@ describeWith('python', 'the Python library of Standard Webhooks', () => {
     await run(join(folder, 'venv/bin/python'), install, { timeout: INSTALL_MS });
   }, INSTALL_MS);
 
-  test('AUD-6 verifies a fact with each of two secrets, and no other', async () => {
+  test('AUD-17 verifies a fact with each of two secrets, and no other', async () => {
     const program = `
 import json, os
 from standardwebhooks import Webhook
@@ -114,7 +114,7 @@ func main() {
     });
   }, INSTALL_MS);
 
-  test('AUD-6 verifies a fact with each of two secrets, and no other', async () => {
+  test('AUD-17 verifies a fact with each of two secrets, and no other', async () => {
     expect(await verify('go', ['run', '.'])).toEqual(secrets);
   });
 });

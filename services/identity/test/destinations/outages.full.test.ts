@@ -12,7 +12,7 @@ const identity = await startIdentity({ environment: ALLOW_RECEIVERS });
 afterEach(() => closeScenes(identity));
 afterAll(() => identity.close());
 
-test('AUD-7 a destination that is away for a day loses nothing; after five days it is disabled, and goes on once it is enabled', async () => {
+test('AUD-19 a destination that is away for a day loses nothing; after five days it is disabled, and goes on once it is enabled', async () => {
   const { email, orgId, destinations, receiver, call, createToken, pass, received, refused, subjects } = await openScene(identity);
   const { id } = await destinations.create({ url: receiver.url });
   receiver.answerWith(() => 500);

@@ -146,7 +146,7 @@ test.each<[string, typeof fetch]>([
   ['cannot be reached', () => Promise.reject(new Error('connect ECONNREFUSED'))],
   ['answers 500', async () => new Response('', { status: 500 })],
   ['answers with a page', async () => new Response('<h1>Maintenance</h1>')],
-])('OAUTH-7: a connected client refreshes while its host %s, and a new one is 503', async (what, answer) => {
+])('OAUTH-16: a connected client refreshes while its host %s, and a new one is 503', async (what, answer) => {
   const id = `https://agents.example/known/${encodeURIComponent(what)}`;
   const token = await connect(id);
   answerReplica = answer;
@@ -162,7 +162,7 @@ test.each<[string, typeof fetch]>([
   expect((await refresh(replica, unknown, token)).body.error).toBe('temporarily_unavailable');
 });
 
-test('OAUTH-7: a connected client whose document is gone is refused', async () => {
+test('OAUTH-16: a connected client whose document is gone is refused', async () => {
   const id = 'https://agents.example/withdrawn';
   const token = await connect(id);
   answerReplica = async () => new Response('', { status: 404 });
@@ -172,7 +172,7 @@ test('OAUTH-7: a connected client whose document is gone is refused', async () =
 
 const compare = (one: number, two: number): number => one - two;
 
-test('OAUTH-7: clients that nobody has connected cause ten requests a minute from one address; others are not held up', async () => {
+test('OAUTH-17: clients that nobody has connected cause ten requests a minute from one address; others are not held up', async () => {
   const id = 'https://agents.example/busy';
   const token = await connect(id);
   const asked: string[] = [];
@@ -191,7 +191,7 @@ test('OAUTH-7: clients that nobody has connected cause ten requests a minute fro
   expect((await refresh(replica, id, token)).status).toBe(200);
 });
 
-test('OAUTH-7: a site that has many IPv6 networks causes twenty such requests a minute', async () => {
+test('OAUTH-17: a site that has many IPv6 networks causes twenty such requests a minute', async () => {
   answerReplica = async () => Response.json({});
   const statuses = await Promise.all(
     Array.from({ length: 24 }, async (_value, index) => {
@@ -239,7 +239,7 @@ describe('clients that describe themselves are kept as long as somebody uses the
     return listClients();
   }
 
-  test('OAUTH-7: a client that describes itself is deleted with the records of its last connection', async () => {
+  test('OAUTH-18: a client that describes itself is deleted with the records of its last connection', async () => {
     const [unused, connected, reconnected] = [await register(), await register(), await register()];
     for (const id of [connected, reconnected, documentId]) await connectClient(id);
     // Nobody has used a token: being connected is enough to be kept.

@@ -28,7 +28,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 let browser: Browser;
-// Time passes in these tests, and a connection needs a recent sign-in (AUTH-41).
+// Time passes in these tests, and a connection needs a recent sign-in (AUTH-57).
 beforeEach(async () => {
   browser = createBrowser(identity, identity.url);
   await browser.signIn();

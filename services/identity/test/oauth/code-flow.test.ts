@@ -210,7 +210,7 @@ test('code injection: a code needs its verifier, its redirect URI and its client
   expect(await listTools(identity, body.access_token as string)).toBe(401);
 });
 
-test('OAUTH-6: a refresh token yields the same successor until that is used, and then ends the connection', async () => {
+test('OAUTH-14: a refresh token yields the same successor until that is used, and then ends the connection', async () => {
   const { refreshToken: old } = await connect();
   const answers = await Promise.all([1, 2, 3].map(() => refresh(identity, clientId, old)));
   // A laptop that slept before the response arrived repeats the request the next day.
@@ -230,7 +230,7 @@ test('OAUTH-6: a refresh token yields the same successor until that is used, and
   expect(await listTools(identity, next.body.access_token as string)).toBe(401);
 });
 
-test('OAUTH-6: a refresh token whose successor was used is stored without its payload, and ends the connection when it is used', async () => {
+test('OAUTH-14: a refresh token whose successor was used is stored without its payload, and ends the connection when it is used', async () => {
   const { refreshToken: old } = await connect();
   const newest = await supersede(identity, clientId, old);
   const { rows } = await identity.db.query<{ payload: object | null }>(

@@ -157,7 +157,7 @@ test('the longest lifetime bounds new connections, and ends old ones in time', a
   expect(rows[0]?.days).toBe(7);
 });
 
-test('OAUTH-11: a policy ends 1,500 connections in one request, each with its audit entry', async () => {
+test('OAUTH-21: a policy ends 1,500 connections in one request, each with its audit entry', async () => {
   const boss = await identity.createOrganisation('boss@many.example');
   await identity.db.query(
     `insert into oauth_grants (id, org_id, user_id, client_id, resource, scopes, created_at, expires_at)

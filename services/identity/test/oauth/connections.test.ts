@@ -113,7 +113,7 @@ test.each([
     ({ authorization, code }: Connection) => exchangeCode(identity, authorization, code),
   ],
 ])(
-  'OAUTH-6 the %s of a connection that is used again ends the connection and is mailed, although the first attempt failed',
+  'OAUTH-14 the %s of a connection that is used again ends the connection and is mailed, although the first attempt failed',
   async (what, useAgain) => {
     const connection = await connect();
     await supersede(identity, clientId, connection.refreshToken);

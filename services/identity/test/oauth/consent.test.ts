@@ -74,7 +74,7 @@ test('a consent page cannot be opened in another browser', async () => {
   expect((await other.get(page)).status).toBe(400);
 });
 
-/* AUTH-41: whoever finds a browser open must not give an application power that outlasts the session. */
+/* AUTH-57: whoever finds a browser open must not give an application power that outlasts the session. */
 
 const TEN_MINUTES = 10 * 60_000;
 const CONFIRM = '/sign-in/confirm';
@@ -105,7 +105,7 @@ async function leaveOpen() {
   return { page: path, answer };
 }
 
-test('AUTH-41 a browser left open asks for the password before the consent page, and comes back to it', async () => {
+test('AUTH-57 a browser left open asks for the password before the consent page, and comes back to it', async () => {
   identity.advance(TEN_MINUTES);
   const { authorization, page } = await start();
   const sent = await browser.get(page);
@@ -119,7 +119,7 @@ test('AUTH-41 a browser left open asks for the password before the consent page,
   expect((await exchangeCode(identity, authorization, target.get('code') ?? '')).status).toBe(200);
 });
 
-test('AUTH-41 a consent page left open allows nothing until the password was entered, and stays ticked as it was', async () => {
+test('AUTH-57 a consent page left open allows nothing until the password was entered, and stays ticked as it was', async () => {
   const before = await countGrants();
   const { page, answer } = await leaveOpen();
   const sent = await answer('allow');
@@ -143,14 +143,14 @@ test('AUTH-41 a consent page left open allows nothing until the password was ent
 test.each([
   ['deny', ['user:read']],
   ['allow', []],
-] as const)('AUTH-41 a consent page left open needs no password for: %s %j', async (decision, scope) => {
+] as const)('AUTH-57 a consent page left open needs no password for: %s %j', async (decision, scope) => {
   const before = await countGrants();
   const { answer } = await leaveOpen();
   expect((await resume(await answer(decision, [...scope]))).get('error')).toBe('access_denied');
   expect(await countGrants()).toBe(before);
 });
 
-test('AUTH-41 who is asked for the password may see the request first, and deny it without', async () => {
+test('AUTH-57 who is asked for the password may see the request first, and deny it without', async () => {
   identity.advance(TEN_MINUTES);
   const before = await countGrants();
   const { page } = await start();
@@ -169,7 +169,7 @@ test('AUTH-41 who is asked for the password may see the request first, and deny 
   expect(await countGrants()).toBe(before);
 });
 
-test('AUTH-41 a consent that was allowed in time leads on when its form is sent again later', async () => {
+test('AUTH-57 a consent that was allowed in time leads on when its form is sent again later', async () => {
   const { path, csrf } = await openConsent(browser, createAuthorization(clientId));
   const allow = () => browser.post(path, { csrf, decision: 'allow', scope: 'user:read' });
   const first = browser.getLocation(await allow());
@@ -177,7 +177,7 @@ test('AUTH-41 a consent that was allowed in time leads on when its form is sent 
   expect(browser.getLocation(await allow())).toBe(first);
 });
 
-test('AUTH-41 one confirmation serves two tabs, and each comes back to its own application', async () => {
+test('AUTH-57 one confirmation serves two tabs, and each comes back to its own application', async () => {
   identity.advance(TEN_MINUTES);
   // A browser sends the cookie of an interaction below its path only, so each tab has its own.
   const tab = createBrowser(identity, undefined, new Map(browser.cookies));
@@ -194,7 +194,7 @@ test('AUTH-41 one confirmation serves two tabs, and each comes back to its own a
   expect((await tab.get(two.page)).status).toBe(200);
 });
 
-test('AUTH-41 a request that has expired says so instead of asking for the password', async () => {
+test('AUTH-57 a request that has expired says so instead of asking for the password', async () => {
   const { page, answer } = await leaveOpen();
   await identity.db.query(
     `update oauth_artifacts set payload = payload || '{"exp": 1}' where model = 'Interaction'`,
@@ -204,7 +204,7 @@ test('AUTH-41 a request that has expired says so instead of asking for the passw
 });
 
 test.each(['//evil.example/oauth2/consent/x', '/.//evil.example', '/\\evil.example'])(
-  'AUTH-41 the page that asks for the password does not lead to %s',
+  'AUTH-57 the page that asks for the password does not lead to %s',
   async (returnTo) => {
     identity.advance(TEN_MINUTES);
     const query = new URLSearchParams({ requestPage: returnTo }).toString();
@@ -213,7 +213,7 @@ test.each(['//evil.example/oauth2/consent/x', '/.//evil.example', '/\\evil.examp
   },
 );
 
-test('AUTH-41 a form whose session has ended comes back from the sign-in ticked as it was', async () => {
+test('AUTH-57 a form whose session has ended comes back from the sign-in ticked as it was', async () => {
   const { page } = await start();
   const other = createBrowser(identity, undefined, new Map(browser.cookies));
   for (const name of other.cookies.keys()) if (name.includes('platform_session')) other.cookies.delete(name);

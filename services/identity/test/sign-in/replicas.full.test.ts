@@ -117,7 +117,7 @@ async function openManySessions(firstFactor: 'password' | 'provider') {
   return { boss, member, status };
 }
 
-test('AUTH-33 thousands of sessions without a second factor end at once, but for that of the caller', async () => {
+test('AUTH-51 thousands of sessions without a second factor end at once, but for that of the caller', async () => {
   const { boss, member, status } = await openManySessions('password');
   const body = { codesEnabled: true, secondFactorRequired: true, endSessions: true };
   const path = '/api/v1/configurationManager/signInConfig';
@@ -151,7 +151,7 @@ async function createEnrolled() {
   return { member, ...(await enrol(identity, phone, member.session)) };
 }
 
-test('AUTH-28 of one code at two replicas at the same time, for two sign-ins, one opens a session', async () => {
+test('AUTH-46 of one code at two replicas at the same time, for two sign-ins, one opens a session', async () => {
   const { member, app } = await createEnrolled();
   for (let round = 0; round < 3; round += 1) {
     const challenges = [await beginChallenge(identity, member), await beginChallenge(identity, member)];
@@ -163,7 +163,7 @@ test('AUTH-28 of one code at two replicas at the same time, for two sign-ins, on
   }
 });
 
-test('AUTH-28 of one challenge at two replicas at the same time, one opens a session and the other uses no recovery code up', async () => {
+test('AUTH-45 of one challenge at two replicas at the same time, one opens a session and the other uses no recovery code up', async () => {
   const { member, recoveryCodes } = await createEnrolled();
   const challenge = await beginChallenge(identity, member);
   const answers = await Promise.all(
@@ -196,7 +196,7 @@ test('AUTH-30 wrong codes at two replicas at the same time are all counted', asy
   ).toEqual([{ wrong_codes: 8 }]);
 });
 
-test('AUTH-31 of a removal and a set-up at the same time, the account has the factor and its codes, or neither', async () => {
+test('AUTH-50 of a removal and a set-up at the same time, the account has the factor and its codes, or neither', async () => {
   const { member, app } = await createEnrolled();
   const proof = (code: string) => ({ code });
   const body = proof(app.nextCode());

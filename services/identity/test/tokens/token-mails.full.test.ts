@@ -38,7 +38,7 @@ async function createAccount(name: string): Promise<string> {
   return answer.body.serviceAccount.id as string;
 }
 
-test('PAT-32 a creation is mailed to the owner, and so is a revocation by somebody else', async () => {
+test('PAT-52 a creation is mailed to the owner, and so is a revocation by somebody else', async () => {
   const token = await tokens.make(undefined, { name: 'nightly' });
   await platform.drained();
   const created = await platform.mailTo(member.email, /^A new access token was created$/);
@@ -57,7 +57,7 @@ test('PAT-32 a creation is mailed to the owner, and so is a revocation by somebo
   expect(readSubjects(member.email, /was revoked/)).toHaveLength(1);
 });
 
-test('PAT-32 tokens that are created within a minute are one mail, also when two replicas send', async () => {
+test('PAT-52 tokens that are created within a minute are one mail, also when two replicas send', async () => {
   const replica = await startReplica(identity.databaseUrl, {
     MAIL_URL: platform.mail.url,
     SERVICE_CLIENTS: `${serviceClient.id}:${serviceClient.secret},mail:${mailClientSecret}`,

@@ -38,7 +38,7 @@ export function createConsentService(deps: ConsentRequestDeps) {
     read,
     deny,
 
-    /** Returns whether the member has just authenticated: a connection outlasts the session. [AUTH-41] */
+    /** Returns whether the member has just authenticated: a connection outlasts the session. [AUTH-57] */
     isConfirmed: (member: UserPrincipal): Promise<boolean> => isSessionConfirmed(prisma, member, clock()),
 
     /**

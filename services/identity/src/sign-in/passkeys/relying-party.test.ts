@@ -7,12 +7,12 @@ test.each([
   ['http://127.0.0.1:8080', 'localhost', 'http://localhost:8080'],
   ['http://[::1]:8080', 'localhost', 'http://localhost:8080'],
   ['https://127.0.0.1', 'localhost', 'https://localhost'],
-])('AUTH-36 passkeys of %s belong to its host name and origin', (publicUrl, id, origin) => {
+])('AUTH-52 passkeys of %s belong to its host name and origin', (publicUrl, id, origin) => {
   expect(toRelyingParty(publicUrl)).toEqual({ id, origin });
 });
 
 test.each(['http://knowledge.example.com', 'https://192.0.2.1', 'https://[2001:db8::1]'])(
-  'AUTH-36 there are no passkeys at %s',
+  'AUTH-52 there are no passkeys at %s',
   (publicUrl) => {
     expect(toRelyingParty(publicUrl)).toBeUndefined();
   },

@@ -145,7 +145,7 @@ test.each([
   ['long ago', (now: number) => ({ auth_time: now - 600 })],
   ['at a time that it does not name', () => ({})],
 ])(
-  'AUTH-41 a sign-in at a provider where the person authenticated %s opens a session that is not confirmed',
+  'AUTH-58 a sign-in at a provider where the person authenticated %s opens a session that is not confirmed',
   async (_when, claims) => {
     const now = Math.floor(Date.now() / 1_000);
     const { browser, answer } = await signInWithClaims('silent', claims(now));
@@ -177,7 +177,7 @@ test('AUTH-40 a provider has to say that the person has just signed in, and the 
   expect(codeIn(await enrol(browser))).toBe('CONFIRMATION_REQUIRED');
 });
 
-test('AUTH-41 a confirmation at the provider counts from when the person authenticated there', async () => {
+test('AUTH-58 a confirmation at the provider counts from when the person authenticated there', async () => {
   const { browser, answer } = await signInWithClaims('slow', {});
   const { rows } = await provider.identity.db.query<{ at: Date }>(
     'select max(created_at) as at from sessions',

@@ -78,7 +78,7 @@ test('IDP-2 answers that are huge, compressed, broken or no metadata are refused
   expect(await testProvider()).toEqual({ isUsable: false, fault: 'http_error', status: 500 });
 });
 
-test('IDP-5 metadata of another issuer, or that sends browsers to a script, is refused', async () => {
+test('IDP-13 metadata of another issuer, or that sends browsers to a script, is refused', async () => {
   const good = {
     issuer: hostile.issuer,
     authorization_endpoint: `${hostile.issuer}/authorize`,

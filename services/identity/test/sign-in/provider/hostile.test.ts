@@ -55,7 +55,7 @@ async function signInWith(toToken: (nonce: string) => Promise<string>, query: Re
 
 const refused = { status: 400, user: undefined };
 
-test('IDP-5 the ID token that the other tests forge is accepted when it is right', async () => {
+test('IDP-13 the ID token that the other tests forge is accepted when it is right', async () => {
   expect(await signInWith((nonce) => hostile.sign(right(nonce)))).toMatchObject({
     status: 303,
     user: { id: member.id },
@@ -66,7 +66,7 @@ test.each([
   ['is not signed', 'none'],
   ['is signed with the public key as a secret', 'hs256'],
   ['is signed with another key', 'other_key'],
-] as const)('IDP-5 an ID token that %s is refused', async (_what, forge) => {
+] as const)('IDP-13 an ID token that %s is refused', async (_what, forge) => {
   expect(await signInWith((nonce) => hostile.sign(right(nonce), forge))).toMatchObject(refused);
 });
 
@@ -79,7 +79,7 @@ test.each<[string, object]>([
   ['answers another request', { nonce: 'another' }],
   ['answers no request', { nonce: undefined }],
   ['names nobody', { sub: undefined }],
-])('IDP-5 an ID token that %s is refused', async (_what, claims) => {
+])('IDP-13 an ID token that %s is refused', async (_what, claims) => {
   expect(await signInWith((nonce) => hostile.sign({ ...right(nonce), ...claims }))).toMatchObject(refused);
 });
 
@@ -100,7 +100,7 @@ test.each<[string, object, number]>([
   expect(await count()).toBe(before);
 });
 
-test('IDP-5 an ID token is not used for a second sign-in', async () => {
+test('IDP-13 an ID token is not used for a second sign-in', async () => {
   let kept = '';
   const first = await signInWith(async (nonce) => (kept = await hostile.sign(right(nonce))));
   expect(first.status).toBe(303);
@@ -110,13 +110,13 @@ test('IDP-5 an ID token is not used for a second sign-in', async () => {
 test.each([
   ['of another issuer (mix-up)', { iss: 'https://other.example' }],
   ['without an issuer, although the provider names itself', { iss: '' }],
-])('IDP-5 an answer %s is refused before the code is sent anywhere', async (_what, query) => {
+])('IDP-13 an answer %s is refused before the code is sent anywhere', async (_what, query) => {
   hostile.requests.length = 0;
   expect(await signInWith((nonce) => hostile.sign(right(nonce)), query)).toMatchObject(refused);
   expect(hostile.requests).not.toContain('/token');
 });
 
-test('IDP-5 an answer at the address of another organisation is refused before the code is sent anywhere (mix-up)', async () => {
+test('IDP-13 an answer at the address of another organisation is refused before the code is sent anywhere (mix-up)', async () => {
   // Neither provider names itself in its answers.
   const attacker = await startHostileProvider({ authorization_response_iss_parameter_supported: false });
   try {
@@ -186,7 +186,7 @@ test('IDP-5 a sign-in expires after ten minutes, and with a change of the settin
   expect((await identity.db.query('select 1 from provider_sign_ins')).rows).toEqual([]);
 });
 
-test('IDP-5 a sign-in leads to no other site', async () => {
+test('IDP-14 a sign-in leads to no other site', async () => {
   for (const target of ['https://evil.example', '//evil.example', '/\\evil.example']) {
     const browser = createHttpBrowser(identity.url);
     const { url } = await beginSignIn(browser, member.email, target);
@@ -196,7 +196,7 @@ test('IDP-5 a sign-in leads to no other site', async () => {
   }
 });
 
-test('IDP-5 the address in userinfo is of the same person, and verified there', async () => {
+test('IDP-6 the address in userinfo is of the same person, and verified there', async () => {
   const thin = await startHostileProvider();
   try {
     const path = '/.well-known/openid-configuration';

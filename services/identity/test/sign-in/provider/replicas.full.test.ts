@@ -74,7 +74,7 @@ test('IDP-7 first sign-ins and changes of the sign-in settings at once do not fa
   expect(came.map(({ status }) => status)).toEqual([303, 303, 303, 303, 303, 303]);
 });
 
-test('IDP-6 of two subjects with one address at once, one gets the account', async () => {
+test('IDP-15 of two subjects with one address at once, one gets the account', async () => {
   for (let round = 0; round < 2; round += 1) {
     const person = createPerson();
     const other = { ...createPerson(), email: person.email };

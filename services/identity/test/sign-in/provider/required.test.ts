@@ -48,7 +48,7 @@ const createUser = (email: string, role: 'admin' | 'member') =>
     body: { email, role, fullName: 'Ada', password: admin.password },
   });
 
-test('IDP-9 the provider is required only when a domain is verified and an administrator has signed in with it', async () => {
+test('IDP-16 the provider is required only when a domain is verified and an administrator has signed in with it', async () => {
   expect((await save({ required: true })).body.error.code).toBe('DOMAIN_REQUIRED');
   await verify();
   expect((await save({ required: true })).body.error.code).toBe('NO_ADMINISTRATOR_LEFT');
@@ -93,7 +93,7 @@ test('IDP-9 members outside the verified domains keep their passwords', async ()
   expect((await login(boss)).body.error.code).toBe('PROVIDER_REQUIRED');
 });
 
-test('IDP-9 the last administrator who can sign in is neither removed, demoted nor disconnected', async () => {
+test('IDP-16 the last administrator who can sign in is neither removed, demoted nor disconnected', async () => {
   await verify();
   const second = await createUser(`second@${boss.email.split('@')[1]}`, 'admin');
   const { browser } = await signIn(identity.url, foreign, boss);
@@ -170,7 +170,7 @@ test.each([
         { email: boss.email, password: admin.password, orgId: undefined },
       ),
   ],
-])('IDP-9 %s lets an administrator in again whose provider is gone', async (_name, run) => {
+])('IDP-16 %s lets an administrator in again whose provider is gone', async (_name, run) => {
   await verify();
   await signIn(identity.url, foreign, boss);
   expect((await save({ required: true })).status).toBe(200);

@@ -128,7 +128,7 @@ test('IDP-3 only the names of domains are accepted, and 20 of them', async () =>
   expect((await call('POST', '/domains', { domain: 'd21.example' })).body.error.code).toBe('TOO_MANY_DOMAINS');
 }); // oxfmt-ignore
 
-test('IDP-3 a verified domain belongs to one organisation, also when two verify it at once', async () => {
+test('IDP-12 a verified domain belongs to one organisation, also when two verify it at once', async () => {
   const other = await identity.createOrganisation(`boss-${++organisations}@start.example`);
   const tokens = [session, other.session];
   const domains = await Promise.all(tokens.map((token) => addDomain('shared.example', token)));
@@ -197,7 +197,7 @@ test('IDP-4 every administrator is mailed about a change, and nobody else', asyn
   expect(JSON.stringify(sent)).not.toContain(client.clientSecret);
 });
 
-test('IDP-3 nobody else can hold addresses of a verified domain', async () => {
+test('IDP-12 nobody else can hold addresses of a verified domain', async () => {
   const other = await identity.createOrganisation(`boss-${++organisations}@start.example`);
   const invite = (email: string, token: string, password?: string) =>
     identity.call('POST', '/api/v1/users', { token, body: { email, fullName: 'Ada', password } });

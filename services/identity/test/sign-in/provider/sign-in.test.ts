@@ -85,7 +85,7 @@ test('IDP-6 the second sign-in goes by the subject, also after the address has c
   expect(await whoIs(browser)).toMatchObject({ id: member.id, email: member.email });
 });
 
-test('IDP-6 an account belongs to one subject until an administrator disconnects it', async () => {
+test('IDP-15 an account belongs to one subject until an administrator disconnects it', async () => {
   const member = await createMember();
   await signIn(provider.identity.url, provider.foreign, member);
   const other = createPerson({ email: member.email });
@@ -220,7 +220,7 @@ test('IDP-5 an address without a provider is told so, whether or not there is an
   expect(pages).toEqual([200, 200]);
 });
 
-test('IDP-5 a provider that refuses is named as such, and the sign-in begins again', async () => {
+test('IDP-14 a provider that refuses is named as such, and the sign-in begins again', async () => {
   const browser = createHttpBrowser(provider.identity.url);
   const { url } = await beginSignIn(browser, createPerson().email);
   const state = new URL(url).searchParams.get('state') ?? '';
@@ -290,7 +290,7 @@ test('IDP-10 a member who never chose a password can come back, and one who has 
   expect((await call('GET', OWN, member.session)).body).toMatchObject({ isRequired: true });
 });
 
-test('IDP-6 a subject that is disconnected while it comes back is not signed in by the old connection', async () => {
+test('IDP-15 a subject that is disconnected while it comes back is not signed in by the old connection', async () => {
   const { identity, foreign } = provider;
   const member = await provider.createMember();
   await signInAs(member);

@@ -86,7 +86,7 @@ test('AUTH-28 a login with a second factor answers 401 with a challenge, and ope
   expect(rows).toEqual([{ detail: { method: 'password', secondFactor: 'totp' } }]);
 });
 
-test('AUTH-28 a challenge works once, and a code works once', async () => {
+test('AUTH-45 AUTH-46 a challenge works once, and a code works once', async () => {
   const { member, app, firstCode } = await createEnrolled();
   const [first, second] = [await beginChallenge(identity, member), await beginChallenge(identity, member)];
   // The code that confirmed the app has been used as well.
@@ -100,7 +100,7 @@ test('AUTH-28 a challenge works once, and a code works once', async () => {
   expect((await sendCode(identity, second, app.nextCode())).status).toBe(200);
 });
 
-test('AUTH-28 a challenge ends after ten minutes, with a new password, and with the member', async () => {
+test('AUTH-45 a challenge ends after ten minutes, with a new password, and with the member', async () => {
   const { member, app } = await createEnrolled();
   const late = await beginChallenge(identity, member);
   phone.advance(10 * 60_000);
@@ -165,7 +165,7 @@ test('AUTH-31 setting an app up needs a confirmed session and a code of the app,
   expect(identity.logged()).not.toContain(secret);
 }); // oxfmt-ignore
 
-test('AUTH-31 an enrolment belongs to its session, for ten minutes', async () => {
+test('AUTH-49 an enrolment belongs to its session, for ten minutes', async () => {
   const [one, other] = [await identity.createMember(session), await identity.createMember(session)];
   const { secret, enrolment } = (await post(`${OWN}/totp`, one.session, {})).body as Record<string, string>;
   const app = phone.install(secret ?? '');
@@ -180,7 +180,7 @@ test('AUTH-31 an enrolment belongs to its session, for ten minutes', async () =>
   expect((await readState(identity, one.session)).totp).toBeNull();
 }); // oxfmt-ignore
 
-test('AUTH-31 another app takes the place of a lost one with a recovery code, and the other codes stay', async () => {
+test('AUTH-48 another app takes the place of a lost one with a recovery code, and the other codes stay', async () => {
   const member = await identity.createMember(session);
   const first = await enrol(identity, phone, member.session);
   const second = await enrol(identity, phone, member.session, first.recoveryCodes[0]);
@@ -191,7 +191,7 @@ test('AUTH-31 another app takes the place of a lost one with a recovery code, an
   expect((await sendCode(identity, challenge, second.app.nextCode())).status).toBe(200);
 });
 
-test('AUTH-31 with a second factor, the password alone neither replaces nor removes it, nor renews its recovery codes', async () => {
+test('AUTH-48 with a second factor, the password alone neither replaces nor removes it, nor renews its recovery codes', async () => {
   const member = await identity.createMember(session);
   const { app, firstCode, recoveryCodes } = await enrol(identity, phone, member.session);
   const before = await readState(identity, member.session);
@@ -216,7 +216,7 @@ test('AUTH-31 with a second factor, the password alone neither replaces nor remo
   expect((await post(`${OWN}/totp/disable`, member.session, { code: app.nextCode() })).status).toBe(200);
 }); // oxfmt-ignore
 
-test('AUTH-31 an enrolment takes the place of no app that came after it', async () => {
+test('AUTH-49 an enrolment takes the place of no app that came after it', async () => {
   const member = await identity.createMember(session);
   const begin = async (body: object) =>
     (await post(`${OWN}/totp`, member.session, { ...body })).body as Record<string, string>;

@@ -55,7 +55,7 @@ async function enterCode(browser: HttpBrowser, code: string, path = `${VERIFY}?r
   return browser.post(VERIFY, { csrf: fieldIn(page, 'csrf'), returnTo: fieldIn(page, 'returnTo'), code });
 }
 
-test('AUTH-31 a person sets an app up on a page, without JavaScript, and is mailed', async () => {
+test('AUTH-50 a person sets an app up on a page, without JavaScript, and is mailed', async () => {
   const { user, done, recoveryCodes } = await createEnrolled();
   expect([done.status, recoveryCodes.length, done.headers.get('cache-control')]).toEqual([
     200,
@@ -106,7 +106,7 @@ test('AUTH-36 the page of the own second factor leads back to where the person c
     expect((await browser.open(SECURITY + query)).text).toContain(`<a href="${back}">Back</a>`);
 });
 
-test('AUTH-31 with an app set up, the page asks for a code', async () => {
+test('AUTH-48 with an app set up, the page asks for a code', async () => {
   const { user, browser, app, firstCode } = await createEnrolled();
   const page = await browser.open(`${SECURITY}/remove`);
   expect(page.text).toMatch(/<input[^>]* name="code"/);
@@ -140,7 +140,7 @@ test('AUTH-31 an app is set up whatever the length of the name of the organisati
   expect([done.status, recoveryCodes.length]).toEqual([200, 10]);
 }); // oxfmt-ignore
 
-test('AUTH-28 a browser has no session between the factors, and goes on where it was going', async () => {
+test('AUTH-47 a browser has no session between the factors, and goes on where it was going', async () => {
   const { user, app } = await createEnrolled();
   const browser = open();
   const first = await browser.signIn({ email: user.email, password }, '/tokens?page=2');
@@ -165,7 +165,7 @@ test('AUTH-28 a browser has no session between the factors, and goes on where it
   expect([await status(browser), browser.cookies.has('platform_sign_in')]).toEqual([200, false]);
 });
 
-test('AUTH-28 the pages of the second factor lead to no other site, and take no form of one', async () => {
+test('AUTH-47 the pages of the second factor lead to no other site, and take no form of one', async () => {
   const { user, app } = await createEnrolled();
   const browser = open();
   await browser.signIn({ email: user.email, password });
@@ -183,7 +183,7 @@ test('AUTH-28 the pages of the second factor lead to no other site, and take no 
   expect([done.status, done.headers.get('location')]).toEqual([303, '/']);
 });
 
-test('AUTH-28 without a sign-in under way, the pages lead to its beginning', async () => {
+test('AUTH-47 without a sign-in under way, the pages lead to its beginning', async () => {
   for (const path of [VERIFY, SET_UP])
     expect((await open().open(`${path}?returnTo=%2Ftokens`)).headers.get('location')).toBe(
       '/sign-in?returnTo=%2Ftokens',

@@ -111,7 +111,7 @@ test('AUTH-37 an answer works once, and for the sign-in that asked for it', asyn
   expect((await signInWith(identity, third, passkey)).status).toBe(200);
 }); // oxfmt-ignore
 
-test('AUTH-37 a passkey opens no other account, and is set up in one only', async () => {
+test('AUTH-53 a passkey opens no other account, and is set up in one only', async () => {
   const [mine, theirs] = [await createEnrolled(), await createEnrolled()];
   const challenge = await beginChallenge(identity, mine.member);
   expect((await signInWith(identity, challenge, theirs.passkey)).status).toBe(401);
@@ -232,7 +232,7 @@ test('AUTH-39 a set-up belongs to the session that began it', async () => {
   expect((await confirmPasskey(identity, member.session, { registration })).status).toBe(200);
 });
 
-test('AUTH-39 passkeys have names, which their owner changes and the audit keeps', async () => {
+test('AUTH-60 passkeys have names, which their owner changes and the audit keeps', async () => {
   const { member } = await createEnrolled();
   const foreign = await identity.createMember(session);
   const [id = ''] = await idsOf(member);
@@ -244,7 +244,7 @@ test('AUTH-39 passkeys have names, which their owner changes and the audit keeps
   expect(rows).toEqual([{ changes: { name: { from: 'My key', to: 'Blue key' } } }]);
 }); // oxfmt-ignore
 
-test('AUTH-39 an account has ten passkeys at most', async () => {
+test('AUTH-60 an account has ten passkeys at most', async () => {
   const { member, passkey } = await createEnrolled();
   await identity.db.query(
     `insert into passkeys select gen_random_uuid(), org_id, user_id, 'c' || n || id, public_key, 0, transports, name, created_at

@@ -85,7 +85,7 @@ test('AUTH-41 a fresh sign-in and the password allow dangerous acts for ten minu
   expect(rows).toEqual([{ detail: { method: 'password' } }]);
 }); // oxfmt-ignore
 
-test('AUTH-41 a session of the API changes nothing about who can sign in without a confirmation', async () => {
+test('AUTH-59 a session of the API changes nothing about who can sign in without a confirmation', async () => {
   const member = await identity.createMember(session, 'admin');
   identity.advance(TEN_MINUTES);
   const own = '/api/v1/auth/second-factor';
