@@ -2,12 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { ReportedFact } from '@platform/events';
 import { waitFor } from '@platform/testing';
 import { serviceClient } from '../identity.js';
-import { startWithMailbox } from '../sign-in/account-flows/mailbox.js';
+import { mailClientSecret } from '../sign-in/account-flows/mail-service.js';
+import { startPlatform } from '../sign-in/account-flows/platform.js';
 
-const mailClient = { id: 'mail', secret: 'a-secret-of-the-mail-service-0123456789' };
-const clients = [serviceClient, mailClient].map(({ id, secret }) => `${id}:${secret}`);
-
-const platform = await startWithMailbox({ SERVICE_CLIENTS: clients.join(',') });
+const platform = await startPlatform();
 afterAll(() => platform.close());
 
 async function getServiceToken({ id, secret } = serviceClient): Promise<string> {
@@ -79,21 +77,14 @@ test('crawls that keep failing are one mail to each administrator, with what was
     twice.data,
   ]);
   await endHold();
-  const { templateData } = await platform.mailTo('admin@example.com', 'crawlFailures');
-  expect(templateData).toMatchObject({
-    notice: 'crawlsFail',
-    count: '2',
-    link: expect.stringMatching(/\/crawls$/),
-  });
-  expect(templateData['items']).toMatchObject([
-    { name: 'chat_1', state: 'failing', count: '4', reason: expect.stringMatching(/^too long x+/) },
-    { name: 'files_1', state: 'failing', count: '3', reason: 'The endpoint answered <500>' },
-    { name: 'wiki_1', state: 'completes' },
-    { name: 'mail_1', state: 'completes' },
-  ]);
+  const { text = '' } = await platform.mailTo('admin@example.com', /^2 crawls keep failing$/);
+  expect(text).toMatch(/chat_1\n  The last 4 runs have failed: too long\s+xxx/);
+  expect(text).toContain('files_1\n  The last 3 runs have failed: The endpoint answered <500>\n');
+  expect(text).toContain('wiki_1\n  completes again\n');
+  expect(text).toContain('/crawls\n');
   await platform.drained();
-  expect(platform.mailsTo('admin@example.com', 'crawlFailures')).toHaveLength(1);
-  expect(platform.mailsTo(member.email, 'crawlFailures')).toEqual([]);
+  expect(platform.mailsTo('admin@example.com', /crawl/)).toHaveLength(1);
+  expect(platform.mailsTo(member.email, /crawl/)).toEqual([]);
 });
 
 test('an entry of the audit is stored once, however often it is reported', async () => {
@@ -199,7 +190,7 @@ test('the ends of runs and mails are in the feed, each reported by its own servi
 
 test('what became of an invitation shows until it is sent, or there is a newer one', async () => {
   const { identity, session } = platform;
-  const token = await getServiceToken(mailClient);
+  const token = await getServiceToken({ id: 'mail', secret: mailClientSecret });
   const reportMail = async (reference: string, type: string, problem: object | null = null) => {
     const mailId = randomUUID();
     const data = {
@@ -226,6 +217,8 @@ test('what became of an invitation shows until it is sent, or there is a newer o
     return (body.data as { id: string; invitation: unknown }[]).find((member) => member.id === id)
       ?.invitation;
   };
+  // So the mail service itself has nothing to report.
+  platform.inbox.isBusy = true;
   const { id, email } = await platform.createUser({});
   const first = await waitFor(() => findMailId(id), { what: 'the mail' });
   const refused = { code: 'EENVELOPE', command: 'RCPT TO', reply: 550, status: '5.1.1' };

@@ -1,12 +1,12 @@
-import { getStatuses, linkIn, newPassword, startWithMailbox, tokenIn } from './mailbox.js';
+import { waitFor } from '@platform/testing';
+import { getStatuses, linkIn, newPassword, startPlatform, subjects, tokenIn } from './platform.js';
 import { password } from './users.js';
 
 const DAY = 24 * 60 * 60_000;
-const DAYS_IN_MINUTES = 24 * 60;
-const invited = 'appuserInvite';
+const { invitation: invited, ready } = subjects;
 const smtpPath = '/api/v1/configurationManager/smtpConfig';
 
-const platform = await startWithMailbox();
+const platform = await startPlatform();
 afterAll(() => platform.close());
 
 const accept = (token: string, fields: object = {}) =>
@@ -41,8 +41,7 @@ test('an invited member gets a link, accepts it, is logged in, and gets a mail t
   const me = await platform.identity.call('GET', '/api/v1/users/me', { token: answer.body.accessToken });
   expect(me.body).toEqual({ user });
   expect((await platform.post('login', { email, password })).status).toBe(200);
-  const { templateData } = await platform.mailTo(email, 'accountCreation');
-  expect(templateData).toMatchObject({ userName: 'Ada Lovelace' });
+  expect((await platform.mailTo(email, ready)).text).toContain('Hello Ada Lovelace,');
   expect(await getAudit(id)).toEqual(['user.invited', 'invitation.accepted']);
 });
 
@@ -99,7 +98,7 @@ test('only one of ten concurrent requests accepts an invitation, and the link is
 test('a forgotten password mails the same invitation again until it lapses, and states how long it is still valid', async () => {
   const { email, token } = await invite();
   const first = await platform.mailTo(email, invited);
-  expect(first.templateData).toMatchObject({ invitedBy: 'Administrator', validForMinutes: 7 * DAYS_IN_MINUTES });
+  expect(first.text).toMatch(/Administrator has invited you to join .* expires in 7 days\./s);
   // Not by the clock: the administrator's session would end, too.
   await platform.identity.db.query(`update users set created_at = created_at - interval '4 days' where email = $1`, [email]);
   await platform.identity.db.query(
@@ -110,7 +109,7 @@ test('a forgotten password mails the same invitation again until it lapses, and 
   await platform.post('password/forgot', { email });
   const again = await platform.mailTo(email, invited, 2);
   expect(tokenIn(again)).toBe(token);
-  expect(Number(again.templateData['validForMinutes'])).toBeLessThanOrEqual(3 * DAYS_IN_MINUTES);
+  expect(again.text).toContain('expires in 2 days.');
   expect((await accept(token)).status).toBe(200);
 }); // oxfmt-ignore
 
@@ -222,7 +221,19 @@ test('the expiry job removes lapsed invitees, and requesting the link again does
   };
   const [lapsing, asked] = [await inviteNow(), await inviteNow()];
   const token = tokenIn(await platform.mailTo(asked.email, invited));
-  await platform.drained();
+  // The mails of another organisation wait, because it has no SMTP server.
+  const settled = () =>
+    waitFor(
+      async () => {
+        const { rowCount } = await platform.identity.db.query(
+          'select from outgoing_mails m left join users u on u.id = m.user_id where coalesce(u.email, m.email) = any($1)',
+          [[lapsing.email, asked.email]],
+        );
+        return rowCount === 0;
+      },
+      { what: 'the outcome of the mails' },
+    );
+  await settled();
   platform.identity.advance(5 * DAY);
   await platform.post('password/forgot', { email: asked.email });
   expect(tokenIn(await platform.mailTo(asked.email, invited, 2))).toBe(token);
@@ -230,7 +241,7 @@ test('the expiry job removes lapsed invitees, and requesting the link again does
   // A request after the invitation has lapsed mails nothing, even before the expiry job runs.
   await platform.minutePassed();
   await platform.post('password/forgot', { email: asked.email });
-  await platform.drained();
+  await settled();
   expect(platform.mailsTo(asked.email)).toHaveLength(2);
   expect((await accept(token)).body).toEqual(linkInvalid);
   await platform.identity.sweep();

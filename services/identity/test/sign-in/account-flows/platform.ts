@@ -22,7 +22,7 @@ export interface Platform {
   createUser(fields?: object): Promise<{ id: string; email: string }>;
   /** Waits for the newest of `count` mails with the subject. */
   mailTo(email: string, subject: RegExp, count?: number): Promise<Email>;
-  mailsTo(email: string): Email[];
+  mailsTo(email: string, subject?: RegExp): Email[];
   /** Has the mails that are held for a minute sent now. */
   releaseHeld(): Promise<void>;
   /** Waits until every mail was sent or dropped, those that are held included, so that no further mail can arrive. */
@@ -32,6 +32,18 @@ export interface Platform {
   close(): Promise<void>;
 }
 
+export const newPassword = 'another-horse-staple';
+
+/** The subjects of the mails that these tests look for. */
+export const subjects = {
+  code: /^Your sign-in code$/,
+  invitation: /^You are invited to Example$/,
+  passwordLink: /^Choose a new password$/,
+  ready: /^Your account is ready$/,
+};
+
+export const getStatuses = (answers: readonly Answer[]): number[] =>
+  answers.map(({ status }) => status).toSorted((a, b) => a - b);
 export const codeIn = ({ text = '' }: Email): string => /^ *(\d{6})$/m.exec(text)?.[1] ?? '';
 export const linkIn = ({ text = '' }: Email): URL => new URL(/^https?:\S+$/m.exec(text)?.[0] ?? '');
 export const tokenIn = (mail: Email): string =>
@@ -57,8 +69,11 @@ export async function startPlatform(
   const session = await identity.login();
   const smtp = { host: '127.0.0.1', port: inbox.port, fromEmail: 'noreply@corp.example', tls: 'none' };
   await identity.call('POST', '/api/v1/configurationManager/smtpConfig', { token: session, body: smtp });
-  const mailsTo = (email: string) =>
-    inbox.mails.filter(({ to }) => to?.some(({ address }) => address === email.toLowerCase()));
+  const mailsTo = (email: string, about = /(?:)/) =>
+    inbox.mails.filter(
+      ({ to, subject = '' }) =>
+        about.test(subject) && to?.some(({ address }) => address === email.toLowerCase()),
+    );
   async function releaseHeld(): Promise<void> {
     await identity.db.query(
       'update outgoing_mails set next_attempt_at = created_at where merge_key is not null and attempts = 0',
@@ -76,7 +91,7 @@ export async function startPlatform(
     mailTo: (email, subject, count = 1) =>
       waitFor(
         () => {
-          const found = mailsTo(email).filter((mailed) => subject.test(mailed.subject ?? ''));
+          const found = mailsTo(email, subject);
           return found.length >= count ? found.at(-1) : undefined;
         },
         { what: `mail ${count} to ${email}` },

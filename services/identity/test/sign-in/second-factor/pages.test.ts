@@ -1,5 +1,4 @@
-import { waitFor } from '@platform/testing';
-import { codeIn, linkIn, newPassword, startWithMailbox, tokenIn } from '../account-flows/mailbox.js';
+import { codeIn, linkIn, newPassword, startPlatform, subjects, tokenIn } from '../account-flows/platform.js';
 import { password } from '../account-flows/users.js';
 import { createHttpBrowser, fieldIn, type HttpBrowser } from '../../browser.js';
 import { admin } from '../../identity.js';
@@ -10,7 +9,7 @@ const VERIFY = '/sign-in/second-factor';
 const SET_UP = '/sign-in/second-factor/set-up';
 const SECURITY = '/sign-in/security';
 
-const platform = await startWithMailbox();
+const platform = await startPlatform();
 const phone = createPhone(platform.identity);
 afterAll(() => platform.close());
 
@@ -34,15 +33,6 @@ async function enrolOnPage(browser: HttpBrowser) {
   return { app, firstCode, done, recoveryCodes: recoveryCodesIn(done.text) };
 }
 
-/** Waits until the notice is mailed to the user. */
-const noticeTo = (email: string, notice: string) =>
-  waitFor(
-    () => platform.mailsTo(email, 'tokenAlert').find((mail) => mail.templateData['notice'] === notice),
-    {
-      what: notice,
-    },
-  );
-
 async function createEnrolled() {
   const user = await platform.createUser();
   const browser = open();
@@ -64,7 +54,7 @@ test('AUTH-50 a person sets an app up on a page, without JavaScript, and is mail
   ]);
   // Its only script copies, saves and prints the codes.
   expect(done.headers.get('content-security-policy')).toMatch(/script-src 'sha256-[^']+'(?:;|$)/);
-  await noticeTo(user.email, 'authenticatorAdded');
+  await platform.mailTo(user.email, /^A second factor was added to your account$/);
 });
 
 test('AUTH-31 the page needs a session, a form of its own, and a session that was confirmed recently', async () => {
@@ -206,7 +196,7 @@ test('AUTH-28 a mailed code and a new password do not go round the second factor
   const browser = open();
   const asked = await browser.open('/sign-in/code');
   await browser.post('/sign-in/code', { csrf: fieldIn(asked, 'csrf'), returnTo: '/', email: user.email });
-  const otp = codeIn(await platform.mailTo(user.email, 'loginWithOTP'));
+  const otp = codeIn(await platform.mailTo(user.email, subjects.code));
   const answer = await browser.post('/sign-in/code', {
     csrf: fieldIn(asked, 'csrf'),
     returnTo: '/',
@@ -217,7 +207,7 @@ test('AUTH-28 a mailed code and a new password do not go round the second factor
   expect(await status(browser)).toBe(401);
 
   await platform.post('password/forgot', { email: user.email });
-  const token = tokenIn(await platform.mailTo(user.email, 'resetPassword'));
+  const token = tokenIn(await platform.mailTo(user.email, subjects.passwordLink));
   expect((await platform.post('password/reset', { token, password: newPassword })).status).toBe(200);
   // The sign-in of the mailed code belongs to the password from before.
   expect((await enterCode(browser, recoveryCodes[0] ?? '', VERIFY)).status).not.toBe(303);
@@ -225,7 +215,7 @@ test('AUTH-28 a mailed code and a new password do not go round the second factor
   expect(next.headers.get('location')).toContain(VERIFY);
   expect((await enterCode(browser, recoveryCodes[1] ?? '')).status).toBe(303);
   expect(await status(browser)).toBe(200);
-  await noticeTo(user.email, 'recoveryCodeUsed');
+  await platform.mailTo(user.email, /^A recovery code was used for your account$/);
 });
 
 test('AUTH-33 where a second factor is required, an invitation and a first sign-in lead to its set-up', async () => {
@@ -233,7 +223,7 @@ test('AUTH-33 where a second factor is required, an invitation and a first sign-
   const settings = (secondFactorRequired: boolean) =>
     platform.identity.call('POST', '/api/v1/configurationManager/signInConfig', { token, body: { codesEnabled: true, secondFactorRequired } });
   const invited = await platform.createUser({});
-  const link = linkIn(await platform.mailTo(invited.email, 'appuserInvite'));
+  const link = linkIn(await platform.mailTo(invited.email, subjects.invitation));
   expect((await settings(true)).status).toBe(200);
   try {
     const browser = open();
@@ -265,18 +255,18 @@ test('AUTH-32 AUTH-38 a member is mailed about a passkey: added, perhaps copied,
   const credentials = { email: user.email, password };
   const token = await identity.login(credentials);
   const { passkey } = await addPasskey(identity, token);
-  await noticeTo(user.email, 'passkeyAdded');
+  await platform.mailTo(user.email, /^A passkey was added to your account$/);
   const challenge = await beginChallenge(identity, credentials);
   expect((await signInWith(identity, challenge, passkey, { counter: 0 })).status).toBe(401);
-  await noticeTo(user.email, 'passkeyCopied');
+  await platform.mailTo(user.email, /^A passkey of your account may have been copied$/);
   const { body } = await identity.call('GET', '/api/v1/auth/second-factor', { token });
   const id = body.secondFactor.passkeys[0].id as string;
   const proof = await prove(identity, token, passkey);
   expect((await removePasskey(identity, { session: token }, id, proof)).status).toBe(200);
-  await noticeTo(user.email, 'passkeyRemoved');
+  await platform.mailTo(user.email, /^A passkey of your account was removed$/);
   await addPasskey(identity, token);
   const boss = await identity.login(admin);
   const path = `/api/v1/users/${user.id}/second-factor`;
   expect((await identity.call('DELETE', path, { token: boss })).status).toBe(200);
-  await noticeTo(user.email, 'secondFactorReset');
+  await platform.mailTo(user.email, /^The second factor of your account was reset$/);
 });
