@@ -119,6 +119,8 @@ export async function openScene(identity: IdentityUnderTest) {
     received: (subject: string, from: Receiver = receiver): Promise<Received> =>
       waitFor(() => from.accepted.find((request) => toFact(request).data['subjectId'] === subject), {
         what: 'the fact',
+        // A request times out when the machine stands still for five seconds. The second repetition comes after a minute.
+        patienceMs: 150_000,
       }),
     refused: (number: number) =>
       waitFor(() => receiver.refused.length >= number, { what: `${number} refusals` }),
