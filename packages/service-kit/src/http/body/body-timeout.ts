@@ -45,7 +45,7 @@ export function limitBodyTime(app: FastifyInstance, { stallMs, totalMs }: BodyTi
     body.once('close', stop);
     reply.raw.once('close', () => {
       stop();
-      // The rest of a refused body is in front of the next request of the connection.
+      // The rest of a refused body would otherwise hold up the next request on the connection.
       payload.unpipe(body);
       payload.resume();
     });
