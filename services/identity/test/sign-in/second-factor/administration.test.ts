@@ -113,7 +113,7 @@ describe('AUTH-33 in an organisation that requires a second factor', () => {
     const member = await identity.createMember(boss);
     const blocker = await identity.db.connect();
     try {
-      await blocker.query('begin; lock table audit_entries in share mode');
+      await blocker.query('begin; lock table sessions in share mode');
       // It has read that no second factor is required, and cannot commit its session yet.
       const login = beginLogin(identity, member);
       await waitForLockWaiters(identity.db, 1);
