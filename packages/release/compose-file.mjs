@@ -3,7 +3,7 @@
 // that are read-only.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parseDocument } from 'yaml';
+import { isMap, parseDocument } from 'yaml';
 import { ROOT } from '../config/setup.mjs';
 
 const SERVICES = ['identity', 'mail', 'crawl'];
@@ -27,7 +27,7 @@ function writeScripts(document, { databases, template, trustedProxies }) {
   database.set('entrypoint', document.createNode(['/bin/sh', '-ec'], { flow: true }));
   database.set('command', [escape(databases)]);
   const mounts = database.get('volumes').items;
-  mounts.splice(0, mounts.length, ...mounts.filter((mount) => !String(mount).startsWith('./')));
+  mounts.splice(0, mounts.length, ...mounts.filter((mount) => !isMap(mount) || mount.get('type') !== 'bind'));
 
   const gateway = container.get('gateway');
   gateway.get('tmpfs').add(`${TEMPLATES}:uid=101`);

@@ -169,7 +169,7 @@ describeWith('openapi-tools', 'a release', () => {
     command?: string[];
     tmpfs?: string[];
     environment?: Record<string, string>;
-    volumes?: (string | { source: string })[];
+    volumes?: (string | { type: string; source: string })[];
   }
   interface Compose {
     readonly services: Readonly<Record<'databases' | 'gateway', Container>> & Record<string, Container>;
@@ -194,7 +194,10 @@ describeWith('openapi-tools', 'a release', () => {
     return {
       ...rest,
       ...others,
-      databases: { ...database, volumes: volumes.filter((mount) => typeof mount !== 'string') },
+      databases: {
+        ...database,
+        volumes: volumes.filter((mount) => typeof mount === 'string' || mount.type !== 'bind'),
+      },
       gateway: { ...proxy, settings, tmpfs: tmpfs.filter((path) => !path.includes('/templates:')) },
     };
   }

@@ -6,13 +6,20 @@ import { Ajv2019 } from 'ajv/dist/2019.js';
 import { parse } from 'yaml';
 import { root } from './chart.js';
 
+interface Mount {
+  readonly type: string;
+  readonly source: string;
+  readonly target: string;
+  readonly bind?: unknown;
+}
+
 interface ComposeService {
   readonly image: string;
   readonly restart?: string;
   readonly security_opt?: readonly string[];
   readonly logging?: unknown;
   readonly tmpfs?: readonly string[];
-  readonly volumes?: readonly (string | { readonly target: string })[];
+  readonly volumes?: readonly (string | Mount)[];
   readonly healthcheck?: { readonly test?: readonly string[] };
   readonly deploy?: { readonly resources?: { readonly limits?: { readonly memory?: string } } };
 }
@@ -118,10 +125,17 @@ test('no container leaves an anonymous volume behind', () => {
   }
 });
 
-test('every mounted file of the repository exists', () => {
-  const mounted = [...source.matchAll(/^ +- \.\/(\S+?):/gm)].map(([, file = '']) => file);
-  expect(mounted).toContain('packages/config/compose/databases.sh');
-  expect(mounted.filter((file) => !statSync(join(root, file)).isFile())).toEqual([]);
+test('every mounted file of the repository exists, and a missing one is an error instead of an empty folder', () => {
+  const mounts = Object.values(compose.services).flatMap(({ volumes = [] }) => volumes);
+  expect(mounts.filter((mount) => typeof mount === 'string' && mount.startsWith('.'))).toEqual([]);
+  const binds = mounts.filter((mount) => typeof mount !== 'string').filter(({ type }) => type === 'bind');
+  expect(binds.map(({ target }) => target)).toContain('/databases.sh');
+  for (const { source: file, bind } of binds)
+    expect([file, statSync(join(root, file)).isFile(), bind]).toEqual([
+      file,
+      true,
+      { create_host_path: false },
+    ]);
 });
 
 /** Returns the paths that a pattern such as `^/(a|b/(c|d))(/|$)` matches, each of which includes everything below. */
