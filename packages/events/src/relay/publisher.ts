@@ -6,6 +6,7 @@ import {
   type SendToPartition,
   settleWithProgress,
 } from './partition-batch.js';
+import { KafkaAwayError, PartitionsChangedError } from './faults.js';
 import type { EventRelayOptions, RelayedEvents } from './options.js';
 import { connectProducer, createKafka, REQUEST_TIMEOUT_MS, retire } from './producer.js';
 import type { PendingEvent } from './queries.js';
@@ -24,28 +25,6 @@ export interface Publisher {
   /** Sends the events of each partition in order. A fault of one partition does not affect the others. */
   publish(batches: ReadonlyMap<number, PendingEvent[]>): Promise<PublishResult>;
   close(): Promise<void>;
-}
-
-const isRefusal = (cause: unknown): boolean =>
-  cause instanceof Error && cause.name === 'KafkaJSSASLAuthenticationError';
-
-/** No broker answers or accepts the account, or the topic is missing; `cause` says which. */
-export class KafkaAwayError extends Error {
-  override readonly name: string = 'KafkaAwayError';
-  constructor(
-    cause: unknown,
-    message = isRefusal(cause) ? 'Kafka refuses the account' : 'Kafka is not available',
-  ) {
-    super(message, { cause });
-  }
-}
-
-/** Keys belong to other partitions than before, so that publishing must restart with the oldest waiting event. */
-export class PartitionsChangedError extends KafkaAwayError {
-  override readonly name = 'PartitionsChangedError';
-  constructor(before: number, now: number) {
-    super(undefined, `the topic has ${now} partitions instead of ${before}`);
-  }
 }
 
 type PublisherOptions = Pick<EventRelayOptions, 'kafka' | 'log'> & {
