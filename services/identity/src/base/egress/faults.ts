@@ -1,5 +1,4 @@
 import { isNativeError } from 'node:util/types';
-import { ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/client';
 import { TargetDenied } from '@platform/service-kit';
 import { errors } from 'undici';
 
@@ -75,20 +74,17 @@ function toNetworkFault(error: { readonly code?: unknown } & Error): UpstreamFau
   return undefined;
 }
 
-/** Classifies an error of the client, which has read an answer or waited for one. */
-function toClientFault(error: Error): UpstreamFault | undefined {
-  if (error instanceof ProtocolError) return new UpstreamFault('protocol_error', error.code);
-  if (!(error instanceof SdkError)) return undefined;
-  const { status } = (error.data ?? {}) as { readonly status?: unknown };
-  if (typeof status === 'number')
-    return new UpstreamFault(status === 401 || status === 403 ? 'unauthorized' : 'http_error', status);
-  return error.code === SdkErrorCode.RequestTimeout ? new UpstreamFault('timeout') : undefined;
-}
-
-/** Classifies whatever the client threw. Nothing of what the server said is kept. */
-export function toUpstreamFault(thrown: unknown): UpstreamFault {
+/**
+ * Classifies whatever a request threw. Nothing of what the server said is kept.
+ *
+ * @param toClientFault classifies the errors of a client beyond HTTP.
+ */
+export function toUpstreamFault(
+  thrown: unknown,
+  toClientFault?: (error: Error) => UpstreamFault | undefined,
+): UpstreamFault {
   for (const error of unwrap(thrown)) {
-    const fault = error instanceof UpstreamFault ? error : (toNetworkFault(error) ?? toClientFault(error));
+    const fault = error instanceof UpstreamFault ? error : (toNetworkFault(error) ?? toClientFault?.(error));
     if (fault) return fault;
   }
   return new UpstreamFault(

@@ -2,15 +2,21 @@ import {
   CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
   PROTOCOL_VERSION_META_KEY,
-  SUPPORTED_PROTOCOL_VERSIONS,
-} from '@modelcontextprotocol/server';
+} from './protocol-names.js';
 import { isObject, type Json, RpcCode, RpcFault, type RpcRequest } from './rpc-message.js';
 
 /** The protocol revision of a request: `modern` is the stateless one, 2026-07-28; `legacy` is any earlier one. */
 export type ProtocolEra = 'modern' | 'legacy';
 
 export const MODERN_VERSION = '2026-07-28';
-export const LEGACY_VERSIONS: readonly string[] = SUPPORTED_PROTOCOL_VERSIONS;
+/** Those of the official SDK, the newest first. */
+export const LEGACY_VERSIONS: readonly string[] = [
+  '2025-11-25',
+  '2025-06-18',
+  '2025-03-26',
+  '2024-11-05',
+  '2024-10-07',
+];
 
 export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 

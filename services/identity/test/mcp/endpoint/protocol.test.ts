@@ -1,4 +1,6 @@
+import { SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server';
 import type { Answer } from '@platform/testing';
+import { LEGACY_VERSIONS } from '../../../src/mcp/endpoint/protocol-era.js';
 import { startIdentity } from '../../identity.js';
 import { sendRaw } from '../../raw-http.js';
 import { startReplica } from '../../replica.js';
@@ -25,6 +27,10 @@ const readEvents = (stream: string) =>
     .split('\n')
     .filter((line) => line.startsWith('data: {'))
     .map((line) => JSON.parse(line.slice(6)));
+
+test('the earlier revisions are those of the official SDK', () => {
+  expect(LEGACY_VERSIONS).toEqual(SUPPORTED_PROTOCOL_VERSIONS);
+});
 
 test.each(['2025-03-26', '2025-06-18', '2025-11-25'])('initialize speaks %s', async (protocolVersion) => {
   const params = { protocolVersion, capabilities: {}, clientInfo: { name: 'test', version: '1' } };

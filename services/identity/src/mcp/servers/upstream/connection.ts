@@ -1,4 +1,11 @@
-import { Client, type PriorDiscovery } from '@modelcontextprotocol/client';
+import {
+  Client,
+  type PriorDiscovery,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+} from '@modelcontextprotocol/client';
+import { toUpstreamFault, UpstreamFault } from '../../../base/egress/faults.js';
 import { createOneWayTransport, type TransportOptions } from './one-way-transport.js';
 
 export interface ConnectionOptions extends TransportOptions {
@@ -59,3 +66,16 @@ export function getPrior(client: Client): PriorDiscovery {
   const discover = client.getDiscoverResult();
   return discover ? { kind: 'modern', discover } : { kind: 'legacy' };
 }
+
+/** Classifies an error of the client, which has read an answer or waited for one. */
+function toClientFault(error: Error): UpstreamFault | undefined {
+  if (error instanceof ProtocolError) return new UpstreamFault('protocol_error', error.code);
+  if (!(error instanceof SdkError)) return undefined;
+  const { status } = (error.data ?? {}) as { readonly status?: unknown };
+  if (typeof status === 'number')
+    return new UpstreamFault(status === 401 || status === 403 ? 'unauthorized' : 'http_error', status);
+  return error.code === SdkErrorCode.RequestTimeout ? new UpstreamFault('timeout') : undefined;
+}
+
+/** Classifies whatever the client threw. */
+export const toConnectionFault = (thrown: unknown): UpstreamFault => toUpstreamFault(thrown, toClientFault);

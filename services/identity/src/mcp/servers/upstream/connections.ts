@@ -3,8 +3,8 @@ import type { Egress, Logger } from '@platform/service-kit';
 import { LRUCache } from 'lru-cache';
 import type { CreateHeaders, ServerCredential, Subject } from './credentials.js';
 import { type Allowance, createAllowances } from './allowance.js';
-import { type Connected, connectTo, getPrior } from './connection.js';
-import { toUpstreamFault, type UpstreamFault, type UpstreamFaultKind } from '../../../base/egress/faults.js';
+import type { Connected } from './connection.js';
+import type { UpstreamFault, UpstreamFaultKind } from '../../../base/egress/faults.js';
 
 /** A server as connections need it. A change of the URL or the credential makes another revision. */
 export interface UpstreamServer extends ServerCredential {
@@ -38,6 +38,10 @@ interface Use {
 
 /** Faults after which a connection is as good as before. */
 const harmless: ReadonlySet<UpstreamFaultKind> = new Set(['protocol_error', 'too_large', 'timeout', 'busy']);
+
+/** The official client, loaded with the first use of a server: an organisation without one need not have it in memory. */
+const loadClient = () => import('./connection.js');
+type ClientModule = Awaited<ReturnType<typeof loadClient>>;
 
 const MAX_CONNECTIONS = 1_000;
 /** A connection keeps what its server said in the handshake: as objects, up to this multiple of its bytes. */
@@ -93,7 +97,11 @@ export function createConnections(deps: {
       ? `${toServerKey(server)} ${subject.userId} ${subject.scopes.join()}`
       : toServerKey(server);
 
-  function open(server: UpstreamServer, subject: Subject | undefined): Promise<Connected> {
+  function open(
+    { connectTo }: ClientModule,
+    server: UpstreamServer,
+    subject: Subject | undefined,
+  ): Promise<Connected> {
     const key = toServerKey(server);
     return connectTo({
       url: server.url,
@@ -108,10 +116,11 @@ export function createConnections(deps: {
     });
   }
 
-  function get(key: string, server: UpstreamServer, subject: Subject | undefined) {
+  function get(loaded: ClientModule, server: UpstreamServer, subject: Subject | undefined) {
+    const key = toKey(server, subject);
     const known = connections.get(key);
-    if (known) return { connection: known, isNew: false };
-    const connected = open(server, subject);
+    if (known) return { key, connection: known, isNew: false };
+    const connected = open(loaded, server, subject);
     const connection: Connection = { connected, inUse: 0, isRetired: false };
     connected
       .then(({ bytes }) => {
@@ -120,7 +129,7 @@ export function createConnections(deps: {
       })
       .catch(() => undefined);
     connections.set(key, connection, { size: 1 });
-    return { connection, isNew: true };
+    return { key, connection, isNew: true };
   }
 
   function retire(key: string, connection: Connection, server: UpstreamServer): void {
@@ -132,17 +141,17 @@ export function createConnections(deps: {
     { server, subject, signal, isRepeatable }: Use,
     run: (client: Client) => Promise<T>,
   ): Promise<{ readonly done: T } | { readonly fault: UpstreamFault; readonly isStale: boolean }> {
-    const key = toKey(server, subject);
-    const { connection, isNew } = get(key, server, subject);
+    const loaded = await loadClient();
+    const { key, connection, isNew } = get(loaded, server, subject);
     connection.inUse += 1;
     try {
       const { client, bytes } = await connection.connected;
       const done = await run(client);
-      if (isNew) priors.set(toServerKey(server), getPrior(client), { size: toKeptBytes(bytes) });
+      if (isNew) priors.set(toServerKey(server), loaded.getPrior(client), { size: toKeptBytes(bytes) });
       return { done };
     } catch (error) {
       if (signal?.aborted) throw error;
-      const fault = toUpstreamFault(error);
+      const fault = loaded.toConnectionFault(error);
       if (!harmless.has(fault.kind)) retire(key, connection, server);
       const isSessionLost = fault.kind === 'http_error' && (fault.code === 404 || fault.code === 400);
       const isLost = isSessionLost || fault.kind === 'disconnected';
