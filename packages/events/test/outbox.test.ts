@@ -9,6 +9,7 @@ import {
   readEvents,
   startFeedEpoch,
 } from '../src/index.js';
+import { assignPositions } from '../src/positions.js';
 import { createOutboxRetention } from '../src/retention.js';
 import { createOutboxDatabase, type OutboxDatabase } from './support/outbox-database.js';
 import { createRecordingLog } from './support/recording-log.js';
@@ -263,12 +264,32 @@ describe('retention', () => {
   test('deletes old events in batches; with Kafka, only published ones', async () => {
     await database.addMany(2_500, 5);
     await expect(sweepLater(true, 15)).resolves.toBe(0);
-    await database.pool.query(`update outbox.events set published_at = now() where org_id <> 'org-1'`);
+    await database.pool.query(
+      `update outbox.events set published_at = now(), position = seq where org_id <> 'org-1'`,
+    );
     await expect(sweepLater(true, 13)).resolves.toBe(0);
     await expect(sweepLater(true, 15)).resolves.toBe(2_000);
     // Rows without a position are about to receive one and must not be deleted meanwhile.
     await expect(sweepLater(false, 15)).resolves.toBe(0);
     await database.pool.query('select outbox.assign_positions(500)');
     await expect(sweepLater(false, 15)).resolves.toBe(500);
+  });
+
+  test('announces what it deletes: an old event that receives its position meanwhile is kept for the next sweep', async () => {
+    await database.addMany(2, 1);
+    await assignPositions(database.pool, 1);
+    const announced: string[] = [];
+    const { sweep } = createOutboxRetention({
+      pool: database.pool,
+      log: createRecordingLog(),
+      clock: () => Date.now() + 15 * 86_400_000,
+      isPublishedOnly: false,
+      async beforeDeletion(last) {
+        announced.push(last);
+        await assignPositions(database.pool, 1);
+      },
+    });
+    expect([await sweep(), await sweep(), await sweep()]).toEqual([1, 1, 0]);
+    expect(announced).toEqual(['1', '2']);
   });
 });

@@ -269,12 +269,12 @@ const passDeleted = `
       select max(e.position) as last, min(e.position) filter (where "isWanted") as first,
         count(*) filter (where "isWanted")::int as facts
       from (
-        select position, created_at, d.types = '{}' or event ->> 'type' = any(d.types)
+        select position, d.types = '{}' or event ->> 'type' = any(d.types)
           or 'audit.entry' = any(d.types) and event ->> 'type' = any($2) as "isWanted"
         from outbox.events where org_id = d.org_id::text and position > d.position order by position limit $6
-      ) e where e.created_at < $1
+      ) e where e.position <= $1
     ) gone
-    where $1 > (select created_at from outbox.events
+    where $1 >= (select position from outbox.events
       where org_id = d.org_id::text and position > d.position order by position limit 1)
     for no key update of d
   ), passed as (
@@ -296,11 +296,11 @@ const passDeleted = `
 /** The facts that one statement moves a destination past. */
 const MAX_PASSED = 10_000;
 
-/** Moves destinations past the facts of before then, which are deleted next. */
-export async function passDeletedFacts(db: pg.Pool, before: Date, now: Date): Promise<void> {
+/** Moves destinations past the facts up to that position, which are deleted next. */
+export async function passDeletedFacts(db: pg.Pool, last: string, now: Date): Promise<void> {
   const fault = attemptFaults.factDeleted;
   const attempt: Attempt = { at: now.toISOString(), status: null, fault, durationMs: 0 };
   const audited = expandFactTypes(['audit.entry']);
-  const values = [before, audited, auditIdPrefix(now), JSON.stringify(attempt), fault, MAX_PASSED, now];
+  const values = [last, audited, auditIdPrefix(now), JSON.stringify(attempt), fault, MAX_PASSED, now];
   while (((await db.query(passDeleted, values)).rowCount ?? 0) > 0);
 }

@@ -70,6 +70,7 @@ export function createExpiryJob(deps: {
     clock,
     retentionMs,
     isPublishedOnly: deps.hasKafka ?? false,
+    beforeDeletion: (last) => passDeletedFacts(pool, last, new Date(clock())),
   });
 
   async function deleteMails(now: Date): Promise<void> {
@@ -108,10 +109,7 @@ export function createExpiryJob(deps: {
       'one-time secrets': inBatches(() => deleteSecrets(pool, now, BATCH)),
       mails: () => deleteMails(now),
       'tool calls': inBatches(() => deleteToolCalls(pool, toolCallsFrom, BATCH)),
-      facts: async () => {
-        await passDeletedFacts(pool, daysAgo(FACT_DAYS), now);
-        await facts.sweep();
-      },
+      facts: async () => void (await facts.sweep()),
       'delivered facts': inBatches(() => deleteDelivered(pool, daysAgo(DELIVERED_DAYS), BATCH)),
       'deliveries of facts': inBatches(() => deleteDeliveries(pool, daysAgo(FACT_DAYS), BATCH)),
       'audit entries': inBatches(() => deleteAuditEntries(pool, auditFrom, BATCH)),
