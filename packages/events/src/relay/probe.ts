@@ -3,8 +3,7 @@ import type pg from 'pg';
 import type { WakeSignal } from './wake-signal.js';
 import type { Backlog, Backlogs } from './backlogs.js';
 import type { RelayMetrics } from './metrics.js';
-import { PartitionsChangedError } from './faults.js';
-import type { Publisher } from './publisher.js';
+import { PartitionsChangedError, type Publisher } from './publisher.js';
 import { markPublished } from './queries.js';
 
 export interface ProbeDependencies {

@@ -3,6 +3,7 @@ import { createQuietLog } from '../quiet-kafka-log.js';
 import type { EventRelayOptions } from './options.js';
 
 export const REQUEST_TIMEOUT_MS = 5_000;
+export const createPartitioner = Partitioners.DefaultPartitioner;
 
 /** The client fails quickly, because the relay itself waits and retries. */
 const RETRY = { retries: 1, initialRetryTime: 50, maxRetryTime: 200 };
@@ -28,7 +29,7 @@ export async function connectProducer(kafka: Kafka): Promise<Producer> {
     idempotent: true,
     maxInFlightRequests: 1,
     allowAutoTopicCreation: false,
-    createPartitioner: Partitioners.DefaultPartitioner,
+    createPartitioner,
     retry: RETRY,
   });
   try {

@@ -1,4 +1,3 @@
-import { Partitioners } from 'kafkajs';
 import { startPublishSpan } from '@platform/service-kit';
 import {
   type BatchResult,
@@ -6,9 +5,7 @@ import {
   type SendToPartition,
   settleWithProgress,
 } from './partition-batch.js';
-import { KafkaAwayError, PartitionsChangedError } from './faults.js';
 import type { EventRelayOptions, RelayedEvents } from './options.js';
-import { connectProducer, createKafka, REQUEST_TIMEOUT_MS, retire } from './producer.js';
 import type { PendingEvent } from './queries.js';
 import { ensureTopic } from './topic.js';
 
@@ -25,6 +22,28 @@ export interface Publisher {
   /** Sends the events of each partition in order. A fault of one partition does not affect the others. */
   publish(batches: ReadonlyMap<number, PendingEvent[]>): Promise<PublishResult>;
   close(): Promise<void>;
+}
+
+const isRefusal = (cause: unknown): boolean =>
+  cause instanceof Error && cause.name === 'KafkaJSSASLAuthenticationError';
+
+/** No broker answers or accepts the account, or the topic is missing; `cause` says which. */
+export class KafkaAwayError extends Error {
+  override readonly name: string = 'KafkaAwayError';
+  constructor(
+    cause: unknown,
+    message = isRefusal(cause) ? 'Kafka refuses the account' : 'Kafka is not available',
+  ) {
+    super(message, { cause });
+  }
+}
+
+/** Keys belong to other partitions than before, so that publishing must restart with the oldest waiting event. */
+export class PartitionsChangedError extends KafkaAwayError {
+  override readonly name = 'PartitionsChangedError';
+  constructor(before: number, now: number) {
+    super(undefined, `the topic has ${now} partitions instead of ${before}`);
+  }
 }
 
 type PublisherOptions = Pick<EventRelayOptions, 'kafka' | 'log'> & {
@@ -44,8 +63,11 @@ type PublisherOptions = Pick<EventRelayOptions, 'kafka' | 'log'> & {
  */
 export async function createPublisher(options: PublisherOptions): Promise<Publisher> {
   const { topic } = options;
+  // With the Kafka client, which only the replica that leads needs: most installations have no Kafka.
+  const { connectProducer, createKafka, createPartitioner, REQUEST_TIMEOUT_MS, retire } =
+    await import('./producer.js');
   const kafka = createKafka(options);
-  const choosePartition = Partitioners.DefaultPartitioner();
+  const choosePartition = createPartitioner();
 
   async function connect(expectedCount: number | undefined) {
     try {

@@ -5,8 +5,7 @@ import { relayUntilStopped } from './loop.js';
 import { registerRelayMetrics } from './metrics.js';
 import { createNotifier } from './notifier.js';
 import { type EventRelay, type EventRelayOptions, type RelayState, syncEvents } from './options.js';
-import { KafkaAwayError } from './faults.js';
-import type { Publisher } from './publisher.js';
+import { createPublisher, KafkaAwayError, type Publisher } from './publisher.js';
 import { FREE_CHANNEL, readDepth, tryLead, yieldLead } from './queries.js';
 import { openSession, type Session } from './session.js';
 
@@ -71,8 +70,6 @@ export function createEventRelay(options: EventRelayOptions): EventRelay {
   async function lead({ client, failed }: Session): Promise<void> {
     let publisher: Publisher | undefined;
     try {
-      // The client is loaded by the replica that leads: most installations have no Kafka.
-      const { createPublisher } = await import('./publisher.js');
       const given = { kafka, events, topic, partitions, log };
       const opened = await createPublisher(given);
       publisher = opened;

@@ -1,8 +1,7 @@
 import { type AccountPrincipal, hasScope } from '@platform/auth';
 import { LRUCache } from 'lru-cache';
 import { canCall } from './authority.js';
-import type { ProtocolEra } from './protocol-era.js';
-import { SERVER_INFO_META_KEY } from './protocol-names.js';
+import { type ProtocolEra, SERVER_INFO_META_KEY } from './protocol-era.js';
 import { compileCheck, type SchemaCheck } from './schema-check.js';
 import { matchesFilter, type ToolFilter } from './tool-filter.js';
 import { type ToolResult, toolResult } from './tool-result.js';

@@ -1,7 +1,12 @@
 import { Type } from 'typebox';
 import { modernFields, type ServerInfo, UNCACHED } from './catalogue.js';
-import { LEGACY_VERSIONS, MODERN_VERSION, type ProtocolEra } from './protocol-era.js';
-import { SERVER_INFO_META_KEY, SUBSCRIPTION_ID_META_KEY } from './protocol-names.js';
+import {
+  LEGACY_VERSIONS,
+  MODERN_VERSION,
+  type ProtocolEra,
+  SERVER_INFO_META_KEY,
+  SUBSCRIPTION_ID_META_KEY,
+} from './protocol-era.js';
 import { type Json, RpcCode, RpcFault, type RpcRequest } from './rpc-message.js';
 import { compileCheck } from './schema-check.js';
 import type { Caller, CallTool } from './tool-calls.js';

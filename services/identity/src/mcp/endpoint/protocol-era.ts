@@ -1,9 +1,18 @@
-import {
-  CLIENT_CAPABILITIES_META_KEY,
-  CLIENT_INFO_META_KEY,
-  PROTOCOL_VERSION_META_KEY,
-} from './protocol-names.js';
+import type * as sdk from '@modelcontextprotocol/server';
 import { isObject, type Json, RpcCode, RpcFault, type RpcRequest } from './rpc-message.js';
+
+/*
+ * Names in the metadata of messages. Their types are the official SDK's, so that another value does not compile; importing
+ * the values would load the whole SDK and its schema library, 30 MB of memory.
+ */
+const CLIENT_CAPABILITIES_META_KEY: typeof sdk.CLIENT_CAPABILITIES_META_KEY =
+  'io.modelcontextprotocol/clientCapabilities';
+export const CLIENT_INFO_META_KEY: typeof sdk.CLIENT_INFO_META_KEY = 'io.modelcontextprotocol/clientInfo';
+const PROTOCOL_VERSION_META_KEY: typeof sdk.PROTOCOL_VERSION_META_KEY =
+  'io.modelcontextprotocol/protocolVersion';
+export const SERVER_INFO_META_KEY: typeof sdk.SERVER_INFO_META_KEY = 'io.modelcontextprotocol/serverInfo';
+export const SUBSCRIPTION_ID_META_KEY: typeof sdk.SUBSCRIPTION_ID_META_KEY =
+  'io.modelcontextprotocol/subscriptionId';
 
 /** The protocol revision of a request: `modern` is the stateless one, 2026-07-28; `legacy` is any earlier one. */
 export type ProtocolEra = 'modern' | 'legacy';

@@ -2,7 +2,7 @@ import type { AccountPrincipal } from '@platform/auth';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type ClientAddress, getClient } from '../../base/caller/client.js';
 import type { ReportProgress } from './message-handler.js';
-import { CLIENT_INFO_META_KEY } from './protocol-names.js';
+import { CLIENT_INFO_META_KEY } from './protocol-era.js';
 import type { ToolContext } from './tool.js';
 
 const traceparentForm = /^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}(?:-[\x21-\x7e]{1,128})?$/;

@@ -1,14 +1,9 @@
-import {
-  type AuthenticationResponseJSON,
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  type PublicKeyCredentialCreationOptionsJSON,
-  type PublicKeyCredentialRequestOptionsJSON,
-  type RegistrationResponseJSON,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
+import type {
+  AuthenticationResponseJSON,
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+  RegistrationResponseJSON,
 } from '@simplewebauthn/server';
-import { COSEALG, decodeAttestationObject, isoBase64URL } from '@simplewebauthn/server/helpers';
 import type { Credential, StoredPasskey } from './queries.js';
 import type { RelyingParty } from './relying-party.js';
 import type { PasskeyAssertion, PasskeyRegistration } from './schemas.js';
@@ -19,10 +14,17 @@ import type { PasskeyAssertion, PasskeyRegistration } from './schemas.js';
  * person, browsers ask for it.
  */
 
+/** Loads the library with the first passkey: it reads certificates of all kinds, which takes 20 MB of memory. */
+async function loadLibrary() {
+  const library = await import('@simplewebauthn/server');
+  const helpers = await import('@simplewebauthn/server/helpers');
+  const { EdDSA, ES256, RS256 } = helpers.COSEALG;
+  // The same on every replica, whatever its runtime could verify beside them.
+  return { ...library, ...helpers, algorithms: [EdDSA, ES256, RS256] };
+}
+
 const NAME = 'Workspace knowledge platform';
 const TIMEOUT_MS = 5 * 60_000;
-/** The same on every replica, whatever its runtime could verify beside them. */
-const ALGORITHMS = [COSEALG.EdDSA, COSEALG.ES256, COSEALG.RS256];
 const TRANSPORTS = ['usb', 'nfc', 'ble', 'smart-card', 'hybrid', 'internal'] as const;
 
 const toTransports = (values: readonly string[] = []) =>
@@ -35,13 +37,14 @@ const toDescriptors = (passkeys: readonly Credential[]) =>
 const toUserHandle = (userId: string): Uint8Array<ArrayBuffer> =>
   Uint8Array.from(Buffer.from(userId.replaceAll('-', ''), 'hex'));
 
-export const createSetUpOptions = (
+export async function createSetUpOptions(
   { id: rpID }: RelyingParty,
   account: { readonly userId: string; readonly email: string; readonly fullName: string },
   existing: readonly Credential[],
   challenge: string,
-): Promise<PublicKeyCredentialCreationOptionsJSON> =>
-  generateRegistrationOptions({
+): Promise<PublicKeyCredentialCreationOptionsJSON> {
+  const { algorithms, generateRegistrationOptions, isoBase64URL } = await loadLibrary();
+  return generateRegistrationOptions({
     rpName: NAME,
     rpID,
     userName: account.email,
@@ -49,28 +52,32 @@ export const createSetUpOptions = (
     userID: toUserHandle(account.userId),
     challenge: isoBase64URL.toBuffer(challenge),
     timeout: TIMEOUT_MS,
-    supportedAlgorithmIDs: ALGORITHMS,
+    supportedAlgorithmIDs: algorithms,
     // So that a device gets one passkey of an account.
     excludeCredentials: toDescriptors(existing),
   });
+}
 
-export const createUseOptions = (
+export async function createUseOptions(
   { id: rpID }: RelyingParty,
   passkeys: readonly Credential[],
   challenge: string,
-): Promise<PublicKeyCredentialRequestOptionsJSON> =>
-  generateAuthenticationOptions({
+): Promise<PublicKeyCredentialRequestOptionsJSON> {
+  const { generateAuthenticationOptions, isoBase64URL } = await loadLibrary();
+  return generateAuthenticationOptions({
     rpID,
     allowCredentials: toDescriptors(passkeys),
     challenge: isoBase64URL.toBuffer(challenge),
     timeout: TIMEOUT_MS,
   });
+}
 
 /**
  * Nobody asks for a statement about the authenticator, and browsers send none, or one signed with the passkey's own key.
  * Certificates are refused before anything parses them or follows the addresses in them.
  */
-function hasCertificates({ response }: PasskeyRegistration): boolean {
+async function hasCertificates({ response }: PasskeyRegistration): Promise<boolean> {
+  const { decodeAttestationObject, isoBase64URL } = await loadLibrary();
   const attestation = decodeAttestationObject(isoBase64URL.toBuffer(response.attestationObject));
   const format = attestation.get('fmt');
   const isSelfSigned = format === 'packed' && attestation.get('attStmt').get('x5c') === undefined;
@@ -84,14 +91,15 @@ export async function verifySetUp(
   challenge: string,
 ): Promise<Credential | undefined> {
   try {
-    if (hasCertificates(registration)) return undefined;
+    if (await hasCertificates(registration)) return undefined;
+    const { algorithms, verifyRegistrationResponse } = await loadLibrary();
     const { verified, registrationInfo } = await verifyRegistrationResponse({
       response: registration as unknown as RegistrationResponseJSON,
       expectedChallenge: challenge,
       expectedOrigin,
       expectedRPID,
       requireUserVerification: false,
-      supportedAlgorithmIDs: ALGORITHMS,
+      supportedAlgorithmIDs: algorithms,
     });
     if (!verified) return undefined;
     const { id: credentialId, publicKey, counter } = registrationInfo.credential;
@@ -110,6 +118,7 @@ export async function verifyUse(
   passkey: StoredPasskey,
   expected: { readonly challenge: string; readonly userId: string },
 ): Promise<bigint | undefined> {
+  const { isoBase64URL, verifyAuthenticationResponse } = await loadLibrary();
   const { userHandle } = assertion.response;
   if (userHandle && userHandle !== isoBase64URL.fromBuffer(toUserHandle(expected.userId))) return undefined;
   try {

@@ -1,6 +1,6 @@
 import type { Transaction } from '../../resources.js';
+import { verifySetUp, verifyUse } from './ceremonies.js';
 import { type ChallengeHolder, consumeChallenge } from './challenges.js';
-import { loadCeremonies } from './load-ceremonies.js';
 import { type Credential, findPasskeys, recordUse, type StoredPasskey } from './queries.js';
 import type { RelyingParty } from './relying-party.js';
 import type { PasskeyAssertion, PasskeyRegistration } from './schemas.js';
@@ -32,7 +32,6 @@ export async function checkPasskey(
   const passkey = passkeys.find(({ credentialId }) => credentialId === assertion.id);
   if (!relyingParty || challenge === undefined || !passkey) return { fault: 'refused' };
   const expected = { challenge, userId: member.userId };
-  const { verifyUse } = await loadCeremonies();
   const counter = await verifyUse(relyingParty, assertion, passkey, expected);
   if (counter === undefined) return { fault: 'refused' };
   if (!hasRisen(counter, passkey.counter)) return { fault: 'counterFell', passkey };
@@ -50,6 +49,5 @@ export async function checkNewPasskey(
 ): Promise<Credential | undefined> {
   const challenge = await consumeChallenge(tx, userId, { purpose: 'set_up', holder }, at);
   if (!relyingParty || challenge === undefined) return undefined;
-  const { verifySetUp } = await loadCeremonies();
   return verifySetUp(relyingParty, registration, challenge);
 }

@@ -1,10 +1,10 @@
 import type { PublicKeyCredentialCreationOptionsJSON } from '@simplewebauthn/server';
 import type { Transaction } from '../../resources.js';
 import type { ClientAddress } from '../../base/caller/client.js';
+import { createSetUpOptions } from '../passkeys/ceremonies.js';
 import { issueChallenge } from '../passkeys/challenges.js';
 import { checkNewPasskey } from '../passkeys/check-passkey.js';
 import { passkeyInvalid, passkeysUnavailable } from '../passkeys/errors.js';
-import { loadCeremonies } from '../passkeys/load-ceremonies.js';
 import { openSession } from '../sessions/open-session.js';
 import type { LoginResponse } from '../sessions/schemas.js';
 import { addFactor, type ConfirmedFactor } from './add-factor.js';
@@ -86,7 +86,6 @@ export function createEnrolAtSignIn(ctx: SecondFactorContext) {
       const { account, tokenHash } = await find(challenge);
       const setUp = { purpose: 'set_up', holder: tokenHash } as const;
       const issued = await issueChallenge(prisma, account.id, setUp, clock());
-      const { createSetUpOptions } = await loadCeremonies();
       return createSetUpOptions(relyingParty, { ...account, userId: account.id }, [], issued);
     },
 

@@ -5,6 +5,7 @@ import type {
 import { type Caller, toActor } from '../../base/caller/actor.js';
 import { insertAuditEntry } from '../../audit/queries.js';
 import { toDeviceName } from '../../base/caller/client.js';
+import { createSetUpOptions, createUseOptions } from '../passkeys/ceremonies.js';
 import { issueChallenge } from '../passkeys/challenges.js';
 import { checkNewPasskey } from '../passkeys/check-passkey.js';
 import {
@@ -14,7 +15,6 @@ import {
   passkeyNotFound,
   passkeysUnavailable,
 } from '../passkeys/errors.js';
-import { loadCeremonies } from '../passkeys/load-ceremonies.js';
 import { deletePasskey, findPasskeys, MAX_PASSKEYS, renamePasskey } from '../passkeys/queries.js';
 import type { PasskeyRegistration } from '../passkeys/schemas.js';
 import { userNotFound } from '../../members/members/errors.js';
@@ -40,7 +40,6 @@ export function createOwnPasskeys(ctx: SecondFactorContext) {
       if (passkeys.length === 0) throw noPasskey();
       const holder = { purpose: 'use', holder: caller.credentialId } as const;
       const challenge = await issueChallenge(prisma, caller.userId, holder, clock());
-      const { createUseOptions } = await loadCeremonies();
       return createUseOptions(relyingParty, passkeys, challenge);
     },
 
@@ -51,7 +50,6 @@ export function createOwnPasskeys(ctx: SecondFactorContext) {
         if (passkeys.length >= MAX_PASSKEYS) throw passkeyLimit();
         const holder = { purpose: 'set_up', holder: caller.credentialId } as const;
         const challenge = await issueChallenge(tx, caller.userId, holder, at.getTime());
-        const { createSetUpOptions } = await loadCeremonies();
         return createSetUpOptions(relyingParty, caller, passkeys, challenge);
       });
     },

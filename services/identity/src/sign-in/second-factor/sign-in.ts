@@ -1,9 +1,9 @@
 import type { PublicKeyCredentialRequestOptionsJSON } from '@simplewebauthn/server';
 import { insertAuditEntry } from '../../audit/queries.js';
 import type { ClientAddress } from '../../base/caller/client.js';
+import { createUseOptions } from '../passkeys/ceremonies.js';
 import { issueChallenge } from '../passkeys/challenges.js';
 import { noPasskey, passkeysUnavailable } from '../passkeys/errors.js';
-import { loadCeremonies } from '../passkeys/load-ceremonies.js';
 import { findPasskeys } from '../passkeys/queries.js';
 import { openSession } from '../sessions/open-session.js';
 import type { LoginResponse } from '../sessions/schemas.js';
@@ -93,9 +93,11 @@ export function createSignInSteps(ctx: SecondFactorContext) {
       const passkeys = await findPasskeys(prisma, member);
       if (passkeys.length === 0) throw noPasskey();
       const use = { purpose: 'use', holder: found.tokenHash } as const;
-      const issued = await issueChallenge(prisma, member.userId, use, clock());
-      const { createUseOptions } = await loadCeremonies();
-      return createUseOptions(relyingParty, passkeys, issued);
+      return createUseOptions(
+        relyingParty,
+        passkeys,
+        await issueChallenge(prisma, member.userId, use, clock()),
+      );
     },
 
     /** @throws AppError 401 SIGN_IN_EXPIRED, SECOND_FACTOR_INVALID; 429. */
