@@ -13,7 +13,10 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const isFixing = readArguments().fix;
 process.exitCode = await runSteps(listSteps());
 
-/** The types of everything in one program; a browser has others. What is generated is read by the linter as well. */
+/**
+ * One program checks the types of all packages from their sources; the console is apart, because a browser has other types.
+ * The linter reads what is generated as well.
+ */
 function listSteps() {
   const lint = ['oxlint', '--type-aware', '--deny-warnings', '--report-unused-disable-directives'];
   return [

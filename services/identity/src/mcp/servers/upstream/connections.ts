@@ -39,7 +39,7 @@ interface Use {
 /** Faults after which a connection is as good as before. */
 const harmless: ReadonlySet<UpstreamFaultKind> = new Set(['protocol_error', 'too_large', 'timeout', 'busy']);
 
-/** The official client, loaded with the first use of a server: an organisation without one need not have it in memory. */
+/** Loads the official client with the first use of a server: without mounted servers, nobody needs it in memory. */
 const loadClient = () => import('./connection.js');
 type ClientModule = Awaited<ReturnType<typeof loadClient>>;
 
