@@ -37,6 +37,20 @@ test('owners and administrators see connected apps and end them at once', async 
     'connected_app.revoked',
     'connected_app.authorized',
   ]);
+  // Facts have their places a moment later.
+  const readFacts = async (): Promise<{ type: string; data: { subjectId: string } }[]> => {
+    const types = 'types=app.connected,app.disconnected';
+    const { body } = await identity.call('GET', `/api/v1/events?limit=100&${types}`, { token: session });
+    return body.data.filter(({ data }: { data: { subjectId: string } }) => data.subjectId === app.id);
+  };
+  const facts = await waitFor(
+    async () => {
+      const found = await readFacts();
+      return found.length >= 2 && found;
+    },
+    { what: 'the facts' },
+  );
+  expect(facts.map(({ type }) => type)).toEqual(['app.connected', 'app.disconnected']);
 });
 
 test('a tool call is attributed to the client, and is the last use of its connection', async () => {
