@@ -1,12 +1,31 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { createProbe, type ProbeDependencies } from './probe.js';
+import { backoffMs, type Logger } from '@platform/service-kit';
+import type pg from 'pg';
+import type { RelayMetrics } from './metrics.js';
 import type { Publisher } from './publisher.js';
 import { markPublished, type PendingEvent, readPending, readPendingKeys } from './queries.js';
+import type { WakeSignal } from './wake-signal.js';
 
-interface LoopDependencies extends ProbeDependencies {
+/** A partition that did not accept its next event. The events from that one on wait. */
+interface HeldPartition {
+  readonly next: PendingEvent;
+  readonly failures: number;
+  /** When the event is sent again, by `performance.now()`. */
+  readonly retryAt: number;
+}
+
+/** By partition. */
+export type HeldPartitions = Map<number, HeldPartition>;
+
+interface LoopDependencies {
+  readonly client: pg.Client;
   /** Returns the error that ended the client's connection, if any. */
   readonly failed: () => Error | undefined;
   readonly publisher: Publisher;
+  readonly held: HeldPartitions;
+  readonly wakeSignal: WakeSignal;
+  readonly metrics: RelayMetrics | undefined;
+  readonly log: Pick<Logger, 'info' | 'warn'>;
   readonly signal: AbortSignal;
 }
 
@@ -25,51 +44,55 @@ const LINGER_MS = 10;
 /** The largest delay of an event whose notification was lost. */
 const IDLE_MS = 500;
 
+/** The longest time between two attempts to send the next event of a held partition. */
+const LONGEST_RETRY_MS = 2_000;
+
 /**
  * Does the leader's work until it is stopped or something fails.
  *
- * Windows of pending events are read forward by position, and none is read twice: an event behind the cursor is
- * published, or belongs to a backlog that remembers where it begins. While a backlog is held, one event of it is sent now
- * and then. Once that is accepted, the backlog is read forward, too, alternating with the windows of the other events. The
- * events of a key are therefore always sent in order.
+ * Windows of pending events are read forward by position, and the events of held partitions are passed over. The next event
+ * of a held partition is sent again now and then, by itself. Once it is accepted, reading continues behind it: of what is
+ * read again, only events that were passed over are still pending. The events of a partition, and so of a key, are therefore
+ * always sent in order.
  */
 export async function relayUntilStopped(deps: LoopDependencies): Promise<void> {
-  const { client, backlogs, wakeSignal } = deps;
-  const probe = createProbe(deps);
+  const { client, held, publisher, wakeSignal } = deps;
+  const isHeld = (event: Pick<PendingEvent, 'event_key'>) =>
+    held.size > 0 && held.has(publisher.toPartition(event));
   let cursor = 0n;
-  try {
-    while (!deps.signal.aborted) {
-      const fault = deps.failed() ?? probe.failed();
-      if (fault) throw fault;
-      probe.start();
-      const isDraining = await drain(deps, cursor);
-      const window = await readPending(client, cursor, WINDOW);
-      const events = window.filter((event) => !backlogs.of(event));
-      cursor = BigInt(window.at(-1)?.position ?? cursor);
-      await publishEvents(deps, events);
-      const isFull = window.length === WINDOW;
-      if (isFull && events.length === 0)
-        cursor = await skip(deps, cursor, (event) => backlogs.of(event) !== undefined);
-      if (isFull || isDraining) continue;
-      if (window.length > 0) await delay(LINGER_MS);
-      await wakeSignal.sleep(Math.min(IDLE_MS, backlogs.nextDueMs() ?? IDLE_MS));
+  while (!deps.signal.aborted) {
+    const fault = deps.failed();
+    if (fault) throw fault;
+    for (const { position } of await retryHeld(deps))
+      if (BigInt(position) < cursor) cursor = BigInt(position);
+    const window = await readPending(client, cursor, WINDOW);
+    const events = window.filter((event) => !isHeld(event));
+    cursor = BigInt(window.at(-1)?.position ?? cursor);
+    await publishEvents(deps, events);
+    if (window.length === WINDOW) {
+      if (events.length === 0) cursor = await skip(deps, cursor, isHeld);
+      continue;
     }
-  } finally {
-    await probe.close();
+    if (window.length > 0) await delay(LINGER_MS);
+    const retryAt = Math.min(...[...held.values()].map((partition) => partition.retryAt));
+    await wakeSignal.sleep(Math.min(IDLE_MS, Math.max(0, retryAt - performance.now())));
   }
 }
 
-/** Publishes the next window of the draining backlogs. @returns whether there was one. */
-async function drain(deps: LoopDependencies, end: bigint): Promise<boolean> {
-  const { client, backlogs } = deps;
-  const from = backlogs.drainFrom(end);
-  if (from === undefined) return false;
-  const window = await readPending(client, from, WINDOW, end);
-  const events = window.filter((event) => backlogs.isDrainedFrom(event, from));
-  const isFull = window.length === WINDOW;
-  backlogs.advance(from, isFull ? BigInt(window.at(-1)?.position ?? end) : end);
-  await publishEvents(deps, events);
-  return true;
+/** Sends the next events of the held partitions again that are due. @returns the accepted ones; their partitions are held no more. */
+async function retryHeld(deps: LoopDependencies): Promise<readonly PendingEvent[]> {
+  const { held, publisher, log } = deps;
+  const due = [...held.values()].filter(({ retryAt }) => retryAt <= performance.now());
+  const accepted = await publishEvents(
+    deps,
+    due.map(({ next }) => next),
+  );
+  for (const event of accepted) {
+    const partition = publisher.toPartition(event);
+    held.delete(partition);
+    log.info({ partition }, 'Kafka accepts the events of a partition again');
+  }
+  return accepted;
 }
 
 /** @returns the position up to which every event is to be skipped; reads keys, not events. */
@@ -90,8 +113,13 @@ async function skip(
   return cursor;
 }
 
-async function publishEvents(deps: LoopDependencies, events: readonly PendingEvent[]): Promise<void> {
-  const { publisher, backlogs, metrics, log } = deps;
+/** Publishes and marks the events, and holds each partition from the first that was not accepted. @returns the accepted ones. */
+async function publishEvents(
+  deps: LoopDependencies,
+  events: readonly PendingEvent[],
+): Promise<readonly PendingEvent[]> {
+  const { publisher, metrics } = deps;
+  if (events.length === 0) return [];
   const batches = new Map<number, PendingEvent[]>();
   for (const event of events) {
     const partition = publisher.toPartition(event);
@@ -99,7 +127,6 @@ async function publishEvents(deps: LoopDependencies, events: readonly PendingEve
     if (batch) batch.push(event);
     else batches.set(partition, [event]);
   }
-  if (batches.size === 0) return;
   const { results, reconnectFault } = await publisher.publish(batches);
   const published = results.flatMap((result) => result.published);
   if (published.length > 0) {
@@ -113,13 +140,28 @@ async function publishEvents(deps: LoopDependencies, events: readonly PendingEve
   if (reconnectFault) throw reconnectFault;
   for (const { partition, fault, published: done } of results) {
     // The events of a partition are published in order, so the first unpublished one follows the published ones.
-    const first = batches.get(partition)?.[done.length];
-    if (!fault || !first) continue;
-    metrics?.failed('partition');
-    if (backlogs.hold(partition, first))
-      log.warn(
-        { err: fault, partition, eventId: first.event_id },
-        'Kafka does not accept the next event of a partition; its events wait',
-      );
+    const next = batches.get(partition)?.[done.length];
+    if (fault && next) hold(deps, partition, next, fault);
   }
+  return published;
+}
+
+function hold(
+  { held, metrics, log }: LoopDependencies,
+  partition: number,
+  next: PendingEvent,
+  fault: Error,
+): void {
+  const failures = (held.get(partition)?.failures ?? 0) + 1;
+  held.set(partition, {
+    next,
+    failures,
+    retryAt: performance.now() + backoffMs(failures, { maxMs: LONGEST_RETRY_MS }),
+  });
+  metrics?.failed('partition');
+  if (failures === 1)
+    log.warn(
+      { err: fault, partition, eventId: next.event_id },
+      'Kafka does not accept the next event of a partition; its events wait',
+    );
 }

@@ -17,8 +17,6 @@ export interface PublishResult {
 
 export interface Publisher {
   toPartition(event: Pick<PendingEvent, 'event_key'>): number;
-  /** The number of the topic's partitions. The publisher cannot reconnect while the topic has another number. */
-  readonly partitionCount: number;
   /** Sends the events of each partition in order. A fault of one partition does not affect the others. */
   publish(batches: ReadonlyMap<number, PendingEvent[]>): Promise<PublishResult>;
   close(): Promise<void>;
@@ -38,27 +36,16 @@ export class KafkaAwayError extends Error {
   }
 }
 
-/** Keys belong to other partitions than before, so that publishing must restart with the oldest waiting event. */
-export class PartitionsChangedError extends KafkaAwayError {
-  override readonly name = 'PartitionsChangedError';
-  constructor(before: number, now: number) {
-    super(undefined, `the topic has ${now} partitions instead of ${before}`);
-  }
-}
-
 type PublisherOptions = Pick<EventRelayOptions, 'kafka' | 'log'> & {
   readonly events: RelayedEvents;
   readonly topic: string;
   readonly partitions: number;
-  /** The number of partitions that the topic must have; by default, any number is accepted. */
-  readonly partitionCount?: number;
 };
 
 /**
  * A publisher assigns each key to the same partition for as long as it lives. Otherwise later events of a key could
  * overtake earlier ones.
  *
- * @throws {@link PartitionsChangedError} when the topic has another number of partitions than it must have.
  * @throws {@link KafkaAwayError} when no broker answers, or the topic neither exists nor can be created.
  */
 export async function createPublisher(options: PublisherOptions): Promise<Publisher> {
@@ -69,24 +56,27 @@ export async function createPublisher(options: PublisherOptions): Promise<Publis
   const kafka = createKafka(options);
   const choosePartition = createPartitioner();
 
-  async function connect(expectedCount: number | undefined) {
+  async function connect(expectedCount?: number) {
     try {
       const partitionCount = await ensureTopic(kafka, options);
+      // Keys would belong to other partitions, so publishing must restart with the oldest pending event.
       if (expectedCount !== undefined && partitionCount !== expectedCount)
-        throw new PartitionsChangedError(expectedCount, partitionCount);
+        throw new KafkaAwayError(
+          undefined,
+          `the topic has ${partitionCount} partitions instead of ${expectedCount}`,
+        );
       return { producer: await connectProducer(kafka), partitionCount };
     } catch (error) {
-      throw error instanceof PartitionsChangedError ? error : new KafkaAwayError(error);
+      throw error instanceof KafkaAwayError ? error : new KafkaAwayError(error);
     }
   }
-  const connected = await connect(options.partitionCount);
+  const connected = await connect();
   const { partitionCount } = connected;
   const partitionMetadata = describePartitions(partitionCount);
   let { producer } = connected;
   let isRetired = false;
 
   return {
-    partitionCount,
     toPartition: ({ event_key: key }) =>
       choosePartition({ topic, partitionMetadata, message: { key, value: null } }),
     async publish(batches) {

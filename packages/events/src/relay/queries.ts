@@ -38,16 +38,8 @@ export async function notifyCommitted(db: Queryable): Promise<void> {
   await db.query(`select pg_notify('${COMMITTED_CHANNEL}', '')`);
 }
 
-/** The largest bigint of PostgreSQL. */
-const NO_END = 2n ** 63n - 1n;
-
-/** Reads the pending events between two positions, in order, after assigning positions to new events. */
-export async function readPending(
-  db: Queryable,
-  after: bigint,
-  limit: number,
-  end = NO_END,
-): Promise<PendingEvent[]> {
+/** Reads the pending events after a position, in order, after assigning positions to new events. */
+export async function readPending(db: Queryable, after: bigint, limit: number): Promise<PendingEvent[]> {
   await db.query({
     name: 'relay-assign-positions',
     text: 'select outbox.assign_positions($1)',
@@ -56,8 +48,8 @@ export async function readPending(
   const { rows } = await db.query<PendingEvent>({
     name: 'relay-read-pending',
     text: `select event_id, event_key, event::text as event, position, created_at, traceparent from outbox.events
-            where published_at is null and position > $1 and position <= $3 order by position limit $2`,
-    values: [after, limit, end],
+            where published_at is null and position > $1 order by position limit $2`,
+    values: [after, limit],
   });
   return rows;
 }

@@ -1,7 +1,6 @@
 import { backoffMs } from '@platform/service-kit';
 import { createWakeSignal } from './wake-signal.js';
-import { type Backlogs, createBacklogs } from './backlogs.js';
-import { relayUntilStopped } from './loop.js';
+import { type HeldPartitions, relayUntilStopped } from './loop.js';
 import { registerRelayMetrics } from './metrics.js';
 import { createNotifier } from './notifier.js';
 import { type EventRelay, type EventRelayOptions, type RelayState, syncEvents } from './options.js';
@@ -49,7 +48,7 @@ export function createEventRelay(options: EventRelayOptions): EventRelay {
   let running: Promise<void> | undefined;
   let ending = new AbortController();
   let session: Session | undefined;
-  let backlogs: Backlogs | undefined;
+  const held: HeldPartitions = new Map();
   let failures = 0;
   /** The time since which there has been no fault. */
   let healthySince: number | undefined;
@@ -59,7 +58,7 @@ export function createEventRelay(options: EventRelayOptions): EventRelay {
     registerRelayMetrics(options.registry, events.metricPrefix, {
       depth: async () => session && readDepth(session.client).catch(() => undefined),
       isLeading: () => state === 'relaying',
-      heldPartitions: () => backlogs?.count() ?? 0,
+      heldPartitions: () => held.size,
     });
 
   function onNotice(channel: string): void {
@@ -70,21 +69,16 @@ export function createEventRelay(options: EventRelayOptions): EventRelay {
   async function lead({ client, failed }: Session): Promise<void> {
     let publisher: Publisher | undefined;
     try {
-      const given = { kafka, events, topic, partitions, log };
-      const opened = await createPublisher(given);
-      publisher = opened;
-      const { partitionCount } = opened;
-      const openPublisher = () => createPublisher({ ...given, partitionCount });
+      publisher = await createPublisher({ kafka, events, topic, partitions, log });
       log.info({ topic }, failures > 0 ? 'events flow again' : 'publishing events');
       state = 'relaying';
-      backlogs = createBacklogs((event) => opened.toPartition(event));
       healthySince ??= performance.now();
       const { signal } = ending;
-      const around = { client, failed, publisher: opened, openPublisher, backlogs, wakeSignal: commitSignal };
+      const around = { client, failed, publisher, held, wakeSignal: commitSignal };
       await relayUntilStopped({ ...around, metrics, log, signal });
     } finally {
       state = 'standby';
-      backlogs = undefined;
+      held.clear();
       await publisher?.close();
       await yieldLead(client);
     }
