@@ -230,7 +230,8 @@ describeWith('own-kafka', 'relay and a Kafka that fails', () => {
       await database.addMany(240, 60);
       await othersPublished(6);
       await noticed();
-      await database.addMany(240, 60);
+      // More than one window.
+      await database.addMany(2_400, 60);
       await othersPublished(6);
       second.resume();
       await allPublished();

@@ -6,16 +6,8 @@ import type { Publisher } from './publisher.js';
 import { markPublished, type PendingEvent, readPending, readPendingKeys } from './queries.js';
 import type { WakeSignal } from './wake-signal.js';
 
-/** A partition that did not accept its next event. The events from that one on wait. */
-interface HeldPartition {
-  readonly next: PendingEvent;
-  readonly failures: number;
-  /** When the event is sent again, by `performance.now()`. */
-  readonly retryAt: number;
-}
-
-/** By partition. */
-export type HeldPartitions = Map<number, HeldPartition>;
+/** The next events of the partitions that did not accept them, by partition. What follows in those partitions waits. */
+export type HeldPartitions = Map<number, PendingEvent>;
 
 interface LoopDependencies {
   readonly client: pg.Client;
@@ -44,15 +36,15 @@ const LINGER_MS = 10;
 /** The largest delay of an event whose notification was lost. */
 const IDLE_MS = 500;
 
-/** The longest time between two attempts to send the next event of a held partition. */
+/** The longest pause between two attempts to send what is held. */
 const LONGEST_RETRY_MS = 2_000;
 
 /**
  * Does the leader's work until it is stopped or something fails.
  *
- * Windows of pending events are read forward by position, and the events of held partitions are passed over. The next event
- * of a held partition is sent again now and then, by itself. Once it is accepted, reading continues behind it: of what is
- * read again, only events that were passed over are still pending. The events of a partition, and so of a key, are therefore
+ * Windows of pending events are read forward by position. Whatever is pending up to the cursor belongs to a held partition,
+ * and comes after its next event or is that event. The next events of all held partitions are retried together, between two
+ * windows; when one is accepted, the cursor goes back to it. The events of a partition, and so of a key, are therefore
  * always sent in order.
  */
 export async function relayUntilStopped(deps: LoopDependencies): Promise<void> {
@@ -60,33 +52,47 @@ export async function relayUntilStopped(deps: LoopDependencies): Promise<void> {
   const isHeld = (event: Pick<PendingEvent, 'event_key'>) =>
     held.size > 0 && held.has(publisher.toPartition(event));
   let cursor = 0n;
+  let failures = 0;
+  let retryAt = Infinity;
+  /** After an attempt that took long, the pause is the longest at once: the others have waited for it. */
+  function planRetry(startedAt: number): void {
+    const now = performance.now();
+    failures = held.size === 0 ? 0 : failures + 1;
+    const pauseMs = Math.min(LONGEST_RETRY_MS, Math.max(backoffMs(failures), now - startedAt));
+    retryAt = failures === 0 ? Infinity : now + pauseMs;
+  }
   while (!deps.signal.aborted) {
     const fault = deps.failed();
     if (fault) throw fault;
-    for (const { position } of await retryHeld(deps))
-      if (BigInt(position) < cursor) cursor = BigInt(position);
-    const window = await readPending(client, cursor, WINDOW);
-    const events = window.filter((event) => !isHeld(event));
-    cursor = BigInt(window.at(-1)?.position ?? cursor);
-    await publishEvents(deps, events);
-    if (window.length === WINDOW) {
-      if (events.length === 0) cursor = await skip(deps, cursor, isHeld);
+    const startedAt = performance.now();
+    if (startedAt >= retryAt) {
+      const accepted = await retryHeld(deps);
+      for (const { position } of accepted) if (BigInt(position) < cursor) cursor = BigInt(position);
+      if (accepted.length > 0) failures = 0;
+      planRetry(startedAt);
       continue;
     }
+    let window = await readPending(client, cursor, WINDOW);
+    if (window.length === WINDOW && window.every(isHeld)) {
+      cursor = await skip(deps, BigInt(window.at(-1)?.position ?? cursor), isHeld);
+      window = await readPending(client, cursor, WINDOW);
+    }
+    cursor = BigInt(window.at(-1)?.position ?? cursor);
+    await publishEvents(
+      deps,
+      window.filter((event) => !isHeld(event)),
+    );
+    if (retryAt === Infinity) planRetry(startedAt);
+    if (window.length === WINDOW) continue;
     if (window.length > 0) await delay(LINGER_MS);
-    const retryAt = Math.min(...[...held.values()].map((partition) => partition.retryAt));
     await wakeSignal.sleep(Math.min(IDLE_MS, Math.max(0, retryAt - performance.now())));
   }
 }
 
-/** Sends the next events of the held partitions again that are due. @returns the accepted ones; their partitions are held no more. */
+/** Sends the next events of the held partitions again. @returns the accepted ones, whose partitions are no longer held. */
 async function retryHeld(deps: LoopDependencies): Promise<readonly PendingEvent[]> {
   const { held, publisher, log } = deps;
-  const due = [...held.values()].filter(({ retryAt }) => retryAt <= performance.now());
-  const accepted = await publishEvents(
-    deps,
-    due.map(({ next }) => next),
-  );
+  const accepted = await publishEvents(deps, [...held.values()]);
   for (const event of accepted) {
     const partition = publisher.toPartition(event);
     held.delete(partition);
@@ -152,16 +158,11 @@ function hold(
   next: PendingEvent,
   fault: Error,
 ): void {
-  const failures = (held.get(partition)?.failures ?? 0) + 1;
-  held.set(partition, {
-    next,
-    failures,
-    retryAt: performance.now() + backoffMs(failures, { maxMs: LONGEST_RETRY_MS }),
-  });
   metrics?.failed('partition');
-  if (failures === 1)
+  if (!held.has(partition))
     log.warn(
       { err: fault, partition, eventId: next.event_id },
       'Kafka does not accept the next event of a partition; its events wait',
     );
+  held.set(partition, next);
 }

@@ -12,7 +12,7 @@ export interface BatchResult {
 /** Sends events to a partition in order; either all of them are written or none. */
 export type SendToPartition = (partition: number, events: readonly PendingEvent[]) => Promise<void>;
 
-/** kafkajs sends to the partitions of a broker one after another, so this limits the time from one result to the next. */
+/** kafkajs sends to the partitions of a broker one after another, so this limits the time from one answer to the next. */
 const PROGRESS_TIMEOUT_MS = 10_000;
 
 /** Errors caused by a record or by the size of the batch, in which case nothing was written. */
@@ -24,49 +24,70 @@ const REFUSALS = new Set([
   'CORRUPT_MESSAGE',
 ]);
 
-/** Publishes the events of a batch up to the first that Kafka does not accept; never rejects. */
-export async function publishBatch(
+/** The batches of a window, while they are sent. */
+export interface Sending {
+  /** The sends, which may go on after the results are there. */
+  readonly sends: readonly Promise<BatchResult>[];
+  /** Resolves once each batch has a result. A batch whose broker hangs counts as a fault, even if it succeeds later. */
+  readonly results: Promise<readonly BatchResult[]>;
+}
+
+/** Publishes each batch up to the first event that Kafka does not accept. */
+export function sendBatches(
   send: SendToPartition,
+  batches: ReadonlyMap<number, readonly PendingEvent[]>,
+): Sending {
+  let isOver = false;
+  let timer: NodeJS.Timeout | undefined;
+  const hanging = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, PROGRESS_TIMEOUT_MS);
+  });
+  const noteAnswer = () => {
+    if (!isOver) timer?.refresh();
+  };
+  const sends = [...batches].map(([partition, events]) => ({
+    partition,
+    sent: publishBatch(send, noteAnswer, partition, events),
+  }));
+  const fault = new Error(`no answer within ${PROGRESS_TIMEOUT_MS / 1_000} s`);
+  const results = Promise.all(
+    sends.map(({ partition, sent }) =>
+      Promise.race([sent, hanging.then((): BatchResult => ({ partition, published: [], fault }))]),
+    ),
+  ).finally(() => {
+    isOver = true;
+    clearTimeout(timer);
+  });
+  return { sends: sends.map(({ sent }) => sent), results };
+}
+
+/** Never rejects. @param onAnswer - called after each answer of the broker. */
+async function publishBatch(
+  send: SendToPartition,
+  onAnswer: () => void,
   partition: number,
   events: readonly PendingEvent[],
 ): Promise<BatchResult> {
-  try {
-    await send(partition, events);
-    return { partition, published: events, fault: undefined };
-  } catch (error) {
-    if (!isRefusal(error)) return { partition, published: [], fault: toError(error) };
-  }
+  /** @returns why the events were not accepted. */
+  const offer = async (offered: readonly PendingEvent[]): Promise<Error | undefined> => {
+    try {
+      await send(partition, offered);
+      return undefined;
+    } catch (error) {
+      return error instanceof Error ? error : new Error(String(error));
+    } finally {
+      onAnswer();
+    }
+  };
+  const fault = await offer(events);
+  if (!fault) return { partition, published: events, fault };
+  if (events.length === 1 || !isRefusal(fault)) return { partition, published: [], fault };
   // One event is refused, or all together are too large. Sending them one by one publishes those before it.
   for (const [index, event] of events.entries()) {
-    try {
-      await send(partition, [event]);
-    } catch (error) {
-      return { partition, published: events.slice(0, index), fault: toError(error) };
-    }
+    const eventFault = await offer([event]);
+    if (eventFault) return { partition, published: events.slice(0, index), fault: eventFault };
   }
   return { partition, published: events, fault: undefined };
-}
-
-/** Waits for the results of all batches. A batch whose broker hangs counts as a fault, even if it succeeds later. */
-export async function settleWithProgress(
-  sends: ReadonlyMap<number, Promise<BatchResult>>,
-): Promise<readonly BatchResult[]> {
-  const settled = new Map<number, BatchResult>();
-  await new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, PROGRESS_TIMEOUT_MS);
-    for (const [partition, send] of sends)
-      void send.then((result) => {
-        settled.set(partition, result);
-        timer.refresh();
-        if (settled.size < sends.size) return;
-        clearTimeout(timer);
-        resolve();
-      });
-  });
-  const late = new Error(`no answer within ${PROGRESS_TIMEOUT_MS / 1_000} s`);
-  return [...sends.keys()].map(
-    (partition) => settled.get(partition) ?? { partition, published: [], fault: late },
-  );
 }
 
 function isRefusal(error: unknown): boolean {
@@ -74,5 +95,3 @@ function isRefusal(error: unknown): boolean {
     if (REFUSALS.has((cause as Error & { type?: string }).type ?? '')) return true;
   return false;
 }
-
-const toError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));

@@ -1,10 +1,5 @@
 import { startPublishSpan } from '@platform/service-kit';
-import {
-  type BatchResult,
-  publishBatch,
-  type SendToPartition,
-  settleWithProgress,
-} from './partition-batch.js';
+import { type BatchResult, sendBatches, type SendToPartition } from './partition-batch.js';
 import type { EventRelayOptions, RelayedEvents } from './options.js';
 import type { PendingEvent } from './queries.js';
 import { ensureTopic } from './topic.js';
@@ -93,14 +88,14 @@ export async function createPublisher(options: PublisherOptions): Promise<Publis
           for (const span of spans) span?.end();
         }
       };
-      const sends = new Map(
-        [...batches].map(([partition, events]) => [partition, publishBatch(send, partition, events)]),
-      );
-      const results = await settleWithProgress(sends);
+      const { sends, results: settled } = sendBatches(send, batches);
+      const results = await settled;
       if (results.every(({ fault }) => fault === undefined)) return { results, reconnectFault: undefined };
       // A send that failed may have been written. The next batch would begin with the same sequence number and
-      // other content, which the broker could mistake for the one it has. A producer with a new id avoids that.
-      retire(sender, sends.values());
+      // other content, which the broker could mistake for the one it has. A producer with a new id avoids that. Connecting it
+      // also notices that the topic has more partitions, which is why a refused event, of which nothing was written, is no
+      // exception.
+      retire(sender, sends);
       isRetired = true;
       try {
         ({ producer } = await connect(partitionCount));
