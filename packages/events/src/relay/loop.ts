@@ -78,11 +78,12 @@ export async function relayUntilStopped(deps: LoopDependencies): Promise<void> {
       window = await readPending(client, cursor, WINDOW);
     }
     cursor = BigInt(window.at(-1)?.position ?? cursor);
+    const heldBefore = held.size;
     await publishEvents(
       deps,
       window.filter((event) => !isHeld(event)),
     );
-    if (retryAt === Infinity) planRetry(startedAt);
+    if (held.size > heldBefore) planRetry(startedAt);
     if (window.length === WINDOW) continue;
     if (window.length > 0) await delay(LINGER_MS);
     await wakeSignal.sleep(Math.min(IDLE_MS, Math.max(0, retryAt - performance.now())));

@@ -61,7 +61,7 @@ export function sendBatches(
   return { sends: sends.map(({ sent }) => sent), results };
 }
 
-/** Never rejects. @param onAnswer - called after each answer of the broker. */
+/** Never rejects. @param onAnswer - called when a send has ended, whether it was accepted or not. */
 async function publishBatch(
   send: SendToPartition,
   onAnswer: () => void,
