@@ -90,7 +90,7 @@ export async function relayUntilStopped(deps: LoopDependencies): Promise<void> {
   }
 }
 
-/** Sends the next events of the held partitions again. @returns the accepted ones, whose partitions are no longer held. */
+/** Retries the next events of the held partitions. @returns the accepted events, whose partitions are no longer held. */
 async function retryHeld(deps: LoopDependencies): Promise<readonly PendingEvent[]> {
   const { held, publisher, log } = deps;
   const accepted = await publishEvents(deps, [...held.values()]);
@@ -120,7 +120,7 @@ async function skip(
   return cursor;
 }
 
-/** Publishes and marks the events, and holds each partition from the first that was not accepted. @returns the accepted ones. */
+/** Publishes and marks events, and holds each partition from its first refusal on. @returns the accepted events. */
 async function publishEvents(
   deps: LoopDependencies,
   events: readonly PendingEvent[],

@@ -17,15 +17,15 @@ export interface Publisher {
   close(): Promise<void>;
 }
 
-const isRefusal = (cause: unknown): boolean =>
+const isAccountRefused = (cause: unknown): boolean =>
   cause instanceof Error && cause.name === 'KafkaJSSASLAuthenticationError';
 
 /** No broker answers or accepts the account, or the topic is missing; `cause` says which. */
 export class KafkaAwayError extends Error {
-  override readonly name: string = 'KafkaAwayError';
+  override readonly name = 'KafkaAwayError';
   constructor(
     cause: unknown,
-    message = isRefusal(cause) ? 'Kafka refuses the account' : 'Kafka is not available',
+    message = isAccountRefused(cause) ? 'Kafka refuses the account' : 'Kafka is not available',
   ) {
     super(message, { cause });
   }

@@ -27,9 +27,9 @@ import { openSession, type Session } from './session.js';
  * sends it again: delivery is at least once. It starts with the oldest unmarked event, so the first copies of a key's
  * events are always in order; consumers drop later copies by their id.
  *
- * A partition that does not accept its next event is held by itself, while the others go on (loop.ts). That includes an
- * event that Kafka refuses because of its content, such as one that is too large for the topic: it is published once the
- * topic's settings allow it, is never dropped, and never overtaken.
+ * A partition that does not accept its next event is held, while the others go on (loop.ts). That includes an event that
+ * Kafka refuses because of its content, for example because it is too large for the topic: it is published once the topic's
+ * settings allow it, is never dropped, and never overtaken.
  */
 
 const DEFAULT_PARTITIONS = 12;
