@@ -1,6 +1,7 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { type Answer, callUrl, type CallOptions, testPlatform } from '@platform/testing';
 import pg from 'pg';
+import { connectAgent, postForm } from '../platform/connect-agent.js';
 
 /** A credential of each kind, and what it may be expected to do. */
 export interface Caller {
@@ -26,7 +27,6 @@ export interface Resource {
 
 const PATS = '/api/v1/personal-access-tokens';
 const PASSWORD = 'correct-Horse-battery-9';
-const REDIRECT_URI = 'http://127.0.0.1:33418/callback';
 const CRAWL = ['crawl:read', 'crawl:write', 'crawl:delete'] as const;
 /** The scopes that each kind of account may hold. */
 export const HOLDABLE = {
@@ -153,17 +153,16 @@ export async function createCallers() {
     })
   ).body as { application: { clientId: string; secrets: { id: string }[] }; clientSecret: string };
   const { clientId } = application.application;
-  const postForm = (path: string, fields: Record<string, string>, headers: Record<string, string> = {}) =>
-    succeed('POST', path, {
-      raw: new URLSearchParams(fields).toString(),
-      headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
-    });
   const basic = Buffer.from(`${clientId}:${application.clientSecret}`).toString('base64');
   const applicationToken = (
-    await postForm('/oauth2/token', { grant_type: 'client_credentials' }, { authorization: `Basic ${basic}` })
+    await postForm(
+      `${platform.url}/oauth2/token`,
+      { grant_type: 'client_credentials' },
+      { authorization: `Basic ${basic}` },
+    )
   ).body.access_token as string;
 
-  const agent = await connectAgent();
+  const agent = await connectAgent(platform.url, own.admin, admin, HOLDABLE.connection);
   return {
     ...platform,
     call,
@@ -207,7 +206,7 @@ export async function createCallers() {
         scopes: HOLDABLE.serviceAccount,
         isPerson: false,
       }),
-      toCaller('a connected agent', agent, {
+      toCaller('a connected agent', agent.accessToken, {
         kind: 'oauth',
         scopes: HOLDABLE.connection,
         isForTools: true,
@@ -293,72 +292,5 @@ export async function createCallers() {
         },
       },
     ];
-  }
-
-  /** Connects an agent as the administrator, who signs in and consents in a browser. */
-  async function connectAgent(): Promise<string> {
-    const created = await succeed('POST', applications, {
-      token: admin,
-      body: {
-        name: 'Agent',
-        grantTypes: ['authorization_code'],
-        scopes: HOLDABLE.connection,
-        redirectUris: [REDIRECT_URI],
-        authMethod: 'none',
-      },
-    });
-    const id = created.body.application.clientId as string;
-    const cookies = new Map<string, string>();
-    const visit = async (path: string, form?: readonly (readonly [string, string])[]) => {
-      const { pathname, search } = new URL(path, platform.url);
-      const answer = await fetch(platform.url + pathname + search, {
-        redirect: 'manual',
-        headers: {
-          accept: 'text/html',
-          'sec-fetch-site': 'same-origin',
-          cookie: [...cookies].map((pair) => pair.join('=')).join('; '),
-        },
-        ...(form && {
-          method: 'POST',
-          body: new URLSearchParams(form.map(([name, value]) => [name, value] as [string, string])),
-        }),
-      });
-      for (const line of answer.headers.getSetCookie()) {
-        const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
-        cookies.set(name, value);
-      }
-      const text = await answer.text();
-      return {
-        location: answer.headers.get('location') ?? '',
-        text,
-        csrf: /name="csrf" value="([^"]*)"/.exec(text)?.[1] ?? '',
-      };
-    };
-    const page = await visit('/sign-in');
-    await visit('/sign-in', [['csrf', page.csrf], ['returnTo', '/'], ...Object.entries(own.admin)]);
-    const verifier = randomBytes(32).toString('base64url');
-    const query = new URLSearchParams({
-      response_type: 'code',
-      client_id: id,
-      redirect_uri: REDIRECT_URI,
-      scope: HOLDABLE.connection.join(' '),
-      resource: `${platform.url}/mcp`,
-      code_challenge: createHash('sha256').update(verifier).digest('base64url'),
-      code_challenge_method: 'S256',
-      state: 'any',
-    });
-    const { location: consentPage } = await visit(`/oauth2/authorize?${query.toString()}`);
-    const { csrf } = await visit(consentPage);
-    const scopes = HOLDABLE.connection.map((scope) => ['scope', scope] as const);
-    const decided = await visit(consentPage, [['csrf', csrf], ['decision', 'allow'], ...scopes]);
-    const code = new URL((await visit(decided.location)).location).searchParams.get('code') ?? '';
-    const fields = {
-      grant_type: 'authorization_code',
-      client_id: id,
-      code,
-      code_verifier: verifier,
-      redirect_uri: REDIRECT_URI,
-    };
-    return (await postForm('/oauth2/token', fields)).body.access_token as string;
   }
 }

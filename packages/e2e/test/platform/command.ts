@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { root } from '../deploy/chart.js';
+import { SERVICES_FOLDER } from './programs.js';
 
 export interface CommandResult {
   readonly code: number | null;
@@ -17,7 +17,7 @@ export async function runProgram(
   args: readonly string[],
   env: NodeJS.ProcessEnv,
 ): Promise<CommandResult> {
-  const child = spawn(process.execPath, [join(root, 'services', service, 'dist', program), ...args], {
+  const child = spawn(process.execPath, [join(SERVICES_FOLDER, service, 'dist', program), ...args], {
     env: { PATH: process.env.PATH, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { findFreePort } from '@platform/embedded';
 import { SERVICES } from '@platform/local/services';
-import { createTestDatabase, type OwnRedis, startOwnRedis } from '@platform/testing';
+import { createTestDatabase, type OwnRedis, startOwnRedis, type TestDatabase } from '@platform/testing';
 import pg from 'pg';
-import { root } from '../deploy/chart.js';
 import { runCommand } from './command.js';
 import { type Nginx, startNginx } from './nginx.js';
+import { SERVICES_FOLDER } from './programs.js';
 import { createReplica, type Replica } from './replica.js';
 
 export type ServiceName = 'identity' | 'mail' | 'crawl';
@@ -26,24 +26,32 @@ export interface Platform {
   close(): Promise<void>;
 }
 
+/** What the services store their data in. */
+export interface Stores {
+  readonly databases: Readonly<Record<ServiceName, TestDatabase>>;
+  readonly redis: OwnRedis;
+}
+
 export interface PlatformOptions {
   readonly replicas: number;
   readonly env?: NodeJS.ProcessEnv;
   readonly envByService?: Partial<Record<ServiceName, NodeJS.ProcessEnv>>;
+  /** Default: migrated databases and a Redis, all empty. The platform removes them when it is closed. */
+  readonly stores?: Stores;
 }
 
-const names = SERVICES.map(({ name }) => name as ServiceName);
-const admin = { email: 'admin@example.com', password: 'a-good-password' };
+export const SERVICE_NAMES = SERVICES.map(({ name }) => name as ServiceName);
+export const ADMIN = { email: 'admin@example.com', password: 'a-good-password' };
 const secret = 's'.repeat(40);
 
-function migrateWith(service: string) {
-  return async (url: string): Promise<void> => {
-    const { code, stderr } = await runCommand(service, ['migrate'], { DATABASE_URL: url });
-    if (code !== 0) throw new Error(stderr);
-  };
+/** Applies the migrations of a service with its own command. */
+export async function migrateDatabase(service: ServiceName, url: string): Promise<void> {
+  const { code, stderr } = await runCommand(service, ['migrate'], { DATABASE_URL: url });
+  if (code !== 0) throw new Error(stderr);
 }
 
-const getMigrations = (service: ServiceName) => join(root, 'services', service, 'prisma/migrations');
+export const getMigrations = (service: ServiceName): string =>
+  join(SERVICES_FOLDER, service, 'prisma/migrations');
 export const crawlMigrations = getMigrations('crawl');
 
 const makeDatabase = (service: ServiceName) =>
@@ -51,8 +59,22 @@ const makeDatabase = (service: ServiceName) =>
     // A different template from that of the service's own tests, which another program migrates.
     template: `${service}_deployed`,
     migrationsDir: getMigrations(service),
-    migrate: migrateWith(service),
+    migrate: (url) => migrateDatabase(service, url),
   });
+
+/** Resolves a value for each service. */
+export async function forEachService<Value>(
+  create: (service: ServiceName) => Promise<Value>,
+): Promise<Record<ServiceName, Value>> {
+  const entries = await Promise.all(SERVICE_NAMES.map(async (name) => [name, await create(name)] as const));
+  return Object.fromEntries(entries) as Record<ServiceName, Value>;
+}
+
+/** Creates migrated databases and a Redis. */
+export const createEmptyStores = async (): Promise<Stores> => ({
+  databases: await forEachService(makeDatabase),
+  redis: await startOwnRedis(),
+});
 
 const environments = (nginx: Nginx, redisUrl: string): Record<ServiceName, NodeJS.ProcessEnv> => {
   const client = {
@@ -67,8 +89,8 @@ const environments = (nginx: Nginx, redisUrl: string): Record<ServiceName, NodeJ
       SERVICE_CLIENTS: `mail:${secret},crawl:${secret}`,
       MAIL_URL: nginx.internalUrl,
       CRAWL_URL: nginx.internalUrl,
-      BOOTSTRAP_ADMIN_EMAIL: admin.email,
-      BOOTSTRAP_ADMIN_PASSWORD: admin.password,
+      BOOTSTRAP_ADMIN_EMAIL: ADMIN.email,
+      BOOTSTRAP_ADMIN_PASSWORD: ADMIN.password,
     },
     mail: client,
     crawl: { ...client, REDIS_URL: redisUrl },
@@ -79,22 +101,22 @@ export async function startPlatform({
   replicas: count,
   env,
   envByService,
+  stores,
 }: PlatformOptions): Promise<Platform> {
-  const databases = Object.fromEntries(
-    await Promise.all(names.map(async (name) => [name, await makeDatabase(name)] as const)),
-  ) as Record<ServiceName, Awaited<ReturnType<typeof makeDatabase>>>;
-  const redis = await startOwnRedis();
-  const ports = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<
+  const { databases, redis } = stores ?? (await createEmptyStores());
+  const ports = Object.fromEntries(SERVICE_NAMES.map((name) => [name, [] as number[]])) as Record<
     ServiceName,
     number[]
   >;
-  for (const name of names)
+  for (const name of SERVICE_NAMES)
     while (ports[name].length < count) {
       const port = await findFreePort();
       if (!Object.values(ports).flat().includes(port)) ports[name].push(port);
     }
   const listAddresses = (name: ServiceName) => ports[name].map((port) => `127.0.0.1:${port}`);
-  const nginx = await startNginx(Object.fromEntries(names.map((name) => [name, listAddresses(name)])));
+  const nginx = await startNginx(
+    Object.fromEntries(SERVICE_NAMES.map((name) => [name, listAddresses(name)])),
+  );
   const own = environments(nginx, redis.url);
   const listReplicas = (name: ServiceName) =>
     ports[name].map((port) =>
@@ -111,7 +133,7 @@ export async function startPlatform({
         ...envByService?.[name],
       }),
     );
-  const replicas = Object.fromEntries(names.map((name) => [name, listReplicas(name)])) as Record<
+  const replicas = Object.fromEntries(SERVICE_NAMES.map((name) => [name, listReplicas(name)])) as Record<
     ServiceName,
     Replica[]
   >;
@@ -122,11 +144,11 @@ export async function startPlatform({
     const answer = await fetch(`${nginx.url}/api/v1/auth/login`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(admin),
+      body: JSON.stringify(ADMIN),
     });
     return ((await answer.json()) as { accessToken: string }).accessToken;
   };
-  const urls = names.map((name) => [name, databases[name].url] as const);
+  const urls = SERVICE_NAMES.map((name) => [name, databases[name].url] as const);
   return {
     url: nginx.url,
     replicas,

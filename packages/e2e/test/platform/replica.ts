@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { waitFor } from '@platform/testing';
-import { root } from '../deploy/chart.js';
 import { type CommandResult, runCommand } from './command.js';
+import { SERVICES_FOLDER } from './programs.js';
 
 /** One process of a service, which keeps its address when it is restarted. */
 export interface Replica {
@@ -41,7 +41,7 @@ export function createReplica(service: string, port: number, ownEnv: NodeJS.Proc
     },
     async start(changes) {
       env = { ...env, ...changes };
-      child = spawn(process.execPath, [join(root, 'services', service, 'dist/server.js')], {
+      child = spawn(process.execPath, [join(SERVICES_FOLDER, service, 'dist/server.js')], {
         env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: String(port), ...env },
         // The IPC channel makes it exit by itself when the test has ended.
         stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

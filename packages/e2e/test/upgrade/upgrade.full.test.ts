@@ -1,0 +1,193 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { findFreePort } from '@platform/embedded';
+import { callUrl, describeWith, waitFor } from '@platform/testing';
+import pg from 'pg';
+import { root } from '../deploy/chart.js';
+import { postForm, refresh } from '../platform/connect-agent.js';
+import {
+  ADMIN,
+  createEmptyStores,
+  migrateDatabase,
+  type Platform,
+  SERVICE_NAMES,
+  startPlatform,
+} from '../platform/platform.js';
+import { type SmtpServer, startSmtpServer } from '../platform/smtp-server.js';
+import { CRAWL, generateCode, type Kept, play, sendMail, succeed } from './scenario.js';
+import { createStores, type PlatformState, readState } from './state.js';
+
+/*
+ * States of earlier versions of the platform, with what people, programs and agents kept of it, are upgraded: the
+ * current migrations are applied, the current services start, and everything goes on.
+ *
+ * `RECORD_STATE=<name> npm test -- --all e2e/test/upgrade` records the state of this version first, and upgrades
+ * that; with `PLATFORM_CHECKOUT=<folder>` it is the version of another checkout, which has been built.
+ */
+
+interface Recording {
+  readonly state: PlatformState;
+  readonly kept: Kept;
+}
+
+const FOLDER = join(import.meta.dirname, 'states');
+const recordedName = process.env['RECORD_STATE'];
+const env = { RETRY_DELAY_MS: '100', SMTP_ALLOWED_TARGETS: '127.0.0.0/8' };
+
+/** Lists the paths of the API that can be read without an id. */
+const listReadPaths = (): string[] =>
+  SERVICE_NAMES.flatMap((name) => {
+    const document = readFileSync(join(root, 'services', name, 'openapi.json'), 'utf8');
+    const { paths } = JSON.parse(document) as { paths: Record<string, object> };
+    const found = Object.entries(paths).filter(
+      ([path, operations]) => /^\/api[^{]*$/.test(path) && 'get' in operations,
+    );
+    return found.map(([path]) => path);
+  });
+
+async function record(file: string): Promise<void> {
+  const smtp = await startSmtpServer(await findFreePort());
+  const stores = await createEmptyStores();
+  const platform = await startPlatform({ replicas: 1, env, stores });
+  const kept = await play(platform, ADMIN, smtp);
+  for (const replica of Object.values(platform.replicas).flat()) await replica.stop();
+  const recording: Recording = { kept, state: await readState(stores) };
+  writeFileSync(join(FOLDER, file), `${JSON.stringify(recording, undefined, 1)}\n`);
+  await platform.close();
+}
+
+const files = recordedName === undefined ? readdirSync(FOLDER) : [`${recordedName}.json`];
+
+describeWith('nginx', 'an upgrade', () => {
+  describeWith('own-redis', 'of a platform with data', () => {
+    describe.each(files)('%s', (file) => {
+      let kept: Kept;
+      let smtp: SmtpServer;
+      let platform: Platform;
+
+      beforeAll(async () => {
+        if (recordedName !== undefined) await record(file);
+        const recording = JSON.parse(readFileSync(join(FOLDER, file), 'utf8')) as Recording;
+        kept = recording.kept;
+        smtp = await startSmtpServer(await findFreePort());
+        const stores = await createStores(recording.state);
+        const client = new pg.Client({ connectionString: stores.databases.identity.url });
+        await client.connect();
+        // The SMTP server has another port than when the state was recorded.
+        await client.query('update smtp_configurations set port = $1', [smtp.port]);
+        await client.end();
+        for (const name of SERVICE_NAMES) await migrateDatabase(name, stores.databases[name].url);
+        // Tokens and connections are issued for the public URL.
+        platform = await startPlatform({ replicas: 1, env: { ...env, PUBLIC_URL: kept.url }, stores });
+      }, 120_000);
+      afterAll(async () => {
+        await platform?.close();
+        await smtp?.goAway();
+      });
+
+      const act = (method: string, path: string, body?: object, token = kept.token) =>
+        succeed(platform.url, method, path, { token, ...(body && { body }) });
+      const getOwnStatus = async (token: string): Promise<number> =>
+        (await callUrl(`${platform.url}/api/v1/users/me`, 'GET', { token })).status;
+
+      test('keeps tokens in force and revoked ones refused', async () => {
+        const statuses = [kept.token, kept.accountToken, kept.revoked].map(getOwnStatus);
+        expect(await Promise.all(statuses)).toEqual([200, 200, 401]);
+      });
+
+      test('lets a member sign in with the password and both kinds of second factor', async () => {
+        const { email, password, secret, recoveryCode } = kept.member;
+        // The state may have been recorded just now, when the current code was used.
+        for (const code of [generateCode(secret, Date.now() + 30_000), recoveryCode]) {
+          const begun = await callUrl(`${platform.url}/api/v1/auth/login`, 'POST', {
+            body: { email, password },
+          });
+          const { challenge } = begun.body.signIn;
+          const { accessToken } = await act('POST', '/api/v1/auth/login/second-factor', {
+            challenge,
+            code,
+          });
+          expect(await getOwnStatus(accessToken as string)).toBe(200);
+        }
+      });
+
+      test('lets an agent refresh its access and call tools, and an application get a token', async () => {
+        const agent = await refresh(platform.url, kept.agent);
+        const called = await callUrl(`${platform.url}/mcp`, 'POST', {
+          token: agent.accessToken,
+          headers: { accept: 'application/json, text/event-stream' },
+          body: { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'whoami', arguments: {} } },
+        });
+        expect([called.status, called.text.includes(ADMIN.email)]).toEqual([200, true]);
+        const { clientId, secret } = kept.application;
+        const authorization = `Basic ${Buffer.from(`${clientId}:${secret}`).toString('base64')}`;
+        const fields = { grant_type: 'client_credentials' };
+        const { body } = await postForm(`${platform.url}/oauth2/token`, fields, { authorization });
+        expect(await getOwnStatus(body.access_token as string)).toBe(200);
+      });
+
+      test('shows every list', async () => {
+        const read = (path: string) => callUrl(platform.url + path, 'GET', { token: platform.session });
+        const { body } = await read('/api/v1/mcp-servers');
+        expect(body.data).toMatchObject([{ name: 'wiki', credential: { kind: 'secret' } }]);
+        const answers = listReadPaths().map(async (path) => [path, (await read(path)).status] as const);
+        expect((await Promise.all(answers)).filter(([, status]) => status >= 500)).toEqual([]);
+      });
+
+      test('sends the mail that was queued, and keeps the record of the one that was sent', async () => {
+        await sendMail(platform.url, kept.token, 'Sent after');
+        const expected = ['Queued before', 'Sent after'];
+        await waitFor(() => expected.every((subject) => smtp.subjects.includes(subject)), {
+          what: 'the mails',
+        });
+        const once = smtp.subjects.filter((subject) => /before$|after$/.test(subject));
+        expect(once.toSorted()).toEqual(expected);
+        const { sent, queued } = kept.mails;
+        for (const id of [sent, queued])
+          await waitFor(async () => (await act('GET', `/api/v1/mail/records/${id}`)).data.state === 'sent', {
+            what: 'the record of the mail',
+          });
+      });
+
+      test('keeps schedules and past runs, and lets a worker claim the run that waits for it', async () => {
+        const schedules = ['wiki_1/instances/sales', 'files_1', 'chat_1'];
+        const found = schedules.map((path) => act('GET', `${CRAWL}/${path}/schedule`));
+        expect((await Promise.all(found)).map(({ data }) => [data.state, data.displayName])).toEqual([
+          ['delayed', 'Wiki of sales'],
+          ['paused', null],
+          [expect.any(String), null],
+        ]);
+        const past = await act('GET', `${CRAWL}/wiki_1/instances/sales/runs/${kept.runs.completed}`);
+        expect(past.data).toMatchObject({ outcome: 'completed', eventId: expect.any(String) });
+        const { order, lease } = await act('POST', `${CRAWL}/work/claim`, {
+          connectors: ['chat_1'],
+          worker: 'after',
+          waitMs: 20_000,
+        });
+        expect(order.runId).toBe(kept.runs.waiting);
+        await act('POST', `${CRAWL}/work/${order.runId}/finish`, { lease, state: 'completed' });
+        await act('POST', `${CRAWL}/wiki_1/instances/sales/run`, {});
+        const { data: events } = await waitFor(
+          async () => {
+            const page = await act('GET', `${CRAWL}/events`);
+            return page.data.length >= 3 && page;
+          },
+          { what: 'the events of the runs' },
+        );
+        expect(events[0].eventId).toBe(past.data.eventId);
+      });
+
+      test('can decrypt every secret with the keys of before', async () => {
+        const [identity] = platform.replicas.identity;
+        const [before, next] = [0, 1].map((byte) => Buffer.alloc(32, byte).toString('base64'));
+        await identity?.stop();
+        await identity?.start({ ENCRYPTION_KEYS: `k2:${next},k1:${before}` });
+        const { code, stdout } = (await identity?.command('re-encrypt')) ?? {};
+        expect([code, stdout]).toEqual([
+          0,
+          expect.stringMatching(/^authenticator secrets: 1 re-encrypted$/m),
+        ]);
+      });
+    });
+  });
+});
