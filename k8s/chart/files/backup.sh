@@ -1,4 +1,4 @@
-# Writes a dump of each database into /backups/<time>/, and removes those that are older than KEEP_DAYS.
+# Writes a dump of each database into /backups/<time>/, and removes dumps older than KEEP_DAYS.
 set -eu
 umask 077
 folder=/backups/$(date -u +%Y-%m-%dT%H%M%SZ)
