@@ -58,7 +58,7 @@ const toSettings = (example, images) =>
     .replace(/^# Settings of .*$/m, '# Settings of docker-compose.yml. Empty means the default.')
     .replace(
       /^# Images\..*\n(?:#.*\n)*IDENTITY_IMAGE=.*\nMAIL_IMAGE=.*\nCRAWL_IMAGE=.*\nIMAGES_PULL_POLICY=.*\n/m,
-      `# What the names of the images begin with: a registry of your own, where this machine can't reach that one.\nPLATFORM_IMAGES=${images}\n`,
+      `# The prefix of the names of the images: your own registry, where this machine can't reach that one.\nPLATFORM_IMAGES=${images}\n`,
     );
 
 /**

@@ -18,7 +18,7 @@ export interface PastFault {
 
 /**
  * Lists every fault once, those of different kinds first: each process is killed, each store is killed and stopped, the
- * SMTP server goes away.
+ * SMTP server is stopped.
  */
 export function planFaults({ processes, stores, smtp }: Rig): readonly Fault[] {
   const killProcess = (index: string) =>
@@ -35,7 +35,7 @@ export function planFaults({ processes, stores, smtp }: Rig): readonly Fault[] {
       },
     }));
   const smtpAway = {
-    name: 'SMTP server away',
+    name: 'SMTP server stopped',
     async run() {
       await smtp.goAway();
       await delay(AWAY_MS);

@@ -44,7 +44,7 @@ export function renderReport(
   );
   return [
     renderTable(['job', 'accepted', 'lost', 'doubled', 'given up'], jobs),
-    renderTable(['fault', 'away', 'failed requests', 'recovered after'], faults),
+    renderTable(['fault', 'down for', 'failed requests', 'recovered after'], faults),
     renderTable(['refused', 'requests'], countRefusals(records)),
     ...(deaths.length === 0 ? [] : [`Processes that ended by themselves: ${deaths.join(', ')}`, '']),
     ...lines,

@@ -23,7 +23,7 @@ const copyBody =
     const stall = setTimeout(() => {
       // The client is not at fault when the service does not continue reading.
       if (copy.writableNeedDrain) stall.refresh();
-      else copy.destroy(Object.assign(new Error('the body stands still'), { code: BODY_STALLED }));
+      else copy.destroy(Object.assign(new Error('the body has stalled'), { code: BODY_STALLED }));
     }, stallMs);
     raw.on('data', () => stall.refresh());
     raw.once('end', () => {

@@ -84,7 +84,7 @@ export async function runTask(deps: RunTaskDeps, claimed: ClaimedRun): Promise<v
     const reason =
       budget === 'work'
         ? `Timed out after ${timeoutMs} ms`
-        : `${unavailableReason}, away for ${graceS} s in all`;
+        : `${unavailableReason}, unavailable for ${graceS} s in total`;
     abort.abort(new RunStopped(budget === 'work' ? 'timeout' : 'unavailable', reason));
   });
   const storeEndpointState = (wait: { readonly reason: string; readonly since: Date } | null): void => {

@@ -50,7 +50,7 @@ test('an attempt has one grace, before and after its endpoint has accepted the t
     return new Promise(() => undefined);
   };
   await expect(run(task, 9_900)).rejects.toEqual(
-    new RunStopped('unavailable', 'The endpoint answered 503, away for 10 s in all'),
+    new RunStopped('unavailable', 'The endpoint answered 503, unavailable for 10 s in total'),
   );
   expect(leftMs).toBe(100);
 });

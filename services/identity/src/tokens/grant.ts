@@ -69,7 +69,7 @@ export function grantExpiry(
   throw validationError([
     {
       field: 'expiryDays',
-      message: `a token that ends at ${new Date(own).toISOString()} cannot make one that ends later`,
+      message: `a token that ends at ${new Date(own).toISOString()} cannot create a token that ends later`,
     },
   ]);
 }

@@ -140,7 +140,7 @@ export const TokenDetails = Type.Object(
       Type.Object({ at: Instant, address: NullableText, userAgent: NullableText }),
       Type.Null(),
     ]),
-    noticesMuted: Type.Boolean({ description: 'Whether nobody is told that the token expires.' }),
+    noticesMuted: Type.Boolean({ description: 'Whether nobody is notified that the token expires.' }),
     state: Type.Enum([...tokenStates]),
     replacedBy: Type.Union([Id, Type.Null()], {
       description:

@@ -2,7 +2,7 @@ import { createTexts } from '../isolate.ts';
 
 /** The texts of the settings of the brand. */
 export const brand = createTexts({
-  intro: 'What the mails of your organisation look like. The templates show it, with data of your own.',
+  intro: 'What the mails of your organisation look like. The templates show it, with your own data.',
   name: 'Name',
   nameHint: 'Above and below each mail. Leave it empty for the name of the organisation.',
   logo: 'Logo',

@@ -60,7 +60,7 @@ export const facts = createTexts({
     form: 'Form',
     forms: { webhook: 'Webhook', logs: 'Logs' },
     formHints: {
-      webhook: 'One signed request for each event, for a program of your own.',
+      webhook: 'One signed request for each event, for your own program.',
       logs: 'Batches in order as OpenTelemetry logs, for a collector that writes them to a bucket, to syslog or to a SIEM.',
     },
     url: 'Address',

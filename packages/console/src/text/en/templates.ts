@@ -1,7 +1,6 @@
 /** The texts of the preview of the mail templates. */
 export const templates = {
-  intro:
-    'The mails of the platform, with data of your own, as they would be sent. Nothing is sent from here.',
+  intro: 'The mails of the platform, with your own data, as they would be sent. Nothing is sent from here.',
   theme: 'Theme',
   light: 'Light',
   dark: 'Dark',

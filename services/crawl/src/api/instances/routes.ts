@@ -47,7 +47,7 @@ const InstancesQuery = Type.Object(
     connector: Type.Optional(
       Type.String({
         maxLength: 100,
-        description: 'Those of this connector alone.',
+        description: 'Only the instances of this connector.',
         'x-documented': documentedConnector,
       }),
     ),

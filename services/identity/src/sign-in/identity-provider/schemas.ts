@@ -59,7 +59,7 @@ export type IdentityDomain = Type.Static<typeof IdentityDomain>;
 export const IdentityProviderResponse = Type.Object({
   identityProvider: Type.Union([IdentityProvider, Type.Null()]),
   domains: Type.Array(IdentityDomain),
-  redirectUri: Type.String({ description: 'What the provider has to be told about this platform.' }),
+  redirectUri: Type.String({ description: 'The redirect URI to register at the provider.' }),
 });
 export type IdentityProviderResponse = Type.Static<typeof IdentityProviderResponse>;
 

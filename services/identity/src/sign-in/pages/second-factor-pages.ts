@@ -33,7 +33,7 @@ export const codeField = (
   html`<label for="code">${hasTotp ? 'Code' : 'Recovery code'}</label>
     ${codeInput(MAX_CODE_LENGTH, form)}
     <small>
-      ${hasTotp ? 'The six digits that your authenticator app shows, or a recovery code.' : 'One of those that you saved.'}
+      ${hasTotp ? 'The six digits that your authenticator app shows, or a recovery code.' : 'One of your saved codes.'}
       ${hasPasskey && form.isRequired === false && ' Leave it empty to use a passkey.'}
     </small>`;
 

@@ -13,7 +13,7 @@ export const changes = {
   renewCodes: {
     path: `${SECURITY_PATH}/recovery-codes`,
     title: 'Create new recovery codes?',
-    text: 'Those that you have end at once.',
+    text: 'Your current codes stop working at once.',
     button: 'Create new codes',
   },
   remove: {
@@ -51,7 +51,7 @@ const buttonLink = (path: string, returnTo: string, text: string): Html =>
 
 const link = (path: string, returnTo: string, text: string, passkey?: Passkey): Html => {
   const href = `${toSignInPath(returnTo, path)}${passkey ? `&id=${passkey.id}` : ''}`;
-  // Links with the same text are told apart by screen readers.
+  // Screen readers distinguish links with the same text by their labels.
   return html`<a href="${href}" ${passkey !== undefined && html` aria-label="${text} ${passkey.name}"`}
     >${text}</a
   >`;

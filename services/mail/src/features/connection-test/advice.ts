@@ -31,7 +31,7 @@ function explainCertificate({ detail = '' }: SmtpProblem, { host }: SmtpConfigur
   return {
     message,
     advice:
-      "If it is from an authority of your own, give the mail service that authority's certificate in NODE_EXTRA_CA_CERTS.",
+      "If it is from a private authority, give the mail service that authority's certificate in NODE_EXTRA_CA_CERTS.",
   };
 }
 

@@ -42,7 +42,7 @@ export const listCrawls = (crawl: CrawlClient): Tool => ({
   name: 'list_crawls',
   title: 'List crawls',
   description:
-    "Lists the organisation's crawl schedules by connector, one line each: type and time zone of the schedule, state (waiting, active, completed, failed, delayed or paused), progress in percent, the next run and since when it is paused (ISO 8601 UTC or null), why the last run failed, and how many runs were missed. Use it to see what is scheduled; get_crawl tells all about one. `instance` says which of the connectors of a type it is: pass it to the other tools, unless it is `default`. The list is short. Takes no arguments and changes nothing.",
+    "Lists the organisation's crawl schedules by connector, one line each: type and time zone of the schedule, state (waiting, active, completed, failed, delayed or paused), progress in percent, the next run and since when it is paused (ISO 8601 UTC or null), why the last run failed, and how many runs were missed. Use it to see what is scheduled; get_crawl shows all about one. `instance` says which of the connectors of a type it is: pass it to the other tools, unless it is `default`. The list is short. Takes no arguments and changes nothing.",
   ...toInputSchemas(operation),
   outputSchema: {
     type: 'object',

@@ -13,7 +13,7 @@ export const rotateMyToken = (tokens: TokenContext): Tool<Arguments> => ({
   name: 'rotate_my_token',
   title: 'Rotate one of my access tokens',
   description:
-    'Replaces the calling token, or one that it created directly or through others, by a new one with the same name, and returns the new value (`token.accessToken`), which is never shown again: store it before you go on. Without `tokenId` it rotates the token that you call with. The old one ends after `graceSeconds` (60 unless you say otherwise; 0: at once). With `scopes` or `allowList` the new one grants less, and the tokens that the old one created are revoked. A token rotates only itself and its descendants, only those whose scopes it has and whose allow list lies within its own, and never into a later expiry than its own. Use it when a value was seen by others, or regularly; for a token that nobody needs, use revoke_my_token.',
+    'Replaces the calling token, or a token that it created directly or through others, by a new one with the same name, and returns the new value (`token.accessToken`), which is never shown again: store it before you go on. Without `tokenId` it rotates the token that you call with. The old one ends after `graceSeconds` (60 unless you say otherwise; 0: at once). With `scopes` or `allowList` the new one grants less, and the tokens that the old one created are revoked. A token rotates only itself and its descendants, only those whose scopes it has and whose allow list lies within its own, and never into a later expiry than its own. Use it when a value was seen by others, or regularly; for a token that nobody needs, use revoke_my_token.',
   inputSchema: Type.Object(
     {
       tokenId: Type.Optional(Id),
