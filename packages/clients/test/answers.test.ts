@@ -18,14 +18,14 @@ test('reads a refusal in either format', async () => {
     error: { code: 'PAUSED', details: 'a: b' },
   };
   service.onRequest((_request, response) => answer(response, 400, body));
-  const told = {
+  const expected = {
     kind: 'refused',
     status: 400,
     message: 'Job is already paused',
     code: 'PAUSED',
     details: 'a: b',
   };
-  expect(await toFault(pause())).toMatchObject(told);
+  expect(await toFault(pause())).toMatchObject(expected);
   service.onRequest((_request, response) =>
     answer(response, 422, {
       error: { code: 'X', message: 'No', details: [{ field: 'a', message: 'is b' }] },

@@ -4,7 +4,7 @@ import { SCREENS } from './screen-list.js';
 
 const UNKNOWN = '01900000-0000-7000-8000-000000000000';
 const ADMINISTRATION = /^\/(crawls|mails|organisation)/;
-/** Those that are reached from others. */
+/** Screens that are reached from others. */
 const DETAILS = [
   `/crawls/connectors/wiki_1/runs/${UNKNOWN}`,
   `/mails/${UNKNOWN}`,
@@ -17,7 +17,7 @@ const DETAILS = [
 describeWith('chromium', 'the addresses of the console', () => {
   const using = useConsole();
 
-  test('a member is told at each address of administrators that it is for them, and nothing is loaded', async () => {
+  test('each address of administrators says to a member that it is for administrators, and loads nothing', async () => {
     const member = await using.platform.createMember('Mary Member');
     const page = await using.open('/account', { as: member });
     const links = await page.getByRole('navigation').getByRole('link').allTextContents();

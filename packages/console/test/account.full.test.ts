@@ -98,7 +98,7 @@ describeWith('chromium', 'the screens of one’s own account', () => {
     await page.getByText('The connection of Lost agent has ended.').waitFor();
     await row.waitFor({ state: 'detached' });
 
-    // An administrator sees and ends those of everybody.
+    // An administrator sees and ends everybody's connections.
     await page.getByRole('link', { name: 'Everyone’s' }).click();
     await page.waitForURL(/\/organisation\/apps/);
     await page.getByRole('row').filter({ hasText: 'Desk agent' }).getByText(admin.email).waitFor();

@@ -11,8 +11,8 @@ const ACCOUNTS = '/api/v1/service-accounts';
 const TOKENS = '/api/v1/personal-access-tokens';
 
 /**
- * How many dialogs each screen offers: one that is missing here, or cannot be opened any more, is noticed. Those that
- * come later in a job, such as the review of a tool, are examined by the tests of that job.
+ * How many dialogs each screen offers. A dialog that is missing here, or cannot be opened any more, is noticed.
+ * Dialogs that come later in a job, such as the review of a tool, are examined by the tests of that job.
  */
 const DIALOGS: Readonly<Record<string, number>> = {
   '/account': 5,
@@ -73,7 +73,7 @@ describeWith('chromium', 'every dialog', () => {
     await leaveDialog(page, opener);
   }
 
-  /** Opens every dialog that a screen offers, but for the browser's own that chooses a file: those of its buttons, and those of the first menus of its lists. @returns how many. */
+  /** Opens every dialog that a screen offers, but for the browser's own that chooses a file: from its buttons, and from the first menus of its lists. @returns how many. */
   async function examineScreen(path: string): Promise<number> {
     let count = 0;
     const page = await using.open(path);
@@ -108,13 +108,13 @@ describeWith('chromium', 'every dialog', () => {
   }
 
   test.each(SCREENS.map(([path]) => path))(
-    'UI-6 those of %s fit a phone and keep the focus',
+    'UI-6 the dialogs of %s fit a phone and keep the focus',
     async (path) => {
       expect(await examineScreen(path)).toBe(DIALOGS[path] ?? 0);
     },
   );
 
-  test('UI-6 those of the pages of single things fit a phone and keep the focus', async () => {
+  test('UI-6 the dialogs of the pages of single things fit a phone and keep the focus', async () => {
     const counts: number[] = [];
     for (const path of detailPaths) counts.push(await examineScreen(path));
     expect(counts).toEqual([3, 5, 5, 3, 4]);
@@ -132,7 +132,7 @@ describeWith('chromium', 'every dialog', () => {
 
     await page.getByRole('row').filter({ hasText: LONG }).getByRole('button').first().click();
     await page.getByRole('menuitem', { name: 'Revoke…' }).click();
-    // A screen reader hears what changes here only if the dialog does not hide it.
+    // A screen reader announces what changes here only if the dialog does not hide it.
     const region = page.locator('output.announcements');
     expect(await region.evaluate((found) => found.closest('[inert], [aria-hidden=true]'))).toBeNull();
     await page.getByRole('button', { name: 'Revoke token' }).click();

@@ -366,7 +366,7 @@ describeWith('chromium', 'what can go wrong with', () => {
       await page.getByRole('heading', { level: 1, name: 'Audit log' }).waitFor();
     });
 
-    test('says of code that fails to load how to go on, and loads it when it is told to', async () => {
+    test('says of code that fails to load how to go on, and loads it when it is asked to', async () => {
       using.allowFaults(/ERR_FAILED/);
       const page = await using.open('/account/tokens');
       await page.route('**/create-token-*.js', (route) => route.abort());

@@ -3,7 +3,7 @@ import { type Page, waitFor } from '@platform/testing';
 
 const MAX_STOPS = 120;
 
-/** The name of what has the focus, as it is heard; `row` for the link of a row. */
+/** The name of what has the focus, as it is announced; `row` for the link of a row. */
 const getFocus = (page: Page) =>
   page.evaluate<string>(`(() => {
     const { activeElement } = document;

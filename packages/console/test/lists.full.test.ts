@@ -91,7 +91,7 @@ describeWith('chromium', 'lists', () => {
       const page = await using.open('/organisation/members');
       await page.getByRole('row', { name: /Hedy Lamarr/ }).waitFor();
       await page.getByRole('checkbox', { name: 'Select all' }).press('Space');
-      // Those who have joined have no invitation to cancel.
+      // Members who have joined have no invitation to cancel.
       await page.getByRole('button', { name: 'Cancel the invitation… (2)' }).click();
       await page.getByRole('heading', { name: 'Cancel 2 invitations?' }).waitFor();
       await page.getByRole('button', { name: 'Cancel the invitations' }).click();

@@ -38,7 +38,7 @@ describeWith('chromium', 'the page of a run', () => {
     return data.runId;
   };
 
-  test('shows each attempt with its reason, and the event of the one that completed', async () => {
+  test('shows each attempt with its reason, and the event of the completed attempt', async () => {
     await run(FIRST);
     const page = await using.open(`/crawls/connectors/${FIRST}`);
     await page.getByRole('row').filter({ hasText: 'Running' }).click();

@@ -114,7 +114,7 @@ describeWith('chromium', 'every screen', () => {
   beforeAll(async () => {
     const { url, call, admin } = using.platform;
     const scopes = ['crawl:read', 'crawl:write', 'user:read', 'pat:read'];
-    // Without the one that acts for a person.
+    // Without the scope that acts for a person.
     const ofMachines = scopes.slice(0, 3);
     const grantTypes = ['client_credentials'];
     for (const name of NAMES) {
@@ -259,31 +259,31 @@ describeWith('chromium', 'every screen', () => {
     expect(await measureOrder(page, '[role=dialog] :is(h2, h3)', words.toReversed())).toEqual(words);
   });
 
-  test('UI-6 with forced colours, what is chosen or has the focus is told from what is not', async () => {
+  test('UI-6 with forced colours, what is chosen or has the focus is distinguished from what is not', async () => {
     const page = await using.open('/account/tokens');
     await page.emulateMedia({ forcedColors: 'active' });
-    const expectTold = async (chosen: string, other: string): Promise<void> => {
+    const expectDistinct = async (chosen: string, other: string): Promise<void> => {
       expect([chosen, await lookOf(page, chosen)]).not.toEqual([chosen, await lookOf(page, other)]);
     };
-    await expectTold('nav a[aria-current=page]', 'nav a:not([aria-current])');
+    await expectDistinct('nav a[aria-current=page]', 'nav a:not([aria-current])');
     await page.getByRole('button', { name: 'New token' }).click();
     await page.getByRole('textbox', { name: 'Name' }).fill('Laptop');
-    await expectTold('.card[data-selected]', '.card:not([data-selected])');
-    await expectTold('[data-selected] > .box', ':not([data-selected]) > .box');
-    await expectTold('input[data-focused]', 'textarea:not([data-focused])');
+    await expectDistinct('.card[data-selected]', '.card:not([data-selected])');
+    await expectDistinct('[data-selected] > .box', ':not([data-selected]) > .box');
+    await expectDistinct('input[data-focused]', 'textarea:not([data-focused])');
     await page.getByRole('button', { name: /Expires after/ }).click();
     await page.keyboard.press('ArrowDown');
-    await expectTold('[role=option][data-focused]', '[role=option]:not([data-focused])');
-    await expectTold('[role=option][data-selected]', '[role=option]:not([data-selected], [data-focused])');
+    await expectDistinct('[role=option][data-focused]', '[role=option]:not([data-focused])');
+    await expectDistinct('[role=option][data-selected]', '[role=option]:not([data-selected], [data-focused])');
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Create token' }).click();
     await page.getByRole('tab').first().waitFor();
-    await expectTold('[role=tab][data-selected]', '[role=tab]:not([data-selected])');
+    await expectDistinct('[role=tab][data-selected]', '[role=tab]:not([data-selected])');
     await page.getByRole('button', { name: 'Done' }).click();
 
     await using.open('/mails');
     await page.emulateMedia({ forcedColors: 'active' });
-    await expectTold('.react-aria-ToggleButton[data-selected]', '.react-aria-ToggleButton:not([data-selected])');
+    await expectDistinct('.react-aria-ToggleButton[data-selected]', '.react-aria-ToggleButton:not([data-selected])');
     const looks = await page.evaluate<string[]>(`(() => {
       const marks = document.createElement('span');
       marks.className = 'marks';

@@ -21,7 +21,7 @@ describeWith('chromium', 'the getting-started page', () => {
     const page = await using.open('/');
     const done = page.locator('li[data-done]');
     await page.getByRole('heading', { name: 'Create a token' }).waitFor();
-    // The platform itself has told the administrator of the sign-in with a new device.
+    // The platform itself has notified the administrator of the sign-in with a new device.
     await waitFor(
       async () => (await call<{ data: unknown[] }>('GET', '/api/v1/mail/records')).data.length > 0,
       { what: 'the notice' },
@@ -122,7 +122,7 @@ describeWith('chromium', 'the getting-started page', () => {
     await page.getByRole('row', { name: /Katherine J/ }).first().waitFor();
   }); // oxfmt-ignore
 
-  test('tells an administrator of the expiring and the leaked tokens of everybody, and a member of the own ones', async () => {
+  test('shows an administrator the expiring and leaked tokens of everybody, and a member their own', async () => {
     const { call, createMember } = using.platform;
     const member = await createMember('Owner Of Tokens');
     const create = async (name: string) => {

@@ -85,7 +85,7 @@ test.each(['full', undefined] as const)(
     await crawls.write('pages/cats.md', `Cats hiss, ${mode}.`);
     refuse('open', 'pages/cats.md');
     const run = await crawls.run(mode);
-    // With the one that is too large.
+    // With the file that is too large.
     expect(run.failed).toBe(3);
     expect(run.log.slice(1)).toEqual(['Could not be read: deep/er', 'Could not be read: cats.md']);
     expect(await crawls.read()).toEqual(before);

@@ -8,7 +8,7 @@ let root: string;
 let dataDir: string;
 const running: EmbeddedPostgres[] = [];
 
-/** For the tests that need no folder of their own, because initialising one takes a second. */
+/** For the tests that can share a folder, because initialising one takes a second. */
 const common = await mkdtemp(join(await realpath(tmpdir()), 'embedded-common-'));
 afterAll(() => rm(common, { recursive: true, force: true }));
 beforeEach(async () => {
@@ -63,7 +63,7 @@ test('refuses a directory with foreign content, and does not change it', async (
   await expect(readdir(dataDir)).resolves.toEqual(['letter.txt']);
 });
 
-test('initialises again after a crash, in a folder that only its owner may enter and in one that everybody may', async () => {
+test('initialises again after a crash, in a folder that only its owner or everybody may enter', async () => {
   await chmod(root, 0o700);
   const leftover = join(root, 'data.initialising-Xy12', 'cluster');
   await mkdir(leftover, { recursive: true });

@@ -31,7 +31,7 @@ test('builds an event exactly as specified', () => {
   });
 });
 
-test('every connector has an event; those without one of their own request a new index', () => {
+test('every connector has an event; connectors without a specific one request a new index', () => {
   expect(connectors).toHaveLength(18);
   expect(connectors.filter((name) => toEventType(name) === 'ReindexAllRecordEvent')).toEqual([
     'wiki_1',

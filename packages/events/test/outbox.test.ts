@@ -151,7 +151,7 @@ describe('feed', () => {
   const readAfter = (after: string | null) =>
     readEvents(database.pool, { orgId: 'org-1', limit: 10, after: after ?? '' });
 
-  test('a reader is told when events after its cursor were deleted, but not while it has seen all of them', async () => {
+  test('a reader learns when events after its cursor were deleted, but not while it has seen all of them', async () => {
     await database.add('org-1');
     const early = await readEvents(database.pool, { orgId: 'org-1', limit: 10 });
     const idle = await readEvents(database.pool, { orgId: 'org-3', limit: 10 });
@@ -174,7 +174,7 @@ describe('feed', () => {
     expect(ids(await readEvents(database.pool, { orgId: 'org-1', limit: 10 }))).toEqual([eventId]);
   });
 
-  test('a reader is told when the database was restored', async () => {
+  test('a reader learns when the database was restored', async () => {
     await database.add('org-1');
     const { nextCursor: before } = await readEvents(database.pool, { orgId: 'org-1', limit: 10 });
     await database.add('org-1');

@@ -180,7 +180,7 @@ describeWith('own-kafka', 'relay and a Kafka that fails', () => {
       const countInSync = async () =>
         (await describePartitions([first.brokers], inSync.topic))[0]?.isr.length;
       await waitFor(async () => (await countInSync()) === 1, { what: 'one replica in sync' });
-      // The broker accepts messages that require one acknowledgement, and refuses those that require all.
+      // The broker accepts messages that require one acknowledgement, and refuses messages that require all.
       const kafka = new Kafka({ brokers: [first.brokers], logLevel: logLevel.NOTHING });
       const bystander = kafka.producer({ retry: { retries: 0 } });
       await bystander.connect();

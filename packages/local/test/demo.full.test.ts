@@ -152,7 +152,7 @@ describe('a later start with another folder', () => {
     await mkdir(folder);
     await writeFile(join(folder, 'cats.md'), `# Cats\nThey ${PURR}.`);
     await writeFile(join(folder, 'dogs.html'), `<title>Dogs</title><p>They <b>${BARK}</b>.`);
-    // As one that was revoked, it is refused.
+    // It is refused, as a revoked token is.
     const path = join(dataDir.path, 'demo.json');
     const state = JSON.parse(await readFile(path, 'utf8')) as object;
     await writeFile(path, JSON.stringify({ ...state, workToken: 'none' }));

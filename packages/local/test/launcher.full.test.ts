@@ -82,7 +82,7 @@ describe('a start on an empty folder', () => {
     expect((await stat(join(dataDir.path, 'secrets.json'))).mode & 0o777).toBe(0o600);
   });
 
-  test('tells a second launcher on the folder who holds it, and lets it change nothing', async () => {
+  test('a second launcher on the folder reports who holds it, and changes nothing', async () => {
     const second = await start();
     expect(await second.exited).toBe(1);
     expect(second.output()).toContain(

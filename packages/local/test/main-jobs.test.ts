@@ -1,6 +1,6 @@
 import { callUrl, createProofKey, testPlatform, waitFor } from '@platform/testing';
 
-/* What `npm start` is for, through its gateway, as the administrator that it prints. */
+/* The main jobs of `npm start`, through its gateway, as the administrator that it prints. */
 
 const CRAWL = '/api/v1/crawlingManager';
 const MIB = 1_048_576;

@@ -8,7 +8,7 @@ import { findFreePort, listDescendants } from '@platform/embedded';
 const ROOT = resolve(import.meta.dirname, '../../..');
 const READY = 'Stop with Ctrl-C';
 
-/** A launcher in a process of its own, as a user would start it. */
+/** A launcher in a separate process, as a user would start it. */
 export interface Platform {
   readonly child: ChildProcess;
   readonly port: number;

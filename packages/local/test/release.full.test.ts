@@ -84,8 +84,8 @@ describeWith('openapi-tools', 'a release', () => {
   });
 
   /**
-   * Installs the packages in an empty project, each with what it depends on in a folder of its own, so that none finds
-   * what another one has brought. The programs of a README are there as `<package>-<number>.mjs`.
+   * Installs the packages in an empty project, each with its dependencies in a separate folder, so that none
+   * finds those of another. The programs of a README are there as `<package>-<number>.mjs`.
    */
   async function installPackages(): Promise<void> {
     await mkdir(project);

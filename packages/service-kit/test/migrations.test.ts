@@ -122,7 +122,7 @@ test('an older program runs on a newer schema that is compatible with it, and on
   );
 });
 
-test('a migration is compatible only with one that there is', async () => {
+test('a migration is compatible only with an existing one', async () => {
   await write('2_second', '-- compatible-with: 1_frist\ncreate table second (id int)');
   await expect(run()).rejects.toThrow('The migration 2_second is compatible with 1_frist, which is missing');
 });
@@ -200,7 +200,7 @@ test('creates an index concurrently, outside a transaction, in one of five proce
   await assertMigrated(pool, folder);
 });
 
-test('rebuilds an index that could not be built, and keeps one that was built but not recorded', async () => {
+test('rebuilds an index that could not be built, and keeps an index that was built but not recorded', async () => {
   await run();
   await write('2_index', concurrentIndex);
   await pool.query('insert into first values (1), (1)');

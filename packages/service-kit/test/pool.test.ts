@@ -21,7 +21,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Forwards bytes until it is told to withhold the server's responses. */
+/** Forwards bytes until it is set to withhold the server's responses. */
 async function startProxy(target: URL) {
   let isHeld = false;
   const held: (() => void)[] = [];

@@ -36,7 +36,7 @@ function send(bytes: string) {
 }
 const head = 'POST /echo HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 21\r\n';
 
-test('answers what has begun on SIGTERM, waits for no client that stays away, and exits with 0', async () => {
+test('answers what has begun on SIGTERM, waits for no client that sends no more, and exits with 0', async () => {
   const [closed] = await start();
   const inProgress = fetch(`http://127.0.0.1:${getPort()}/slow`);
   const silent = send('');

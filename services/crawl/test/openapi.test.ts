@@ -40,7 +40,7 @@ const configs = [
   { ...toCron('*/15 0-6,20 1-7 * 1'), description: 'Often' },
   { scheduleType: 'once', scheduledTime: '2099-01-01T00:00:00+05:45' },
 ];
-/** What the README and the tests of cron use. */
+/** The expressions of the README and the tests of cron. */
 const expressions = [
   '0 0 * * MON-FRI', '0 0 1 JAN *', '0 0 L * *', '0 0 * * 5L', '0 0 * * FRIL', '0 0 29 2 *', '0\t0  *  * *', '0 0 * * 7,7',
   '0 0 * * SUN,0,7', '0 0 1-5,3,L,L * *', '5,5-6 */12,0 1,1-2 jan,1 *', '0 0 * * MON#2', '?/5 0 */05 * *', '0 0 * * thu',
@@ -165,7 +165,7 @@ test('the document refuses exactly what the service refuses for its content', as
   expect(await findDisagreements(document, requests, send)).toEqual([]);
 }, 240_000);
 
-/* What no schema says, the document says in words. */
+/* The document says in words what no schema can. */
 const toPreview = (scheduleConfig: object): DocumentedRequest => ({
   operationId: 'previewSchedule',
   path: { connector: 'files_1' },

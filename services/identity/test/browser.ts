@@ -23,7 +23,7 @@ export const fieldIn = ({ text }: Pick<Answer, 'text'>, name: string): string =>
 
 export const sameOrigin = { 'sec-fetch-site': 'same-origin' };
 
-/** @param address - the one that the gateway passes on. */
+/** @param address - the address that the gateway passes on. */
 export function createHttpBrowser(url: string, address?: string): HttpBrowser {
   const cookies = new Map<string, string>();
   async function send(method: string, path: string, headers: Record<string, string>, body?: string) {

@@ -38,7 +38,7 @@ async function listRoutes(): Promise<Route[]> {
       method: method.toUpperCase(),
       path,
       hasBody: requestBody?.content !== undefined,
-      // What is JSON at `/mcp` has rules and faults of its own.
+      // JSON at `/mcp` has its own rules and faults.
       isJson: requestBody?.content?.['application/json'] !== undefined && path !== '/mcp',
       isOpen: security.length === 0 || security.some((scheme) => Object.keys(scheme).length === 0),
       isPublic: /^\/(?:mcp\/server-card|\.well-known\/ai-catalog|v0\.1\/)/.test(path),
@@ -89,7 +89,7 @@ async function expectRejectedBody(route: Route, { raw, status, headers }: Fault)
   const answer = await callWith(route, { raw, headers: { authorization, ...headers } });
   const where = toWhere(route);
   expectRefusal(answer, where);
-  // A form endpoint and the tool endpoint refuse some of it for reasons of their own, and a token's own routes the session.
+  // A form endpoint and the tool endpoint refuse some of it for their own reasons, and a token's own routes the session.
   const isOwn = !route.isJson || route.path.includes('/self');
   expect([where, answer.status]).toEqual([where, isOwn ? answer.status : status]);
 }

@@ -89,7 +89,7 @@ export interface StartOptions {
 
 const consoleFolder = fileURLToPath(new URL('../node_modules/@platform/console/dist', import.meta.url));
 
-/** Starts the service with a database, on a port of its own. */
+/** Starts the service with a database, on a free port by default. */
 export async function start(
   databaseUrl: string,
   environment: NodeJS.ProcessEnv,
@@ -183,7 +183,7 @@ function createClient(url: string) {
   };
 }
 
-/** Starts a real identity with a database of its own, one organisation and its administrator. */
+/** Starts a real identity with its own database, one organisation and its administrator. */
 export async function startIdentity(
   options: {
     readonly environment?: NodeJS.ProcessEnv;

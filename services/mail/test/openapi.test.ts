@@ -164,7 +164,7 @@ test.each([...new Set(requests.map(({ operationId }) => operationId))])(
   120_000,
 );
 
-/* What no schema says, the document says in words. */
+/* The document says in words what no schema can. */
 test.each<[string, DocumentedRequest, string]>([
   ['a link that is no URL', { operationId: 'previewEmail', body: { emailTemplateType: 'accountCreation', templateData: { link: 'https://a b' } } }, 'links have to be URLs'],
   ['a long local part', { operationId: 'addSuppression', body: { address: `${'a'.repeat(65)}@example.com` } }, 'At most 64 bytes before the'],

@@ -92,7 +92,7 @@ test('counts apart what was accepted and ended in a failure that its record show
   expect(reckoning.byJob.mails).toMatchObject({ lost: [], givenUp: ['mail is unknown'] });
 });
 
-test('allows a write without an answer to replace the one that was confirmed last', () => {
+test('allows a write without an answer to replace the write confirmed last', () => {
   const writes = [
     { n: 1, status: 201 },
     { n: 2, status: 0 },

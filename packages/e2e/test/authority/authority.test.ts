@@ -68,14 +68,14 @@ function judge(
 }
 
 const UNKNOWN_ID = '01900000-0000-7000-8000-000000000000';
-/** What the path names; nothing there exists, so that no allowed call changes anything. */
+/** Fills in the parameters of a path; nothing that it names exists, so that no allowed call changes anything. */
 const fill = (path: string): string =>
   path
     .replace('{connector}', 'nothing_1')
     .replace('{domain}', 'nothing.example')
     .replaceAll(/\{\w+\}/g, UNKNOWN_ID);
 
-/** What makes an operation dangerous that is not always. */
+/** The body that makes an operation dangerous that is not always. */
 const toDangerousBody = (id: string): object => (id === 'changeUser' ? { role: 'member' } : {});
 
 async function observe(
@@ -140,7 +140,7 @@ const namesOwn = ({ id, path }: Operation): boolean =>
   id === 'getRegistryServer' ||
   (path.includes('{connector}') && !/\{runId\}|\{instance\}$/.test(path));
 
-/** Bodies for those that refuse one which says nothing before they look for what the path names. */
+/** Bodies for operations that refuse an empty one before they look up what the path names. */
 const VALID_BODIES: Readonly<Record<string, object>> = {
   changeUser: { role: 'member' },
   changeServiceAccount: { name: 'x' },

@@ -1,4 +1,4 @@
-/** What an operation demands of its caller. A session is not subject to scopes. */
+/** The demands of an operation on its caller. A session is not subject to scopes. */
 export interface Demand {
   /** `optional`: without one, the answer says less, and one for the tools is taken. `any`: sessions and tokens, of which `pat` are the personal access tokens; a route without one is public. */
   readonly credential: 'none' | 'optional' | 'any' | 'session' | 'token' | 'pat';
@@ -194,7 +194,7 @@ const RULES: readonly (readonly [Demand, readonly string[]])[] = [
       'getRunOfInstance',
     ],
   ],
-  // A member gets those that the member owns.
+  // A member gets the instances that the member owns.
   [{ credential: 'any', scope: 'crawl:read' }, ['listInstances']],
   [
     asAdmin('crawl:write'),

@@ -29,7 +29,7 @@ export interface ComposeProject {
   remove(): Promise<void>;
 }
 
-/** What tags the images that these tests build: a platform that runs on this machine keeps its own. */
+/** The tag of the images that these tests build: a platform that runs on this machine keeps its own. */
 export const TEST_VERSION = 'test';
 
 /** Writes the Compose file of a release, its settings and its program. @returns the text of the settings. */

@@ -203,7 +203,7 @@ describeWith('helm', 'the manifests', () => {
     });
   });
 
-  test('AUD-11 facts have a topic of their own, and identity its name, only where it is given one', () => {
+  test('AUD-11 facts have a separate topic, and identity its name, only where one is given', () => {
     const getTopics = (manifests: Parameters<typeof ofKind>[0]) =>
       ofKind(manifests, 'KafkaTopic').map(({ metadata }) => metadata.name);
     const getEnvironment = (manifests: Parameters<typeof ofKind>[0]) => {
@@ -286,7 +286,7 @@ describe('the init container that awaits identity', () => {
   });
 });
 
-/** Returns the Service of each path prefix; `nowhere` for those that the gateway refuses. */
+/** Returns the Service of each path prefix; `nowhere` for prefixes that the gateway refuses. */
 function listRoutes(manifests: readonly Manifest[]): ReadonlyMap<string, string> {
   const fromRoutes = ofKind(manifests, 'HTTPRoute').flatMap(({ spec }) =>
     spec.rules.flatMap(({ matches: found, backendRefs }: Tree) =>

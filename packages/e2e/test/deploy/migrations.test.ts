@@ -17,7 +17,7 @@ const migrations = ['identity', 'mail', 'crawl'].flatMap((service) => {
     }));
 });
 
-/** @returns the tables that the expression finds in the migration, except those that the migration itself creates. */
+/** @returns the tables that the expression finds in the migration, except tables that the migration itself creates. */
 function findExistingTables(sql: string, expression: RegExp): (string | undefined)[] {
   const created = [...sql.matchAll(/create table\s+(\w+)/g)].map(([, table]) => table);
   return [...sql.matchAll(expression)].map(([, table]) => table).filter((table) => !created.includes(table));

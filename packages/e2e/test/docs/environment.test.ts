@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { askConfig, type ConfigAnswer, mountSecrets } from '../deploy/service-config.js';
 import { read, root } from './files.js';
 
-/* What the services read of their environment, against the tables in the READMEs and the Compose file. */
+/* The environment variables that the services read, against the tables in the READMEs and the Compose file. */
 
 interface Compose {
   readonly services: Readonly<Record<string, { readonly environment?: Readonly<Record<string, string>> }>>;

@@ -63,7 +63,7 @@ describeWith('nginx', 'three replicas of each service behind nginx', () => {
       }
       expect(await load.stop()).toEqual([]);
       const [row] = await platform.query('identity', 'select count(*)::int from personal_access_tokens');
-      // Each request counts once: those of the load, and the one that the load itself uses.
+      // Each request of the load counts once, and so does the token that the load itself uses.
       expect(row).toEqual({ count: made + 1 });
     });
 

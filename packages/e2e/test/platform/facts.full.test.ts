@@ -10,8 +10,8 @@ import { type SmtpServer, startSmtpServer } from './smtp-server.js';
 import { type Replica, startReplica } from './replica.js';
 
 /*
- * AUD-7: identity, mail and crawl are killed at random moments, PostgreSQL restarts, and the destinations are away for a
- * while. What the databases say has happened is what the destinations have got, once each after repeats are dropped.
+ * AUD-7: identity, mail and crawl are killed at random moments, PostgreSQL restarts, and the destinations are unavailable
+ * for a while. What the databases say has happened is what the destinations have got, once each after repeats are dropped.
  */
 
 const SECONDS = Number(process.env['FACTS_SECONDS'] || 8);
@@ -36,7 +36,7 @@ const pools = new Map<Name, Pool>();
 let session = '';
 let mailToken = '';
 
-/** Starts a receiver of both forms, which can be away. */
+/** Starts a receiver of both forms, which can be unavailable. */
 async function startReceiver() {
   const got = { '/webhook': [] as Fact[], '/logs': [] as Fact[] };
   const state = { isAway: false };
@@ -155,7 +155,7 @@ function toKey({ type, data }: Fact): string {
 }
 
 test(
-  'AUD-7 no fact is lost while every process is killed, PostgreSQL restarts and the destinations are away',
+  'AUD-7 no fact is lost while every process is killed, PostgreSQL restarts and the destinations are unavailable',
   async () => {
     const destinations = '/api/v1/events/destinations';
     const ids: string[] = [];

@@ -24,7 +24,7 @@ export interface Nginx {
   stop(): Promise<void>;
 }
 
-/** Returns the variables that the Compose file gives its gateway, with these servers instead of its own. */
+/** Returns the variables that the Compose file gives its gateway, but with these servers. */
 function toVariables(upstreams: Upstreams, listen: string, settings: Settings): Record<string, string> {
   const compose = parse(readFileSync(join(root, 'docker-compose.yml'), 'utf8'), { merge: true }) as {
     services: { gateway: { environment: Record<string, string> } };

@@ -10,7 +10,7 @@ import { createReplica, type Replica } from './replica.js';
 
 export type ServiceName = 'identity' | 'mail' | 'crawl';
 
-/** The services behind nginx, over databases and a Redis of their own. */
+/** The services behind nginx, over their own databases and Redis. */
 export interface Platform {
   readonly url: string;
   readonly replicas: Readonly<Record<ServiceName, readonly Replica[]>>;

@@ -4,7 +4,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 /** An SMTP server that takes every mail, and that can go away. */
 export interface SmtpServer {
   readonly port: number;
-  /** The subject of every mail that it has taken, in the order of arrival; one that arrived twice is there twice. */
+  /** The subject of every mail that it has taken, in the order of arrival; a mail that arrived twice is there twice. */
   readonly subjects: readonly string[];
   /** Drops its connections, and refuses new ones. */
   goAway(): Promise<void>;

@@ -87,7 +87,7 @@ describeWith('nginx', 'traces', () => {
           200,
           expect.not.stringContaining('"isError":true'),
         ]);
-        // A run of the schedule has no caller; one that is asked for belongs to the trace of the request.
+        // A run of the schedule has no caller; a requested run belongs to the trace of its request.
         const run = '/api/v1/crawlingManager/wiki_1/run';
         expect((await call(run, {}, { traceparent: createTraceparent() })).status).toBe(202);
         await waitFor(() => consumer.output() !== '', { what: 'the event' });
@@ -140,7 +140,7 @@ describeWith('nginx', 'traces', () => {
   });
 });
 
-/** Starts a consumer in a process of its own, because the SDK does not run inside Jest. */
+/** Starts a consumer in a separate process, because the SDK does not run inside Jest. */
 function startConsumer(env: Record<string, string>): { output(): string; stop(): Promise<void> } {
   const child = spawn(process.execPath, [join(import.meta.dirname, '../fixtures/consume.mjs')], {
     env: { PATH: process.env.PATH, ...env },

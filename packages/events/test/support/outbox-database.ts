@@ -18,7 +18,7 @@ const EVENT = `json_build_object('eventId', id, 'eventType', 'SyncFiles1Event', 
 export interface OutboxDatabase {
   readonly url: string;
   readonly pool: pg.Pool;
-  /** Inserts one event of a run of its own, in a transaction of its own. */
+  /** Inserts one event of a new run, in a separate transaction. */
   add(orgId: string, connector?: Connector): Promise<SyncEvent>;
   /** Inserts many events in one statement; their numbers distinguish runs and keys. */
   addMany(count: number, keys: number): Promise<void>;

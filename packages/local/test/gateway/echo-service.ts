@@ -16,7 +16,7 @@ export interface EchoService {
   isReady: boolean;
   /** The targets of all requests except health checks. */
   readonly targets: string[];
-  /** Emits `streamClosed` and `waitingEnded` when the client of a stream, or one that waits, disconnects, and `cutOff` when a body arrived only in part. */
+  /** Emits `streamClosed` and `waitingEnded` when the client of a stream, or a waiting client, disconnects, and `cutOff` when a body arrived only in part. */
   readonly events: EventEmitter;
   stop(): Promise<void>;
 }

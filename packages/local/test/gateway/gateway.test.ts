@@ -196,7 +196,7 @@ describe('faults that the gateway answers', () => {
 describe('an incomplete or unwanted body', () => {
   it.each([
     ['that its service refuses', '/mcp/refused', 413],
-    ['for a service that is away', '/api/v1/mail/x', 503],
+    ['for an unavailable service', '/api/v1/mail/x', 503],
   ])('a large body %s always gets the response, and never a reset', async (_what, path, status) => {
     const body = 'x'.repeat(38_000_000);
     const headers = { 'content-type': 'application/json', 'content-length': body.length };
@@ -234,7 +234,7 @@ describe('an incomplete or unwanted body', () => {
   });
 });
 
-describe('a gateway with settings of its own', () => {
+describe('a gateway with other settings', () => {
   const own = useGateway({ trustedProxies: ['127.0.0.5'], bodyStallMs: 300 });
   const headers = { 'x-forwarded-for': '198.51.100.1, 203.0.113.7', 'x-forwarded-proto': 'https' };
 

@@ -171,7 +171,7 @@ function testKit(language: Language): void {
     expect(await waitForOutcome(runId, 'completed')).toMatchObject({ claimedBy: 'two' });
   });
 
-  test('a cancelled crawl stops, and the worker serves the next run until SIGTERM ends it, without another word', async () => {
+  test('a cancelled crawl stops, and the worker serves the next run until SIGTERM ends it, without further output', async () => {
     const one = startWorker(language, 'one');
     const cancelled = await requestRun({ pages: 10_000, pauseMs: 10 });
     await waitForRun(cancelled, 'counters', ({ items }) => items > 0);

@@ -37,7 +37,7 @@ it.each([
   expect(times(cron, 'UTC', '2026-06-29T11:00:00Z', expected.length)).toEqual(expected);
 });
 
-/* For each zone: a daily time that the clocks skip, then one that comes twice. Times are in UTC. */
+/* For each zone: a daily time that the clocks skip, then a time that comes twice. Times are in UTC. */
 const zones: [
   zone: string,
   gap: [cron: string, after: string, expected: string[]],

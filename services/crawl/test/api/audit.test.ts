@@ -14,7 +14,7 @@ interface Entry {
   readonly userAgent: string | null;
 }
 
-/* What people and workers do with crawls is in the audit of identity. */
+/* The acts of people and workers on crawls are in the audit of identity. */
 describe('the audit', () => {
   let platform: Platform;
   beforeAll(async () => {

@@ -39,7 +39,7 @@ describe('instances of a connector', () => {
     );
   };
 
-  it('have schedules, runs, events and statistics of their own beside the default one', async () => {
+  it('have their own schedules, runs, events and statistics beside the default one', async () => {
     expect((await schedule(hr)).status).toBe(404);
     expect((await save()).body.data).toEqual({
       connector: 'wiki_1',
@@ -96,7 +96,7 @@ describe('instances of a connector', () => {
     ]);
   });
 
-  it('give workers their orders, with checkpoints of their own', async () => {
+  it('give workers their orders, with separate checkpoints', async () => {
     await save();
     const claim = (more: object = {}) =>
       platform.call('POST', '/work/claim', { body: { connectors: ['wiki_1'], worker: 'test', ...more } });

@@ -7,7 +7,7 @@ import { cancelRun } from '../../src/db/cancel-run.js';
 import { recordCommand } from '../../src/db/facts.js';
 import { at, filesOf, useRunRows } from '../support/run-rows.js';
 
-/* What is reported to identity, on rows. A connector counts as failing after three failed runs. */
+/* The facts that are reported to identity, on rows. A connector counts as failing after three failed runs. */
 
 describe('crawls that keep failing', () => {
   const rows = useRunRows();

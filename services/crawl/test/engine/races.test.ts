@@ -7,7 +7,7 @@ import { at, expectClaimed, filesOf, times, toNewSchedule, useRunRows } from '..
 
 /* Runs whose claims, writes and pauses are concurrent or late. */
 
-/** Counts the updates of the transaction, and those that changed no index. */
+/** Counts the updates of the transaction: all, and updates that changed no index. */
 async function readUpdates(tx: pg.PoolClient): Promise<{ all: number; withoutIndex: number }> {
   const { rows } = await tx.query<{ all: number; withoutIndex: number }>(
     `select n_tup_upd::int as all, n_tup_hot_upd::int as "withoutIndex" from pg_stat_xact_user_tables where relname = 'runs'`,
@@ -212,9 +212,9 @@ describe('races of a run', () => {
     expect(second.attempts).toBe(1);
     await lifecycle.handBack(first);
     expect(await rows.getRuns(id)).toEqual([{ state: 'active', reason: null }]);
-    expect(await lifecycle.fail(second, 'away')).toBe('retry');
-    expect(await lifecycle.fail(second, 'away')).toBe('retry');
-    expect(await rows.getRuns(id)).toEqual([{ state: 'retrying', reason: 'away' }]);
+    expect(await lifecycle.fail(second, 'unavailable')).toBe('retry');
+    expect(await lifecycle.fail(second, 'unavailable')).toBe('retry');
+    expect(await rows.getRuns(id)).toEqual([{ state: 'retrying', reason: 'unavailable' }]);
   });
 
   it('the time of an attempt goes on when another worker continues it', async () => {

@@ -11,7 +11,7 @@ import { createTasks, type Tasks } from '../../src/engine/tasks.js';
 import { type Endpoint, startEndpoint } from '../support/endpoint.js';
 import { times, useRunRows } from '../support/run-rows.js';
 
-describe('the remote task of an attempt that ended without a word from its endpoint', () => {
+describe('the remote task of an attempt that ended without a report from its endpoint', () => {
   const rows = useRunRows();
   let endpoint: Endpoint;
   let tasks: Tasks;
@@ -102,7 +102,7 @@ describe('the remote task of an attempt that ended without a word from its endpo
     await rows.newLifecycle().handBack(second);
     expect(await countOrders()).toBe(0);
     const third = await claim();
-    await rows.newLifecycle().fail(third, 'the source is away', undefined);
+    await rows.newLifecycle().fail(third, 'the source is unavailable', undefined);
     expect(await countOrders()).toBe(0);
   });
 

@@ -9,7 +9,7 @@ import { findStatus, findStatuses } from '../../src/db/schedule-status.js';
 import { pauseSchedule } from '../../src/db/schedules.js';
 import { at, expectClaimed, filesOf, times, useRunRows } from '../support/run-rows.js';
 
-/* What the dispatcher makes of schedules that are due. */
+/* The runs that the dispatcher makes of due schedules. */
 
 describe('ticks', () => {
   const rows = useRunRows();
@@ -48,7 +48,7 @@ describe('ticks', () => {
     );
   });
 
-  it('runs of workers that pull are made and delivered again while the queue is away, others afterwards', async () => {
+  it('runs of workers that pull are made and delivered again while the queue is unavailable, others afterwards', async () => {
     const pulled = await rows.scheduleDaily();
     const queued = await rows.scheduleDaily();
     await rows.pool.query(`update schedules set worker = 'pull' where id = $1`, [pulled.id]);
@@ -170,7 +170,7 @@ describe('ticks', () => {
     });
   });
 
-  it('a tick that is skipped because it is late does not skip those that may still start', async () => {
+  it('a tick that is skipped because it is late does not skip ticks that may still start', async () => {
     const { id, orgId, deliver } = await rows.scheduleMinutely({ missedRunPolicy: 'skip' });
     rows.now += times.misfireGraceMs + 90_000;
     expect(await deliver()).toBeUndefined();
@@ -195,7 +195,7 @@ describe('ticks', () => {
   it('a retry is delivered when its back-off is over, and keeps the order of its run', async () => {
     const { id, claim, deliver } = await rows.scheduleDaily();
     const first = await claim();
-    expect(await rows.newLifecycle().fail(first, 'away')).toBe('retry');
+    expect(await rows.newLifecycle().fail(first, 'unavailable')).toBe('retry');
     await rows.pool.query(`update schedules set metadata = '{"is": "new"}', revision = 2 where id = $1`, [
       id,
     ]);

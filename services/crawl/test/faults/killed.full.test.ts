@@ -3,7 +3,7 @@ import { followTask } from '../support/endpoint.js';
 import { toKeys, useEndpointRuns } from '../support/endpoint-runs.js';
 import { type Backend, describeEachBackend } from '../support/platform.js';
 
-/** Gives the tests a platform whose API has no worker, so that each test adds those that it kills or stops. */
+/** Gives the tests a platform whose API has no worker, so that each test adds the workers that it kills or stops. */
 function useWorkers(backend: Backend) {
   const runs = useEndpointRuns(backend, { env: { ROLE: 'api' } });
   const addWorker = () => runs.platform.addCrawl({ ROLE: 'worker' });

@@ -17,7 +17,7 @@ describeEachBackend('stopping runs on %s', (backend) => {
   const { crawls } = runs;
   const post = (path: string) => runs.platform.call('POST', path);
 
-  it('aborts those that are active, wait for a retry or are postponed, by a pause, a removal and the removal of all (CRAWL-20)', async () => {
+  it('aborts runs that are active, wait for a retry or are postponed, by a pause, a removal and the removal of all (CRAWL-20)', async () => {
     const other = await runs.platform.createOrganisation();
     const asOther = { token: other.token };
     runs.endpoint.answer = ({ body }, response) => {
@@ -41,7 +41,7 @@ describeEachBackend('stopping runs on %s', (backend) => {
     await waitFor(async () => (await count('retrying')) === 5, { what: 'the others' });
     const { held } = runs.endpoint;
 
-    // Through another replica than the one that runs them.
+    // Through a replica that does not run them.
     const replica = await runs.platform.addCrawl({ ROLE: 'api' });
     const pause = await fetch(`${replica.url}/api/v1/crawlingManager/files_1/pause`, {
       method: 'POST',

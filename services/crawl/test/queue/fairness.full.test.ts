@@ -62,7 +62,7 @@ describeEachBackend('the queue of many organisations on %s', (backend) => {
     for (const path of paths) await call('DELETE', path);
   });
 
-  it('starts as many runs as its limit over all replicas, and the one that was due first, whatever the priorities (CRAWL-24, CRAWL-32)', async () => {
+  it('starts as many runs as its limit over all replicas, earliest due first, whatever the priorities (CRAWL-24, CRAWL-32)', async () => {
     const second = await runs.platform.addCrawl();
     const [patient, eager] = organisations.slice(LIMIT) as [Organisation, Organisation];
     for (const organisation of organisations)

@@ -14,7 +14,7 @@ export function useEndpointRuns(
   backend: Backend,
   options: {
     readonly env?: Record<string, string>;
-    /** Those that have the endpoint. Default: files_1. */
+    /** The connectors that have the endpoint. Default: files_1. */
     readonly connectors?: readonly string[];
     /** Whether the test stops PostgreSQL. */
     readonly hasOwnPostgres?: boolean;

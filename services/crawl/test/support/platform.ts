@@ -13,7 +13,7 @@ import pg from 'pg';
 import { createCrawlDatabase } from './database.js';
 import { isReady, type Replica, type ReplicaProcess, startReplica, startReplicaProcess } from './replica.js';
 
-/* Crawl with a database of its own, and an identity service that all tests share. */
+/* Crawl with its own database, and an identity service that all tests share. */
 
 /** The queue backends. */
 export type Backend = 'redis' | 'postgres';

@@ -24,7 +24,7 @@ export interface Replica {
   stop(): Promise<unknown>;
 }
 
-/** A crawl as it is deployed: the built program in a process of its own. */
+/** A crawl as it is deployed: the built program in a separate process. */
 export interface ReplicaProcess extends Replica {
   signal(signal: NodeJS.Signals): void;
   /** Sends SIGKILL, which ends the process without a shutdown. */

@@ -68,7 +68,7 @@ export function expectClaimed(claimed: ClaimedRow | undefined): ClaimedRow {
   return claimed;
 }
 
-/** Gives the tests of a file a database of their own. */
+/** Gives the tests of a file their own database. */
 export function useRunRows() {
   let database: TestDatabase;
   let pool: pg.Pool;
@@ -121,7 +121,7 @@ export function useRunRows() {
       pool,
       queues: {
         add: async (runs) => void delivered.push(...(await Promise.resolve(runs))),
-        ping: () => (isQueueAway ? Promise.reject(new Error('The queue is away')) : done()),
+        ping: () => (isQueueAway ? Promise.reject(new Error('The queue is unavailable')) : done()),
         limitConcurrency: done,
         afterDataLoss: () => Promise.resolve(false),
       },
@@ -135,7 +135,7 @@ export function useRunRows() {
     });
     try {
       const round = dispatcher.run();
-      if (isQueueAway) await expect(round).rejects.toThrow('The queue is away');
+      if (isQueueAway) await expect(round).rejects.toThrow('The queue is unavailable');
       else await round;
     } finally {
       await dispatcher.stop();

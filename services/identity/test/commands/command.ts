@@ -8,7 +8,7 @@ interface Outcome {
 }
 
 /**
- * Runs a command in this worker with exactly this environment: a process of its own would take most of a second to load
+ * Runs a command in this worker with exactly this environment: a separate process would take most of a second to load
  * the same modules. Commands run one after the other, because they share the worker's `process`.
  *
  * @throws what the command line describes in one line: a wrong environment, or a database that is not migrated.

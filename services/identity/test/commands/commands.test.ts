@@ -170,7 +170,7 @@ test('AUTH-42 administrators and the account are mailed when an operator makes a
   expect(await findAudit('user.role_changed', id)).toHaveLength(1);
 });
 
-test('AUTH-42 members are told of what concerns them, however many others an operator changes', async () => {
+test('AUTH-42 members are notified of what concerns them, however many others an operator changes', async () => {
   const alert = { notice: 'memberRemovedByOperator' } as const;
   const what = { orgId: identity.orgId, topic: 'operator:test', alert, at: new Date() };
   const emails = Array.from({ length: 12 }, (_, index) => `member${index}@example.com`);
@@ -237,7 +237,7 @@ test('IDP-3 release-domain takes a verified domain from its organisation, and an
   await succeed(...verify, owner.orgId);
   expect(await readDomains(owner.session)).toEqual(['xn--bcher-kva.example']);
 
-  // One that nobody has verified is left alone.
+  // A domain that nobody has verified is left alone.
   const pending = { token: former.session, body: { domain: 'pending.example' } };
   await identity.call('POST', `${SETTINGS}/domains`, pending);
   expect(await fail('release-domain', '--domain', 'pending.example')).toBe(

@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Gives a program the headers, the body and the secrets, of which it prints those that verify. */
+/** Gives a program the headers, the body and the secrets. @returns the secrets that verify, as it prints them. */
 async function verify(
   program: string,
   args: readonly string[],

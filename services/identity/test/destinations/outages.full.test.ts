@@ -12,7 +12,7 @@ const identity = await startIdentity({ environment: ALLOW_RECEIVERS });
 afterEach(() => closeScenes(identity));
 afterAll(() => identity.close());
 
-test('AUD-19 a destination that is away for a day loses nothing; after five days it is disabled, and goes on once it is enabled', async () => {
+test('AUD-19 a destination that is unavailable for a day loses nothing; after five days it is disabled, and goes on once it is enabled', async () => {
   const { email, orgId, destinations, receiver, call, createToken, pass, received, refused, subjects } = await openScene(identity);
   const { id } = await destinations.create({ url: receiver.url });
   receiver.answerWith(() => 500);
@@ -57,7 +57,7 @@ test('AUD-19 a destination that is away for a day loses nothing; after five days
   expect(receiver.accepted).toHaveLength(tokens.length);
 }); // oxfmt-ignore
 
-test('AUD-9 a receiver of logs that is away for seven days gets everything, in order, once it is enabled again', async () => {
+test('AUD-9 a receiver of logs that is unavailable for seven days gets everything, in order, once it is enabled again', async () => {
   const { destinations, receiver, createToken, pass, refused } = await openScene(identity);
   const { id } = await destinations.create({ form: 'logs', url: receiver.url });
   receiver.answerWith(() => 503);
@@ -117,7 +117,7 @@ test('AUD-7 a replica that is killed loses nothing: the next one sends what was 
   }
 }); // oxfmt-ignore
 
-test('AUD-7 a hundred destinations that never answer delay no other, neither of another organisation nor of their own', async () => {
+test('AUD-7 a hundred destinations that never answer delay no other, neither of their organisation nor of another', async () => {
   const { destinations, receiver, createToken, received } = await openScene(identity);
   receiver.answerWith(({ path }) => (path.startsWith('/dead') ? undefined : 204));
   await destinations.create({ url: receiver.url });

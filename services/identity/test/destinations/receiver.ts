@@ -87,7 +87,7 @@ export async function closeScenes({ db }: IdentityUnderTest): Promise<void> {
   await Promise.all(openReceivers.splice(0).map(({ close }) => close()));
 }
 
-/** An organisation and a receiver of its own for a test. */
+/** A new organisation and its receiver for a test. */
 export async function openScene(identity: IdentityUnderTest) {
   const email = `boss-${++count}@hooks.example`;
   const organisation = await identity.createOrganisation(email);
@@ -119,7 +119,7 @@ export async function openScene(identity: IdentityUnderTest) {
     received: (subject: string, from: Receiver = receiver): Promise<Received> =>
       waitFor(() => from.accepted.find((request) => toFact(request).data['subjectId'] === subject), {
         what: 'the fact',
-        // A request times out when the machine stands still for five seconds. The second repetition comes after a minute.
+        // A request times out when the machine stalls for five seconds. The second repetition comes after a minute.
         patienceMs: 150_000,
       }),
     refused: (number: number) =>

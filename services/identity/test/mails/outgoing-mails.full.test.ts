@@ -141,7 +141,7 @@ test('attempts an invitation to an unknown recipient once, and shows the reason 
   expect(await getInvitation(body.user.id as string)).toBeNull();
 });
 
-test('shows that an invitation was refused however long the mail service was away', async () => {
+test('shows that an invitation was refused however long the mail service was unavailable', async () => {
   await platform.mail.stop();
   const email = 'nobody-yet@example.com';
   platform.inbox.unknown.add(email);
@@ -154,7 +154,7 @@ test('shows that an invitation was refused however long the mail service was awa
   await platform.identity.db.query(`update outgoing_mails set created_at = created_at - interval '3 days'`);
   expect(await getInvitation(body.user.id as string)).toEqual({ state: 'pending' });
   await platform.mail.start();
-  // The pause has grown while the mail service was away, and started.
+  // The pause has grown while the mail service was unavailable, and started.
   await platform.identity.db.query('update outgoing_mails set next_attempt_at = now()');
   expect((await waitForOutcome(body.user.id as string))?.state).toBe('undeliverable');
   // The mailbox exists by now: the mark is removed when an administrator sends the mail again, too.

@@ -183,7 +183,7 @@ test('the ends of runs and mails are in the feed, each reported by its own servi
     const path = '/api/v1/events?types=crawl.run.failed,mail.failed';
     return (await identity.call('GET', path, { token: session })).body.data as object[];
   };
-  // Those of the tests before get their places first.
+  // The facts of the tests before get their places first.
   await waitFor(async () => (await list()).length > 0, { what: 'the fact' });
   expect(await list()).toMatchObject([{ id: run.id, type: run.type, data: run.data }]);
 });

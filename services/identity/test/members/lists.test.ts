@@ -155,7 +155,7 @@ test.each(LISTS)(
       const { body } = await getPage(`${path}?limit=4${cursor && `&cursor=${cursor.toUpperCase()}`}`);
       found.push(...listIds(body));
       cursor = body.nextCursor as string | null;
-      // What is created meanwhile is newer than the cursor, or has an id of its own between the others.
+      // What is created meanwhile is newer than the cursor, or has an id between the others.
       if (found.length === 4)
         await identity.db.query(
           insert.replaceAll('01900000-0000-7', '01990000-0000-7').replace('2026-01-01', '2026-01-02'),

@@ -14,8 +14,8 @@ import {
 import { consent, createAuthorization, createBrowser, exchangeCode, postForm } from './flow.js';
 
 /*
- * What an access token is worth: alone, with a proof of its client's key (DPoP, RFC 9449), and exchanged for one that a
- * tool presents to another service.
+ * What an access token permits: alone, with a proof of its client's key (DPoP, RFC 9449), and exchanged for a token that
+ * a tool presents to another service.
  */
 
 const received: string[] = [];

@@ -271,7 +271,7 @@ test("OAUTH-4: a scope that the organisation's policy denies is lost by access t
   expect(await listUsers(token)).toBe(200);
 });
 
-test('whoami tells an agent that it acts for a service account', async () => {
+test('whoami shows an agent that it acts for a service account', async () => {
   const { token, application } = await obtain({}, { resource: `${PUBLIC_URL}/mcp` });
   const call = { name: 'whoami', arguments: {} };
   const { body } = await createCaller(identity, token).legacy('tools/call', call);

@@ -47,7 +47,7 @@ test('only the scopes that the person ticks are granted, and a refresh gets no m
   expect([refreshed.status, refreshed.body.scope]).toEqual([200, 'user:read']);
 });
 
-test('OAUTH-3: an application that requests more scopes than it has gets those that it has', async () => {
+test('OAUTH-3: an application that requests more scopes than it has gets the scopes it has', async () => {
   const asked = { scope: 'user:read kb:read crawl:read crawl:delete' };
   const { page } = await openConsent(browser, createAuthorization(clientId, asked));
   expect(page.text).toContain('<code>crawl:read</code>');

@@ -11,7 +11,7 @@ type PageAnswer = Pick<Answer, 'status' | 'headers' | 'text'>;
 /**
  * Creates a browser: it keeps cookies, sends them back, and follows nothing by itself.
  *
- * @param cookies - those of another one, for a browser that reaches two replicas.
+ * @param cookies - the cookies of another browser, to reach two replicas as one browser.
  */
 export function createBrowser(
   identity: Pick<IdentityUnderTest, 'url'>,

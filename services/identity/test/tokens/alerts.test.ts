@@ -12,7 +12,7 @@ import {
 import { noPolicy, policyPath } from '../token-policy.js';
 import { createTokens } from './tokens.js';
 
-/* Tokens that were leaked, or are used after their rotation: who is told, and what is revoked. */
+/* Tokens that were leaked, or are used after their rotation: who is notified, and what is revoked. */
 
 const identity = await startIdentity({
   // Nothing answers there: mails stay in the outbox, where the tests read them.
@@ -129,7 +129,7 @@ test('the reuse of a refresh token of an application is mailed to its owner once
   expect(rows).toEqual([{ reason: 'refresh token used again', detail: { clientId, userId: member.id } }]);
 });
 
-test('PAT-31 of 1,000 reported tokens the one that is alive is revoked, and owner and administrators are mailed', async () => {
+test('PAT-31 of 1,000 reported tokens the only live one is revoked, and owner and administrators are mailed', async () => {
   const token = await add('leaked');
   const child = await add('leaked child', token.accessToken);
   const other = await add('other');
@@ -260,7 +260,7 @@ test('PAT-31 reports of a token that was revoked before cause no alert, however 
   expect(await findEntries('token.leaked', token)).toEqual([]);
 });
 
-test('PAT-31 neither the answer nor its time tells a token that is alive from garbage', async () => {
+test('PAT-31 neither the answer nor its time distinguishes a live token from garbage', async () => {
   const time = async (token: string) => {
     const startedAt = performance.now();
     const { status, text } = await report([{ token }]);
@@ -307,7 +307,7 @@ test('PAT-31 a network or a site that reports too much is refused, whatever it r
 
   expect(await statusFrom('2001:db8:1:100::1')).toBe(202);
   await countReports(238);
-  // Each in a /56 of its own.
+  // Each in a separate /56.
   expect([await statusFrom('2001:db8:1:200::1'), await statusFrom('2001:db8:1:300::1')]).toEqual([202, 429]);
   expect(await statusFrom('2001:db8:2:1::1')).toBe(202);
   await countReports(1_200);

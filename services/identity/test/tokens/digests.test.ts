@@ -75,7 +75,7 @@ test('PAT-32 administrators are mailed about the tokens of service accounts, wit
   const digests = await takeDigests();
   expect(digests).toHaveLength(3);
   const find = (id: string) => digests.find(({ userId }) => userId === id);
-  // The own tokens are among those of the organisation.
+  // The administrator's tokens are among the organisation's.
   expect(find(otherId)).toMatchObject({
     page: 'organisation',
     tokens: [{ name: 'deploy', account: 'deployer' }, { name: 'own' }],
@@ -114,7 +114,7 @@ test('PAT-36 unused tokens are warned about once, and revoked a week later', asy
     [organisation.orgId],
   );
   expect(rows).toEqual([{ actor_id: null, credential_id: null, reason: 'unused', count: 2 }]);
-  // The one that was used a week before is warned about 23 days after its use.
+  // The token that was used a week before is warned about 23 days after its use.
   await runAfter(15);
   expect(await takeDigests()).toEqual([]);
   await runAfter(17);
@@ -182,7 +182,7 @@ test('PAT-36 a use that is stored while the token is being revoked keeps it', as
   expect(rows).toEqual([{ status: 'active' }]);
 });
 
-test('PAT-36 a policy that is switched off revokes nothing, and one that is switched on again warns again', async () => {
+test('PAT-36 a policy revokes nothing once it is switched off, and warns again once it is switched on again', async () => {
   const { put, putLongAgo, insertToken, takeDigests, findRevoked } = await createOrganisation(identity);
   const { runAfter } = createReplicas(identity);
   await insertToken('spared');

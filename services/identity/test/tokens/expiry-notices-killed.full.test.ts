@@ -69,7 +69,7 @@ test('each person gets one mail although the sending replica is killed before a 
     // The database loses the transaction, as when it dies with the replica: a mail that was stored would be sent twice.
     await killAfter(5, true);
     const lost = await platform.identity.db.query(`select pg_terminate_backend(pid) ${waitingCommits}`);
-    // After a minute, the service of this process has one that waits too.
+    // After a minute, the service of this process has a waiting commit, too.
     expect(lost.rowCount).toBeGreaterThan(0);
     // The database commits without the replica: a mail that was not yet stored would be lost.
     await killAfter(8, true);

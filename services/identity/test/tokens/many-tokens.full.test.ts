@@ -145,7 +145,7 @@ test('PAT-24 a thief who has created as many tokens as there can be prevents nei
     const startedAt = performance.now();
     const rotate = () => identity.call('POST', `${path}/${token.id}/rotate`, { token: owner.session, body });
     let answer = await rotate();
-    // A machine that stands still for a second is 503, "try again"; a statement that has too little time is so each time.
+    // A machine that stalls for a second is 503, "try again"; a statement that has too little time is so each time.
     for (let tries = 1; answer.status === 503 && tries < 3; tries += 1) answer = await rotate();
     process.stdout.write(
       `a token with 9,999 was ${what} in ${Math.round(performance.now() - startedAt)} ms\n`,

@@ -7,10 +7,10 @@ import { noPolicy, policyPath } from '../token-policy.js';
 
 let count = 0;
 
-/** What a digest says about a token. */
+/** The line of a digest about a token. */
 export type DigestLine = Readonly<Record<string, string>>;
 
-/** An organisation of its own for each test, whose tokens and mails the test reads. */
+/** A new organisation for each test, whose tokens and mails the test reads. */
 export async function createOrganisation(identity: IdentityUnderTest) {
   const { orgId, session } = await identity.createOrganisation(`organisation-${++count}@example.com`);
   const { db } = identity;

@@ -156,7 +156,7 @@ async function createOutlivingToken() {
   return { root, outliving: await rotated(id, { expiryDays: 365 }) };
 }
 
-test('PAT-19 a token that outlives those that created it is revoked with the ones above them', async () => {
+test('PAT-19 a token that outlives its creators is revoked with the tokens above them', async () => {
   const [unmarked, narrowed, marked] = [
     await createOutlivingToken(),
     await createOutlivingToken(),

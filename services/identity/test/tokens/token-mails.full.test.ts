@@ -85,7 +85,7 @@ test('PAT-52 tokens that are created within a minute are one mail, also when two
   }
 });
 
-test('PAT-23 rotations that tokens make are mailed to their owner, those of a minute in one mail', async () => {
+test('PAT-23 rotations that tokens make are mailed to their owner, the rotations of a minute in one mail', async () => {
   const [agent, other] = [await tokens.make(undefined, { name: 'agent' }), await tokens.make()];
   const second = await tokens.rotated('self', {}, agent.accessToken);
   await tokens.rotated('self', {}, second.accessToken);
@@ -98,7 +98,7 @@ test('PAT-23 rotations that tokens make are mailed to their owner, those of a mi
   expect(readSubjects(member.email, /rotated/)).toHaveLength(1);
 });
 
-test('PAT-35 the mails about ten creations an hour are followed by one that says that there are more', async () => {
+test('PAT-35 the mails about ten creations an hour are followed by a mail that says that there are more', async () => {
   const path = `/api/v1/service-accounts/${await createAccount('Mirror')}/tokens`;
   for (let count = 0; count < 12; count += 1) {
     await tokens.make(undefined, { name: `number ${count} ${'x'.repeat(80)}` });
@@ -159,7 +159,7 @@ test('PAT-27 PAT-31 alerts about a reused and a leaked token say when, from wher
   }
 });
 
-test('PAT-35 an account causes ten alerts of a kind an hour, then one that says so, and others of another kind', async () => {
+test('PAT-35 an account causes ten alerts of a kind an hour, then an alert that says so, and others of another kind', async () => {
   const { prisma, db } = identity;
   const add = (notice: 'recoveryCodesReplaced' | 'authenticatorRemoved') =>
     prisma.$transaction((tx) =>

@@ -96,10 +96,10 @@ test('each token is warned about once and revoked once, although a replica is ki
   await identity.db.query('update unused_tokens set warned_at = $1', [new Date(Date.now() - 7.1 * DAY_MS)]);
   await workWhileKilled(() => count(entries, orgId));
   expect(await findRevoked()).toHaveLength(TOKENS);
-  const told = await identity.db.query<{ user_id: string }>(
+  const notified = await identity.db.query<{ user_id: string }>(
     `select user_id from outgoing_mails where kind = 'token_alert'`,
   );
-  expect(told.rows.map(({ user_id: id }) => id).toSorted()).toEqual(owners.toSorted());
+  expect(notified.rows.map(({ user_id: id }) => id).toSorted()).toEqual(owners.toSorted());
   expect(await count('unused_tokens where $1::text is not null', orgId)).toBe(0);
   expect(await count(entries, orgId)).toBe(TOKENS);
 });

@@ -133,7 +133,7 @@ test('the preview and a kept mail show the logo without an attachment', async ()
     expect(html).toContain(`src="data:image/png;base64,${logo}"`);
 });
 
-test('administrators see and change the brand of their own organisation, in a session', async () => {
+test('administrators see and change the brand of their organisation, in a session', async () => {
   await save(brand);
   const other = await createAdministrator();
   expect((await mail.call('GET', path, { token: other.session })).body).toEqual({ data: {} });

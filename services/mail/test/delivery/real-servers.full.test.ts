@@ -236,7 +236,7 @@ describeWith('mail-servers', 'mails to real servers', () => {
         { what: `a mail to ${user}` },
       );
 
-    test('tells recipients apart: one gets the mail, one is greylisted and gets it later, one is suppressed', async () => {
+    test('distinguishes recipients: one gets the mail, one is greylisted and gets it later, one is suppressed', async () => {
       const sendEmailTo = ['ada@example.com', 'grey@example.com', 'nobody@example.com'];
       const subject = 'To three recipients';
       const id = await enqueue({ ...notice, sendEmailTo, subject });

@@ -370,7 +370,7 @@ test('a claim reads only as many mails as it may get, however long the queue is,
         ...(await explain(`claim_mails(now() + interval '1 s', 5, '{}', 5, 6, 1000, '{${ids}}')`)),
       ].join('\n');
       expect(plan).not.toContain('Seq Scan on mails');
-      // No step reads more than the mails of one claim in each of its lanes, or those that tell how many organisations are due.
+      // No step reads more than the mails of one claim in each of its lanes, or the mails that show how many organisations are due.
       const counts = [...plan.matchAll(/actual rows=(\d+)/g)].map(([, count]) => Number(count));
       expect(Math.max(...counts)).toBeLessThanOrEqual(200);
     }

@@ -19,7 +19,7 @@ const REPLICAS = 3;
 const KILLS = 3;
 /** PostgreSQL is restarted after this kill. */
 const RESTART = 1;
-/** Of 20,000 mails on a machine of its own. In a short run, most codes are sent right after a kill. */
+/** Of 20,000 mails on a dedicated machine. In a short run, most codes are sent right after a kill. */
 const CODES_P99_MS = MAILS >= 20_000 ? 2_000 : 30_000;
 
 const mailFolder = fileURLToPath(new URL('../..', import.meta.url));

@@ -54,7 +54,7 @@ test('a code is hidden wherever the caller has put it', async () => {
   expect(text).toContain('••••••');
 });
 
-test('the content of a mail that failed is shown as well, and that of one in no organisation of the caller is a 404', async () => {
+test('the content of a mail that failed is shown as well, and the content of a mail in no organisation of the caller is a 404', async () => {
   smtp.behave((step) => (step === 'MAIL' ? '550 no' : undefined));
   const { id } = await send(invite());
   smtp.behave(() => undefined);

@@ -194,7 +194,7 @@ test('an organisation has a limited number of suppressions', async () => {
   const service = createSuppressionService({ pool: mail.db, clock: Date.now, maxSuppressions: 2 });
   for (const address of ['one@example.com', 'two@example.com']) await service.add(mail.orgId, address);
   await expect(service.add(mail.orgId, 'three@example.com')).rejects.toMatchObject({ statusCode: 409 });
-  // Those that it has are renewed.
+  // Its existing ones are renewed.
   await service.add(mail.orgId, 'Two@example.com');
   expect((await list()).data).toHaveLength(2);
 });

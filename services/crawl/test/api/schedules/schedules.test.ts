@@ -101,7 +101,7 @@ describe('a schedule', () => {
     await platform.crawl.setClock(0);
   });
 
-  it('is the one that was saved last when eight are saved at once', async () => {
+  it('is the last saved of eight that are saved at once', async () => {
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_value, minute) => schedule('wiki_1', { ...daily, minute })),
     );

@@ -4,7 +4,7 @@ import { type Platform, startPlatform } from '../../support/platform.js';
 
 /* Why a connector has not run, pauses that end by themselves, and the notice to administrators, through HTTP. */
 
-describe('a crawl that stands still', () => {
+describe('a crawl that makes no progress', () => {
   let platform: Platform;
   beforeAll(async () => {
     platform = await startPlatform({ backend: 'postgres', env: { FAILING_AFTER: '2' } });

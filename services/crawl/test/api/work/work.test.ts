@@ -192,7 +192,7 @@ describe('workers that pull', () => {
     const restarted = (await claim()).body.order;
     expect(restarted).toMatchObject({ mode: 'full', checkpoint: null });
     expect(restarted.fullStartedAt).not.toBe(started);
-    // So is one that was begun after another had been completed.
+    // A full crawl that was begun after another had been completed is continued, too.
     await finish(restarted.runId, { lease: 1, state: 'completed' });
     const third = await run({ mode: 'full' });
     await claim();
@@ -201,7 +201,7 @@ describe('workers that pull', () => {
     expect((await claim()).body.order).toMatchObject({ mode: 'full', checkpoint: 'third' });
   });
 
-  it('a worker that waits is woken by a run, and one that has gone takes none', async () => {
+  it('a run wakes a waiting worker, and a worker that has disconnected claims none', async () => {
     await schedule();
     const waiting = claim({ waitMs: 30_000 });
     const gone = new AbortController();

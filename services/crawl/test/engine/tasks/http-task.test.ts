@@ -2,7 +2,7 @@ import { createTasks, type Tasks } from '../../../src/engine/tasks.js';
 import { EndpointUnavailable, type TaskOrder } from '../../../src/engine/tasks/task.js';
 import { type Endpoint, followTask, json, startEndpoint } from '../../support/endpoint.js';
 
-/* What becomes of an order, by what its endpoint responds. */
+/* The outcome of an order, by the response of its endpoint. */
 
 const ID = '01900000-0000-7000-8000-000000000000';
 const order: TaskOrder = {

@@ -144,7 +144,7 @@ test('responds with nothing but inactive for garbage, a revoked token, an ended 
   ]);
 });
 
-test('describes a service credential by its client and scopes, and one that was only signed as inactive', async () => {
+test('describes a service credential by its client and scopes, and a credential that was only signed as inactive', async () => {
   const { status, body } = await ask(service);
   expect([status, body]).toEqual([
     200,

@@ -135,7 +135,7 @@ test('a forced rotation also replaces a lost older key, and activates the new on
   const ring = (...bytes: number[]) => createSecretBox(bytes.map((byte) => ({ id: `k${byte}`, key: Buffer.alloc(32, byte) })));
   const rows = async () => (await identity.db.query('select * from signing_keys order by active_from')).rows;
   const before = await rows();
-  // It is sealed with the second key, the only one that is left then.
+  // It is sealed with the second key, the only one left then.
   await prisma.$transaction((tx) => rotateKey(tx, ring(2, 1), Date.now()));
   const now = Date.now();
   const kid = await prisma.$transaction((tx) => rotateKey(tx, ring(2), now, { isForced: true }));

@@ -115,7 +115,7 @@ test("shows the activity to the owner and to an administrator's session, also of
   expect((await getActivity(token, owner.session)).body.data).toEqual(calls);
 });
 
-test('writes collected calls at shutdown, and keeps those that cannot be written without duplicating them', async () => {
+test('writes collected calls at shutdown, and keeps calls that cannot be written without duplicating them', async () => {
   const { orgId } = identity;
   const principal = { orgId, userId: randomUUID(), kind: 'pat', credentialId: randomUUID() } as never;
   let isAway = true;

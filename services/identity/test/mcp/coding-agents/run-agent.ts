@@ -10,7 +10,7 @@ const TIMEOUT_MS = 120_000;
 /** Terminals print the address as a link too, between control characters. */
 const AUTHORIZATION = /https?:\/\/[\w.:]+\/oauth2\/authorize\?(?:(?!http:)[\w.%=&~+-])+(?![\w.%=&~+-])/;
 
-/** Starts what a coding agent needs: identity, a model, and a home of its own. */
+/** Starts what a coding agent needs: identity, a model, and its own home. */
 export async function startAgentHome() {
   // Without the internet, no document of a client can be fetched, so the programs register themselves.
   const { identity, browser } = await startPublicIdentity({

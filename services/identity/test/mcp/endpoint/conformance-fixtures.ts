@@ -12,7 +12,7 @@ import {
 } from '@modelcontextprotocol/server';
 
 /*
- * What the conformance suite asks of a server beyond tools with structured content: other content, prompts, resources,
+ * The demands of the conformance suite beyond tools with structured content: other content, prompts, resources,
  * and tools that ask their client for something. The platform has none of these. They stand behind its own transport,
  * which then has to carry everything that the protocol has.
  */
@@ -84,7 +84,7 @@ export const fixtureTools: Readonly<Record<string, Call>> = {
   },
   test_streaming_elicitation: asking('user_name', elicit('What is your name?', 'name')),
   test_logging_tool: async ({ mcpReq }) => {
-    // oxlint-disable-next-line typescript/no-deprecated -- the suite asks whether it is kept from those who don't want it
+    // oxlint-disable-next-line typescript/no-deprecated -- the suite asks whether it is kept from clients that don't want it
     await mcpReq.log('info', 'working');
     return said('done');
   },

@@ -19,7 +19,7 @@ const onNode20 = join(import.meta.dirname, '../../fixtures/conformance-on-node-2
 const logging =
   'the endpoint sends no log messages, so an answer of the older revisions is JSON without a stream for them';
 const asking =
-  'a stateless endpoint cannot ask the client of an older revision: the answer would come in a request of its own';
+  'a stateless endpoint cannot ask the client of an older revision: the answer would come in a separate request';
 
 /** The scenarios that don't apply, and why. */
 const notApplicable: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -70,7 +70,7 @@ async function readChecks(folder: string) {
 test.each([
   ['2025-11-25', 30],
   ['2026-07-28', 37],
-])('every required scenario of %s passes, except those that do not apply, which all fail', async (revision, count) => {
+])('every required scenario of %s passes, except the inapplicable ones, which all fail', async (revision, count) => {
   const folder = join(output, revision);
   await runSuite(revision, folder);
   const required = await requiredBy(revision);

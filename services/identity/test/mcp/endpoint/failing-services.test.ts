@@ -4,7 +4,7 @@ import { waitFor } from '@platform/testing';
 import { startIdentity } from '../../identity.js';
 import { createCaller } from './endpoint.js';
 
-/* What tools ask of the service behind them, and what they say when it fails. */
+/* The requests of tools to the service behind them, and their results when it fails. */
 
 let listen: RequestListener;
 

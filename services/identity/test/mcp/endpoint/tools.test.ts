@@ -2,7 +2,7 @@ import { startIdentity } from '../../identity.js';
 import { sendRaw } from '../../raw-http.js';
 import { createCaller } from './endpoint.js';
 
-/* What needs no other service; with broken ones: failing-services.test.ts, with real ones: packages/local/test/tools.test.ts. */
+/* Tools without other services; with broken ones: failing-services.test.ts, with real ones: packages/local/test/tools.test.ts. */
 
 // No test calls these services.
 const nowhere = 'http://127.0.0.1:1';
@@ -21,7 +21,7 @@ const callTool = async (name: string, args: object = {}, headers = {}, token = s
 
 const readOnly = ['whoami', 'list_my_tokens', 'list_connectors', 'get_crawl', 'list_crawls', 'crawl_stats'];
 
-test('a client can filter the tools, and cannot call those that are left out', async () => {
+test('a client can filter the tools, and cannot call the tools left out', async () => {
   for (const flag of ['true', '1', 'TRUE']) expect(await namesFor(session, { 'x-mcp-readonly': flag })).toEqual(readOnly);
   expect(await namesFor(session, {}, '/mcp?readonly=1')).toEqual(readOnly);
   expect(await namesFor(session, { 'x-mcp-readonly': 'false' }, '/mcp?readonly=true')).toEqual(readOnly);

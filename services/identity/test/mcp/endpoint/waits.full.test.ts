@@ -8,8 +8,8 @@ import { startReplica } from '../../replica.js';
 import { createCaller } from './endpoint.js';
 
 /*
- * What a waiting call does when crawl fails it, or this service ends. Runs of a real crawl service are waited for in
- * packages/local/test/tools.test.ts; here it is a server that can be told to break.
+ * The behaviour of a waiting call when crawl fails it, or this service ends. Runs of a real crawl service are waited for in
+ * packages/local/test/tools.test.ts; here it is a server that a test can break.
  */
 
 let crawl: Server;
@@ -67,19 +67,19 @@ function startWait(url: string, token: string) {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
   const message = { jsonrpc: '2.0', id: 7, method: 'tools/call', params: { ...params, _meta: { progressToken: 1 } } };
   const asked = fetch(`${url}/mcp`, { method: 'POST', headers, body: JSON.stringify(message), signal: controller.signal });
-  let tell = (_message: string): void => undefined;
+  let report = (_message: string): void => undefined;
   let fail = (_reason: unknown): void => undefined;
-  const told = new Promise<string>((resolve, reject) => {
-    tell = resolve;
+  const progress = new Promise<string>((resolve, reject) => {
+    report = resolve;
     fail = reject;
   });
-  told.catch(() => undefined);
+  progress.catch(() => undefined);
   async function read() {
     let text = '';
     for await (const chunk of (await asked).body ?? []) {
       text += Buffer.from(chunk as Uint8Array).toString();
       const [, seen] = /"message":"(\w+)"/.exec(text) ?? [];
-      if (seen !== undefined) tell(seen);
+      if (seen !== undefined) report(seen);
     }
     const last = text.split('\n').findLast((line) => line.startsWith('data: {'));
     return JSON.parse(last?.slice(6) ?? '{}').result;
@@ -87,7 +87,7 @@ function startWait(url: string, token: string) {
   const answer = read();
   // A call that ends without progress is a failure, not something to wait for.
   answer.then((result) => fail(new Error(`No progress: ${JSON.stringify(result)}`)), fail);
-  return { answer, told, close: () => controller.abort() };
+  return { answer, progress, close: () => controller.abort() };
 } // oxfmt-ignore
 
 test('a wait ends after its maximum time, and says so', async () => {
@@ -127,15 +127,15 @@ test('limits concurrent waits per credential and organisation, and schedules not
   const other = (await identity.createToken(session, { scopes: ['crawl:read', 'crawl:write'] })).accessToken;
   const one = startWait(identity.url, session);
   const two = startWait(identity.url, session);
-  await Promise.all([one.told, two.told]);
+  await Promise.all([one.progress, two.progress]);
   const refused = async (token: string) => (await createCaller(identity, token).legacy('tools/call', params)).body.result;
   const tooMany = { isError: true, content: [{ text: expect.stringMatching(/may have 2 at once, an organisation 3, all together 12; nothing was done.*get_crawl/) }] };
   expect(await refused(session)).toMatchObject(tooMany);
   const three = startWait(identity.url, other);
-  await three.told;
+  await three.progress;
   expect(await refused(other)).toMatchObject(tooMany);
   const four = startWait(identity.url, (await identity.createOrganisation('other@example.com')).session);
-  await four.told;
+  await four.progress;
   expect(scheduled).toBe(4);
   listRuns = answerRun('completed');
   for (const wait of [one, two, three, four]) expect((await wait.answer).structuredContent.waitEnded).toBe('run_ended');
@@ -151,14 +151,14 @@ test('closing the connection cancels a wait, a notification with its id does not
     return (body.data as { outcome: string }[]).map(({ outcome }) => outcome);
   };
   const notified = startWait(identity.url, token.accessToken);
-  await notified.told;
+  await notified.progress;
   const cancelled = await createCaller(identity, token.accessToken).post('{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}');
   expect(cancelled.status).toBe(202);
   listRuns = answerRun('completed');
   expect((await notified.answer).structuredContent.run.outcome).toBe('completed');
   listRuns = answerRun('active');
   const closed = startWait(identity.url, token.accessToken);
-  await closed.told;
+  await closed.progress;
   closed.close();
   await expect(closed.answer).rejects.toThrow(/abort/i);
   while ((await outcomes()).length < 2) await new Promise((resolve) => setTimeout(resolve, 50));
@@ -178,7 +178,7 @@ test('SIGTERM ends a wait with a response, and then the process, even while craw
   const server = await startServer({ ...environmentFor(identity.databaseUrl), CRAWL_URL });
   try {
     const wait = startWait(server.url, session);
-    await Promise.all([wait.told, asked]);
+    await Promise.all([wait.progress, asked]);
     server.child.kill('SIGTERM');
     expect((await wait.answer).structuredContent).toMatchObject({ run: { outcome: 'active' }, waitEnded: 'shutting_down' });
     const { code, stderr, stdout } = await server.exit;

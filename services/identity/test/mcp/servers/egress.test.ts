@@ -8,7 +8,7 @@ import { startReplica } from '../../replica.js';
 import { createAgent, createMounts, useMounts } from './platform.js';
 import { startHttp, startUpstream } from './upstream.js';
 
-/* What leaves the platform for a mounted server: to which addresses, and with which credential. */
+/* The requests that leave the platform for a mounted server: to which addresses, and with which credential. */
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {

@@ -36,7 +36,7 @@ const initialized = (more: object = {}) => ({
   ...more,
 });
 
-/** What a server can do to those that call it, by the request that it does it with. */
+/** Attacks of a server on its callers. Each responds to a request. */
 export const attacks = {
   /** A list that never ends, in pages of 3.8 MB. */
   endlessPages: ({ id, params }, response) => {
@@ -96,7 +96,7 @@ export const attacks = {
 
 export interface HostileServer {
   readonly url: string;
-  /** What it does from now on; undefined does what is right. */
+  /** Its behaviour from now on; undefined for the right one. */
   onHandshake: Behave | undefined;
   onList: Behave | undefined;
   onCall: Behave | undefined;
@@ -113,7 +113,7 @@ async function read(request: IncomingMessage): Promise<Message> {
   return body === '' ? {} : (JSON.parse(body) as Message);
 }
 
-/** An MCP server that does what no client expects. It lists and runs `search` and `save` until it is told otherwise. */
+/** An MCP server that does what no client expects. It lists and runs `search` and `save` until a test sets something else. */
 export async function startHostileServer(): Promise<HostileServer> {
   const behaviours: Record<string, Behave> = {
     'server/discover': (message, response) => {

@@ -87,7 +87,7 @@ export function createAgent(identity: Callable, token: string) {
 /** The rules of an operator who lets servers run on this machine. */
 export const ALLOW_LOCAL = { MCP_SERVER_ALLOWED_TARGETS: '127.0.0.0/8' };
 
-/** Gives the tests of a file an identity that may call local servers, and each test an upstream server of its own. */
+/** Gives the tests of a file an identity that may call local servers, and each test its own upstream server. */
 export async function useMounts(environment: NodeJS.ProcessEnv = {}) {
   const identity = await startIdentity({ environment: { ...ALLOW_LOCAL, ...environment } });
   const session = await identity.login();

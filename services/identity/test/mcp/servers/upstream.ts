@@ -60,7 +60,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
   return text;
 }
 
-/** Listens on a port of its own, and ends every connection when it closes. */
+/** Listens on a free port, and ends every connection when it closes. */
 export async function startHttp(
   handle: (request: IncomingMessage, response: ServerResponse) => void | Promise<void>,
   tls?: { readonly key: string; readonly cert: string },

@@ -2,7 +2,7 @@ import { waitFor } from '@platform/testing';
 import { type Inbox, startInbox } from '../../sign-in/account-flows/mail-service.js';
 import { type Platform, startPlatform } from '../../sign-in/account-flows/platform.js';
 
-/* Every administrator is told that the SMTP server was changed, through the one before and the one that is. */
+/* Every administrator is notified of a changed SMTP server, through the old server and the new one. */
 
 const path = '/api/v1/configurationManager/smtpConfig';
 const subject = /^The mail server was (?:changed|removed)$/;
@@ -86,7 +86,7 @@ test('sends a notice of a change through both servers to all administrators who 
     }
 });
 
-test('sends a notice of a removal through the removed server, and of one that is set after it, which names the removed one', async () => {
+test('sends a notice of a removal through the removed server, and one of the next server, which names the removed one', async () => {
   const remove = () => platform.identity.call('DELETE', path, { token: platform.session });
   for (let round = 0; round < 2; round += 1) {
     clear();

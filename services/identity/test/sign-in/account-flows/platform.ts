@@ -11,7 +11,7 @@ import {
 } from './mail-service.js';
 import { createUsers } from './users.js';
 
-/** Identity in this process, the mail service in a process of its own, and an SMTP server behind it. */
+/** Identity in this process, the mail service in a separate process, and an SMTP server behind it. */
 export interface Platform {
   readonly identity: IdentityUnderTest;
   readonly mail: MailService;
@@ -25,7 +25,7 @@ export interface Platform {
   mailsTo(email: string, subject?: RegExp): Email[];
   /** Has the mails that are held for a minute sent now. */
   releaseHeld(): Promise<void>;
-  /** Waits until every mail was sent or dropped, those that are held included, so that no further mail can arrive. */
+  /** Waits until every mail was sent or dropped, held mails included, so that no further mail can arrive. */
   drained(): Promise<void>;
   /** Clears the cooldowns, so that the next mail of each kind is sent at once. */
   minutePassed(): Promise<void>;

@@ -6,12 +6,12 @@ import { createHttpBrowser, fieldIn, type HttpBrowser } from '../../browser.js';
 import { type IdentityUnderTest } from '../../identity.js';
 import { client, type ForeignProvider } from './foreign-provider.js';
 
-/** Below the default of PUBLIC_URL: the provider of each organisation sends browsers back to an address of its own. */
+/** Below the default of PUBLIC_URL: the provider of each organisation sends browsers back to a separate address. */
 export const CALLBACK_URL = 'http://127.0.0.1:8080/sign-in/provider/callback';
 export const SETTINGS = '/api/v1/organisation/identity-provider';
 export const environment = { IDENTITY_PROVIDER_ALLOWED_TARGETS: '127.0.0.0/8' };
 
-/** Runs what a command of the operator does, with a connection of its own. */
+/** Runs what a command of the operator does, over a separate connection. */
 export async function asOperator(
   databaseUrl: string,
   run: (deps: { readonly prisma: Prisma; readonly clock: Clock }) => Promise<unknown>,
@@ -62,7 +62,7 @@ export interface SignedIn {
   readonly answer: Answer;
 }
 
-/** Signs a person in with the provider, in a browser of their own. */
+/** Signs a person in with the provider, in a separate browser. */
 export async function signIn(
   url: string,
   foreign: ForeignProvider,

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { type Configuration, Provider } from 'oidc-provider';
 
-/** What the provider says about a person, beside the subject. */
+/** The claims of the provider about a person, beside the subject. */
 export type PersonClaims = Readonly<Record<string, unknown>>;
 
 /** An organisation's own identity provider: `oidc-provider` on loopback. */
@@ -90,7 +90,7 @@ export async function startForeignProvider(
     conformIdTokenClaims: isThin,
   });
   warn.mockRestore();
-  // Each organisation has a redirect URI of its own, and tests make organisations after the provider.
+  // Each organisation has its own redirect URI, and tests make organisations after the provider.
   provider.Client.prototype.redirectUriAllowed = (uri) => uri.startsWith(redirectUri);
   const callback = provider.callback();
   async function interact(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -28,7 +28,7 @@ export const sendJson =
 
 const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** Made once, because that takes longer than a test; `other` is that of a forger. */
+/** Made once, because that takes longer than a test; `other` is the pair of a forger. */
 let keys: ReturnType<typeof generateKeys> | undefined;
 const generateKeys = async () => ({
   own: await generateKeyPair('RS256', { extractable: true }),

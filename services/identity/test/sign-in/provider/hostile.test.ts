@@ -146,7 +146,7 @@ test('IDP-5 an answer counts in the browser that began, and once', async () => {
   const [browser, victim] = [createHttpBrowser(identity.url), createHttpBrowser(identity.url)];
   const { state, nonce } = await begin(browser);
   hostile.idToken = () => hostile.sign(right(nonce));
-  // The victim has begun a sign-in too, so it has a cookie of its own.
+  // The victim has begun a sign-in too, so it has its own cookie.
   await begin(victim);
   for (const stranger of [victim, createHttpBrowser(identity.url)]) {
     expect((await comeBack(stranger, toCallback({ state }))).status).toBe(400);

@@ -153,7 +153,7 @@ test('IDP-3 name servers that fail are not a missing record', async () => {
   expect([status, headers.get('retry-after')]).toEqual([503, '10']);
 });
 
-test('IDP-4 an administrator causes ten mails an hour about the settings, and one that says that there are more', async () => {
+test('IDP-4 an administrator causes ten mails an hour about the settings, and another that says that there are more', async () => {
   for (let count = 0; count < 13; count += 1)
     expect((await saveProvider(identity, session, { issuer })).status).toBe(200);
   const { rows } = await identity.db.query<{ notice: string }>(
@@ -227,7 +227,7 @@ test('IDP-12 nobody else can hold addresses of a verified domain', async () => {
   ]);
 });
 
-test('IDP-2 the issuer is a URL of its own, at a target that the operator allows', async () => {
+test('IDP-2 the issuer is a plain URL, at a target that the operator allows', async () => {
   for (const address of [
     'https://10.0.0.1/realm', 'https://[::1]', 'ftp://login.example.com', 'login.example.com', 'https://user:secret@login.example.com',
     'https://login.example.com/?a', 'https://login.example.com/#a', 'https://login.example.com/.well-known/openid-configuration',

@@ -208,7 +208,7 @@ test('IDP-6 a member of another organisation is not signed in, whatever the prov
   expect(await whoIs(browser)).toBeUndefined();
 });
 
-test('IDP-5 an address without a provider is told so, whether or not there is an account', async () => {
+test('IDP-5 the page says that an address has no provider, whether or not there is an account', async () => {
   await provider.identity.createOrganisation('known@plain.example');
   for (const email of ['known@plain.example', 'unknown@plain.example']) {
     const { page } = await beginSignIn(createHttpBrowser(provider.identity.url), email);
@@ -268,14 +268,14 @@ test('IDP-10 a member disconnects their account, and the next sign-in connects i
   expect((await disconnect()).status).toBe(200);
   expect(((await disconnect()).body as { error: { code: string } }).error.code).toBe('NOT_LINKED');
   expect((await first.browser.call('GET', OWN)).body).toMatchObject({ connection: null });
-  // The session of the request goes on, the other one that the provider opened has ended.
+  // The session of the request goes on; the other session, which the provider opened, has ended.
   expect(await whoIs(other.browser)).toBeUndefined();
   expect((await call('GET', '/api/v1/users/me', member.session)).status).toBe(200);
   expect(await noticesTo(member.id)).toEqual(['providerLinked', 'providerUnlinkedByOwner']);
   expect(await whoIs((await signInAs(member)).browser)).toMatchObject({ id: member.id });
 });
 
-test('IDP-10 a member who never chose a password can come back, and one who has to use the provider stays connected', async () => {
+test('IDP-10 a member who never chose a password can come back, and a member who has to use the provider stays connected', async () => {
   await provider.save({ justInTimeMembership: true });
   const person = provider.createPerson();
   const { browser } = await signInAs(person);

@@ -57,7 +57,7 @@ test('AUTH-50 a person sets an app up on a page, without JavaScript, and is mail
   await platform.mailTo(user.email, /^A second factor was added to your account$/);
 });
 
-test('AUTH-31 the page needs a session, a form of its own, and a session that was confirmed recently', async () => {
+test('AUTH-31 the page needs a session, its own form, and a session that was confirmed recently', async () => {
   const browser = open();
   expect((await browser.open(SECURITY)).headers.get('location')).toBe(
     '/sign-in?returnTo=%2Fsign-in%2Fsecurity',

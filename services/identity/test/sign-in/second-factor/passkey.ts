@@ -19,7 +19,7 @@ interface Options {
   readonly user?: { readonly id: string };
 }
 
-/** What a test changes in an answer. */
+/** The changes of a test to an answer. */
 export interface Forged {
   readonly origin?: string;
   readonly type?: string;

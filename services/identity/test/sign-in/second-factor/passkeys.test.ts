@@ -40,7 +40,7 @@ test('AUTH-36 a passkey is a second factor: it is set up with the password, and 
     passkeys: [{ id: expect.any(String), name: 'My key', createdAt: expect.any(String), lastUsedAt: null }],
     recoveryCodesLeft: 10,
   });
-  // The handle is stored on devices: it tells the id of the account and nothing else.
+  // The handle is stored on devices: it contains the id of the account and nothing else.
   const handle = Buffer.from(options.user?.id ?? '', 'base64url').toString('hex');
   expect(handle).toBe(member.id.replaceAll('-', ''));
   const answer = await beginLogin(identity, member);
@@ -292,7 +292,7 @@ test('AUTH-33 where a second factor is required, a passkey is one', async () => 
   expect(foreign.body.error.code).toBe('PASSKEY_INVALID');
   const done = await post(`${LOGIN}/passkeys`, undefined, made);
   expect([done.status, done.body.recoveryCodes.length]).toEqual([200, 10]);
-  // Who knows the password cannot set up one of their own beside it.
+  // Whoever knows the password cannot set up another passkey beside it.
   const stale = await post(`${LOGIN}/passkey-creation-options`, undefined, { challenge: later });
   expect(stale.body.error.code).toBe('SIGN_IN_EXPIRED');
   const token = done.body.accessToken as string;

@@ -8,7 +8,7 @@ const required = [403, 'CONFIRMATION_REQUIRED'];
 
 /** Why the other operations that change something need no confirmation. */
 const harmless: Readonly<Record<string, readonly string[]>> = {
-  'open to everyone, with a secret of its own': ['login', 'requestCode', 'forgotPassword', 'describeLink', 'resetPassword', 'acceptInvitation', 'reportLeakedTokens', 'loginSecondFactor', 'enrolAtLogin', 'confirmEnrolmentAtLogin', 'getPasskeyOptionsAtLogin', 'enrolPasskeyAtLogin', 'confirmPasskeyAtLogin'],
+  'open to everyone, with its own secret': ['login', 'requestCode', 'forgotPassword', 'describeLink', 'resetPassword', 'acceptInvitation', 'reportLeakedTokens', 'loginSecondFactor', 'enrolAtLogin', 'confirmEnrolmentAtLogin', 'getPasskeyOptionsAtLogin', 'enrolPasskeyAtLogin', 'confirmPasskeyAtLogin'],
   'asks for the password every time': ['changeOwnPassword', 'confirmSession'],
   'completes what was asked for in a confirmed session': ['confirmTotp', 'confirmPasskey', 'getPasskeyOptions'],
   'takes from nobody else, and gives nobody power': ['changeMe', 'savePreferences', 'renamePasskey', 'logout', 'endSession', 'endOtherSessions', 'revokeOwnToken', 'editOwnToken', 'revokeConnectedApp', 'addIdentityDomain'],

@@ -144,7 +144,7 @@ test('resets the failures of an account after the right password', async () => {
   const { rows } = await identity.db.query('select points from rate_limits where key = $1', [
     accountKey(email),
   ]);
-  // Those of all networks together go on counting.
+  // The attempts of all networks together go on counting.
   expect(rows).toEqual([{ points: 18 }]);
 });
 

@@ -40,7 +40,7 @@ test.each<[what: string, expiresAt: string, fields: Partial<ExpiringToken>, expe
   ['became due since', '2026-06-16T12:00:00Z', { createdAt: yesterday }, true],
   ['says that a new token has expired', '2026-06-15T08:00:00Z', { createdAt: yesterday }, true],
   ['is old', '2026-06-12T08:00:00Z', {}, false],
-])('a notice that %s is news: %4$s', (_what, expiresAt, fields, expected) => {
+])('a notice that %s is sent: %4$s', (_what, expiresAt, fields, expected) => {
   expect(isNews(token(expiresAt, fields), now)).toBe(expected);
 });
 
@@ -77,7 +77,7 @@ test('a digest lists the 50 tokens that expire first, and counts the others', ()
   ]);
 });
 
-test('a digest says of unused tokens since when and until when, after those that expire', () => {
+test('a digest says of unused tokens since when and until when, after expiring tokens', () => {
   const news = {
     expiring: [token('2026-06-29T12:00:00Z')],
     unused: [unused('later', '2026-06-23T09:00:00Z'), unused('first')],
