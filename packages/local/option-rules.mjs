@@ -1,11 +1,11 @@
-// What values of options have to be. Plain JavaScript without dependencies, like options.mjs.
+// The rules for values of options. Plain JavaScript without dependencies, like options.mjs.
 import { statSync } from 'node:fs';
 import { isIP } from 'node:net';
 
 export const isFolder = (path) => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 export const isPort = (value) => /^\d{1,5}$/.test(value) && Number(value) >= 1 && Number(value) <= 65_535;
 
-/** Accepts an address or a CIDR range, but not one that contains every address. */
+/** Accepts an address or a CIDR range, but not a range of all addresses. */
 export function isProxyRange(value) {
   const [address, bits, ...rest] = value.split('/');
   const family = isIP(address);

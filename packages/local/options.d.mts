@@ -23,7 +23,7 @@ export interface Options {
   readonly redisUrl?: string;
   /** Comma-separated; without one, sync events stay in the feed. */
   readonly kafkaBrokers?: string;
-  /** What the demo crawls: a folder, absolute, and a Git repository by path or URL. Absent with --no-demo. */
+  /** The sources of the demo: a folder, absolute, and a Git repository by path or URL. Absent with --no-demo. */
   readonly demo?: { readonly folder: string; readonly repository: string | undefined };
   /** Proxies in front of the gateway that end TLS; only these are believed about the client. */
   readonly trustedProxies: readonly string[];

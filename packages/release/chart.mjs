@@ -9,7 +9,7 @@ import { ROOT, SetupError } from '../config/setup.mjs';
 
 const run = promisify(execFile);
 const VALUES = ['dev', 'production', 'existing-services'];
-/** Those of `dev` would hold secrets that everybody knows. */
+/** Manifests of `dev` would hold secrets that everybody knows. */
 const RENDERED = ['production', 'existing-services'];
 /** The services stop at it, and name the variable: no range is right for every cluster. */
 const NO_PROXIES = 'RANGES-OF-THE-GATEWAY-AND-OF-IDENTITY';

@@ -34,7 +34,7 @@ async function runTool(tool, args, options) {
   }
 }
 
-/** @returns {Promise<string[]>} those of `PLATFORMS` that the builder in use can make */
+/** @returns {Promise<string[]>} the `PLATFORMS` that the builder in use can make */
 async function findPlatforms() {
   const about = await runTool('docker', ['buildx', 'inspect', '--bootstrap']);
   const found = about

@@ -18,7 +18,7 @@ import { ROOT, SetupError, toolEnv } from '../config/setup.mjs';
  * @property {string} source the package of the workspace, as a path from the root
  * @property {Record<string, string>} entries the module of each export, as a path in its `src` without an extension
  * @property {Record<string, string>} [peers] what the user's program and the package have to share
- * @property {string[]} [optionalPeers] those that not every entry needs
+ * @property {string[]} [optionalPeers] peers that not every entry needs
  */
 
 /** @type {readonly NpmPackage[]} */

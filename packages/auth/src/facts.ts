@@ -3,7 +3,7 @@
  * that keep failing. A fact is handed over at least once, under a unique id; packages/events has its contract.
  */
 
-/** The scopes with which service credentials hand over facts: those of the crawl service, and those of the mail service. */
+/** The scopes with which the crawl service and the mail service hand over facts. */
 export const CRAWL_FACTS_SCOPE = 'facts:crawl';
 export const MAIL_FACTS_SCOPE = 'facts:mail';
 

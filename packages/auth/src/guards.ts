@@ -33,7 +33,7 @@ export function getAccount(request: FastifyRequest): AccountPrincipal {
   return principal;
 }
 
-/** Returns the account if it is that of a person. @throws AppError 403 for a service account. */
+/** Returns the account if it is a person's. @throws AppError 403 for a service account. */
 export function toMember(account: AccountPrincipal): UserPrincipal {
   if (account.isServiceAccount) throw new AppError(memberRequired);
   return account;

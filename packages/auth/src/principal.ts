@@ -46,7 +46,7 @@ export type Principal = AccountPrincipal | ServicePrincipal;
 
 /**
  * Returns whether the principal may use the scope. A session is not subject to scopes. A token has the scopes that it
- * was granted, except those that its owner could not grant today: the tokens of a demoted administrator lose the
+ * was granted, except scopes that its owner could not grant today: the tokens of a demoted administrator lose the
  * administrators' scopes.
  */
 export function hasScope(principal: Principal, scope: string): boolean {

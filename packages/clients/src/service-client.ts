@@ -111,8 +111,8 @@ export function createServiceClient<T extends Operations<T>>(
       const { status, body } = await exchange(operation, input as AnyInput, { ...context, token });
       if (isSuccess(operation, status, body)) return body as never;
       const isRead = operation.method === 'GET';
-      const told = status >= 400 ? readFault(service, { status, body, isRead }) : undefined;
-      if (told) throw told;
+      const fault = status >= 400 ? readFault(service, { status, body, isRead }) : undefined;
+      if (fault) throw fault;
       const cause = new Error(`status ${status}`);
       throw createFault(service, operation, { kind: 'invalid_response', cause });
     },

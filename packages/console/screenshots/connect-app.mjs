@@ -13,7 +13,7 @@ async function listen() {
   return { server, redirectUri: `${HOST}:${server.address().port}/callback` };
 }
 
-/** What is posted to register an application that signs in with a browser. */
+/** The body that registers an application that signs in with a browser. */
 export const appFields = (name, scopes) => ({
   name,
   grantTypes: ['authorization_code', 'refresh_token'],

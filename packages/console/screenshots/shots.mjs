@@ -1,4 +1,4 @@
-/** What is pictured: a file name, an address, what to do there first, and whether a phone shows it, too. */
+/** The screenshots: a file name, an address, the steps to take there first, and whether a phone shows it, too. */
 export const SHOTS = [
   { name: 'start', path: '/', isOnPhone: true },
   { name: 'tokens', path: '/account/tokens', isOnPhone: true },

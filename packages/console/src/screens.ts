@@ -19,7 +19,7 @@ import {
 export interface Screen {
   /** TanStack's syntax: `$name` is a parameter. */
   readonly path: string;
-  /** What it is called among the views of its place; undefined: it is reached from one of them. */
+  /** Its name among the views of its place; undefined: it is reached from one of them. */
   readonly label?: string;
   readonly isForAdmins?: boolean;
   load(): Promise<{ readonly Screen: () => ReactNode }>;

@@ -45,7 +45,7 @@ const STOP_SIGNALS = ['SIGTERM', 'SIGKILL'] as const;
 const LINES_KEPT = 100;
 
 /**
- * Starts a server and waits until it accepts connections. It gets a process group of its own, because Ctrl-C on the terminal
+ * Starts a server and waits until it accepts connections. It gets a separate process group, because Ctrl-C on the terminal
  * must not stop it before those who use it.
  *
  * @throws EmbeddedServerError with the line of its log that explains why it does not start, and the log as the cause.

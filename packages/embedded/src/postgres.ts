@@ -38,7 +38,7 @@ export interface EmbeddedPostgres {
 
 const PORT_ATTEMPTS = 5;
 
-/** Starts a real PostgreSQL as a child process, in a process group of its own. */
+/** Starts a real PostgreSQL as a child process, in a separate process group. */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const dataDir = resolve(options.dataDir);
   const { host = '127.0.0.1', settings = {} } = options;
@@ -68,7 +68,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
       onLog: options.onLog ?? (() => undefined),
       temporaryDir,
       postgresDir: dataDir,
-      // A fast shutdown, then one that leaves recovery to the next start.
+      // A fast shutdown, then an immediate one, which leaves recovery to the next start.
       stopSignals: ['SIGINT', 'SIGQUIT', 'SIGKILL'],
     }),
   );

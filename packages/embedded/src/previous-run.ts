@@ -5,7 +5,7 @@ import { inspectProcess, sendSignal, waitForProcessEnd } from './processes.js';
 
 const OWNER_FILE = 'platform-owner.pid';
 
-/** Records which process starts the server, so that a later start can tell an orphan from a server in use. */
+/** Records which process starts the server, so that a later start can distinguish an orphan from a server in use. */
 export async function recordOwner(dataDir: string): Promise<void> {
   await writeFile(join(dataDir, OWNER_FILE), `${process.pid}\n`, { mode: 0o600 });
 }

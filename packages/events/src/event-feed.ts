@@ -116,7 +116,7 @@ const findMatching = (
 
 /**
  * Reads an organisation's events in the order in which they became visible. A reader that follows `nextCursor` sees every
- * event exactly once, in whichever order the writing transactions committed, or is told that it cannot. Works with and
+ * event exactly once, in whichever order the writing transactions committed, or learns that it cannot. Works with and
  * without a relay.
  */
 async function readFeed<E>(

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { type FactEvent, type FactType, factTypes, isAuditType } from './fact-event.js';
 
 /*
- * What a fact of each type contains: the contract for consumers, and what the other services may report to identity.
+ * The content of a fact of each type: the contract for consumers, and what the other services may report to identity.
  */
 
 /** Longer user agents are truncated. */
@@ -185,7 +185,7 @@ const EXPIRY = '2026-12-11T08:13:44.123Z';
 const client = { clientId: '01890a5d-0000-7000-8000-000000000005', userId: SUBJECT };
 const token = { name: 'ci', expiresAt: EXPIRY };
 
-/** What an entry of each type has in addition: the action, and its detail. */
+/** The additional fields of an entry of each type: the action, and its detail. */
 const auditExamples: Readonly<Partial<Record<FactType, Partial<AuditEntry>>>> = {
   'audit.entry': {
     action: 'destination.created',

@@ -11,7 +11,7 @@ export const kafkaVariables = {
   KAFKA_SASL_MECHANISM: withDefault(oneOf('plain', 'scram-sha-256', 'scram-sha-512'), undefined),
   KAFKA_SASL_USERNAME: withDefault(text(), undefined),
   KAFKA_SASL_PASSWORD: withDefault(text(), undefined),
-  /** Those of a topic that the service creates. */
+  /** The partitions of a topic that the service creates. */
   KAFKA_PARTITIONS: withDefault(integer(1, 10_000), 12),
 } as const;
 

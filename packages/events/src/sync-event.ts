@@ -86,7 +86,7 @@ export interface SyncEvent {
   } & Partial<RunFields>;
 }
 
-/** What the event says about its run, beside the fields of the specification; numbers are text, as the others. */
+/** The fields of an event about its run, beside the fields of the specification; numbers are text, as the others. */
 export interface RunFields {
   readonly runId: string;
   /** After a full run, a consumer deletes what the run has not seen. Left out if nothing was crawled before the event. */

@@ -4,7 +4,7 @@ import { LaunchError } from './launch-error.js';
 /**
  * Creates the databases that don't exist yet on the server of `url`.
  *
- * @returns the names of those that it created.
+ * @returns the names of the created databases.
  */
 export async function ensureDatabases(url: string, names: readonly string[]): Promise<readonly string[]> {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: 10_000 });

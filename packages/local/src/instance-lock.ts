@@ -16,7 +16,7 @@ const MAX_SOCKET_PATH_BYTES = 103;
  * Makes this process the only launcher on a data folder.
  *
  * The lock is a listening Unix socket. The kernel closes it when the process ends, so the lock is held exactly when a
- * process answers on it, and a file left by `kill -9` has no effect. The holder tells other processes its pid.
+ * process answers on it, and a file left by `kill -9` has no effect. The holder reports its pid to other processes.
  */
 export async function acquireLock(dataDir: string, description: string): Promise<Stoppable> {
   const path = socketPath(join(dataDir, LOCK_NAME));

@@ -14,8 +14,8 @@ const FOLLOW_MS = 250;
 export interface LogFile {
   readonly path: string;
   /**
-   * The process writes to this file rather than to a pipe, so that the output of one that outlives its launcher is
-   * not lost.
+   * The process writes to this file rather than to a pipe, so that its output is not lost when it outlives its
+   * launcher.
    */
   readonly fd: number;
   write(line: string): void;

@@ -11,7 +11,7 @@ export interface ReadyFacts {
   readonly dataDir: string;
   readonly logsDir: string;
   readonly notes: readonly string[];
-  /** What is crawled for agents to search; absent without the demo. */
+  /** The sources that are crawled for agents to search; absent without the demo. */
   readonly demo?: DemoFacts;
   readonly seconds: string;
 }

@@ -13,7 +13,7 @@ export interface Secrets {
     readonly email: string;
     /** Stored only when it was generated. */
     readonly password?: string;
-    /** Verifies whether a given password is the one that the admin was created with. */
+    /** Verifies whether a given password is the admin's initial one. */
     readonly passwordHash: string;
     /** Whether identity has created the admin; other options have no effect from then on. */
     readonly isCreated: boolean;

@@ -36,7 +36,7 @@ export interface ServiceProcess extends Stoppable {
 }
 
 /**
- * Starts a service in a session of its own, so that Ctrl-C on the terminal reaches the launcher alone and everything
+ * Starts a service in a separate session, so that Ctrl-C on the terminal reaches the launcher alone and everything
  * ends in its turn. Over the IPC channel the service notices when the launcher is gone, and ends by itself.
  */
 export function startService(options: ProcessOptions): ServiceProcess {

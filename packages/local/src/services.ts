@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 
-/** The parameters of a service beyond those that every service receives. */
+/** The parameters of a service beyond the common ones. */
 export interface ServiceContext {
   readonly encryptionKeys: string;
   readonly adminEmail: string;
@@ -10,8 +10,8 @@ export interface ServiceContext {
   /** Additional SERVICE_CLIENTS of identity from the launcher's environment. */
   readonly otherClients: string | undefined;
   /**
-   * The addresses besides public ones at which mounted MCP servers may be: those that the operator names, and the
-   * demo server.
+   * The addresses besides public ones at which mounted MCP servers may be: the operator's, and the demo
+   * server's.
    */
   readonly mcpServerTargets: string;
   /** When undefined, the queues are kept in PostgreSQL. */

@@ -113,7 +113,7 @@ function spawnService({ service, log, env }: Prepared): ServiceProcess {
   return startService({ name, args: [join(directory, 'dist/server.js')], heapMb, env, log });
 }
 
-/** Returns the launcher's environment without npm's variables and those that contradict the values set here. */
+/** Returns the launcher's environment without npm's variables and any that contradict the values set here. */
 function toEnvironment(
   service: PlannedService,
   serviceContext: ServiceContext,

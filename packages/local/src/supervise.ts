@@ -53,7 +53,7 @@ export async function supervise(
   }
 }
 
-/** The next death is reported by the loop above, so only the good news is left. */
+/** The next death is reported by the loop above, so only the recovery is left. */
 async function reportReady({ name, waitUntilReady }: ServiceProcess, url: string, signal: AbortSignal) {
   const state = await waitUntilReady(url, signal).catch(() => undefined);
   if (state === 'ready') process.stderr.write(`${name} is ready again.\n`);

@@ -9,7 +9,7 @@ export async function connectAdmin(url: string): Promise<pg.Client> {
   return client;
 }
 
-/** Runs one piece of work over a connection of its own. */
+/** Runs one piece of work over a separate connection. */
 export async function withAdmin<Result>(
   url: string,
   work: (client: pg.Client) => Promise<Result>,

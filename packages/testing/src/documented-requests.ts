@@ -4,7 +4,7 @@ import { type Answer, type CallOptions, callUrl } from './call-url.js';
 
 /*
  * Compares a service with its OpenAPI document: from valid requests it makes many others, each with one change, and the
- * document has to refuse exactly those that the service refuses with 400.
+ * document has to refuse exactly the requests that the service refuses with 400.
  */
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -47,7 +47,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const toList = (value: unknown): readonly Schema[] => (Array.isArray(value) ? (value as Schema[]) : []);
 
-/** Texts that many fields refuse; and more for those of a format. */
+/** Texts that many fields refuse; and more for fields of a format. */
 const TEXTS = [
   '', ' ', 'unknown', '-', 'ä.example', 'ftp://a.example/', 'https://', '61 2 * * *', 'a\u0007b', 'a\u2028b', 'a\u202eb',
   'x'.repeat(300),
@@ -112,7 +112,7 @@ export function openDocument(document: ApiDocument) {
     return !check || check(part === 'body' ? value : { ...(value as Texts | undefined) });
   }
 
-  /** Returns the schema with all those that apply to the same value, in any of its branches. */
+  /** Returns the schema with all schemas that apply to the same value, in any of its branches. */
   function spread(schema: Schema | undefined): readonly Schema[] {
     if (!isObject(schema)) return [];
     const name = typeof schema['$ref'] === 'string' ? schema['$ref'].split('/').at(-1) : undefined;
@@ -264,7 +264,7 @@ const CONCURRENCY = 8;
  * Sends valid requests and their changes.
  *
  * @param send - returns how the service answers.
- * @returns the requests on which the service and the document disagree, and those that fail with 500.
+ * @returns the requests on which the service and the document disagree, and requests that fail with 500.
  */
 export async function findDisagreements(
   document: OpenDocument,

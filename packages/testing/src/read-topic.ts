@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Kafka, type KafkaConfig, type KafkaMessage, logLevel } from 'kafkajs';
 
-/** What tests read of a sync event. */
+/** The fields of a sync event that tests read. */
 interface ReadEvent {
   readonly eventId: string;
   readonly eventType: string;

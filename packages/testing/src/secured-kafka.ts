@@ -22,7 +22,7 @@ const login = (module: string) =>
   `org.apache.kafka.common.security.${module} required username="${account.username}" password="${account.password}"`;
 
 /**
- * Starts a broker that accepts only TLS, with a certificate of its own authority, and requires SCRAM-SHA-512 or
+ * Starts a broker that accepts only TLS, with a certificate from its own authority, and requires SCRAM-SHA-512 or
  * PLAIN.
  */
 export async function startSecuredKafka(): Promise<SecuredKafka> {

@@ -31,7 +31,7 @@ export const crawlVariables = {
   ...identityClientVariables('crawl'),
   TASKS: withDefault(taskEndpoints, new Map<string, string>()),
   TASK_SECRETS: withDefault(taskSecrets, new Map<string, readonly Buffer[]>()),
-  /** What seals the secrets of endpoints that organisations register; without it they can register none. */
+  /** The keys that seal the secrets of endpoints that organisations register; without it they can register none. */
   ENCRYPTION_KEYS: withDefault(encryptionKeys, []),
   /** Targets of these endpoints that are allowed in addition to public addresses with TLS. */
   ENDPOINT_ALLOWED_TARGETS: withDefault(

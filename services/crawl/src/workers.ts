@@ -144,7 +144,7 @@ export function startWorkers(deps: WorkerDeps): { dispatcher: Dispatcher; onEven
     // Active runs are handed back: they may take minutes, and another replica can continue them.
     activeRuns.stopAll();
     const closed = Promise.all(workers.map((worker) => worker.close()));
-    // While Redis is unavailable BullMQ waits for it forever; the next worker finds out what it was not told.
+    // While Redis is unavailable BullMQ waits for it forever; the next worker finds out what was not reported to it.
     const limit = new AbortController();
     const late = delay(STOP_MS, undefined, { signal: limit.signal }).catch(() => undefined);
     await Promise.race([closed, late]);

@@ -83,7 +83,7 @@ const getWidth = (text) =>
  */
 function toExpression(source) {
   const tokens = source.split(/(\{\{[^}]+\}\})/);
-  /** What ends each open tag. */
+  /** The end of each open tag. */
   const ends = [];
   let expression = "''";
   for (const token of tokens) {

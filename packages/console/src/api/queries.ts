@@ -11,7 +11,7 @@ export const queryClient = new QueryClient({
       staleTime: 10_000,
       retry: (failures, error) => failures < 2 && isTemporary(error),
       retryDelay: (failures) => 500 * 2 ** failures,
-      // Otherwise a query would wait for the network without a word, and a change would be sent when nobody expects it.
+      // Otherwise a query would wait for the network silently, and a change would be sent when nobody expects it.
       networkMode: 'always',
       refetchOnReconnect: true,
     },

@@ -5,7 +5,7 @@ interface BulkButtonProps<Item> {
   readonly label: string;
   /** How many rows are selected. */
   readonly count: number;
-  /** Those with which it can be done. */
+  /** The selected items that it applies to. */
   readonly fitting: readonly Item[];
   onPress(fitting: readonly Item[]): void;
 }

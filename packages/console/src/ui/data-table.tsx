@@ -27,7 +27,7 @@ interface RowsProps<Item> {
   readonly columns: readonly DataColumn<Item>[];
   readonly items: readonly Item[];
   readonly selection?: TableSelection;
-  /** What a phone says below the name, in place of the secondary columns. */
+  /** The details that a phone shows below the name, in place of the secondary columns. */
   folded?(item: Item): ReactNode;
   getId(item: Item): string;
   /** The address of a row; pressing it opens that. */

@@ -50,7 +50,7 @@ export function describeFault(fault: Fault): string {
   return toSentence(`${name} ${toWords(fault.message)}`.trim());
 }
 
-/** What separates the values of a field that holds several. A rule is two words, on a separate line. */
+/** The separators of the values of a field that holds several. A rule is two words, on a separate line. */
 const WORDS = /[\s,]+/;
 const LINES = /\s*\n\s*/;
 

@@ -59,16 +59,16 @@ export function Fault() {
 
 interface ChoiceGroupProps extends LabelledProps {
   readonly name: string;
-  /** What stands at the other end of the label's line. */
+  /** The text at the other end of the label's line. */
   readonly aside?: string;
   readonly value: readonly string[];
-  /** What is said when nothing is chosen. */
+  /** The message when nothing is chosen. */
   readonly missing: string;
   readonly children: ReactNode;
   onChange(value: readonly string[]): void;
 }
 
-/** What few need, folded away. */
+/** Rarely needed fields, folded. */
 export const Advanced = ({ label, children }: { label: string; children: ReactNode }) => (
   <details>
     <summary>{label}</summary>

@@ -6,7 +6,7 @@ import { ProblemNote } from './problem-note.tsx';
 
 /**
  * A screen or a part of one, such as a dialog, whose code is loaded when it is first shown. When that fails it says so in
- * its own place, and tries again when it is told to or the network returns: nothing else on the page is lost.
+ * its own place, and tries again when it is asked to or the network returns: nothing else on the page is lost.
  */
 export function lazyPart<Props extends object>(load: () => Promise<ComponentType<Props>>) {
   let loaded: ComponentType<Props> | undefined;

@@ -34,7 +34,7 @@ export const Total = ({ of }: { of: ListTotal | undefined }) =>
     </span>
   );
 
-/** What can be done with several rows at once. */
+/** An action on several rows at once. */
 export interface BulkAction<Item> {
   readonly label: string;
   /** Which of the chosen rows it can be done with. */
@@ -56,7 +56,7 @@ interface ListPageProps<Item> extends Omit<ListViewProps<Item>, 'label' | 'selec
 export const ListPage = <Item extends object>(props: ListPageProps<Item>) => {
   const { title, intro, actions, filters, bulk, children, ...view } = props;
   const [keys, setKeys] = useState<ReadonlySet<string>>(new Set());
-  // What is filtered away, or gone, is not acted on.
+  // Rows that are filtered out, or were removed, are not acted on.
   const chosen = keys.size === 0 ? [] : (view.list.data ?? []).filter((item) => keys.has(view.getId(item)));
   return (
     <Page title={title} intro={intro} actions={actions}>

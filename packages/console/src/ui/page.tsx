@@ -143,7 +143,7 @@ interface DangerousAct {
   run(): void;
 }
 
-/** What ends or removes the thing of a page, at the end of it. */
+/** The actions that end or remove the thing of a page, at the end of it. */
 export const DangerZone = ({ acts }: { acts: readonly DangerousAct[] }) => (
   <Section title={text.danger}>
     <Settings>

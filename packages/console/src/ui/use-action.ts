@@ -15,7 +15,7 @@ interface ActionOptions<Result, Input> extends Omit<
   readonly changes?: readonly QueryKey[];
   mutationFn(input: Input): Promise<Result>;
   onSuccess?(result: Result, input: Input): void;
-  /** What is done on the screen, such as closing a dialog: not called any more once that is gone. */
+  /** Acts on the screen, such as by closing a dialog: not called any more once that is closed. */
   onDone?(result: Result): void;
 }
 

@@ -2,7 +2,7 @@ import { request } from 'node:http';
 
 /** One request of the workload, and how it was answered. */
 export interface CallRecord {
-  /** What the caller wanted, such as `token: create`. */
+  /** The intent of the caller, such as `token: create`. */
   readonly kind: string;
   readonly startedAt: number;
   readonly endedAt: number;

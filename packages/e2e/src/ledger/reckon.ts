@@ -9,13 +9,13 @@ const FINAL_RUNS = ['completed', 'failed', 'aborted', 'skipped'];
 const GIVEN_UP_MAILS = ['failed', 'unknown', 'expired'];
 
 export interface Verdict {
-  /** What a caller was told is done or will be. */
+  /** How many acts a response confirmed or promised. */
   readonly accepted: number;
-  /** What was accepted, and was not done by the end. */
+  /** Accepted acts that were not done by the end. */
   readonly lost: readonly string[];
-  /** What was done more than once, or was done although its caller was told that it was not. */
+  /** Acts that were done more than once, or were done although the response said that they were not. */
   readonly doubled: readonly string[];
-  /** What was accepted, and ended in a failure that its record shows. */
+  /** Accepted acts that ended in a failure that the record shows. */
   readonly givenUp: readonly string[];
 }
 
@@ -25,7 +25,7 @@ export interface Reckoning {
   readonly admitted: readonly string[];
 }
 
-/** Compares what callers were told with what is stored, was sent and was published. */
+/** Compares the responses that callers received with what is stored, was sent and was published. */
 export function reckon(told: Told, found: Found): Reckoning {
   return {
     byJob: {

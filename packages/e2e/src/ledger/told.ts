@@ -1,4 +1,4 @@
-/** What the callers of the workload were told. */
+/** The responses that the callers of the workload received. */
 export interface Told {
   readonly tokens: ToldToken[];
   readonly mails: ToldMail[];

@@ -7,7 +7,7 @@ import { type KafkaMessage, toFactMessage, toSyncMessage } from '../kafka-messag
 export interface RelayedEvents {
   /** The topic unless the configuration names another one. */
   readonly topic: string;
-  /** What the names of the relay's metrics begin with. */
+  /** The prefix of the names of the relay's metrics. */
   readonly metricPrefix: string;
   /**
    * @param value - the event's JSON as it is stored; it is sent byte for byte.
@@ -34,13 +34,13 @@ export const facts: RelayedEvents = {
 export type RelayState = 'stopped' | 'standby' | 'relaying' | 'waiting';
 
 export interface EventRelayOptions {
-  /** What the outbox has. Default: {@link syncEvents}. */
+  /** The kind of events in the outbox. Default: {@link syncEvents}. */
   readonly events?: RelayedEvents;
   /** The URL of the outbox's database. The relay's own connection holds a session lock, so no pooler may be in between. */
   readonly connectionString: string;
   /** Brokers, and where needed `ssl` and `sasl`. */
   readonly kafka: Pick<KafkaConfig, 'brokers' | 'clientId' | 'ssl' | 'sasl'>;
-  /** Default: that of the events. */
+  /** Default: the topic of the events. */
   readonly topic?: string;
   /** The partitions of a topic that the relay creates; an existing topic is not changed. Default 12. */
   readonly partitions?: number;

@@ -23,7 +23,7 @@ export interface DemoSetup {
   readonly demoUrl: URL | undefined;
 }
 
-/** What is crawled. */
+/** The crawled sources. */
 export interface DemoFacts {
   readonly folder: string;
   readonly repository: string | undefined;

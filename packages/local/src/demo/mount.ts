@@ -17,7 +17,7 @@ interface ListedTool {
 }
 
 /**
- * Creates the mount, or points the existing one to `url`. One that an administrator has disabled stays so.
+ * Creates the mount, or points the existing one to `url`. A mount that an administrator has disabled stays so.
  *
  * @returns its id. @throws Error.
  */

@@ -10,7 +10,7 @@ import type { Teardown } from '../teardown.js';
 export const KNOWLEDGE_DATABASE = 'demo_knowledge';
 const HEAP_MB = 128;
 
-/** The configuration of both programs. They know no more of the platform than those of others would. */
+/** The configuration of both programs. They know no more of the platform than other programs would. */
 interface Demo {
   /** The folder of `files_1`. */
   readonly folder: string;

@@ -15,8 +15,8 @@ interface Schedule {
 
 /**
  * Schedules the connectors that have no schedule yet, and runs them now. What was scheduled before and has no worker now
- * is paused. A schedule that is not the demo's stays as it is, and so does one that an administrator has replaced, paused
- * or removed since.
+ * is paused. A schedule that is not the demo's, or that an administrator has replaced, paused or removed since, stays as
+ * it is.
  *
  * @param served - the connectors that the demo's worker claims. @throws Error with the platform's response.
  */

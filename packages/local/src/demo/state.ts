@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * What the demo has made in the organisation, so that nothing that a user has made is ever touched. The file is for its
+ * The demo's objects in the organisation, so that nothing that a user has made is ever touched. The file is for its
  * owner only: it holds the tokens of the demo's programs.
  */
 export interface DemoState {
@@ -16,7 +16,7 @@ export interface DemoState {
   readonly workToken?: string;
   /** The connectors that the demo has scheduled, with the time of that, which changes when a user replaces a schedule. */
   readonly schedules?: Readonly<Record<string, string>>;
-  /** Those of them that it has paused, as no worker claims them. */
+  /** The scheduled connectors that it has paused, as no worker claims them. */
   readonly paused?: readonly string[];
 }
 

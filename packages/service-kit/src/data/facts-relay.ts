@@ -5,7 +5,7 @@ import { createPeriodicTask, type PeriodicTask } from '../concurrency/periodic-t
 import type { Logger } from '../telemetry/logging.js';
 
 /*
- * What identity is to learn of another service. The statement that causes a fact stores it in the table `facts` of the
+ * The facts of another service for identity. The statement that causes a fact stores it in the table `facts` of the
  * service, and it is deleted once identity has stored it: none is lost, and when an answer was, it is handed over again.
  */
 

@@ -61,7 +61,7 @@ export function createEgress(
     return found;
   }
 
-  /** One connector for each protocol and port, because a lookup is told the host alone. */
+  /** One connector for each protocol and port, because a lookup receives the host alone. */
   const connectors = new Map<string, buildConnector.connector>();
   function getConnector(protocol: string, port: number): buildConnector.connector {
     const key = `${protocol}${port}`;

@@ -4,7 +4,7 @@ import type { Shutdown } from '../shutdown.js';
 
 /** Handles the events that end the process: a signal, or the exit of its supervisor. */
 export interface ExitSignals {
-  /** Whether the process has been told to end. */
+  /** Whether the process has been asked to end. */
   readonly isStopping: boolean;
   /** From now on, signals and uncaught errors run this shutdown instead of ending the process at once. */
   endWith(shutdown: Shutdown, log: Logger): void;

@@ -61,7 +61,7 @@ export function createOrganisationCreator(databaseUrl: string): SharedIdentity['
   };
 }
 
-/** Starts the built identity over a database of its own. */
+/** Starts the built identity over its own database. */
 export async function startSharedIdentity(): Promise<SharedIdentity> {
   const database = await createTestDatabase({
     template: 'identity',

@@ -40,7 +40,7 @@ export interface SharedPlatform {
   stop(): Promise<void>;
 }
 
-/** Starts the platform as `npm start` does, with all services and the gateway, over a database server of its own. */
+/** Starts the platform as `npm start` does, with all services and the gateway, over its own database server. */
 export async function startSharedPlatform(): Promise<SharedPlatform> {
   const dataDir = await makeTemporaryDir('platform-test-');
   const postgres = await startOwnPostgres();

@@ -12,12 +12,12 @@ import type { TestOrganisation } from './identity.js';
 import { type LazyService, readLazyServicesUrl } from '../environment.js';
 import type { PlatformAddresses } from './platform.js';
 
-/** The broker of the run, shared by all tests: use topics and groups of your own. */
+/** The broker of the run, shared by all tests: use unique topics and groups. */
 export async function testKafka(): Promise<{ readonly brokers: string[] }> {
   return { brokers: (await ask('kafka')).split(',') };
 }
 
-/** The Redis of the run, shared by all tests: use a key prefix of your own, and never flush it. */
+/** The Redis of the run, shared by all tests: use a unique key prefix, and never flush it. */
 export async function testRedis(): Promise<{ readonly url: string }> {
   return { url: await ask('redis') };
 }
@@ -40,7 +40,7 @@ export async function startOwnRedis(): Promise<EmbeddedRedis> {
   return startEmbeddedRedis({ dataDir: await makeTemporaryDir('platform-own-redis-'), isTemporary: true });
 }
 
-/** The identity of the run, shared by all tests: use organisations of your own, and never stop it. */
+/** The identity of the run, shared by all tests: use your own organisations, and never stop it. */
 export interface TestIdentity {
   readonly url: string;
   /** The same name gets the same organisation in every test file; without a name it is a new one. */
@@ -56,7 +56,7 @@ export async function testIdentity(): Promise<TestIdentity> {
   };
 }
 
-/** The platform of the run, shared by all tests: use organisations of your own, and never stop it. */
+/** The platform of the run, shared by all tests: use your own organisations, and never stop it. */
 export interface TestPlatform extends PlatformAddresses {
   /** Creates an organisation. */
   organisation(): Promise<TestOrganisation>;

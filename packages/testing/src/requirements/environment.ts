@@ -1,6 +1,6 @@
 import type { Missing } from './requirements.js';
 
-/** The environment variable that tells Jest's workers, and the reporter, what this machine lacks. */
+/** The environment variable from which Jest's workers, and the reporter, learn what this machine lacks. */
 const MISSING_VARIABLE = 'TEST_MISSING_REQUIREMENTS';
 
 export const writeMissing = (missing: Missing): Readonly<Record<string, string>> => ({

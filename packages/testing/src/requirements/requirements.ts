@@ -6,8 +6,8 @@ import { ensurePythonMcp } from '../python-mcp.js';
 import { type LazyService, readGiven } from '../environment.js';
 
 /**
- * What a group of tests may need beyond Node, npm and the base system: a server of the run, one of its own that it
- * may break (`own-…`), or a program.
+ * What a group of tests may need beyond Node, npm and the base system: a server of the run, a server that it may
+ * break (`own-…`), or a program.
  */
 export const REQUIREMENTS = [
   'kafka',

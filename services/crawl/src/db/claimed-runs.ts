@@ -199,7 +199,7 @@ const completion = `
   )
   select id from ended`;
 
-/** What a worker reports with the end of its slice. */
+/** The report of a worker with the end of its slice. */
 export interface SliceResult {
   /** Undefined leaves the checkpoint as it is. */
   readonly checkpoint?: unknown;

@@ -12,9 +12,9 @@ import {
 import { scheduleColumns } from './schedules.js';
 import type { Db, Transaction } from './transaction.js';
 
-/* What the dispatcher reads and writes. Each statement handles a bounded number of rows, which no other replica has. */
+/* The statements of the dispatcher. Each statement handles a bounded number of rows, which no other replica has. */
 
-/** Which rows are dispatched: `pull` are those of workers that need no queue. */
+/** Which rows are dispatched: `pull` are the rows of workers that need no queue. */
 export type DispatchScope = 'all' | 'pull';
 
 /**
@@ -51,8 +51,8 @@ export interface DueTick {
 }
 
 /*
- * Inserts the runs of schedules that are locked, and moves their next times. It is a separate statement after the one that locks
- * them, so it sees every run that was made before; none is made meanwhile, as that takes the lock of the schedule.
+ * Inserts the runs of locked schedules, and moves their next times. It is a separate statement after the locking one, so
+ * it sees every run that was made before; none is made meanwhile, as that takes the lock of the schedule.
  */
 const insert = `
   with tick as (
@@ -108,7 +108,7 @@ export async function insertTicks(tx: Transaction, ticks: readonly DueTick[], no
   return rows;
 }
 
-/** What was found about a run that was due. */
+/** A run that was due, and the state in which it was found. */
 export type FoundRun = DueRun & {
   /** `alive`: its worker has renewed its lease. `lost`: its lease has expired. `again`: it was in the queue before. */
   readonly was: 'due' | 'alive' | 'lost' | 'again';
@@ -236,7 +236,7 @@ export async function findNextDue(db: pg.Pool, now: Date): Promise<number | unde
 /** The most waiting runs that are read. */
 const MAX_WAITING = 1_000;
 
-/** What is due and has not started, and what keeps failing. */
+/** The runs that are due and have not started, and the connectors that keep failing. */
 export interface Backlog {
   /** For how many seconds the longest waiting run has been due; 0 when none waits. */
   readonly oldestAgeSeconds: number;

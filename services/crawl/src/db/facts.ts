@@ -4,7 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Act, ActName } from '../domain/act.js';
 
 /*
- * What identity is to learn of this service: what the audit records, and crawls that keep failing. The statement that
+ * The facts of this service for identity: what the audit records, and crawls that keep failing. The statement that
  * causes a fact stores it. The ends of runs are facts, too, which a trigger stores.
  */
 

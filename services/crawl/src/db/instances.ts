@@ -9,7 +9,7 @@ import { instanceValues, ofInstance } from './runs.js';
 /** The most instances with properties that an organisation has: lists of schedules have no pages. */
 const MAX_INSTANCES = 1_000;
 
-/** What an instance is called, and who may manage it besides the administrators. */
+/** The name of an instance, and who may manage it besides the administrators. */
 export interface InstanceProperties {
   readonly displayName: string;
   readonly ownerId: string | null;

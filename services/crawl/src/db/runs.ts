@@ -8,7 +8,7 @@ import type { Db } from './transaction.js';
 
 /* The statements about runs that all parts of the service share: create, look up, prune. */
 
-/** What a run was ordered to do, as its schedule said when the run was made. */
+/** The parameters of a run, as its schedule had them when the run was made. */
 export type RunParameters = Pick<Schedule, 'userId' | 'config' | 'priority' | 'metadata' | 'timeoutMs'> & {
   /** When the schedule was created or replaced, epoch ms. */
   readonly scheduledAt: number;

@@ -19,7 +19,7 @@ import { inProgress, instanceValues, isSameInstance, ofInstance, runColumns } fr
 import type { Db } from './transaction.js';
 
 /*
- * What workers that claim runs through the API read and write, and endpoints that report there. Every statement names the
+ * The statements for workers that claim runs through the API, and for endpoints that report there. Every statement names the
  * organisation.
  */
 

@@ -3,10 +3,10 @@ import type pg from 'pg';
 import type { Act } from '../domain/act.js';
 import { auditedInstance, insertAudit, toAudit } from './facts.js';
 
-/** What workers that name no instance ask for. */
+/** The instance of workers that name none. */
 export const ALL_INSTANCES = '*';
 
-/** What a worker of the organisation has asked for runs of. */
+/** The instance that a worker of the organisation has asked for runs of. */
 export interface Sighting {
   readonly connector: Connector;
   /** {@link ALL_INSTANCES}, or one, which counts if it has a schedule. */

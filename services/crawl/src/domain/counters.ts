@@ -1,4 +1,4 @@
-/** What a crawl has counted. */
+/** The counters of a crawl. */
 export const counterNames = ['items', 'deleted', 'failed', 'bytes'] as const;
 export type Counters = Readonly<Record<(typeof counterNames)[number], number>>;
 

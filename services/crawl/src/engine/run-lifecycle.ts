@@ -29,7 +29,7 @@ import type { EndpointUnavailable } from './tasks/task.js';
 export type Failure = 'retry' | 'failed' | 'void';
 
 /**
- * What is to be claimed or completed while a batch is written is the next batch. There are two at a time, so that a batch that
+ * Runs to claim or complete while a batch is written form the next batch. There are two at a time, so that a batch that
  * waits for a locked row delays only its own.
  */
 const BATCH = { maxBatch: 100, maxInFlight: 2, maxWaitMs: 20 } as const;

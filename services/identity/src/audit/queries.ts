@@ -188,7 +188,7 @@ export interface AuditSearch {
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** Selects those of `ids` whose names contain the text. Each table is looked up by its primary key, as in findAuditNames. */
+/** Selects the `ids` whose names contain the text. Each table is looked up by its primary key, as in findAuditNames. */
 const namedLike = (orgId: string, q: string | undefined): Prisma.Sql => {
   if (q === undefined) return Prisma.sql`select null as id where false`;
   const like = (name: Prisma.Sql) =>

@@ -11,7 +11,7 @@ const INJECTED_STYLES = [
   'sha256-gYiS/BvZvRcK27JIXTuwhZ3hs2+VJ1X+2gUlE+farlg=',
 ];
 
-/** What the console may load and do: its own files, requests to its own origin, nothing inline, no frame around it (UI-2). */
+/** The content policy of the console: its own files, requests to its own origin, nothing inline, no frame around it (UI-2). */
 const CONTENT_POLICY = [
   `default-src 'none'`,
   `script-src 'self'`,
@@ -30,7 +30,7 @@ const CONTENT_POLICY = [
 ].join('; ');
 
 /**
- * What the frame may do in which the console shows a mail: have the styles that mails have, and a logo that is in the mail itself. It runs no script,
+ * The policy of the frame in which the console shows a mail: it has the styles that mails have, and a logo that is in the mail itself. It runs no script,
  * asks for nothing, and only the console may frame it.
  */
 const FRAME_POLICY = [

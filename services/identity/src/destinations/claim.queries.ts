@@ -57,7 +57,7 @@ export async function claimDestinations(
   return rows;
 }
 
-/** What is sent in one request. */
+/** The content of one request. */
 export interface Parcel {
   /** Undefined for what was not sent before. */
   readonly delivery:
@@ -75,7 +75,7 @@ export interface Parcel {
   readonly lastPosition: string;
   /** In JSON, in order; none when they were deleted. */
   readonly facts: readonly string[];
-  /** Those of the facts. */
+  /** The positions of the facts. */
   readonly positions: readonly string[];
 }
 

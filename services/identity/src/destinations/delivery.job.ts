@@ -39,7 +39,7 @@ const lanes = [
 
 /** The requests to a webhook at the same time. */
 const WEBHOOK_REQUESTS = 10;
-/** Those of them that repeat something, where there is something new as well. */
+/** How many of these requests repeat something, where there is something new as well. */
 const REPEATED_REQUESTS = 5;
 /** The number of facts in one batch of logs, and in one search for the facts that a destination wants. */
 const MAX_FACTS = 200;

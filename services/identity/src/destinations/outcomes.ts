@@ -9,7 +9,7 @@ import {
 } from './schedule.js';
 import { attemptFaults, type Sent } from './send.js';
 
-/* What the answers of a destination mean for its deliveries and for the destination. */
+/* The effects of the answers of a destination on its deliveries and on the destination. */
 
 export type DisableReason = 'failing' | 'gone';
 

@@ -12,7 +12,7 @@ import { toUpstreamFault, UpstreamFault, type UpstreamFaultKind } from '../base/
 import { hasRejectedRecords, toLogsBody } from './logs.js';
 import { destinationSecretContext } from './secrets.js';
 
-/** What a request needs to know of its destination. */
+/** The properties of a destination that a request needs. */
 export interface Target {
   readonly id: string;
   readonly orgId: string;

@@ -227,7 +227,7 @@ export async function changeDestination(
     const before = await find(tx, caller.orgId, id);
     const isMoved = url !== undefined && isOtherOrigin(before.url, url);
     const fields = toCredentialFields(ctx, before, credential, isMoved);
-    // What is repaired, or reached in another way, may well accept what it did not accept before.
+    // A destination that was repaired, or is reached in another way, may well accept what it did not accept before.
     const isPromising = isEnabled === true || url !== undefined || credential !== undefined;
     const updated = await updateDestination(tx, id, {
       ...fields,

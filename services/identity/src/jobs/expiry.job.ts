@@ -84,7 +84,7 @@ export function createExpiryJob(deps: {
     const now = new Date(clock());
     const daysAgo = (days: number) => new Date(now.getTime() - days * DAY_MS);
     const endedBefore = daysAgo(deps.auditDays);
-    // What was last used before then has no connection left: the last one has expired, and was deleted since.
+    // A client last used before then has no connection left: the last one has expired, and was deleted since.
     const usedBefore = new Date(endedBefore.getTime() - GRANT_SECONDS * 1_000 - DAY_MS);
     const toolCallsFrom = firstIdAt(daysAgo(deps.toolCallDays).getTime());
     const auditFrom = firstIdAt(endedBefore.getTime());

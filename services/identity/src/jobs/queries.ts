@@ -237,7 +237,7 @@ function createClientDeletion(isDue: string): DeleteBatch<Date> {
 export const deleteUnusedClients = createClientDeletion(
   `kind = 'registered' and last_used_at is null and created_at <= $1`,
 );
-/** Deletes clients that describe themselves and were last used before then, except those that an operator has disabled. */
+/** Deletes clients that describe themselves and were last used before then, except clients that an operator has disabled. */
 export const deleteIdleClients = createClientDeletion(
   `kind <> 'application' and disabled_at is null and coalesce(last_used_at, created_at) <= $1`,
 );

@@ -12,7 +12,7 @@ import type { Outbox } from './outbox/outbox.js';
  */
 export const ALERTS_PER_HOUR = 10;
 
-/** What an alert reports, and the facts that the mail service renders. A merged alert has a `state`, too. */
+/** The notice of an alert, and the facts that the mail service renders. A merged alert has a `state`, too. */
 export interface Alert extends Record<string, string> {
   readonly notice: NoticeCode;
 }

@@ -98,9 +98,9 @@ async function storeFacts(
   for (const orgId of new Set(notices.map((fact) => fact.orgId))) {
     const ofOne = notices.filter((fact) => fact.orgId === orgId);
     await ctx.prisma.$transaction(async (tx) => {
-      const news = await insertFacts(tx, ofOne);
+      const inserted = await insertFacts(tx, ofOne);
       const noticed = ofOne
-        .filter(({ id, at }) => news.has(id) && now - Date.parse(at) <= NOTICE_MAX_AGE_MS)
+        .filter(({ id, at }) => inserted.has(id) && now - Date.parse(at) <= NOTICE_MAX_AGE_MS)
         .map(({ at, data }) => ({ ...data, at }));
       if (noticed.length > 0)
         await notifyOfCrawls(ctx, tx, { orgId, crawls: noticed, at: new Date(now) }, requestId);

@@ -5,7 +5,7 @@ import type { SigningKeys } from '../credentials/signing-keys/service.js';
 import type { Outbox } from '../mails/outbox/outbox.js';
 import type { Prisma } from '../resources.js';
 
-/** What the functions of this domain need: its connections, clock and configuration. */
+/** The context of the functions of this domain: its connections, clock and configuration. */
 export interface TokenContext {
   readonly pool: pg.Pool;
   readonly prisma: Prisma;

@@ -95,7 +95,7 @@ export async function listOrganisationTokens(
 
 interface TokenSearch {
   readonly orgId: string;
-  /** Undefined for those of all owners. */
+  /** Undefined for all owners. */
   readonly ownerId: string | undefined;
   readonly state: TokenState;
   readonly sort: TokenSort;

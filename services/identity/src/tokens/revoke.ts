@@ -42,7 +42,7 @@ export interface Revocation {
   /** Whether only what the token and its predecessors created is revoked. */
   readonly onlyDescendants?: boolean;
   readonly at: Date;
-  /** Stores who is told about the revocation, in its transaction. */
+  /** Stores who is notified of the revocation, in its transaction. */
   readonly report?: (client: pg.PoolClient, token: RevokedToken) => Promise<void>;
 }
 

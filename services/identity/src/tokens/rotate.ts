@@ -107,7 +107,7 @@ function narrowAllowList(current: readonly string[], wanted: readonly string[]):
   ]);
 }
 
-/** What the new token grants. @throws AppError 400 when it would be more than the old one does. */
+/** Returns what the new token grants. @throws AppError 400 when it would be more than the old one does. */
 function narrow(old: RotatableRow, options: RotateOptions) {
   const allowList = readAllowList(old.allow_list);
   const kept = {

@@ -14,7 +14,7 @@ const SECRET = 'benchmark-secret-of-the-crawl-service';
 const PARTITIONS = 12;
 const POLL_MS = 100;
 
-/** What all crawl services of the suite share. */
+/** Starts what all crawl services of the suite share. */
 export async function startBacking(fixture: Fixture) {
   const { folder, keep } = fixture;
   // Start them one after the other, so that a missing server is reported before anything else runs.

@@ -18,7 +18,7 @@ const owner = { active: true, kind: 'pat', role: 'admin', username: 'bench@corp.
 
 /**
  * @param smtpPort - the port in the SMTP configuration of each organisation, which has its own user name.
- * @param othersPort - that of all organisations but the first.
+ * @param othersPort - the port of all organisations but the first.
  */
 export async function startFakeIdentity(
   organisations: number,

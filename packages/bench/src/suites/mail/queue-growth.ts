@@ -56,7 +56,7 @@ const toInsertMails = ({ organisations, prefix, dueAt, lane }: Others) => `
     now() + interval '1 day', 'Your code', 'noreply@corp.example', array['to' || number || '@example.com'], '{}',
     'loginWithOTP', now(), now(), repeat('x', 400), 400
   from generate_series(1, $1) number`;
-/** What a trigger writes for each mail; it has done so for the mails that the service accepted. */
+/** Inserts the rows that a trigger writes for each mail; it has done so for the mails that the service accepted. */
 export const insertRecipients = `
   insert into mail_recipients (org_id, address, mail_id) select org_id, to_addresses[1], id from mails order by 1, 2
   on conflict do nothing`;

@@ -34,7 +34,7 @@ export const hostileNeighbour = defineMeasurement({
         headers: { authorization: `Bearer ${identity.session}` },
       });
       const body = (await response.json()) as { isUsable?: boolean };
-      // A script is told how long to wait, and asks again sooner.
+      // The response says how long to wait; a script asks again sooner.
       if (response.status === 429) await delay(PAUSE_MS);
       else if (body.isUsable !== false) throw new Error('a list that never ends was read');
     };

@@ -5,9 +5,9 @@ import type { ValueDescription } from '../../runner/measurement.js';
 import type { NodeServer } from '../../servers/process.js';
 import { execute, startPostgres } from '../../servers/service.js';
 
-/* What one request, run or mail costs, whichever machine it is that is busy with it. */
+/* The cost of one request, run or mail, whichever machine is busy with it. */
 
-/** What the kernel counts processor time in, on all of Linux. */
+/** The kernel's unit of processor time, on all of Linux. */
 const TICK_US = 10_000;
 
 /** @returns the processor time of a process and of all below it so far, in µs; NaN except on Linux. */

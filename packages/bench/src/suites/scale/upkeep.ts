@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Fixture } from '../../runner/fixture.js';
 import { execute } from '../../servers/service.js';
 
-/* What has to be done about a database beside serving from it. */
+/* The maintenance of a database beside serving from it. */
 
 /** The rows of each kind: those of an installation that is large for one PostgreSQL, or a tenth of them. */
 export function sizes({ isFull }: Pick<Fixture, 'isFull'>) {

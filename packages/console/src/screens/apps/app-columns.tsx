@@ -30,7 +30,7 @@ export const clientColumn: DataColumn<ConnectedApp> = {
   ),
 };
 
-/** What a phone says of an application below its name. */
+/** The details of an application that a phone shows below its name. */
 export const foldApp = (app: ConnectedApp) => (
   <>
     <ScopeLine scopes={app.scopes} />

@@ -59,6 +59,6 @@ export const ConnectorRuns = ({ connector, runs: { list, isFiltered }, empty }: 
 interface ConnectorRunsProps {
   readonly connector: string;
   readonly runs: ReturnType<typeof useRuns>;
-  /** What is shown while there are no runs. */
+  /** Shown while there are no runs. */
   readonly empty: ReactNode;
 }

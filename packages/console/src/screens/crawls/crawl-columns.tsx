@@ -68,7 +68,7 @@ function listScheduleActions(schedule: Schedule, { edit, perform }: RowActions):
   ];
 }
 
-/** What a phone says of a schedule below its connector. */
+/** The details of a schedule that a phone shows below its connector. */
 export const foldSchedule = (schedule: Schedule) => (
   <>
     <LastRun connector={toKey(schedule)} />

@@ -111,7 +111,7 @@ interface BulkActionsProps {
 
 const isPaused = ({ state }: Schedule): boolean => state === 'paused';
 
-/** What can be done with several schedules, and with which of them. */
+/** The actions on several schedules, and the schedules that each applies to. */
 const bulkActs: readonly (readonly [act: Act, applies: (schedule: Schedule) => boolean])[] = [
   ['run', (schedule) => !isPaused(schedule)],
   ['pause', (schedule) => !isPaused(schedule)],

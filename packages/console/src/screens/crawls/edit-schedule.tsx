@@ -48,7 +48,7 @@ type Worker = Schedule['worker'];
 export function EditSchedule({ schedule, others, onClose }: EditScheduleProps) {
   const scheduled = others.map(toKey);
   const connectors = useQuery({ ...connectorsQuery, enabled: !schedule });
-  // Those without a schedule first.
+  // Connectors without a schedule first.
   const offered = (connectors.data ?? [])
     .map((known) => known.connector)
     .toSorted((one, other) => Number(scheduled.includes(one)) - Number(scheduled.includes(other)));

@@ -17,7 +17,7 @@ interface RunPreviewProps {
   readonly config: ScheduleConfigInput | undefined;
 }
 
-/** The next runs of the typed schedule, computed by the platform, so that they are the ones that will happen. */
+/** The next runs of the typed schedule, computed by the platform, so that they match the runs that will happen. */
 export function RunPreview({ connector, config }: RunPreviewProps) {
   const settled = useSettled(config);
   const query = useQuery({

@@ -125,7 +125,7 @@ const bytes = new Intl.NumberFormat(LOCALE, {
   unitDisplay: 'narrow',
 });
 
-/** What it has done so far. A run without a worker that counts has only a state and a time. */
+/** The figures of a run so far. A run without a worker that counts has only a state and a time. */
 function RunFigures({ run }: { run: RunDetail }) {
   const { items, deleted, failed } = run;
   const isCounted = run.worker === 'pull' || items + deleted + failed + run.bytes > 0;

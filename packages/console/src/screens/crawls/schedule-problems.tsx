@@ -55,7 +55,7 @@ const Sentence = ({ children }: { children: string }) =>
     .split(INSTANT)
     .map((part) => (INSTANT.test(part) ? <Time key={part} at={part} as="full" /> : part));
 
-/** What a schedule waits for without anything being wrong. */
+/** The reasons of a standstill without anything being wrong. */
 const IN_ORDER: ReadonlySet<string> = new Set(['not_due', 'finished']);
 
 function listReasons({ standstill, missedRuns, data }: Schedule) {

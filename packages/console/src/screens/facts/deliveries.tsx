@@ -60,7 +60,7 @@ const columns: readonly DataColumn<Delivery>[] = [
   },
 ];
 
-/** What was sent to a destination, and what waits for another attempt. */
+/** The deliveries to a destination: sent, and waiting for another attempt. */
 export function Deliveries({ destinationId: id }: { destinationId: string }) {
   const { filters } = useFilters();
   const { state } = filters;

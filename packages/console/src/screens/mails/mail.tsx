@@ -72,7 +72,7 @@ const MailFacts = ({ record }: { record: MailRecord }) => (
 const isApart = (outcome: string): boolean =>
   outcome === 'refused' || outcome === 'deferred' || outcome === 'suppressed';
 
-/** What became of the mail for each of its recipients. */
+/** The outcome of the mail for each of its recipients. */
 const Outcomes = ({ recipients }: Pick<MailRecord, 'recipients'>) => (
   <span className="stack">
     {recipients.map(({ address, outcome, status }) => (

@@ -35,7 +35,7 @@ export const MailState = ({ state }: Pick<MailRecord, 'state'>) => (
   <Badge tone={tones[state] ?? 'neutral'}>{t.states[state as State] ?? state}</Badge>
 );
 
-/** The name of a template, including the ones that only the platform itself sends. */
+/** The name of a template, including templates that only the platform itself sends. */
 export const nameTemplate = (type: string): string =>
   templates.types[type as keyof typeof templates.types] ?? type;
 

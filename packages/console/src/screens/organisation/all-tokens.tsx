@@ -27,7 +27,7 @@ const ATTENTION = ['all', 'expiring', 'unused'] as const;
 const EXPIRING_MS = 14 * 86_400_000;
 const UNUSED_MS = 90 * 86_400_000;
 
-/** What an administrator looks for among the active tokens. */
+/** Returns the filter of the active tokens that may need attention. */
 function toAttention(attention: (typeof ATTENTION)[number]) {
   if (attention === 'expiring') return { expiresBefore: new Date(Date.now() + EXPIRING_MS).toISOString() };
   if (attention === 'unused') return { unusedSince: new Date(Date.now() - UNUSED_MS).toISOString() };

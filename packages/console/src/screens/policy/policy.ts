@@ -28,7 +28,7 @@ export const toRules = ({
   ...(revokeUnusedDays === null ? [] : (['unused'] as const)),
 ];
 
-/** What is chosen in the form: the numbers of rules that have one, and the scopes. */
+/** The choices in the form: the numbers of rules that have one, and the scopes. */
 interface Chosen {
   readonly maxLifetimeDays: number;
   readonly revokeUnusedDays: number;

@@ -62,7 +62,7 @@ type OwnedToken = IdentitySchemas['schemas']['OwnedPersonalAccessToken'];
 
 const fromNow = (days: number): string => new Date(Date.now() + days * DAY_MS).toISOString();
 
-/** What may need somebody, each read by itself: one service that is unavailable hides only its own. */
+/** The sources of what may need attention, each read by itself: one service that is unavailable hides only its own. */
 export const sources: readonly Source[] = [
   {
     id: 'crawls',

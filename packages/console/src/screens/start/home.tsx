@@ -15,7 +15,7 @@ const t = start.attention;
 const REFRESH_MS = 30_000;
 const DAY_MS = 86_400_000;
 
-/** What needs somebody, and the day in numbers. */
+/** What needs attention, and the day in numbers. */
 export function Home() {
   const { id: myId, role } = useMe();
   const isAdmin = role === 'admin';
@@ -92,7 +92,7 @@ const number = new Intl.NumberFormat(LOCALE);
 const toFigure = ({ total, totalIsMinimum }: ListTotal): string =>
   totalIsMinimum ? t.figures.atLeast(number.format(total)) : number.format(total);
 
-/** What the platform did in the last 24 hours, each service by itself: an unavailable one hides only its own part. */
+/** The work of the platform in the last 24 hours, each service by itself: an unavailable one hides only its own part. */
 function Day() {
   const crawls = useQuery({
     queryKey: ['attention', 'day', 'crawls'],

@@ -12,7 +12,7 @@ import { rememberDone, type Step, steps, wasDone } from './steps.ts';
 const REFRESH_MS = 5_000;
 const NONE: readonly Step[] = [];
 
-/** What needs somebody, and above it the first steps until each of them has been done. */
+/** What needs attention, and above it the first steps until each of them has been done. */
 export function Screen() {
   const me = useMe();
   const shown = steps.filter(({ isForAdmins }) => me.role === 'admin' || !isForAdmins);

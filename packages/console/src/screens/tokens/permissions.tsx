@@ -6,7 +6,7 @@ import { ScopePicker } from './scope-picker.tsx';
 
 interface PermissionsProps {
   readonly groups: readonly ScopeGroup[];
-  /** The purpose that is chosen at first; by default the first one that can be served. */
+  /** The purpose that is chosen at first; by default the first that can be served. */
   readonly initial?: Purpose;
 }
 

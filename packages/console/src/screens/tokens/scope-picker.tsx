@@ -35,7 +35,7 @@ interface ScopeRowProps {
   readonly adminOnly?: boolean;
 }
 
-/** What a permission allows first, then its name. */
+/** Shows what a permission allows first, then its name. */
 const ScopeRow = ({ name, description, adminOnly = false }: ScopeRowProps) => (
   <CheckboxRow
     value={name}

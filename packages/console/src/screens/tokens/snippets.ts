@@ -34,8 +34,8 @@ const toCurl = (): string =>
 const withToken = (token: string, command: string): string => `export PLATFORM_TOKEN='${token}'\n${command}`;
 
 /**
- * What sets the tool endpoint up in each client, and works when it is pasted as it is: commands set the variable that the
- * client reads, VS Code asks for the token. The first call with curl says what the token may do.
+ * Snippets that set the tool endpoint up in each client, and work when pasted as they are: commands set the variable that
+ * the client reads, VS Code asks for the token. The first call with curl says what the token may do.
  */
 export const createSnippets = (url: string, token: string): readonly Snippet[] => [
   {

@@ -24,7 +24,7 @@ function TokenState({ expiresAt, state }: Pick<ColumnToken, 'expiresAt' | 'state
 
 const LastUsed = ({ at }: { at: string | null }) => (at === null ? t.neverUsed : <Time at={at} />);
 
-/** What a phone says of a token below its name. */
+/** The details of a token that a phone shows below its name. */
 export const foldToken = (token: ColumnToken) => (
   <>
     <TokenState {...token} />

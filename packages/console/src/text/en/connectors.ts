@@ -1,4 +1,4 @@
-/** What the connectors are called, by their identifiers: one catalogue for every screen. */
+/** The names of the connectors, by their identifiers: one catalogue for every screen. */
 export const connectorNames: Readonly<Record<string, string>> = {
   mail_1: 'Mailbox',
   mail_2: 'Mailbox 2',

@@ -73,7 +73,7 @@ export const text = createTexts({
     failed: 'The platform failed to answer. The change may have been made: reload before you try again.',
     tooMany: 'Too many requests in a short time. Wait a minute, then try again.',
   },
-  /** What the platform's validation says, in words that continue “must …”. */
+  /** The messages of the platform's validation, in words that continue “must …”. */
   faults: {
     email: 'must be an e-mail address, such as ada@example.com',
     url: 'must be an address, such as https://example.com',
@@ -84,7 +84,7 @@ export const text = createTexts({
   form: {
     checkFields: 'Nothing was changed yet: check the fields that are marked.',
   },
-  /** What is asked before somebody leaves. */
+  /** The questions before somebody leaves. */
   leaving: {
     typed: {
       title: 'Discard what you typed?',

@@ -45,7 +45,7 @@ interface Deps {
   readonly hasEndpoint: (connector: Connector) => boolean;
 }
 
-/** Returns what the audit records of a schedule. What a connector is told is nobody else's business. */
+/** Returns what the audit records of a schedule, without what is for its connector alone. */
 const toDetail = ({ config, worker, endpointId, fullEveryDays }: NewSchedule) => ({
   ...config,
   // It always is: what is not enabled is refused.

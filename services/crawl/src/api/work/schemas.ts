@@ -9,7 +9,7 @@ const MAX_WAIT_MS = 30_000;
 const MAX_COUNT = Number.MAX_SAFE_INTEGER;
 
 const Count = Type.Integer({ minimum: 0, maximum: MAX_COUNT });
-/** What the slice has counted so far. */
+/** The counters of the slice so far. */
 const SliceCounters = Type.Object(
   {
     items: Type.Optional(Count),

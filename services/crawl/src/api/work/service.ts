@@ -26,7 +26,7 @@ import type { createWorkerSightings } from './worker-sightings.js';
 
 const MAX_CHECKPOINT_BYTES = 65_536;
 
-/** What becomes of a run; the same for all workers. */
+/** The lifecycle of a run; the same for all workers. */
 export interface WorkLifecycle {
   readonly checkClaimed: (run: ClaimedRow) => Promise<ClaimedRow | undefined>;
   readonly complete: (run: WorkRun, result: SliceResult) => Promise<boolean>;
@@ -34,7 +34,7 @@ export interface WorkLifecycle {
   readonly handBack: (run: RunClaim) => Promise<boolean>;
 }
 
-/** What a worker asks for. */
+/** The request of a worker for a run. */
 interface WorkRequest {
   readonly connectors: readonly Connector[];
   /** Undefined for all instances. */

@@ -124,7 +124,7 @@ function toEndpointError(error: unknown): Error {
  * Sends one request. Redirects are not followed: the order is for the configured origin alone.
  *
  * @throws EndpointUnavailable when the endpoint is unavailable or says so; Error for every other fault. Both have
- * messages of our own that can be shown as the run's reason, never the text of the response.
+ * messages of the platform that can be shown as the run's reason, never the text of the response.
  */
 export async function callEndpoint(
   access: EndpointAccess,

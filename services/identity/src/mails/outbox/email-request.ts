@@ -4,7 +4,7 @@ import type { Addressee } from './queries.js';
 /** The body of the mail service's route for services. */
 export type SendEmailRequest = CallInput<MailInternalOperations['sendEmailForOrganisation']>['body'];
 
-/** What an alert or a digest reports. The mail service has words for it, in the language of the mail. */
+/** The notice of an alert or a digest. The mail service has words for it, in the language of the mail. */
 export type NoticeCode = NonNullable<SendEmailRequest['templateData']['notice']>;
 
 /** A whole SMTP configuration including the password. It is only ever stored sealed. */

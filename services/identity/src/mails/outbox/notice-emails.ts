@@ -20,7 +20,7 @@ const toFacts = (detail: MailDetail): Record<string, string> =>
     ),
   );
 
-/** What a mail says of one of several things: its `name`, a `state` that the mail service has words for, and facts. */
+/** One of several things in a mail: its `name`, a `state` that the mail service has words for, and facts. */
 export type NoticeItem = MailDetail & { readonly name: string; readonly state: string };
 
 /** The most items that a mail lists. */

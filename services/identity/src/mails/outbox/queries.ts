@@ -86,7 +86,7 @@ async function recordUnsent(
     await recordInvitationOutcome(db, { orgId, mailId: data.mailId, type, problem });
 }
 
-/** Deletes a batch of mails whose code, link or news has expired. @returns how many. */
+/** Deletes a batch of mails whose code, link or notice has expired. @returns how many. */
 export const expireMails = (pool: pg.Pool, now: Date, limit: number): Promise<number> =>
   inTransaction(pool, async (client) => {
     const { rows } = await client.query<UnsentMail>(
@@ -140,7 +140,7 @@ export interface Addressee {
   readonly orgId: string;
   readonly email: string;
   readonly fullName: string;
-  /** Of the mails to the member; null for that of the organisation's mails. */
+  /** Of the mails to the member; null for the language of the organisation's mails. */
   readonly language: string | null;
   readonly passwordHash: string | null;
   readonly createdAt: Date;

@@ -1,9 +1,9 @@
 import { type InternalMailClient, ServiceFault } from '@platform/clients';
 import type { SendEmailRequest } from './email-request.js';
 
-/** What the mail service says about a mail. */
+/** The response of the mail service to a mail. */
 export type SendResult =
-  /** It has stored the mail, and tries it until it expires. What became of it is a fact that it reports. */
+  /** It has stored the mail, and tries it until it expires. It reports the outcome as a fact. */
   | { readonly state: 'stored' }
   /** It will never accept this message. */
   | { readonly state: 'rejected'; readonly reason: string }

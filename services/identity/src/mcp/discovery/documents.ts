@@ -3,7 +3,7 @@ import { LEGACY_VERSIONS, MODERN_VERSION } from '../endpoint/protocol-era.js';
 import { toServerPattern } from '../endpoint/tool-filter.js';
 
 /*
- * What the platform says of its tool endpoint before anyone connects:
+ * The documents about the tool endpoint, for clients before they connect:
  *
  *   the server card (SEP-2127), at the place that is reserved for it below the endpoint
  *   the AI Catalog of the host, by which clients find the card

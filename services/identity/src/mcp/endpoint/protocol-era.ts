@@ -18,7 +18,7 @@ export const SUBSCRIPTION_ID_META_KEY: typeof sdk.SUBSCRIPTION_ID_META_KEY =
 export type ProtocolEra = 'modern' | 'legacy';
 
 export const MODERN_VERSION = '2026-07-28';
-/** Those of the official SDK, the newest first. */
+/** The revisions of the official SDK, the newest first. */
 export const LEGACY_VERSIONS: readonly string[] = [
   '2025-11-25',
   '2025-06-18',

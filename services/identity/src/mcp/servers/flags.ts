@@ -1,6 +1,6 @@
 import type { Definition } from './definition.js';
 
-/** What the administrator who approves a definition should look at, because a person doesn't see it. It decides nothing. */
+/** Properties that the administrator who approves a definition should look at, as a person doesn't see them. They decide nothing. */
 export const definitionFlags = ['hidden_characters'] as const;
 export type DefinitionFlag = (typeof definitionFlags)[number];
 

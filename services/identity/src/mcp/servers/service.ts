@@ -120,7 +120,7 @@ export function createServerService(deps: {
     if (await hasServerNamed(tx, orgId, name)) throw nameTaken();
   }
 
-  /** A longer name of the server would take tools that are offered out of effect without a word. */
+  /** A longer name of the server would silently take tools that are offered out of effect. */
   async function assertToolsStayUsable(tx: Transaction, id: string, name: string): Promise<void> {
     await lockServer(tx, id);
     const unusable = (await findMappedNames(tx, id)).find((tool) => toMountedName(name, tool) === undefined);

@@ -67,7 +67,7 @@ export type Member = Type.Static<typeof Member>;
 
 export const UserResponse = Type.Object({ user: User });
 
-/** What the caller is: a person, or a service account. */
+/** The caller: a person, or a service account. */
 export const callerFields = {
   user: Type.Union([User, Type.Null()], {
     description: 'Null for a service account, which is not a person.',

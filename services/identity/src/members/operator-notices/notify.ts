@@ -16,7 +16,7 @@ export interface OperatorChange {
 
 /**
  * Mails every administrator, in the transaction of the change: a command leaves no other trace that they would look at. What
- * concerns an account is counted by itself, so that its owner is told however many others the operator changes.
+ * concerns an account is counted by itself, so that its owner is notified however many others the operator changes.
  */
 export async function notifyOfCommand(tx: Transaction, change: OperatorChange): Promise<void> {
   const { orgId, userId, topic, alert, at } = change;

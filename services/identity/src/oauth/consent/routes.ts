@@ -14,7 +14,7 @@ import { registerPages } from '../../sign-in/page-kit/scope.js';
 import { toConfirmPath, toSignInPath } from '../../sign-in/pages/paths.js';
 
 const schema = { hide: true } as const;
-/** What was ticked, for a page that is opened again: names of scopes with spaces between them. */
+/** The ticked scopes, for a page that is opened again: names with spaces between them. */
 const ConsentQuery = Type.Object({
   ticked: Type.Optional(Type.String({ maxLength: 4_096 })),
   // The member wants to see the request, and perhaps to deny it, before they confirm who they are.

@@ -8,7 +8,7 @@ export interface ArtifactRow {
   /** The rotations of the newest refresh token of the grant whose predecessor was used. */
   readonly refresh_generation: number | null;
   readonly expires_at: Date;
-  /** Those of the grant; null when it has none. */
+  /** This and the next three are of the grant; null when it has none. */
   readonly grant_id: string | null;
   readonly client_id: string | null;
   readonly user_id: string | null;
@@ -124,7 +124,7 @@ export async function consumeRefreshToken(
 /**
  * Stores the sealed successor of a refresh token, unless it has one.
  *
- * @param successorHash - the hash of the id of the successor, which is told whose successor it is.
+ * @param successorHash - the hash of the id of the successor, whose row then names its predecessor.
  * @returns the stored successor; undefined when the token was superseded meanwhile: a new successor would be a second
  *   branch beside the one in use.
  */

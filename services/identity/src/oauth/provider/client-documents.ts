@@ -23,7 +23,7 @@ const MAX_REMEMBERED = 1_000;
 /** The requests for clients that nobody has connected, at each replica. */
 const UNKNOWN_PER_MINUTE = 60;
 const UNKNOWN_PER_MINUTE_OF_NETWORK = 10;
-/** Whoever has one IPv6 network can have thousands of them: those of a site share twice as many. */
+/** Whoever has one IPv6 network can have thousands of them: the networks of a site share twice as many. */
 const UNKNOWN_PER_MINUTE_OF_SITE = 20;
 
 /** The answers with which a host says that there is no such client, rather than that it fails. */

@@ -28,7 +28,7 @@ export async function findClients(db: pg.Pool, ids: readonly string[]): Promise<
   return ids.map((id) => clients.get(id));
 }
 
-/** What is stored of a client that its document describes. */
+/** The stored document of a client, and its keys. */
 export interface KnownDocument {
   readonly document: object | null;
   readonly jwks: object | null;

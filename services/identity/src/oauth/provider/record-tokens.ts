@@ -48,7 +48,7 @@ const isTokenResponse = (ctx: KoaContextWithOIDC): boolean =>
   ctx.oidc?.route === 'token' && ctx.status === 200;
 
 /**
- * Makes the code usable again whose tokens could not be stored: the client was told to try again, and its second attempt
+ * Makes the code usable again whose tokens could not be stored: the client was asked to try again, and its second attempt
  * must not count as a theft of the code.
  */
 async function releaseCode(pool: pg.Pool, { oidc, body }: KoaContextWithOIDC): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Prisma, Transaction } from '../../resources.js';
 
-/** What the ids of browsers begin with; those of devices are digests alone. */
+/** The prefix of the ids of browsers; the ids of devices are digests alone. */
 export const BROWSER_PREFIX = 'browser:';
 
 /**

@@ -33,7 +33,7 @@ export function createExchange(deps: {
 }) {
   const { clients, toRedirectUri, log } = deps;
 
-  /** Logs what went wrong at the provider, of which the person is told no details. */
+  /** Logs what went wrong at the provider, of which the person sees no details. */
   function toFault({ orgId }: StoredProvider, error: unknown): ProviderFault {
     const fault = toProviderFault(error);
     log.warn({ orgId, fault: fault.message }, 'a sign-in with an identity provider failed');
@@ -85,7 +85,7 @@ export function createExchange(deps: {
         code_challenge: await calculatePKCECodeChallenge(derive(begun, 'verifier')),
         code_challenge_method: 'S256',
         login_hint: email,
-        // Whoever asks for a maximum age is told when the person authenticated (OpenID Connect Core §2, `auth_time`).
+        // Whoever asks for a maximum age learns when the person authenticated (OpenID Connect Core §2, `auth_time`).
         ...(isFresh ? { prompt: 'login', max_age: '0' } : { max_age: MAX_AGE_SECONDS }),
       });
     },

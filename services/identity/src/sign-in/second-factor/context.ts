@@ -6,7 +6,7 @@ import type { Prisma } from '../../resources.js';
 import type { RelyingParty } from '../passkeys/relying-party.js';
 import type { FailedSignIns } from '../sessions/failed-sign-ins.js';
 
-/** What the steps of a sign-in, and the changes of second factors, work with. */
+/** The context of the steps of a sign-in, and of the changes of second factors. */
 export interface SecondFactorContext {
   readonly prisma: Prisma;
   readonly box: SecretBox;

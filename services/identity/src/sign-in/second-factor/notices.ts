@@ -4,7 +4,7 @@ import type { NoticeCode } from '../../mails/outbox/email-request.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
 import { storeAlert } from '../../mails/alerts.js';
 
-/** Mails the member, in the transaction of what they are told. */
+/** Mails the member, in the transaction of the reported change. */
 export function addNotice(
   { outbox }: { readonly outbox: Outbox },
   tx: Transaction,

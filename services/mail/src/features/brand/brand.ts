@@ -6,7 +6,7 @@ import { type PngSize, readPngSize } from './png.js';
 import { type BrandRow, findBrand, upsertBrand } from './queries.js';
 import { type BrandBody, MAX_LOGO_BYTES } from './schemas.js';
 
-/** What an organisation's mails look like. Nothing of it is HTML. */
+/** The look of an organisation's mails. Nothing of it is HTML. */
 export interface Brand {
   readonly name?: string;
   readonly logo?: PngSize & { readonly png: Buffer };

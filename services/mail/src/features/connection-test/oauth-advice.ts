@@ -14,7 +14,7 @@ const names: Readonly<Record<Provider, string>> = {
 const newRefreshToken = 'The refresh token has expired, was revoked or was used elsewhere: enter a new one.';
 const wrongClient = 'Check the client id and the client secret.';
 
-/** What to do about a code of a token endpoint. The AADSTS codes are those of Microsoft Entra. */
+/** The advice for the codes of a token endpoint. The AADSTS codes are those of Microsoft Entra. */
 const tokenAdvice: Readonly<Record<Provider, Readonly<Record<string, string>>>> = {
   microsoft: {
     AADSTS90002: 'There is no such tenant: enter the directory (tenant) id of the app registration.',

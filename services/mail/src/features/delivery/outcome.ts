@@ -2,7 +2,7 @@ import { isCertificateFault, type SmtpProblem } from '@platform/auth';
 
 export type RecipientState = 'accepted' | 'deferred' | 'refused' | 'suppressed';
 
-/** What became of a mail for one of its recipients. */
+/** The outcome of a mail for one of its recipients. */
 export interface RecipientOutcome {
   readonly address: string;
   readonly state: RecipientState;
@@ -33,7 +33,7 @@ interface SmtpFailure {
   readonly rejectedErrors?: readonly unknown[];
 }
 
-/** What Exchange Online says of accounts whose login is switched off, which no code of the reply distinguishes from others. */
+/** The replies of Exchange Online for accounts whose login is switched off, which no code distinguishes from others. */
 const knownReasons: readonly (readonly [RegExp, string])[] = [
   [/SmtpClientAuthentication is disabled for the Tenant/i, 'SMTP_AUTH_DISABLED_FOR_TENANT'],
   [/SmtpClientAuthentication is disabled for the Mailbox/i, 'SMTP_AUTH_DISABLED_FOR_MAILBOX'],

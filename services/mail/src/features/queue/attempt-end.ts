@@ -9,7 +9,7 @@ import type { AttemptEnd, ClaimedMail, MailClaim } from './mail.js';
 import { MAX_UNKNOWN_ATTEMPTS } from './queries.js';
 import { toNextAttempt } from './schedule.js';
 
-/** What decides whether a mail is tried again. */
+/** An attempted mail, with the facts that decide whether it is tried again. */
 export interface AttemptedMail extends Pick<
   ClaimedMail,
   | 'id'

@@ -22,7 +22,7 @@ import type { Resources } from '../../resources.js';
 import { findByIds, findContent, type RecordRow } from './queries.js';
 import type { Failure, MailContent, MailRecord, RecordQuery } from './schemas.js';
 
-/** What a recipient's own outcome says, or else the state of the mail. */
+/** Returns the recipient's own outcome, or else one by the state of the mail. */
 const toOutcome = (state: RecordRow['state'], outcome: string | null): string => {
   if (outcome !== null) return outcome;
   if (state === 'sent') return 'accepted';

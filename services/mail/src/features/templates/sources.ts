@@ -102,7 +102,7 @@ const CONTROLS = String.raw`\u0000-\u001f\u007f-\u009f\u2028\u2029`;
 export const controlCharacter = new RegExp(`[${CONTROLS}]`);
 export const linkStart = /^https?:\/\/[^\s/\\?#]/i;
 
-/** What `view.ts` checks of a value, as keywords. White space around a value does not count. */
+/** Returns the checks of `view.ts` on a value, as keywords. White space around a value does not count. */
 function documentValue({ kind, maxLength }: Source): object {
   const url = String.raw`[Hh][Tt][Tt][Pp][Ss]?://[^\s/\\?#${CONTROLS}]`;
   const content = kind === 'link' ? `(${url}[^${CONTROLS}]*)?` : `[^${CONTROLS}]*`;

@@ -108,7 +108,7 @@ function readItems(given: unknown): { readonly items: ItemValues[]; readonly fau
 const DEFAULT_PRODUCT = 'Workspace';
 export const DEFAULT_LANGUAGE: Language = 'en';
 
-/** What a mail looks like, besides its data. */
+/** The look of a mail, besides its data. */
 export interface Look {
   /** In place of the name of the brand. */
   readonly productName?: string | undefined;

@@ -11,7 +11,7 @@ const MAX_INBOUND_REQUESTS = 5;
 
 const toCounted = (bytes: number): number => Math.max(0, bytes - UNCOUNTED_BYTES);
 
-/** What one operation may cost with all its requests: a call, a list with all its pages, or a handshake. */
+/** The limits of one operation with all its requests: a call, a list with all its pages, or a handshake. */
 export interface Allowance {
   /** Aborted by the fault that ends the operation. */
   readonly signal: AbortSignal;

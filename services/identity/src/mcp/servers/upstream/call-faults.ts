@@ -2,22 +2,22 @@ import { ServiceFault, type ServiceFaultKind } from '@platform/clients';
 import type { KnowledgeScope } from '../gate.js';
 import type { UpstreamFault, UpstreamFaultKind } from '../../../base/egress/faults.js';
 
-interface Told {
+interface CallerMessage {
   readonly kind: ServiceFaultKind;
   readonly text: string;
   /** Whether the call may have been carried out. */
   readonly isFateUnknown?: boolean;
 }
 
-const UNREACHABLE: Told = { kind: 'unreachable', text: "can't be reached; nothing was done" };
-const NOT_UNDERSTOOD: Told = {
+const UNREACHABLE: CallerMessage = { kind: 'unreachable', text: "can't be reached; nothing was done" };
+const NOT_UNDERSTOOD: CallerMessage = {
   kind: 'invalid_response',
   text: "gave an answer that can't be understood",
   isFateUnknown: true,
 };
 
 /** The messages for callers, which say what a fault means for them and repeat nothing that the server said. */
-const told: Readonly<Record<UpstreamFaultKind, Told>> = {
+const messages: Readonly<Record<UpstreamFaultKind, CallerMessage>> = {
   target_denied: UNREACHABLE,
   host_unknown: UNREACHABLE,
   unreachable: UNREACHABLE,
@@ -47,7 +47,7 @@ const told: Readonly<Record<UpstreamFaultKind, Told>> = {
 const INVALID_PARAMS = -32_602;
 
 export function toServiceFault(fault: UpstreamFault, service: string, scope: KnowledgeScope): ServiceFault {
-  const { kind, text, isFateUnknown = false } = told[fault.kind];
+  const { kind, text, isFateUnknown = false } = messages[fault.kind];
   const reason = fault.code === INVALID_PARAMS ? ' because of its arguments' : '';
   const fate = isFateUnknown && scope !== 'kb:read' ? '; whether it did what it was asked is unknown' : '';
   return new ServiceFault({

@@ -23,7 +23,7 @@ export interface Connected {
   readonly bytes: number;
 }
 
-/** What the answers to a handshake may weigh together. */
+/** The largest size of the answers to a handshake together. */
 const MAX_HANDSHAKE_BYTES = 64 * 1_024;
 /** A server of an earlier revision may leave the first attempt without an answer. */
 const HANDSHAKE_ATTEMPTS = 2;

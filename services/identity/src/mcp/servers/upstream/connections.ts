@@ -30,7 +30,7 @@ interface Use {
   readonly signal?: AbortSignal;
   /** Whether it may be sent again when the server no longer knows a connection that was kept. Only reads are. */
   readonly isRepeatable: boolean;
-  /** What the answers may weigh together. */
+  /** The largest size of the answers together. */
   readonly maxBytes: number;
   /** The longest duration, with all that the purpose needs. */
   readonly deadlineMs?: number;
@@ -54,7 +54,7 @@ const IDLE_MS = 300_000;
 const PRIOR_MS = 600_000;
 
 /**
- * Keeps connections. Callers share one, unless the server is told who calls: then a session that the server keeps is
+ * Keeps connections. Callers share one, unless the server learns who calls: then a session that the server keeps is
  * never used for two people or for different scopes.
  */
 export function createConnections(deps: {

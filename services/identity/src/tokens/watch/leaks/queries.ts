@@ -76,11 +76,11 @@ export async function findLeakedTokens(db: pg.Pool, limit: number): Promise<Leak
 export const hasLeakReports = async (db: pg.Pool): Promise<boolean> =>
   (await db.query('select from leak_reports limit 1')).rowCount === 1;
 
-/** Locks the token, and returns whether nobody has been told about its leak: of reports at the same time, one is the first. */
+/** Locks the token, and returns whether its leak has not been reported yet: of reports at the same time, one is the first. */
 export async function isFirstReport(tx: Transaction, orgId: string, tokenId: string): Promise<boolean> {
   await tx.$queryRaw`select id from personal_access_tokens where id = ${tokenId}::uuid for no key update`;
-  const told = { orgId, subjectId: tokenId, action: 'token.leaked' };
-  return (await tx.auditEntry.findFirst({ where: told, select: { id: true } })) === null;
+  const where = { orgId, subjectId: tokenId, action: 'token.leaked' };
+  return (await tx.auditEntry.findFirst({ where, select: { id: true } })) === null;
 }
 
 /** @returns false when another replica has settled the report. */

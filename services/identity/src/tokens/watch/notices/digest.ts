@@ -13,7 +13,7 @@ import type { UnusedToken } from '../unused/warning.queries.js';
 const LEAD_DAYS = [14, 7, 1] as const;
 export const ALL_NOTICES = LEAD_DAYS.length + 1;
 
-/** Expiries that are longer ago are no news. */
+/** Older expiries are not reported. */
 const MAX_NEWS_MS = 3 * DAY_MS;
 
 export interface ExpiringToken {
@@ -36,7 +36,7 @@ export function countDueNotices(expiresAt: Date, now: Date): number {
   return LEAD_DAYS.filter((lead) => days <= lead).length;
 }
 
-/** Returns whether the owner is told. Whoever creates a token for a few days knows that it expires soon. */
+/** Returns whether the owner is notified. Whoever creates a token for a few days knows that it expires soon. */
 export function isNews({ createdAt, expiresAt, isMuted }: ExpiringToken, now: Date): boolean {
   if (isMuted) return false;
   if (expiresAt <= now) return now.getTime() - expiresAt.getTime() <= MAX_NEWS_MS;

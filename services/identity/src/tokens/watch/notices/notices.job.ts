@@ -43,7 +43,7 @@ export function createNoticesJob(deps: {
 }) {
   const { pool, outbox, clock, log } = deps;
 
-  /** Marks the holder's notices that are due as done. @returns what is news. */
+  /** Marks the holder's notices that are due as done. @returns what is to be reported. */
   async function claimNews(client: pg.PoolClient, holder: Holder, now: Date): Promise<News> {
     const tokens = await findDueTokens(client, holder, now);
     await saveNotices(
@@ -82,12 +82,12 @@ export function createNoticesJob(deps: {
     await lockHolder(client, member);
     const news = await claimNews(client, member, now);
     if (isEmpty(news)) return;
-    // What is new after the digest of the day waits for that of tomorrow.
+    // Notices after the digest of the day wait for tomorrow's.
     if (await claimDigest(client, member, now)) await mail(client, member, news, now);
     else throw digestSent;
   }
 
-  /** Notifies administrators of the tokens of service accounts, and of their own in the same digest. */
+  /** Notifies administrators of their tokens and of those of service accounts, in one digest. */
   async function notifyAdministrators(client: pg.PoolClient, organisation: Holder, now: Date): Promise<void> {
     await lockHolder(client, organisation);
     const administrators = await findAdministratorHolders(client, organisation.id);
@@ -117,7 +117,7 @@ export function createNoticesJob(deps: {
     return findHoldersToWarn(pool, { ...search, day: toDate(now) });
   }
 
-  /** A holder who cannot be told is tried again in the next run, and holds up no other one. */
+  /** A holder who cannot be notified is retried on the next run, and does not block the others. */
   async function notifyAll(isOrganisation: boolean, signal: AbortSignal): Promise<void> {
     const failed: string[] = [];
     while (!signal.aborted) {

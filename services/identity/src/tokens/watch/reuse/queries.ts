@@ -4,7 +4,7 @@ import type pg from 'pg';
 export interface ReusedToken {
   readonly tokenId: string;
   readonly orgId: string;
-  /** Null for a service account: its administrators are told. */
+  /** Null for a service account: its administrators are notified. */
   readonly ownerId: string | null;
   readonly name: string;
 }
@@ -43,7 +43,7 @@ const claimNotice = `
   update personal_access_tokens set reuse_reported_at = $2
   where id = $1 and (reuse_reported_at is null or reuse_reported_at < $3)`;
 
-/** @returns false when the owner has been told since `before`. */
+/** @returns false when the owner has been notified since `before`. */
 export async function claimReuseNotice(
   client: pg.PoolClient,
   tokenId: string,

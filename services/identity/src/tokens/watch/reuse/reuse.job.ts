@@ -19,7 +19,7 @@ import { claimReuse, claimReuseNotice, findReusedTokens, type ReusedToken } from
 const EVERY_MS = 5_000;
 const BATCH = 100;
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
-/** The owner, or the administrators for a service account, is told once in this time, however often the old token is tried. */
+/** The owner, or the administrators for a service account, is notified once in this time, however often the old token is tried. */
 const NOTICE_EVERY_MS = DAY_MS;
 
 /**
