@@ -1,4 +1,4 @@
-import { countDueNotices, describeDigest, type ExpiringToken, isNews } from './digest.js';
+import { countDueNotices, describeDigest, type ExpiringToken, isReportable } from './digest.js';
 
 const now = new Date('2026-06-15T09:00:00Z');
 const yesterday = new Date('2026-06-14T12:00:00Z');
@@ -41,7 +41,7 @@ test.each<[what: string, expiresAt: string, fields: Partial<ExpiringToken>, expe
   ['says that a new token has expired', '2026-06-15T08:00:00Z', { createdAt: yesterday }, true],
   ['is old', '2026-06-12T08:00:00Z', {}, false],
 ])('a notice that %s is sent: %4$s', (_what, expiresAt, fields, expected) => {
-  expect(isNews(token(expiresAt, fields), now)).toBe(expected);
+  expect(isReportable(token(expiresAt, fields), now)).toBe(expected);
 });
 
 test.each([
@@ -78,11 +78,11 @@ test('a digest lists the 50 tokens that expire first, and counts the others', ()
 });
 
 test('a digest says of unused tokens since when and until when, after expiring tokens', () => {
-  const news = {
+  const due = {
     expiring: [token('2026-06-29T12:00:00Z')],
     unused: [unused('later', '2026-06-23T09:00:00Z'), unused('first')],
   };
-  const lines = JSON.parse(describeDigest(news, now)['items'] ?? '') as { name: string }[];
+  const lines = JSON.parse(describeDigest(due, now)['items'] ?? '') as { name: string }[];
   expect(lines.map(({ name }) => name)).toEqual(['CI', 'first', 'later']);
   expect(lines[1]).toMatchObject({ state: 'unused', unusedSince: '2026-03-24', revokedFrom: '2026-06-22' });
 });

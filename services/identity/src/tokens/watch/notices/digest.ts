@@ -37,7 +37,7 @@ export function countDueNotices(expiresAt: Date, now: Date): number {
 }
 
 /** Returns whether the owner is notified. Whoever creates a token for a few days knows that it expires soon. */
-export function isNews({ createdAt, expiresAt, isMuted }: ExpiringToken, now: Date): boolean {
+export function isReportable({ createdAt, expiresAt, isMuted }: ExpiringToken, now: Date): boolean {
   if (isMuted) return false;
   if (expiresAt <= now) return now.getTime() - expiresAt.getTime() <= MAX_NEWS_MS;
   const lead = LEAD_DAYS[countDueNotices(expiresAt, now) - 1];
@@ -55,14 +55,14 @@ const shorten = (name: string): string =>
     : `${name.slice(0, MAX_HEADLINE_NAME_LENGTH).replace(/[\uD800-\uDBFF]$/, '')}…`;
 
 /** The content of one mail to a holder. */
-export interface News {
+export interface DueNotices {
   readonly expiring: readonly ExpiringToken[];
   readonly unused: readonly UnusedToken[];
 }
 
-export const isEmpty = ({ expiring, unused }: News): boolean => expiring.length + unused.length === 0;
+export const isEmpty = ({ expiring, unused }: DueNotices): boolean => expiring.length + unused.length === 0;
 
-function toNotice({ expiring, unused }: News, now: Date): Alert['notice'] {
+function toNotice({ expiring, unused }: DueNotices, now: Date): Alert['notice'] {
   const expiredCount = expiring.filter(({ expiresAt }) => expiresAt <= now).length;
   if (expiring.length === 0) return 'tokensUnused';
   if (unused.length > 0) return 'tokensEnd';
@@ -71,9 +71,9 @@ function toNotice({ expiring, unused }: News, now: Date): Alert['notice'] {
 }
 
 /** Returns the content of the mail, for `toNoticeEmail`: what expires first is on top, what is unused comes last. */
-export function describeDigest(news: News, now: Date): Alert {
-  const expiring = news.expiring.toSorted((a, b) => a.expiresAt.getTime() - b.expiresAt.getTime());
-  const unused = news.unused.toSorted((a, b) => a.revokedFrom.getTime() - b.revokedFrom.getTime());
+export function describeDigest(due: DueNotices, now: Date): Alert {
+  const expiring = due.expiring.toSorted((a, b) => a.expiresAt.getTime() - b.expiresAt.getTime());
+  const unused = due.unused.toSorted((a, b) => a.revokedFrom.getTime() - b.revokedFrom.getTime());
   const items = [
     ...expiring.map(({ name, account, expiresAt }): NoticeItem => ({
       name,
@@ -89,5 +89,5 @@ export function describeDigest(news: News, now: Date): Alert {
       revokedFrom: toDate(revokedFrom),
     })),
   ];
-  return { notice: toNotice(news, now), name: shorten(items[0]?.name ?? ''), ...toItemList(items) };
+  return { notice: toNotice(due, now), name: shorten(items[0]?.name ?? ''), ...toItemList(items) };
 }

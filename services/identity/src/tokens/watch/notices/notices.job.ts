@@ -10,7 +10,7 @@ import { insertAuditEntries } from '../../../audit/queries.js';
 import { platformActor } from '../../../base/caller/actor.js';
 import type { Outbox } from '../../../mails/outbox/outbox.js';
 import type { NoticePage } from '../../../mails/outbox/notice-emails.js';
-import { countDueNotices, describeDigest, isEmpty, isNews, type News, toDate } from './digest.js';
+import { countDueNotices, describeDigest, type DueNotices, isEmpty, isReportable, toDate } from './digest.js';
 import {
   claimDigest,
   findAdministratorHolders,
@@ -44,13 +44,13 @@ export function createNoticesJob(deps: {
   const { pool, outbox, clock, log } = deps;
 
   /** Marks the holder's notices that are due as done. @returns what is to be reported. */
-  async function claimNews(client: pg.PoolClient, holder: Holder, now: Date): Promise<News> {
+  async function claimNotices(client: pg.PoolClient, holder: Holder, now: Date): Promise<DueNotices> {
     const tokens = await findDueTokens(client, holder, now);
     await saveNotices(
       client,
       tokens.map(({ id, expiresAt }) => ({ id, notices: countDueNotices(expiresAt, now) })),
     );
-    const expiring = tokens.filter((token) => isNews(token, now));
+    const expiring = tokens.filter((token) => isReportable(token, now));
     await insertAuditEntries(
       client,
       expiring.map(({ id: subjectId, orgId, name, expiresAt }) => ({
@@ -69,21 +69,21 @@ export function createNoticesJob(deps: {
   async function mail(
     client: pg.PoolClient,
     { id: userId }: Holder,
-    news: News,
+    due: DueNotices,
     now: Date,
     page: NoticePage = 'own',
   ): Promise<void> {
-    const detail = { ...describeDigest(news, now), page };
+    const detail = { ...describeDigest(due, now), page };
     const request = { kind: 'token_expiring', to: { userId }, detail, requestId: null } as const;
     await outbox.add(client, request, now);
   }
 
   async function notifyMember(client: pg.PoolClient, member: Holder, now: Date): Promise<void> {
     await lockHolder(client, member);
-    const news = await claimNews(client, member, now);
-    if (isEmpty(news)) return;
+    const due = await claimNotices(client, member, now);
+    if (isEmpty(due)) return;
     // Notices after the digest of the day wait for tomorrow's.
-    if (await claimDigest(client, member, now)) await mail(client, member, news, now);
+    if (await claimDigest(client, member, now)) await mail(client, member, due, now);
     else throw digestSent;
   }
 
@@ -95,14 +95,14 @@ export function createNoticesJob(deps: {
     if (!(await claimDigest(client, organisation, now))) return;
     // Organisations come first in every run: an administrator who got a digest gets this one tomorrow.
     if (await hasDigest(client, administrators, now)) return;
-    const shared = await claimNews(client, organisation, now);
+    const shared = await claimNotices(client, organisation, now);
     if (isEmpty(shared)) return;
     for (const administrator of administrators) {
-      const own = await claimNews(client, administrator, now);
+      const own = await claimNotices(client, administrator, now);
       await claimDigest(client, administrator, now);
       const expiring = [...shared.expiring, ...own.expiring];
-      const news = { expiring, unused: [...shared.unused, ...own.unused] };
-      await mail(client, administrator, news, now, 'organisation');
+      const due = { expiring, unused: [...shared.unused, ...own.unused] };
+      await mail(client, administrator, due, now, 'organisation');
     }
   }
 

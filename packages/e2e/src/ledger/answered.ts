@@ -1,14 +1,14 @@
 /** The responses that the callers of the workload received. */
-export interface Told {
-  readonly tokens: ToldToken[];
-  readonly mails: ToldMail[];
-  readonly runs: ToldRun[];
-  readonly writes: ToldWrite[];
+export interface Answered {
+  readonly tokens: AnsweredToken[];
+  readonly mails: AnsweredMail[];
+  readonly runs: AnsweredRun[];
+  readonly writes: AnsweredWrite[];
   /** Connectors that run every minute, and since when. */
   readonly everyMinute: { readonly connectors: readonly string[]; since: number };
 }
 
-export interface ToldToken {
+export interface AnsweredToken {
   readonly name: string;
   created: number;
   id?: string;
@@ -20,21 +20,21 @@ export interface ToldToken {
   admitted: number;
 }
 
-export interface ToldMail {
+export interface AnsweredMail {
   readonly subject: string;
   /** The status of the last try; all tries have the same idempotency key. */
   status: number;
   code?: string | undefined;
 }
 
-export interface ToldRun {
+export interface AnsweredRun {
   readonly connector: string;
   readonly status: number;
   readonly runId: string | undefined;
 }
 
 /** A schedule that was replaced by the n-th write, which its metadata names. */
-export interface ToldWrite {
+export interface AnsweredWrite {
   readonly n: number;
   readonly status: number;
 }
