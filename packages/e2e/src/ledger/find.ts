@@ -1,7 +1,7 @@
 import { readTopic } from '@platform/testing';
 import type { CallAnswer, Caller } from './calls.js';
 import { type Rig, TOPIC } from './rig.js';
-import type { Found, FoundRun, FoundToken } from './answered.js';
+import type { Found, FoundRun, FoundToken } from './responses.js';
 import { REPLACED, type Workload } from './workload.js';
 
 const API = '/api/v1';

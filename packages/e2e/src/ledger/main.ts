@@ -97,12 +97,12 @@ async function main(): Promise<boolean> {
     const find = () => findAll(rig, { call }, workload, topic, endedAt);
     const settleUntil = Date.now() + SETTLE_MS;
     let found = await find();
-    while (!isSettled(workload.answered, found) && Date.now() < settleUntil) {
+    while (!isSettled(workload.responses, found) && Date.now() < settleUntil) {
       await delay(2 * SECOND);
       found = await find();
     }
     await topic.stop();
-    const reckoning = reckon(workload.answered, found);
+    const reckoning = reckon(workload.responses, found);
     const recoveries = measureRecovery(faults, caller.records);
     process.stdout.write(`\n${renderReport(reckoning, caller.records, recoveries, rig.deaths)}\n`);
     return isSound(reckoning);

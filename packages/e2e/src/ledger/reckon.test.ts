@@ -1,6 +1,6 @@
 import { isSettled, reckon } from './reckon.js';
 import { isSound } from './report.js';
-import type { Answered, Found, FoundRun } from './answered.js';
+import type { Found, FoundRun, Responses } from './responses.js';
 
 /** Ten seconds to a minute. */
 const since = Date.parse('2026-01-01T10:00:50Z');
@@ -19,7 +19,7 @@ const tick = run('tick', {
   scheduledFor: '2026-01-01T10:01:00.000Z',
 });
 
-const answered = (changes: Partial<Answered> = {}): Answered => ({
+const responses = (changes: Partial<Responses> = {}): Responses => ({
   tokens: [{ name: 'token', created: 201, id: 't', revoked: 200, refusedAlive: 0, admitted: 0 }],
   mails: [{ subject: 'mail', status: 202 }],
   runs: [{ connector: 'files_2', status: 202, runId: 'now' }],
@@ -41,7 +41,7 @@ const found = (changes: Partial<Found> = {}): Found => ({
 });
 
 test('is sound when each thing was done once', () => {
-  const reckoning = reckon(answered(), found());
+  const reckoning = reckon(responses(), found());
   expect(reckoning.byJob).toMatchObject({
     tokens: { accepted: 1 },
     mails: { accepted: 1 },
@@ -50,11 +50,11 @@ test('is sound when each thing was done once', () => {
     events: { accepted: 2 },
     schedule: { accepted: 1 },
   });
-  expect([isSound(reckoning), isSettled(answered(), found())]).toEqual([true, true]);
+  expect([isSound(reckoning), isSettled(responses(), found())]).toEqual([true, true]);
 });
 
 // oxfmt-ignore
-test.each<[string, 'lost' | 'doubled', Partial<Found>, Partial<Answered>?]>([
+test.each<[string, 'lost' | 'doubled', Partial<Found>, Partial<Responses>?]>([
   ['a token that is not stored', 'lost', { tokens: [] }],
   ['a revocation that is not stored', 'lost', { tokens: [{ ...token, isRevoked: false }] }],
   ['a creation that the audit lacks', 'lost', { tokens: [{ ...token, creations: 0 }] }],
@@ -73,8 +73,8 @@ test.each<[string, 'lost' | 'doubled', Partial<Found>, Partial<Answered>?]>([
   ['an event that the feed has twice', 'doubled', { feed: ['event of now', 'event of now', 'event of tick'] }],
   ['an event without a run', 'doubled', { topic: ['event of now', 'event of tick', 'another'] }],
   ['a write that an older one has replaced', 'lost', { write: 0 }],
-])('finds %s', (_what, key, foundChanges, answeredChanges = {}) => {
-  const reckoning = reckon(answered(answeredChanges), found(foundChanges));
+])('finds %s', (_what, key, foundChanges, responseChanges = {}) => {
+  const reckoning = reckon(responses(responseChanges), found(foundChanges));
   const counts = Object.values(reckoning.byJob).map((verdict) => verdict[key].length);
   expect(counts.reduce((sum, count) => sum + count, 0)).toBe(1);
   expect(isSound(reckoning)).toBe(false);
@@ -82,14 +82,14 @@ test.each<[string, 'lost' | 'doubled', Partial<Found>, Partial<Answered>?]>([
 
 test('finds a token that was admitted after its revocation', () => {
   const tokens = [{ name: 'token', created: 201, id: 't', revoked: 200, refusedAlive: 0, admitted: 2 }];
-  const reckoning = reckon(answered({ tokens }), found());
+  const reckoning = reckon(responses({ tokens }), found());
   expect(reckoning.admitted).toEqual(['token: 2 times']);
   expect(isSound(reckoning)).toBe(false);
 });
 
 test('counts apart what was accepted and ended in a failure that its record shows', () => {
   const reckoning = reckon(
-    answered(),
+    responses(),
     found({ subjects: [], mails: [{ subject: 'mail', state: 'unknown' }] }),
   );
   expect(reckoning.byJob.mails).toMatchObject({ lost: [], givenUp: ['mail is unknown'] });
@@ -100,9 +100,9 @@ test('allows a write without an answer to replace the write confirmed last', () 
     { n: 1, status: 201 },
     { n: 2, status: 0 },
   ];
-  expect(reckon(answered({ writes }), found({ write: 2 })).byJob.schedule.lost).toEqual([]);
+  expect(reckon(responses({ writes }), found({ write: 2 })).byJob.schedule.lost).toEqual([]);
 });
 
 test('is not sound when a job was never done', () => {
-  expect(isSound(reckon(answered({ writes: [] }), found()))).toBe(false);
+  expect(isSound(reckon(responses({ writes: [] }), found()))).toBe(false);
 });

@@ -1,4 +1,4 @@
-import type { Answered, Found, FoundRun } from './answered.js';
+import type { Found, FoundRun, Responses } from './responses.js';
 
 const MINUTE_MS = 60_000;
 /** A schedule that was just created may begin with the minute after the next. */
@@ -26,26 +26,26 @@ export interface Reckoning {
 }
 
 /** Compares the responses that callers received with what is stored, was sent and was published. */
-export function reckon(answered: Answered, found: Found): Reckoning {
+export function reckon(responses: Responses, found: Found): Reckoning {
   return {
     byJob: {
-      tokens: reckonTokens(answered, found),
-      mails: reckonMails(answered, found),
-      runs: reckonRuns(answered, found),
-      ticks: reckonTicks(answered, found),
+      tokens: reckonTokens(responses, found),
+      mails: reckonMails(responses, found),
+      runs: reckonRuns(responses, found),
+      ticks: reckonTicks(responses, found),
       events: reckonEvents(found),
-      schedule: reckonWrites(answered, found),
+      schedule: reckonWrites(responses, found),
     },
-    admitted: answered.tokens
+    admitted: responses.tokens
       .filter(({ admitted }) => admitted > 0)
       .map(({ name, admitted }) => `${name}: ${admitted} times`),
   };
 }
 
 /** Returns whether nothing is left that will still be done: the ledger waits for this before it reckons. */
-export const isSettled = (answered: Answered, found: Found): boolean =>
+export const isSettled = (responses: Responses, found: Found): boolean =>
   found.runs.every(({ outcome }) => FINAL_RUNS.includes(outcome)) &&
-  Object.values(reckon(answered, found).byJob).every(({ lost }) => lost.length === 0);
+  Object.values(reckon(responses, found).byJob).every(({ lost }) => lost.length === 0);
 
 function collect() {
   const lost: string[] = [];
@@ -54,7 +54,7 @@ function collect() {
   return { lost, doubled, givenUp };
 }
 
-function reckonTokens({ tokens }: Answered, found: Found): Verdict {
+function reckonTokens({ tokens }: Responses, found: Found): Verdict {
   const verdict = collect();
   const byId = new Map(found.tokens.map((token) => [token.id, token]));
   const created = tokens.filter((token) => token.created === 201);
@@ -77,7 +77,7 @@ function reckonTokens({ tokens }: Answered, found: Found): Verdict {
   return { accepted: created.length, ...verdict };
 }
 
-function reckonMails({ mails }: Answered, found: Found): Verdict {
+function reckonMails({ mails }: Responses, found: Found): Verdict {
   const verdict = collect();
   const copies = countBy(found.subjects, (subject) => subject);
   const states = new Map(found.mails.map(({ subject, state }) => [subject, state]));
@@ -97,7 +97,7 @@ function reckonMails({ mails }: Answered, found: Found): Verdict {
   return { accepted: mails.filter(({ status }) => isAccepted(status)).length, ...verdict };
 }
 
-function reckonRuns({ runs }: Answered, found: Found): Verdict {
+function reckonRuns({ runs }: Responses, found: Found): Verdict {
   const verdict = collect();
   const byId = new Map(found.runs.map((run) => [run.runId, run]));
   const accepted = runs.filter(({ status }) => status === 202);
@@ -112,7 +112,7 @@ function reckonRuns({ runs }: Answered, found: Found): Verdict {
 }
 
 /** Each minute has one run, which may have been late, or have been skipped by the policy of the schedule. */
-function reckonTicks({ everyMinute: { connectors, since } }: Answered, { runs, until }: Found): Verdict {
+function reckonTicks({ everyMinute: { connectors, since } }: Responses, { runs, until }: Found): Verdict {
   const verdict = collect();
   let expected = 0;
   for (const connector of connectors) {
@@ -153,7 +153,7 @@ function reckonEvents({ runs, feed, topic }: Found): Verdict {
 }
 
 /** The last write that was accepted stands, unless a later one without an answer has replaced it. */
-function reckonWrites({ writes }: Answered, { write }: Found): Verdict {
+function reckonWrites({ writes }: Responses, { write }: Found): Verdict {
   const verdict = collect();
   const accepted = writes.filter(({ status }) => status === 201);
   const last = accepted.at(-1);

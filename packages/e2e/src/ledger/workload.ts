@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CallAnswer, Caller } from './calls.js';
 import { ADMIN } from './rig.js';
-import type { Answered } from './answered.js';
+import type { Responses } from './responses.js';
 
 const SECOND = 1_000;
 const EVERY_MINUTE = ['wiki_1', 'mail_1', 'files_1', 'chat_1'];
@@ -22,7 +22,7 @@ export type Workload = Awaited<ReturnType<typeof startWorkload>>;
 
 /** Sets the organisation up, and repeats every main job until it is stopped. `rate` 1 is about 20 requests a second. */
 export async function startWorkload({ call }: Caller, smtpPort: number, rate: number) {
-  const answered: Answered = {
+  const responses: Responses = {
     tokens: [],
     mails: [],
     runs: [],
@@ -52,13 +52,13 @@ export async function startWorkload({ call }: Caller, smtpPort: number, rate: nu
   const mailer = await expectOk(createToken('mailer', ['SEND_MAIL']));
   const readToken = reader.body.token.accessToken as string;
   const mailToken = mailer.body.token.accessToken as string;
-  answered.everyMinute.since = Date.now();
+  responses.everyMinute.since = Date.now();
 
   /** A token is created, used, revoked until that is confirmed, and then refused everywhere. */
   async function useToken(): Promise<void> {
     const name = `ledger ${randomUUID()}`;
-    const entry: Answered['tokens'][number] = { name, created: 0, refusedAlive: 0, admitted: 0 };
-    answered.tokens.push(entry);
+    const entry: Responses['tokens'][number] = { name, created: 0, refusedAlive: 0, admitted: 0 };
+    responses.tokens.push(entry);
     const created = await createToken(name, ['user:read', 'crawl:read', 'SEND_MAIL']);
     entry.created = created.status;
     if (created.status !== 201) return;
@@ -100,8 +100,8 @@ export async function startWorkload({ call }: Caller, smtpPort: number, rate: nu
   /** A mail is sent with an idempotency key, and repeated with the same one while the platform asks for that. */
   async function sendMail(): Promise<void> {
     const subject = `ledger-${randomUUID()}`;
-    const entry: Answered['mails'][number] = { subject, status: 0 };
-    answered.mails.push(entry);
+    const entry: Responses['mails'][number] = { subject, status: 0 };
+    responses.mails.push(entry);
     for (let tries = 0; tries < MAIL_TRIES; tries += 1) {
       const { status, code } = await call('mail: send', `${API}/mail/emails/sendEmail`, {
         token: mailToken,
@@ -122,12 +122,12 @@ export async function startWorkload({ call }: Caller, smtpPort: number, rate: nu
   async function runNow(connector: string): Promise<void> {
     const path = `${API}/crawlingManager/${connector}/run`;
     const { status, body } = await call('crawl: run now', path, { token: session, body: {} });
-    answered.runs.push({ connector, status, runId: body?.data?.runId as string | undefined });
+    responses.runs.push({ connector, status, runId: body?.data?.runId as string | undefined });
   }
 
   async function replaceSchedule(n: number): Promise<void> {
     const config = { scheduleType: 'daily', hour: n % 24, minute: n % 60 };
-    answered.writes.push({ n, status: (await schedule(REPLACED, config, { n })).status });
+    responses.writes.push({ n, status: (await schedule(REPLACED, config, { n })).status });
   }
 
   const stopping = new AbortController();
@@ -161,7 +161,7 @@ export async function startWorkload({ call }: Caller, smtpPort: number, rate: nu
   repeat(3, (n) => (written = written.then(() => replaceSchedule(n))));
 
   return {
-    answered,
+    responses,
     session,
     mailToken,
     connectors: [...EVERY_MINUTE, ...MANUAL, REPLACED],

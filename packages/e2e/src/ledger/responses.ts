@@ -1,14 +1,14 @@
 /** The responses that the callers of the workload received. */
-export interface Answered {
-  readonly tokens: AnsweredToken[];
-  readonly mails: AnsweredMail[];
-  readonly runs: AnsweredRun[];
-  readonly writes: AnsweredWrite[];
+export interface Responses {
+  readonly tokens: TokenResponse[];
+  readonly mails: MailResponse[];
+  readonly runs: RunResponse[];
+  readonly writes: WriteResponse[];
   /** Connectors that run every minute, and since when. */
   readonly everyMinute: { readonly connectors: readonly string[]; since: number };
 }
 
-export interface AnsweredToken {
+export interface TokenResponse {
   readonly name: string;
   created: number;
   id?: string;
@@ -20,21 +20,21 @@ export interface AnsweredToken {
   admitted: number;
 }
 
-export interface AnsweredMail {
+export interface MailResponse {
   readonly subject: string;
   /** The status of the last try; all tries have the same idempotency key. */
   status: number;
   code?: string | undefined;
 }
 
-export interface AnsweredRun {
+export interface RunResponse {
   readonly connector: string;
   readonly status: number;
   readonly runId: string | undefined;
 }
 
 /** A schedule that was replaced by the n-th write, which its metadata names. */
-export interface AnsweredWrite {
+export interface WriteResponse {
   readonly n: number;
   readonly status: number;
 }
