@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { SERVICES_FOLDER } from './programs.js';
+import { root } from '../deploy/chart.js';
 
 export interface CommandResult {
   readonly code: number | null;
@@ -10,14 +10,19 @@ export interface CommandResult {
   readonly stderr: string;
 }
 
-/** Runs a program of a built service to its end, with exactly this environment. */
+/**
+ * Runs a program of a built service to its end, with exactly this environment.
+ *
+ * @param checkout - the folder of another version, which has been built.
+ */
 export async function runProgram(
   service: string,
   program: 'cli.js' | 'server.js',
   args: readonly string[],
   env: NodeJS.ProcessEnv,
+  checkout = root,
 ): Promise<CommandResult> {
-  const child = spawn(process.execPath, [join(SERVICES_FOLDER, service, 'dist', program), ...args], {
+  const child = spawn(process.execPath, [join(checkout, 'services', service, 'dist', program), ...args], {
     env: { PATH: process.env.PATH, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -31,4 +36,5 @@ export const runCommand = (
   service: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv,
-): Promise<CommandResult> => runProgram(service, 'cli.js', args, env);
+  checkout = root,
+): Promise<CommandResult> => runProgram(service, 'cli.js', args, env, checkout);

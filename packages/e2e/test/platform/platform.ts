@@ -3,9 +3,9 @@ import { findFreePort } from '@platform/embedded';
 import { SERVICES } from '@platform/local/services';
 import { createTestDatabase, type OwnRedis, startOwnRedis, type TestDatabase } from '@platform/testing';
 import pg from 'pg';
+import { root } from '../deploy/chart.js';
 import { runCommand } from './command.js';
 import { type Nginx, startNginx } from './nginx.js';
-import { SERVICES_FOLDER } from './programs.js';
 import { createReplica, type Replica } from './replica.js';
 
 export type ServiceName = 'identity' | 'mail' | 'crawl';
@@ -26,18 +26,16 @@ export interface Platform {
   close(): Promise<void>;
 }
 
-/** What the services store their data in. */
-export interface Stores {
-  readonly databases: Readonly<Record<ServiceName, TestDatabase>>;
-  readonly redis: OwnRedis;
-}
+export type Databases = Readonly<Record<ServiceName, TestDatabase>>;
 
 export interface PlatformOptions {
   readonly replicas: number;
   readonly env?: NodeJS.ProcessEnv;
   readonly envByService?: Partial<Record<ServiceName, NodeJS.ProcessEnv>>;
-  /** Default: migrated databases and a Redis, all empty. The platform removes them when it is closed. */
-  readonly stores?: Stores;
+  /** Default: migrated and empty ones. The platform removes them when it is closed. */
+  readonly databases?: Databases;
+  /** The folder of another version, which has been built. */
+  readonly checkout?: string | undefined;
 }
 
 export const SERVICE_NAMES = SERVICES.map(({ name }) => name as ServiceName);
@@ -45,21 +43,21 @@ export const ADMIN = { email: 'admin@example.com', password: 'a-good-password' }
 const secret = 's'.repeat(40);
 
 /** Applies the migrations of a service with its own command. */
-export async function migrateDatabase(service: ServiceName, url: string): Promise<void> {
-  const { code, stderr } = await runCommand(service, ['migrate'], { DATABASE_URL: url });
+export async function migrateDatabase(service: ServiceName, url: string, checkout?: string): Promise<void> {
+  const { code, stderr } = await runCommand(service, ['migrate'], { DATABASE_URL: url }, checkout);
   if (code !== 0) throw new Error(stderr);
 }
 
-export const getMigrations = (service: ServiceName): string =>
-  join(SERVICES_FOLDER, service, 'prisma/migrations');
+export const getMigrations = (service: ServiceName, checkout = root): string =>
+  join(checkout, 'services', service, 'prisma/migrations');
 export const crawlMigrations = getMigrations('crawl');
 
-const makeDatabase = (service: ServiceName) =>
+const makeDatabase = (service: ServiceName, checkout?: string) =>
   createTestDatabase({
     // A different template from that of the service's own tests, which another program migrates.
     template: `${service}_deployed`,
-    migrationsDir: getMigrations(service),
-    migrate: (url) => migrateDatabase(service, url),
+    migrationsDir: getMigrations(service, checkout),
+    migrate: (url) => migrateDatabase(service, url, checkout),
   });
 
 /** Resolves a value for each service. */
@@ -70,11 +68,9 @@ export async function forEachService<Value>(
   return Object.fromEntries(entries) as Record<ServiceName, Value>;
 }
 
-/** Creates migrated databases and a Redis. */
-export const createEmptyStores = async (): Promise<Stores> => ({
-  databases: await forEachService(makeDatabase),
-  redis: await startOwnRedis(),
-});
+/** Creates migrated and empty databases. */
+export const createDatabases = (checkout?: string): Promise<Databases> =>
+  forEachService((service) => makeDatabase(service, checkout));
 
 const environments = (nginx: Nginx, redisUrl: string): Record<ServiceName, NodeJS.ProcessEnv> => {
   const client = {
@@ -101,9 +97,11 @@ export async function startPlatform({
   replicas: count,
   env,
   envByService,
-  stores,
+  checkout,
+  databases: given,
 }: PlatformOptions): Promise<Platform> {
-  const { databases, redis } = stores ?? (await createEmptyStores());
+  const databases = given ?? (await createDatabases(checkout));
+  const redis = await startOwnRedis();
   const ports = Object.fromEntries(SERVICE_NAMES.map((name) => [name, [] as number[]])) as Record<
     ServiceName,
     number[]
@@ -120,26 +118,28 @@ export async function startPlatform({
   const own = environments(nginx, redis.url);
   const listReplicas = (name: ServiceName) =>
     ports[name].map((port) =>
-      createReplica(name, port, {
-        DATABASE_URL: databases[name].url,
-        DATABASE_TIMEOUT_MS: '5000',
-        PUBLIC_URL: nginx.url,
-        TRUST_PROXY: '127.0.0.1',
-        LOG_LEVEL: 'warn',
-        // Longer than the gateway keeps idle connections, as in production; nobody takes over from the only one.
-        SHUTDOWN_DELAY_MS: count > 1 ? '5000' : '0',
-        ...own[name],
-        ...env,
-        ...envByService?.[name],
-      }),
+      createReplica(
+        name,
+        port,
+        {
+          DATABASE_URL: databases[name].url,
+          DATABASE_TIMEOUT_MS: '5000',
+          PUBLIC_URL: nginx.url,
+          TRUST_PROXY: '127.0.0.1',
+          LOG_LEVEL: 'warn',
+          // Longer than the gateway keeps idle connections, as in production; nobody takes over from the only one.
+          SHUTDOWN_DELAY_MS: count > 1 ? '5000' : '0',
+          ...own[name],
+          ...env,
+          ...envByService?.[name],
+        },
+        checkout,
+      ),
     );
   const replicas = Object.fromEntries(SERVICE_NAMES.map((name) => [name, listReplicas(name)])) as Record<
     ServiceName,
     Replica[]
   >;
-  const startAll = (some: readonly Replica[]) => Promise.all(some.map((one) => one.start()));
-  await startAll(replicas.identity);
-  await startAll([...replicas.mail, ...replicas.crawl]);
   const login = async () => {
     const answer = await fetch(`${nginx.url}/api/v1/auth/login`, {
       method: 'POST',
@@ -148,11 +148,27 @@ export async function startPlatform({
     });
     return ((await answer.json()) as { accessToken: string }).accessToken;
   };
+  const close = async () => {
+    const all = Object.values(replicas).flat();
+    await Promise.all(all.map((one) => one.kill()));
+    await nginx.stop();
+    await redis.close();
+    await Promise.all(Object.values(databases).map((one) => one.drop()));
+  };
+  let session: string;
+  try {
+    await Promise.all(replicas.identity.map((one) => one.start()));
+    await Promise.all([...replicas.mail, ...replicas.crawl].map((one) => one.start()));
+    session = await login();
+  } catch (error) {
+    await close();
+    throw error;
+  }
   const urls = SERVICE_NAMES.map((name) => [name, databases[name].url] as const);
   return {
     url: nginx.url,
     replicas,
-    session: await login(),
+    session,
     login,
     redis,
     databaseUrls: Object.fromEntries(urls) as Record<ServiceName, string>,
@@ -163,15 +179,6 @@ export async function startPlatform({
       await client.end();
       return rows;
     },
-    async close() {
-      await Promise.all(
-        Object.values(replicas)
-          .flat()
-          .map((one) => one.kill()),
-      );
-      await nginx.stop();
-      await redis.close();
-      await Promise.all(Object.values(databases).map((one) => one.drop()));
-    },
+    close,
   };
 }

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { waitFor } from '@platform/testing';
+import { root } from '../deploy/chart.js';
 import { type CommandResult, runCommand } from './command.js';
-import { SERVICES_FOLDER } from './programs.js';
 
 /** One process of a service, which keeps its address when it is restarted. */
 export interface Replica {
@@ -27,10 +27,19 @@ export interface Replica {
   output(): string;
 }
 
-/** Creates a replica of the built service; `start` runs it. */
-export function createReplica(service: string, port: number, ownEnv: NodeJS.ProcessEnv): Replica {
+/**
+ * Creates a replica of the built service; `start` runs it.
+ *
+ * @param checkout - the folder of another version, which has been built.
+ */
+export function createReplica(
+  service: string,
+  port: number,
+  ownEnv: NodeJS.ProcessEnv,
+  checkout = root,
+): Replica {
   const url = `http://127.0.0.1:${port}`;
-  let child: ChildProcess;
+  let child: ChildProcess | undefined;
   let exited: Promise<unknown>;
   let output = '';
   let env = ownEnv;
@@ -41,34 +50,35 @@ export function createReplica(service: string, port: number, ownEnv: NodeJS.Proc
     },
     async start(changes) {
       env = { ...env, ...changes };
-      child = spawn(process.execPath, [join(SERVICES_FOLDER, service, 'dist/server.js')], {
+      const started = spawn(process.execPath, [join(checkout, 'services', service, 'dist/server.js')], {
         env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: String(port), ...env },
         // The IPC channel makes it exit by itself when the test has ended.
         stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       });
-      exited = once(child, 'exit');
-      for (const stream of [child.stdout, child.stderr])
+      child = started;
+      exited = once(started, 'exit');
+      for (const stream of [started.stdout, started.stderr])
         stream?.setEncoding('utf8').on('data', (text: string) => (output += text));
       await waitFor(
         async () => {
-          if (child.exitCode !== null) return true;
+          if (started.exitCode !== null) return true;
           return (await fetch(`${url}/health/ready`)).ok;
         },
         { what: `readiness of ${service}` },
       );
-      if (child.exitCode !== null) throw new Error(output);
+      if (started.exitCode !== null) throw new Error(output);
     },
     async stop() {
-      child.kill('SIGTERM');
+      child?.kill('SIGTERM');
       await exited;
-      if (child.exitCode !== 0) throw new Error(`${service} ended with ${child.exitCode}:\n${output}`);
+      if (child?.exitCode !== 0) throw new Error(`${service} ended with ${child?.exitCode}:\n${output}`);
     },
     async kill() {
-      child.kill('SIGKILL');
+      child?.kill('SIGKILL');
       await exited;
     },
-    pause: () => void child.kill('SIGSTOP'),
-    command: (...args) => runCommand(service, args, env),
+    pause: () => void child?.kill('SIGSTOP'),
+    command: (...args) => runCommand(service, args, env, checkout),
     output: () => output,
   };
 }

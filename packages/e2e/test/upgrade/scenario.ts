@@ -7,8 +7,8 @@ import type { SmtpServer } from '../platform/smtp-server.js';
 export const CRAWL = '/api/v1/crawlingManager';
 const PATS = '/api/v1/personal-access-tokens';
 
-/** What people, programs and agents keep of their work with a platform. */
-export type Kept = Awaited<ReturnType<typeof play>>;
+/** The credentials and ids that callers have got. */
+export type Known = Awaited<ReturnType<typeof runScenario>>;
 
 /** Calls a platform. @throws when the response is an error. */
 export async function succeed(url: string, method: string, path: string, options: CallOptions) {
@@ -38,7 +38,7 @@ export async function sendMail(url: string, token: string, subject: string): Pro
 }
 
 /** Does the main jobs of a platform. In the end, a mail waits for its SMTP server, and a run for its worker. */
-export async function play(
+export async function runScenario(
   platform: Pick<Platform, 'url' | 'session'>,
   admin: Credentials,
   smtp: SmtpServer,
@@ -83,7 +83,8 @@ export async function play(
     credential: { kind: 'secret', value: 'Bearer of-the-wiki' },
   });
   const destination = { form: 'webhook', url: 'https://hooks.example/facts', isEnabled: false };
-  await act('POST', '/api/v1/events/destinations', destination);
+  // Versions before 2026-11-28 have none.
+  await callUrl(`${url}/api/v1/events/destinations`, 'POST', { token: session, body: destination });
 
   await act('PUT', `${CRAWL}/wiki_1/instances/sales`, { displayName: 'Wiki of sales' });
   const daily = { scheduleType: 'daily', hour: 2, minute: 15, timezone: 'Europe/Berlin' };
@@ -109,9 +110,13 @@ export async function play(
   await waitFor(() => smtp.subjects.includes('Sent before'), { what: 'the mail' });
   await smtp.goAway();
   const queued = await sendMail(url, token.accessToken, 'Queued before');
-  await waitFor(async () => (await act('GET', `/api/v1/mail/records/${queued}`)).data.attempts > 0, {
-    what: 'the first attempt',
-  });
+  await waitFor(
+    async () => {
+      const { data } = await act('GET', `/api/v1/mail/records/${queued}`);
+      return data.state === 'queued' && data.attempts > 0;
+    },
+    { what: 'the end of the first attempt' },
+  );
   return {
     url,
     member: { ...member, secret: secret as string, recoveryCode: (recoveryCodes as string[])[0] ?? '' },

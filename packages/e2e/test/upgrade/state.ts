@@ -2,22 +2,19 @@ import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrate } from '@platform/service-kit';
-import { createTestDatabase, startOwnRedis, type TestDatabase } from '@platform/testing';
-import { Redis } from 'ioredis';
+import { createTestDatabase, type TestDatabase } from '@platform/testing';
 import pg from 'pg';
-import { forEachService, getMigrations, type ServiceName, type Stores } from '../platform/platform.js';
+import { type Databases, forEachService, getMigrations, type ServiceName } from '../platform/platform.js';
 
-/** What a platform has stored at one moment. */
+/** The rows of a platform at one moment. */
 export interface PlatformState {
   readonly takenAt: string;
   readonly databases: Readonly<Record<ServiceName, DatabaseState>>;
-  /** The value of each key of Redis, in the form of its command DUMP, in base64. */
-  readonly redis: Readonly<Record<string, string>>;
 }
 
 interface DatabaseState {
-  /** The names of the applied migrations. */
-  readonly migrations: readonly string[];
+  /** The applied migrations. */
+  readonly migrations: readonly { readonly name: string; readonly checksum: string }[];
   readonly tables: Readonly<Record<string, readonly Row[]>>;
   /** The last value of each sequence that was used. */
   readonly sequences: Readonly<Record<string, string>>;
@@ -42,8 +39,8 @@ const readDatabase = (url: string): Promise<DatabaseState> =>
   withClient(url, async (client) => {
     const read = async <Found extends pg.QueryResultRow>(sql: string) =>
       (await client.query<Found>(sql)).rows;
-    const migrations = await read<{ name: string }>(
-      'select migration_name as name from _prisma_migrations order by 1',
+    const migrations = await read<{ name: string; checksum: string }>(
+      'select migration_name as name, checksum from _prisma_migrations order by 1',
     );
     const tables = await read<{ name: string }>(
       `select format('%I.%I', schemaname, tablename) as name from pg_tables
@@ -52,7 +49,7 @@ const readDatabase = (url: string): Promise<DatabaseState> =>
     const filled: Record<string, readonly Row[]> = {};
     for (const { name } of tables) {
       const rows = await read<{ row: Row }>(
-        `select to_jsonb(rows) as row from ${name} rows order by to_jsonb(rows)`,
+        `select row_to_json(rows) as row from ${name} rows order by to_jsonb(rows)`,
       );
       if (rows.length > 0) filled[name] = rows.map(({ row }) => row);
     }
@@ -61,31 +58,30 @@ const readDatabase = (url: string): Promise<DatabaseState> =>
        where schemaname in ('public', 'outbox') and last_value is not null order by 1`,
     );
     return {
-      migrations: migrations.map(({ name }) => name),
+      migrations,
       tables: filled,
       sequences: Object.fromEntries(sequences.map(({ name, last }) => [name, last])),
     };
   });
 
-async function readRedis(url: string): Promise<Record<string, string>> {
-  const redis = new Redis(url);
-  const dumped: Record<string, string> = {};
-  for (const key of (await redis.keys('*')).toSorted())
-    dumped[key] = (await redis.dumpBuffer(key))?.toString('base64') ?? '';
-  await redis.quit();
-  return dumped;
-}
-
-/** Reads what the stores contain. No service runs in the meantime. */
-export const readState = async ({ databases, redis }: Stores): Promise<PlatformState> => ({
+/** Reads all rows of the services. None of them runs in the meantime. */
+export const readState = async (databases: Databases): Promise<PlatformState> => ({
   takenAt: new Date().toISOString(),
   databases: await forEachService((name) => readDatabase(databases[name].url)),
-  redis: await readRedis(redis.url),
 });
+
+/** Counts the rows of the tables that the state has rows of. */
+export const countRows = (url: string, { tables }: DatabaseState): Promise<Record<string, number>> =>
+  withClient(url, async (client) => {
+    const counts: Record<string, number> = {};
+    for (const table of Object.keys(tables))
+      counts[table] = (await client.query(`select from ${table}`)).rowCount ?? 0;
+    return counts;
+  });
 
 const TIME = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d+)?(\+00:00|Z)$/;
 /** The claims of tokens that are seconds since 1970. */
-const SECONDS = new Set(['exp', 'iat', 'auth_time', 'loginTs']);
+const SECONDS = new Set(['exp', 'iat', 'iiat', 'authTime']);
 
 /** Moves every time in a value by some seconds. */
 function postpone(value: unknown, seconds: number): unknown {
@@ -106,7 +102,7 @@ function postpone(value: unknown, seconds: number): unknown {
 }
 
 /** Creates a database with the schema and the rows of the state. */
-async function createDatabase(
+async function restoreDatabase(
   service: ServiceName,
   { migrations, tables, sequences }: DatabaseState,
   ageSeconds: number,
@@ -117,11 +113,17 @@ async function createDatabase(
     migrationsDir: folder,
     migrate: async () => undefined,
   });
-  for (const name of migrations)
+  for (const { name } of migrations)
     await cp(join(getMigrations(service), name), join(folder, name), { recursive: true });
   await migrate(database.url, folder);
   await rm(folder, { recursive: true });
   await withClient(database.url, async (client) => {
+    // A migration that was edited since is refused later, as by an installation of that time.
+    for (const { name, checksum } of migrations)
+      await client.query('update _prisma_migrations set checksum = $2 where migration_name = $1', [
+        name,
+        checksum,
+      ]);
     // The rows are what the triggers made of them, and come in any order.
     await client.query('set session_replication_role = replica');
     for (const [table, rows] of Object.entries(tables)) {
@@ -135,7 +137,7 @@ async function createDatabase(
       const list = columns.map(({ name }) => name).join();
       await client.query(
         `insert into ${table} (${list}) overriding system value
-         select ${list} from jsonb_populate_recordset(null::${table}, $1)`,
+         select ${list} from json_populate_recordset(null::${table}, $1)`,
         [JSON.stringify(postpone(rows, ageSeconds))],
       );
     }
@@ -146,16 +148,10 @@ async function createDatabase(
 }
 
 /**
- * Creates stores with the schema, the rows and the keys of the state. Times in rows are moved, so that the state seems
- * to have been taken just now: nothing in it has expired since.
+ * Creates databases with the schema and the rows of the state. Times in rows are moved, so that the state seems to have
+ * been taken just now: tokens and mails have not expired since. The times in ids stay.
  */
-export async function createStores(state: PlatformState): Promise<Stores> {
+export const restoreState = (state: PlatformState): Promise<Databases> => {
   const ageSeconds = Math.floor((Date.now() - Date.parse(state.takenAt)) / 1_000);
-  const databases = await forEachService((name) => createDatabase(name, state.databases[name], ageSeconds));
-  const redis = await startOwnRedis();
-  const client = new Redis(redis.url);
-  for (const [key, value] of Object.entries(state.redis))
-    await client.restore(key, 0, Buffer.from(value, 'base64'));
-  await client.quit();
-  return { databases, redis };
-}
+  return forEachService((name) => restoreDatabase(name, state.databases[name], ageSeconds));
+};
