@@ -63,7 +63,7 @@ test('refuses a directory with foreign content, and does not change it', async (
   await expect(readdir(dataDir)).resolves.toEqual(['letter.txt']);
 });
 
-test('initialises again after a crash, in a folder that only its owner or everybody may enter', async () => {
+test('initialises again after a crash, in a private folder and in a public one', async () => {
   await chmod(root, 0o700);
   const leftover = join(root, 'data.initialising-Xy12', 'cluster');
   await mkdir(leftover, { recursive: true });

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import type { Act } from '../domain/act.js';
 import { auditedInstance, insertAudit, toAudit } from './facts.js';
 
-/** The instance of workers that name none. */
+/** Stands for all instances: the worker named none. */
 export const ALL_INSTANCES = '*';
 
 /** The instance that a worker of the organisation has asked for runs of. */

@@ -86,7 +86,7 @@ test('sends a notice of a change through both servers to all administrators who 
     }
 });
 
-test('sends a notice of a removal through the removed server, and one of the next server, which names the removed one', async () => {
+test('sends a notice of a removal through the removed server, and a notice of the next server names the removed one', async () => {
   const remove = () => platform.identity.call('DELETE', path, { token: platform.session });
   for (let round = 0; round < 2; round += 1) {
     clear();

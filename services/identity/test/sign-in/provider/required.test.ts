@@ -58,7 +58,7 @@ test('IDP-16 the provider is required only when a domain is verified and an admi
 
   const refused = await login(boss);
   expect([refused.status, refused.body.error.code]).toEqual([401, 'PROVIDER_REQUIRED']);
-  // The response is the same for an unknown account and a wrong password.
+  // An unknown account and a wrong password get the same response as the right password.
   for (const wrong of [
     { ...boss, password: 'wrong-horse' },
     { ...boss, email: `nobody-${boss.email}` },

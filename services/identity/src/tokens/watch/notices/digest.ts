@@ -14,7 +14,7 @@ const LEAD_DAYS = [14, 7, 1] as const;
 export const ALL_NOTICES = LEAD_DAYS.length + 1;
 
 /** Older expiries are not reported. */
-const MAX_NEWS_MS = 3 * DAY_MS;
+const MAX_EXPIRY_AGE_MS = 3 * DAY_MS;
 
 export interface ExpiringToken {
   readonly id: string;
@@ -39,7 +39,7 @@ export function countDueNotices(expiresAt: Date, now: Date): number {
 /** Returns whether the owner is notified. Whoever creates a token for a few days knows that it expires soon. */
 export function isReportable({ createdAt, expiresAt, isMuted }: ExpiringToken, now: Date): boolean {
   if (isMuted) return false;
-  if (expiresAt <= now) return now.getTime() - expiresAt.getTime() <= MAX_NEWS_MS;
+  if (expiresAt <= now) return now.getTime() - expiresAt.getTime() <= MAX_EXPIRY_AGE_MS;
   const lead = LEAD_DAYS[countDueNotices(expiresAt, now) - 1];
   return lead !== undefined && toDay(createdAt) < toDay(expiresAt) - lead;
 }
