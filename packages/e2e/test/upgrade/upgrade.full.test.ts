@@ -156,7 +156,7 @@ describeWith('nginx', 'an upgrade', () => {
         expect(failed).toEqual([]);
       });
 
-      test('sends the mail that was queued, and keeps the record of the one that was sent', async () => {
+      test('sends the queued mail once, and keeps the record of the sent mail', async () => {
         const after = await sendMail(platform.url, known.token, 'Sent after');
         const { sent, queued } = known.mails;
         for (const id of [sent, queued, after])
