@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type Answer, callUrl, type CallOptions, testPlatform } from '@platform/testing';
 import pg from 'pg';
 import { connectAgent, postForm } from '../platform/connect-agent.js';
+import { succeed as callSuccessfully } from '../platform/succeed.js';
 
 /** A credential of each kind, and what it may be expected to do. */
 export interface Caller {
@@ -80,11 +81,8 @@ export async function createCallers() {
   const [own, other] = [await platform.organisation(), await platform.organisation()];
   const call = (method: string, path: string, options?: CallOptions): Promise<Answer> =>
     callUrl(platform.url + path, method, options);
-  async function succeed(method: string, path: string, options: CallOptions): Promise<Answer> {
-    const answer = await call(method, path, options);
-    if (answer.status >= 400) throw new Error(`${method} ${path} answered ${answer.status}: ${answer.text}`);
-    return answer;
-  }
+  const succeed = (method: string, path: string, options: CallOptions): Promise<Answer> =>
+    callSuccessfully(platform.url + path, method, options);
   const login = async (credentials: { readonly email: string; readonly password: string }) =>
     (await succeed('POST', '/api/v1/auth/login', { body: credentials })).body.accessToken as string;
 

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { type Answer, callUrl } from '@platform/testing';
+import type { Answer } from '@platform/testing';
+import { succeed } from './succeed.js';
 
 const REDIRECT_URI = 'http://127.0.0.1:33418/callback';
 
@@ -10,18 +11,15 @@ export interface ConnectedAgent {
 }
 
 /** Posts a form. @throws when the response is an error. */
-export async function postForm(
+export const postForm = (
   url: string,
   fields: Readonly<Record<string, string>>,
   headers: Readonly<Record<string, string>> = {},
-): Promise<Answer> {
-  const answer = await callUrl(url, 'POST', {
+): Promise<Answer> =>
+  succeed(url, 'POST', {
     raw: new URLSearchParams(fields).toString(),
     headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
   });
-  if (answer.status >= 400) throw new Error(`${url} answered ${answer.status}: ${answer.text}`);
-  return answer;
-}
 
 /** Redeems a refresh token. */
 export async function refresh(
@@ -45,7 +43,7 @@ export async function connectAgent(
   session: string,
   scopes: readonly string[],
 ): Promise<ConnectedAgent> {
-  const created = await callUrl(`${url}/api/v1/oauth-applications`, 'POST', {
+  const created = await succeed(`${url}/api/v1/oauth-applications`, 'POST', {
     token: session,
     body: {
       name: 'Agent',
@@ -55,8 +53,6 @@ export async function connectAgent(
       authMethod: 'none',
     },
   });
-  if (created.status >= 400)
-    throw new Error(`the application was answered ${created.status}: ${created.text}`);
   const clientId = created.body.application.clientId as string;
   const cookies = new Map<string, string>();
   const visit = async (path: string, form?: readonly (readonly [string, string])[]) => {

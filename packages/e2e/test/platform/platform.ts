@@ -1,8 +1,13 @@
 import { join } from 'node:path';
 import { findFreePort } from '@platform/embedded';
 import { SERVICES } from '@platform/local/services';
-import { createTestDatabase, type OwnRedis, startOwnRedis, type TestDatabase } from '@platform/testing';
-import pg from 'pg';
+import {
+  createTestDatabase,
+  type OwnRedis,
+  startOwnRedis,
+  type TestDatabase,
+  withAdmin,
+} from '@platform/testing';
 import { root } from '../deploy/chart.js';
 import { runCommand } from './command.js';
 import { type Nginx, startNginx } from './nginx.js';
@@ -172,13 +177,11 @@ export async function startPlatform({
     login,
     redis,
     databaseUrls: Object.fromEntries(urls) as Record<ServiceName, string>,
-    async query(service, text) {
-      const client = new pg.Client({ connectionString: databases[service].url });
-      await client.connect();
-      const { rows } = await client.query<Record<string, unknown>>(text);
-      await client.end();
-      return rows;
-    },
+    query: (service, text) =>
+      withAdmin(databases[service].url, async (client) => {
+        const { rows } = await client.query<Record<string, unknown>>(text);
+        return rows;
+      }),
     close,
   };
 }

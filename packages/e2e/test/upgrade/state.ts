@@ -2,8 +2,8 @@ import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrate } from '@platform/service-kit';
-import { createTestDatabase, type TestDatabase } from '@platform/testing';
-import pg from 'pg';
+import { createTestDatabase, type TestDatabase, withAdmin } from '@platform/testing';
+import type pg from 'pg';
 import { type Databases, forEachService, getMigrations, type ServiceName } from '../platform/platform.js';
 
 /** The rows of a platform at one moment. */
@@ -22,23 +22,12 @@ interface DatabaseState {
 
 type Row = Readonly<Record<string, unknown>>;
 
-async function withClient<Result>(
-  url: string,
-  work: (client: pg.Client) => Promise<Result>,
-): Promise<Result> {
-  const client = new pg.Client({ connectionString: url, options: '-c timezone=UTC' });
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
-}
-
 const readDatabase = (url: string): Promise<DatabaseState> =>
-  withClient(url, async (client) => {
+  withAdmin(url, async (client) => {
     const read = async <Found extends pg.QueryResultRow>(sql: string) =>
       (await client.query<Found>(sql)).rows;
+    // Times are written in the zone of the session.
+    await client.query(`set timezone to 'UTC'`);
     const migrations = await read<{ name: string; checksum: string }>(
       'select migration_name as name, checksum from _prisma_migrations order by 1',
     );
@@ -72,7 +61,7 @@ export const readState = async (databases: Databases): Promise<PlatformState> =>
 
 /** Counts the rows of the tables that the state has rows of. */
 export const countRows = (url: string, { tables }: DatabaseState): Promise<Record<string, number>> =>
-  withClient(url, async (client) => {
+  withAdmin(url, async (client) => {
     const counts: Record<string, number> = {};
     for (const table of Object.keys(tables))
       counts[table] = (await client.query(`select from ${table}`)).rowCount ?? 0;
@@ -117,7 +106,7 @@ async function restoreDatabase(
     await cp(join(getMigrations(service), name), join(folder, name), { recursive: true });
   await migrate(database.url, folder);
   await rm(folder, { recursive: true });
-  await withClient(database.url, async (client) => {
+  await withAdmin(database.url, async (client) => {
     // A migration that was edited since is refused later, as by an installation of that time.
     for (const { name, checksum } of migrations)
       await client.query('update _prisma_migrations set checksum = $2 where migration_name = $1', [

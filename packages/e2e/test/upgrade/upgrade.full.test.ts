@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findFreePort } from '@platform/embedded';
-import { callUrl, describeWith, waitFor } from '@platform/testing';
-import pg from 'pg';
+import { callUrl, describeWith, waitFor, withAdmin } from '@platform/testing';
 import { root } from '../deploy/chart.js';
 import { postForm, refresh } from '../platform/connect-agent.js';
 import {
@@ -15,7 +14,8 @@ import {
   startPlatform,
 } from '../platform/platform.js';
 import { type SmtpServer, startSmtpServer } from '../platform/smtp-server.js';
-import { CRAWL, generateCode, type Known, runScenario, sendMail, succeed } from './scenario.js';
+import { succeed } from '../platform/succeed.js';
+import { CRAWL, generateCode, type Known, runScenario, sendMail } from './scenario.js';
 import { countRows, type PlatformState, readState, restoreState } from './state.js';
 
 /*
@@ -83,11 +83,10 @@ describeWith('nginx', 'an upgrade', () => {
         ({ state, known } = JSON.parse(readFileSync(join(FOLDER, file), 'utf8')) as Recording);
         smtp = await startSmtpServer(await findFreePort());
         const databases = await restoreState(state);
-        const client = new pg.Client({ connectionString: databases.identity.url });
-        await client.connect();
         // The SMTP server has another port than when the state was recorded.
-        await client.query('update smtp_configurations set port = $1', [smtp.port]);
-        await client.end();
+        await withAdmin(databases.identity.url, (client) =>
+          client.query('update smtp_configurations set port = $1', [smtp.port]),
+        );
         for (const name of SERVICE_NAMES) await migrateDatabase(name, databases[name].url);
         migratedRows = await forEachService((name) => countRows(databases[name].url, state.databases[name]));
         // Tokens and connections are issued for the public URL.
@@ -98,8 +97,8 @@ describeWith('nginx', 'an upgrade', () => {
         await smtp?.goAway();
       });
 
-      const act = (method: string, path: string, body?: object, token = known.token) =>
-        succeed(platform.url, method, path, { token, ...(body && { body }) });
+      const act = async (method: string, path: string, body?: object, token = known.token) =>
+        (await succeed(platform.url + path, method, { token, body })).body;
       const getOwnStatus = async (token: string): Promise<number> =>
         (await callUrl(`${platform.url}/api/v1/users/me`, 'GET', { token })).status;
 
