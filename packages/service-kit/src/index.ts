@@ -62,6 +62,13 @@ export type { Health, ReadinessCheck } from './http/health.js';
 export { IdPath, Message } from './http/schemas.js';
 export { findValueFault } from './http/body/json-body.js';
 export { findExcess } from './http/body/json-limits.js';
+export {
+  findInexactNumber,
+  getBodyText,
+  JsonText,
+  readJsonText,
+  stringifyJson,
+} from './http/body/json-text.js';
 export { isHeaderRepeated } from './http/repeated-header.js';
 export { createServerErrorLog } from './telemetry/server-error-log.js';
 export { createLogger, type Logger, scrub } from './telemetry/logging.js';

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { errorCodes, type FastifyInstance } from 'fastify';
 import { type FaultDetail, validationError } from '../../errors.js';
 import { findExcess } from './json-limits.js';
+import { keepBodyText } from './json-text.js';
 
 /**
  * Finds the first string that PostgreSQL's text and jsonb cannot store: one with NUL or an unpaired surrogate. Only
@@ -68,6 +69,7 @@ export function registerJsonBody(app: FastifyInstance): void {
         return;
       }
       const fault = error === null ? findValueFault(text, value) : undefined;
+      keepBodyText(request, text);
       done(fault ? validationError([fault]) : error, value);
     });
   });
