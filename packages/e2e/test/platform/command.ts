@@ -10,19 +10,14 @@ export interface CommandResult {
   readonly stderr: string;
 }
 
-/**
- * Runs a program of a built service to its end, with exactly this environment.
- *
- * @param checkout - the folder of another version, which has been built.
- */
+/** Runs a program of a built service to its end, with exactly this environment. */
 export async function runProgram(
   service: string,
   program: 'cli.js' | 'server.js',
   args: readonly string[],
   env: NodeJS.ProcessEnv,
-  checkout = root,
 ): Promise<CommandResult> {
-  const child = spawn(process.execPath, [join(checkout, 'services', service, 'dist', program), ...args], {
+  const child = spawn(process.execPath, [join(root, 'services', service, 'dist', program), ...args], {
     env: { PATH: process.env.PATH, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -36,5 +31,4 @@ export const runCommand = (
   service: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv,
-  checkout = root,
-): Promise<CommandResult> => runProgram(service, 'cli.js', args, env, checkout);
+): Promise<CommandResult> => runProgram(service, 'cli.js', args, env);

@@ -39,8 +39,6 @@ export interface PlatformOptions {
   readonly envByService?: Partial<Record<ServiceName, NodeJS.ProcessEnv>>;
   /** Default: migrated and empty ones. The platform removes them when it is closed. */
   readonly databases?: Databases;
-  /** The folder of another version, which has been built. */
-  readonly checkout?: string | undefined;
 }
 
 export const SERVICE_NAMES = SERVICES.map(({ name }) => name as ServiceName);
@@ -48,21 +46,21 @@ export const ADMIN = { email: 'admin@example.com', password: 'a-good-password' }
 const secret = 's'.repeat(40);
 
 /** Applies the migrations of a service with its own command. */
-export async function migrateDatabase(service: ServiceName, url: string, checkout?: string): Promise<void> {
-  const { code, stderr } = await runCommand(service, ['migrate'], { DATABASE_URL: url }, checkout);
+export async function migrateDatabase(service: ServiceName, url: string): Promise<void> {
+  const { code, stderr } = await runCommand(service, ['migrate'], { DATABASE_URL: url });
   if (code !== 0) throw new Error(stderr);
 }
 
-export const getMigrations = (service: ServiceName, checkout = root): string =>
-  join(checkout, 'services', service, 'prisma/migrations');
+export const getMigrations = (service: ServiceName): string =>
+  join(root, 'services', service, 'prisma/migrations');
 export const crawlMigrations = getMigrations('crawl');
 
-const makeDatabase = (service: ServiceName, checkout?: string) =>
+const makeDatabase = (service: ServiceName) =>
   createTestDatabase({
     // A different template from that of the service's own tests, which another program migrates.
     template: `${service}_deployed`,
-    migrationsDir: getMigrations(service, checkout),
-    migrate: (url) => migrateDatabase(service, url, checkout),
+    migrationsDir: getMigrations(service),
+    migrate: (url) => migrateDatabase(service, url),
   });
 
 /** Resolves a value for each service. */
@@ -74,8 +72,7 @@ export async function forEachService<Value>(
 }
 
 /** Creates migrated and empty databases. */
-export const createDatabases = (checkout?: string): Promise<Databases> =>
-  forEachService((service) => makeDatabase(service, checkout));
+export const createDatabases = (): Promise<Databases> => forEachService(makeDatabase);
 
 const environments = (nginx: Nginx, redisUrl: string): Record<ServiceName, NodeJS.ProcessEnv> => {
   const client = {
@@ -102,10 +99,9 @@ export async function startPlatform({
   replicas: count,
   env,
   envByService,
-  checkout,
   databases: given,
 }: PlatformOptions): Promise<Platform> {
-  const databases = given ?? (await createDatabases(checkout));
+  const databases = given ?? (await createDatabases());
   const redis = await startOwnRedis();
   const ports = Object.fromEntries(SERVICE_NAMES.map((name) => [name, [] as number[]])) as Record<
     ServiceName,
@@ -123,23 +119,18 @@ export async function startPlatform({
   const own = environments(nginx, redis.url);
   const listReplicas = (name: ServiceName) =>
     ports[name].map((port) =>
-      createReplica(
-        name,
-        port,
-        {
-          DATABASE_URL: databases[name].url,
-          DATABASE_TIMEOUT_MS: '5000',
-          PUBLIC_URL: nginx.url,
-          TRUST_PROXY: '127.0.0.1',
-          LOG_LEVEL: 'warn',
-          // Longer than the gateway keeps idle connections, as in production; nobody takes over from the only one.
-          SHUTDOWN_DELAY_MS: count > 1 ? '5000' : '0',
-          ...own[name],
-          ...env,
-          ...envByService?.[name],
-        },
-        checkout,
-      ),
+      createReplica(name, port, {
+        DATABASE_URL: databases[name].url,
+        DATABASE_TIMEOUT_MS: '5000',
+        PUBLIC_URL: nginx.url,
+        TRUST_PROXY: '127.0.0.1',
+        LOG_LEVEL: 'warn',
+        // Longer than the gateway keeps idle connections, as in production; nobody takes over from the only one.
+        SHUTDOWN_DELAY_MS: count > 1 ? '5000' : '0',
+        ...own[name],
+        ...env,
+        ...envByService?.[name],
+      }),
     );
   const replicas = Object.fromEntries(SERVICE_NAMES.map((name) => [name, listReplicas(name)])) as Record<
     ServiceName,

@@ -27,17 +27,8 @@ export interface Replica {
   output(): string;
 }
 
-/**
- * Creates a replica of the built service; `start` runs it.
- *
- * @param checkout - the folder of another version, which has been built.
- */
-export function createReplica(
-  service: string,
-  port: number,
-  ownEnv: NodeJS.ProcessEnv,
-  checkout = root,
-): Replica {
+/** Creates a replica of the built service; `start` runs it. */
+export function createReplica(service: string, port: number, ownEnv: NodeJS.ProcessEnv): Replica {
   const url = `http://127.0.0.1:${port}`;
   let child: ChildProcess | undefined;
   let exited: Promise<unknown>;
@@ -50,7 +41,7 @@ export function createReplica(
     },
     async start(changes) {
       env = { ...env, ...changes };
-      const started = spawn(process.execPath, [join(checkout, 'services', service, 'dist/server.js')], {
+      const started = spawn(process.execPath, [join(root, 'services', service, 'dist/server.js')], {
         env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: String(port), ...env },
         // The IPC channel makes it exit by itself when the test has ended.
         stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -78,7 +69,7 @@ export function createReplica(
       await exited;
     },
     pause: () => void child?.kill('SIGSTOP'),
-    command: (...args) => runCommand(service, args, env, checkout),
+    command: (...args) => runCommand(service, args, env),
     output: () => output,
   };
 }

@@ -1,4 +1,4 @@
-import { callUrl, waitFor } from '@platform/testing';
+import { waitFor } from '@platform/testing';
 import { Secret, TOTP } from 'otpauth';
 import { connectAgent } from '../platform/connect-agent.js';
 import type { Platform } from '../platform/platform.js';
@@ -77,8 +77,7 @@ export async function runScenario(
     credential: { kind: 'secret', value: 'Bearer of-the-wiki' },
   });
   const destination = { form: 'webhook', url: 'https://hooks.example/facts', isEnabled: false };
-  // Versions before 2026-11-28 have none.
-  await callUrl(`${url}/api/v1/events/destinations`, 'POST', { token: session, body: destination });
+  await act('POST', '/api/v1/events/destinations', destination);
 
   await act('PUT', `${CRAWL}/wiki_1/instances/sales`, { displayName: 'Wiki of sales' });
   const daily = { scheduleType: 'daily', hour: 2, minute: 15, timezone: 'Europe/Berlin' };

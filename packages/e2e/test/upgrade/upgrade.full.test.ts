@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findFreePort } from '@platform/embedded';
 import { callUrl, describeWith, waitFor, withAdmin } from '@platform/testing';
@@ -19,11 +19,9 @@ import { CRAWL, generateCode, type Known, runScenario, sendMail } from './scenar
 import { countRows, type PlatformState, readState, restoreState } from './state.js';
 
 /*
- * Recorded states of earlier versions are upgraded: the current migrations are applied, the current services start, and
- * everything goes on. Queues are rebuilt from rows, and not recorded.
- *
- * `RECORD_STATE=<name> npm test -- --all e2e/test/upgrade` records the state of this version first; with
- * `PLATFORM_CHECKOUT=<folder>`, that of another checkout, which has been built.
+ * Recorded states are upgraded: the current migrations are applied, the current services start, and everything goes on.
+ * Queues are rebuilt from rows, and not recorded. The state of this version is recorded now, those of releases are in
+ * `states`: at each release, `RECORD_STATE=<version> npm test -- --all e2e/test/upgrade` writes one.
  */
 
 interface Recording {
@@ -32,7 +30,8 @@ interface Recording {
 }
 
 const FOLDER = join(import.meta.dirname, 'states');
-const recordedName = process.env['RECORD_STATE'];
+const CURRENT = 'this version';
+const recordedVersion = process.env['RECORD_STATE'];
 const env = {
   RETRY_DELAY_MS: '100',
   SMTP_ALLOWED_TARGETS: '127.0.0.0/8',
@@ -52,26 +51,26 @@ const listReadPaths = (): string[] =>
     return found.map(([path]) => path);
   });
 
-async function record(file: string): Promise<void> {
-  const checkout = process.env['PLATFORM_CHECKOUT'];
+async function record(): Promise<Recording> {
   const smtp = await startSmtpServer(await findFreePort());
-  const databases = await createDatabases(checkout);
-  const platform = await startPlatform({ replicas: 1, env, databases, checkout });
+  const databases = await createDatabases();
+  const platform = await startPlatform({ replicas: 1, env, databases });
   try {
     const known = await runScenario(platform, ADMIN, smtp);
     for (const replica of Object.values(platform.replicas).flat()) await replica.stop();
-    const recording: Recording = { known, state: await readState(databases) };
-    writeFileSync(join(FOLDER, file), `${JSON.stringify(recording, undefined, 1)}\n`);
+    return { known, state: await readState(databases) };
   } finally {
     await platform.close();
   }
 }
 
-const files = recordedName === undefined ? readdirSync(FOLDER) : [`${recordedName}.json`];
+const readRecording = (file: string): Recording =>
+  JSON.parse(readFileSync(join(FOLDER, file), 'utf8')) as Recording;
+const versions = [CURRENT, ...(existsSync(FOLDER) ? readdirSync(FOLDER) : [])];
 
 describeWith('nginx', 'an upgrade', () => {
   describeWith('own-redis', 'of a platform with data', () => {
-    describe.each(files)('%s', (file) => {
+    describe.each(versions)('%s', (version) => {
       let state: PlatformState;
       let known: Known;
       let migratedRows: Record<string, Record<string, number>>;
@@ -79,8 +78,12 @@ describeWith('nginx', 'an upgrade', () => {
       let platform: Platform;
 
       beforeAll(async () => {
-        if (recordedName !== undefined) await record(file);
-        ({ state, known } = JSON.parse(readFileSync(join(FOLDER, file), 'utf8')) as Recording);
+        const recording = version === CURRENT ? await record() : readRecording(version);
+        if (version === CURRENT && recordedVersion !== undefined) {
+          mkdirSync(FOLDER, { recursive: true });
+          writeFileSync(join(FOLDER, `${recordedVersion}.json`), `${JSON.stringify(recording)}\n`);
+        }
+        ({ state, known } = recording);
         smtp = await startSmtpServer(await findFreePort());
         const databases = await restoreState(state);
         // The SMTP server has another port than when the state was recorded.
