@@ -33,8 +33,8 @@ async function follow(
   }
 }
 
-test('the migration holds the outbox of packages/events, word for word', async () => {
-  const path = new URL('../../prisma/migrations/20261127000002_facts/migration.sql', import.meta.url);
+test('the initial migration holds the outbox of packages/events, word for word', async () => {
+  const path = new URL('../../prisma/migrations/20261124000000_initial/migration.sql', import.meta.url);
   expect(await readFile(path, 'utf8')).toContain(outboxSql);
 });
 

@@ -1,23 +1,4 @@
-create type run_state as enum ('waiting', 'active', 'retrying', 'completed', 'failed', 'aborted', 'skipped');
-
-create type run_trigger as enum ('schedule', 'manual', 'missed');
-
-create type schedule_state as enum ('active', 'paused', 'finished');
-
--- Who does the work of a run: whoever consumes its event, a worker that claims it, or an endpoint of the organisation.
-create type run_worker as enum ('event', 'pull', 'endpoint');
-
-create type run_mode as enum ('incremental', 'full');
-
--- Every accepted schedule and every resume gets the next one. It is also the number in the `jobId` of the answer.
-create sequence schedule_revisions;
-
--- What /stats can't count from an organisation's few schedules.
-create table org_statistics (
-  org_id uuid primary key,
-  completed bigint default 0 not null,
-  failed bigint default 0 not null
-) with (fillfactor=50);
+-- Connectors and schedules ------------------------------------------------------------------------
 
 -- An organisation may have several of a connector, such as two wikis. `default` is the one of the paths without an instance;
 -- it needs no row here.
@@ -45,6 +26,62 @@ create table endpoints (
   unique (org_id, id)
 );
 
+-- Who does the work of a run: whoever consumes its event, a worker that claims it, or an endpoint of the organisation.
+create type run_worker as enum ('event', 'pull', 'endpoint');
+
+create type schedule_state as enum ('active', 'paused', 'finished');
+
+-- Every accepted schedule and every resume gets the next one. It is also the number in the `jobId` of the answer.
+create sequence schedule_revisions;
+
+-- One schedule per instance of a connector.
+create table schedules (
+  id uuid primary key,
+  org_id uuid not null,
+  connector text not null,
+  instance text default 'default' not null,
+  user_id uuid not null,
+  config jsonb not null,
+  is_recurring boolean generated always as (((config ->> 'scheduleType') <> 'once')) stored not null,
+  priority smallint not null,
+  max_retries smallint not null,
+  timeout_ms integer not null,
+  metadata jsonb,
+  worker run_worker default 'event' not null,
+  endpoint_id uuid,
+  -- A full crawl is due this long after the last one; null: only the first one is full.
+  full_every_days smallint,
+  state schedule_state not null,
+  revision bigint not null,
+  scheduled_at timestamptz(3) not null,
+  paused_at timestamptz(3),
+  -- When a paused schedule resumes by itself.
+  paused_until timestamptz(3),
+  -- When the dispatcher next makes a run. Null while paused, and once a one-off schedule has its run.
+  next_run_at timestamptz(3),
+  missed_runs integer default 0 not null,
+  -- What an hourly interval that does not divide 24 is counted from. It outlives a replacement that changes no time.
+  anchor_at timestamptz(3) not null,
+  constraint schedules_endpoint foreign key (org_id, endpoint_id) references endpoints (org_id, id),
+  constraint schedules_worker check ((worker = 'endpoint') = (endpoint_id is not null)),
+  constraint schedules_next_run check (
+    case when state = 'active' then next_run_at is not null or not is_recurring else next_run_at is null end)
+) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=1000);
+-- What the dispatcher reads: its length is the number of schedules that are due.
+create index schedules_due on schedules (next_run_at) where state = 'active';
+create index schedules_paused_until on schedules (paused_until) where paused_until is not null;
+create index schedules_of_endpoint on schedules (org_id, endpoint_id) where endpoint_id is not null;
+create unique index schedules_instance on schedules (org_id, connector, instance);
+
+-- Runs --------------------------------------------------------------------------------------------
+
+create type run_state as enum ('waiting', 'active', 'retrying', 'completed', 'failed', 'aborted', 'skipped');
+
+create type run_trigger as enum ('schedule', 'manual', 'missed');
+
+create type run_mode as enum ('incremental', 'full');
+
+-- The runs of all connectors. Ended ones stay until the retention deletes them.
 create table runs (
   id uuid primary key,
   schedule_id uuid not null,
@@ -169,6 +206,27 @@ create table connector_states (
 -- What the metric of failing connectors reads.
 create index connector_states_failing on connector_states (consecutive_failures) where consecutive_failures > 0;
 
+-- What /stats can't count from an organisation's few schedules.
+create table org_statistics (
+  org_id uuid primary key,
+  completed bigint default 0 not null,
+  failed bigint default 0 not null
+) with (fillfactor=50);
+
+-- When workers of an organisation last asked for runs of a connector, to the minute. The audit records the first request of
+-- each credential, so workers are distinguished by theirs.
+create table worker_sightings (
+  org_id uuid not null,
+  connector text not null,
+  -- `*`: of all instances.
+  instance text not null,
+  seen_at timestamptz(3) not null,
+  credential_id uuid not null,
+  primary key (org_id, connector, instance, credential_id)
+);
+
+-- Facts -------------------------------------------------------------------------------------------
+
 -- What identity is to learn: entries of the audit, and crawls that keep failing. Rows are deleted once identity has stored
 -- them.
 create table facts (
@@ -182,54 +240,32 @@ create table facts (
 ) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=1000);
 create index facts_due on facts (due_at, id);
 
--- When workers of an organisation last asked for runs of a connector, to the minute.
-create table worker_sightings (
-  org_id uuid not null,
-  connector text not null,
-  -- `*`: of all instances.
-  instance text not null,
-  seen_at timestamptz(3) not null,
-  primary key (org_id, connector, instance)
-);
+-- Each end of a run is a fact, whichever statement ends it. Of several skipped runs in a row, only the first one is: a
+-- schedule of each minute behind a long crawl would produce thousands a day.
+create function note_run() returns trigger language plpgsql as $$
+begin
+  if new.state = 'skipped' and (select state = 'skipped' from runs
+      where org_id = new.org_id and connector = new.connector and instance = new.instance and id < new.id
+      order by id desc limit 1) then
+    return null;
+  end if;
+  insert into facts (id, org_id, type, data, created_at, due_at)
+  values (gen_random_uuid(), new.org_id, 'crawl.run.' || new.state, jsonb_build_object(
+      'runId', new.id, 'connector', new.connector, 'instance', new.instance, 'trigger', new.trigger,
+      'worker', new.worker, 'mode', new.mode, 'scheduledFor', new.scheduled_for, 'startedAt', new.started_at,
+      'attempts', new.attempts, 'counters', new.counters, 'reason', new.reason),
+    new.finished_at, new.finished_at);
+  return null;
+end $$;
 
--- One schedule per instance of a connector.
-create table schedules (
-  id uuid primary key,
-  org_id uuid not null,
-  connector text not null,
-  instance text default 'default' not null,
-  user_id uuid not null,
-  config jsonb not null,
-  is_recurring boolean generated always as (((config ->> 'scheduleType') <> 'once')) stored not null,
-  priority smallint not null,
-  max_retries smallint not null,
-  timeout_ms integer not null,
-  metadata jsonb,
-  worker run_worker default 'event' not null,
-  endpoint_id uuid,
-  -- A full crawl is due this long after the last one; null: only the first one is full.
-  full_every_days smallint,
-  state schedule_state not null,
-  revision bigint not null,
-  scheduled_at timestamptz(3) not null,
-  paused_at timestamptz(3),
-  -- When a paused schedule resumes by itself.
-  paused_until timestamptz(3),
-  -- When the dispatcher next makes a run. Null while paused, and once a one-off schedule has its run.
-  next_run_at timestamptz(3),
-  missed_runs integer default 0 not null,
-  -- What an hourly interval that does not divide 24 is counted from. It outlives a replacement that changes no time.
-  anchor_at timestamptz(3) not null,
-  constraint schedules_endpoint foreign key (org_id, endpoint_id) references endpoints (org_id, id),
-  constraint schedules_worker check ((worker = 'endpoint') = (endpoint_id is not null)),
-  constraint schedules_next_run check (
-    case when state = 'active' then next_run_at is not null or not is_recurring else next_run_at is null end)
-) with (fillfactor=80, autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=1000);
--- What the dispatcher reads: its length is the number of schedules that are due.
-create index schedules_due on schedules (next_run_at) where state = 'active';
-create index schedules_paused_until on schedules (paused_until) where paused_until is not null;
-create index schedules_of_endpoint on schedules (org_id, endpoint_id) where endpoint_id is not null;
-create unique index schedules_instance on schedules (org_id, connector, instance);
+create trigger run_ended after update of state on runs for each row
+  when (new.state is distinct from old.state and new.state in ('completed', 'failed', 'aborted', 'skipped'))
+  execute function note_run();
+
+create trigger run_skipped after insert on runs for each row when (new.state = 'skipped')
+  execute function note_run();
+
+-- Sync events -------------------------------------------------------------------------------------
 
 -- The outbox of packages/events, word for word: a test compares them.
 create schema outbox;

@@ -1,16 +1,8 @@
+-- Organisations and their accounts ----------------------------------------------------------------
+
 create type role as enum ('admin', 'member');
 
-create type token_status as enum ('active', 'revoked', 'expired');
-
--- Tokens that were reported as leaked, until they are revoked. A report of something else has no token, and is dropped.
-create table leak_reports (
-  id uuid primary key,
-  token_id uuid not null,
-  digest text not null,
-  url text,
-  created_at timestamptz(3) not null
-);
-
+-- The tenants. Every other row belongs to one of them, directly or through its owner.
 create table organisations (
   id uuid primary key,
   name text not null,
@@ -18,9 +10,93 @@ create table organisations (
   -- Whether members can sign in with mailed codes.
   codes_enabled boolean default true not null,
   -- Whether members need a second factor to sign in.
-  second_factor_required boolean default false not null
+  second_factor_required boolean default false not null,
+  -- The generations of the sessions that are open: a session is over when its generation is no longer that of its
+  -- organisation. One counts the sessions that the identity provider opened, one those without a second factor.
+  provider_generation integer default 0 not null,
+  single_factor_generation integer default 0 not null
 );
 
+-- The members of an organisation. The row of a removed member stays, because tokens and the audit name it.
+create table users (
+  id uuid primary key,
+  org_id uuid not null references organisations,
+  email text not null,
+  full_name text not null,
+  role role not null,
+  password_hash text,
+  created_at timestamptz(3) not null,
+  removed_at timestamptz(3),
+  -- Why the invitation cannot be delivered, by the codes of the SMTP server.
+  undeliverable_reason text,
+  -- Whether nobody knows if the invitation was delivered: `undeliverable_reason` then names no refusal.
+  is_delivery_unknown boolean default false not null,
+  -- Of the mails to the member. Null: the language of the organisation's mails.
+  language text,
+  -- The outgoing mail that invites the member, until it is sent. The mail service reports its outcome.
+  invitation_mail_id uuid,
+  constraint users_email_lower check (email = lower(email))
+);
+create unique index users_email_key on users (email) where removed_at is null;
+-- Invitations that nobody has accepted yet, the oldest first: they lapse in this order.
+create index users_invited on users (created_at) where (removed_at is null) and (password_hash is null);
+-- "Is there another admin?" reads one or two entries.
+create index users_org_admins on users (org_id) where (removed_at is null) and (role = 'admin') and (password_hash is not null);
+create index users_org_members on users (org_id, id) where removed_at is null;
+create index users_org_names on users (org_id, lower(full_name), id) where removed_at is null;
+-- Was the owner of this address a member before? Then no provider makes them one again.
+create index users_removed_email on users (email) where removed_at is not null;
+create index users_invitation_mail on users (invitation_mail_id) where invitation_mail_id is not null;
+
+-- Accounts that are not people: applications and scripts act as them.
+create table service_accounts (
+  id uuid primary key,
+  org_id uuid not null references organisations,
+  name text not null,
+  role role not null,
+  created_at timestamptz(3) not null,
+  last_used_at timestamptz(3),
+  removed_at timestamptz(3)
+);
+create index service_accounts_of_org on service_accounts (org_id, id) where removed_at is null;
+
+-- The totals of paged lists, because count(*) would read tables that grow. Kept by triggers below, one row per
+-- organisation, so that every writer takes its lock in the same order.
+create table organisation_counters (
+  org_id uuid primary key references organisations,
+  active_tokens bigint default 0 not null,
+  members bigint default 0 not null,
+  audit_entries bigint default 0 not null
+) with (fillfactor=50);
+
+-- Counters are kept by statement-level triggers over transition tables: a bulk change costs one update per organisation.
+create function count_members_inserted() returns trigger language plpgsql as $$
+begin
+  insert into organisation_counters as counters (org_id, members)
+    select org_id, count(*) from new_rows where removed_at is null group by org_id order by org_id
+  on conflict (org_id) do update set members = counters.members + excluded.members;
+  return null;
+end $$;
+
+create trigger count_members_inserted after insert on users referencing new table as new_rows for each statement execute function count_members_inserted();
+
+create function count_members_updated() returns trigger language plpgsql as $$
+begin
+  insert into organisation_counters as counters (org_id, members)
+    select org_id, sum(change) from (
+      select org_id, 1 as change from new_rows where removed_at is null
+      union all
+      select org_id, -1 from old_rows where removed_at is null
+    ) changes group by org_id having sum(change) <> 0 order by org_id
+  on conflict (org_id) do update set members = counters.members + excluded.members;
+  return null;
+end $$;
+
+create trigger count_members_updated after update on users referencing old table as old_rows new table as new_rows for each statement execute function count_members_updated();
+
+-- Audit -------------------------------------------------------------------------------------------
+
+-- The audit of an organisation: who did what, with which credential, and from where. Append-only.
 create table audit_entries (
   id uuid primary key,
   org_id uuid not null references organisations,
@@ -42,38 +118,403 @@ create index audit_of_actor on audit_entries (org_id, actor_id, id);
 create index audit_of_org on audit_entries (org_id, id);
 create index audit_of_subject on audit_entries (org_id, subject_id, id);
 
--- Which applications the members of an organisation may connect. Without a row, all that the operator allows.
-create table connection_policies (
-  org_id uuid primary key references organisations,
-  client_kinds text[] not null,
-  -- The hosts, of those that the operator allows, whose documents describe clients; empty for all.
-  hosts text[] not null,
-  -- Further hosts whose documents describe clients.
-  additional_hosts text[] not null,
-  connectable_by text not null,
-  max_lifetime_days integer,
-  updated_at timestamptz(3) not null,
-  constraint connection_policies_connectable_by_check check (connectable_by in ('members', 'administrators')),
-  constraint connection_policies_max_lifetime_days_check check (max_lifetime_days > 0)
-);
--- Does any organisation allow documents at this host?
-create index connection_policies_hosts on connection_policies using gin (additional_hosts);
+create function refuse_change() returns trigger language plpgsql as $$
+begin
+  raise exception '% is append-only', tg_table_name;
+end $$;
 
--- The domains of the e-mail addresses that an organisation's provider may speak for. Anybody may name a domain; one that
--- is verified belongs to one organisation.
-create table identity_domains (
-  org_id uuid not null references organisations,
-  domain text not null,
-  -- What the DNS record has to contain. It is no secret.
-  challenge text not null,
-  created_at timestamptz(3) not null,
-  verified_at timestamptz(3),
-  verified_by text,
-  primary key (org_id, domain),
-  constraint identity_domains_verified check ((verified_at is null) = (verified_by is null)),
-  constraint identity_domains_verified_by_check check (verified_by in ('dns', 'command'))
+create trigger audit_is_append_only before update or truncate on audit_entries for each statement execute function refuse_change();
+
+create function refuse_deleting_young_entries() returns trigger language plpgsql as $$
+begin
+  if exists (select from old_rows where created_at > now() - interval '30 days') then
+    raise exception 'audit_entries is append-only: entries of the last 30 days are kept';
+  end if;
+  return null;
+end $$;
+
+create trigger young_entries_are_kept after delete on audit_entries referencing old table as old_rows for each statement execute function refuse_deleting_young_entries();
+
+create function count_audit_entries() returns trigger language plpgsql as $$
+begin
+  insert into organisation_counters as counters (org_id, audit_entries)
+    select org_id, count(*) from new_rows group by org_id order by org_id
+  on conflict (org_id) do update set audit_entries = counters.audit_entries + excluded.audit_entries;
+  return null;
+end $$;
+
+create trigger count_audit_entries after insert on audit_entries referencing new table as new_rows for each statement execute function count_audit_entries();
+
+create function uncount_audit_entries() returns trigger language plpgsql as $$
+begin
+  insert into organisation_counters as counters (org_id, audit_entries)
+    select org_id, -count(*) from old_rows group by org_id order by org_id
+  on conflict (org_id) do update set audit_entries = counters.audit_entries + excluded.audit_entries;
+  return null;
+end $$;
+
+create trigger uncount_audit_entries after delete on audit_entries referencing old table as old_rows for each statement execute function uncount_audit_entries();
+
+-- Facts and their destinations --------------------------------------------------------------------
+
+-- The outbox of packages/events, word for word: a test compares them.
+create schema outbox;
+
+create table outbox.events (
+  event_id     uuid        not null primary key,
+  -- Once per cause, such as a run: a second insert for the same one changes nothing.
+  cause        text        not null unique,
+  org_id       text        not null,
+  event_key    text        not null,
+  -- Not jsonb: what is published is byte for byte what was stored.
+  event        json        not null,
+  created_at   timestamptz not null default clock_timestamp(),
+  seq          bigint      not null generated always as identity,
+  position     bigint,
+  published_at timestamptz,
+  -- The trace that the event belongs to, if there is one.
+  traceparent  text
 );
-create unique index identity_domains_verified_key on identity_domains (domain) where verified_at is not null;
+
+create index outbox_pending on outbox.events (position, seq) where published_at is null;
+create index outbox_by_organisation on outbox.events (org_id, position);
+create index outbox_by_age on outbox.events (created_at);
+
+-- Rows come and go in order; the default of a fifth of the table is far too late for a queue.
+alter table outbox.events set (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
+
+create table outbox.head (
+  is_only  boolean not null primary key default true check (is_only),
+  position bigint  not null,
+  -- The highest position of an event that has been deleted.
+  deleted  bigint  not null default 0,
+  -- How often events were deleted.
+  deletions bigint not null default 0,
+  -- Another one after the database was restored: the same positions may then have other events.
+  epoch    uuid    not null default gen_random_uuid()
+);
+insert into outbox.head (position) values (0);
+
+-- Gives visible rows their positions, at most rows_max of them; returns how many. Volatile on purpose: each
+-- statement then has a snapshot of its own, so the rows are looked for after the lock was waited for.
+create function outbox.assign_positions(rows_max integer) returns integer language plpgsql volatile as $$
+declare
+  last_position bigint;
+  assigned      integer;
+begin
+  if not exists (select from outbox.events where published_at is null and position is null) then
+    return 0;
+  end if;
+  select position into last_position from outbox.head for update;
+  with fresh as (
+    select event_id, row_number() over (order by seq) as number
+      from (
+        select event_id, seq from outbox.events
+         where published_at is null and position is null
+         order by seq limit rows_max
+      ) as oldest
+  )
+  update outbox.events as o set position = last_position + fresh.number
+    from fresh where o.event_id = fresh.event_id;
+  get diagnostics assigned = row_count;
+  update outbox.head set position = last_position + assigned;
+  return assigned;
+end $$;
+
+-- One fact for each entry of the audit, under its id: its type is what the entry means to others, or else `audit.entry`. Two
+-- facts of one entry doubled the time of acts that write thousands of them, such as the revocation of all tokens.
+create function note_facts() returns trigger language plpgsql as $$
+begin
+  insert into outbox.events (event_id, cause, org_id, event_key, event)
+    select id, id, org_id, org_id, json_build_object(
+      'specversion', '1.0', 'id', id, 'source', '/organisations/' || org_id,
+      'type', case
+        when action in ('token.created', 'token.rotated', 'token.revoked', 'token.expiring', 'token.leaked', 'token.reused') then action
+        when action = 'user.invited' then 'member.invited'
+        when action in ('user.created', 'invitation.accepted') then 'member.joined'
+        when action = 'user.removed' then 'member.removed'
+        when action = 'user.role_changed' then 'member.role_changed'
+        when action = 'session.created' and detail ->> 'device' = 'new' then 'session.suspicious'
+        when action = 'connected_app.authorized' then 'app.connected'
+        when action = 'connected_app.revoked' then 'app.disconnected'
+        when action = 'mcp_server.tools_offered' then 'mcp.definition_changed'
+        when action = 'mcp_server.unreachable' then 'mcp.server_down'
+        else 'audit.entry' end,
+      'time', happened.at, 'datacontenttype', 'application/json',
+      'data', json_build_object(
+        'id', id, 'action', action, 'actorId', actor_id,
+        'credential', case when credential_kind is not null then
+          json_build_object('kind', credential_kind, 'id', credential_id) end,
+        'address', address, 'userAgent', user_agent, 'subjectId', subject_id, 'reason', reason, 'detail', detail,
+        'changes', changes, 'createdAt', happened.at))
+    from new_rows
+      cross join lateral (select to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at) happened
+    order by id;
+  return null;
+end $$;
+
+create trigger note_facts after insert on audit_entries referencing new table as new_rows for each statement execute function note_facts();
+
+-- Where an organisation's facts are sent. `position` is a position in the outbox: facts before it were sent, or are
+-- deliveries that wait for another attempt.
+create table fact_destinations (
+  id uuid primary key,
+  org_id uuid not null references organisations,
+  form text not null,
+  url text not null,
+  description text not null,
+  -- Empty for all types.
+  types text[] not null,
+  -- What signs the requests of a webhook, and what signed them before; for logs, the value of the header.
+  secret_sealed text,
+  previous_secret_sealed text,
+  previous_secret_until timestamptz(3),
+  secret_header text,
+  is_enabled boolean default true not null,
+  disabled_reason text,
+  position bigint not null,
+  -- While a replica sends, no other one does.
+  claimed_until timestamptz(3),
+  served_at timestamptz(3) not null,
+  -- Whether it has accepted something, and goes on to.
+  is_accepting boolean default false not null,
+  -- How often nothing was accepted since something last was, when that began, and until when nothing is sent.
+  failures integer default 0 not null,
+  failing_since timestamptz(3),
+  resume_at timestamptz(3),
+  created_at timestamptz(3) not null,
+  constraint fact_destinations_form_check check (form in ('webhook', 'logs')),
+  constraint fact_destinations_secret_check check (form = 'logs' or (secret_sealed is not null and secret_header is null)),
+  constraint fact_destinations_header_check check (form = 'webhook' or (secret_sealed is null) = (secret_header is null))
+);
+create index fact_destinations_of_org on fact_destinations (org_id, id);
+create index fact_destinations_enabled on fact_destinations (served_at) where is_enabled;
+
+-- What was sent or waits to be sent again: a fact to a webhook, or a range of them as logs. The facts are in the outbox.
+create table fact_deliveries (
+  id uuid primary key,
+  -- Those of a removed destination are deleted by their age.
+  destination_id uuid not null,
+  org_id uuid not null,
+  -- The fact; null for a range.
+  fact_id uuid,
+  type text,
+  facts integer not null,
+  first_position bigint not null,
+  last_position bigint not null,
+  state text not null,
+  -- Since it was last asked for.
+  attempt_count smallint not null,
+  -- The last ones: {at, status, fault, durationMs}.
+  attempts jsonb not null,
+  next_attempt_at timestamptz(3),
+  created_at timestamptz(3) not null,
+  constraint fact_deliveries_state_check check (state in ('waiting', 'delivered', 'failed')),
+  constraint fact_deliveries_waiting_check check ((state = 'waiting') = (next_attempt_at is not null))
+);
+create index fact_deliveries_of_destination on fact_deliveries (destination_id, id);
+create index fact_deliveries_waiting on fact_deliveries (destination_id, next_attempt_at) where state = 'waiting';
+create index fact_deliveries_undelivered on fact_deliveries (destination_id, state, id) where state <> 'delivered';
+create index fact_deliveries_by_age on fact_deliveries (created_at);
+
+-- Keys and credentials of services ----------------------------------------------------------------
+
+-- The keys that sign tokens. A removed key verifies nothing, so removing one revokes its tokens.
+create table signing_keys (
+  id text primary key,
+  public_key text not null,
+  private_sealed text not null,
+  created_at timestamptz(3) not null,
+  active_from timestamptz(3) not null,
+  removed_at timestamptz(3)
+);
+
+-- What the services of the platform were given, so that a leaked signing key forges none of it. A row
+-- lives as long as its credential: minutes.
+create table service_credentials (
+  id uuid primary key,
+  client_id text not null,
+  token_hash text not null,
+  expires_at timestamptz(3) not null
+);
+create index service_credentials_expiry on service_credentials (expires_at);
+
+-- Mails -------------------------------------------------------------------------------------------
+
+-- One per organisation. The password is sealed by the service; nothing else here is a secret.
+create table smtp_configurations (
+  org_id uuid primary key references organisations,
+  host text not null,
+  port integer not null,
+  from_email text not null,
+  username text,
+  -- How the service gets access tokens, without secrets. Null: it signs in with the password, or not at all.
+  auth jsonb,
+  -- The password, or the secrets of `auth` as JSON, encrypted.
+  secret_sealed text,
+  tls text not null,
+  updated_at timestamptz(3) not null,
+  constraint secret_has_username check ((secret_sealed is null) or (username is not null)),
+  constraint auth_has_secret check ((auth is null) or (secret_sealed is not null)),
+  constraint smtp_configurations_port_check check ((port >= 1) and (port <= 65535)),
+  constraint smtp_configurations_tls_check check (tls in ('auto', 'starttls', 'implicit', 'none'))
+);
+
+-- What is mailed to somebody and works once: one row per purpose and address, the newest replaces
+-- the one before. A code asked for an address without an account has a row too (user_id is null):
+-- a guess at it does the same work as a guess at a real one.
+create table one_time_secrets (
+  purpose text not null,
+  -- SHA-256 of the e-mail address.
+  subject text not null,
+  user_id uuid references users,
+  secret_hash text not null,
+  created_at timestamptz(3) not null,
+  expires_at timestamptz(3) not null,
+  tries_left integer not null,
+  used_at timestamptz(3),
+  -- What was mailed can be mailed again while it is fresh: asking again does not void it. Sealed with ENCRYPTION_KEYS.
+  secret_sealed text,
+  -- Wrong guesses at codes are counted per address and day: tries_left counts down from when tries_since says, however many
+  -- codes there are meanwhile. Null for links.
+  tries_since timestamptz(3),
+  primary key (purpose, subject),
+  constraint one_time_secrets_purpose_check check (purpose in ('login_code', 'password_reset', 'invitation')),
+  constraint one_time_secrets_tries_left_check check (tries_left >= 0)
+);
+create index one_time_secrets_expiry on one_time_secrets (expires_at);
+-- A link is found by its hash alone.
+create unique index one_time_secrets_of_links on one_time_secrets (secret_hash) where purpose <> 'login_code';
+create index one_time_secrets_of_user on one_time_secrets (user_id);
+
+-- Mails on their way to the mail service, written in the transaction that causes them. A row is deleted once the mail
+-- service has stored the mail, or the mail has become useless. The sealed message holds the code or link.
+create table outgoing_mails (
+  id uuid primary key,
+  kind text not null,
+  user_id uuid references users,
+  -- As somebody typed it: whether there is an account is looked up when the mail is prepared.
+  email text,
+  detail jsonb default '{}' not null,
+  sealed_message text,
+  created_at timestamptz(3) not null,
+  expires_at timestamptz(3) not null,
+  attempts integer default 0 not null,
+  next_attempt_at timestamptz(3) not null,
+  -- The x-request-id of the request that caused the mail: it goes with the mail to the mail service, and into the logs.
+  request_id text,
+  -- Alerts about a possible theft are claimed before all other mails.
+  reports_theft boolean default false not null,
+  -- Waiting mails to one person with the same key are sent as one; null: by itself.
+  merge_key text,
+  constraint outgoing_mails_kind_check check (kind in ('login_code', 'password_reset', 'invitation', 'account_created', 'suspicious_login', 'smtp_changed', 'password_changed', 'token_alert', 'token_expiring', 'crawl_notice')),
+  constraint one_addressee check (num_nonnulls(user_id, email) = 1)
+);
+-- The most urgent mails are claimed first.
+create index outgoing_mails_due on outgoing_mails
+  ((case when reports_theft then 0 when kind in ('login_code', 'password_reset') then 1 when kind <> 'token_alert' then 2 else 3 end), next_attempt_at);
+create index outgoing_mails_expiry on outgoing_mails (expires_at);
+-- A mail that was composed is no longer merged.
+create index outgoing_mails_to_merge on outgoing_mails (user_id, merge_key) where (merge_key is not null) and (sealed_message is null);
+
+-- Sign-in -----------------------------------------------------------------------------------------
+
+-- Sessions of signed-in members, each stored as a hash.
+create table sessions (
+  id uuid primary key,
+  org_id uuid not null references organisations,
+  user_id uuid not null references users,
+  token_hash text not null,
+  created_at timestamptz(3) not null,
+  expires_at timestamptz(3) not null,
+  ended_at timestamptz(3),
+  address text,
+  user_agent text,
+  -- How the member authenticated, so that the sessions of a provider end with it.
+  first_factor text,
+  -- When the member last entered the password in a session or signed in at the provider for it; null: when it was opened.
+  authenticated_at timestamptz(3),
+  -- Whether a browser was given the session.
+  is_browser boolean default false not null,
+  -- The generations of the organisation when the session was opened by its identity provider, and without a second factor;
+  -- null: it was not opened that way.
+  provider_generation integer,
+  single_factor_generation integer
+);
+create index sessions_expiry on sessions (expires_at);
+-- A password reset ends all sessions of an account.
+create index sessions_of_user on sessions (user_id) where ended_at is null;
+-- The sessions of a member, newest first. A session that has ended leaves the index.
+create index sessions_open on sessions (user_id, id desc) where ended_at is null;
+
+-- Networks and programs that an account has signed in from; `client` is a SHA-256 of both.
+create table known_clients (
+  user_id uuid not null references users,
+  client text not null,
+  seen_at timestamptz(3) not null,
+  primary key (user_id, client)
+);
+
+-- Sign-ins whose first factor was right and whose second is awaited. A changed password ends them, because they belong
+-- to the password that `password_digest` is the SHA-256 of.
+create table pending_sign_ins (
+  token_hash text primary key,
+  org_id uuid not null references organisations,
+  user_id uuid not null references users,
+  method text not null,
+  password_digest text not null,
+  created_at timestamptz(3) not null,
+  expires_at timestamptz(3) not null
+);
+create index pending_sign_ins_expiry on pending_sign_ins (expires_at);
+
+-- The authenticator app of a member. A code is accepted once: only one of a later time step than the last.
+create table totp_factors (
+  user_id uuid primary key references users,
+  org_id uuid not null references organisations,
+  secret_sealed text not null,
+  last_step bigint not null,
+  -- Wrong codes since the first of the current day; they are refused at a limit, from whichever network they come.
+  wrong_codes integer default 0 not null,
+  wrong_since timestamptz(3),
+  created_at timestamptz(3) not null
+);
+
+-- Recovery codes that have not been used. Each is random, so that a plain SHA-256 cannot be reversed.
+create table recovery_codes (
+  user_id uuid not null references users,
+  code_hash text not null,
+  created_at timestamptz(3) not null,
+  primary key (user_id, code_hash)
+);
+
+-- Passkeys of members, as a second factor (WebAuthn). The private key never leaves the member's device.
+create table passkeys (
+  id uuid primary key,
+  org_id uuid not null references organisations,
+  user_id uuid not null references users,
+  -- In base64url. Authenticators choose it at random, so that no two accounts share one.
+  credential_id text not null unique,
+  -- A COSE key.
+  public_key bytea not null,
+  -- The signature counter of the last use; 0 for authenticators that have none.
+  counter bigint not null,
+  transports text[] not null,
+  name text not null,
+  created_at timestamptz(3) not null,
+  last_used_at timestamptz(3)
+);
+create index passkeys_user on passkeys (user_id);
+
+-- Challenges that a passkey has yet to sign: one per purpose and session, or sign-in under way. Each is used once.
+create table passkey_challenges (
+  holder text primary key,
+  user_id uuid not null references users,
+  challenge text not null,
+  expires_at timestamptz(3) not null
+);
+create index passkey_challenges_expiry on passkey_challenges (expires_at);
+create index passkey_challenges_user on passkey_challenges (user_id);
 
 -- The OpenID provider with which the members of an organisation sign in. `revision` is another one after every change, so
 -- that a sign-in that began with other settings is not completed.
@@ -92,12 +533,382 @@ create table identity_providers (
   updated_at timestamptz(3) not null
 );
 
--- One row for each organisation that has had a server. The version grows with each change of the tools in effect; every
--- request of the tool endpoint reads it.
-create table mcp_catalogues (
-  org_id uuid primary key references organisations,
-  version bigint not null
+-- The domains of the e-mail addresses that an organisation's provider may speak for. Anybody may name a domain; one that
+-- is verified belongs to one organisation.
+create table identity_domains (
+  org_id uuid not null references organisations,
+  domain text not null,
+  -- What the DNS record has to contain. It is no secret.
+  challenge text not null,
+  created_at timestamptz(3) not null,
+  verified_at timestamptz(3),
+  verified_by text,
+  primary key (org_id, domain),
+  constraint identity_domains_verified check ((verified_at is null) = (verified_by is null)),
+  constraint identity_domains_verified_by_check check (verified_by in ('dns', 'command'))
 );
+create unique index identity_domains_verified_key on identity_domains (domain) where verified_at is not null;
+
+-- Which account a subject of the provider signs in to. The row of a removed member stays, so that the same person does
+-- not become a member again without an administrator.
+create table provider_links (
+  user_id uuid primary key references users,
+  org_id uuid not null references organisations,
+  issuer text not null,
+  subject text not null,
+  created_at timestamptz(3) not null,
+  constraint provider_links_subject_key unique (org_id, issuer, subject)
+);
+
+-- Sign-ins that a browser has begun at a provider. State and browser are known by their SHA-256 only; what is derived
+-- from them (nonce, PKCE verifier) is not stored.
+create table provider_sign_ins (
+  state_hash text primary key,
+  org_id uuid not null references organisations,
+  revision uuid not null,
+  browser_hash text not null,
+  return_to text not null,
+  created_at timestamptz(3) not null,
+  expires_at timestamptz(3) not null,
+  -- The session that a sign-in at the provider is to confirm; null for one that opens a session.
+  session_id uuid
+);
+create index provider_sign_ins_expiry on provider_sign_ins (expires_at);
+
+-- Counts of attempts, mails and alerts; a window begins with its first count.
+create table rate_limits (
+  key varchar(255) primary key,
+  points integer default 0 not null,
+  expire bigint
+);
+-- The cleaner of the rate limits deletes by this.
+create index rate_limits_expire on rate_limits (expire);
+
+-- Personal access tokens --------------------------------------------------------------------------
+
+create type token_status as enum ('active', 'revoked', 'expired');
+
+-- Tokens of members and service accounts, each stored as a hash. A rotated token names its successor.
+create table personal_access_tokens (
+  id uuid primary key,
+  org_id uuid not null references organisations,
+  owner_id uuid references users,
+  name text not null,
+  scopes text[] not null,
+  token_hash text not null,
+  signing_key_id text not null references signing_keys,
+  status token_status default 'active' not null,
+  created_at timestamptz(3) not null,
+  expires_at timestamptz(3),
+  revoked_at timestamptz(3),
+  revoked_by uuid references users,
+  revoked_reason text,
+  -- The token that made a token, or the nearest one above it that lives: revoking that one revokes this one too. Null for
+  -- a token that was made with a session.
+  -- No foreign keys: ended tokens are deleted after the retention, whatever other ended tokens still name them.
+  parent_id uuid,
+  successor_id uuid,
+  -- The first of the tokens that rotated themselves one after the other into this one: whoever stole one of them may hold
+  -- all that came later. Null when something else made it, such as its owner's session.
+  lineage_id uuid,
+  description text,
+  -- The ranges that a token may be used from; empty for any address.
+  allow_list inet[] default '{}'::inet[] not null,
+  -- When the owner was last told that the token was used after its rotation.
+  reuse_reported_at timestamptz(3),
+  service_account_id uuid references service_accounts,
+  -- How many of the notices about its expiry are done: 14, 7 and 1 days before, and afterwards.
+  expiry_notices smallint default 0 not null,
+  -- Whether its owner has muted them.
+  mutes_notices boolean default false not null,
+  -- Up to here the use of a token is known: its next look is due when it could be unused since then. Null: never looked at.
+  use_checked_until timestamptz(3),
+  constraint token_has_one_owner check (((owner_id is null) <> (service_account_id is null))),
+  constraint revocation_is_whole check ((status = 'revoked') = (revoked_at is not null))
+);
+-- The tokens whose retention ends next.
+create index ended_tokens on personal_access_tokens (coalesce(revoked_at, expires_at)) where status <> 'active';
+-- The history of an organisation's tokens, newest first. Active ones are in `tokens_of_org`.
+create index ended_tokens_of_org on personal_access_tokens (org_id, id) where status <> 'active';
+-- The history of an owner's tokens, newest first. Active ones are in `tokens_of_owner`.
+create index ended_tokens_of_owner on personal_access_tokens (owner_id, id) where status <> 'active';
+-- The history of a service account's tokens, newest first. Active ones are in `tokens_of_service_account`.
+create index ended_tokens_of_service_account on personal_access_tokens (service_account_id, id) where (status <> 'active') and (service_account_id is not null);
+-- A leak report follows the tokens that rotated themselves.
+create index tokens_of_lineage on personal_access_tokens (lineage_id) where lineage_id is not null;
+-- The retention of a token that rotated itself waits until no token of its lineage is active.
+create index living_lineages on personal_access_tokens (lineage_id) where status = 'active' and lineage_id is not null;
+create index tokens_by_key on personal_access_tokens (signing_key_id) where status = 'active';
+create index tokens_of_org on personal_access_tokens (org_id, id) include (expires_at) where status = 'active';
+-- Ids are UUIDv7, so the order of ids is the order of creation. `expires_at` rides along: a page
+-- is found in the index alone, expired tokens that the sweeper hasn't met yet left out.
+create index tokens_of_owner on personal_access_tokens (owner_id, id) include (expires_at) where status = 'active';
+-- A family is walked from a token down through those that live.
+create index tokens_of_parent on personal_access_tokens (parent_id) where (status = 'active') and (parent_id is not null);
+-- The active tokens of a service account, newest first. Members' tokens aren't in it.
+create index tokens_of_service_account on personal_access_tokens (service_account_id, id) include (expires_at) where (status = 'active') and (service_account_id is not null);
+-- A revocation includes the predecessors of a token that still work.
+create index tokens_of_successor on personal_access_tokens (successor_id) where (status = 'active') and (successor_id is not null);
+-- The tokens of an organisation by the time until which their use is known. A rotated token ends by itself.
+create index tokens_to_check on personal_access_tokens (org_id, use_checked_until) where (status = 'active') and (successor_id is null);
+create index tokens_to_expire on personal_access_tokens (expires_at, org_id) where (status = 'active') and (expires_at is not null);
+-- The day on which the next notice about a token's expiry is due, and who is told: the member, or the administrators of the
+-- organisation whose service account has the token. A rotated token needs no notice.
+create index tokens_to_tell on personal_access_tokens (((((expires_at AT TIME ZONE 'UTC'))::date -
+case expiry_notices
+    when 0 then 14
+    when 1 then 7
+    when 2 then 1
+    else 0
+end)), coalesce(owner_id, org_id), expires_at) where ((expires_at is not null) and (expiry_notices < 4) and (status <> 'revoked') and (successor_id is null));
+-- Administrators list the tokens of the organisation, and members their own, by name or by next expiry.
+create index tokens_of_org_by_expiry on personal_access_tokens (org_id, (coalesce(expires_at, 'infinity')), id) where status = 'active';
+create index tokens_of_org_by_name on personal_access_tokens (org_id, lower(name), id) where status = 'active';
+create index tokens_of_owner_by_expiry on personal_access_tokens (owner_id, (coalesce(expires_at, 'infinity')), id) where status = 'active';
+create index tokens_of_owner_by_name on personal_access_tokens (owner_id, lower(name), id) where status = 'active';
+-- While most tokens have one parent, the planner would estimate many children of each token, and a revocation would read
+-- the whole table for each token of a family instead of an index.
+alter table personal_access_tokens
+  alter column parent_id set (n_distinct = -0.5),
+  alter column successor_id set (n_distinct = -1);
+
+-- Revocation is irreversible. A token never changes its owner, its organisation and what it grants; it only ends earlier.
+create function keep_token() returns trigger language plpgsql as $$
+begin
+  if old.status <> 'active' and new.status <> old.status then
+    raise exception 'a token never leaves the state %', old.status;
+  end if;
+  if (new.id, new.org_id, new.owner_id, new.service_account_id, new.token_hash, new.created_at)
+     is distinct from (old.id, old.org_id, old.owner_id, old.service_account_id, old.token_hash, old.created_at) then
+    raise exception 'a token never changes whose it is';
+  end if;
+  if new.scopes <> old.scopes or new.allow_list <> old.allow_list
+     or (new.expires_at is distinct from old.expires_at
+         and (new.expires_at is null or new.expires_at > old.expires_at)) then
+    raise exception 'a token never changes what it grants, and never ends later';
+  end if;
+  return new;
+end $$;
+
+create trigger token_is_kept before update on personal_access_tokens for each row execute function keep_token();
+
+create function count_tokens_inserted() returns trigger language plpgsql as $$
+begin
+  insert into organisation_counters as counters (org_id, active_tokens)
+    select org_id, count(*) from new_rows where status = 'active' group by org_id order by org_id
+  on conflict (org_id) do update set active_tokens = counters.active_tokens + excluded.active_tokens;
+  return null;
+end $$;
+
+create trigger count_tokens_inserted after insert on personal_access_tokens referencing new table as new_rows for each statement execute function count_tokens_inserted();
+
+create function count_tokens_updated() returns trigger language plpgsql as $$
+begin
+  insert into organisation_counters as counters (org_id, active_tokens)
+    select org_id, sum(change) from (
+      select org_id, 1 as change from new_rows where status = 'active'
+      union all
+      select org_id, -1 from old_rows where status = 'active'
+    ) changes group by org_id having sum(change) <> 0 order by org_id
+  on conflict (org_id) do update set active_tokens = counters.active_tokens + excluded.active_tokens;
+  return null;
+end $$;
+
+create trigger count_tokens_updated after update on personal_access_tokens referencing old table as old_rows new table as new_rows for each statement execute function count_tokens_updated();
+
+-- Apart from the tokens, so that use doesn't touch their pages: their lists stay index-only scans.
+create table token_last_used (
+  token_id uuid primary key references personal_access_tokens on delete cascade,
+  last_used_at timestamptz(3) not null,
+  -- Where a token was used from last, and with which program.
+  address text,
+  user_agent text
+) with (fillfactor=70);
+
+-- What an organisation demands of its members' tokens. Without a row, nothing.
+create table token_policies (
+  org_id uuid primary key references organisations,
+  allow_list inet[] default '{}'::inet[] not null,
+  revoke_family_on_reuse boolean default false not null,
+  updated_at timestamptz(3) not null,
+  max_lifetime_days integer,
+  allows_never boolean default true not null,
+  denied_scopes text[] default '{}'::text[] not null,
+  -- After so many days without a use, a token is revoked; null: never.
+  revoke_unused_days integer,
+  -- Days without a use count from here at the earliest; null: from the last use of each token.
+  unused_from timestamptz(3),
+  constraint token_policies_max_lifetime_days_check check ((max_lifetime_days >= 1) and (max_lifetime_days <= 3650))
+);
+-- The organisations that revoke unused tokens.
+create index token_policies_for_unused_tokens on token_policies (org_id) where revoke_unused_days is not null;
+
+-- The day of the last digest about the tokens of a member, or of an organisation's service accounts: there is one a day.
+create table token_digests (
+  holder_id uuid primary key,
+  day date not null
+);
+
+-- Tokens that have been unused for so long that their owner is warned, and then a week later the token is revoked.
+create table unused_tokens (
+  token_id uuid primary key references personal_access_tokens on delete cascade,
+  -- Who is warned: a member, or the administrators of an organisation whose service account owns the token.
+  holder_id uuid not null,
+  is_organisation boolean not null,
+  -- When the warning was stored, once; null: it is due.
+  warned_at timestamptz(3)
+);
+create index unused_tokens_to_warn on unused_tokens (is_organisation, holder_id) where warned_at is null;
+create index unused_tokens_warned on unused_tokens (warned_at) where warned_at is not null;
+
+-- Rotated tokens that were used after their end. A row is stored with the audit entry, and deleted with the reaction.
+create table token_reuses (
+  token_id uuid primary key references personal_access_tokens on delete cascade,
+  -- The first of the uses that are not reacted to. Null: unknown.
+  address text,
+  user_agent text,
+  used_at timestamptz(3) not null
+);
+
+-- Tokens that were reported as leaked, until they are revoked.
+create table leak_reports (
+  id uuid primary key,
+  token_id uuid not null,
+  digest text not null,
+  url text,
+  created_at timestamptz(3) not null
+);
+
+-- OAuth -------------------------------------------------------------------------------------------
+
+-- Which applications the members of an organisation may connect. Without a row, all that the operator allows.
+create table connection_policies (
+  org_id uuid primary key references organisations,
+  client_kinds text[] not null,
+  -- The hosts, of those that the operator allows, whose documents describe clients; empty for all.
+  hosts text[] not null,
+  -- Further hosts whose documents describe clients.
+  additional_hosts text[] not null,
+  connectable_by text not null,
+  max_lifetime_days integer,
+  updated_at timestamptz(3) not null,
+  constraint connection_policies_connectable_by_check check (connectable_by in ('members', 'administrators')),
+  constraint connection_policies_max_lifetime_days_check check (max_lifetime_days > 0)
+);
+-- Does any organisation allow documents at this host?
+create index connection_policies_hosts on connection_policies using gin (additional_hosts);
+
+-- OAuth clients: the applications that administrators register ('application'), clients that are described by the
+-- document at their id ('document', client id metadata documents), and those that registered themselves
+-- ('registered', RFC 7591). Only an application belongs to an organisation.
+create table oauth_clients (
+  id text primary key,
+  kind text not null,
+  org_id uuid references organisations,
+  name text not null,
+  redirect_uris text[] not null,
+  grant_types text[] not null,
+  scopes text[] not null,
+  auth_method text not null,
+  jwks jsonb,
+  -- The last good document of a client that is described by one; `jwks` has the keys that it refers to.
+  document jsonb,
+  service_account_id uuid references service_accounts,
+  created_at timestamptz(3) not null,
+  last_used_at timestamptz(3),
+  disabled_at timestamptz(3),
+  removed_at timestamptz(3),
+  constraint oauth_clients_auth_method_check check (auth_method in ('none', 'client_secret_basic', 'private_key_jwt')),
+  constraint oauth_clients_check check ((kind = 'application') = (org_id is not null)),
+  constraint oauth_clients_kind_check check (kind in ('application', 'document', 'registered'))
+);
+-- The clients that describe themselves by their last use: those that nobody connects any more are deleted.
+create index oauth_clients_idle on oauth_clients (coalesce(last_used_at, created_at)) where (kind <> 'application') and (disabled_at is null);
+create index oauth_clients_of_org on oauth_clients (org_id, created_at) where removed_at is null;
+-- The application of a service account.
+create index oauth_clients_of_service_account on oauth_clients (service_account_id) where service_account_id is not null;
+create index oauth_clients_unused on oauth_clients (created_at) where (kind = 'registered') and (last_used_at is null);
+
+-- An application has up to two secrets at once, so that it can change from one to the next.
+create table oauth_client_secrets (
+  id uuid primary key,
+  client_id text not null references oauth_clients,
+  secret_hash text not null,
+  created_at timestamptz(3) not null,
+  last_used_at timestamptz(3),
+  revoked_at timestamptz(3)
+);
+-- Deleting a client looks for all of its secrets.
+create index oauth_secrets_by_client on oauth_client_secrets (client_id);
+
+-- What a member has allowed a client: a connected app.
+create table oauth_grants (
+  id uuid primary key,
+  org_id uuid not null references organisations,
+  user_id uuid not null references users,
+  client_id text not null references oauth_clients,
+  resource text not null,
+  scopes text[] not null,
+  created_at timestamptz(3) not null,
+  expires_at timestamptz(3) not null,
+  last_used_at timestamptz(3),
+  last_address text,
+  revoked_at timestamptz(3),
+  revoked_by uuid references users,
+  revoked_reason text,
+  -- The rotations of the newest refresh token whose predecessor was used.
+  refresh_generation integer default 0 not null
+);
+-- Deleting a client looks for all of its grants, ended ones included.
+create index oauth_grants_by_client on oauth_grants (client_id);
+create index oauth_grants_expiry on oauth_grants (expires_at);
+create index oauth_grants_of_client on oauth_grants (client_id, id) where revoked_at is null;
+create index oauth_grants_of_org on oauth_grants (org_id, id) where revoked_at is null;
+create index oauth_grants_of_user on oauth_grants (user_id, id) where revoked_at is null;
+
+-- One row for each access token, written before the token is answered: it lives for minutes. Exactly one of the grant
+-- of a member and the service account owns it. One with a parent was exchanged for it and ends with it.
+create table oauth_access_tokens (
+  id uuid primary key,
+  client_id text not null references oauth_clients,
+  grant_id uuid references oauth_grants,
+  service_account_id uuid references service_accounts,
+  parent_id uuid,
+  scopes text[] not null,
+  audiences text[] not null,
+  token_hash text not null,
+  created_at timestamptz(3) not null,
+  expires_at timestamptz(3) not null,
+  revoked_at timestamptz(3),
+  constraint oauth_access_tokens_check check ((grant_id is null) <> (service_account_id is null))
+);
+-- Deleting a client looks for all of its access tokens.
+create index oauth_access_tokens_by_client on oauth_access_tokens (client_id);
+create index oauth_access_tokens_expiry on oauth_access_tokens (expires_at);
+-- Deleting ended grants looks for access tokens that name them.
+create index oauth_access_tokens_of_grant on oauth_access_tokens (grant_id) where grant_id is not null;
+create index oauth_access_tokens_of_parent on oauth_access_tokens (parent_id) where parent_id is not null;
+
+-- The state of the authorization server: interactions, authorization codes, refresh tokens, used assertions. The key is
+-- the SHA-256 of the secret value.
+create table oauth_artifacts (
+  model text not null,
+  id_hash text not null,
+  grant_id uuid references oauth_grants,
+  -- Null for a refresh token whose successor has been used.
+  payload jsonb,
+  expires_at timestamptz(3) not null,
+  consumed_at timestamptz(3),
+  -- The refresh token that replaced this one, encrypted with a key that only this token yields.
+  successor_sealed text,
+  -- The refresh token that this one replaced.
+  predecessor_hash text,
+  primary key (model, id_hash)
+);
+create index oauth_artifacts_expiry on oauth_artifacts (expires_at);
+create index oauth_artifacts_of_grant on oauth_artifacts (grant_id);
+
+-- MCP ---------------------------------------------------------------------------------------------
 
 -- MCP servers of an organisation, whose tools are offered through /mcp.
 create table mcp_servers (
@@ -145,155 +956,12 @@ create table mcp_tools (
   constraint mcp_tools_scope_check check (scope in ('kb:read', 'semantic:write', 'none'))
 );
 
--- What the paged lists count: a count(*) would read what grows. Kept by the triggers below, one
--- row per organisation, so that every writer takes its lock in the same order.
-create table organisation_counters (
+-- One row for each organisation that has ever registered an MCP server. The version grows with each change of the tools in
+-- effect; every request of the tool endpoint reads it.
+create table mcp_catalogues (
   org_id uuid primary key references organisations,
-  active_tokens bigint default 0 not null,
-  members bigint default 0 not null,
-  audit_entries bigint default 0 not null
-) with (fillfactor=50);
-
--- Sign-ins that a browser has begun at a provider. State and browser are known by their SHA-256 only; what is derived
--- from them (nonce, PKCE verifier) is not stored.
-create table provider_sign_ins (
-  state_hash text primary key,
-  org_id uuid not null references organisations,
-  revision uuid not null,
-  browser_hash text not null,
-  return_to text not null,
-  created_at timestamptz(3) not null,
-  expires_at timestamptz(3) not null,
-  -- The session that a sign-in at the provider is to confirm; null for one that opens a session.
-  session_id uuid
+  version bigint not null
 );
-create index provider_sign_ins_expiry on provider_sign_ins (expires_at);
-
--- Counts of attempts, mails and alerts; a window begins with its first count.
-create table rate_limits (
-  key varchar(255) primary key,
-  points integer default 0 not null,
-  expire bigint
-);
--- The cleaner of the rate limits deletes by this.
-create index rate_limits_expire on rate_limits (expire);
-
--- Accounts of an organisation that are no person: applications and scripts act as them.
-create table service_accounts (
-  id uuid primary key,
-  org_id uuid not null references organisations,
-  name text not null,
-  role role not null,
-  created_at timestamptz(3) not null,
-  last_used_at timestamptz(3),
-  removed_at timestamptz(3)
-);
-create index service_accounts_of_org on service_accounts (org_id, id) where removed_at is null;
-
--- OAuth clients: the applications that administrators register ('application'), clients that are described by the
--- document at their id ('document', client id metadata documents), and those that registered themselves
--- ('registered', RFC 7591). Only an application belongs to an organisation.
-create table oauth_clients (
-  id text primary key,
-  kind text not null,
-  org_id uuid references organisations,
-  name text not null,
-  redirect_uris text[] not null,
-  grant_types text[] not null,
-  scopes text[] not null,
-  auth_method text not null,
-  jwks jsonb,
-  -- The last good document of a client that is described by one; `jwks` has the keys that it refers to.
-  document jsonb,
-  service_account_id uuid references service_accounts,
-  created_at timestamptz(3) not null,
-  last_used_at timestamptz(3),
-  disabled_at timestamptz(3),
-  removed_at timestamptz(3),
-  constraint oauth_clients_auth_method_check check (auth_method in ('none', 'client_secret_basic', 'private_key_jwt')),
-  constraint oauth_clients_check check ((kind = 'application') = (org_id is not null)),
-  constraint oauth_clients_kind_check check (kind in ('application', 'document', 'registered'))
-);
--- The clients that describe themselves by their last use: those that nobody connects any more are deleted.
-create index oauth_clients_idle on oauth_clients (coalesce(last_used_at, created_at)) where (kind <> 'application') and (disabled_at is null);
-create index oauth_clients_of_org on oauth_clients (org_id, created_at) where removed_at is null;
--- The application of a service account.
-create index oauth_clients_of_service_account on oauth_clients (service_account_id) where service_account_id is not null;
-create index oauth_clients_unused on oauth_clients (created_at) where (kind = 'registered') and (last_used_at is null);
-
--- An application has up to two secrets at once, so that it can change from one to the next.
-create table oauth_client_secrets (
-  id uuid primary key,
-  client_id text not null references oauth_clients,
-  secret_hash text not null,
-  created_at timestamptz(3) not null,
-  last_used_at timestamptz(3),
-  revoked_at timestamptz(3)
-);
--- Replaces the index of those that are not revoked: deleting a client asks for all.
-create index oauth_secrets_by_client on oauth_client_secrets (client_id);
-
--- What the services of the platform were given, so that a leaked signing key forges none of it. A row
--- lives as long as its credential: minutes.
-create table service_credentials (
-  id uuid primary key,
-  client_id text not null,
-  token_hash text not null,
-  expires_at timestamptz(3) not null
-);
-create index service_credentials_expiry on service_credentials (expires_at);
-
-create table signing_keys (
-  id text primary key,
-  public_key text not null,
-  private_sealed text not null,
-  created_at timestamptz(3) not null,
-  active_from timestamptz(3) not null,
-  removed_at timestamptz(3)
-);
-
--- One per organisation. The password is sealed by the service; nothing else here is a secret.
-create table smtp_configurations (
-  org_id uuid primary key references organisations,
-  host text not null,
-  port integer not null,
-  from_email text not null,
-  username text,
-  -- How the service gets access tokens, without secrets. Null: it signs in with the password, or not at all.
-  auth jsonb,
-  -- The password, or the secrets of `auth` as JSON, encrypted.
-  secret_sealed text,
-  tls text not null,
-  updated_at timestamptz(3) not null,
-  constraint secret_has_username check ((secret_sealed is null) or (username is not null)),
-  constraint auth_has_secret check ((auth is null) or (secret_sealed is not null)),
-  constraint smtp_configurations_port_check check ((port >= 1) and (port <= 65535)),
-  constraint smtp_configurations_tls_check check (tls in ('auto', 'starttls', 'implicit', 'none'))
-);
-
--- The day of the last digest about the tokens of a member, or of an organisation's service accounts: there is one a day.
-create table token_digests (
-  holder_id uuid primary key,
-  day date not null
-);
-
--- What an organisation demands of its members' tokens. Without a row, nothing.
-create table token_policies (
-  org_id uuid primary key references organisations,
-  allow_list inet[] default '{}'::inet[] not null,
-  revoke_family_on_reuse boolean default false not null,
-  updated_at timestamptz(3) not null,
-  max_lifetime_days integer,
-  allows_never boolean default true not null,
-  denied_scopes text[] default '{}'::text[] not null,
-  -- After so many days without a use, a token is revoked; null: never.
-  revoke_unused_days integer,
-  -- Days without a use count from here at the earliest; null: from the last use of each token.
-  unused_from timestamptz(3),
-  constraint token_policies_max_lifetime_days_check check ((max_lifetime_days >= 1) and (max_lifetime_days <= 3650))
-);
--- The organisations that revoke unused tokens.
-create index token_policies_for_unused_tokens on token_policies (org_id) where revoke_unused_days is not null;
 
 -- Calls of remote tools: what a credential was used for. Ids are UUIDv7 of the time of the call, so
 -- their order is that of time: pages and the retention need no index on a time. No foreign keys:
@@ -315,469 +983,5 @@ create table tool_calls (
 );
 create index tool_calls_of_credential on tool_calls (credential_id, id);
 
--- A removed member's row stays: their tokens still name them.
-create table users (
-  id uuid primary key,
-  org_id uuid not null references organisations,
-  email text not null,
-  full_name text not null,
-  role role not null,
-  password_hash text,
-  created_at timestamptz(3) not null,
-  removed_at timestamptz(3),
-  -- Why the invitation of a member can't be delivered, as the SMTP server's codes tell it.
-  undeliverable_reason text,
-  -- Whether `undeliverable_reason` tells of such an invitation, rather than of one that was refused.
-  is_delivery_unknown boolean default false not null,
-  constraint users_email_lower check (email = lower(email))
-);
-create unique index users_email_key on users (email) where removed_at is null;
--- Invitations that nobody has accepted yet, the oldest first: they lapse in this order.
-create index users_invited on users (created_at) where (removed_at is null) and (password_hash is null);
--- "Is there another admin?" reads one or two entries.
-create index users_org_admins on users (org_id) where (removed_at is null) and (role = 'admin') and (password_hash is not null);
-create index users_org_members on users (org_id, id) where removed_at is null;
-create index users_org_names on users (org_id, lower(full_name), id) where removed_at is null;
--- Was the owner of this address a member before? Then no provider makes them one again.
-create index users_removed_email on users (email) where removed_at is not null;
-
--- Networks and programs that an account has signed in from; `client` is a SHA-256 of both.
-create table known_clients (
-  user_id uuid not null references users,
-  client text not null,
-  seen_at timestamptz(3) not null,
-  primary key (user_id, client)
-);
-
--- What a member has allowed a client: a connected app.
-create table oauth_grants (
-  id uuid primary key,
-  org_id uuid not null references organisations,
-  user_id uuid not null references users,
-  client_id text not null references oauth_clients,
-  resource text not null,
-  scopes text[] not null,
-  created_at timestamptz(3) not null,
-  expires_at timestamptz(3) not null,
-  last_used_at timestamptz(3),
-  last_address text,
-  revoked_at timestamptz(3),
-  revoked_by uuid references users,
-  revoked_reason text,
-  -- The rotations of the newest refresh token whose predecessor was used.
-  refresh_generation integer default 0 not null
-);
--- Whether a client has a connection at all, which its deletion asks: the index of its live ones doesn't say that.
-create index oauth_grants_by_client on oauth_grants (client_id);
-create index oauth_grants_expiry on oauth_grants (expires_at);
-create index oauth_grants_of_client on oauth_grants (client_id, id) where revoked_at is null;
-create index oauth_grants_of_org on oauth_grants (org_id, id) where revoked_at is null;
-create index oauth_grants_of_user on oauth_grants (user_id, id) where revoked_at is null;
-
--- One row for each access token, written before the token is answered: it lives for minutes. Exactly one of the grant
--- of a member and the service account owns it. One with a parent was exchanged for it and ends with it.
-create table oauth_access_tokens (
-  id uuid primary key,
-  client_id text not null references oauth_clients,
-  grant_id uuid references oauth_grants,
-  service_account_id uuid references service_accounts,
-  parent_id uuid,
-  scopes text[] not null,
-  audiences text[] not null,
-  token_hash text not null,
-  created_at timestamptz(3) not null,
-  expires_at timestamptz(3) not null,
-  revoked_at timestamptz(3),
-  constraint oauth_access_tokens_check check ((grant_id is null) <> (service_account_id is null))
-);
--- Replaces the index of those that are not revoked: deleting a client asks for all.
-create index oauth_access_tokens_by_client on oauth_access_tokens (client_id);
-create index oauth_access_tokens_expiry on oauth_access_tokens (expires_at);
--- Deleting ended grants looks for access tokens that name them.
-create index oauth_access_tokens_of_grant on oauth_access_tokens (grant_id) where grant_id is not null;
-create index oauth_access_tokens_of_parent on oauth_access_tokens (parent_id) where parent_id is not null;
-
--- The state of the authorization server: interactions, authorization codes, refresh tokens, used assertions. The key is
--- the SHA-256 of the secret value.
-create table oauth_artifacts (
-  model text not null,
-  id_hash text not null,
-  grant_id uuid references oauth_grants,
-  -- Null for a refresh token whose successor has been used.
-  payload jsonb,
-  expires_at timestamptz(3) not null,
-  consumed_at timestamptz(3),
-  -- The refresh token that replaced this one, encrypted with a key that only this token yields.
-  successor_sealed text,
-  -- The refresh token that this one replaced.
-  predecessor_hash text,
-  primary key (model, id_hash)
-);
-create index oauth_artifacts_expiry on oauth_artifacts (expires_at);
-create index oauth_artifacts_of_grant on oauth_artifacts (grant_id);
-
--- What is mailed to somebody and works once: one row per purpose and address, the newest replaces
--- the one before. A code asked for an address without an account has a row too (user_id is null):
--- a guess at it does the same work as a guess at a real one.
-create table one_time_secrets (
-  purpose text not null,
-  -- SHA-256 of the e-mail address.
-  subject text not null,
-  user_id uuid references users,
-  secret_hash text not null,
-  created_at timestamptz(3) not null,
-  expires_at timestamptz(3) not null,
-  tries_left integer not null,
-  used_at timestamptz(3),
-  -- What was mailed can be mailed again while it is fresh: asking again does not void it. Sealed with ENCRYPTION_KEYS.
-  secret_sealed text,
-  -- Wrong guesses at codes are counted per address and day: tries_left counts down from when tries_since says, however many
-  -- codes there are meanwhile. Null for links.
-  tries_since timestamptz(3),
-  primary key (purpose, subject),
-  constraint one_time_secrets_purpose_check check (purpose in ('login_code', 'password_reset', 'invitation')),
-  constraint one_time_secrets_tries_left_check check (tries_left >= 0)
-);
-create index one_time_secrets_expiry on one_time_secrets (expires_at);
--- A link is found by its hash alone.
-create unique index one_time_secrets_of_links on one_time_secrets (secret_hash) where purpose <> 'login_code';
-create index one_time_secrets_of_user on one_time_secrets (user_id);
-
--- Mails on their way to the mail service, written in the transaction of what caused them. A row is
--- deleted when its mail was sent, or is of no use any more. The sealed letter holds the code or link.
-create table outgoing_mails (
-  id uuid primary key,
-  kind text not null,
-  user_id uuid references users,
-  -- As somebody typed it: whether there is an account is looked up when the mail is prepared.
-  email text,
-  detail jsonb default '{}' not null,
-  sealed_message text,
-  created_at timestamptz(3) not null,
-  expires_at timestamptz(3) not null,
-  attempts integer default 0 not null,
-  next_attempt_at timestamptz(3) not null,
-  -- When the mail service stored the mail. The request of an invitation is repeated for its outcome, but only for hours.
-  accepted_at timestamptz(3),
-  -- The x-request-id of the request that caused the mail: it goes with the mail to the mail service, and into the logs.
-  request_id text,
-  -- Alerts about a possible theft are claimed before all other mails.
-  reports_theft boolean default false not null,
-  -- Waiting mails to one person with the same key are sent as one; null: by itself.
-  merge_key text,
-  constraint outgoing_mails_kind_check check (kind in ('login_code', 'password_reset', 'invitation', 'account_created', 'suspicious_login', 'smtp_changed', 'password_changed', 'token_alert', 'token_expiring', 'crawl_notice')) not valid,
-  constraint one_addressee check (num_nonnulls(user_id, email) = 1)
-);
--- The most urgent mails are claimed first.
-create index outgoing_mails_due on outgoing_mails
-  ((case when reports_theft then 0 when kind in ('login_code', 'password_reset') then 1 when kind <> 'token_alert' then 2 else 3 end), next_attempt_at);
-create index outgoing_mails_expiry on outgoing_mails (expires_at);
--- A mail that was composed is no longer merged.
-create index outgoing_mails_to_merge on outgoing_mails (user_id, merge_key) where (merge_key is not null) and (sealed_message is null);
-
--- Challenges that a passkey has yet to sign: one per purpose and session, or sign-in under way. Each is used once.
-create table passkey_challenges (
-  holder text primary key,
-  user_id uuid not null references users,
-  challenge text not null,
-  expires_at timestamptz(3) not null
-);
-create index passkey_challenges_expiry on passkey_challenges (expires_at);
-create index passkey_challenges_user on passkey_challenges (user_id);
-
--- Passkeys of members, as a second factor (WebAuthn). The private key never leaves the member's device.
-create table passkeys (
-  id uuid primary key,
-  org_id uuid not null references organisations,
-  user_id uuid not null references users,
-  -- In base64url. Authenticators choose it at random, so that no two accounts share one.
-  credential_id text not null unique,
-  -- A COSE key.
-  public_key bytea not null,
-  -- The signature counter of the last use; 0 for authenticators that have none.
-  counter bigint not null,
-  transports text[] not null,
-  name text not null,
-  created_at timestamptz(3) not null,
-  last_used_at timestamptz(3)
-);
-create index passkeys_user on passkeys (user_id);
-
--- Sign-ins whose first factor was right and whose second is awaited. A changed password ends them, because they belong
--- to the password that `password_digest` is the SHA-256 of.
-create table pending_sign_ins (
-  token_hash text primary key,
-  org_id uuid not null references organisations,
-  user_id uuid not null references users,
-  method text not null,
-  password_digest text not null,
-  created_at timestamptz(3) not null,
-  expires_at timestamptz(3) not null
-);
-create index pending_sign_ins_expiry on pending_sign_ins (expires_at);
-
-create table personal_access_tokens (
-  id uuid primary key,
-  org_id uuid not null references organisations,
-  owner_id uuid references users,
-  name text not null,
-  scopes text[] not null,
-  token_hash text not null,
-  signing_key_id text not null references signing_keys,
-  status token_status default 'active' not null,
-  created_at timestamptz(3) not null,
-  expires_at timestamptz(3),
-  revoked_at timestamptz(3),
-  revoked_by uuid references users,
-  revoked_reason text,
-  -- The token that made a token, or the nearest one above it that lives: revoking that one revokes this one too. Null for
-  -- a token that was made with a session.
-  -- No foreign keys: ended tokens are deleted after the retention, whatever other ended tokens still name them.
-  parent_id uuid,
-  successor_id uuid,
-  -- The first of the tokens that rotated themselves one after the other into this one: whoever stole one of them may hold
-  -- all that came later. Null when something else made it, such as its owner's session.
-  lineage_id uuid,
-  description text,
-  -- The ranges that a token may be used from; empty for any address.
-  allow_list inet[] default '{}'::inet[] not null,
-  -- When the owner was last told that the token was used after its rotation.
-  reuse_reported_at timestamptz(3),
-  service_account_id uuid references service_accounts,
-  -- How many of the notices about its expiry are done: 14, 7 and 1 days before, and afterwards.
-  expiry_notices smallint default 0 not null,
-  -- Whether its owner has muted them.
-  mutes_notices boolean default false not null,
-  -- Up to here the use of a token is known: its next look is due when it could be unused since then. Null: never looked at.
-  use_checked_until timestamptz(3),
-  constraint token_has_one_owner check (((owner_id is null) <> (service_account_id is null))) not valid,
-  constraint revocation_is_whole check ((status = 'revoked') = (revoked_at is not null))
-);
--- The tokens whose retention ends next.
-create index ended_tokens on personal_access_tokens (coalesce(revoked_at, expires_at)) where status <> 'active';
--- The history of an organisation's tokens, newest first. Active ones are in `tokens_of_org`.
-create index ended_tokens_of_org on personal_access_tokens (org_id, id) where status <> 'active';
--- The history of an owner's tokens, newest first. Active ones are in `tokens_of_owner`.
-create index ended_tokens_of_owner on personal_access_tokens (owner_id, id) where status <> 'active';
--- The history of a service account's tokens, newest first. Active ones are in `tokens_of_service_account`.
-create index ended_tokens_of_service_account on personal_access_tokens (service_account_id, id) where (status <> 'active') and (service_account_id is not null);
--- A leak report follows the tokens that rotated themselves.
-create index tokens_of_lineage on personal_access_tokens (lineage_id) where lineage_id is not null;
-create index tokens_by_key on personal_access_tokens (signing_key_id) where status = 'active';
-create index tokens_of_org on personal_access_tokens (org_id, id) include (expires_at) where status = 'active';
--- Ids are UUIDv7, so the order of ids is the order of creation. `expires_at` rides along: a page
--- is found in the index alone, expired tokens that the sweeper hasn't met yet left out.
-create index tokens_of_owner on personal_access_tokens (owner_id, id) include (expires_at) where status = 'active';
--- A family is walked from a token down through those that live.
-create index tokens_of_parent on personal_access_tokens (parent_id) where (status = 'active') and (parent_id is not null);
--- The active tokens of a service account, newest first. Members' tokens aren't in it.
-create index tokens_of_service_account on personal_access_tokens (service_account_id, id) include (expires_at) where (status = 'active') and (service_account_id is not null);
--- A revocation includes the predecessors of a token that still work.
-create index tokens_of_successor on personal_access_tokens (successor_id) where (status = 'active') and (successor_id is not null);
--- The tokens of an organisation by the time until which their use is known. A rotated token ends by itself.
-create index tokens_to_check on personal_access_tokens (org_id, use_checked_until) where (status = 'active') and (successor_id is null);
-create index tokens_to_expire on personal_access_tokens (expires_at, org_id) where (status = 'active') and (expires_at is not null);
--- The day on which the next notice about a token's expiry is due, and who is told: the member, or the administrators of the
--- organisation whose service account has the token. A rotated token needs no notice.
-create index tokens_to_tell on personal_access_tokens (((((expires_at AT TIME ZONE 'UTC'))::date -
-case expiry_notices
-    when 0 then 14
-    when 1 then 7
-    when 2 then 1
-    else 0
-end)), coalesce(owner_id, org_id), expires_at) where ((expires_at is not null) and (expiry_notices < 4) and (status <> 'revoked') and (successor_id is null));
-
--- Which account a subject of the provider signs in to. The row of a removed member stays, so that the same person does
--- not become a member again without an administrator.
-create table provider_links (
-  user_id uuid primary key references users,
-  org_id uuid not null references organisations,
-  issuer text not null,
-  subject text not null,
-  created_at timestamptz(3) not null,
-  constraint provider_links_subject_key unique (org_id, issuer, subject)
-);
-
--- Recovery codes that have not been used. Each is random, so that a plain SHA-256 cannot be reversed.
-create table recovery_codes (
-  user_id uuid not null references users,
-  code_hash text not null,
-  created_at timestamptz(3) not null,
-  primary key (user_id, code_hash)
-);
-
-create table sessions (
-  id uuid primary key,
-  org_id uuid not null references organisations,
-  user_id uuid not null references users,
-  token_hash text not null,
-  created_at timestamptz(3) not null,
-  expires_at timestamptz(3) not null,
-  ended_at timestamptz(3),
-  address text,
-  user_agent text,
-  -- How the member authenticated, so that the sessions of a provider end with it. 
-  first_factor text,
-  -- When the member last entered the password in a session or signed in at the provider for it; null: when it was opened.
-  authenticated_at timestamptz(3),
-  -- Whether a browser was given the session.
-  is_browser boolean default false not null
-);
-create index sessions_expiry on sessions (expires_at);
--- A password reset ends all sessions of an account.
-create index sessions_of_user on sessions (user_id) where ended_at is null;
--- The sessions of a member, newest first. A session that has ended leaves the index.
-create index sessions_open on sessions (user_id, id desc) where ended_at is null;
-
--- Apart from the tokens, so that use doesn't touch their pages: their lists stay index-only scans.
-create table token_last_used (
-  token_id uuid primary key references personal_access_tokens on delete cascade,
-  last_used_at timestamptz(3) not null,
-  -- Where a token was used from last, and with which program.
-  address text,
-  user_agent text
-) with (fillfactor=70);
-
--- Rotated tokens that were used after their end. A row is stored with the audit entry, and deleted with the reaction.
-create table token_reuses (
-  token_id uuid primary key references personal_access_tokens on delete cascade,
-  -- The first of the uses that are not reacted to. Null: unknown.
-  address text,
-  user_agent text,
-  used_at timestamptz(3) not null
-);
-
--- The authenticator app of a member. A code is accepted once: only one of a later time step than the last.
-create table totp_factors (
-  user_id uuid primary key references users,
-  org_id uuid not null references organisations,
-  secret_sealed text not null,
-  last_step bigint not null,
-  -- Wrong codes since the first of the current day; they are refused at a limit, from whichever network they come.
-  wrong_codes integer default 0 not null,
-  wrong_since timestamptz(3),
-  created_at timestamptz(3) not null
-);
-
--- Tokens that have been unused for so long that their owner is warned, and then a week later the token is revoked.
-create table unused_tokens (
-  token_id uuid primary key references personal_access_tokens on delete cascade,
-  -- Who is warned: a member, or the administrators of an organisation whose service account owns the token.
-  holder_id uuid not null,
-  is_organisation boolean not null,
-  -- When the warning was stored, once; null: it is due.
-  warned_at timestamptz(3)
-);
-create index unused_tokens_to_warn on unused_tokens (is_organisation, holder_id) where warned_at is null;
-create index unused_tokens_warned on unused_tokens (warned_at) where warned_at is not null;
-
--- What was written stays ----------------------------------------------------------------------
-create function refuse_change() returns trigger language plpgsql as $$
-begin
-  raise exception '% is append-only', tg_table_name;
-end $$;
-
-create trigger audit_is_append_only before update or TRUNCATE on audit_entries for each statement execute function refuse_change();
-
-create function count_audit_entries() returns trigger language plpgsql as $$
-begin
-  insert into organisation_counters as counters (org_id, audit_entries)
-    select org_id, count(*) from new_rows group by org_id order by org_id
-  on conflict (org_id) do update set audit_entries = counters.audit_entries + excluded.audit_entries;
-  return null;
-end $$;
-
-create trigger count_audit_entries after insert on audit_entries referencing new table as new_rows for each statement execute function count_audit_entries();
-
-create function uncount_audit_entries() returns trigger language plpgsql as $$
-begin
-  insert into organisation_counters as counters (org_id, audit_entries)
-    select org_id, -count(*) from old_rows group by org_id order by org_id
-  on conflict (org_id) do update set audit_entries = counters.audit_entries + excluded.audit_entries;
-  return null;
-end $$;
-
-create trigger uncount_audit_entries after delete on audit_entries referencing old table as old_rows for each statement execute function uncount_audit_entries();
-
-create function refuse_deleting_young_entries() returns trigger language plpgsql as $$
-begin
-  if exists (select from old_rows where created_at > now() - interval '30 days') then
-    raise exception 'audit_entries is append-only: entries of the last 30 days are kept';
-  end if;
-  return null;
-end $$;
-
-create trigger young_entries_are_kept after delete on audit_entries referencing old table as old_rows for each statement execute function refuse_deleting_young_entries();
-
 -- Rows are written once; the retention deletes them.
-create trigger tool_calls_are_kept before update or TRUNCATE on tool_calls for each statement execute function refuse_change();
-
-create function count_members_inserted() returns trigger language plpgsql as $$
-begin
-  insert into organisation_counters as counters (org_id, members)
-    select org_id, count(*) from new_rows where removed_at is null group by org_id order by org_id
-  on conflict (org_id) do update set members = counters.members + excluded.members;
-  return null;
-end $$;
-
-create trigger count_members_inserted after insert on users referencing new table as new_rows for each statement execute function count_members_inserted();
-
-create function count_members_updated() returns trigger language plpgsql as $$
-begin
-  insert into organisation_counters as counters (org_id, members)
-    select org_id, sum(change) from (
-      select org_id, 1 as change from new_rows where removed_at is null
-      union all
-      select org_id, -1 from old_rows where removed_at is null
-    ) changes group by org_id having sum(change) <> 0 order by org_id
-  on conflict (org_id) do update set members = counters.members + excluded.members;
-  return null;
-end $$;
-
-create trigger count_members_updated after update on users referencing old table as old_rows new table as new_rows for each statement execute function count_members_updated();
-
-create function count_tokens_inserted() returns trigger language plpgsql as $$
-begin
-  insert into organisation_counters as counters (org_id, active_tokens)
-    select org_id, count(*) from new_rows where status = 'active' group by org_id order by org_id
-  on conflict (org_id) do update set active_tokens = counters.active_tokens + excluded.active_tokens;
-  return null;
-end $$;
-
-create trigger count_tokens_inserted after insert on personal_access_tokens referencing new table as new_rows for each statement execute function count_tokens_inserted();
-
--- Counters ------------------------------------------------------------------------------------
--- Statement-level, over transition tables: a bulk change costs one update per organisation.
-create function count_tokens_updated() returns trigger language plpgsql as $$
-begin
-  insert into organisation_counters as counters (org_id, active_tokens)
-    select org_id, sum(change) from (
-      select org_id, 1 as change from new_rows where status = 'active'
-      union all
-      select org_id, -1 from old_rows where status = 'active'
-    ) changes group by org_id having sum(change) <> 0 order by org_id
-  on conflict (org_id) do update set active_tokens = counters.active_tokens + excluded.active_tokens;
-  return null;
-end $$;
-
-create trigger count_tokens_updated after update on personal_access_tokens referencing old table as old_rows new table as new_rows for each statement execute function count_tokens_updated();
-
--- Revocation is irreversible. A token never changes its owner, its organisation and what it grants; it only ends earlier.
-create function keep_token() returns trigger language plpgsql as $$
-begin
-  if old.status <> 'active' and new.status <> old.status then
-    raise exception 'a token never leaves the state %', old.status;
-  end if;
-  if (new.id, new.org_id, new.owner_id, new.service_account_id, new.token_hash, new.created_at)
-     is distinct from (old.id, old.org_id, old.owner_id, old.service_account_id, old.token_hash, old.created_at) then
-    raise exception 'a token never changes whose it is';
-  end if;
-  if new.scopes <> old.scopes or new.allow_list <> old.allow_list
-     or (new.expires_at is distinct from old.expires_at
-         and (new.expires_at is null or new.expires_at > old.expires_at)) then
-    raise exception 'a token never changes what it grants, and never ends later';
-  end if;
-  return new;
-end $$;
-
-create trigger token_is_kept before update on personal_access_tokens for each row execute function keep_token();
+create trigger tool_calls_are_kept before update or truncate on tool_calls for each statement execute function refuse_change();

@@ -1,6 +1,7 @@
 create type mail_state as enum ('queued', 'sending', 'sent', 'failed', 'unknown');
 
--- The journal is the queue: a mail is a row with its request from the moment that it is accepted. The mails in the state
+-- The journal is the queue: a mail is a row with its request from the moment that it is accepted. A mail goes
+-- from `queued` to `sending` and back for each attempt, and ends as `sent`, `failed` or `unknown`. The mails in the state
 -- `sent` are the mail records.
 create table mails (
   id uuid primary key,
@@ -45,6 +46,9 @@ create table mails (
   addresses_to_erase text[] default '{}'::text[] not null,
   -- A recipient was erased, or will be: from then on nothing of the content is kept, and the mail is not sent again.
   recipient_erased boolean default false not null,
+  -- The name by which identity knows a mail that it sent: the idempotency key of the first request. A mail that an
+  -- administrator sends again keeps it, although the key may have expired.
+  reference text,
   constraint key_has_digest check ((idempotency_key is null) = (request_digest is null)),
   constraint sending_has_lease check ((state = 'sending') = (lease_until is not null))
 );
@@ -55,11 +59,37 @@ create index mails_keys_to_expire on mails (created_at) where idempotency_key is
 create index mails_of_org on mails (org_id, state, template_type, id);
 create index mails_due on mails (next_attempt_at) where state = 'queued';
 create index mails_queued on mails (org_id, lane, next_attempt_at) include (stored_bytes) where state = 'queued';
+-- While very many mails are due, codes are found by themselves: they wait for no turn of their organisation.
+create index mails_queued_codes on mails (org_id, next_attempt_at) where state = 'queued' and lane = 0;
 create index mails_queued_to_expire on mails (expires_at) where state = 'queued';
 create index mails_sending on mails (lease_until) where state = 'sending';
 create index mails_to_erase on mails (id) where addresses_to_erase <> '{}'::text[];
 -- What wasn't sent is deleted some weeks later, in this order.
 create index mails_unsent on mails (created_at) where state in ('failed', 'unknown');
+
+-- By whom a mail is found and erased, and what became of it for each of them. Addresses in lower case.
+create table mail_recipients (
+  org_id uuid not null,
+  address text not null,
+  mail_id uuid not null references mails on delete cascade,
+  -- 'accepted', 'deferred', 'refused' or 'suppressed'. Null is what the state of the mail says.
+  outcome text,
+  -- The enhanced status code of the SMTP server (RFC 3463), or else its reply code.
+  status text,
+  primary key (org_id, address, mail_id)
+);
+create index mail_recipients_of_mail on mail_recipients (mail_id);
+
+-- Lists the recipients of every mail, whichever statement stores it, so that they can be found and erased.
+create function list_mail_recipients() returns trigger language plpgsql as $$
+begin
+  insert into mail_recipients (org_id, address, mail_id)
+    select distinct org_id, lower(address), id from new_rows, unnest(to_addresses || cc_addresses) as address
+  on conflict do nothing;
+  return null;
+end $$;
+
+create trigger list_mail_recipients after insert on mails referencing new table as new_rows for each statement execute function list_mail_recipients();
 
 -- Attachments of queued mails, in encrypted pieces that are read while the mail is sent.
 create table mail_attachments (
@@ -81,6 +111,8 @@ create table brands (
   footer text,
   reply_to text,
   updated_at timestamptz(3) not null,
+  -- Of mails whose request names no language. Null is English.
+  language text,
   constraint logo_is_small check (length(logo) <= 65536)
 );
 
@@ -106,19 +138,6 @@ create table smtp_tokens (
   constraint token_has_times check ((sealed_token is null) = (num_nulls(issued_at, refresh_at, expires_at) = 3))
 );
 
--- By whom a mail is found and erased, and what became of it for each of them. Addresses in lower case.
-create table mail_recipients (
-  org_id uuid not null,
-  address text not null,
-  mail_id uuid not null references mails on delete cascade,
-  -- 'accepted', 'deferred', 'refused' or 'suppressed'. Null is what the state of the mail says.
-  outcome text,
-  -- The enhanced status code of the SMTP server (RFC 3463), or else its reply code.
-  status text,
-  primary key (org_id, address, mail_id)
-);
-create index mail_recipients_of_mail on mail_recipients (mail_id);
-
 -- Addresses that get no mail of an organisation, apart from codes, resets and invitations. In lower case.
 create table suppressions (
   id uuid primary key,
@@ -135,13 +154,44 @@ create unique index suppressions_of_address on suppressions (org_id, address);
 create index suppressions_of_org on suppressions (org_id, id);
 create index suppressions_to_expire on suppressions (expires_at);
 
--- Whoever writes a mail: its recipients can be found and erased.
-create function list_mail_recipients() returns trigger language plpgsql as $$
+-- What identity is to learn of this service. A row is deleted once identity has stored it.
+create table facts (
+  id uuid primary key,
+  org_id uuid not null,
+  type text not null,
+  data jsonb not null,
+  created_at timestamptz(3) not null,
+  -- When a replica next hands it to identity.
+  due_at timestamptz(3) not null
+) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
+create index facts_due on facts (due_at, id);
+
+-- Each end of a mail is a fact, whichever statement ends it. It names nobody. Only the keys that identity gave its own mails
+-- are passed on: a caller's key, which may hold anything, stays here. The mails of callers are all in lane 2.
+create function note_mail() returns trigger language plpgsql as $$
+declare
+  known_as text := coalesce(new.reference, case when new.lane < 2 then new.idempotency_key end);
 begin
-  insert into mail_recipients (org_id, address, mail_id)
-    select distinct org_id, lower(address), id from new_rows, unnest(to_addresses || cc_addresses) as address
-  on conflict do nothing;
+  insert into facts (id, org_id, type, data, created_at, due_at)
+  values (gen_random_uuid(), new.org_id, 'mail.' || new.state, jsonb_build_object(
+      'mailId', new.id, 'emailTemplateType', new.template_type, 'attempts', new.attempts,
+      'recipients', cardinality(new.to_addresses) + cardinality(new.cc_addresses), 'problem', new.problem)
+      || case when known_as is not null then jsonb_build_object('reference', known_as) else '{}' end,
+    new.updated_at, new.updated_at);
   return null;
 end $$;
 
-create trigger list_mail_recipients after insert on mails referencing new table as new_rows for each statement execute function list_mail_recipients();
+create trigger mail_ended after update of state on mails for each row
+  when (new.state is distinct from old.state and new.state in ('sent', 'failed', 'unknown'))
+  execute function note_mail();
+
+create function note_suppression() returns trigger language plpgsql as $$
+begin
+  insert into facts (id, org_id, type, data, created_at, due_at)
+  values (gen_random_uuid(), new.org_id, 'mail.suppressed',
+    jsonb_build_object('suppressionId', new.id, 'reason', new.reason, 'status', new.status),
+    new.created_at, new.created_at);
+  return null;
+end $$;
+
+create trigger address_suppressed after insert on suppressions for each row execute function note_suppression();
