@@ -42,6 +42,7 @@ export { createWebhookSecret, parseWebhookSecret, signatureHeaders } from './egr
 export { createEgress, type Egress, TargetDenied } from './egress/egress.js';
 export { createProviderFetch } from './egress/provider-fetch.js';
 export { readRetryAfter } from './egress/retry-after.js';
+export { SECRET_HEADER_PATTERN } from './egress/secret-header.js';
 export { createHostResolver, type ResolveHost } from './egress/resolve-host.js';
 export { createTargetPolicy, type TargetPolicy } from './egress/target-policy.js';
 export { parseTarget, type RangeTarget, type Target } from './egress/target.js';

@@ -5,7 +5,10 @@ import type { ResolveHost } from './resolve-host.js';
 import { createTargetPolicy } from './target-policy.js';
 import type { Target } from './target.js';
 
-/** The operator's rules deny the target. */
+/**
+ * There is no address that may be connected to: the operator's rules deny those of the host, or it has none. It is the same
+ * error for both, so that nobody can find out which names resolve inside the operator's network.
+ */
 export class TargetDenied extends Error {
   override readonly name = 'TargetDenied';
   readonly code = 'EDENIED';
@@ -21,8 +24,11 @@ export interface Egress {
 const CONNECT_TIMEOUT_MS = 5_000;
 const KEEP_ALIVE_MS = 30_000;
 
+/** The codes of `node:dns` for a name that has no address. */
+const NO_ADDRESS: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA']);
+
 const getPort = ({ protocol, port }: { readonly protocol: string; readonly port: string | null }): number =>
-  Number(port) || (protocol === 'https:' ? 443 : 80);
+  port === null || port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
 /** The host as it is resolved: an IPv6 address without its brackets. */
 const getHost = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, '$1');
 
@@ -50,12 +56,18 @@ export function createEgress(
 
   const assertUrl: Egress['assertUrl'] = (url) => {
     const host = getHost(url.hostname);
-    const isKnownDenied = isIP(host) !== 0 && !getPolicy(url.protocol).allows(host, host, getPort(url));
-    if (isKnownDenied || (url.protocol === 'http:' && allowed.length === 0)) throw new TargetDenied(url.host);
+    const port = getPort(url);
+    const isKnownDenied = isIP(host) !== 0 && !getPolicy(url.protocol).allows(host, host, port);
+    if (port === 0 || isKnownDenied || (url.protocol === 'http:' && allowed.length === 0))
+      throw new TargetDenied(url.host);
   };
 
   async function resolveAllowed(host: string, protocol: string, port: number) {
-    const addresses = await resolveHost(host, AbortSignal.timeout(CONNECT_TIMEOUT_MS));
+    const addresses = await resolveHost(host, AbortSignal.timeout(CONNECT_TIMEOUT_MS)).catch(
+      (error: NodeJS.ErrnoException) => {
+        throw NO_ADDRESS.has(error.code) ? new TargetDenied(host) : error;
+      },
+    );
     const found = addresses.filter(({ address }) => getPolicy(protocol).allows(host, address, port));
     if (found.length === 0) throw new TargetDenied(host);
     return found;

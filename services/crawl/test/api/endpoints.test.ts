@@ -203,6 +203,7 @@ describe('endpoints of an organisation', () => {
       'ftp://a.example/',
       'https://10.0.0.1/',
       'http://127.0.0.1:9/',
+      'https://a.example:0/',
       'https://u:p@a.example/',
       'x',
     ]) {
@@ -212,9 +213,14 @@ describe('endpoints of an organisation', () => {
     // The name is judged when it is resolved.
     const { endpointId } = await register({ url: 'https://localhost:9/crawl' });
     const { body } = await platform.call('POST', `/endpoints/${endpointId}/test`);
-    const message = "The operator of the platform does not allow the endpoint's address";
+    const message = 'The endpoint could not be reached: its host has no address that may be called';
     expect(body.data).toEqual({ isOk: false, status: null, message });
     await schedule(endpointId);
-    expect(await waitForRun(await run(), 'failed')).toMatchObject({ reason: message });
+    await run();
+    const isWaiting = async () => {
+      const { data } = (await platform.call('GET', '/files_1/schedule')).body;
+      return data.failedReason === `Waiting for the endpoint: ${message}`;
+    };
+    await waitFor(isWaiting, { what: 'the reason of the wait' });
   });
 });

@@ -1,5 +1,5 @@
 import { type FactType, factTypes } from '@platform/events';
-import { ListPageOf, ListQuery } from '@platform/service-kit';
+import { ListPageOf, ListQuery, SECRET_HEADER_PATTERN } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { upstreamFaultKinds } from '../base/egress/faults.js';
 import { attemptFaults, type AttemptFault } from './send.js';
@@ -29,8 +29,7 @@ const FactTypes = Type.Array(Type.Enum(Object.keys(factTypes) as FactType[]), {
 const Credential = Type.Object(
   {
     header: Type.String({
-      pattern:
-        '^(?!(?:host|accept|accept-encoding|connection|content-.*|cookie|expect|te|trailer|transfer-encoding|upgrade|user-agent)$)[a-z0-9-]{1,64}$',
+      pattern: SECRET_HEADER_PATTERN,
       description: 'Such as `authorization`.',
     }),
     value: Type.String({

@@ -351,7 +351,7 @@ test('AUD-8 a request goes where the operator lets it, follows no redirect, and 
   const moved = await destinations.call('PATCH', `/${id}`, { url: 'http://localhost:9/' });
   expect(moved.status).toBe(200);
   await identity.db.query(`update fact_destinations set url = 'http://10.0.0.1:80/' where id = $1`, [id]);
-  expect((await destinations.call('POST', `/${id}/test`)).body).toMatchObject({ isAccepted: false, fault: 'target_denied' });
+  expect((await destinations.call('POST', `/${id}/test`)).body).toMatchObject({ isAccepted: false, fault: 'no_address' });
 }); // oxfmt-ignore
 
 const never = (): never => {

@@ -109,8 +109,7 @@ export const facts = createTexts({
     removeSubmit: 'Remove the destination',
     removed: (name: string) => `${name} is removed.`,
     faults: {
-      target_denied: 'The operator’s rules deny its address',
-      host_unknown: 'Its host name is unknown',
+      no_address: 'Its host has no address that may be called',
       unreachable: 'It can’t be reached',
       disconnected: 'The connection broke',
       certificate: 'Its certificate is not valid',

@@ -2,8 +2,8 @@ import { createTexts } from '../isolate.ts';
 
 /** By the code of the platform, which may have more. */
 const faults: Readonly<Record<string, string>> = {
-  target_denied: 'Its address is private, and the operator of the platform has not allowed it.',
-  host_unknown: 'Its host name is not known.',
+  no_address:
+    'Its host has no address that may be called. Check the name; a private address has to be allowed by the operator of the platform.',
   unreachable: 'It does not accept connections.',
   disconnected: 'It broke the connection.',
   certificate: 'Its TLS certificate is not valid.',

@@ -15,8 +15,7 @@ export const mcpServers = createTexts({
   counts: (offered: number, waiting: number) =>
     waiting === 0 ? `${offered} offered` : `${offered} offered, ${waiting} waiting`,
   faults: {
-    target_denied: 'The operator’s rules deny its address',
-    host_unknown: 'Its host name is unknown',
+    no_address: 'Its host has no address that may be called',
     unreachable: 'It can’t be reached',
     disconnected: 'The connection broke',
     certificate: 'Its certificate is not valid',

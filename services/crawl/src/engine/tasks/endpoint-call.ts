@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Clock, readRetryAfter, signatureHeaders, TargetDenied } from '@platform/service-kit';
+import { type Clock, readRetryAfter, signatureHeaders } from '@platform/service-kit';
 import type { Dispatcher } from 'undici';
 import { EndpointUnavailable } from './task.js';
 
@@ -35,8 +35,7 @@ const CONNECTION_ERRORS: Readonly<Record<string, string>> = {
   EHOSTUNREACH: 'there is no route to it',
   ENETUNREACH: 'there is no route to it',
   EHOSTDOWN: 'there is no route to it',
-  ENOTFOUND: 'its name is unknown',
-  ENODATA: 'its name has no address',
+  EDENIED: 'its host has no address that may be called',
   EAI_AGAIN: 'its name cannot be looked up',
   ESERVFAIL: 'its name cannot be looked up',
   ETIMEOUT: 'its name cannot be looked up',
@@ -105,8 +104,6 @@ async function toHeaders(
 
 function toEndpointError(error: unknown): Error {
   if (error instanceof EndpointUnavailable) return error;
-  if (error instanceof TargetDenied)
-    return new Error("The operator of the platform does not allow the endpoint's address", { cause: error });
   const { code, message, name } = error as { code?: unknown; message: string; name?: string };
   const connectionError = typeof code === 'string' ? CONNECTION_ERRORS[code] : undefined;
   const isLate = name === 'TimeoutError';

@@ -4,9 +4,11 @@ import { errors } from 'undici';
 
 /** Why a server could not be used. Administrators see it; callers of tools see only what it means for them. */
 export const upstreamFaultKinds = [
-  /** The operator's rules deny the address, or TLS is missing. */
-  'target_denied',
-  'host_unknown',
+  /**
+   * The host has no address that the operator's rules allow, or TLS is missing. It is the same for a host that doesn't exist, so
+   * that nobody can explore the operator's network.
+   */
+  'no_address',
   'unreachable',
   /** The connection broke. */
   'disconnected',
@@ -40,7 +42,7 @@ export class UpstreamFault extends Error {
 }
 
 // oxfmt-ignore
-const UNKNOWN_HOST: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA', 'ESERVFAIL', 'EAI_AGAIN', 'ETIMEOUT', 'ECANCELLED']);
+const FAILED_LOOKUP: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA', 'ESERVFAIL', 'EAI_AGAIN', 'ETIMEOUT', 'ECANCELLED']);
 // oxfmt-ignore
 const UNREACHABLE: ReadonlySet<unknown> = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT']);
 const BROKEN: ReadonlySet<unknown> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
@@ -64,10 +66,10 @@ function* unwrap(thrown: unknown, depth = 0): Generator<{ readonly code?: unknow
 /** Classifies an error of the network. */
 function toNetworkFault(error: { readonly code?: unknown } & Error): UpstreamFault | undefined {
   const { code } = error;
-  if (error instanceof TargetDenied) return new UpstreamFault('target_denied');
+  if (error instanceof TargetDenied) return new UpstreamFault('no_address');
   if (error instanceof errors.ResponseExceededMaxSizeError) return new UpstreamFault('too_large');
   if (isCertificateCode(code)) return new UpstreamFault('certificate');
-  if (UNKNOWN_HOST.has(code)) return new UpstreamFault('host_unknown');
+  if (FAILED_LOOKUP.has(code)) return new UpstreamFault('no_address');
   if (UNREACHABLE.has(code)) return new UpstreamFault('unreachable');
   if (TIMEOUTS.has(code)) return new UpstreamFault('timeout');
   if (BROKEN.has(code)) return new UpstreamFault('disconnected');

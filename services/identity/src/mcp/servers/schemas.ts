@@ -1,3 +1,4 @@
+import { SECRET_HEADER_PATTERN } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { knowledgeScopes, type KnowledgeScope } from './gate.js';
 import { SERVER_NAME_PATTERN } from './server-name.js';
@@ -42,10 +43,6 @@ const Rules = Type.Array(
   },
 );
 
-/** Headers that a secret can be sent in. Those of HTTP itself and of the protocol are taken. */
-const HEADER_PATTERN =
-  '^(?!(?:host|accept|accept-encoding|connection|content-.*|cookie|expect|mcp-.*|te|trailer|transfer-encoding|upgrade|traceparent|tracestate)$)[a-z0-9-]{1,64}$';
-
 const Credential = Type.Union(
   [
     Type.Object({ kind: Type.Literal('none') }, { additionalProperties: false }),
@@ -53,7 +50,7 @@ const Credential = Type.Union(
       {
         kind: Type.Literal('secret'),
         header: Type.Optional(
-          Type.String({ pattern: HEADER_PATTERN, description: 'By default `authorization`.' }),
+          Type.String({ pattern: SECRET_HEADER_PATTERN, description: 'By default `authorization`.' }),
         ),
         value: Type.String({
           minLength: 1,

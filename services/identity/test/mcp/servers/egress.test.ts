@@ -29,6 +29,7 @@ async function createWall(allowed: string[], answers: string[] = []) {
     { maxAnswerBytes: 1_000, maxConnections: 8, timeoutMs: 2_000 },
     async (host) => {
       resolved.push(host);
+      if (host.endsWith('.invalid')) throw Object.assign(new Error('no such name'), { code: 'ENOTFOUND' });
       const address = answers.length > 1 ? (answers.shift() ?? '') : (answers[0] ?? '');
       return [{ address, family: 4 }] satisfies LookupAddress[];
     },
@@ -42,31 +43,42 @@ async function createWall(allowed: string[], answers: string[] = []) {
       (response) => response.text(),
       (error: unknown) => toUpstreamFault(error).kind,
     );
-  return { get, resolved, countRequests: () => requests };
+  return { agent: egress.agent, get, resolved, countRequests: () => requests };
 }
 
 test('private and loopback addresses are denied, also when names resolve to them', async () => {
   const wall = await createWall([], ['127.0.0.1']);
   for (const host of ['127.0.0.1', '[::1]', '[::ffff:127.0.0.1]', '10.0.0.1', '169.254.169.254', '0.0.0.0', '2130706433', '0x7f.1'])
     for (const protocol of ['http', 'https'])
-      expect([host, protocol, await wall.get(host, protocol)]).toEqual([host, protocol, 'target_denied']);
+      expect([host, protocol, await wall.get(host, protocol)]).toEqual([host, protocol, 'no_address']);
   expect(wall.resolved).toEqual([]);
-  expect(await wall.get('kb.example.com', 'https')).toBe('target_denied');
+  expect(await wall.get('kb.example.com', 'https')).toBe('no_address');
   expect(wall.resolved).toEqual(['kb.example.com']);
   expect(wall.countRequests()).toBe(0);
 }); // oxfmt-ignore
 
+test('a name that resolves to a denied address and one that does not exist have the same fault', async () => {
+  const wall = await createWall([], ['10.0.0.1']);
+  const faults = await Promise.all(
+    ['db.internal', 'nothing.invalid'].map((host) =>
+      fetch(`https://${host}/`, { dispatcher: wall.agent }).catch((error: unknown) => toUpstreamFault(error)),
+    ),
+  );
+  expect(faults[0]).toMatchObject({ kind: 'no_address', code: undefined });
+  expect(faults[1]).toEqual(faults[0]);
+});
+
 test('a public address is denied without TLS', async () => {
   const wall = await createWall([], ['9.9.9.9']);
-  expect(await wall.get('kb.example.com')).toBe('target_denied');
-  expect(await wall.get('9.9.9.9')).toBe('target_denied');
+  expect(await wall.get('kb.example.com')).toBe('no_address');
+  expect(await wall.get('9.9.9.9')).toBe('no_address');
 });
 
 test('a name that later resolves to another address is judged by the connected address', async () => {
   // Allowed by its address, which the second answer is not.
   const wall = await createWall(['127.0.0.1/32:PORT'], ['127.0.0.1', '127.0.0.2']);
   expect(await wall.get('kb.example.com')).toBe('reached');
-  expect(await wall.get('kb.example.com')).toBe('target_denied');
+  expect(await wall.get('kb.example.com')).toBe('no_address');
   // One lookup for each connection: nothing is resolved between the judgement and the connection.
   expect([wall.resolved.length, wall.countRequests()]).toEqual([2, 1]);
 });
@@ -99,7 +111,7 @@ test('MCP-14: where an operator allows no local target, a server is neither call
   const { call } = createMounts(strict, session);
   for (const url of [
     'http://kb.example.com/mcp', 'https://127.0.0.1/mcp', 'https://10.1.2.3/mcp', 'https://[::1]/mcp', 'ftp://kb.example.com/',
-    'https://user:secret@kb.example.com/mcp', 'https://kb.example.com/mcp#part', 'kb.example.com', 'https://2130706433/',
+    'https://user:secret@kb.example.com/mcp', 'https://kb.example.com/mcp#part', 'kb.example.com', 'https://2130706433/', 'https://kb.example.com:0/mcp',
   ])
     for (const { status, body } of [await call('POST', '', { name: 'other', url }), await call('PATCH', `/${id}`, { url })])
       expect([url, status, body.error?.details?.[0]?.field]).toEqual([url, 400, 'url']);
@@ -192,7 +204,7 @@ test('a secret is stored sealed, never shown, and not sent to another origin', a
 }); // oxfmt-ignore
 
 test.each([
-  ...['host', 'content-length', 'mcp-session-id', 'Authorization', 'a b', 'x:y'].map((header) => ({ header })),
+  ...['host', 'content-length', 'keep-alive', 'proxy-connection', 'via', 'date', 'mcp-session-id', 'Authorization', 'a b', 'x:y'].map((header) => ({ header })),
   ...['a\r\nb: c', 'ä', ' a', ''].map((value) => ({ value })),
 ])('a secret is sent in no header that belongs to HTTP or to the protocol, and adds none: %j', async (fields) => {
   const credential = { kind: 'secret', value: 'a', ...fields };

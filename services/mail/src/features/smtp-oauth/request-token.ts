@@ -165,9 +165,7 @@ function* getCauses(error: unknown): Generator<{ readonly code?: unknown; readon
 function toNetworkFault(error: unknown): TokenFault {
   for (const cause of getCauses(error)) {
     if (cause instanceof TokenFault) return cause;
-    // Is the same as for an unknown host, so that nobody can explore a network with connection tests.
-    if (cause instanceof TargetDenied || cause.code === 'ENOTFOUND' || cause.code === 'ENODATA')
-      return new TokenFault('no_address');
+    if (cause instanceof TargetDenied) return new TokenFault('no_address');
     if (cause.name === 'TimeoutError' || cause.code === 'UND_ERR_CONNECT_TIMEOUT')
       return new TokenFault('timeout');
   }

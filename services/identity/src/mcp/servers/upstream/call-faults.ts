@@ -18,8 +18,7 @@ const NOT_UNDERSTOOD: CallerMessage = {
 
 /** The messages for callers, which say what a fault means for them and repeat nothing that the server said. */
 const messages: Readonly<Record<UpstreamFaultKind, CallerMessage>> = {
-  target_denied: UNREACHABLE,
-  host_unknown: UNREACHABLE,
+  no_address: UNREACHABLE,
   unreachable: UNREACHABLE,
   certificate: UNREACHABLE,
   redirect: UNREACHABLE,
@@ -75,7 +74,7 @@ export const circuitOpen = (service: string, waitMs: number): ServiceFault =>
 
 // oxfmt-ignore
 const failures: ReadonlySet<UpstreamFaultKind> = new Set([
-  'host_unknown', 'unreachable', 'disconnected', 'certificate', 'redirect', 'timeout', 'invalid_answer',
+  'no_address', 'unreachable', 'disconnected', 'certificate', 'redirect', 'timeout', 'invalid_answer',
 ]);
 
 /** Whether the fault is the server's, rather than that of one call, so that it counts towards opening the circuit. */
