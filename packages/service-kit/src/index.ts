@@ -39,6 +39,7 @@ export { readDomain, readEmailAddress } from './data/email-address.js';
 export { givenInstant } from './data/text-formats.js';
 export { parseUrl } from './parse-url.js';
 export { createWebhookSecret, parseWebhookSecret, signatureHeaders } from './egress/webhook-signature.js';
+export { createWebhookSecrets, readWebhookKeys, replaceWebhookSecret } from './egress/webhook-secrets.js';
 export { createEgress, type Egress, TargetDenied } from './egress/egress.js';
 export { createProviderFetch } from './egress/provider-fetch.js';
 export { readRetryAfter } from './egress/retry-after.js';

@@ -17,7 +17,7 @@ export interface Endpoint {
   readonly orgId: string;
   readonly url: string;
   readonly description: string;
-  /** The secrets that sign requests, sealed together: the newest first, and the one before it. */
+  /** The secrets that sign requests, sealed together: the current one, and those that were replaced within a day. */
   readonly secretsSealed: string;
   readonly createdBy: string;
   readonly createdAt: Date;

@@ -4,9 +4,9 @@ import {
   createFairLimiter,
   createHostResolver,
   createSecretBox,
-  createWebhookSecret,
-  DAY_MS,
-  parseWebhookSecret,
+  createWebhookSecrets,
+  readWebhookKeys,
+  replaceWebhookSecret,
   type BoxKey,
   type Target,
 } from '@platform/service-kit';
@@ -15,8 +15,6 @@ import { type Endpoint, type EndpointKey, findEndpoint } from '../db/endpoints.j
 import { callEndpoint, type EndpointAccess } from './tasks/endpoint-call.js';
 import { EndpointUnavailable } from './tasks/task.js';
 
-/** After a rotation, requests have the signature of the secret before as well, for so long. */
-const OVERLAP_MS = DAY_MS;
 const TEST_TIMEOUT_MS = 10_000;
 /** Tests in progress at a time, on a replica: an endpoint that does not answer holds one for as long as it may. */
 const MAX_TESTS = 50;
@@ -68,17 +66,11 @@ export function createOrganisationEndpoints(options: {
   });
   const egress = createEgress(options.allowedTargets, limits, createHostResolver());
 
-  function openSecrets({ id, secretsSealed }: Pick<Endpoint, 'id' | 'secretsSealed'>): string[] {
+  function openSecrets({ id, secretsSealed }: Pick<Endpoint, 'id' | 'secretsSealed'>): string {
     if (!box) throw new Error('The operator has removed the keys that open the secrets of endpoints');
-    return JSON.parse(box.open(secretsSealed, toContext(id))) as string[];
+    return box.open(secretsSealed, toContext(id));
   }
-
-  function getSecrets(endpoint: Endpoint): Buffer[] {
-    const [current = '', before] = openSecrets(endpoint);
-    const isOverlapping = endpoint.rotatedAt && clock() - endpoint.rotatedAt.getTime() < OVERLAP_MS;
-    const used = isOverlapping && before !== undefined ? [current, before] : [current];
-    return used.flatMap((one) => parseWebhookSecret(one) ?? []);
-  }
+  const getSecrets = (endpoint: Endpoint): Buffer[] => readWebhookKeys(openSecrets(endpoint), clock());
 
   /** A request is signed with the endpoint's current secrets, or with the secrets read last. */
   function toAccess(endpoint: Endpoint): EndpointAccess {
@@ -101,15 +93,16 @@ export function createOrganisationEndpoints(options: {
     /** @throws TargetDenied for a URL that the operator does not allow, whatever its host resolves to. */
     assertUrl: egress.assertUrl,
 
-    /** Returns a new secret, and it sealed with the one before. */
+    /** Returns a new secret, and it sealed with those that it replaces. @throws AppError 409 while too many of these sign. */
     createSecrets(
       id: string,
       replaced?: Endpoint,
     ): { readonly secret: string; readonly secretsSealed: string } {
       if (!box) throw new Error('Endpoints need keys');
-      const secret = createWebhookSecret();
-      const before = replaced ? openSecrets(replaced).slice(0, 1) : [];
-      return { secret, secretsSealed: box.seal(JSON.stringify([secret, ...before]), toContext(id)) };
+      const { secret, secrets } = replaced
+        ? replaceWebhookSecret(openSecrets(replaced), clock())
+        : createWebhookSecrets();
+      return { secret, secretsSealed: box.seal(secrets, toContext(id)) };
     },
 
     /** @returns undefined when the endpoint was removed. */

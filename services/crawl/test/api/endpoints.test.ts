@@ -1,8 +1,12 @@
 import { createHmac } from 'node:crypto';
+import { createSecretBox, DAY_MS } from '@platform/service-kit';
 import { waitFor } from '@platform/testing';
 import { daily } from '../support/crawls.js';
 import { type Asked, type Endpoint, json, startEndpoint } from '../support/endpoint.js';
 import { type Organisation, type Platform, startPlatform } from '../support/platform.js';
+
+const KEY = Buffer.alloc(32, 1);
+const box = createSecretBox([{ id: 'k1', key: KEY }]);
 
 const none = '01900000-0000-7000-8000-000000000000';
 
@@ -17,7 +21,7 @@ describe('endpoints of an organisation', () => {
     platform = await startPlatform({
       backend: 'postgres',
       env: {
-        ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
+        ENCRYPTION_KEYS: `k1:${KEY.toString('base64')}`,
         ENDPOINT_ALLOWED_TARGETS: new URL(endpoint.url).host,
       },
     });
@@ -136,17 +140,33 @@ describe('endpoints of an organisation', () => {
     expect(await waitForRun(failing, 'failed')).toMatchObject({ reason: 'no' });
   });
 
-  it('sign with both secrets for a day after a rotation', async () => {
+  /** Lets a day pass for the secrets that were replaced. */
+  async function ageSecrets(endpointId: string): Promise<void> {
+    const { rows } = await platform.db.query<{ sealed: string }>(
+      'select secrets_sealed as sealed from endpoints where id = $1',
+      [endpointId],
+    );
+    const secrets = box.open(rows[0]?.sealed ?? '', `endpoint:${endpointId}`);
+    const aged = secrets.replaceAll(/(?<="until":)\d+/g, (until) => String(Number(until) - DAY_MS));
+    const sealed = box.seal(aged, `endpoint:${endpointId}`);
+    await platform.db.query('update endpoints set secrets_sealed = $1 where id = $2', [sealed, endpointId]);
+  }
+
+  it('sign with each secret for a day after it was replaced', async () => {
     const { secret, endpointId } = await register();
-    const rotated = (await platform.call('POST', `/endpoints/${endpointId}/rotate`)).body.data;
+    const rotate = () => platform.call('POST', `/endpoints/${endpointId}/rotate`);
+    const rotated = (await rotate()).body.data;
+    const newest = (await rotate()).body.data;
     expect(rotated.secret).not.toBe(secret);
     const test = () => platform.call('POST', `/endpoints/${endpointId}/test`);
     endpoint.reply(404);
     expect((await test()).body.data).toEqual({ isOk: true, status: 404, message: 'It answered 404' });
     const [asked] = endpoint.asked as [Asked];
     expect(asked.method).toBe('GET');
-    expect(asked.headers['webhook-signature']).toBe(`${sign(rotated.secret, asked)} ${sign(secret, asked)}`);
-    await platform.db.query("update endpoints set rotated_at = rotated_at - interval '1 day'");
+    expect(asked.headers['webhook-signature']).toBe(
+      [newest, rotated, { secret }].map((one) => sign(one.secret, asked)).join(' '),
+    );
+    await ageSecrets(endpointId);
     endpoint.reply(401);
     expect((await test()).body.data).toMatchObject({ isOk: false, status: 401 });
     for (const [status, message] of [
@@ -158,7 +178,10 @@ describe('endpoints of an organisation', () => {
       expect((await test()).body.data).toEqual({ isOk: false, status, message });
     }
     const later = endpoint.asked[1] as Asked;
-    expect(later.headers['webhook-signature']).toBe(sign(rotated.secret, later));
+    expect(later.headers['webhook-signature']).toBe(sign(newest.secret, later));
+    const statuses: number[] = [];
+    for (let times = 0; times < 21; times += 1) statuses.push((await rotate()).status);
+    expect(statuses).toEqual([...Array.from({ length: 20 }, () => 200), 409]);
   });
 
   it('have five tests in progress at a time', async () => {

@@ -36,8 +36,7 @@ const claimDue = `
   )
   update fact_destinations d set claimed_until = $5, served_at = $1 from chosen where d.id = chosen.id
   returning d.id, d.org_id as "orgId", d.form, d.url, d.types, d.position, d.is_accepting as "isAccepting", d.failures, d.failing_since as "failingSince",
-    d.secret_sealed as "secretSealed", d.previous_secret_sealed as "previousSecretSealed",
-    d.previous_secret_until as "previousSecretUntil", d.secret_header as "secretHeader", d.claimed_until as "claimedUntil"`;
+    d.secret_sealed as "secretSealed", d.secret_header as "secretHeader", d.claimed_until as "claimedUntil"`;
 
 export async function claimDestinations(
   db: pg.Pool,

@@ -10,7 +10,6 @@ const select = {
   description: true,
   types: true,
   secretSealed: true,
-  previousSecretSealed: true,
   previousSecretUntil: true,
   secretHeader: true,
   isEnabled: true,

@@ -125,7 +125,8 @@ export function destinationRoutes(app: App, ctx: DestinationContext): void {
       schema: {
         operationId: 'replaceDestinationSecret',
         tags,
-        summary: 'Replace the secret of a webhook; for a day, requests are signed with both',
+        summary:
+          'Replace the secret of a webhook; for a day, requests are signed with the replaced one as well',
         params: DestinationPath,
         response: { 201: ReplacedSecret, ...errorResponses(400, 401, 403, 404, 409) },
       },

@@ -87,7 +87,7 @@ export const Destination = Type.Object(
       Instant,
       'Since when it has accepted nothing; null when it accepted the last request.',
     ),
-    previousSecretUntil: OrNull(Instant, 'Until when the secret that was replaced signs, too.'),
+    previousSecretUntil: OrNull(Instant, 'Until when the secret that was replaced last signs, too.'),
     createdAt: Instant,
   },
   { title: 'Destination' },

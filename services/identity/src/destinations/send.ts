@@ -1,8 +1,8 @@
 import {
   type Clock,
   type Egress,
-  parseWebhookSecret,
   readRetryAfter,
+  readWebhookKeys,
   type SecretBox,
   signatureHeaders,
   VERSION,
@@ -19,8 +19,6 @@ export interface Target {
   readonly form: string;
   readonly url: string;
   readonly secretSealed: string | null;
-  readonly previousSecretSealed: string | null;
-  readonly previousSecretUntil: Date | null;
   readonly secretHeader: string | null;
 }
 
@@ -76,24 +74,15 @@ export function createSender({
   readonly box: SecretBox;
   readonly clock: Clock;
 }) {
-  function openSecrets(target: Target): string[] {
-    const { secretSealed, previousSecretSealed, previousSecretUntil } = target;
-    const isReplacing = previousSecretUntil !== null && previousSecretUntil.getTime() > clock();
-    return [secretSealed, isReplacing ? previousSecretSealed : null]
-      .filter((sealed) => sealed !== null)
-      .map((sealed) => box.open(sealed, destinationSecretContext(target.id)));
-  }
-
   async function toRequest(target: Target, facts: readonly string[], id: string, at: number) {
-    const secrets = openSecrets(target);
+    const { secretHeader, secretSealed } = target;
+    const secret = secretSealed === null ? null : box.open(secretSealed, destinationSecretContext(target.id));
     if (target.form === 'webhook') {
       const [body = ''] = facts;
-      const keys = secrets.flatMap((secret) => parseWebhookSecret(secret) ?? []);
+      const keys = secret === null ? [] : readWebhookKeys(secret, at);
       return { body, headers: signatureHeaders(keys, { id, at, content: body }) };
     }
-    const { secretHeader } = target;
-    const [value] = secrets;
-    const headers = secretHeader !== null && value !== undefined ? { [secretHeader]: value } : {};
+    const headers = secretHeader !== null && secret !== null ? { [secretHeader]: secret } : {};
     return { body: await toLogsBody(target.orgId, facts, at), headers };
   }
 

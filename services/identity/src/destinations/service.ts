@@ -4,12 +4,13 @@ import {
   type AppError,
   type Clock,
   conflict,
-  createWebhookSecret,
+  createWebhookSecrets,
   type Egress,
   type ListPage,
   type ListQuery,
   notFound,
   readListPage,
+  replaceWebhookSecret,
   type SecretBox,
   validationError,
 } from '@platform/service-kit';
@@ -51,7 +52,7 @@ import type {
   Destination,
   TestedDestination,
 } from './schemas.js';
-import { destinationSecretContext, REPLACED_SECRET_MS } from './secrets.js';
+import { destinationSecretContext } from './secrets.js';
 import type { Send } from './send.js';
 
 /* The destinations of an organisation's facts, which administrators manage. */
@@ -183,8 +184,8 @@ export async function createDestination(
   if (form === 'webhook' && credential)
     throw refuseField('credential', 'is for logs; a webhook has a secret that signs its requests');
   const id = uuidv7();
-  const secret = form === 'webhook' ? createWebhookSecret() : null;
-  const value = secret ?? credential?.value;
+  const signing = form === 'webhook' ? createWebhookSecrets() : undefined;
+  const value = signing?.secrets ?? credential?.value;
   const secretSealed = value === undefined ? null : ctx.box.seal(value, destinationSecretContext(id));
   const { after } = await changeIn(ctx, caller, 'destination.created', async (tx, createdAt) => {
     if ((await countDestinations(tx, orgId)) >= MAX_DESTINATIONS) throw tooManyDestinations();
@@ -193,7 +194,7 @@ export async function createDestination(
     const row = { id, orgId, form, url, ...kept, secretSealed, secretHeader };
     return { after: await insertDestination(tx, row) };
   });
-  return { destination: toDestination(after), secret };
+  return { destination: toDestination(after), secret: signing?.secret ?? null };
 }
 
 /** Returns the credential of a change of logs. A secret is never sent to another origin than that it was given for. */
@@ -254,23 +255,28 @@ export const removeDestination = (ctx: DestinationContext, caller: Caller, id: s
     return { before };
   });
 
-/** Replaces the secret of a webhook; the one before signs for another day, too. @throws AppError 404, 409. */
+/** Replaces the secret of a webhook; each that was replaced signs for its day. @throws AppError 404, 409. */
 export async function replaceSecret(
   ctx: DestinationContext,
   caller: Caller,
   id: string,
 ): Promise<{ readonly destination: Destination; readonly secret: string }> {
-  const secret = createWebhookSecret();
-  const { after } = await changeIn(ctx, caller, 'destination.secret_replaced', async (tx, at) => {
+  const { box } = ctx;
+  const { after, secret } = await changeIn(ctx, caller, 'destination.secret_replaced', async (tx, at) => {
     const before = await find(tx, caller.orgId, id);
-    if (before.form !== 'webhook')
+    if (before.form !== 'webhook' || before.secretSealed === null)
       throw conflict('NO_SIGNING_SECRET', 'Logs are not signed: change the credential of the destination');
+    const context = destinationSecretContext(id);
+    const {
+      secret: created,
+      secrets,
+      until,
+    } = replaceWebhookSecret(box.open(before.secretSealed, context), at.getTime());
     const row = await updateDestination(tx, id, {
-      secretSealed: ctx.box.seal(secret, destinationSecretContext(id)),
-      previousSecretSealed: before.secretSealed,
-      previousSecretUntil: new Date(at.getTime() + REPLACED_SECRET_MS),
+      secretSealed: box.seal(secrets, context),
+      previousSecretUntil: new Date(until),
     });
-    return { before, after: row };
+    return { before, after: row, secret: created };
   });
   return { destination: toDestination(after), secret };
 }

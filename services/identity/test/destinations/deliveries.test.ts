@@ -308,11 +308,10 @@ test('AUD-20 facts that are deleted before they were sent are one delivery that 
   expect(subjects()).toEqual([token]);
 }); // oxfmt-ignore
 
-test('AUD-17 two secrets are valid while one is replaced', async () => {
-  const { destinations, receiver, createToken, pass, received } = await openScene(identity);
+test('AUD-17 each secret that was replaced signs for its day, however often one is replaced', async () => {
+  const { destinations, receiver, createToken, pass, received, settled } = await openScene(identity);
   const { id, secret } = await destinations.create({ url: receiver.url });
-  const { status, body } = await destinations.call('POST', `/${id}/secret`);
-  expect(status).toBe(201);
+  const replace = () => destinations.call('POST', `/${id}/secret`);
   const verifies = (key: string, request: { body: string; headers: object }) => {
     const seconds = Number((request.headers as Record<string, string>)['webhook-timestamp']);
     jest.spyOn(Date, 'now').mockReturnValue(seconds * 1_000);
@@ -325,12 +324,32 @@ test('AUD-17 two secrets are valid while one is replaced', async () => {
       jest.restoreAllMocks();
     }
   };
-  const both = await received(await createToken());
-  expect([secret, body.secret].map((key) => verifies(key, both))).toEqual([true, true]);
+  const second = await replace();
+  expect(second.status).toBe(201);
+  await pass(DAY / 2);
+  const third = await replace();
+  const secrets = [secret, second.body.secret, third.body.secret];
+  const { previousSecretUntil } = third.body.destination;
+  expect(Date.parse(previousSecretUntil) - Date.parse(second.body.destination.previousSecretUntil))
+    .toBeGreaterThanOrEqual(DAY / 2);
+  const expectVerifying = async (expected: boolean[]) => {
+    const request = await received(await createToken());
+    expect(secrets.map((key) => verifies(key, request))).toEqual(expected);
+    await settled();
+  };
+  await expectVerifying([true, true, true]);
+  await pass(DAY / 2);
+  await expectVerifying([false, true, true]);
+  await pass(DAY / 2);
+  await expectVerifying([false, false, true]);
+
+  const statuses: number[] = [];
+  for (let replaced = 0; replaced < 21; replaced += 1) statuses.push((await replace()).status);
+  expect(statuses).toEqual([...Array.from({ length: 20 }, () => 201), 409]);
+  expect((await replace()).body.error.code).toBe('TOO_MANY_SECRETS');
   await pass(DAY);
-  const one = await received(await createToken());
-  expect([secret, body.secret].map((key) => verifies(key, one))).toEqual([false, true]);
-});
+  expect((await replace()).status).toBe(201);
+}); // oxfmt-ignore
 
 test('AUD-8 a request goes where the operator lets it, follows no redirect, and is tested without a trace', async () => {
   const { destinations, receiver } = await openScene(identity);

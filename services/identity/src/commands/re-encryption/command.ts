@@ -17,7 +17,6 @@ const contexts: Readonly<Record<keyof typeof sealedColumns, (id: string) => stri
   'outgoing mails': messageContext,
   'MCP server secrets': serverSecretContext,
   'destination secrets': destinationSecretContext,
-  'replaced destination secrets': destinationSecretContext,
   'client secrets': clientSecretContext,
   'authenticator secrets': totpContext,
 };

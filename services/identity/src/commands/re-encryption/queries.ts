@@ -7,12 +7,6 @@ export const sealedColumns = {
   'outgoing mails': { table: 'outgoing_mails', id: 'id', column: 'sealed_message', type: 'uuid' },
   'MCP server secrets': { table: 'mcp_servers', id: 'id', column: 'secret_sealed', type: 'uuid' },
   'destination secrets': { table: 'fact_destinations', id: 'id', column: 'secret_sealed', type: 'uuid' },
-  'replaced destination secrets': {
-    table: 'fact_destinations',
-    id: 'id',
-    column: 'previous_secret_sealed',
-    type: 'uuid',
-  },
   'client secrets': {
     table: 'identity_providers',
     id: 'org_id',
