@@ -90,7 +90,7 @@ describeWith('chromium', 'the page of a run', () => {
     await page.getByText('No worker has claimed it yet').waitFor();
     expect(await copy(page, 'Run id')).toBe(data.runId);
 
-    const { lease } = await call<{ lease: number }>('POST', `${path}/work/claim`, {
+    const { lease } = await call<{ lease: string }>('POST', `${path}/work/claim`, {
       connectors: ['support_1'],
       worker: 'desk worker',
       waitMs: 0,
@@ -112,7 +112,7 @@ describeWith('chromium', 'the page of a run', () => {
     expect(await findBarriers(page)).toEqual([]);
     const finish = `${path}/work/${data.runId}/finish`;
     await call('POST', finish, { lease, state: 'continue', checkpoint: 17, counters });
-    const next = await call<{ lease: number }>('POST', `${path}/work/claim`, {
+    const next = await call<{ lease: string }>('POST', `${path}/work/claim`, {
       connectors: ['support_1'],
       worker: 'desk worker',
       waitMs: 0,

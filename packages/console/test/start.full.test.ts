@@ -83,7 +83,7 @@ describeWith('chromium', 'the getting-started page', () => {
     await call('POST', `${CRAWLS}/support_2/schedule`, { scheduleConfig, worker: 'pull', maxRetries: 0 });
     const { data } = await call<{ data: { runId: string } }>('POST', `${CRAWLS}/support_2/run`);
     const claim = { connectors: ['support_2'], worker: 'desk worker', waitMs: 0 };
-    const { lease } = await call<{ lease: number }>('POST', `${CRAWLS}/work/claim`, claim);
+    const { lease } = await call<{ lease: string }>('POST', `${CRAWLS}/work/claim`, claim);
     const failure = { lease, state: 'failed', reason: 'The desk refused the password' };
     await call('POST', `${CRAWLS}/work/${data.runId}/finish`, failure);
     for (let index = 0; index < 7; index += 1)

@@ -30,8 +30,8 @@ export interface Counters {
 
 export interface ClaimedRun {
   readonly order: CrawlOrder;
-  /** Identifies the claim in all later requests. */
-  readonly lease: number;
+  /** The secret that proves the claim in all later requests, with the same token. */
+  readonly lease: string;
   readonly leaseUntil: string;
   readonly deadline: string;
 }

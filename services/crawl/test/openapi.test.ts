@@ -125,13 +125,13 @@ const listRequests = (endpointId: string): DocumentedRequest[] => [
   {
     operationId: 'reportWork',
     path: { runId: id },
-    body: { lease: 1, progress: 50, checkpoint: { page: 1 }, counters, log: ['half'] },
+    body: { lease: 'bGVhc2U', progress: 50, checkpoint: { page: 1 }, counters, log: ['half'] },
   },
   {
     operationId: 'finishWork',
     path: { runId: id },
     body: {
-      lease: 1,
+      lease: 'bGVhc2U',
       state: 'failed',
       reason: 'no',
       progress: 60,
@@ -189,7 +189,7 @@ test.each<[string, DocumentedRequest, string]>([
   ['an invented cursor of events', { operationId: 'listEvents', query: { after: 'x' } }, 'nothing else is accepted'],
   ['an invented cursor of instances', { operationId: 'listInstances', query: { cursor: 'x' } }, 'nothing else is accepted'],
   ['an endpoint with a private address', { operationId: 'createEndpoint', body: { url: 'https://10.0.0.1/' } }, 'a public address'],
-  ['a large checkpoint', { operationId: 'reportWork', path: { runId: id }, body: { lease: 1, checkpoint: 'x'.repeat(65_536) } }, 'at most 64 KiB'],
+  ['a large checkpoint', { operationId: 'reportWork', path: { runId: id }, body: { lease: 'bGVhc2U', checkpoint: 'x'.repeat(65_536) } }, 'at most 64 KiB'],
   ['NUL in a body', toSchedule({ metadata: { a: '\u0000' } }), 'a text with NUL'],
 ])('%s is refused, as the document says in words', async (_what, request, words) => {
   expect((await send(request)).status).toBe(400);

@@ -151,8 +151,8 @@ const VALID_BODIES: Readonly<Record<string, object>> = {
   changeMcpServer: { isEnabled: false },
   decideOnMcpTools: { tools: [{ name: 'search', scope: 'none' }] },
   renamePasskey: { name: 'x' },
-  reportWork: { lease: 1 },
-  finishWork: { lease: 1, state: 'failed', reason: 'x' },
+  reportWork: { lease: 'x' },
+  finishWork: { lease: 'x', state: 'failed', reason: 'x' },
 };
 
 const naming = operations.filter((operation) => operation.path.includes('{') && !namesOwn(operation));

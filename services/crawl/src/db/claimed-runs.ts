@@ -1,5 +1,6 @@
 import { insertOutboxEventsOf, type RunEvent, toOutboxRows } from '@platform/events';
 import { counterNames, type Counters } from '../domain/counters.js';
+import { ENDPOINT_HOLDER, hashLease } from '../domain/lease.js';
 import { insertCrawlFacts, noticedAfterFailure } from './facts.js';
 import { isSameInstance, type Run, runColumns } from './runs.js';
 import type { Db } from './transaction.js';
@@ -26,19 +27,21 @@ const sumCounters = (one: string, other: string) =>
 /** A run that was claimed, with what it goes on from. */
 export interface ClaimedRow extends Run {
   readonly counters: Partial<Counters>;
+  /** Proves the claim to the API. Only its hash is stored. */
+  readonly lease: string;
   readonly checkpoint: unknown;
   /** When the full crawl started that this run continues, or the last completed one. */
   readonly fullStartedAt: Date | null;
 }
 
 /**
- * The columns that a claim sets. `now`, `lease`: when it is claimed, and when its lease expires. The attempt of a lost
+ * The columns that a claim sets. `now`, `lease`, `leaseHash`: when it is claimed, when its lease expires, and its hash. The attempt of a lost
  * worker, a handed-back run and a run that waited for its endpoint continue: the first two keep their deadline, unless workers pull.
  * What the slice of a lost worker had counted is kept. An endpoint counts an attempt from its beginning, also when another
  * worker continues it, and starts from nothing in the next one.
  */
-export const claimColumns = (now: string, lease: string) => `
-  state = 'active', attempts = attempts + 1, claim_count = claim_count + 1, is_queued = false,
+export const claimColumns = (now: string, lease: string, leaseHash: string) => `
+  state = 'active', attempts = attempts + 1, claim_count = claim_count + 1, lease_hash = ${leaseHash}, is_queued = false,
   started_at = coalesce(started_at, ${now}),
   attempt_started_at = case when deadline_at is null and unavailable_since is null then ${now}
     else coalesce(attempt_started_at, ${now}) end,
@@ -85,7 +88,8 @@ const claim = `
       and state::text in ('waiting', 'retrying')
     order by id for no key update
   ), claimed as (
-    update runs set ${claimColumns('$3::timestamptz', '$4::timestamptz')} where id = any(array(select id from due))
+    update runs set ${claimColumns('$3::timestamptz', '$4::timestamptz', `decode($5::jsonb ->> id::text, 'hex')`)}
+    where id = any(array(select id from due))
     returning ${runColumns('runs')}, counters, started_at
   )
   select claimed.*, c.checkpoint, ${fullStartedAt('claimed')}
@@ -106,23 +110,35 @@ const toClaimCounts = (runs: readonly RunClaim[]): string =>
   JSON.stringify(Object.fromEntries(runs.map(({ id, claimCount }) => [id, claimCount])));
 
 /**
- * Claims the runs that have this number of claims.
+ * Claims the runs that have this number of claims, each with the lease that an endpoint may report with.
  *
  * @returns for each the claimed run; undefined when it has another number of claims, has ended or is claimed.
  */
 export async function claimRuns(
   db: Db,
-  runs: readonly RunClaim[],
+  runs: readonly (RunClaim & Pick<ClaimedRow, 'lease'>)[],
   given: { readonly at: Date; readonly leaseUntil: Date },
 ): Promise<(ClaimedRow | undefined)[]> {
   const newest = toNewest(runs);
-  const { rows } = await db.query<ClaimedRow>({
+  const leaseHashes = [...newest.values()].map(
+    ({ id, lease }) => [id, hashLease(lease, ENDPOINT_HOLDER).toString('hex')] as const,
+  );
+  const { rows } = await db.query<Omit<ClaimedRow, 'lease'>>({
     name: 'claim_runs',
     text: claim,
-    values: [[...newest.keys()], toClaimCounts([...newest.values()]), given.at, given.leaseUntil],
+    values: [
+      [...newest.keys()],
+      toClaimCounts([...newest.values()]),
+      given.at,
+      given.leaseUntil,
+      JSON.stringify(Object.fromEntries(leaseHashes)),
+    ],
   });
   const claimed = new Map(rows.map((row) => [row.id, row]));
-  return runs.map((run) => (newest.get(run.id) === run ? claimed.get(run.id) : undefined));
+  return runs.map((run) => {
+    const row = newest.get(run.id) === run ? claimed.get(run.id) : undefined;
+    return row && { ...row, lease: run.lease };
+  });
 }
 
 /**
@@ -149,7 +165,7 @@ const countEnded = (outcome: 'completed' | 'failed') => `
   )`;
 
 /** The columns that the end of a slice sets. @param counters - the counters of the slice, if it reported them. */
-export const addSliceCounters = (counters: string) => `slices = slices + 1, finished_claim = claim_count,
+export const addSliceCounters = (counters: string) => `slices = slices + 1, finished_lease_hash = lease_hash,
   counters = ${sumCounters('counters', `coalesce(${counters}::jsonb, slice_counters)`)}, slice_counters = '{}'`;
 
 /** The worker of the run whose state is being written. */
@@ -245,7 +261,7 @@ const stateOfFailed = `
 const failure = `
   with ended as (
     update runs set state = 'failed', finished_at = $3, due_at = null, parameters = null, deadline_at = null,
-      reason = $4, task_location = coalesce($5, task_location), finished_claim = claim_count
+      reason = $4, task_location = coalesce($5, task_location), finished_lease_hash = lease_hash
     where id = $1 and ${isHeld(2)} returning ${taskColumns}, instance
   ), ${countEnded('failed')}, state as (${stateOfFailed}), noticed as (${insertCrawlFacts(
     'crawl.failing',
@@ -307,7 +323,7 @@ export async function markRetrying(
     name: 'retry_run',
     text: `with ended as (
              update runs set state = 'retrying', reason = $2, due_at = $3, is_queued = false, unavailable_since = null,
-               task_location = null, deadline_at = null, finished_claim = claim_count, recoveries = 0,
+               task_location = null, deadline_at = null, finished_lease_hash = lease_hash, recoveries = 0,
                ended_attempts = case when state = 'active' then ${withAttempt('$5', '$2::text')} else ended_attempts end
              where id = $1 and state in ('active', 'retrying') and claim_count = $4
              returning id, org_id, connector, endpoint_id, request_id, $6::text as task_location
@@ -347,7 +363,7 @@ export async function markHandedBack(db: Db, run: RunClaim, at: Date): Promise<b
   const { rowCount } = await db.query({
     name: 'hand_back_run',
     text: `update runs set state = 'waiting', attempts = attempts - 1, progress = case when slices > 0 then progress else 0 end,
-             due_at = $2, is_queued = false, unavailable_since = null, finished_claim = claim_count,
+             due_at = $2, is_queued = false, unavailable_since = null, finished_lease_hash = lease_hash,
              deadline_at = case when worker <> 'pull' then deadline_at end,
              reason = case when unavailable_since is null then reason end
            where id = $1 and ${isHeld(3)}`,

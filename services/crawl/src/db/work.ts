@@ -3,6 +3,7 @@ import type pg from 'pg';
 import type { Act } from '../domain/act.js';
 import type { Counters } from '../domain/counters.js';
 import type { InstanceKey } from '../domain/instance-key.js';
+import { hashLease } from '../domain/lease.js';
 import type { RunState } from '../domain/run-state.js';
 import {
   addSliceCounters,
@@ -23,11 +24,16 @@ import type { Db } from './transaction.js';
  * organisation.
  */
 
-/** A claim of a run, as the worker names it. */
-export interface WorkClaim extends RunClaim {
+/** A run of an organisation. */
+export interface WorkKey {
+  readonly id: string;
   readonly orgId: string;
 }
-const isHeld = `id = $1 and org_id = $2 and claim_count = $3 and state = 'active'`;
+/** A claim of a run, as a worker proves it: one of the hashes is that of its lease. */
+export interface WorkClaim extends WorkKey {
+  readonly leaseHashes: readonly Buffer[];
+}
+const isClaim = (leaseHash: string) => `coalesce(${leaseHash} = any($3::bytea[]), false)`;
 
 /*
  * Runs are claimed in the order of their creation; a run that has had a slice comes behind runs that were created
@@ -40,7 +46,7 @@ const claim = `
       and (state = 'waiting' or (state = 'retrying' and (is_queued or due_at <= $4)))
     order by coalesce(claimed_at, created_at) limit 1 for no key update skip locked
   ), claimed as (
-    update runs set ${claimColumns('$4::timestamptz', '$5::timestamptz')}, claimed_by = $3, claimed_at = $4
+    update runs set ${claimColumns('$4::timestamptz', '$5::timestamptz', '$7')}, claimed_by = $3, claimed_at = $4
     from due where runs.id = due.id
     returning ${runColumns('runs')}, runs.counters,
       runs.claim_count = 1 and (runs.parameters ->> 'isRestart')::boolean as is_restart
@@ -65,9 +71,12 @@ export async function claimWork(
     readonly worker: string;
     readonly at: Date;
     readonly leaseUntil: Date;
+    readonly lease: string;
+    /** The credential that claims: see `lease.ts`. */
+    readonly holder: string;
   },
 ): Promise<ClaimedRow | undefined> {
-  const { rows } = await db.query<ClaimedRow>({
+  const { rows } = await db.query<Omit<ClaimedRow, 'lease'>>({
     name: 'claim_work',
     text: claim,
     values: [
@@ -77,9 +86,10 @@ export async function claimWork(
       given.at,
       given.leaseUntil,
       given.instances ?? null,
+      hashLease(given.lease, given.holder),
     ],
   });
-  return rows[0];
+  return rows[0] && { ...rows[0], lease: given.lease };
 }
 
 /** The most lines of log that are kept of a run. */
@@ -109,7 +119,7 @@ export async function renewWork(
                progress = greatest(progress, $6::int), slice_counters = coalesce($7::jsonb, slice_counters),
                is_checkpoint_new = is_checkpoint_new or ($8::jsonb is not null and not exists (
                  select from connector_states c where ${isSameInstance('c', 'runs')} and c.checkpoint = $8))
-             where ${isHeld} and deadline_at > $4 and ($8::jsonb is null or worker = 'pull')
+             where id = $1 and org_id = $2 and ${isClaim('lease_hash')} and state = 'active' and deadline_at > $4 and ($8::jsonb is null or worker = 'pull')
              returning id, org_id, connector, instance, heartbeat_until
            ), saved as (
              insert into connector_states as c (org_id, connector, instance, checkpoint, version)
@@ -128,7 +138,7 @@ export async function renewWork(
     values: [
       claimed.id,
       claimed.orgId,
-      claimed.claimCount,
+      claimed.leaseHashes,
       given.at,
       given.leaseUntil,
       given.progress ?? null,
@@ -147,25 +157,28 @@ export type WorkRun = Pick<
 > & {
   readonly state: RunState;
   readonly sliceCounters: Partial<Counters>;
-  /** The claim whose slice was finished last. */
-  readonly finishedClaim: number | null;
+  /** Whether one of the hashes is that of the lease of the last claim. */
+  readonly isClaimant: boolean;
+  /** Whether one of the hashes is that of the lease of the claim whose slice was finished last. */
+  readonly isFinisher: boolean;
   /** Whether the checkpoint has changed since the slice began. */
   readonly isCheckpointNew: boolean;
 }; // oxfmt-ignore
 
-/** Returns a run, in any state. */
+/** Returns a run, in any state, whose lease need not be valid. */
 export async function findWork(
   db: pg.Pool,
-  key: Pick<WorkClaim, 'id' | 'orgId'>,
+  { id, orgId, leaseHashes = [] }: WorkKey & Partial<WorkClaim>,
 ): Promise<WorkRun | undefined> {
   const { rows } = await db.query<WorkRun>({
     name: 'find_work',
     text: `select ${runColumns('r')}, r.counters, r.slice_counters as "sliceCounters",
-             r.finished_claim as "finishedClaim", r.is_checkpoint_new as "isCheckpointNew",
+             ${isClaim('r.lease_hash')} as "isClaimant", ${isClaim('r.finished_lease_hash')} as "isFinisher",
+             r.is_checkpoint_new as "isCheckpointNew",
              ${fullStartedAt('r')}
            from runs r left join connector_states c on ${isSameInstance('c', 'r')}
            where r.id = $1 and r.org_id = $2`,
-    values: [key.id, key.orgId],
+    values: [id, orgId, leaseHashes],
   });
   return rows[0];
 }
@@ -173,7 +186,7 @@ export async function findWork(
 /** Ends a slice that more will follow: the run waits behind the others, with its attempts fresh. */
 export async function continueRun(
   db: Db,
-  claimed: WorkClaim,
+  claimed: WorkKey & RunClaim,
   at: Date,
   { counters }: Pick<SliceResult, 'counters'>,
 ): Promise<boolean> {
@@ -181,7 +194,7 @@ export async function continueRun(
     name: 'continue_run',
     text: `update runs set state = 'waiting', attempts = 0, recoveries = 0, reason = null, due_at = $4, is_queued = false,
              deadline_at = null, ended_attempts = ${withAttempt('$4', 'null')}, ${addSliceCounters('$5')}
-           where ${isHeld}`,
+           where id = $1 and org_id = $2 and claim_count = $3 and state = 'active'`,
     values: [
       claimed.id,
       claimed.orgId,

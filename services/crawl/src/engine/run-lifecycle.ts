@@ -21,6 +21,7 @@ import { findWork } from '../db/work.js';
 import type { Db } from '../db/transaction.js';
 import { addCounters } from '../domain/counters.js';
 import type { InstanceKey } from '../domain/instance-key.js';
+import { createLease } from '../domain/lease.js';
 import { findSkipReason, MAX_RECOVERIES } from '../domain/run-state.js';
 import type { RunTimes } from './claimed-run.js';
 import { getRetryDelayMs } from './tasks/retry-delay.js';
@@ -69,7 +70,7 @@ export function createRunLifecycle(deps: {
   /** Two deliveries of the same run must not share a claim. */
   const toKey = (): string => String((calls += 1));
 
-  const claim = createBatcher<RunClaim, ClaimedRow | undefined>({
+  const claim = createBatcher<RunClaim & Pick<ClaimedRow, 'lease'>, ClaimedRow | undefined>({
     toKey,
     load(runs) {
       const now = clock();
@@ -178,7 +179,7 @@ export function createRunLifecycle(deps: {
   return {
     /** Claims the run of a job. @returns undefined when the job has nothing to do. */
     async claim({ id, claimCount }: RunClaim): Promise<ClaimedRow | undefined> {
-      const run = await claim({ id, claimCount });
+      const run = await claim({ id, claimCount, lease: createLease() });
       return run && checkClaimed(run);
     },
     checkClaimed,

@@ -101,7 +101,7 @@ export async function runTask(deps: RunTaskDeps, claimed: ClaimedRun): Promise<v
     const task = deps.getTask(run)(toOrder(claimed), {
       signal: abort.signal,
       deadline: deadline.toISOString(),
-      lease: run.claimCount,
+      lease: run.lease,
       requestId: getRequestId(run),
       accepted: (location) => {
         progress.report(ACCEPTED_PROGRESS);

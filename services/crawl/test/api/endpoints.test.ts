@@ -84,7 +84,7 @@ describe('endpoints of an organisation', () => {
     expect(order?.body).toMatchObject({ runId, attempt: 1, connector: 'files_1' });
     expect(order?.headers).toMatchObject({
       'webhook-signature': sign(secret, order as Asked),
-      'x-run-lease': '1',
+      'x-run-lease': expect.stringMatching(/^[\w-]{32}$/),
     });
 
     const refused = await platform.call('DELETE', `/endpoints/${endpointId}`);
@@ -112,7 +112,7 @@ describe('endpoints of an organisation', () => {
     await schedule((await register()).endpointId);
     const runId = await run();
     const order = await waitFor(() => endpoint.asked[0], { what: 'the order' });
-    const lease = Number(order.headers['x-run-lease']);
+    const lease = order.headers['x-run-lease'] as string;
     const report = (path: string, body: object) => platform.call('POST', `/work/${runId}/${path}`, { body });
     expect((await report('heartbeat', { lease, progress: 50, log: ['half'] })).body.cancelled).toBe(false);
     expect((await report('finish', { lease, state: 'continue', checkpoint: { page: 1 } })).status).toBe(400);
@@ -124,7 +124,8 @@ describe('endpoints of an organisation', () => {
         400,
         'checkpoint: must be left out: an endpoint has no slices',
       ]);
-    expect((await report('finish', { lease: lease + 1, state: 'completed' })).status).toBe(409);
+    for (const guess of ['1', '2', `${lease}x`])
+      expect((await report('finish', { lease: guess, state: 'completed' })).status).toBe(409);
     const counters = { items: 3, deleted: 0, failed: 0, bytes: 7 };
     expect((await report('finish', { lease, state: 'completed', counters })).body).toEqual({
       state: 'completed',
@@ -133,9 +134,9 @@ describe('endpoints of an organisation', () => {
     expect(endpoint.asked).toHaveLength(1);
 
     const failing = await run();
-    await waitFor(() => endpoint.asked[1], { what: 'the next order' });
+    const next = await waitFor(() => endpoint.asked[1], { what: 'the next order' });
     await platform.call('POST', `/work/${failing}/finish`, {
-      body: { lease: 1, state: 'failed', reason: 'no' },
+      body: { lease: next.headers['x-run-lease'], state: 'failed', reason: 'no' },
     });
     expect(await waitForRun(failing, 'failed')).toMatchObject({ reason: 'no' });
   });

@@ -2,6 +2,7 @@ import type { SyncEvent } from '@platform/events';
 import { DAY_MS } from '@platform/service-kit';
 import type { ClaimedRow } from '../../src/db/claimed-runs.js';
 import { findWork, renewWork } from '../../src/db/work.js';
+import { ENDPOINT_HOLDER, hashLease } from '../../src/domain/lease.js';
 import { at, useRunRows } from '../support/run-rows.js';
 
 /* Full runs of workers that take them from the queue. */
@@ -50,7 +51,9 @@ describe('the event of a full run', () => {
     const lifecycle = rows.newLifecycle();
     const report = async (items: number, run: ClaimedRow) => {
       const given = { at: new Date(rows.now), leaseUntil: new Date(rows.now + 1), progress: undefined };
-      await renewWork(rows.pool, run, { ...given, counters: { items }, checkpoint: undefined, log: [] });
+      const proof = { id: run.id, orgId, leaseHashes: [hashLease(run.lease, ENDPOINT_HOLDER)] };
+      const reported = { counters: { items }, checkpoint: undefined, log: [] };
+      expect(await renewWork(rows.pool, proof, { ...given, ...reported })).toBeDefined();
     };
     const first = await claim();
     await report(5, first);

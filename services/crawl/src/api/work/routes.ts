@@ -1,5 +1,6 @@
 import { getAccount } from '@platform/auth';
 import type { App } from '@platform/service-kit';
+import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { getActor } from '../actor.js';
 import { administrators } from '../authority.js';
@@ -17,6 +18,16 @@ import {
 import type { WorkService } from './service.js';
 
 const tags = ['Crawl workers'];
+
+/**
+ * Returns who holds a lease. An application gets another access token every few minutes, so the application holds it, for the
+ * account that it acts as.
+ */
+function getHolder(request: FastifyRequest): string {
+  const { kind, credentialId, clientId, userId } = getAccount(request);
+  return kind === 'oauth' ? `${kind} ${clientId} ${userId}` : `${kind} ${credentialId}`;
+}
+
 /** A checkpoint of 64 KiB, a hundred lines of log, and what surrounds them, escaped. */
 const BODY_LIMIT_BYTES = 1_048_576;
 
@@ -53,6 +64,7 @@ export function workRoutes(app: App, service: WorkService): void {
           worker,
           waitMs,
           actor: getActor(request),
+          holder: getHolder(request),
         },
         gone.signal,
       );
@@ -74,7 +86,10 @@ export function workRoutes(app: App, service: WorkService): void {
       },
     },
     (request) =>
-      service.heartbeat({ orgId: getAccount(request).orgId, runId: request.params.runId }, request.body),
+      service.heartbeat(
+        { orgId: getAccount(request).orgId, runId: request.params.runId, holder: getHolder(request) },
+        request.body,
+      ),
   );
   app.post(
     `${base}/work/:runId/finish`,
@@ -91,6 +106,9 @@ export function workRoutes(app: App, service: WorkService): void {
       },
     },
     (request) =>
-      service.finish({ orgId: getAccount(request).orgId, runId: request.params.runId }, request.body),
+      service.finish(
+        { orgId: getAccount(request).orgId, runId: request.params.runId, holder: getHolder(request) },
+        request.body,
+      ),
   );
 }

@@ -24,9 +24,11 @@ const Checkpoint = Type.Unknown({
     'Any JSON value but null, at most 64 KiB: what the next slice goes on from. An endpoint has no slices, and leaves it out.',
   'x-documented': { not: { const: null } },
 });
-/** The largest number that PostgreSQL stores in an `integer`. */
-const MAX_LEASE = 2_147_483_647;
-const Lease = Type.Integer({ minimum: 1, maximum: MAX_LEASE, description: 'The `lease` of the claim.' });
+const Lease = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  description: 'The `lease` of the claim, sent with the credential that claimed.',
+});
 
 export const ClaimBody = Type.Object(
   {
@@ -85,7 +87,9 @@ export type WorkOrder = Type.Static<typeof WorkOrder>;
 export const ClaimedWork = Type.Object(
   {
     order: WorkOrder,
-    lease: Type.Integer({ description: 'Names this claim in heartbeat and finish.' }),
+    lease: Type.String({
+      description: 'A secret that proves this claim in heartbeat and finish, with the same credential.',
+    }),
     leaseUntil: Instant,
     deadline: Type.String({ format: 'date-time', description: 'When the slice has to be finished.' }),
   },

@@ -2,8 +2,9 @@ import type { Connector } from '@platform/events';
 import type { Clock } from '@platform/service-kit';
 import type pg from 'pg';
 import type { ClaimedRow, RunClaim, SliceResult } from '../../db/claimed-runs.js';
-import { claimWork, continueRun, findWork, renewWork, type WorkRun } from '../../db/work.js';
+import { claimWork, continueRun, findWork, renewWork, type WorkClaim, type WorkRun } from '../../db/work.js';
 import type { Actor } from '../../domain/act.js';
+import { createLease, ENDPOINT_HOLDER, hashLease } from '../../domain/lease.js';
 import { toRunProgress } from '../../domain/run-progress.js';
 import { continueRefused, invalidCheckpoint, leaseLost, tooManyWaiting, workNotFound } from './errors.js';
 import type {
@@ -19,9 +20,9 @@ import type { WaitingWorkers } from './waiting-workers.js';
 import type { createWorkerSightings } from './worker-sightings.js';
 
 /*
- * Workers that pull claim runs of their organisation's connectors, report with heartbeats, and finish slices. The lease is
- * the number of the claim, so a worker that has lost its run changes nothing. Endpoints may report here, too, with the
- * lease of their order, but have no slices.
+ * Workers that pull claim runs of their organisation's connectors, report with heartbeats, and finish slices. The lease
+ * proves the claim, so nobody else changes the run, and neither does a worker that has lost it. Endpoints may report here, too,
+ * with the lease of their order, but have no slices.
  */
 
 const MAX_CHECKPOINT_BYTES = 65_536;
@@ -40,12 +41,22 @@ interface WorkRequest {
   /** Undefined for all instances. */
   readonly instances: readonly string[] | undefined;
   readonly worker: string;
+  /** The credential that claims: see `lease.ts`. */
+  readonly holder: string;
 }
 
 interface WorkKey {
   readonly orgId: string;
   readonly runId: string;
+  /** The credential that reports: see `lease.ts`. */
+  readonly holder: string;
 }
+
+const toClaim = ({ orgId, runId, holder }: WorkKey, { lease }: { readonly lease: string }): WorkClaim => ({
+  id: runId,
+  orgId,
+  leaseHashes: [hashLease(lease, holder), hashLease(lease, ENDPOINT_HOLDER)],
+});
 
 const toOrder = ({ parameters, ...run }: ClaimedRow): WorkOrder => ({
   runId: run.id,
@@ -99,7 +110,7 @@ export function createWorkService(deps: {
   const { pool, clock, lifecycle, leaseMs, waiting, recordSighting, onClaimable } = deps;
   const getLeaseEnd = () => new Date(clock() + leaseMs);
 
-  async function claimDue(orgId: string, { connectors, instances, worker }: WorkRequest) {
+  async function claimDue(orgId: string, { connectors, instances, worker, holder }: WorkRequest) {
     for (;;) {
       const now = clock();
       const leaseUntil = getLeaseEnd();
@@ -110,6 +121,8 @@ export function createWorkService(deps: {
         worker,
         at: new Date(now),
         leaseUntil,
+        lease: createLease(),
+        holder,
       });
       if (!run) return undefined;
       const deadline = run.deadlineAt ?? leaseUntil;
@@ -121,26 +134,22 @@ export function createWorkService(deps: {
     }
   }
 
-  async function findHeld({ orgId, runId }: WorkKey, lease: number): Promise<WorkRun> {
-    const run = await findWork(pool, { id: runId, orgId });
+  async function findHeld(claim: WorkClaim): Promise<WorkRun> {
+    const run = await findWork(pool, claim);
     if (!run) throw workNotFound();
-    if (run.state !== 'active' || run.claimCount !== lease) throw leaseLost();
+    if (run.state !== 'active' || !run.isClaimant) throw leaseLost();
     return run;
   }
 
-  const renew = (key: WorkKey, body: HeartbeatBody) =>
-    renewWork(
-      pool,
-      { id: key.runId, orgId: key.orgId, claimCount: body.lease },
-      {
-        at: new Date(clock()),
-        leaseUntil: getLeaseEnd(),
-        progress: body.progress === undefined ? undefined : toRunProgress(body.progress),
-        counters: body.counters,
-        checkpoint: body.checkpoint,
-        log: body.log ?? [],
-      },
-    );
+  const renew = (claim: WorkClaim, body: HeartbeatBody) =>
+    renewWork(pool, claim, {
+      at: new Date(clock()),
+      leaseUntil: getLeaseEnd(),
+      progress: body.progress === undefined ? undefined : toRunProgress(body.progress),
+      counters: body.counters,
+      checkpoint: body.checkpoint,
+      log: body.log ?? [],
+    });
 
   async function end(run: WorkRun, body: FinishBody): Promise<boolean> {
     const { counters } = body;
@@ -191,7 +200,7 @@ export function createWorkService(deps: {
           }
           return {
             order: toOrder(found.run),
-            lease: found.run.claimCount,
+            lease: found.run.lease,
             leaseUntil: found.leaseUntil.toISOString(),
             deadline: found.deadline.toISOString(),
           };
@@ -203,28 +212,29 @@ export function createWorkService(deps: {
     /** Renews the lease and stores what the worker reports. @throws AppError 409 `LEASE_LOST`. */
     async heartbeat(key: WorkKey, body: HeartbeatBody): Promise<HeartbeatResult> {
       checkCheckpoint(body.checkpoint);
-      const leaseUntil = await renew(key, body);
+      const claim = toClaim(key, body);
+      const leaseUntil = await renew(claim, body);
       if (leaseUntil) return { leaseUntil: leaseUntil.toISOString(), cancelled: false };
-      const run = await findWork(pool, { id: key.runId, orgId: key.orgId });
+      const run = await findWork(pool, claim);
       if (!run) throw workNotFound();
       checkReport(run, body);
-      if (run.state !== 'aborted' || run.claimCount !== body.lease) throw leaseLost();
+      if (run.state !== 'aborted' || !run.isClaimant) throw leaseLost();
       return { leaseUntil: new Date(clock()).toISOString(), cancelled: true };
     },
 
     /** Ends a slice; repeating it changes nothing. @throws AppError 409 `LEASE_LOST`. */
     async finish(key: WorkKey, body: FinishBody): Promise<FinishResult> {
-      const { runId: id, orgId } = key;
+      const claim = toClaim(key, body);
       checkCheckpoint(body.checkpoint);
-      const before = await findWork(pool, { id, orgId });
+      const before = await findWork(pool, claim);
       if (!before) throw workNotFound();
-      if (before.finishedClaim !== body.lease) {
+      if (!before.isFinisher) {
         checkReport(before, body);
         // What is reported is kept whatever the state: a failed attempt goes on from its checkpoint.
-        if (isReport(body) && !(await renew(key, body))) throw leaseLost();
-        if (!(await end(await findHeld(key, body.lease), body))) throw leaseLost();
+        if (isReport(body) && !(await renew(claim, body))) throw leaseLost();
+        if (!(await end(await findHeld(claim), body))) throw leaseLost();
       }
-      const run = await findWork(pool, { id, orgId });
+      const run = await findWork(pool, claim);
       if (!run) throw workNotFound();
       if (run.state === 'waiting') onClaimable(run);
       return { state: run.state };

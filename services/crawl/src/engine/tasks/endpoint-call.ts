@@ -69,7 +69,7 @@ export interface EndpointRequest {
     readonly body: string;
     readonly idempotencyKey: string;
     readonly deadline: string;
-    readonly lease: number;
+    readonly lease: string;
   };
   readonly signal: AbortSignal;
 }
@@ -97,7 +97,7 @@ async function toHeaders(
       'content-type': 'application/json',
       'idempotency-key': order.idempotencyKey,
       'x-run-deadline': order.deadline,
-      'x-run-lease': String(order.lease),
+      'x-run-lease': order.lease,
     }),
   };
 }

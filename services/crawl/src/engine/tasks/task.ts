@@ -28,8 +28,8 @@ export interface TaskContext {
   readonly signal: AbortSignal;
   /** The time at which the attempt times out, in ISO 8601. The time for which its endpoint is unavailable is added. */
   readonly deadline: string;
-  /** The number of the claim, with which the endpoint may report. */
-  readonly lease: number;
+  /** The lease of the claim, with which the endpoint may report. */
+  readonly lease: string;
   /** The id of the request that asked for the run; the run's own id when there was none. */
   readonly requestId: string;
   /** The endpoint has accepted the task. @param location - where the task can be cancelled, if it is remote. */

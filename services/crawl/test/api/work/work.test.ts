@@ -20,11 +20,21 @@ describe('workers that pull', () => {
     expect(answer.status).toBe(202);
     return answer.body.data.runId as string;
   };
-  const claim = (more: object = {}, token = platform.admin.token) =>
-    platform.call('POST', '/work/claim', {
+  /** The lease of the last claim. */
+  let lease = '';
+  const claim = async (more: object = {}, token = platform.admin.token) => {
+    const claimed = await platform.call('POST', '/work/claim', {
       token,
       body: { connectors: ['files_1'], worker: 'test', waitMs: 0, ...more },
     });
+    if (claimed.status === 200) lease = claimed.body.lease as string;
+    return claimed;
+  };
+  const createToken = async (scopes: readonly string[]) => {
+    const body = { name: `test-${randomUUID()}`, scopes };
+    const created = await platform.toIdentity('POST', '/api/v1/personal-access-tokens', { body });
+    return created.body.token.accessToken as string;
+  };
   const heartbeat = (runId: string, body: object) =>
     platform.call('POST', `/work/${runId}/heartbeat`, { body });
   const finish = (runId: string, body: object) => platform.call('POST', `/work/${runId}/finish`, { body });
@@ -49,13 +59,13 @@ describe('workers that pull', () => {
           fullStartedAt: expect.any(String),
           checkpoint: null,
         }),
-        lease: 1,
+        lease: expect.stringMatching(/^[\w-]{32}$/),
         leaseUntil: expect.any(String),
         deadline: expect.any(String),
       },
     ]);
     expect((await claim()).status).toBe(204);
-    const beat = await heartbeat(runId, { lease: 1, progress: 50, counters: { items: 3 }, log: ['page 1'] });
+    const beat = await heartbeat(runId, { lease, progress: 50, counters: { items: 3 }, log: ['page 1'] });
     expect([beat.status, beat.body]).toEqual([200, { leaseUntil: expect.any(String), cancelled: false }]);
     expect(await getRun(runId)).toMatchObject({
       outcome: 'active',
@@ -67,7 +77,7 @@ describe('workers that pull', () => {
       log: [{ message: 'page 1' }],
     });
     const counters = { items: 5, deleted: 1, failed: 2, bytes: 4_096 };
-    const last = { lease: 1, state: 'completed', counters, log: ['page 2'] };
+    const last = { lease, state: 'completed', counters, log: ['page 2'] };
     const finished = await finish(runId, last);
     expect([finished.status, finished.body]).toEqual([200, { state: 'completed' }]);
     // Repeated, because the response was lost.
@@ -86,7 +96,7 @@ describe('workers that pull', () => {
       items: '5',
       bytes: '4096',
     });
-    expect((await heartbeat(runId, { lease: 1 })).status).toBe(409);
+    expect((await heartbeat(runId, { lease })).status).toBe(409);
   });
 
   it('crawls in slices that go on from the checkpoint, with one event after the last', async () => {
@@ -94,7 +104,7 @@ describe('workers that pull', () => {
     const runId = await run({ mode: 'full' });
     await claim();
     const slice = {
-      lease: 1,
+      lease,
       state: 'continue',
       checkpoint: { page: 1 },
       counters: { items: 10 },
@@ -104,11 +114,10 @@ describe('workers that pull', () => {
     expect(await getRun(runId)).toMatchObject({ items: 10, progress: 30 });
     const second = await claim();
     expect(second.body).toMatchObject({
-      lease: 2,
       order: { runId, attempt: 1, mode: 'full', checkpoint: { page: 1 } },
     });
     // A slice that changes no checkpoint would go on for ever.
-    expect((await finish(runId, { lease: 2, state: 'continue', checkpoint: { page: 1 } })).body).toEqual({
+    expect((await finish(runId, { lease, state: 'continue', checkpoint: { page: 1 } })).body).toEqual({
       state: 'retrying',
     });
     const reason = 'The slice ended without a new checkpoint';
@@ -120,12 +129,12 @@ describe('workers that pull', () => {
       },
       { what: 'the retry' },
     );
-    expect(third.body).toMatchObject({ lease: 3, order: { attempt: 2, checkpoint: { page: 1 } } });
-    await heartbeat(runId, { lease: 3, checkpoint: { page: 2 } });
-    expect((await finish(runId, { lease: 3, state: 'continue' })).body).toEqual({ state: 'waiting' });
+    expect(third.body).toMatchObject({ order: { attempt: 2, checkpoint: { page: 1 } } });
+    await heartbeat(runId, { lease, checkpoint: { page: 2 } });
+    expect((await finish(runId, { lease, state: 'continue' })).body).toEqual({ state: 'waiting' });
     const last = await claim();
     expect(last.body.order).toMatchObject({ attempt: 1, checkpoint: { page: 2 } });
-    await finish(runId, { lease: 4, state: 'completed', checkpoint: { until: 9 }, counters: { items: 1 } });
+    await finish(runId, { lease, state: 'completed', checkpoint: { until: 9 }, counters: { items: 1 } });
     expect(await getRun(runId)).toMatchObject({
       outcome: 'completed',
       slices: 3,
@@ -149,13 +158,13 @@ describe('workers that pull', () => {
     });
     // A failed run keeps what its worker has reported.
     expect(
-      (await finish(next, { lease: 1, state: 'failed', reason: 'no', checkpoint: { until: 10 } })).body,
+      (await finish(next, { lease, state: 'failed', reason: 'no', checkpoint: { until: 10 } })).body,
     ).toEqual({ state: 'failed' });
     const after = await run();
     expect((await claim()).body.order).toMatchObject({ mode: 'incremental', checkpoint: { until: 10 } });
     const refused = await platform.call('DELETE', '/files_1/checkpoint');
     expect([refused.status, refused.body.error.code]).toEqual([409, 'RUN_IN_PROGRESS']);
-    expect((await finish(after, { lease: 1, state: 'completed' })).status).toBe(200);
+    expect((await finish(after, { lease, state: 'completed' })).status).toBe(200);
     expect((await platform.call('DELETE', '/files_1/checkpoint')).status).toBe(200);
     await run();
     expect((await claim()).body.order).toMatchObject({ mode: 'full', checkpoint: null });
@@ -165,12 +174,12 @@ describe('workers that pull', () => {
     await schedule();
     const runId = await run();
     const bytes = Number.MAX_SAFE_INTEGER;
-    for (let lease = 1; lease <= 2; lease += 1) {
+    for (let checkpoint = 1; checkpoint <= 2; checkpoint += 1) {
       await claim();
-      await finish(runId, { lease, state: 'continue', checkpoint: lease, counters: { bytes } });
+      await finish(runId, { lease, state: 'continue', checkpoint, counters: { bytes } });
     }
     await claim();
-    expect((await finish(runId, { lease: 3, state: 'completed', counters: { bytes } })).status).toBe(200);
+    expect((await finish(runId, { lease, state: 'completed', counters: { bytes } })).status).toBe(200);
     const shown = await getRun(runId);
     expect([shown.bytes, shown.event.payload.bytes]).toEqual([bytes, String(bytes)]);
   });
@@ -179,7 +188,7 @@ describe('workers that pull', () => {
     await schedule({ maxRetries: 0 });
     const first = await run();
     const started = (await claim()).body.order.fullStartedAt as string;
-    await finish(first, { lease: 1, state: 'failed', checkpoint: 'half' });
+    await finish(first, { lease, state: 'failed', checkpoint: 'half' });
     // An incremental crawl would end the full one before it has seen everything.
     const second = await run({ mode: 'incremental' });
     expect((await claim()).body.order).toMatchObject({
@@ -187,16 +196,16 @@ describe('workers that pull', () => {
       checkpoint: 'half',
       fullStartedAt: started,
     });
-    await finish(second, { lease: 1, state: 'failed' });
+    await finish(second, { lease, state: 'failed' });
     await run({ mode: 'full' });
     const restarted = (await claim()).body.order;
     expect(restarted).toMatchObject({ mode: 'full', checkpoint: null });
     expect(restarted.fullStartedAt).not.toBe(started);
     // A full crawl that was begun after another had been completed is continued, too.
-    await finish(restarted.runId, { lease: 1, state: 'completed' });
+    await finish(restarted.runId, { lease, state: 'completed' });
     const third = await run({ mode: 'full' });
     await claim();
-    await finish(third, { lease: 1, state: 'failed', checkpoint: 'third' });
+    await finish(third, { lease, state: 'failed', checkpoint: 'third' });
     await run();
     expect((await claim()).body.order).toMatchObject({ mode: 'full', checkpoint: 'third' });
   });
@@ -219,8 +228,8 @@ describe('workers that pull', () => {
     expect((await waiting).body).toMatchObject({ order: { runId } });
     expect(performance.now() - startedAt).toBeLessThan(5_000);
     expect((await getRun(runId)).claimedBy).toBe('test');
-    expect((await finish(runId, { lease: 1, state: 'released' })).body).toEqual({ state: 'waiting' });
-    expect((await claim()).body).toMatchObject({ lease: 2, order: { runId, attempt: 1 } });
+    expect((await finish(runId, { lease, state: 'released' })).body).toEqual({ state: 'waiting' });
+    expect((await claim()).body).toMatchObject({ order: { runId, attempt: 1 } });
   });
 
   it('a cancelled run is reported to its worker, and a lost one belongs to the next', async () => {
@@ -228,21 +237,22 @@ describe('workers that pull', () => {
     const cancelled = await run();
     await claim();
     expect((await platform.call('POST', `/files_1/runs/${cancelled}/cancel`)).status).toBe(200);
-    expect((await heartbeat(cancelled, { lease: 1 })).body).toMatchObject({ cancelled: true });
-    expect((await finish(cancelled, { lease: 1, state: 'completed' })).status).toBe(409);
+    expect((await heartbeat(cancelled, { lease })).body).toMatchObject({ cancelled: true });
+    expect((await finish(cancelled, { lease, state: 'completed' })).status).toBe(409);
 
     const lost = await run();
     await claim({ worker: 'first' });
-    await heartbeat(lost, { lease: 1, checkpoint: 7, counters: { items: 2 } });
+    await heartbeat(lost, { lease, checkpoint: 7, counters: { items: 2 } });
+    const old = lease;
     await platform.db.query(
       `update runs set due_at = now() - interval '1 s', heartbeat_until = now() - interval '1 s' where id = $1`,
       [lost],
     );
     const next = await claim({ worker: 'second', waitMs: 10_000 });
-    expect(next.body).toMatchObject({ lease: 2, order: { runId: lost, attempt: 1, checkpoint: 7 } });
+    expect(next.body).toMatchObject({ order: { runId: lost, attempt: 1, checkpoint: 7 } });
     const answers = [
-      await heartbeat(lost, { lease: 1, checkpoint: 'old' }),
-      await finish(lost, { lease: 1, state: 'completed', checkpoint: 'old' }),
+      await heartbeat(lost, { lease: old, checkpoint: 'old' }),
+      await finish(lost, { lease: old, state: 'completed', checkpoint: 'old' }),
     ];
     expect(answers.map(({ status, body }) => [status, body.error.code])).toEqual([
       [409, 'LEASE_LOST'],
@@ -259,7 +269,7 @@ describe('workers that pull', () => {
       `update runs set deadline_at = now(), due_at = now(), heartbeat_until = null where id = $1`,
       [runId],
     );
-    expect((await heartbeat(runId, { lease: 1 })).body.error.code).toBe('LEASE_LOST');
+    expect((await heartbeat(runId, { lease })).body.error.code).toBe('LEASE_LOST');
     const next = await claim({ waitMs: 20_000 });
     expect(next.body).toMatchObject({ order: { runId, attempt: 2 } });
     const { rows } = await platform.db.query('select recoveries from runs where id = $1', [runId]);
@@ -277,15 +287,66 @@ describe('workers that pull', () => {
            heartbeat_until = heartbeat_until - $2::interval where id = $1`,
         [runId, time],
       );
-    expect((await finish(runId, { lease: 1, state: 'released' })).status).toBe(200);
+    expect((await finish(runId, { lease, state: 'released' })).status).toBe(200);
     await pass('5 min');
     const second = await claim();
-    expect(second.body).toMatchObject({ lease: 2, order: { runId, attempt: 1 } });
-    await heartbeat(runId, { lease: 2 });
+    expect(second.body).toMatchObject({ order: { runId, attempt: 1 } });
+    await heartbeat(runId, { lease });
     await pass('5 min');
     const third = await claim({ waitMs: 20_000 });
-    expect(third.body).toMatchObject({ lease: 3, order: { runId, attempt: 1 } });
+    expect(third.body).toMatchObject({ order: { runId, attempt: 1 } });
     expect(Date.parse(third.body.deadline as string)).toBeGreaterThan(Date.now() + 30_000);
+  });
+
+  it('a lease is random, stored as a hash, and valid for the credential that claimed alone', async () => {
+    await schedule();
+    const runId = await run();
+    const [first, second] = [await createToken(['crawl:work']), await createToken(['crawl:work'])];
+    const report = (path: string, token: string, body: object) =>
+      platform.call('POST', `/work/${runId}/${path}`, { token, body });
+    const slice = { state: 'continue', checkpoint: 'mine' };
+    const expectRefusals = async (others: readonly (readonly [token: string, lease: string])[]) => {
+      for (const [token, given] of others)
+        for (const [path, more] of [
+          ['heartbeat', { checkpoint: 'theirs', counters: { items: 7 }, log: ['theirs'] }],
+          ['finish', { ...slice, checkpoint: 'theirs' }],
+          ['finish', { state: 'completed' }],
+        ] as const) {
+          const answer = await report(path, token, { lease: given, ...more });
+          expect([path, answer.status, answer.body.error.code]).toEqual([path, 409, 'LEASE_LOST']);
+        }
+      expect(await getRun(runId)).toMatchObject({ outcome: 'active', items: 0, log: [] });
+    };
+    await claim({}, first);
+    const leaseOfFirst = lease;
+    const stored = await platform.db.query<{ row: string }>(
+      'select to_jsonb(runs)::text as row from runs where id = $1',
+      [runId],
+    );
+    expect(stored.rows[0]?.row).not.toContain(lease);
+    await expectRefusals([
+      [second, lease],
+      [platform.admin.token, lease],
+      [first, 'x'.repeat(32)],
+      [first, '1'],
+    ]);
+    expect((await report('finish', first, { lease, ...slice })).body).toEqual({ state: 'waiting' });
+    await claim({}, second);
+    expect(lease).not.toBe(leaseOfFirst);
+    await expectRefusals([
+      [first, lease],
+      [second, leaseOfFirst],
+      [first, `${leaseOfFirst}x`],
+    ]);
+    // The response was lost, and another worker has claimed the run meanwhile: nothing changes.
+    expect((await report('finish', first, { lease: leaseOfFirst, ...slice })).body).toEqual({
+      state: 'active',
+    });
+    expect((await report('finish', second, { lease, state: 'completed' })).body).toEqual({
+      state: 'completed',
+    });
+    await run();
+    expect((await claim()).body.order).toMatchObject({ checkpoint: 'mine' });
   });
 
   it('is refused for the runs of other organisations, without its scope, and with a checkpoint that is too large', async () => {
@@ -295,18 +356,15 @@ describe('workers that pull', () => {
     expect((await claim({}, other.token)).status).toBe(204);
     await claim();
     for (const [path, body] of [
-      ['heartbeat', { lease: 1 }],
-      ['finish', { lease: 1, state: 'completed' }],
+      ['heartbeat', { lease }],
+      ['finish', { lease, state: 'completed' }],
     ] as const)
       expect(
         (await platform.call('POST', `/work/${runId}/${path}`, { token: other.token, body })).status,
       ).toBe(404);
-    expect((await heartbeat(runId, { lease: 1, checkpoint: 'x'.repeat(65_536) })).status).toBe(400);
-    expect((await heartbeat(runId, { lease: 1, checkpoint: '\u0000' })).status).toBe(400);
-    expect((await heartbeat(runId, { lease: 1, checkpoint: 'x'.repeat(65_000) })).status).toBe(200);
-    const token = await platform.toIdentity('POST', '/api/v1/personal-access-tokens', {
-      body: { name: `reader-${randomUUID()}`, scopes: ['crawl:read', 'crawl:write'] },
-    });
-    expect((await claim({}, token.body.token.accessToken as string)).status).toBe(403);
+    expect((await heartbeat(runId, { lease, checkpoint: 'x'.repeat(65_536) })).status).toBe(400);
+    expect((await heartbeat(runId, { lease, checkpoint: '\u0000' })).status).toBe(400);
+    expect((await heartbeat(runId, { lease, checkpoint: 'x'.repeat(65_000) })).status).toBe(200);
+    expect((await claim({}, await createToken(['crawl:read', 'crawl:write']))).status).toBe(403);
   });
 });

@@ -53,7 +53,7 @@ describe('the task of an endpoint', () => {
     const done = task(order, {
       signal: new AbortController().signal,
       deadline: '2026-11-22T02:20:00.000Z',
-      lease: 1,
+      lease: 'lease',
       requestId: 'request-1',
       accepted: () => void reports.push('accepted'),
       ended: () => void reports.push('ended'),
