@@ -41,6 +41,12 @@ const byCommand: Readonly<Record<string, string>> = {
   DATA: 'The server refused the mail',
 };
 
+/** Describes a server that refuses the connection, at its greeting or later (RFC 5321 §3.1, §3.8). */
+const toRefusedConnection = (reply: number): string =>
+  reply < 500 ? 'The server takes no connections for now' : 'The server refuses connections from here';
+
+const connectionCodes: ReadonlySet<string> = new Set(['EPROTOCOL', 'ECONNECTION']);
+
 const byCode: Readonly<Record<string, string>> = {
   EAUTH: 'The server refused the login',
   ETOKEN: 'The provider issued no access token',
@@ -62,6 +68,7 @@ export function describeProblem(problem: SmtpProblem): string {
   const { code, command = '', reply, status = '' } = problem;
   if (reply !== undefined && byStatus[status] !== undefined) return byStatus[status];
   if (reply !== undefined && reply >= 400 && byCommand[command] !== undefined) return byCommand[command];
+  if (reply !== undefined && reply >= 400 && connectionCodes.has(code)) return toRefusedConnection(reply);
   if (isCertificateFault(problem)) return "The server's certificate was refused";
   return byCode[code] ?? 'The connection to the server broke';
 }

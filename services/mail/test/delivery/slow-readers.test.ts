@@ -41,7 +41,8 @@ const send = (deliver: Deliver, id: string, content: Buffer): Promise<Outcome> =
     signal: new AbortController().signal,
     configuration: { host: '127.0.0.1', port: smtp.port, fromEmail: 'noreply@corp.example', tls: 'none' },
     messageBytes: 0,
-    message: (signal) => ({
+    recipients: ['to@example.com'],
+    message: (_recipients, signal) => ({
       messageId: `<${id}@corp.example>`,
       signal,
       from: 'noreply@corp.example',

@@ -54,6 +54,8 @@ test.each<[string, Behaviour, number]>([
   ['wants a login first', at('MAIL', '530 5.7.0 authentication required'), 1],
   ['has a full mailbox', at('RCPT', '552 5.2.2 full'), 1],
   ['rejects the recipient temporarily by its enhanced status', at('RCPT', '550 4.2.1 not now'), 3],
+  ['contradicts itself', at('RCPT', '450 5.1.1 unknown user'), 3],
+  ['has a full mailbox, without a status', at('RCPT', '552 quota exceeded'), 1],
   ['sends garbage', at('CONNECT', '\u0001\u0002 garbage'), 1],
   ['never finishes its greeting', at('CONNECT', '220-well\r\n'.repeat(400_000)), 1],
   ['closes at once', at('CONNECT', 'close'), 3],
@@ -71,7 +73,7 @@ test.each<[string, Behaviour, number]>([
 
 test.each<[string, Behaviour]>([
   ['the sender', at('MAIL', '550 no')],
-  ['every recipient, by the enhanced status', at('RCPT', '450 5.1.1 unknown user')],
+  ['every recipient', at('RCPT', '550 5.1.1 unknown user')],
   ['the message', at('MESSAGE', '554 5.7.1 spam')],
 ])(
   'a mail fails with SMTP_REFUSED after one attempt when the server permanently refuses %s',

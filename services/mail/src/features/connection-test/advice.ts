@@ -1,6 +1,6 @@
 import { isCertificateFault, type SmtpProblem } from '@platform/auth';
 import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
-import { explainLogin, explainToken } from './oauth-advice.js';
+import { explainLogin, explainToken, toCodes } from './oauth-advice.js';
 import type { Explanation } from './schemas.js';
 
 /** Is the same for an unknown host and for a denied one, so that nobody can explore a network with connection tests. */
@@ -35,12 +35,32 @@ function explainCertificate({ detail = '' }: SmtpProblem, { host }: SmtpConfigur
   };
 }
 
+/** Whether the server answered with an error code before it was asked for anything, or closed the connection with one. */
+const isConnectionRefused = ({ code, reply = 0 }: SmtpProblem): boolean =>
+  reply >= 400 && (code === 'EPROTOCOL' || code === 'ECONNECTION');
+
+function explainRefusedConnection(problem: SmtpProblem, server: string): Explanation {
+  const { reply = 0 } = problem;
+  const codes = toCodes(problem);
+  return reply < 500
+    ? {
+        message: `${server} takes no connections for now (${codes})`,
+        advice:
+          'It may be busy, or limit the connections of this service: wait a while, and look at its log.',
+      }
+    : {
+        message: `${server} refuses connections from the mail service (${codes})`,
+        advice: 'Allow the addresses of the mail service at the SMTP server; its log says more.',
+      };
+}
+
 /** Explains a problem without quoting the server: see {@link SmtpProblem}. */
 export function explain(problem: SmtpProblem, configuration: SmtpConfiguration): Explanation {
   const server = `${configuration.host}:${configuration.port}`;
   const known = byDetail[problem.detail ?? ''];
   if (known) return known(server);
   if (isCertificateFault(problem)) return explainCertificate(problem, configuration);
+  if (isConnectionRefused(problem)) return explainRefusedConnection(problem, server);
   switch (problem.code) {
     case 'ETOKEN':
       return explainToken(problem, configuration);

@@ -96,14 +96,16 @@ const permissionAdvice: Readonly<Record<Provider, string>> = {
   custom: 'Check the user name, and that the scope of the token allows SMTP.',
 };
 
+/** Returns the codes of the server's reply, for a message. */
+export const toCodes = ({ reply, status }: SmtpProblem): string =>
+  [reply, status].filter((part) => part !== undefined).join(' ');
+
 /** Explains why the server refused the login. */
-export function explainLogin(
-  { reply, status, detail = '' }: SmtpProblem,
-  { oauth }: SmtpConfiguration,
-): Explanation {
+export function explainLogin(problem: SmtpProblem, { oauth }: SmtpConfiguration): Explanation {
+  const { status, detail = '' } = problem;
   const known = switchedOff[detail];
   if (known) return { step: 'smtp_auth', ...known };
-  const code = [reply, status].filter((part) => part !== undefined).join(' ');
+  const code = toCodes(problem);
   const suffix = code === '' ? '' : ` (${code})`;
   if (oauth && status === '5.7.139')
     return {

@@ -1,4 +1,5 @@
 import { isCertificateFault, type SmtpProblem } from '@platform/auth';
+import { isPermanentReply, isTooManyRecipients, isTransientReply, readReply } from './smtp-replies.js';
 
 export type RecipientState = 'accepted' | 'deferred' | 'refused' | 'suppressed';
 
@@ -20,8 +21,15 @@ export type Outcome =
       readonly problem: SmtpProblem;
       readonly recipients: readonly RecipientOutcome[];
     }
-  /** The message was at least partly sent and no final reply came, so the server may have accepted it. */
-  | { readonly state: 'unknown'; readonly problem: SmtpProblem };
+  /**
+   * The message was at least partly sent and no final reply came, so the server may have accepted it. The listed recipients
+   * have an outcome from an earlier transaction.
+   */
+  | {
+      readonly state: 'unknown';
+      readonly problem: SmtpProblem;
+      readonly recipients: readonly RecipientOutcome[];
+    };
 
 interface SmtpFailure {
   readonly code?: unknown;
@@ -40,11 +48,9 @@ const knownReasons: readonly (readonly [RegExp, string])[] = [
   [/basic authentication is (?:disabled|not supported)/i, 'BASIC_AUTH_DISABLED'],
 ];
 
-const enhancedStatus = /^\d{3}[ -]([245]\.\d{1,3}\.\d{1,3})(?!\S)/;
-
 function describe({ code, originalCode, command, responseCode, response }: SmtpFailure): SmtpProblem {
   const text = typeof response === 'string' ? response : '';
-  const status = enhancedStatus.exec(text)?.[1];
+  const { status } = readReply(text);
   const reason = knownReasons.find(([pattern]) => pattern.test(text))?.[1];
   const detail = typeof originalCode === 'string' ? originalCode : reason;
   return {
@@ -56,18 +62,22 @@ function describe({ code, originalCode, command, responseCode, response }: SmtpF
   };
 }
 
-/** The recipients that the server didn't accept, from an error of nodemailer or the result of a mail to the others. */
-export const toRecipientOutcomes = (failure: unknown): RecipientOutcome[] =>
+/** Reads the refusals of single recipients from an error of nodemailer, or from the result of a mail to the others. */
+const toRefusals = (failure: unknown): { readonly recipient: string; readonly problem: SmtpProblem }[] =>
   (((failure ?? {}) as SmtpFailure).rejectedErrors ?? []).flatMap((error) => {
     const { recipient } = (error ?? {}) as { recipient?: unknown };
-    if (typeof recipient !== 'string') return [];
-    const problem = describe(error as SmtpFailure);
-    return {
-      address: recipient,
-      state: isPermanentRefusal(problem) ? ('refused' as const) : ('deferred' as const),
-      status: problem.status ?? problem.reply?.toString(),
-    };
+    return typeof recipient === 'string' ? { recipient, problem: describe(error as SmtpFailure) } : [];
   });
+
+/** Returns the outcome for a recipient whom the server did not accept. */
+export const toRefusedOutcome = (address: string, problem: SmtpProblem): RecipientOutcome => ({
+  address,
+  state: isPermanentRefusal(problem) ? 'refused' : 'deferred',
+  status: problem.status ?? problem.reply?.toString(),
+});
+
+const toRecipientOutcomes = (failure: unknown): RecipientOutcome[] =>
+  toRefusals(failure).map(({ recipient, problem }) => toRefusedOutcome(recipient, problem));
 
 /** When several recipients were refused, returns the problem of a recipient that may be accepted later, if there is one. */
 export function toProblem(thrown: unknown): SmtpProblem {
@@ -85,22 +95,9 @@ const mailCommands: ReadonlySet<string> = new Set(['MAIL FROM', 'RCPT TO', 'DATA
  */
 const permanentCodes: ReadonlySet<string> = new Set(['ENORECIPIENT', 'ESUPPRESSED']);
 
-/** These have the permanent class 5 in RFC 3463 but are temporary: mailbox full, system full, system not accepting mail. */
-const transientStatuses: ReadonlySet<string> = new Set(['5.2.2', '5.3.1', '5.3.2']);
-
-/** RFC 4954 §6: the server requires a login, so the configuration is at fault and not the mail. */
-const AUTHENTICATION_REQUIRED = 530;
-
-/**
- * Returns whether this mail will never be accepted as it is. The class of the enhanced status decides when there is
- * one (RFC 3463 §2), otherwise the class of the reply.
- */
-export function isPermanentRefusal({ code, command = '', reply = 0, status }: SmtpProblem): boolean {
-  if (permanentCodes.has(code)) return true;
-  if (!mailCommands.has(command) || reply === AUTHENTICATION_REQUIRED) return false;
-  if (status !== undefined) return status.startsWith('5.') && !transientStatuses.has(status);
-  return reply >= 500;
-}
+/** Returns whether this mail will never be accepted as it is. */
+export const isPermanentRefusal = ({ code, command = '', ...codes }: SmtpProblem): boolean =>
+  permanentCodes.has(code) || (mailCommands.has(command) && isPermanentReply(codes));
 
 /** Returns whether the server was not reached, or stopped answering. */
 export const isServerSilent = ({ code, reply }: SmtpProblem): boolean =>
@@ -112,14 +109,23 @@ export const isServerSilent = ({ code, reply }: SmtpProblem): boolean =>
  */
 const transientCodes: ReadonlySet<string> = new Set(['ECONNECTION', 'ESOCKET', 'EDNS']);
 
-const isTemporaryReply = ({ reply = 0, status }: SmtpProblem): boolean =>
-  status === undefined ? reply >= 400 && reply < 500 : status.startsWith('4.');
-
+/** The outcome of one transaction (RFC 5321 §3.3). */
 export interface AttemptResult {
   readonly outcome: Outcome;
   /** True when another attempt may succeed and cannot deliver the mail twice. */
   readonly canRetry: boolean;
+  /** The recipients that the server may accept in a further transaction, because it takes no more of them in one. */
+  readonly tooMany?: readonly string[];
 }
+
+/** Reads the result of a message that the server accepted for at least one recipient. */
+export const classifySuccess = (info: unknown): AttemptResult => ({
+  outcome: { state: 'sent', recipients: toRecipientOutcomes(info) },
+  canRetry: false,
+  tooMany: toRefusals(info).flatMap(({ recipient, problem }) =>
+    isTooManyRecipients(problem) ? recipient : [],
+  ),
+});
 
 /**
  * Decides whether a failed attempt is certain to have delivered nothing.
@@ -130,8 +136,9 @@ export interface AttemptResult {
 export function classifyFailure(thrown: unknown, isMessageBegun: boolean): AttemptResult {
   const problem = toProblem(thrown);
   const isRefusal = problem.command === 'DATA' && (problem.reply ?? 0) >= 400;
-  if (isMessageBegun && !isRefusal) return { outcome: { state: 'unknown', problem }, canRetry: false };
+  if (isMessageBegun && !isRefusal)
+    return { outcome: { state: 'unknown', problem, recipients: [] }, canRetry: false };
   const isTransient = transientCodes.has(problem.code) && !isCertificateFault(problem);
-  const canRetry = problem.reply === undefined ? isTransient : isTemporaryReply(problem);
+  const canRetry = problem.reply === undefined ? isTransient : isTransientReply(problem);
   return { outcome: { state: 'failed', problem, recipients: toRecipientOutcomes(thrown) }, canRetry };
 }

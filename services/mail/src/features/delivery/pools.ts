@@ -8,7 +8,7 @@ import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
 import { TokenFault } from '../smtp-oauth/request-token.js';
 import { type SmtpTokens, usesOauth } from '../smtp-oauth/tokens.js';
 import { openSocket } from './connect.js';
-import { classifyFailure, toRecipientOutcomes, type AttemptResult } from './outcome.js';
+import { type AttemptResult, classifyFailure, classifySuccess } from './outcome.js';
 import { toTransportOptions, type TransportLimits } from './transport-options.js';
 
 /** A mail in the form that nodemailer expects. The Message-ID identifies it among the mails in progress. */
@@ -163,8 +163,7 @@ function createPool(choice: PoolChoice, limits: TransportLimits, tokens: Tokens 
       try {
         // Without one, no connection is opened for nothing.
         if (tokens) await waitForToken(tokens, message.signal);
-        const info: unknown = await transporter.sendMail(message);
-        return { outcome: { state: 'sent', recipients: toRecipientOutcomes(info) }, canRetry: false };
+        return classifySuccess(await transporter.sendMail(message));
       } catch (error) {
         const result = classifyFailure(error, sending.isBegun && sending.contentError === undefined);
         // A failure to replace the token shows in the next attempt.

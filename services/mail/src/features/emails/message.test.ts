@@ -26,8 +26,7 @@ test.each([
   expect(toMessageId('1', from)).toBe(messageId);
 });
 
-const toSource = (email: RenderedEmail) =>
-  createMessageSource(email, '<1@corp.example>', new Date(0), email.to);
+const toSource = (email: RenderedEmail) => createMessageSource(email, '<1@corp.example>', new Date(0));
 
 test('a message that cannot be composed fails its mail without an exception', async () => {
   const pools = createTransportPools({
@@ -53,6 +52,7 @@ test('a message that cannot be composed fails its mail without an exception', as
     poolKey: 'one',
     isCode: false,
     configuration: { host: '127.0.0.1', port: 9, fromEmail: 'noreply@corp.example', tls: 'none' },
+    recipients: email.to,
     message: toSource(email),
     messageBytes: 1,
     onData: async () => undefined,

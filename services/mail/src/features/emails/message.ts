@@ -83,11 +83,7 @@ const toFields = (email: RenderedEmail, messageId: string, date: Date, recipient
   ...(email.isAutomatic ? { headers: { 'Auto-Submitted': 'auto-generated' } } : {}),
 });
 
-/**
- * Returns a function that creates the message for one attempt, with new streams of the large attachments.
- *
- * @param recipients - the recipients of this attempt.
- */
+/** Returns a function that creates the message for one transaction, with new streams of the large attachments. */
 export const createMessageSource =
-  (email: RenderedEmail, messageId: string, date: Date, recipients: readonly string[]): Delivery['message'] =>
-  (signal) => ({ ...toFields(email, messageId, date, recipients), signal });
+  (email: RenderedEmail, messageId: string, date: Date): Delivery['message'] =>
+  (recipients, signal) => ({ ...toFields(email, messageId, date, recipients), signal });

@@ -86,13 +86,13 @@ export function createAttemptMail(deps: {
       { ...email, to, cc },
       toMessageId(mail.id, mail.from),
       mail.createdAt,
-      addresses,
     );
     const outcome = await deliver({
       orgId: mail.orgId,
       poolKey: toPoolKey(mail.orgId, request.smtp),
       isCode: mail.lane === lanes.code,
       configuration,
+      recipients: addresses,
       message,
       messageBytes: estimateBytes(email),
       ...options,

@@ -56,12 +56,12 @@ function decide(mail: AttemptedMail, outcome: Outcome, at: number): AttemptEnd {
   const claim = { id: mail.id, claim: mail.claim };
   const nextAttemptAt = mail.canQueue ? toNextAttempt(mail, at) : undefined;
   if (outcome.state === 'unknown') {
-    const { problem } = outcome;
+    const { problem, recipients } = outcome;
     const isRepeated =
       mail.atLeastOnce && !mail.callerWaits && mail.unknownAttempts + 1 < MAX_UNKNOWN_ATTEMPTS;
     return isRepeated && nextAttemptAt
-      ? { ...claim, state: 'queued', problem, nextAttemptAt, isUnknown: true }
-      : { ...claim, state: 'unknown', problem, isUnknown: true };
+      ? { ...claim, state: 'queued', problem, nextAttemptAt, isUnknown: true, recipients }
+      : { ...claim, state: 'unknown', problem, isUnknown: true, recipients };
   }
   if (outcome.state === 'sent') {
     const isWhole = outcome.recipients.length === 0 && !mail.isPartlySent && mail.attempts === 1;

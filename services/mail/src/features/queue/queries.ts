@@ -3,7 +3,8 @@ import { inTransaction } from '@platform/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type { RecipientOutcome } from '../delivery/outcome.js';
-import { isSuppressingStatus, SUPPRESSED_DAYS, SUPPRESSIBLE_TEMPLATES } from '../suppressions/rules.js';
+import { isGone } from '../delivery/smtp-replies.js';
+import { SUPPRESSED_DAYS, SUPPRESSIBLE_TEMPLATES } from '../suppressions/rules.js';
 import {
   type AttemptEnd,
   type ClaimedMail,
@@ -462,7 +463,7 @@ export async function endAttempts(
       address: address.toLowerCase(),
       state,
       status: status ?? null,
-      suppression_id: state === 'refused' && isSuppressingStatus(status) ? uuidv7() : null,
+      suppression_id: state === 'refused' && isGone(status ?? '') ? uuidv7() : null,
     })),
   );
   const { rows } = await db.query<[string]>({
