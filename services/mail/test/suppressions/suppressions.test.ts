@@ -139,6 +139,46 @@ test('a provider reports bounces and complaints; what may arrive later is ignore
   expect((await list('?search=bounced')).data.map(({ reason }) => reason)).toEqual(['complaint']);
 });
 
+test.each(['5.1.0', '5.1.6', '5.4.1', '5.4.310', '5.0.0', ' 5.1.1 ', '550 5.1.1 unknown', '', null])(
+  'a permanent bounce that a provider reports with the status %j suppresses as one without a status does',
+  async (status) => {
+    const answer = await report([{ address: 'gone@example.com', type: 'bounce', status }]);
+    expect([answer.status, answer.body]).toEqual([200, { suppressed: 1, ignored: 0 }]);
+    const [, stored] = /(5\.\d+\.\d+)/.exec(status ?? '') ?? [];
+    expect((await list()).data[0]?.status).toBe(stored ?? null);
+  },
+);
+
+test('what cannot be read in a report is ignored, and the rest of it counts', async () => {
+  const good = Array.from({ length: 494 }, (_one, index) => `gone-${index}@example.com`);
+  const addresses = [
+    ' spaces@example.com\n',
+    '<angle@example.com>',
+    'Ada Lovelace <name@example.com>',
+    '"Lovelace, Ada" <quoted@example.com>',
+  ];
+  const unreadable = ['no address', null];
+  const answer = await report(
+    [...good, ...addresses, ...unreadable].map((address) => ({ address, type: 'bounce' })),
+  );
+  expect([answer.status, answer.body]).toEqual([200, { suppressed: 498, ignored: 2 }]);
+  const { rows } = await mail.db.query<{ address: string }>(
+    `select address from suppressions where address not like 'gone-%' order by address`,
+  );
+  expect(rows.map(({ address }) => address)).toEqual([
+    'angle@example.com',
+    'name@example.com',
+    'quoted@example.com',
+    'spaces@example.com',
+  ]);
+  const missing = await report([
+    { type: 'bounce' },
+    { address: 'later@example.com', type: 'bounce', status: '452' },
+    { address: 'two@example.com, three@example.com', type: 'bounce' },
+  ]);
+  expect([missing.status, missing.body]).toEqual([200, { suppressed: 0, ignored: 3 }]);
+});
+
 test('suppressions are listed by cursor, searched, exported as CSV and removed', async () => {
   for (const address of ['first@example.com', '=second@example.com', 'third@elsewhere.example'])
     expect((await suppress(address)).status).toBe(201);

@@ -2,11 +2,6 @@ import { ListQuery } from '@platform/service-kit';
 import { Type } from 'typebox';
 
 const Address = Type.String({ format: 'email', maxLength: 254 });
-const Status = Type.String({
-  pattern: '^[245]\\.\\d{1,3}\\.\\d{1,3}$',
-  description: 'The enhanced status code (RFC 3463), such as `5.1.1`.',
-});
-
 export const Suppression = Type.Object(
   {
     id: Type.String({ format: 'uuid' }),
@@ -38,17 +33,21 @@ export const SuppressionBody = Type.Object(
 );
 export const SuppressionResponse = Type.Object({ data: Suppression });
 
+/** What a provider says, which who reports it can't correct. */
+const Reported = (description: string) =>
+  Type.Optional(Type.Union([Type.String({ maxLength: 2_000 }), Type.Null()], { description }));
+
 export const BouncesBody = Type.Object(
   {
     bounces: Type.Array(
       Type.Object(
         {
-          address: Address,
+          address: Reported('The recipient, with or without a display name. What cannot be read is ignored.'),
           type: Type.Enum(['bounce', 'complaint'], {
             description:
               '`bounce`: it could not be delivered, for good. `complaint`: it was reported as spam.',
           }),
-          status: Type.Optional(Status),
+          status: Reported('The enhanced status code (RFC 3463), such as `5.1.1`, as the provider names it.'),
         },
         { additionalProperties: false },
       ),
@@ -62,6 +61,7 @@ export type BouncesBody = Type.Static<typeof BouncesBody>;
 export const BouncesResponse = Type.Object({
   suppressed: Type.Integer({ description: 'Addresses that get no mail for 90 days.' }),
   ignored: Type.Integer({
-    description: 'Bounces whose status says that a later mail may arrive, such as a full mailbox.',
+    description:
+      'Bounces without a readable address, or whose status says that a later mail may arrive, such as a full mailbox.',
   }),
 });

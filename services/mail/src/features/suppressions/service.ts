@@ -6,6 +6,7 @@ import {
   readEmailAddress,
   readListPage,
 } from '@platform/service-kit';
+import addressparser from 'nodemailer/lib/addressparser';
 import type pg from 'pg';
 import {
   addSuppressions,
@@ -16,7 +17,7 @@ import {
   removeSuppression,
   type SuppressionRow,
 } from './queries.js';
-import { isSuppressingStatus } from './rules.js';
+import { isGoneIfReported, isTransientReply, readReply } from '../delivery/smtp-replies.js';
 import type { BouncesBody, Suppression, SuppressionQuery } from './schemas.js';
 
 /** Limits how many matches are counted and can be paged through by number. */
@@ -50,6 +51,12 @@ const toLine = (cells: readonly (string | null)[]): string => `${cells.map(toCel
 
 /** Converts the domain to its ASCII form, and everything to lower case. */
 const toStored = (address: string): string => (readEmailAddress(address) ?? address).toLowerCase();
+
+/** Reads a reported address, with or without a display name (RFC 5322 §3.4). @returns undefined when it isn't one. */
+function readReportedAddress(text: string): string | undefined {
+  const [first, ...others] = addressparser(text, { flatten: true });
+  return others.length === 0 ? readEmailAddress(first?.address ?? '')?.toLowerCase() : undefined;
+}
 
 /** Manages the addresses that get no mail of an organisation, apart from codes, resets and invitations. */
 export function createSuppressionService({
@@ -109,19 +116,27 @@ export function createSuppressionService({
       if (!(await removeSuppression(pool, orgId, id))) throw notFound('Suppression not found');
     },
 
-    /** Suppresses addresses that a provider reports. */
+    /** Suppresses addresses that a provider reports. What it can't read is ignored, because nobody could correct it. */
     async reportBounces(orgId: string, { bounces }: BouncesBody) {
-      const reported = bounces.map(({ address, type, status }) => ({
-        address: toStored(address),
-        reason: type,
-        status: status ?? null,
-      }));
-      const isForGood = ({ reason, status }: NewSuppression): boolean =>
-        reason === 'complaint' || status === null || isSuppressingStatus(status);
-      const suppressing = reported.filter(isForGood);
-      const distinct = [...new Map(suppressing.map((one) => [one.address, one])).values()];
+      const reported = bounces.flatMap(({ address: text, type, status }) => {
+        const address = readReportedAddress(text ?? '');
+        return address === undefined ? [] : { address, reason: type, codes: readReply(status?.trim() ?? '') };
+      });
+      const suppressing = reported.filter(
+        ({ reason, codes }) =>
+          reason === 'complaint' ||
+          (codes.status === undefined ? !isTransientReply(codes) : isGoneIfReported(codes.status)),
+      );
+      const distinct = [
+        ...new Map(
+          suppressing.map(({ address, reason, codes }) => [
+            address,
+            { address, reason, status: codes.status ?? null },
+          ]),
+        ).values(),
+      ];
       if (distinct.length > 0) await add(orgId, distinct);
-      return { suppressed: distinct.length, ignored: reported.length - suppressing.length };
+      return { suppressed: distinct.length, ignored: bounces.length - suppressing.length };
     },
   };
 }
