@@ -43,6 +43,9 @@ export const factTypes = {
 
 export type FactType = keyof typeof factTypes;
 
+/** The types of entries of the audit. */
+export type AuditType = keyof typeof auditedTypes;
+
 /** Whether facts of the type are entries of the audit. */
 export const isAuditType = (type: string): boolean => Object.hasOwn(auditedTypes, type);
 

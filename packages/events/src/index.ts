@@ -27,7 +27,15 @@ export {
   OPERATOR_ACTION,
   ReportedFact,
 } from './fact-contracts.js';
-export { expandFactTypes, type FactEvent, type FactType, factTypes, isAuditType } from './fact-event.js';
+export {
+  type AuditType,
+  expandFactTypes,
+  type FactEvent,
+  type FactType,
+  factTypes,
+  isAuditType,
+} from './fact-event.js';
+export { insertFactsOf, toIsoTime } from './fact-sql.js';
 export { type KafkaMessage, toKey, toKafkaMessage } from './kafka-message.js';
 export {
   insertOutboxEvent,

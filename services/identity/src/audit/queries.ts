@@ -1,9 +1,9 @@
 import { randomBytes, randomFillSync } from 'node:crypto';
 import type { ReportedFact } from '@platform/events';
-import type pg from 'pg';
 import { firstIdAt, type PageWindow } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { AuditAction } from './actions.js';
+import { insertFactsOfEntries } from './record.sql.js';
 import { type Actor, getUserAgent } from '../base/caller/actor.js';
 import { queryRows, type SqlClient } from '../base/transaction.js';
 import { Prisma } from '../generated/prisma/client.js';
@@ -38,9 +38,6 @@ export function createAuditId(at: Date): string {
   return uuidv7({ msecs: at.getTime(), seq: sequence, random: pool.subarray(start, start + ID_BYTES) });
 }
 
-/** Returns the first part of an entry's id. Statements that write many entries fill in the rest at random. */
-export const auditIdPrefix = (at: Date): string => createAuditId(at).slice(0, 15);
-
 type NewAuditRow = Omit<AuditRow, 'detail' | 'changes'> & {
   readonly orgId: string;
   readonly detail: Readonly<Record<string, string | null>>;
@@ -63,46 +60,35 @@ const toRow = ({ actor: { actorId, credential, client }, at, ...entry }: NewAudi
   createdAt: at,
 });
 
-const insert = `
-  insert into audit_entries
-    (id, org_id, action, actor_id, credential_kind, credential_id, address, user_agent, subject_id, reason, detail, changes, created_at)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`;
-
-/** Inserts an entry. Call it in the transaction of the recorded change. */
-export function insertAuditEntry(
-  db: Client | Transaction | pg.PoolClient,
-  entry: NewAuditEntry,
-): Promise<unknown> {
-  const data = toRow(entry);
-  return 'query' in db
-    ? db.query(insert, Object.values(data))
-    : db.auditEntry.create({ data, select: { id: true } });
-}
-
-/** Inserts entries, but none twice. One parameter, since Prisma is slow with thousands. */
-const insertAll = `
+/** Inserts entries with their facts. One parameter, since Prisma is slow with thousands. */
+const insertGiven = (condition = '') => `
+  with entry as (
     insert into audit_entries
       (id, org_id, action, actor_id, credential_kind, credential_id, address, user_agent, subject_id, reason, detail, changes, created_at)
-    select * from jsonb_to_recordset($1::jsonb) as entry (
+    select * from jsonb_to_recordset($1::jsonb) as given (
       id uuid, "orgId" uuid, action text, "actorId" uuid, "credentialKind" text, "credentialId" uuid, address text,
       "userAgent" text, "subjectId" uuid, reason text, detail jsonb, changes jsonb, "createdAt" timestamptz)
-    where exists (select from organisations where organisations.id = "orgId")
-    on conflict do nothing`;
-const insertRows = (db: SqlClient, rows: readonly NewAuditRow[]): Promise<unknown> =>
-  queryRows(db, insertAll, [JSON.stringify(rows)]);
+    ${condition} returning *
+  ) ${insertFactsOfEntries('entry')}`;
+const insertAll = insertGiven();
+const insertReported = insertGiven(`
+    where exists (select from organisations where organisations.id = "orgId") on conflict do nothing`);
 
 /** Inserts the entries of one act that changes many things. */
 export const insertAuditEntries = (db: SqlClient, entries: readonly NewAuditEntry[]): Promise<unknown> =>
-  insertRows(db, entries.map(toRow));
+  queryRows(db, insertAll, [JSON.stringify(entries.map(toRow))]);
+
+/** Inserts an entry. Call it in the transaction of the recorded change. */
+export const insertAuditEntry = (db: SqlClient, entry: NewAuditEntry): Promise<unknown> =>
+  insertAuditEntries(db, [entry]);
 
 /** Inserts entries that another service has reported, under its ids. Entries that exist already are left unchanged. */
 export const insertReportedEntries = (
   db: Transaction,
   entries: readonly Extract<ReportedFact, { type: 'audit.entry' }>[],
-): Promise<unknown> =>
-  insertRows(
-    db,
-    entries.map(({ id, orgId, at, data: { credential, reason = null, ...data } }) => ({
+): Promise<unknown> => {
+  const rows = entries.map(
+    ({ id, orgId, at, data: { credential, reason = null, ...data } }): NewAuditRow => ({
       ...data,
       id,
       orgId,
@@ -111,8 +97,10 @@ export const insertReportedEntries = (
       reason,
       changes: {},
       createdAt: new Date(at),
-    })),
+    }),
   );
+  return queryRows(db, insertReported, [JSON.stringify(rows)]);
+};
 
 export interface AuditRow {
   readonly id: string;

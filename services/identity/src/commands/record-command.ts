@@ -1,4 +1,4 @@
-import { auditIdPrefix } from '../audit/queries.js';
+import { insertFactsOfEntries } from '../audit/record.sql.js';
 import { queryRows, type SqlClient } from '../base/transaction.js';
 
 /**
@@ -19,13 +19,11 @@ export const recordCommand = (
 ): Promise<unknown> =>
   queryRows(
     db,
-    `insert into audit_entries (id, org_id, action, subject_id, reason, detail, created_at)
-     select ($1::text || substr(gen_random_uuid()::text, 16))::uuid, id, 'operator.command_run', id, 'command', $2::jsonb, $3::timestamptz
-     from organisations where $4::text is null or id in (select org_id from users where email = $4)`,
-    [
-      auditIdPrefix(at),
-      JSON.stringify({ command: command.name, ...command.detail }),
-      at,
-      command.email ?? null,
-    ],
+    `with entry as (
+       insert into audit_entries (id, org_id, action, subject_id, reason, detail, created_at)
+       select uuid_v7($2::timestamptz), id, 'operator.command_run', id, 'command', $1::jsonb, $2::timestamptz
+       from organisations where $3::text is null or id in (select org_id from users where email = $3)
+       returning *
+     ) ${insertFactsOfEntries('entry')}`,
+    [JSON.stringify({ command: command.name, ...command.detail }), at, command.email ?? null],
   );

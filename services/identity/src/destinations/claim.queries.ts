@@ -1,6 +1,5 @@
 import { expandFactTypes } from '@platform/events';
 import type pg from 'pg';
-import { auditIdPrefix } from '../audit/queries.js';
 import { type Attempt, attemptFaults, type Target } from './send.js';
 
 /** A destination that this replica sends to until `claimedUntil`; no other one does meanwhile. */
@@ -125,7 +124,7 @@ const selectFacts = `
     from outbox.events
     where org_id = $1 and position > $2
       and ($7 or not exists (select from fact_deliveries where destination_id = $8 and state = 'waiting'))
-    order by position limit $6
+    order by position limit $5
   ), counted as (
     select *, count(*) over () as searched, count(*) filter (where "isWanted") over upwards as wanted,
       sum(octet_length(event)) filter (where "isWanted") over upwards as bytes
@@ -270,7 +269,7 @@ const passDeleted = `
       from (
         select position, d.types = '{}' or event ->> 'type' = any(d.types)
           or 'audit.entry' = any(d.types) and event ->> 'type' = any($2) as "isWanted"
-        from outbox.events where org_id = d.org_id::text and position > d.position order by position limit $6
+        from outbox.events where org_id = d.org_id::text and position > d.position order by position limit $5
       ) e where e.position <= $1
     ) gone
     where $1 >= (select position from outbox.events
@@ -281,13 +280,12 @@ const passDeleted = `
   ), extended as (
     update fact_deliveries known set facts = known.facts + behind.facts, last_position = behind.last from behind
     where known.destination_id = behind.id and known.state = 'failed' and known.last_position = behind.place and known.fact_id is null
-      and known.attempts -> -1 ->> 'fault' = $5::text
+      and known.attempts -> -1 ->> 'fault' = $4::text
     returning behind.id
   ), added as (
     insert into fact_deliveries (id, destination_id, org_id, facts, first_position, last_position, state, attempt_count, attempts,
       created_at)
-    select ($3::text || substr(gen_random_uuid()::text, 16))::uuid, id, org_id, facts, first, last, 'failed', 1,
-      jsonb_build_array($4::jsonb), $7
+    select uuid_v7($6), id, org_id, facts, first, last, 'failed', 1, jsonb_build_array($3::jsonb), $6
     from behind where facts > 0 and id not in (select id from extended)
   )
   select from behind`;
@@ -300,6 +298,6 @@ export async function passDeletedFacts(db: pg.Pool, last: string, now: Date): Pr
   const fault = attemptFaults.factDeleted;
   const attempt: Attempt = { at: now.toISOString(), status: null, fault, durationMs: 0 };
   const audited = expandFactTypes(['audit.entry']);
-  const values = [last, audited, auditIdPrefix(now), JSON.stringify(attempt), fault, MAX_PASSED, now];
+  const values = [last, audited, JSON.stringify(attempt), fault, MAX_PASSED, now];
   while (((await db.query(passDeleted, values)).rowCount ?? 0) > 0);
 }

@@ -1,6 +1,6 @@
 import { inTransaction } from '@platform/service-kit';
 import type pg from 'pg';
-import { auditIdPrefix } from '../audit/queries.js';
+import { insertFactsOfEntries } from '../audit/record.sql.js';
 import { WRONG_CODES_PER_DAY, WRONG_CODES_WINDOW_MS } from '../mails/one-time-secrets/secret.js';
 import { withdrawLapsedInvitations } from '../members/members/queries.js';
 
@@ -57,10 +57,11 @@ const markEnded = `
         revoked_reason = case when successor_id is not null then 'rotated' end
     where id = any($1::uuid[])
     returning id, org_id, successor_id
-  )
-  insert into audit_entries (id, org_id, action, subject_id, reason, created_at)
-  select ($2::text || substr(gen_random_uuid()::text, 16))::uuid, org_id, 'token.revoked', id, 'rotated', $3
-  from marked where successor_id is not null`;
+  ), entry as (
+    insert into audit_entries (id, org_id, action, subject_id, reason, created_at)
+    select uuid_v7($2), org_id, 'token.revoked', id, 'rotated', $2 from marked where successor_id is not null
+    returning *
+  ) ${insertFactsOfEntries('entry')}`;
 
 /**
  * Marks a batch of expired tokens, and revokes predecessors that a rotation left a grace period. As long as they have many
@@ -78,7 +79,7 @@ export const expireTokens = (pool: pg.Pool, now: Date, limit: number): Promise<n
     const ids = rows.map(({ id }) => id);
     const { rowCount: movedCount } = await client.query(moveChildren, [ids, limit]);
     if (movedCount === limit) return limit;
-    await client.query(markEnded, [ids, auditIdPrefix(now), now]);
+    await client.query(markEnded, [ids, now]);
     return ids.length;
   });
 

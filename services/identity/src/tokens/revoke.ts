@@ -1,6 +1,6 @@
 import { inTransaction } from '@platform/service-kit';
 import type pg from 'pg';
-import { auditIdPrefix } from '../audit/queries.js';
+import { insertFactsOfEntries } from '../audit/record.sql.js';
 import { type AccountCaller, getUserAgent } from '../base/caller/actor.js';
 import { storeAlert } from '../mails/alerts.js';
 import type { TokenContext } from './context.js';
@@ -92,30 +92,32 @@ const selectFamilyMembers = (withChildren: string): string => `
 
 /*
  * Revokes the token and all its descendants, with their audit entries, in one statement. The predecessors that a rotation
- * left working are revoked with it. With `$8` the descendants stay: they become children of the token's parent, or of its
+ * left working are revoked with it. With `$7` the descendants stay: they become children of the token's parent, or of its
  * successor when it has one, so that they are revoked with that one. The ids are an array: a join with the family, whose size
  * the planner guesses, can compare each of its tokens with each other one.
  */
 const revokeFrom = (seed: string) => `
   with recursive family as (
     select id from personal_access_tokens where org_id = $3 and ${seed}
-    union ${selectFamilyMembers('not $8::boolean')}
+    union ${selectFamilyMembers('not $7::boolean')}
   ), heir as (
     select coalesce(successor_id, parent_id) as id from personal_access_tokens where id = $1
   ), kept as (
     update personal_access_tokens child set parent_id = (select id from heir)
-    where child.parent_id = any(array(select id from family)) and child.status = 'active' and $8::boolean
+    where child.parent_id = any(array(select id from family)) and child.status = 'active' and $7::boolean
   ), revoked as (
     update personal_access_tokens token
     set status = 'revoked', revoked_at = $2, revoked_by = (select id from users where id = $5), revoked_reason = $6
     where token.id = any(array(select id from family)) and ${isActive}
     returning token.id, token.org_id
-  )
-  insert into audit_entries
-    (id, org_id, action, actor_id, credential_kind, credential_id, address, user_agent, subject_id, reason, detail, created_at)
-  select ($7::text || substr(gen_random_uuid()::text, 16))::uuid, org_id, 'token.revoked', $5, $9, $10, $11, $12, id, $6,
-         case when id = $1 then '{}'::jsonb else jsonb_build_object('revokedWith', $1::text) end, $2
-  from revoked`;
+  ), entry as (
+    insert into audit_entries
+      (id, org_id, action, actor_id, credential_kind, credential_id, address, user_agent, subject_id, reason, detail, created_at)
+    select uuid_v7($2), org_id, 'token.revoked', $5, $8, $9, $10, $11, id, $6,
+           case when id = $1 then '{}'::jsonb else jsonb_build_object('revokedWith', $1::text) end, $2
+    from revoked
+    returning *
+  ) ${insertFactsOfEntries('entry')}`;
 const theToken = `id = $1 and ($4::uuid is null or $4 in (owner_id, service_account_id)) and ${isActive}`;
 const revokeAnyway = revokeFrom(theToken);
 const revokeUnused = revokeFrom(`${theToken} and ${isStillRevocable('personal_access_tokens.id', '$2')}`);
@@ -154,7 +156,6 @@ export async function revokeLockedTokens(
       ownerId ?? null,
       by.userId,
       reason,
-      auditIdPrefix(at),
       keepsDescendants,
       by.kind,
       by.credentialId,

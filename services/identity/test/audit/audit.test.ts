@@ -93,7 +93,7 @@ test('records each action once, with the actor, the subject and what changed', a
   expect(of('configuration.sign_in_saved', identity.orgId)).toEqual(
     by(adminId, {}, null, { codesEnabled: { from: 'true', to: 'false' } }),
   );
-  expect(auditActions).toEqual(expect.arrayContaining(entries.map(({ action }) => action)));
+  expect(Object.keys(auditActions)).toEqual(expect.arrayContaining(entries.map(({ action }) => action)));
 });
 
 test('does not record a rejected change as done', async () => {
@@ -284,8 +284,7 @@ test('a search reads a bounded range of one index and reports where it stopped',
   const adminId = (await identity.call('GET', '/api/v1/users/me', { token: own })).body.user.id as string;
   await identity.db.query(
     `insert into audit_entries (id, org_id, action, actor_id, subject_id, created_at)
-     select (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || '7000' || '8000' || lpad(to_hex(n), 12, '0'))::uuid,
-            $1, 'user.changed', $2, $2, at
+     select uuid_v7(at), $1, 'user.changed', $2, $2, at
      from generate_series(1, 25000) n, lateral (select now() - interval '60 days' + n * interval '1 minute' as at) as times`,
     [orgId, adminId],
   );
@@ -307,8 +306,7 @@ test('the retention deletes older entries and corrects the count, but entries of
   const insert = (days: number) =>
     identity.db.query(
       `insert into audit_entries (id, org_id, action, created_at)
-       select (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || '7000' || '8000' || substr(md5(random()::text), 1, 12))::uuid,
-              $1, 'user.changed', at
+       select uuid_v7(at), $1, 'user.changed', at
        from (select now() - $2 * interval '1 day' as at) as times`,
       [orgId, days],
     );

@@ -1,5 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { outboxSql } from '@platform/events';
+import { factTypes, isAuditType, outboxSql } from '@platform/events';
+import { type AuditAction, auditActions } from '../../src/audit/actions.js';
+import { insertAuditEntries, insertAuditEntry } from '../../src/audit/queries.js';
 import { startIdentity } from '../identity.js';
 
 /* The feed of an organisation's facts. */
@@ -65,6 +68,28 @@ test('has each entry of the audit once, as a CloudEvent of the type that it mean
   expect(revoked.map(({ type }) => type)).toEqual(['token.revoked']);
   const { facts: audited } = await follow(cursor, { types: 'audit.entry' });
   expect(audited).toEqual(facts);
+});
+
+test('an entry of each action is a fact of the type that the action names', async () => {
+  const { cursor } = await follow(null);
+  const at = new Date();
+  const actor = { actorId: null, credential: null, client: null };
+  const entry = { orgId: identity.orgId, actor, subjectId: randomUUID(), at };
+  const actions = Object.entries(auditActions) as [AuditAction, (typeof auditActions)[AuditAction]][];
+  await insertAuditEntries(
+    identity.db,
+    actions.map(([action]) => ({ ...entry, action })),
+  );
+  await insertAuditEntry(identity.db, { ...entry, action: 'session.created', detail: { device: 'new' } });
+  const { facts } = await follow(cursor);
+  expect(facts.map(({ type, data }) => [data.action, type])).toEqual([
+    ...actions.map(([action, type]) => [action, typeof type === 'string' ? type : 'audit.entry']),
+    ['session.created', 'session.suspicious'],
+  ]);
+  // Every type that is promised to consumers occurs.
+  expect([...new Set(facts.map(({ type }) => type))].toSorted()).toEqual(
+    Object.keys(factTypes).filter(isAuditType).toSorted(),
+  );
 });
 
 test('misses and repeats nothing for a reader that follows while many write, in whatever order they commit', async () => {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { insertFactsOf } from '@platform/events';
 import { type CallOptions, callUrl, startStopwatch, waitFor } from '@platform/testing';
 import pg from 'pg';
 import { admin, createIdentityDatabase, startIdentity } from '../identity.js';
@@ -98,8 +99,9 @@ test('AUD-7 a replica that is killed loses nothing: the next one sends what was 
     });
     const ids: string[] = Array.from({ length: 120 }, () => randomUUID());
     await db.query(
-      `insert into audit_entries (id, org_id, action, created_at)
-       select id, (select id from organisations), 'token.first_used', now() from unnest($1::uuid[]) id`,
+      insertFactsOf(`(
+        select id, (select id from organisations) as org_id, 'audit.entry' as type, now() as at, '{}'::json as data
+        from unnest($1::uuid[]) id) as fact`),
       [ids],
     );
     const sent = () => receiver.refused.map((request) => toFact(request).id).filter((id) => ids.includes(id));
@@ -149,8 +151,9 @@ test('AUD-7 a slow receiver delays no other one behind the same name', async () 
   // They have accepted something, so each is sent ten at a time.
   await identity.db.query('update fact_destinations set is_accepting = true where org_id = $1', [orgId]);
   await identity.db.query(
-    `insert into audit_entries (id, org_id, action, created_at)
-     select gen_random_uuid(), $1, 'token.created', now() from generate_series(1, 10)`,
+    insertFactsOf(`(
+      select gen_random_uuid() as id, $1::uuid as org_id, 'token.created' as type, now() as at, '{}'::json as data
+      from generate_series(1, 10)) as fact`),
     [orgId],
   );
   // More than undici's agents were given connections for, fewer than the 120 that a busy machine may not send in time.

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { insertFactsOf } from '@platform/events';
 import pg from 'pg';
 import type { Fixture } from '../../runner/fixture.js';
 import { startIdentity } from '../../servers/identity.js';
@@ -22,9 +23,10 @@ export async function causeFacts(databaseUrl: string, seconds: number): Promise<
   for (let turn = 0; performance.now() < startedAt + seconds * 1_000; turn += 1) {
     await client.query({
       name: 'cause',
-      text: `insert into audit_entries (id, org_id, action, subject_id, created_at)
-             select uuidv7(), (select min(id::text)::uuid from organisations), 'token.first_used', uuidv7(), now()
-             from generate_series(1, $1::int)`,
+      text: insertFactsOf(`(
+        select uuidv7() as id, (select min(id::text)::uuid from organisations) as org_id, 'crawl.run.completed' as type,
+          now() as at, json_build_object('runId', uuidv7(), 'connector', 'wiki_1', 'attempts', 1) as data
+        from generate_series(1, $1::int)) as fact`),
       values: [FACTS_PER_TURN],
     });
     await delay(Math.max(0, startedAt + (turn + 1) * TURN_MS - performance.now()));

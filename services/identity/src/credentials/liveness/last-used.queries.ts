@@ -1,10 +1,11 @@
 import type pg from 'pg';
+import { insertFactsOfEntries } from '../../audit/record.sql.js';
 import type { LastUse } from './last-used.js';
 
 /*
  * Writes all uses since the last flush in one statement. A time never moves backwards, whichever replica writes last. An
  * inserted row (xmax = 0) is the first use of a token, which is recorded in the audit exactly once, under a UUIDv7 of that
- * time. Few uses are first ones, so their ids are made here rather than with each use.
+ * time.
  */
 const writeUses = `
   with used as (
@@ -17,13 +18,13 @@ const writeUses = `
       set (last_used_at, address, user_agent) = (excluded.last_used_at, excluded.address, excluded.user_agent)
       where kept.last_used_at < excluded.last_used_at
     returning token_id, last_used_at, (xmax = 0) as is_first
-  )
-  insert into audit_entries (id, org_id, action, actor_id, credential_kind, credential_id, subject_id, created_at)
-  select (lpad(to_hex(used.at_ms), 12, '0') || '7' || right(replace(gen_random_uuid()::text, '-', ''), 19))::uuid, tokens.org_id, 'token.first_used', coalesce(tokens.owner_id, tokens.service_account_id), 'pat', tokens.id, tokens.id, written.last_used_at
-  from written
-    join used using (token_id)
-    join personal_access_tokens tokens on tokens.id = written.token_id
-  where written.is_first`;
+  ), entry as (
+    insert into audit_entries (id, org_id, action, actor_id, credential_kind, credential_id, subject_id, created_at)
+    select uuid_v7(written.last_used_at), token.org_id, 'token.first_used', coalesce(token.owner_id, token.service_account_id), 'pat', token.id, token.id, written.last_used_at
+    from written join personal_access_tokens token on token.id = written.token_id
+    where written.is_first
+    returning *
+  ) ${insertFactsOfEntries('entry')}`;
 
 /** Records the uses of personal access tokens. */
 export const recordTokenUses = (db: pg.Pool, uses: readonly LastUse[]): Promise<unknown> =>

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { insertFactsOfEntries } from '../../audit/record.sql.js';
 
 /** A use of a token: its id, the digest of what was presented, and the client. */
 export interface TokenUse {
@@ -56,6 +57,8 @@ const insert = `
     from found
     order by id
     on conflict do nothing
+    returning *
+  ), facts as (${insertFactsOfEntries('written')}
   ), reused as (
     insert into token_reuses (token_id, address, user_agent, used_at)
     select distinct on (token_id) token_id, address, user_agent, at from found where cause = 'ended' order by token_id, id

@@ -1,6 +1,6 @@
 import type { Role } from '@platform/auth';
 import type { ListWindow } from '@platform/service-kit';
-import { auditIdPrefix } from '../../audit/queries.js';
+import { insertFactsOfEntries } from '../../audit/record.sql.js';
 import { Prisma } from '../../generated/prisma/client.js';
 import { secretLifetimes } from '../../mails/one-time-secrets/secret.js';
 import type { User } from './schemas.js';
@@ -16,7 +16,7 @@ export interface NewUser extends User {
 
 /*
  * Removes members who haven't accepted their invitation in time, so that their addresses are free again. A member whose
- * link is still valid is kept. The audit entries get UUIDv7s of the same time.
+ * link is still valid is kept.
  */
 const withdraw = `
   with lapsed as (
@@ -30,10 +30,11 @@ const withdraw = `
         )
       order by created_at limit $4::int for update skip locked
     ) returning id, org_id
-  )
-  insert into audit_entries (id, org_id, action, actor_id, subject_id, created_at)
-  select ($5::text || substr(gen_random_uuid()::text, 16))::uuid, org_id, 'invitation.lapsed', null, id, $1::timestamptz
-  from lapsed`;
+  ), entry as (
+    insert into audit_entries (id, org_id, action, subject_id, created_at)
+    select uuid_v7($1::timestamptz), org_id, 'invitation.lapsed', id, $1::timestamptz from lapsed
+    returning *
+  ) ${insertFactsOfEntries('entry')}`;
 
 /** @param email - undefined removes lapsed invitees of any address. */
 export function withdrawLapsedInvitations(
@@ -42,7 +43,7 @@ export function withdrawLapsedInvitations(
   email?: string,
 ): { readonly text: string; readonly values: (string | number | null)[] } {
   const lapsedFrom = new Date(now.getTime() - secretLifetimes.invitation);
-  const values = [now.toISOString(), lapsedFrom.toISOString(), email ?? null, limit, auditIdPrefix(now)];
+  const values = [now.toISOString(), lapsedFrom.toISOString(), email ?? null, limit];
   return { text: withdraw, values };
 }
 

@@ -1,4 +1,4 @@
-import { auditIdPrefix } from '../../audit/queries.js';
+import { insertFactsOfEntries } from '../../audit/record.sql.js';
 import type { Transaction } from '../../resources.js';
 
 /*
@@ -20,20 +20,23 @@ export async function isOfOtherOrganisation(db: Transaction, orgId: string, emai
   return (await db.identityDomain.findFirst({ where, select: { domain: true } })) !== null;
 }
 
+const withdraw = `
+  with withdrawn as (
+    update users set removed_at = $3::timestamptz
+    where org_id <> $1::uuid and removed_at is null and password_hash is null
+      and split_part(email, '@', -1) = $2
+      and not exists (select from provider_links link where link.user_id = users.id)
+    returning id, org_id
+  ), entry as (
+    insert into audit_entries (id, org_id, action, subject_id, reason, created_at)
+    select uuid_v7($3::timestamptz), org_id, 'invitation.lapsed', id, 'another organisation has verified the domain', $3::timestamptz
+    from withdrawn
+    returning *
+  ) ${insertFactsOfEntries('entry')}`;
+
 /** Withdraws the invitations of other organisations to addresses of the domain that nobody has accepted. */
 export const withdrawInvitations = (
   db: Transaction,
   { orgId, domain }: { readonly orgId: string; readonly domain: string },
   at: Date,
-): Promise<unknown> => db.$executeRaw`
-  with withdrawn as (
-    update users set removed_at = ${at}
-    where org_id <> ${orgId}::uuid and removed_at is null and password_hash is null
-      and split_part(email, '@', -1) = ${domain}
-      and not exists (select from provider_links link where link.user_id = users.id)
-    returning id, org_id
-  )
-  insert into audit_entries (id, org_id, action, actor_id, subject_id, reason, created_at)
-  select (${auditIdPrefix(at)} || substr(gen_random_uuid()::text, 16))::uuid, org_id, 'invitation.lapsed', null, id,
-         'another organisation has verified the domain', ${at}
-  from withdrawn`;
+): Promise<unknown> => db.$executeRawUnsafe(withdraw, orgId, domain, at);

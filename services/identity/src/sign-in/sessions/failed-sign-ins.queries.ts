@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { insertFactsOfEntries } from '../../audit/record.sql.js';
 import { getUserAgent } from '../../base/caller/actor.js';
 import type { ClientAddress } from '../../base/caller/client.js';
 
@@ -22,14 +23,17 @@ export interface StoredFailure extends FailedSignIn {
  * belong to no organisation and are dropped. Repeating the statement adds nothing.
  */
 const insert = `
-  insert into audit_entries (id, org_id, action, subject_id, address, user_agent, reason, detail, created_at)
-  select failed.id, users.org_id, 'sign_in.failed', users.id, failed.address, failed.user_agent, failed.reason,
-         jsonb_build_object('method', failed.method), failed.at
-  from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::text[])
-         as failed (id, email, method, address, user_agent, at, reason)
-    join users on users.email = failed.email and users.removed_at is null
-  order by failed.id
-  on conflict do nothing`;
+  with entry as (
+    insert into audit_entries (id, org_id, action, subject_id, address, user_agent, reason, detail, created_at)
+    select failed.id, users.org_id, 'sign_in.failed', users.id, failed.address, failed.user_agent, failed.reason,
+           jsonb_build_object('method', failed.method), failed.at
+    from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::text[])
+           as failed (id, email, method, address, user_agent, at, reason)
+      join users on users.email = failed.email and users.removed_at is null
+    order by failed.id
+    on conflict do nothing
+    returning *
+  ) ${insertFactsOfEntries('entry')}`;
 
 export const insertFailedSignIns = (db: pg.Pool, failures: readonly StoredFailure[]): Promise<unknown> =>
   db.query({
