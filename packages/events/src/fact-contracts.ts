@@ -79,7 +79,7 @@ const crawl = {
 const run = {
   runId: Uuid,
   ...instance,
-  trigger: Type.String({ maxLength: 20, description: '`schedule`, `manual` or `missed`.' }),
+  trigger: Type.String({ maxLength: 20, description: '`schedule`, `manual`, `missed` or `hook`.' }),
   worker: Type.String({
     maxLength: 20,
     description: 'Who crawls: `pull`, `endpoint`, or `event`: the run only published its event.',

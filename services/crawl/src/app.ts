@@ -6,6 +6,9 @@ import { connectorRoutes } from './api/connectors/routes.js';
 import { endpointRoutes } from './api/endpoints/routes.js';
 import { createEndpointService } from './api/endpoints/service.js';
 import { crawlErrors } from './api/error-format.js';
+import { hookRoutes } from './api/hooks/routes.js';
+import { ringRoutes } from './api/hooks/ring.routes.js';
+import { createHookService } from './api/hooks/service.js';
 import { eventRoutes } from './api/events/routes.js';
 import { connectorInstanceRoutes } from './api/instances/routes.js';
 import { createInstanceService } from './api/instances/service.js';
@@ -41,7 +44,7 @@ type Deps = ServiceDeps<CrawlConfig, Resources>;
  * Registers the routes of the API. All of them require the scope that each of them names, and an administrator or the owner of
  * the instance that they concern.
  */
-function registerApi(
+async function registerApi(
   app: App,
   deps: Deps,
   {
@@ -55,7 +58,7 @@ function registerApi(
     onDueAt: (at: number) => void;
     onEvent: () => void;
   },
-): void {
+): Promise<void> {
   const { config, resources, clock, shutdown } = deps;
   const { pool, prisma, log } = resources;
   const overdueGraceMs = config.OVERDUE_GRACE_MS;
@@ -74,6 +77,16 @@ function registerApi(
   runRoutes(app, createRunService({ pool, prisma, queues, clock, hasEndpoint, onClaimable }), isOwner);
   endpointRoutes(app, createEndpointService({ pool, clock, endpoints }));
   connectorInstanceRoutes(app, instances);
+  const hooks = createHookService({
+    pool,
+    clock,
+    keys: config.ENCRYPTION_KEYS,
+    delayMs: config.HOOK_DELAY_MS,
+    onDueAt,
+    log,
+  });
+  hookRoutes(app, hooks);
+  await ringRoutes(app, hooks);
   const waiting = createWaitingWorkers();
   const listener = createWorkListener({ databaseUrl: config.DATABASE_URL, onWork: waiting.wake, log });
   listener.start();
@@ -151,7 +164,7 @@ export async function buildCrawl(deps: Deps): Promise<ServiceApp> {
     clock,
     messages: crawlAuthErrors,
   });
-  registerApi(app, deps, {
+  await registerApi(app, deps, {
     queues,
     endpoints,
     onDueAt: (at) => work?.dispatcher.wakeAt(at),

@@ -31,7 +31,7 @@ export const crawlVariables = {
   ...identityClientVariables('crawl'),
   TASKS: withDefault(taskEndpoints, new Map<string, string>()),
   TASK_SECRETS: withDefault(taskSecrets, new Map<string, readonly Buffer[]>()),
-  /** The keys that seal the secrets of endpoints that organisations register; without it they can register none. */
+  /** The keys that seal the secrets of endpoints and hooks; without it organisations can have none. */
   ENCRYPTION_KEYS: withDefault(encryptionKeys, []),
   /** Targets of these endpoints that are allowed in addition to public addresses with TLS. */
   ENDPOINT_ALLOWED_TARGETS: withDefault(
@@ -49,6 +49,8 @@ export const crawlVariables = {
   OVERDUE_GRACE_MS: withDefault(integer(100, 3_600_000), 60_000),
   /** After so many failed runs in a row a connector counts as failing, and administrators are mailed. */
   FAILING_AFTER: withDefault(integer(1, 1_000), 3),
+  /** How long after the first ring of a hook its run starts: all rings until then are one run (CRAWL-50). */
+  HOOK_DELAY_MS: withDefault(integer(0, 600_000), 30_000),
   MISFIRE_GRACE_MS: withDefault(integer(100, 86_400_000), 300_000),
 } as const;
 

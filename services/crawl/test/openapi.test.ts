@@ -45,6 +45,7 @@ const expressions = [
   '0 0 * * MON-FRI', '0 0 1 JAN *', '0 0 L * *', '0 0 * * 5L', '0 0 * * FRIL', '0 0 29 2 *', '0\t0  *  * *', '0 0 * * 7,7',
   '0 0 * * SUN,0,7', '0 0 1-5,3,L,L * *', '5,5-6 */12,0 1,1-2 jan,1 *', '0 0 * * MON#2', '?/5 0 */05 * *', '0 0 * * thu',
 ]; // oxfmt-ignore
+const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
 const timezone = ['timezone'];
 const counters = { items: 1, deleted: 0, failed: 0, bytes: 7 };
 const page = { page: '1', limit: '20', cursor: id };
@@ -87,6 +88,11 @@ const listOfInstance = (endpointId: string, suffix: string, path: Record<string,
     of('listRuns', { query: { ...page, outcome: 'failed', q: 'refused' } }),
     of('getRun', { path: { ...path, runId: id } }),
     of('cancelRun', { path: { ...path, runId: id } }),
+    of('listHooks'),
+    of('createHook', { body: { kind: 'github', description: 'The code', secret } }),
+    of('rotateHookSecret', { path: { ...path, hookId: id }, body: { secret } }),
+    of('rotateHookSecret', { path: { ...path, hookId: id } }),
+    of('removeHook', { path: { ...path, hookId: id } }),
   ];
 }; // oxfmt-ignore
 
@@ -118,6 +124,7 @@ const listRequests = (endpointId: string): DocumentedRequest[] => [
     operationId,
     path: { endpointId: id },
   })),
+  { operationId: 'ringHook', path: { hookId: id } },
   {
     operationId: 'claimWork',
     body: { connectors: ['Mail_1'], instances: ['default'], worker: 'test', waitMs: 0 },
@@ -189,6 +196,7 @@ test.each<[string, DocumentedRequest, string]>([
   ['an invented cursor of events', { operationId: 'listEvents', query: { after: 'x' } }, 'nothing else is accepted'],
   ['an invented cursor of instances', { operationId: 'listInstances', query: { cursor: 'x' } }, 'nothing else is accepted'],
   ['an endpoint with a private address', { operationId: 'createEndpoint', body: { url: 'https://10.0.0.1/' } }, 'a public address'],
+  ['a secret that is none of Standard Webhooks', { operationId: 'createHook', path: { connector: 'code_1' }, body: { kind: 'standard_webhooks', secret: 'made-by-the-source' } }, 'which for `standard_webhooks` has the form'],
   ['a large checkpoint', { operationId: 'reportWork', path: { runId: id }, body: { lease: 'bGVhc2U', checkpoint: 'x'.repeat(65_536) } }, 'at most 64 KiB'],
   ['NUL in a body', toSchedule({ metadata: { a: '\u0000' } }), 'a text with NUL'],
 ])('%s is refused, as the document says in words', async (_what, request, words) => {

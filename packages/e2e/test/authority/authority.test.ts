@@ -51,6 +51,7 @@ function judge(
 ): Verdict {
   const { credential, scope, isForAdmins, isForPeople } = demand;
   if (credential === 'none') return 'passes';
+  if (credential === 'secret') return 'is unknown';
   if (credential === 'optional' && caller.kind === 'none') return 'passes';
   const isOfTools = id === 'callTools' || credential === 'optional';
   const isForOthers = caller.isForTools === true && !isOfTools;
@@ -98,7 +99,7 @@ async function observe(
 test('every operation has a row, and every row an operation', () => {
   expect(operations.map(({ id }) => id).toSorted()).toEqual([...demands.keys()].toSorted());
   for (const { id, isPublic } of operations)
-    expect([id, demands.get(id)?.credential === 'none']).toEqual([id, isPublic]);
+    expect([id, ['none', 'secret'].includes(demands.get(id)?.credential ?? '')]).toEqual([id, isPublic]);
 });
 
 test.each(operations)('$id is open to those callers that the table names', async (operation) => {
@@ -133,12 +134,16 @@ async function withAndWithout(scope: string | undefined): Promise<readonly Calle
 const nameIn = (path: string, ids: Resource['ids']): string =>
   path.replaceAll(/\{(\w+)\}/g, (_all, parameter: string) => ids[parameter] as string);
 
-/** Each organisation has its own connectors and instances of these names, or the name of a public server. */
+/**
+ * Each organisation has its own connectors and instances of these names, or the name of a public server; and a hook is rung
+ * without saying whose it is.
+ */
 const namesOwn = ({ id, path }: Operation): boolean =>
+  id === 'ringHook' ||
   id === 'saveInstance' ||
   id === 'removeInstance' ||
   id === 'getRegistryServer' ||
-  (path.includes('{connector}') && !/\{runId\}|\{instance\}$/.test(path));
+  (path.includes('{connector}') && !/\{runId\}|\{hookId\}|\{instance\}$/.test(path));
 
 /** Bodies for operations that refuse an empty one before they look up what the path names. */
 const VALID_BODIES: Readonly<Record<string, object>> = {

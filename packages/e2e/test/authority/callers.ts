@@ -260,6 +260,9 @@ export async function createCallers() {
       await create(`${path}/schedule`, { scheduleConfig, worker: 'pull' });
       runs[path] = (await create(`${path}/run`, {})).data.runId as string;
     }
+    const hooks: Record<string, string> = {};
+    for (const path of Object.keys(runs))
+      hooks[path] = (await create(`${path}/hooks`, { kind: 'github' })).data.hookId as string;
     const ownRun = runs[`${crawls}/chat_1`] ?? '';
     const tokens = [(await createToken(member.session, ['user:read'])).id, accountToken.id];
     return [
@@ -282,11 +285,16 @@ export async function createCallers() {
       { path: `${crawls}/work`, ids: { runId: ownRun } },
       { path: `${crawls}/{connector}/runs`, ids: { connector: 'chat_1', runId: ownRun } },
       {
+        path: `${crawls}/{connector}/hooks`,
+        ids: { connector: 'chat_1', hookId: hooks[`${crawls}/chat_1`] ?? '' },
+      },
+      {
         path: `${crawls}/{connector}/instances/{instance}`,
         ids: {
           connector: 'chat_1',
           instance: tag,
           runId: runs[`${crawls}/chat_1/instances/${tag}`] ?? '',
+          hookId: hooks[`${crawls}/chat_1/instances/${tag}`] ?? '',
         },
       },
     ];

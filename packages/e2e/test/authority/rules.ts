@@ -1,7 +1,7 @@
 /** The demands of an operation on its caller. A session is not subject to scopes. */
 export interface Demand {
-  /** `optional`: without one, the answer says less, and one for the tools is taken. `any`: sessions and tokens, of which `pat` are the personal access tokens; a route without one is public. */
-  readonly credential: 'none' | 'optional' | 'any' | 'session' | 'token' | 'pat';
+  /** `secret`: that of the hook which the path names, and no credential of the platform. `optional`: without one, the answer says less, and one for the tools is taken. `any`: sessions and tokens, of which `pat` are the personal access tokens; a route without one is public. */
+  readonly credential: 'none' | 'secret' | 'optional' | 'any' | 'session' | 'token' | 'pat';
   /** The scope that a token needs. */
   readonly scope?: string;
   /** Whether the caller must be an administrator. */
@@ -49,6 +49,7 @@ const RULES: readonly (readonly [Demand, readonly string[]])[] = [
       'getAiCatalog',
     ],
   ],
+  [{ credential: 'secret' }, ['ringHook']],
   [{ credential: 'optional' }, ['listRegistryServers', 'getRegistryServer']],
   [anyAccount, ['callTools']],
   [
@@ -185,6 +186,8 @@ const RULES: readonly (readonly [Demand, readonly string[]])[] = [
       'getQueue',
       'listConnectors',
       'listEndpoints',
+      'listHooks',
+      'listHooksOfInstance',
       'listEvents',
       'getInstance',
       'getScheduleOfInstance',
@@ -207,6 +210,10 @@ const RULES: readonly (readonly [Demand, readonly string[]])[] = [
       'createEndpoint',
       'rotateEndpointSecret',
       'testEndpoint',
+      'createHook',
+      'rotateHookSecret',
+      'createHookOfInstance',
+      'rotateHookSecretOfInstance',
       'saveInstance',
       'scheduleOfInstance',
       'pauseOfInstance',
@@ -222,6 +229,8 @@ const RULES: readonly (readonly [Demand, readonly string[]])[] = [
       'removeSchedule',
       'removeAllSchedules',
       'removeEndpoint',
+      'removeHook',
+      'removeHookOfInstance',
       'removeInstance',
       'resetCheckpointOfInstance',
       'removeScheduleOfInstance',

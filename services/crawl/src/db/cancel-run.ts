@@ -30,7 +30,7 @@ export const cancelRun = (pool: pg.Pool, key: RunKey, at: Date, act: Act | null)
                update runs set state = 'aborted', reason = 'Cancelled by an administrator', finished_at = $2, due_at = null,
                  parameters = null
                where id = $1 and ${inProgress}
-               returning ${taskColumns}, instance, revision, trigger <> 'manual' and exists (
+               returning ${taskColumns}, instance, revision, trigger in ('schedule', 'missed') and exists (
                  select from schedules s where s.id = runs.schedule_id and not s.is_recurring) as is_only_run
              ), cancelled as (${cancelTasksOf('ended', '$2::timestamptz')}),
              audited as (${insertAudit(auditedInstance('ended', 'id'), '$3')})

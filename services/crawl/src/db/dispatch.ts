@@ -219,13 +219,14 @@ export async function requeueAll(db: pg.Pool, now: Date, limit: number): Promise
   return rowCount ?? 0;
 }
 
-/** Returns when the next schedule or run becomes due, or a pause ends, after `now`, epoch ms; undefined when none does. */
+/** Returns when the next schedule, run or ring becomes due, or a pause ends, after `now`, epoch ms; undefined when none does. */
 export async function findNextDue(db: pg.Pool, now: Date): Promise<number | undefined> {
   const { rows } = await db.query<{ at: Date | null }>({
     name: 'next_due',
     text: `select least(
              (select next_run_at from schedules where state = 'active' and next_run_at > $1 order by 1 limit 1),
              (select paused_until from schedules where paused_until > $1 order by 1 limit 1),
+             (select ring_due_at from schedules where ring_due_at > $1 order by 1 limit 1),
              (select due_at from runs where state in ('waiting', 'active', 'retrying') and due_at > $1 order by 1 limit 1)
            ) as at`,
     values: [now],

@@ -73,7 +73,7 @@ const statuses = (filter: string, ahead: string) => `
     left join lateral (
       select * from runs had
       where s.state = 'finished' and current.id is null and ${isSameInstance('had', 's')}
-        and had.schedule_id = s.id and had.revision = s.revision and had.trigger <> 'manual'
+        and had.schedule_id = s.id and had.revision = s.revision and had.trigger in ('schedule', 'missed')
       order by had.id desc limit 1
     ) last on true
   where s.org_id = $1 ${filter} and (s.state <> 'finished' or current.id is not null or last.id is not null)

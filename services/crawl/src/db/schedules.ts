@@ -150,7 +150,7 @@ export async function pauseSchedule(
 ): Promise<boolean> {
   const [paused] = await inOneMessage(db, [
     `with paused as (
-     update schedules set state = 'paused', paused_at = ${pg.escapeLiteral(target.at.toISOString())}, next_run_at = null,
+     update schedules set state = 'paused', paused_at = ${pg.escapeLiteral(target.at.toISOString())}, next_run_at = null, ring_due_at = null,
        paused_until = ${until ? pg.escapeLiteral(until.toISOString()) : 'null'}, revision = nextval('schedule_revisions')
      where ${toTarget(target)} and state = 'active' returning id, org_id, connector, instance
      ), audited as (${insertAudit(auditedInstance('paused', 'id'), auditLiteral('crawl_schedule.paused', act))})
@@ -179,7 +179,7 @@ export async function removeSchedules(
 ): Promise<void> {
   const removeFrom = (
     table: string,
-    action: 'crawl_schedule.removed' | 'crawl_instance.removed',
+    action: 'crawl_schedule.removed' | 'crawl_instance.removed' | 'crawl_hook.removed',
     subject: string,
     rows = toTarget(target),
   ) => `with removed as (delete from ${table} where ${rows} returning *)
@@ -188,7 +188,13 @@ export async function removeSchedules(
     `not exists (select from schedules s where ${isSameInstance('s', table)})`;
   const isWhole = what === 'with instances';
   await inOneMessage(db, [
-    ...(isWhole ? [removeFrom('connector_instances', 'crawl_instance.removed', 'null::uuid')] : []),
+    ...(isWhole
+      ? [
+          removeFrom('connector_instances', 'crawl_instance.removed', 'null::uuid'),
+          // Before the schedule, as a ring locks its hook first.
+          removeFrom('hooks', 'crawl_hook.removed', 'id'),
+        ]
+      : []),
     removeFrom(
       'schedules',
       'crawl_schedule.removed',

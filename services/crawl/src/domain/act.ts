@@ -20,6 +20,9 @@ export const acts = [
   'crawl_endpoint.created',
   'crawl_endpoint.secret_rotated',
   'crawl_endpoint.removed',
+  'crawl_hook.created',
+  'crawl_hook.secret_rotated',
+  'crawl_hook.removed',
   'crawl_worker.connected',
 ] as const;
 export type ActName = (typeof acts)[number];

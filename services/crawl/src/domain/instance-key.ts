@@ -11,3 +11,7 @@ export interface InstanceKey {
 export interface RunKey extends InstanceKey {
   readonly runId: string;
 }
+
+export interface HookKey extends InstanceKey {
+  readonly hookId: string;
+}

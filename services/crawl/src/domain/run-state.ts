@@ -3,7 +3,7 @@ import type { MissedRunPolicy } from './schedule-config.js';
 /*
  * The states of a run. A row of `runs` is authoritative; the queue only carries the run to a worker.
  *
- *   (none)    ─ due, or requested ──────────────► waiting
+ *   (none)    ─ due, requested, or rung for ────► waiting
  *   (none)    ─ another run in progress (recurring), or too late for a schedule that skips ─► skipped
  *   waiting   ─ claimed by a worker ────────────► active
  *   waiting   ─ too late for a schedule that skips, when a worker gets to it ─► skipped
@@ -31,7 +31,12 @@ export const runStates = [
   'skipped',
 ] as const;
 export type RunState = (typeof runStates)[number];
-export type RunTrigger = 'schedule' | 'manual' | 'missed';
+/** `missed`: of the schedule, but not made at its time. `hook`: the source asked for it. */
+export const runTriggers = ['schedule', 'manual', 'missed', 'hook'] as const;
+export type RunTrigger = (typeof runTriggers)[number];
+
+/** Whether a run stands for a time of its schedule. */
+export const isOfSchedule = (trigger: RunTrigger): boolean => trigger === 'schedule' || trigger === 'missed';
 
 /** `full`: everything, so that what a consumer has not seen is gone. `incremental`: what has changed. */
 export const runModes = ['incremental', 'full'] as const;

@@ -12,6 +12,7 @@ import {
   requeueAll,
   takeDueRuns,
 } from '../db/dispatch.js';
+import { insertRungRuns, lockRungSchedules } from '../db/rung-runs.js';
 import { maybePruneRuns } from '../db/prune-runs.js';
 import type { DueRun } from '../db/runs.js';
 import { resumePaused } from '../db/resume-schedule.js';
@@ -27,11 +28,12 @@ import type { CrawlMetrics } from './metrics.js';
  * The road from a schedule to a worker. The rows decide; the queue carries runs.
  *
  *   schedule due   its run is inserted under the tick, which is unique, and `next_run_at` moves, in one transaction
+ *   hook rung      its run is inserted, and `ring_due_at` cleared, in one transaction; it waits for the run in progress
  *   pause over     its schedule becomes active, as if it had been resumed at that time
  *   run due        a retry, a postponed run, a run of a lost worker or one whose job the queue may have lost
  *   run held back  due once no other run of the organisation's instances of the connector is in the queue
  *
- * Both are then added to the queue, under an id that is the run's and the claim's: adding a job twice is adding it once.
+ * Runs are then added to the queue, under an id that is the run's and the claim's: adding a job twice is adding it once.
  * A run that could not be added is due again at once. Every replica dispatches; rows that one of them has are skipped by
  * the others. Between two rounds it sleeps until the next row is due, at most a second, so that a clock that was set and a
  * wake-up that was lost cost no more than that.
@@ -134,6 +136,19 @@ export function createDispatcher(deps: {
   }
 
   /** @returns whether there may be more. */
+  async function dispatchRings(scope: DispatchScope): Promise<boolean> {
+    const now = new Date(clock());
+    const runs = await inTransaction(pool, async (tx) => {
+      const rung = await lockRungSchedules(tx, now, PAGE, scope);
+      const given = rung.map((scheduleId) => ({ scheduleId, runId: uuidv7() }));
+      return given.length === 0 ? [] : insertRungRuns(tx, given, now);
+    });
+    for (const run of runs) maybePruneRuns(pool, run);
+    await deliver(runs);
+    return runs.length === PAGE;
+  }
+
+  /** @returns whether there may be more. */
   async function dispatchRuns(scope: DispatchScope): Promise<boolean> {
     const now = clock();
     await followClock(now);
@@ -190,6 +205,7 @@ export function createDispatcher(deps: {
     if (scope === 'all') isHoldingBack = await freeHeldBackRuns(pool, new Date(clock()));
     while (!stopping.aborted && (await dispatchRuns(scope)));
     while (!stopping.aborted && (await dispatchSchedules(scope)));
+    while (!stopping.aborted && (await dispatchRings(scope)));
   }
 
   /** A lease that ends only because the clock was set forward is renewed, so that its run is not taken for lost. */

@@ -22,7 +22,7 @@ import type { Db } from '../db/transaction.js';
 import { addCounters } from '../domain/counters.js';
 import type { InstanceKey } from '../domain/instance-key.js';
 import { createLease } from '../domain/lease.js';
-import { findSkipReason, MAX_RECOVERIES } from '../domain/run-state.js';
+import { findSkipReason, isOfSchedule, MAX_RECOVERIES } from '../domain/run-state.js';
 import type { RunTimes } from './claimed-run.js';
 import { getRetryDelayMs } from './tasks/retry-delay.js';
 import type { EndpointUnavailable } from './tasks/task.js';
@@ -90,7 +90,7 @@ export function createRunLifecycle(deps: {
 
   /** @param write - the statement that ends the run; resolves with whether the claim was valid. */
   async function end(run: EndingRun, write: (db: Db) => Promise<boolean>): Promise<boolean> {
-    const endsSchedule = run.parameters.config.scheduleType === 'once' && run.trigger !== 'manual';
+    const endsSchedule = run.parameters.config.scheduleType === 'once' && isOfSchedule(run.trigger);
     const wasHeld = endsSchedule
       ? await inTransaction(pool, async (tx) => {
           // Every transaction locks the schedule before the run: in the other order, this and a pause would deadlock.
@@ -166,7 +166,7 @@ export function createRunLifecycle(deps: {
       await end(run, (db) => failRun(db, run, failure, failingAfter));
       return undefined;
     }
-    const isFirst = run.claimCount === 1 && run.trigger !== 'manual';
+    const isFirst = run.claimCount === 1 && isOfSchedule(run.trigger);
     const lateMs = now - run.scheduledFor.getTime();
     const reason = isFirst
       ? findSkipReason(run.parameters.config.missedRunPolicy, lateMs, times.misfireGraceMs)

@@ -44,6 +44,11 @@ describe('the audit', () => {
     await call('DELETE', `/endpoints/${endpoint.endpointId}`);
     expect((await call('DELETE', `/endpoints/${endpoint.endpointId}`)).status).toBe(404);
     await call('PUT', hr, { displayName: 'HR wiki' });
+    const secret = 'private-of-the-source';
+    const { hookId } = (await call('POST', `${hr}/hooks`, { kind: 'github', secret })).body.data;
+    await call('POST', `${hr}/hooks/${hookId}/rotate`, { secret });
+    await call('DELETE', `${hr}/hooks/${hookId}`);
+    expect((await call('DELETE', `${hr}/hooks/${hookId}`)).status).toBe(404);
     await schedule(hr, { worker: 'pull', fullEvery: 'P7D' });
     const work = { connectors: ['wiki_1'], worker: 'laptop' };
     for (const _ of [1, 2]) await call('POST', '/work/claim', work);
@@ -71,6 +76,9 @@ describe('the audit', () => {
       'crawl_endpoint.secret_rotated',
       'crawl_endpoint.removed',
       'crawl_instance.saved',
+      'crawl_hook.created',
+      'crawl_hook.secret_rotated',
+      'crawl_hook.removed',
       'crawl_schedule.saved',
       'crawl_worker.connected',
       'crawl_run.requested',
@@ -104,8 +112,11 @@ describe('the audit', () => {
         userAgent: PROBE,
       });
     const wiki = { connector: 'wiki_1', instance: 'hr' };
-    expect(entries.slice(3, 13).map(({ detail }) => detail)).toEqual([
+    expect(entries.slice(3, 16).map(({ detail }) => detail)).toEqual([
       { ...wiki, displayName: 'HR wiki' },
+      { ...wiki, kind: 'github', description: '' },
+      wiki,
+      wiki,
       {
         ...wiki,
         scheduleType: 'weekly',
@@ -131,8 +142,9 @@ describe('the audit', () => {
       subjectId: endpoint.endpointId,
       detail: { url: 'http://127.0.0.1:9/', description: 'Wiki' },
     });
-    expect(entries[6]?.subjectId).toBe(runId);
-    expect(entries[4]?.subjectId).toBe(entries[11]?.subjectId);
+    expect(entries[9]?.subjectId).toBe(runId);
+    expect(entries[7]?.subjectId).toBe(entries[14]?.subjectId);
+    expect(entries[6]?.subjectId).toBe(hookId);
     expect(JSON.stringify(entries)).not.toMatch(/private|whsec/);
   });
 

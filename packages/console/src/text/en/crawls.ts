@@ -102,7 +102,7 @@ export const crawls = createTexts({
       attempts: 'Attempts',
       duration: 'Took',
     },
-    triggers: { schedule: 'Schedule', manual: 'Person', missed: 'Missed run' },
+    triggers: { schedule: 'Schedule', manual: 'Person', missed: 'Missed run', hook: 'Source' },
     progress: (percent: number) => `${percent} %`,
   },
 });

@@ -1,6 +1,13 @@
 import { ListQuery } from '@platform/service-kit';
 import { Type } from 'typebox';
-import { type RunMode, runModes, type RunState, runStates, type RunTrigger } from '../../domain/run-state.js';
+import {
+  type RunMode,
+  runModes,
+  type RunState,
+  runStates,
+  type RunTrigger,
+  runTriggers,
+} from '../../domain/run-state.js';
 import { type RunWorker, runWorkers } from '../../domain/run-worker.js';
 import { SyncEvent } from '../events/schemas.js';
 import { NO_WORKER } from '../schedules/status-item.js';
@@ -16,8 +23,9 @@ export const RunItem = Type.Object(
     connector: Type.String(),
     instance: Type.String(),
     trigger: Type.Unsafe<RunTrigger>({
-      enum: ['schedule', 'manual', 'missed'],
-      description: '`missed`: a run of the schedule that was not made at its time.',
+      enum: [...runTriggers],
+      description:
+        '`missed`: a run of the schedule that was not made at its time. `hook`: the source asked for it.',
     }),
     outcome: Outcome,
     scheduledFor: Instant,

@@ -2,7 +2,7 @@ import type { Connector } from '@platform/events';
 import { Type } from 'typebox';
 import type { ScheduleStatus, ShownRun } from '../../db/schedule-status.js';
 import { toJobKey, toQueueName } from '../../domain/connectors.js';
-import type { RunState } from '../../domain/run-state.js';
+import { isOfSchedule, type RunState } from '../../domain/run-state.js';
 import { type RunWorker, runWorkers } from '../../domain/run-worker.js';
 import { ScheduleConfig } from '../../domain/schedule-config.js';
 import type { Schedule } from '../../domain/schedule.js';
@@ -112,7 +112,7 @@ function findOverdue(
   { at, overdueGraceMs }: ShownAt,
 ): Date | null {
   const expected = run
-    ? run.state === 'waiting' && run.trigger !== 'manual' && run.startedAt === null
+    ? run.state === 'waiting' && isOfSchedule(run.trigger) && run.startedAt === null
       ? run.scheduledFor
       : null
     : schedule.nextRunAt;

@@ -48,7 +48,7 @@ function createReporter(context: ToolContext) {
   };
 }
 
-/** Finds the first run that the schedule, rather than a member, has started since then. */
+/** Finds the first run that the schedule, rather than a member or a hook, has started since then. */
 async function findRun(
   crawl: CrawlClient,
   path: RunPath,
@@ -58,7 +58,8 @@ async function findRun(
   const input = { path, query: { limit: 100 } };
   const { data } = await crawl.call('listRunsOfInstance', input, context);
   return data.findLast(
-    (run) => run.trigger !== 'manual' && Date.parse(run.scheduledFor) >= Date.parse(since),
+    (run) =>
+      run.trigger !== 'manual' && run.trigger !== 'hook' && Date.parse(run.scheduledFor) >= Date.parse(since),
   );
 }
 

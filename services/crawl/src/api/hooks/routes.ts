@@ -1,0 +1,101 @@
+import type { App } from '@platform/service-kit';
+import type { FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import type { HookKey } from '../../domain/instance-key.js';
+import { getActor } from '../actor.js';
+import { administrators } from '../authority.js';
+import { type ConnectorParams, instanceRoutes, type InstanceRoutes, toInstanceKey } from '../params.js';
+import { errorResponses, Success, successResponse } from '../responses.js';
+import { HookBody, HookItem, hookParams, HookWithSecret, RotateHookBody } from './schemas.js';
+import type { HookService } from './service.js';
+
+const tags = ['Crawl hooks'];
+
+const toHookKey = (request: FastifyRequest<{ Params: ConnectorParams & { hookId: string } }>): HookKey => ({
+  ...toInstanceKey(request),
+  hookId: request.params.hookId,
+});
+
+/** The routes are for administrators. */
+function hookRoutesOf(app: App, service: HookService, { path, params, toOperationId }: InstanceRoutes): void {
+  app.get(
+    `${path}/hooks`,
+    {
+      onRequest: administrators(app, 'crawl:read'),
+      schema: {
+        operationId: toOperationId('listHooks'),
+        tags,
+        summary: "A connector's hooks, without their secrets",
+        params: params({}),
+        response: { 200: successResponse(Type.Array(HookItem)), ...errorResponses(400, 401, 403) },
+      },
+    },
+    async (request) => ({
+      success: true as const,
+      message: 'Hooks retrieved',
+      data: await service.list(toInstanceKey(request)),
+    }),
+  );
+  app.post(
+    `${path}/hooks`,
+    {
+      onRequest: administrators(app, 'crawl:write'),
+      schema: {
+        operationId: toOperationId('createHook'),
+        tags,
+        summary: 'Create an address at which the source asks for a run; its secret is shown once',
+        params: params({}),
+        body: HookBody,
+        response: { 201: successResponse(HookWithSecret), ...errorResponses(400, 401, 403, 404, 409) },
+      },
+    },
+    async (request, reply) => {
+      const data = await service.create(toInstanceKey(request), request.body, getActor(request));
+      return reply
+        .code(201)
+        .header('cache-control', 'no-store')
+        .send({ success: true, message: 'Hook created', data });
+    },
+  );
+  app.post(
+    `${path}/hooks/:hookId/rotate`,
+    {
+      onRequest: administrators(app, 'crawl:write'),
+      schema: {
+        operationId: toOperationId('rotateHookSecret'),
+        tags,
+        summary: 'Replace the secret; for a day, the old one is accepted too',
+        params: params(hookParams),
+        body: RotateHookBody,
+        response: { 200: successResponse(HookWithSecret), ...errorResponses(400, 401, 403, 404, 409) },
+      },
+    },
+    async (request, reply) => {
+      const data = await service.rotate(toHookKey(request), request.body?.secret, getActor(request));
+      return reply
+        .header('cache-control', 'no-store')
+        .send({ success: true, message: 'Secret rotated', data });
+    },
+  );
+  app.delete(
+    `${path}/hooks/:hookId`,
+    {
+      onRequest: administrators(app, 'crawl:delete'),
+      schema: {
+        operationId: toOperationId('removeHook'),
+        tags,
+        summary: 'Remove a hook; its address answers as if it had never existed',
+        params: params(hookParams),
+        response: { 200: Success, ...errorResponses(400, 401, 403, 404) },
+      },
+    },
+    async (request) => {
+      await service.remove(toHookKey(request), getActor(request));
+      return { success: true as const, message: 'Hook removed' };
+    },
+  );
+}
+
+export function hookRoutes(app: App, service: HookService): void {
+  for (const routes of instanceRoutes) hookRoutesOf(app, service, routes);
+}
