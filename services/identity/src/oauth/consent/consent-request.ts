@@ -2,7 +2,7 @@ import { canDelegateScope, type Scope, scopeCatalogue, type UserPrincipal } from
 import { AppError, type Clock, DAY_MS } from '@platform/service-kit';
 import type Provider from 'oidc-provider';
 import type pg from 'pg';
-import { findClientFault } from '../provider/client-documents.js';
+import { findFault } from '../provider/faults.js';
 import type { Prisma } from '../../resources.js';
 import { type ConnectionBreach, findConnectionBreaches, getLatestEnd } from '../connection-policy/policy.js';
 import { findConnectionPolicy } from '../connection-policy/queries.js';
@@ -66,7 +66,7 @@ export interface ConsentRequestDeps {
 /** Finds a client. @throws AppError 400 when it is gone; 503 while the host of its document fails. */
 export async function findClient(provider: Provider, id: string) {
   const client = await provider.Client.find(id).catch((error: unknown) => {
-    throw findClientFault(error) ?? error;
+    throw findFault(error) ?? error;
   });
   if (!client) throw unknownClient();
   return client;

@@ -1,10 +1,10 @@
-import { AppError, type Clock, dependencyUnavailable } from '@platform/service-kit';
+import { AppError, type Clock, type Logger } from '@platform/service-kit';
 import { LRUCache } from 'lru-cache';
 import OidcProvider from 'oidc-provider';
 import type pg from 'pg';
 import { toNetwork } from '../../base/network.js';
 import { createRequestLimit } from '../../base/rate-limits/request-limit.js';
-import { findKnownDocument, type KnownDocument, saveKnownDocument } from './clients.queries.js';
+import { findKnownDocument, saveKnownDocument } from './clients.queries.js';
 import type { FetchDocument } from './document-fetch.js';
 
 /*
@@ -38,13 +38,6 @@ const hostFails = (url: string, cause?: unknown): AppError =>
     cause,
   });
 
-/** Returns why a client could not be read for now; the provider wraps it in its own errors. */
-export function findClientFault(error: unknown): AppError | undefined {
-  for (let cause = error; cause instanceof Error; cause = cause.cause)
-    if (cause instanceof AppError) return cause;
-  return undefined;
-}
-
 function parseObject(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -76,13 +69,14 @@ function findClientOfKeys(url: string): string | undefined {
   return client && client.clientId !== url ? client.clientId : undefined;
 }
 
-/** Creates the fetch of documents and keys for the provider. It throws an AppError, which {@link findClientFault} finds. */
+/** Creates the fetch of documents and keys for the provider. It throws an AppError, which `applyFault` finds. */
 export function createClientDocuments(deps: {
   readonly fetch: FetchDocument;
   readonly pool: pg.Pool;
   readonly clock: Clock;
+  readonly log: Logger;
 }): FetchDocument {
-  const { fetch, pool, clock } = deps;
+  const { fetch, pool, clock, log } = deps;
   const failures = new LRUCache<string, { readonly until: number; readonly isGone: boolean }>({
     max: MAX_REMEMBERED,
   });
@@ -91,19 +85,11 @@ export function createClientDocuments(deps: {
   const countUnknownOfNetwork = createRequestLimit(UNKNOWN_PER_MINUTE_OF_NETWORK, clock, message);
   const countUnknownOfSite = createRequestLimit(UNKNOWN_PER_MINUTE_OF_SITE, clock, message);
 
-  async function findKnown(id: string): Promise<KnownDocument | undefined> {
-    try {
-      return await findKnownDocument(pool, id);
-    } catch (error) {
-      throw dependencyUnavailable('database', error);
-    }
-  }
-
   return async (input, init) => {
     const url = input instanceof Request ? input.url : String(input);
     const clientOfKeys = findClientOfKeys(url);
     const clientId = clientOfKeys ?? url;
-    const known = await findKnown(clientId);
+    const known = await findKnownDocument(pool, clientId);
     const stored = clientOfKeys === undefined ? known?.document : known?.jwks;
     let cause: unknown;
     const failure = failures.get(url);
@@ -123,12 +109,13 @@ export function createClientDocuments(deps: {
           response.status !== 200 || (clientOfKeys === undefined && document?.['client_id'] !== url);
         if (isGone) failures.set(url, { until: clock() + RETRY_AFTER_MS, isGone });
         else failures.delete(url);
+        // What the host has answered holds, also when it cannot be stored for now.
         if (known && document && !isGone)
           await saveKnownDocument(
             pool,
             clientId,
             clientOfKeys === undefined ? { document } : { jwks: document },
-          );
+          ).catch((error: unknown) => log.warn({ err: error }, 'failed to store the document of a client'));
         return response;
       } catch (error) {
         cause = error;

@@ -1,6 +1,6 @@
 import { generateKeyPairSync, hkdfSync } from 'node:crypto';
 import { DPOP_ALGORITHMS } from '@platform/auth';
-import { type BoxKey, createServerErrorLog, type Logger } from '@platform/service-kit';
+import type { BoxKey, Logger } from '@platform/service-kit';
 import OidcProvider, {
   type Adapter,
   type Configuration,
@@ -9,9 +9,9 @@ import OidcProvider, {
   type KoaContextWithOIDC,
 } from 'oidc-provider';
 import { ACCESS_TOKEN_SECONDS } from './access-tokens.js';
-import { findClientFault } from './client-documents.js';
 import { type ClientConfigurationDeps, createClientConfiguration } from './client-configuration.js';
 import { matchSecret } from './client-metadata.js';
+import { answerFaults, applyFault } from './faults.js';
 import { createInteractionConfiguration } from './interaction-configuration.js';
 import { ISSUER_PATH } from './issuer.js';
 import { lifetimes } from './lifetimes.js';
@@ -86,7 +86,7 @@ function createConfiguration(deps: ProviderDeps, issuer: string): Configuration 
       (await isMember(id)) ? { accountId: id, claims: () => ({ sub: id }) } : undefined,
     ttl: lifetimes,
     renderError: (ctx, { error, error_description: description }, cause) => {
-      const fault = applyClientFault(ctx, cause);
+      const fault = applyFault(ctx, cause);
       renderErrorPage(ctx, fault?.error ?? error, fault?.error_description ?? description);
     },
     features: {
@@ -122,19 +122,6 @@ function createConfiguration(deps: ProviderDeps, issuer: string): Configuration 
   };
 }
 
-/**
- * Answers 503 or 429 when a client cannot be read for now: `invalid_client` would make an agent forget its connection.
- *
- * @returns the body of the answer.
- */
-function applyClientFault(ctx: KoaContextWithOIDC, error: unknown) {
-  const fault = findClientFault(error);
-  if (!fault) return undefined;
-  ctx.status = fault.statusCode;
-  ctx.set({ ...fault.headers });
-  return { error: 'temporarily_unavailable', error_description: fault.message };
-}
-
 /** Shows a fault that cannot be sent to the client, because it is unknown or its redirect URI is wrong. */
 function renderErrorPage(ctx: KoaContextWithOIDC, error: string, description: string | undefined): void {
   ctx.type = 'text/plain; charset=utf-8';
@@ -147,17 +134,7 @@ export function createProvider(deps: ProviderDeps): OidcProvider {
   const provider = new OidcProvider(issuer, createConfiguration(deps, issuer));
   // The gateway has terminated TLS; the mount pins the headers that Koa reads then.
   provider.proxy = true;
-  const logServerError = createServerErrorLog();
-  provider.on('server_error', (_ctx, error) => {
-    logServerError(deps.log, { error, message: 'The authorization server failed', isOutage: true });
-  });
-  const onError = (ctx: KoaContextWithOIDC, error: Error): void => {
-    const body = applyClientFault(ctx, error);
-    // A page has its own form.
-    if (body && typeof ctx.body === 'object') ctx.body = body;
-  };
-  provider.on('grant.error', onError);
-  provider.on('revocation.error', onError);
+  answerFaults(provider, deps.log);
   // The documented way to authenticate clients whose stored secrets are hashed.
   provider.Client.prototype.compareClientSecret = function compare(actual: string) {
     const hash = matchSecret(this.clientSecret ?? '', actual);

@@ -5,6 +5,7 @@ import type { AccessTokenRequest, AccessTokens, IssuedAccessToken } from './acce
 import type { AccessTokenSource } from './access-token-owners.queries.js';
 import type pg from 'pg';
 import { deleteArtifact, hashArtifactId, releaseArtifact } from './artifacts.queries.js';
+import { refuseForNow } from './faults.js';
 import type { ProtectedResources } from './protected-resources.js';
 import { settleSuccessor } from './refresh-rotation.js';
 
@@ -33,27 +34,24 @@ function readIssued({ oidc }: KoaContextWithOIDC): Issued | undefined {
 
 /** Returns the error response for a request that got no token (RFC 6749 §5.2). */
 function toRefusal(
-  token: IssuedAccessToken | null | undefined,
+  token: IssuedAccessToken | undefined,
   scopes: readonly string[] | undefined,
   issued: Issued | undefined,
 ): readonly [status: number, error: string, description: string] {
-  if (token === null) return [503, 'temporarily_unavailable', 'no token could be stored: try again'];
   if (token || scopes?.length === 0) return [400, 'invalid_scope', 'none of the scopes can be granted'];
   return issued?.source.grantId === undefined
     ? [401, 'invalid_client', 'the application is disabled or was removed']
     : [400, 'invalid_grant', 'the grant has ended, or the refresh token was used'];
 }
 
-const isTokenResponse = (ctx: KoaContextWithOIDC): boolean =>
-  ctx.oidc?.route === 'token' && ctx.status === 200;
-
 /**
- * Makes the code usable again whose tokens could not be stored: the client was asked to try again, and its second attempt
- * must not count as a theft of the code.
+ * Makes the code usable again when this request has used it and its tokens could not be stored: the client was asked to
+ * try again, and its second attempt must not count as a theft of the code.
  */
 async function releaseCode(pool: pg.Pool, { oidc, body }: KoaContextWithOIDC): Promise<void> {
   const { code } = oidc.params ?? {};
-  if (typeof code !== 'string') return;
+  // The provider sets the entity once the code is marked as used.
+  if (typeof code !== 'string' || !oidc.entities.AuthorizationCode) return;
   const { refresh_token: refreshToken } = body as { readonly refresh_token?: string };
   if (refreshToken !== undefined) await deleteArtifact(pool, 'RefreshToken', hashArtifactId(refreshToken));
   await releaseArtifact(pool, 'AuthorizationCode', hashArtifactId(code));
@@ -92,7 +90,9 @@ export function recordTokens(
   };
   provider.use(async (ctx: KoaContextWithOIDC, next) => {
     await next();
-    if (!isTokenResponse(ctx)) return;
+    if (ctx.oidc?.route !== 'token') return;
+    if (ctx.status >= 500) await releaseCode(pool, ctx).catch(logOutage);
+    if (ctx.status !== 200) return;
     const issue = async (request: AccessTokenRequest) => {
       const refreshToken = await findRefreshToken(pool, ctx);
       if (refreshToken === null) return undefined;
@@ -126,7 +126,11 @@ export function recordTokens(
       };
       return;
     }
-    if (token === null) await releaseCode(pool, ctx).catch(logOutage);
+    if (token === null) {
+      await releaseCode(pool, ctx).catch(logOutage);
+      refuseForNow(ctx);
+      return;
+    }
     const [status, error, description] = toRefusal(token, scopes, issued);
     ctx.status = status;
     ctx.body = { error, error_description: description };

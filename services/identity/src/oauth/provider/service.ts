@@ -63,7 +63,7 @@ export function createOauth(deps: OauthDeps) {
     encryptionKeys,
     clientHosts: deps.clientHosts,
     isAddedHost: (host) => isAddedHost(pool, host),
-    fetchDocument: createClientDocuments({ fetch: deps.fetchDocument, pool, clock }),
+    fetchDocument: createClientDocuments({ fetch: deps.fetchDocument, pool, clock, log }),
     isRegistrationOpen: deps.isRegistrationOpen,
     clock,
     log,
