@@ -54,6 +54,19 @@ test('OAUTH-6: a person connects an application, which then uses the tools as th
   });
 });
 
+test.each([`${PUBLIC_URL}/mcp/`, PUBLIC_URL, `${PUBLIC_URL}/`, `${PUBLIC_URL.toUpperCase().replace('HTTP', 'http')}/mcp`])(
+  'OAUTH-23: the indicator %s means the tool endpoint, when the code is exchanged and refreshed too',
+  async (resource) => {
+    const authorization = createAuthorization(clientId, { resource });
+    const target = await consent(browser, authorization);
+    const code = target.searchParams.get('code') ?? '';
+    const { status, body } = await exchangeCode(identity, authorization, code, { resource });
+    expect([status, decode(body.access_token as string)]).toMatchObject([200, { aud: ['mcp'] }]);
+    const refreshed = await refresh(identity, clientId, body.refresh_token as string, { resource });
+    expect(decode(refreshed.body.access_token as string)).toMatchObject({ aud: ['mcp'] });
+  },
+); // oxfmt-ignore
+
 test('behind a gateway with TLS, an application connects, and every cookie is kept to TLS and to this host', async () => {
   const publicUrl = 'https://knowledge.example.com';
   const replica = await startReplica(identity.databaseUrl, { PUBLIC_URL: publicUrl });
@@ -288,6 +301,13 @@ test('OAUTH-9: a request without a credential is pointed to the metadata, which 
     401,
     `Bearer realm="platform", scope="user:read kb:read crawl:read", ${METADATA}`,
   ]);
+  const slashed = await identity.call('POST', '/mcp/', { body: {} });
+  expect([slashed.status, slashed.headers.get('www-authenticate')]).toEqual([
+    401,
+    `Bearer realm="platform", scope="user:read kb:read crawl:read", ${METADATA.slice(0, -1)}/"`,
+  ]);
+  const other = await identity.call('GET', '/.well-known/oauth-protected-resource/mcp/');
+  expect([other.status, other.body.resource]).toEqual([200, `${PUBLIC_URL}/mcp/`]);
   const resource = await identity.call('GET', '/.well-known/oauth-protected-resource/mcp');
   expect(resource.body).toMatchObject({
     resource: `${PUBLIC_URL}/mcp`,

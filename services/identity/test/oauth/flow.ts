@@ -176,8 +176,18 @@ export const exchangeCode = (
     headers,
   );
 
-export const refresh = (identity: Callable, clientId: string, token: string): Promise<Answer> =>
-  postForm(identity, 'token', { grant_type: 'refresh_token', client_id: clientId, refresh_token: token });
+export const refresh = (
+  identity: Callable,
+  clientId: string,
+  token: string,
+  fields: Record<string, string> = {},
+): Promise<Answer> =>
+  postForm(identity, 'token', {
+    grant_type: 'refresh_token',
+    client_id: clientId,
+    refresh_token: token,
+    ...fields,
+  });
 
 /** Refreshes twice, so that the given token is superseded. @returns the newest refresh token. */
 export async function supersede(identity: Callable, clientId: string, token: string): Promise<string> {

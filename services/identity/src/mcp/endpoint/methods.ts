@@ -39,10 +39,17 @@ const CallParams = Type.Object({
 });
 const ListenParams = Type.Object({ notifications: Type.Object({}) });
 
+/** Null in an optional parameter counts as absence. */
+const withoutNulls = (params: Json): Json =>
+  Object.values(params).includes(null)
+    ? Object.fromEntries(Object.entries(params).filter(([, value]) => value !== null))
+    : params;
+
 /** Reads the parameters of a method. @throws RpcFault -32602 that names the first fault. */
 function createReader<T extends ToolSchema>(schema: T) {
   const check = compileCheck(schema, '');
-  return ({ method, params }: RpcRequest): Type.Static<T & Type.TSchema> => {
+  return ({ method, params: given }: RpcRequest): Type.Static<T & Type.TSchema> => {
+    const params = withoutNulls(given);
     const [fault] = check(params);
     if (!fault) return params as Type.Static<T & Type.TSchema>;
     const field = ['params', fault.field].filter((part) => part !== '').join('.');

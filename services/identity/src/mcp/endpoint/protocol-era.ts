@@ -33,6 +33,12 @@ export type Headers = Readonly<Record<string, string | readonly string[] | undef
 const isModern = (version: unknown): version is string =>
   typeof version === 'string' && version >= MODERN_VERSION;
 
+const unsupported = (requested: string, supported: readonly string[]): RpcFault =>
+  new RpcFault(RpcCode.unsupportedVersion, `Unsupported protocol version: ${requested.slice(0, 64)}`, {
+    status: 400,
+    data: { supported, requested },
+  });
+
 const mismatch = (what: string): RpcFault =>
   new RpcFault(RpcCode.headerMismatch, `Bad Request: the headers and the body disagree: ${what}`, {
     status: 400,
@@ -83,10 +89,7 @@ function assertModern(request: RpcRequest, meta: Json, headers: Headers): void {
   const requested = meta[PROTOCOL_VERSION_META_KEY] as string;
   const sent = headers['mcp-protocol-version'];
   if (requested !== MODERN_VERSION && (sent === undefined || sent === requested))
-    throw new RpcFault(RpcCode.unsupportedVersion, `Unsupported protocol version: ${requested}`, {
-      status: 400,
-      data: { supported: [MODERN_VERSION], requested },
-    });
+    throw unsupported(requested, [MODERN_VERSION]);
   assertHeaders(request, requested, headers);
 }
 
@@ -108,13 +111,17 @@ function assertLegacyVersion({ method, params }: RpcRequest, headers: Headers): 
  */
 export function resolveEra(request: RpcRequest, headers: Headers): ProtocolEra {
   const { _meta: meta } = request.params;
-  const isHeaderModern = isModern(headers['mcp-protocol-version']);
+  const version = headers['mcp-protocol-version'];
+  const isHeaderModern = isModern(version);
   if (isObject(meta) && PROTOCOL_VERSION_META_KEY in meta) {
     assertModern(request, meta, headers);
     return 'modern';
   }
   if (isHeaderModern && request.method === 'initialize')
     throw mismatch('initialize belongs to earlier revisions than MCP-Protocol-Version names');
+  // Without metadata, the header alone names the version, and nobody has named ours.
+  if (isHeaderModern && version !== MODERN_VERSION)
+    throw unsupported(version, [MODERN_VERSION, ...LEGACY_VERSIONS]);
   if (isHeaderModern) throw invalidEnvelope(PROTOCOL_VERSION_META_KEY, 'missing');
   assertLegacyVersion(request, headers);
   return 'legacy';

@@ -23,8 +23,10 @@ import { type CountRequest, toLimitKey } from '../../base/rate-limits/request-li
 import { createWithMetadata, jsonRpcErrors } from './rpc-errors.js';
 import { messageSchema } from './schemas.js';
 
-const PATH = '/mcp';
-const METADATA_PATH = '/.well-known/oauth-protected-resource/mcp';
+/** Clients and people append a slash. Each form has metadata of its own, because a client compares the URL that it uses (RFC 9728 §3.3). */
+const PATHS = ['/mcp', '/mcp/'] as const;
+type Path = (typeof PATHS)[number];
+const toMetadataPath = (path: Path): string => `/.well-known/oauth-protected-resource${path}`;
 /** Allows for small mail attachments; large ones have to be sent to the REST endpoint. */
 const MAX_MESSAGE_BYTES = 1_048_576;
 
@@ -75,7 +77,10 @@ function assertScopes(catalogue: Catalogue, principal: AccountPrincipal, message
     throw insufficientScope(standardAuthErrors, [...new Set([...principal.grantedScopes, ...missing])]);
 }
 
-function postRoute(scope: App, { endpoint, countRequest, log }: McpRouteDeps): void {
+/** The API documentation shows the form without a slash alone. */
+const isShown = (path: Path): boolean => path === '/mcp';
+
+function postRoute(scope: App, path: Path, { endpoint, countRequest, log }: McpRouteDeps): void {
   const handleMessage = createMessageHandler(endpoint.methods, log);
   const limitRequests = (request: FastifyRequest, _reply: FastifyReply, next: () => void): void => {
     countRequest(toLimitKey(getAccount(request)));
@@ -95,23 +100,24 @@ function postRoute(scope: App, { endpoint, countRequest, log }: McpRouteDeps): v
     }));
   }
   scope.post(
-    PATH,
+    path,
     {
       bodyLimit: MAX_MESSAGE_BYTES,
       onRequest: [scope.authenticateFor(MCP_AUDIENCE), requireAccount, limitRequests],
       validatorCompiler: () => () => true,
-      schema: messageSchema,
+      schema: isShown(path) ? messageSchema : { hide: true },
     },
     handle,
   );
 }
 
 /** Open to everyone: the protected resource metadata (RFC 9728). */
-function metadataRoute(app: App, publicUrl: string): void {
+function metadataRoute(app: App, path: Path, publicUrl: string): void {
   app.get(
-    METADATA_PATH,
+    toMetadataPath(path),
     {
       schema: {
+        hide: !isShown(path),
         operationId: 'getToolEndpointMetadata',
         tags: ['Remote tools'],
         summary: 'Protected resource metadata of the remote tool endpoint (RFC 9728)',
@@ -120,7 +126,7 @@ function metadataRoute(app: App, publicUrl: string): void {
     },
     (_request, reply) => {
       void reply.send({
-        resource: publicUrl + PATH,
+        resource: publicUrl + path,
         resource_name: 'Workspace knowledge platform',
         authorization_servers: [publicUrl + ISSUER_PATH],
         // The least that is useful: an agent asks for more when a tool needs it.
@@ -133,10 +139,10 @@ function metadataRoute(app: App, publicUrl: string): void {
 }
 
 /** Rejects other methods with 405: a stateless endpoint has no stream to open and no session to delete. */
-function otherMethods(scope: App): void {
+function otherMethods(scope: App, url: Path): void {
   scope.route({
     method: ['GET', 'DELETE', 'PUT', 'PATCH', 'OPTIONS'],
-    url: PATH,
+    url,
     schema: { hide: true },
     handler: () => {
       const headers = { allow: 'POST' };
@@ -148,20 +154,22 @@ function otherMethods(scope: App): void {
 /** Registers `POST /mcp`, for members with a session or a token. */
 export function mcpRoutes(app: App, deps: McpRouteDeps): void {
   const { publicUrl } = deps;
-  metadataRoute(app, publicUrl);
-  const withMetadata = createWithMetadata(publicUrl + METADATA_PATH);
   const { origin } = new URL(publicUrl);
-  app.register((scope: App, _options, done) => {
-    const handle = createErrorHandler(jsonRpcErrors);
-    scope.setErrorHandler((thrown, request, reply) => {
-      handle(withMetadata(translateError(thrown)), request, reply);
+  for (const path of PATHS) {
+    metadataRoute(app, path, publicUrl);
+    const withMetadata = createWithMetadata(publicUrl + toMetadataPath(path));
+    app.register((scope: App, _options, done) => {
+      const handle = createErrorHandler(jsonRpcErrors);
+      scope.setErrorHandler((thrown, request, reply) => {
+        handle(withMetadata(translateError(thrown)), request, reply);
+      });
+      scope.addHook('onRequest', (request, _reply, next) => {
+        assertOwnOrigin(request, origin);
+        next();
+      });
+      postRoute(scope, path, deps);
+      otherMethods(scope, path);
+      done();
     });
-    scope.addHook('onRequest', (request, _reply, next) => {
-      assertOwnOrigin(request, origin);
-      next();
-    });
-    postRoute(scope, deps);
-    otherMethods(scope);
-    done();
-  });
+  }
 }

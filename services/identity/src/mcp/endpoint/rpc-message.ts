@@ -54,7 +54,8 @@ const invalid = (message: string): RpcFault =>
  * @throws RpcFault -32600 for anything else.
  */
 export function parseMessage(message: Json): RpcRequest | undefined {
-  const { jsonrpc, id, method, params = {} } = message;
+  const { jsonrpc, id, method } = message;
+  const params = message['params'] ?? {};
   if (jsonrpc !== '2.0') throw invalid('jsonrpc must be "2.0"');
   if (method === undefined && (isObject(message['result']) || isObject(message['error']))) return undefined;
   if (typeof method !== 'string') throw invalid('method must be a string');

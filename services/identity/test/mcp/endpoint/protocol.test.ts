@@ -231,6 +231,32 @@ test('reports invalid headers before invalid parameters', async () => {
   }
 }); // oxfmt-ignore
 
+test('MCP-25: takes null in an optional parameter for absence', async () => {
+  const { body } = await legacy('tools/call', { name: 'whoami', arguments: null, _meta: null });
+  expect(body.result.structuredContent.user.email).toBe('admin@example.com');
+  expect(
+    (await modern('tools/call', { name: 'whoami', arguments: null })).body.result.isError,
+  ).toBeUndefined();
+  expect((await legacy('tools/list', { cursor: null })).body.result.tools).not.toEqual([]);
+  const raw = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params: null });
+  expect((await post(raw)).body.result.tools).not.toEqual([]);
+});
+
+test('MCP-25: answers at the address with a slash, too', async () => {
+  const { status, body } = await legacy('tools/call', whoami, {}, '/mcp/');
+  expect([status, body.result.isError]).toEqual([200, undefined]);
+  expect((await identity.call('GET', '/mcp/')).headers.get('allow')).toBe('POST');
+});
+
+test('names no version that the client has not named', async () => {
+  for (const version of ['x', '2026-07-29']) {
+    const { status, body } = await legacy('tools/list', undefined, asRevision(version));
+    expect([status, body.error.code, body.error.data.requested]).toEqual([400, -32_022, version]);
+    expect(body.error.message).toBe(`Unsupported protocol version: ${version}`);
+    expect(body.error.data.supported).toEqual(expect.arrayContaining([VERSION, '2025-11-25', '2025-03-26']));
+  }
+});
+
 test('rejects an unknown version, and in the stateless revision names the supported ones', async () => {
   for (const version of ['1999-01-01', 'x', VERSION, '2026-07-29'])
     expectError(await legacy('tools/list', undefined, asRevision(version)), 400);
