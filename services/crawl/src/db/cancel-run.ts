@@ -2,8 +2,8 @@ import { inTransaction } from '@platform/service-kit';
 import type pg from 'pg';
 import type { Act } from '../domain/act.js';
 import type { RunKey } from '../domain/instance-key.js';
-import { cancelTasksOf, taskColumns } from './claimed-runs.js';
-import { auditedInstance, insertAudit, toAudit } from './facts.js';
+import { cancelTasksOf } from './claimed-runs.js';
+import { auditedInstance, insertAudit, insertRunFacts, toAudit } from './facts.js';
 import { inProgress, instanceValues, ofInstance } from './runs.js';
 import { finishOneOff, lockScheduleRow } from './schedules.js';
 
@@ -30,9 +30,10 @@ export const cancelRun = (pool: pg.Pool, key: RunKey, at: Date, act: Act | null)
                update runs set state = 'aborted', reason = 'Cancelled by an administrator', finished_at = $2, due_at = null,
                  parameters = null
                where id = $1 and ${inProgress}
-               returning ${taskColumns}, instance, revision, trigger in ('schedule', 'missed') and exists (
+               returning *, trigger in ('schedule', 'missed') and exists (
                  select from schedules s where s.id = runs.schedule_id and not s.is_recurring) as is_only_run
              ), cancelled as (${cancelTasksOf('ended', '$2::timestamptz')}),
+             facts as (${insertRunFacts('ended')}),
              audited as (${insertAudit(auditedInstance('ended', 'id'), '$3')})
              select revision::float8 as revision, is_only_run as "isOnlyRun" from ended`,
       values: [key.runId, at, toAudit('crawl_run.cancelled', act)],

@@ -1,7 +1,7 @@
 import { insertOutboxEventsOf, type RunEvent, toOutboxRows } from '@platform/events';
 import { counterNames, type Counters } from '../domain/counters.js';
 import { ENDPOINT_HOLDER, hashLease } from '../domain/lease.js';
-import { insertCrawlFacts, noticedAfterFailure } from './facts.js';
+import { insertCrawlFacts, insertRunFacts, noticedAfterFailure } from './facts.js';
 import { isSameInstance, type Run, runColumns } from './runs.js';
 import type { Db } from './transaction.js';
 
@@ -151,9 +151,6 @@ export const cancelTasksOf = (runs: string, now: string) => `
   select id, task_location, org_id, connector, endpoint_id, coalesce(request_id, id::text), ${now}, ${now}
   from ${runs} where task_location is not null on conflict do nothing`;
 
-/** The columns of {@link cancelTasksOf}. */
-export const taskColumns = 'id, org_id, connector, endpoint_id, request_id, task_location';
-
 /*
  * The end of runs, the counts and the events are one statement, so all of them are stored or none, without an open
  * transaction. Rows of other tables are written in the order of their keys, so that replicas cannot wait for each other.
@@ -188,8 +185,7 @@ const completion = `
       progress = 100, reason = null, task_location = null, event_id = ($2::jsonb -> id::text ->> 'eventId')::uuid,
       ${addSliceCounters(`($2::jsonb -> id::text -> 'counters')`)}
     where id = any(array(select id from held))
-    returning id, org_id, connector, instance, mode, worker, started_at,
-      ($2::jsonb -> id::text ->> 'isCrawled')::boolean as is_crawled, $2::jsonb -> id::text -> 'checkpoint' as checkpoint
+    returning *, ($2::jsonb -> id::text ->> 'isCrawled')::boolean as is_crawled, $2::jsonb -> id::text -> 'checkpoint' as checkpoint
   ), ${countEnded('completed')}, state as (
     insert into connector_states as c (org_id, connector, instance, last_completed_at, last_full_at, checkpoint, version)
     select org_id, connector, instance, $3, case when mode = 'full' and is_crawled then started_at end, checkpoint,
@@ -210,6 +206,7 @@ const completion = `
        select * from connector_states s where ${isSameInstance('s', 'e')} and s.noticed_at is not null offset 0) c`,
     '$3',
   )}
+  ), facts as (${insertRunFacts('ended')}
   ), published as (
     ${insertOutboxEventsOf('ended', '$4')}
   )
@@ -262,8 +259,8 @@ const failure = `
   with ended as (
     update runs set state = 'failed', finished_at = $3, due_at = null, parameters = null, deadline_at = null,
       reason = $4, task_location = coalesce($5, task_location), finished_lease_hash = lease_hash
-    where id = $1 and ${isHeld(2)} returning ${taskColumns}, instance
-  ), ${countEnded('failed')}, state as (${stateOfFailed}), noticed as (${insertCrawlFacts(
+    where id = $1 and ${isHeld(2)} returning *
+  ), facts as (${insertRunFacts('ended')}), ${countEnded('failed')}, state as (${stateOfFailed}), noticed as (${insertCrawlFacts(
     'crawl.failing',
     'select org_id, connector, instance, consecutive_failures as failures, $4::text as reason from state where noticed_at = $3',
     '$3',
@@ -376,9 +373,12 @@ export async function markHandedBack(db: Db, run: RunClaim, at: Date): Promise<b
 export async function skipRun(db: Db, run: RunClaim, at: Date, reason: string): Promise<boolean> {
   const { rowCount } = await db.query({
     name: 'skip_run',
-    text: `update runs set state = 'skipped', reason = $4, finished_at = $3, due_at = null, parameters = null, attempts = 0,
-             started_at = null, attempt_started_at = null, deadline_at = null, progress = 0
-           where id = $1 and ${isHeld(2)}`,
+    text: `with skipped as (
+             update runs set state = 'skipped', reason = $4, finished_at = $3, due_at = null, parameters = null, attempts = 0,
+               started_at = null, attempt_started_at = null, deadline_at = null, progress = 0
+             where id = $1 and ${isHeld(2)} returning *
+           ), facts as (${insertRunFacts('skipped')})
+           select from skipped`,
     values: [run.id, run.claimCount, at, reason],
   });
   return rowCount === 1;

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { Schedule } from '../domain/schedule.js';
+import { insertRunFacts } from './facts.js';
 import {
   type DueRun,
   dueRunColumns,
@@ -79,18 +80,21 @@ const insert = `
     update schedules s set next_run_at = made."nextRunAt", missed_runs = s.missed_runs + made.missed::int,
       state = case when not s.is_recurring and made.reason is not null then 'finished' else s.state end
     from made where s.id = made.id
+  ), inserted as (
+    insert into runs (id, schedule_id, revision, org_id, connector, instance, trigger, tick, worker, endpoint_id, mode, parameters, state,
+      scheduled_for, created_at, finished_at, attempts_max, reason, due_at, is_queued)
+    select "runId", id, revision, org_id, connector, instance, (case when missed then 'missed' else 'schedule' end)::run_trigger,
+      revision || ':' || (extract(epoch from next_run_at) * 1000)::bigint, worker, endpoint_id, mode,
+      case when reason is null then parameters end,
+      (case when reason is null then 'waiting' else 'skipped' end)::run_state, next_run_at, $2,
+      case when reason is not null then $2::timestamptz end, max_retries + 1, reason,
+      case when reason is null and not is_held_back then $3::timestamptz end, reason is null and not is_held_back
+    from made order by next_run_at, "runId"
+    on conflict do nothing
+    returning *
+  ), facts as (${insertRunFacts(`(select * from inserted where state = 'skipped')`)}
   )
-  insert into runs (id, schedule_id, revision, org_id, connector, instance, trigger, tick, worker, endpoint_id, mode, parameters, state,
-    scheduled_for, created_at, finished_at, attempts_max, reason, due_at, is_queued)
-  select "runId", id, revision, org_id, connector, instance, (case when missed then 'missed' else 'schedule' end)::run_trigger,
-    revision || ':' || (extract(epoch from next_run_at) * 1000)::bigint, worker, endpoint_id, mode,
-    case when reason is null then parameters end,
-    (case when reason is null then 'waiting' else 'skipped' end)::run_state, next_run_at, $2,
-    case when reason is not null then $2::timestamptz end, max_retries + 1, reason,
-    case when reason is null and not is_held_back then $3::timestamptz end, reason is null and not is_held_back
-  from made order by next_run_at, "runId"
-  on conflict do nothing
-  returning ${dueRunColumns('runs')}, state, trigger`;
+  select ${dueRunColumns('inserted')}, state, trigger from inserted`;
 
 /** The run that was made of a tick. */
 export type TickRun = DueRun & {

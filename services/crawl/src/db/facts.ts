@@ -1,15 +1,54 @@
-import { DEFAULT_INSTANCE, MAX_AUDITED_VALUE_LENGTH, OPERATOR_ACTION } from '@platform/events';
+import {
+  DEFAULT_INSTANCE,
+  type FactType,
+  insertFactReportsOf,
+  MAX_AUDITED_VALUE_LENGTH,
+  OPERATOR_ACTION,
+} from '@platform/events';
 import type pg from 'pg';
-import { v7 as uuidv7 } from 'uuid';
 import type { Act, ActName } from '../domain/act.js';
+import type { RunState } from '../domain/run-state.js';
 
 /*
- * The facts of this service for identity: what the audit records, and crawls that keep failing. The statement that
- * causes a fact stores it. The ends of runs are facts, too, which a trigger stores.
+ * The facts of this service for identity: what the audit records, the ends of runs, and crawls that keep failing. The
+ * statement that causes a fact stores it. Identity sorts the audit by ids of the time.
  */
 
-/** Identity sorts the audit by ids of the time, so this is the beginning of one; the rest is random. */
-const toIdPrefix = (at: Date): string => uuidv7({ msecs: at.getTime() }).slice(0, 15);
+/** The types of facts that the ends of runs are; null for states in which a run goes on. */
+const endTypes = {
+  waiting: null,
+  active: null,
+  retrying: null,
+  completed: 'crawl.run.completed',
+  failed: 'crawl.run.failed',
+  aborted: 'crawl.run.aborted',
+  skipped: 'crawl.run.skipped',
+} as const satisfies Readonly<Record<RunState, FactType | null>>;
+
+const endCases = Object.entries(endTypes)
+  .filter(([, type]) => type !== null)
+  .map(([state, type]) => `when '${state}' then '${type}'`)
+  .join(' ');
+
+/**
+ * Stores the facts that the ends of runs are. Of several skipped runs in a row, only the first one is: a schedule of each
+ * minute behind a long crawl would produce thousands a day.
+ *
+ * @param ended - a relation with all columns of `runs`.
+ */
+export const insertRunFacts = (ended: string) =>
+  insertFactReportsOf(`(
+    select gen_random_uuid() as id, org_id, case state ${endCases} end as type, jsonb_build_object(
+        'runId', id, 'connector', connector, 'instance', instance, 'trigger', trigger, 'worker', worker, 'mode', mode,
+        'scheduledFor', scheduled_for, 'startedAt', started_at, 'attempts', attempts, 'counters', counters,
+        'reason', reason) as data,
+      finished_at as at
+    from ${ended} run
+    where state <> 'skipped' or (
+      select before.state from runs before
+      where before.org_id = run.org_id and before.connector = run.connector and before.instance = run.instance
+        and before.id < run.id
+      order by before.id desc limit 1) is distinct from 'skipped') as fact where type is not null`);
 
 /** Returns the parameter of {@link insertAudit}. Null, for what nobody did, inserts nothing. */
 export function toAudit(action: ActName, act: Act | null): string | null {
@@ -21,7 +60,6 @@ export function toAudit(action: ActName, act: Act | null): string | null {
     String(value).slice(0, MAX_AUDITED_VALUE_LENGTH).toWellFormed(),
   ]);
   return JSON.stringify({
-    id_prefix: toIdPrefix(at),
     at,
     data: { action, ...actor, detail: Object.fromEntries(shown) },
   });
@@ -33,12 +71,12 @@ export function toAudit(action: ActName, act: Act | null): string | null {
  * @param source - has the columns org_id, subject_id (of what it was done to, or null) and detail (jsonb).
  * @param audit - the parameter, or literal, with the result of {@link toAudit}.
  */
-export const insertAudit = (source: string, audit: string) => `
-  insert into facts (id, org_id, type, data, created_at, due_at)
-  select (act.id_prefix || substr(gen_random_uuid()::text, 16))::uuid, done.org_id, 'audit.entry',
-    act.data || jsonb_build_object('subjectId', done.subject_id, 'detail', done.detail || (act.data -> 'detail')), act.at, act.at
-  from (${source}) as done, jsonb_to_record(${audit}::jsonb) as act (id_prefix text, data jsonb, at timestamptz)
-  where ${audit}::jsonb is not null`;
+export const insertAudit = (source: string, audit: string) =>
+  insertFactReportsOf(`(
+    select uuid_v7(act.at) as id, done.org_id, 'audit.entry' as type, act.at,
+      act.data || jsonb_build_object('subjectId', done.subject_id, 'detail', done.detail || (act.data -> 'detail')) as data
+    from (${source}) as done, jsonb_to_record(${audit}::jsonb) as act (data jsonb, at timestamptz)
+    where ${audit}::jsonb is not null) as fact`);
 
 /** Selects what {@link insertAudit} needs from rows of an instance. @param subject - the column of the subject's id. */
 export const auditedInstance = (rows: string, subject: string) =>
@@ -52,11 +90,11 @@ export const recordCommand = (
 ): Promise<unknown> =>
   db.query(
     `insert into facts (id, org_id, type, data, created_at, due_at)
-     select ($1::text || substr(gen_random_uuid()::text, 16))::uuid, org_id, 'audit.entry', jsonb_build_object(
+     select uuid_v7($2::timestamptz), org_id, 'audit.entry', jsonb_build_object(
        'action', '${OPERATOR_ACTION}', 'actorId', null, 'credential', null, 'address', null, 'userAgent', null,
-       'subjectId', org_id, 'reason', 'command', 'detail', jsonb_build_object('command', $2::text)), $3::timestamptz, $3
+       'subjectId', org_id, 'reason', 'command', 'detail', jsonb_build_object('command', $1::text)), $2::timestamptz, $2
      from (select org_id from schedules union select org_id from runs) concerned`,
-    [toIdPrefix(at), command, at],
+    [command, at],
   );
 
 /** A connector is reported once a day; a daily run that starts a moment earlier than the day before counts. */
@@ -72,12 +110,11 @@ export const noticedAfterFailure = (after: string, now: string) => `
  *
  * @param source - has the columns org_id, connector, instance, failures and reason.
  */
-export const insertCrawlFacts = (type: 'crawl.failing' | 'crawl.recovered', source: string, now: string) => `
-  insert into facts (id, org_id, type, data, created_at, due_at)
-  select gen_random_uuid(), c.org_id, '${type}', jsonb_build_object(
-    'connector', c.connector, 'instance', c.instance, 'failures', c.failures, 'reason', c.reason,
-    'name', coalesce((select display_name from connector_instances i
-      where i.org_id = c.org_id and i.connector = c.connector and i.instance = c.instance),
-      c.connector || case when c.instance = '${DEFAULT_INSTANCE}' then '' else ' (' || c.instance || ')' end)),
-    ${now}::timestamptz, ${now}::timestamptz
-  from (${source}) as c`;
+export const insertCrawlFacts = (type: 'crawl.failing' | 'crawl.recovered', source: string, now: string) =>
+  insertFactReportsOf(`(
+    select gen_random_uuid() as id, c.org_id, '${type}' as type, ${now}::timestamptz as at, jsonb_build_object(
+      'connector', c.connector, 'instance', c.instance, 'failures', c.failures, 'reason', c.reason,
+      'name', coalesce((select display_name from connector_instances i
+        where i.org_id = c.org_id and i.connector = c.connector and i.instance = c.instance),
+        c.connector || case when c.instance = '${DEFAULT_INSTANCE}' then '' else ' (' || c.instance || ')' end)) as data
+    from (${source}) as c) as fact`);

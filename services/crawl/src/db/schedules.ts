@@ -3,8 +3,8 @@ import pg from 'pg';
 import type { Act } from '../domain/act.js';
 import type { InstanceKey } from '../domain/instance-key.js';
 import type { Schedule } from '../domain/schedule.js';
-import { cancelTasksOf, taskColumns } from './claimed-runs.js';
-import { auditedInstance, insertAudit, toAudit } from './facts.js';
+import { cancelTasksOf } from './claimed-runs.js';
+import { auditedInstance, insertAudit, insertRunFacts, toAudit } from './facts.js';
 import { instanceValues, isSameInstance, ofInstance, type Run } from './runs.js';
 import { inOneMessage, type Transaction, type Db } from './transaction.js';
 
@@ -132,7 +132,8 @@ function abortRuns(target: StopTarget, reason: string, schedules: string): strin
       where id in (
         select id from runs where ${toTarget(target)} and state in ('waiting', 'active', 'retrying') and ${schedules}
         order by id for no key update)
-      returning ${taskColumns}
+      returning *
+    ), facts as (${insertRunFacts('ended')}
     ) ${cancelTasksOf('ended', at)}`;
 }
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { outboxSql } from '@platform/events';
+import { factReportsSql, outboxSql } from '@platform/events';
 import { describeDatabase, describePrismaSchema, withAdmin } from '@platform/testing';
 import { createCrawlDatabase } from '../support/database.js';
 
@@ -17,7 +17,8 @@ test('schema.prisma has the tables, columns, types and nullability of the migrat
   }
 });
 
-test('the initial migration holds the outbox of packages/events, word for word', async () => {
+test('the initial migration holds the tables of packages/events, word for word', async () => {
   const migration = await readFile(toPath('migrations/20261124000000_initial/migration.sql'), 'utf8');
   expect(migration).toContain(outboxSql);
+  expect(migration).toContain(factReportsSql);
 });

@@ -227,8 +227,7 @@ create table worker_sightings (
 
 -- Facts -------------------------------------------------------------------------------------------
 
--- What identity is to learn: entries of the audit, and crawls that keep failing. Rows are deleted once identity has stored
--- them.
+-- Facts that identity has not stored yet. A row is deleted once it has.
 create table facts (
   id uuid primary key,
   org_id uuid not null,
@@ -237,33 +236,15 @@ create table facts (
   created_at timestamptz(3) not null,
   -- When a replica next hands it to identity.
   due_at timestamptz(3) not null
-) with (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=1000);
+) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
 create index facts_due on facts (due_at, id);
 
--- Each end of a run is a fact, whichever statement ends it. Of several skipped runs in a row, only the first one is: a
--- schedule of each minute behind a long crawl would produce thousands a day.
-create function note_run() returns trigger language plpgsql as $$
-begin
-  if new.state = 'skipped' and (select state = 'skipped' from runs
-      where org_id = new.org_id and connector = new.connector and instance = new.instance and id < new.id
-      order by id desc limit 1) then
-    return null;
-  end if;
-  insert into facts (id, org_id, type, data, created_at, due_at)
-  values (gen_random_uuid(), new.org_id, 'crawl.run.' || new.state, jsonb_build_object(
-      'runId', new.id, 'connector', new.connector, 'instance', new.instance, 'trigger', new.trigger,
-      'worker', new.worker, 'mode', new.mode, 'scheduledFor', new.scheduled_for, 'startedAt', new.started_at,
-      'attempts', new.attempts, 'counters', new.counters, 'reason', new.reason),
-    new.finished_at, new.finished_at);
-  return null;
-end $$;
-
-create trigger run_ended after update of state on runs for each row
-  when (new.state is distinct from old.state and new.state in ('completed', 'failed', 'aborted', 'skipped'))
-  execute function note_run();
-
-create trigger run_skipped after insert on runs for each row when (new.state = 'skipped')
-  execute function note_run();
+-- Creates a UUIDv7 of the time (RFC 9562): ids of audit entries are in the order of time. The version of a random one is
+-- raised from 4 to 7 by its bits 52 and 53.
+create function uuid_v7(at timestamptz) returns uuid language sql volatile as $$
+  select encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
+    placing substring(int8send((extract(epoch from at) * 1000)::bigint) from 3) from 1 for 6), 52, 1), 53, 1), 'hex')::uuid
+$$;
 
 -- Sync events -------------------------------------------------------------------------------------
 
