@@ -58,8 +58,8 @@ const buildFactList = (): string =>
 /** Puts the list of types into the page. */
 export const renewFactList = (page: string): string =>
   page.replace(
-    /(<!-- facts -->\n\n).*?(\n<!-- \/facts -->)/s,
-    (_all, start: string, end: string) => start + buildFactList() + end,
+    /(<!-- facts -->\n).*?(<!-- \/facts -->)/s,
+    (_all, start: string, end: string) => `${start}\n${buildFactList()}\n${end}`,
   );
 
 /** The contracts for other languages than TypeScript: JSON Schemas, and an AsyncAPI document that contains them. */
