@@ -45,6 +45,7 @@ const domains = [
   'audit',
   'mails',
   'members',
+  'groups',
   'credentials',
   'sign-in',
   'tokens',

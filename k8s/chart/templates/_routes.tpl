@@ -20,6 +20,7 @@ groups:
       - /api/v1/connected-apps
       - /api/v1/audit
       - /api/v1/events
+      - /api/v1/groups
       - /api/v1/mcp-servers
       - /oauth2
       - /authorize

@@ -54,7 +54,7 @@ export {
   TOKEN_PATH,
 } from './introspection.js';
 export { type Jwks, type KeySet, toKeys, toPem, type PublicJwk } from './key-set.js';
-export type { LiveOwner, Liveness, Presentation } from './liveness.js';
+export type { AccountGroup, LiveOwner, Liveness, Presentation } from './liveness.js';
 export { authPlugin, type AuthOptions } from './plugin.js';
 export { identityClientVariables, platformVariables, registerRemoteAuth } from './remote-auth.js';
 export {

@@ -1,6 +1,13 @@
 import type { SignedCredential } from './credential.js';
 import type { Role } from './scopes.js';
 
+/** A group that an account is in. */
+export interface AccountGroup {
+  readonly id: string;
+  readonly name: string;
+  readonly source: string;
+}
+
 /** The current data of the owner of an active credential. */
 export interface LiveOwner {
   readonly role: Role;
@@ -10,6 +17,8 @@ export interface LiveOwner {
   readonly isServiceAccount: boolean;
   /** The scopes that are left of the signed ones; undefined when none was removed. */
   readonly scopes?: ReadonlySet<string>;
+  /** Undefined when it is in none, and in the services that ask identity: they decide nothing by groups. */
+  readonly groups?: readonly AccountGroup[];
 }
 
 /** The request that presents a credential, as far as liveness needs it. */

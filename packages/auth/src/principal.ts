@@ -1,3 +1,4 @@
+import type { AccountGroup } from './liveness.js';
 import { canDelegateScope, canHoldScope, canServiceAccountHoldScope, type Role } from './scopes.js';
 
 interface Account {
@@ -10,6 +11,8 @@ interface Account {
   readonly fullName: string;
   /** The owner's role now, not when the credential was made. */
   readonly role: Role;
+  /** The groups of the account, in identity itself. */
+  readonly groups?: readonly AccountGroup[] | undefined;
   /** The granted scopes. Check them with {@link hasScope}, which also considers the role. */
   readonly grantedScopes: ReadonlySet<string>;
   /** The OAuth client that uses the credential; absent when it is not an access token. */

@@ -23,6 +23,7 @@ function toPrincipal({ claims, scopes, token }: SignedCredential, owner: LiveOwn
     email: owner.email,
     fullName: owner.fullName,
     role: owner.role,
+    groups: owner.groups,
     grantedScopes: owner.scopes ?? scopes,
     clientId: claims.client_id,
     expiresAt: claims.exp === undefined ? null : claims.exp * 1_000,

@@ -183,6 +183,7 @@ const SUBJECT = '01890a5d-0000-7000-8000-000000000003';
 const AT = '2026-11-27T08:13:44.123Z';
 const EXPIRY = '2026-12-11T08:13:44.123Z';
 const client = { clientId: '01890a5d-0000-7000-8000-000000000005', userId: SUBJECT };
+const group = { groupId: '01890a5d-0000-7000-8000-000000000007', group: 'Engineering' };
 const token = { name: 'ci', expiresAt: EXPIRY };
 
 /** The additional fields of an entry of each type: the action, and its detail. */
@@ -216,6 +217,11 @@ const auditExamples: Readonly<Partial<Record<FactType, Partial<AuditEntry>>>> = 
     action: 'user.role_changed',
     changes: { role: { from: 'user', to: 'admin' } },
   },
+  'group.created': { changes: { name: { from: null, to: 'Engineering' } } },
+  'group.changed': { changes: { name: { from: 'Engineering', to: 'Research' } } },
+  'group.removed': { changes: { name: { from: 'Research', to: null } } },
+  'group.member_added': { detail: group },
+  'group.member_removed': { detail: group },
   'session.suspicious': {
     action: 'session.created',
     credential: null,

@@ -21,6 +21,7 @@ import type { ResolveTxt } from './sign-in/identity-provider/dns.js';
 import { introspectionRoutes } from './credentials/introspection/routes.js';
 import { createIntrospect } from './credentials/introspection/service.js';
 import { startLiveness } from './credentials/liveness/feature.js';
+import { registerGroups } from './groups/routes.js';
 import { startExpiry } from './jobs/expiry.job.js';
 import { registerMcpServers } from './mcp/servers/feature.js';
 import { discoveryRoutes } from './mcp/discovery/routes.js';
@@ -115,6 +116,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
     defaultScopes: config.MCP_SCOPES,
     historyDays: config.AUDIT_DAYS,
   };
+  registerGroups(app, common);
   registerTokens(app, { ...tokens, refusedUses });
   const { record: recordCall } = registerToolActivity(app, common);
   registerConnectedApps(app, common);

@@ -149,6 +149,9 @@ const namesOwn = ({ id, path }: Operation): boolean =>
 const VALID_BODIES: Readonly<Record<string, object>> = {
   changeUser: { role: 'member' },
   changeServiceAccount: { name: 'x' },
+  changeGroup: { name: 'x' },
+  addGroupMembers: { members: [UNKNOWN_ID] },
+  removeGroupMembers: { members: [UNKNOWN_ID] },
   changeOAuthApplication: { name: 'x' },
   editOwnToken: { name: 'x' },
   createServiceAccountToken: { name: 'x', scopes: ['crawl:read'] },

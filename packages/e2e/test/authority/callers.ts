@@ -265,7 +265,10 @@ export async function createCallers() {
       hooks[path] = (await create(`${path}/hooks`, { kind: 'github' })).data.hookId as string;
     const ownRun = runs[`${crawls}/chat_1`] ?? '';
     const tokens = [(await createToken(member.session, ['user:read'])).id, accountToken.id];
+    const { group } = await create('/api/v1/groups', { name: `Engineering ${tag}` });
+    await create(`/api/v1/groups/${group.id}/members`, { members: [member.id] });
     return [
+      { path: '/api/v1/groups', ids: { groupId: group.id, memberId: member.id } },
       { path: '/api/v1/users/{id}', ids: { id: member.id } },
       { path: '/api/v1/sessions/{sessionId}', ids: { sessionId: getSessionId(member.session) } },
       ...tokens.map((tokenId) => ({ path: PATS, ids: { tokenId } })),

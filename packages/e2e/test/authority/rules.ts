@@ -152,8 +152,21 @@ const RULES: readonly (readonly [Demand, readonly string[]])[] = [
   [asPerson('pat:write'), ['createToken', 'editOwnToken', 'revokeOwnToken', 'rotateToken']],
   [withToken, ['getOwnCredential', 'revokeOwnCredential']],
   [{ ...withToken, ...forPeople, scope: 'pat:write' }, ['rotateOwnCredential']],
-  [asAdmin('user:read'), ['listUsers']],
-  [asAdmin('user:write'), ['changeUser', 'removeUser']],
+  [asAdmin('user:read'), ['listUsers', 'listGroups', 'getGroup', 'listGroupMembers']],
+  [
+    asAdmin('user:write'),
+    [
+      'changeUser',
+      'removeUser',
+      'createGroup',
+      'changeGroup',
+      'removeGroup',
+      'addGroupMembers',
+      'addGroupMember',
+      'removeGroupMembers',
+      'removeGroupMember',
+    ],
+  ],
   [asAdmin('config:read'), ['getSmtpConfig', 'getSignInConfig']],
   [byToken('SEND_MAIL'), ['sendEmail', 'reportBounces']],
   [

@@ -186,6 +186,7 @@ const namedLike = (orgId: string, q: string | undefined): Prisma.Sql => {
       union all select id::text from personal_access_tokens where id in (select id from ids) and ${like(Prisma.sql`name`)}
       union all select id::text from service_accounts where id in (select id from ids) and ${like(Prisma.sql`name`)}
       union all select id from oauth_clients where id in (select id::text from ids) and ${like(Prisma.sql`name`)}
+      union all select id::text from groups where id in (select id from ids) and ${like(Prisma.sql`name`)}
       union all select id::text from mcp_servers where id in (select id from ids) and ${like(Prisma.sql`name`)}`;
 };
 
@@ -273,6 +274,8 @@ export async function findAuditNames(
     union all select oauth_grants.id::text, 'connected_app', oauth_clients.name
       from oauth_grants join oauth_clients on oauth_clients.id = oauth_grants.client_id
       where oauth_grants.id = any(${wanted}::uuid[]) and oauth_grants.org_id = ${orgId}::uuid
+    union all select id::text, 'group', name from groups
+      where id = any(${wanted}::uuid[]) and org_id = ${orgId}::uuid
     union all select id::text, 'mcp_server', name from mcp_servers
       where id = any(${wanted}::uuid[]) and org_id = ${orgId}::uuid
     union all select id::text, 'destination', coalesce(nullif(description, ''), split_part(url, '/', 3)) from fact_destinations

@@ -36,6 +36,7 @@ const CATEGORY = 3;
 const ACCOUNT_CHANGE = 3_001;
 const AUTHENTICATION = 3_002;
 const ENTITY_MANAGEMENT = 3_004;
+const GROUP_MANAGEMENT = 3_006;
 const OTHER = 99;
 
 /** The class and activity of an action; the first that matches. The rest is what happens to an entity. */
@@ -49,6 +50,11 @@ const activities: readonly (readonly [RegExp, number, number])[] = [
   [/^second_factor\.enrolled$/, ACCOUNT_CHANGE, 10],
   [/^second_factor\.(removed|reset)$/, ACCOUNT_CHANGE, 11],
   [/^(user|invitation|second_factor|service_account)\./, ACCOUNT_CHANGE, OTHER],
+  [/^group\.member_added$/, GROUP_MANAGEMENT, 3],
+  [/^group\.member_removed$/, GROUP_MANAGEMENT, 4],
+  [/^group\.removed$/, GROUP_MANAGEMENT, 5],
+  [/^group\.created$/, GROUP_MANAGEMENT, 6],
+  [/^group\./, GROUP_MANAGEMENT, OTHER],
   [/\.(created|authorized|added|secret_created)$/, ENTITY_MANAGEMENT, 1],
   [/\.(changed|saved|\w+_saved|rotated)$/, ENTITY_MANAGEMENT, 3],
   [/\.(removed|\w+_removed|revoked|secret_revoked)$/, ENTITY_MANAGEMENT, 4],

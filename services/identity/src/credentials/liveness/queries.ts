@@ -15,6 +15,8 @@ export type LivenessRow = [
   /** The organisation's allow list, in the same form. */
   orgAllowList: string | null,
   isServiceAccount: boolean,
+  /** The groups of the account, as `<id> <source> <name>` in lines; null when it is in none. */
+  groups: string | null,
 ];
 
 /*
@@ -32,6 +34,11 @@ const keptScopes = `
 const printList = (list: string): string =>
   `case when ${list} <> '{}' then array_to_string(${list}, ' ') end`;
 
+/* Names of groups have no line breaks. Nobody is in more than 200 groups. */
+const groupsOf = (account: string): string => `
+  (select string_agg(concat_ws(' ', g.id, g.source, g.name), e'\\n' order by g.name_key, g.source)
+   from group_members m join groups g on g.id = m.group_id where m.member_id = ${account})`;
+
 /*
  * The policy of the organisation holds for every token from the next request on: denied scopes are left out, and a token
  * ends at the latest when the longest lifetime has passed since its creation. [PAT-30]
@@ -40,7 +47,8 @@ const liveTokens = (ids: string, now: string): string => `
   select t.token_hash, coalesce(u.role, a.role), coalesce(u.email, ''), coalesce(u.full_name, a.name),
          case when t.scopes && p.denied_scopes
               then array_to_string(array(select scope from unnest(t.scopes) scope where scope <> all(p.denied_scopes)), ' ') end,
-         ${printList('t.allow_list')}, ${printList('p.allow_list')}, t.service_account_id is not null
+         ${printList('t.allow_list')}, ${printList('p.allow_list')}, t.service_account_id is not null,
+         ${groupsOf('coalesce(t.owner_id, t.service_account_id)')}
   from personal_access_tokens t
     -- Exactly one of them is the owner.
     left join users u on u.id = t.owner_id
@@ -53,12 +61,13 @@ const liveTokens = (ids: string, now: string): string => `
     and (p.allows_never is not false or t.expires_at is not null or p.max_lifetime_days is not null)`;
 
 const liveSessions = (ids: string): string => `
-  select s.token_hash, u.role, u.email, u.full_name, null, null, null, false
+  select s.token_hash, u.role, u.email, u.full_name, null, null, null, false,
+         ${groupsOf('u.id')}
   from sessions s join users u on u.id = s.user_id join organisations o on o.id = s.org_id
   where s.id = any(${ids}::uuid[]) and ${isSessionOpen('s', 'o')} and u.removed_at is null`;
 
 const liveServices = (ids: string): string => `
-  select c.token_hash, 'member'::role, '', '', null, null, null, false
+  select c.token_hash, 'member'::role, '', '', null, null, null, false, null
   from service_credentials c where c.id = any(${ids}::uuid[])`;
 
 /*
@@ -72,7 +81,8 @@ const liveAccessTokens = (ids: string): string => `
       or (select parent.revoked_at is null from oauth_access_tokens parent where parent.id = token.parent_id))
   )
   select o.token_hash, coalesce(u.role, a.role), coalesce(u.email, ''), coalesce(u.full_name, a.name), ${keptScopes},
-         null, ${printList('p.allow_list')}, o.service_account_id is not null
+         null, ${printList('p.allow_list')}, o.service_account_id is not null,
+         ${groupsOf('coalesce(u.id, a.id)')}
   from o
     join oauth_clients c on c.id = o.client_id
     -- It acts either for the member of a grant or as a service account.

@@ -1,4 +1,5 @@
 import {
+  type AccountGroup,
   type CredentialClaims,
   type CredentialKind,
   type Liveness,
@@ -22,6 +23,12 @@ interface Use {
   readonly address: string | null;
   readonly userAgent: string | undefined;
 }
+
+const parseGroups = (lines: string): AccountGroup[] =>
+  lines.split('\n').map((line) => {
+    const [id = '', source = '', ...name] = line.split(' ');
+    return { id, source, name: name.join(' ') };
+  });
 
 /** An unknown address is in no list. */
 const isAllowed = (address: string | null, list: string | null): boolean =>
@@ -62,14 +69,20 @@ export function createDatabaseLiveness(deps: {
       recordRefusal(use, false);
       return undefined;
     }
-    const [, role, email, fullName, narrowedScope, allowList, orgAllowList, isServiceAccount] = row;
+    const [, role, email, fullName, narrowedScope, allowList, orgAllowList, isServiceAccount, groups] = row;
     if (!isAllowed(use.address, allowList) || !isAllowed(use.address, orgAllowList)) {
       recordRefusal(use, true);
       return undefined;
     }
     recordUse(use);
-    const account = { role, email, fullName, isServiceAccount };
-    return narrowedScope === null ? account : { ...account, scopes: new Set(narrowedScope.split(' ')) };
+    return {
+      role,
+      email,
+      fullName,
+      isServiceAccount,
+      ...(groups !== null && { groups: parseGroups(groups) }),
+      ...(narrowedScope !== null && { scopes: new Set(narrowedScope.split(' ')) }),
+    };
   }
 
   async function load(credentials: readonly SignedCredential[]): Promise<(LivenessRow | undefined)[]> {

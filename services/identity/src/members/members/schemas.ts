@@ -67,6 +67,20 @@ export type Member = Type.Static<typeof Member>;
 
 export const UserResponse = Type.Object({ user: User });
 
+/** A group as others refer to it. */
+export const GroupReference = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    name: Type.String(),
+    source: Type.String({
+      description:
+        '`manual`: administrators choose its members; `provider`: the identity provider does. A group of each can have the same name.',
+    }),
+  },
+  { title: 'GroupReference' },
+);
+export type GroupReference = Type.Static<typeof GroupReference>;
+
 /** The caller: a person, or a service account. */
 export const callerFields = {
   user: Type.Union([User, Type.Null()], {
@@ -85,15 +99,17 @@ export const callerFields = {
       },
     ),
   ),
+  groups: Type.Array(GroupReference, { description: 'The groups that the caller is in, by name.' }),
 };
 export const CallerResponse = Type.Object(callerFields);
 export type CallerResponse = Type.Static<typeof CallerResponse>;
 
 export const toCallerFields = (principal: AccountPrincipal): CallerResponse => {
   const { userId: id, orgId, email, fullName, role } = principal;
+  const groups = [...(principal.groups ?? [])];
   return principal.isServiceAccount
-    ? { user: null, serviceAccount: { id, orgId, name: fullName, role } }
-    : { user: { id, orgId, email, fullName, role } };
+    ? { user: null, serviceAccount: { id, orgId, name: fullName, role }, groups }
+    : { user: { id, orgId, email, fullName, role }, groups };
 };
 
 const Email = Type.String({ format: 'email', maxLength: 254 });

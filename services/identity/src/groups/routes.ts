@@ -1,0 +1,223 @@
+import { getAccount, requireScopes } from '@platform/auth';
+import { type App, errorResponses, ListPageOf, Message } from '@platform/service-kit';
+import { requireAdminRole } from '../base/authority.js';
+import { getCaller } from '../base/caller/actor.js';
+import { always } from '../base/confirmation.js';
+import { memberNotFound } from './errors.js';
+import {
+  ChangeGroupBody,
+  CreateGroupBody,
+  Group,
+  GroupMember,
+  GroupPath,
+  GroupQuery,
+  GroupResponse,
+  MemberPath,
+  MemberQuery,
+  MembersBody,
+  MembersChanged,
+} from './schemas.js';
+import {
+  addGroupMembers,
+  changeGroup,
+  createGroup,
+  getGroup,
+  type GroupsContext,
+  listGroupMembers,
+  listGroups,
+  removeGroup,
+  removeGroupMembers,
+} from './service.js';
+
+const base = '/api/v1/groups';
+const tags = ['Groups'];
+
+/** For administrators; a token requires `user:read` or `user:write`. [GRP-1] */
+function groupRoutes(app: App, ctx: GroupsContext): void {
+  const read = [app.authenticate, requireScopes(['user:read']), requireAdminRole];
+  const write = [app.authenticate, requireScopes(['user:write']), requireAdminRole];
+  app.get(
+    base,
+    {
+      onRequest: read,
+      schema: {
+        operationId: 'listGroups',
+        tags,
+        summary: 'The groups, newest first',
+        querystring: GroupQuery,
+        response: { 200: ListPageOf(Group), ...errorResponses(400, 401, 403) },
+      },
+    },
+    (request) => listGroups(ctx, getAccount(request), request.query),
+  );
+  app.post(
+    base,
+    {
+      onRequest: write,
+      schema: {
+        operationId: 'createGroup',
+        tags,
+        summary: 'Create a group without members',
+        body: CreateGroupBody,
+        response: { 201: GroupResponse, ...errorResponses(400, 401, 403, 409) },
+      },
+    },
+    async (request, reply) =>
+      reply.code(201).send({ group: await createGroup(ctx, getCaller(request), request.body) }),
+  );
+  app.get(
+    `${base}/:groupId`,
+    {
+      onRequest: read,
+      schema: {
+        operationId: 'getGroup',
+        tags,
+        summary: 'A group',
+        params: GroupPath,
+        response: { 200: GroupResponse, ...errorResponses(400, 401, 403, 404) },
+      },
+    },
+    async (request) => ({ group: await getGroup(ctx, getAccount(request), request.params.groupId) }),
+  );
+  app.patch(
+    `${base}/:groupId`,
+    {
+      onRequest: write,
+      schema: {
+        operationId: 'changeGroup',
+        tags,
+        summary: 'Rename a group, or change its external id',
+        params: GroupPath,
+        body: ChangeGroupBody,
+        response: { 200: GroupResponse, ...errorResponses(400, 401, 403, 404, 409) },
+      },
+    },
+    async (request) => ({
+      group: await changeGroup(ctx, getCaller(request), request.params.groupId, request.body),
+    }),
+  );
+  app.delete(
+    `${base}/:groupId`,
+    {
+      onRequest: write,
+      config: { needsConfirmation: always },
+      schema: {
+        operationId: 'removeGroup',
+        tags,
+        summary: 'Remove a group with its memberships',
+        params: GroupPath,
+        response: { 200: Message, ...errorResponses(400, 401, 403, 404) },
+      },
+    },
+    async (request) => {
+      await removeGroup(ctx, getCaller(request), request.params.groupId);
+      return { message: 'Group removed' };
+    },
+  );
+}
+
+/** For administrators, as the routes of groups. Whoever is in a group can use what is limited to it. */
+function memberRoutes(app: App, ctx: GroupsContext): void {
+  const read = [app.authenticate, requireScopes(['user:read']), requireAdminRole];
+  const write = [app.authenticate, requireScopes(['user:write']), requireAdminRole];
+  app.get(
+    `${base}/:groupId/members`,
+    {
+      onRequest: read,
+      schema: {
+        operationId: 'listGroupMembers',
+        tags,
+        summary: 'The members and service accounts in a group, the newest account first',
+        params: GroupPath,
+        querystring: MemberQuery,
+        response: { 200: ListPageOf(GroupMember), ...errorResponses(400, 401, 403, 404) },
+      },
+    },
+    (request) => listGroupMembers(ctx, getAccount(request), request.params.groupId, request.query),
+  );
+  app.post(
+    `${base}/:groupId/members`,
+    {
+      onRequest: write,
+      config: { needsConfirmation: always },
+      schema: {
+        operationId: 'addGroupMembers',
+        tags,
+        summary: 'Add up to 1,000 members and service accounts to a group: all or none',
+        params: GroupPath,
+        body: MembersBody,
+        response: { 200: MembersChanged, ...errorResponses(400, 401, 403, 404, 409) },
+      },
+    },
+    async (request) => {
+      const { params, body } = request;
+      const changedCount = await addGroupMembers(ctx, getCaller(request), params.groupId, body.members);
+      return { message: 'Members added', changedCount };
+    },
+  );
+  app.post(
+    `${base}/:groupId/members/remove`,
+    {
+      onRequest: write,
+      config: { needsConfirmation: always },
+      schema: {
+        operationId: 'removeGroupMembers',
+        tags,
+        summary: 'Remove up to 1,000 members and service accounts from a group; others are ignored',
+        params: GroupPath,
+        body: MembersBody,
+        response: { 200: MembersChanged, ...errorResponses(400, 401, 403, 404, 409) },
+      },
+    },
+    async (request) => {
+      const { params, body } = request;
+      const changedCount = await removeGroupMembers(ctx, getCaller(request), params.groupId, body.members);
+      return { message: 'Members removed', changedCount };
+    },
+  );
+  app.put(
+    `${base}/:groupId/members/:memberId`,
+    {
+      onRequest: write,
+      config: { needsConfirmation: always },
+      schema: {
+        operationId: 'addGroupMember',
+        tags,
+        summary: 'Add a member or a service account to a group, if it is not in it',
+        params: MemberPath,
+        response: { 200: Message, ...errorResponses(400, 401, 403, 404, 409) },
+      },
+    },
+    async (request) => {
+      const { groupId, memberId } = request.params;
+      await addGroupMembers(ctx, getCaller(request), groupId, [memberId]);
+      return { message: 'Member added' };
+    },
+  );
+  app.delete(
+    `${base}/:groupId/members/:memberId`,
+    {
+      onRequest: write,
+      config: { needsConfirmation: always },
+      schema: {
+        operationId: 'removeGroupMember',
+        tags,
+        summary: 'Remove a member or a service account from a group',
+        params: MemberPath,
+        response: { 200: Message, ...errorResponses(400, 401, 403, 404, 409) },
+      },
+    },
+    async (request) => {
+      const { groupId, memberId } = request.params;
+      if ((await removeGroupMembers(ctx, getCaller(request), groupId, [memberId])) === 0)
+        throw memberNotFound();
+      return { message: 'Member removed' };
+    },
+  );
+}
+
+/** Registers the groups of an organisation, and who is in them. */
+export function registerGroups(app: App, ctx: GroupsContext): void {
+  groupRoutes(app, ctx);
+  memberRoutes(app, ctx);
+}
