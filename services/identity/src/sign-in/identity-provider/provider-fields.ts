@@ -7,6 +7,7 @@ import type { IdentityProvider, SaveIdentityProviderBody } from './schemas.js';
 /** The context that binds the sealed secret to its organisation. */
 export const clientSecretContext = (orgId: string): string => `identity-provider-secret:${orgId}`;
 
+const DEFAULT_GROUPS_CLAIM = 'groups';
 const DEFAULT_SCOPES = ['openid', 'email', 'profile'];
 
 /** Converts the stored settings to what administrators see: never the secret. */
@@ -17,6 +18,7 @@ export const toProvider = (row: StoredProvider): IdentityProvider => ({
   secondFactorValues: row.secondFactorValues,
   justInTimeMembership: row.isJustInTime,
   required: row.isRequired,
+  groupsClaim: row.groupsClaim,
   hasClientSecret: row.clientSecretSealed !== null,
   createdAt: row.createdAt.toISOString(),
   updatedAt: row.updatedAt.toISOString(),
@@ -30,6 +32,7 @@ export const toAudited = (row: StoredProvider) => ({
   secondFactorValues: row.secondFactorValues.join(' '),
   justInTimeMembership: String(row.isJustInTime),
   required: String(row.isRequired),
+  groupsClaim: row.groupsClaim,
 });
 export const audited = [
   'issuer',
@@ -38,6 +41,7 @@ export const audited = [
   'secondFactorValues',
   'justInTimeMembership',
   'required',
+  'groupsClaim',
 ] as const;
 
 /** Returns whether the provider may identify people by other subjects than before: some choose them for each client. */
@@ -65,6 +69,7 @@ export function toRow(
     secondFactorValues: body.secondFactorValues ?? [],
     isJustInTime: body.justInTimeMembership ?? false,
     isRequired: body.required ?? false,
+    groupsClaim: body.groupsClaim === undefined ? DEFAULT_GROUPS_CLAIM : body.groupsClaim,
     revision: uuidv7(),
     createdAt: before?.createdAt ?? at,
     updatedAt: at,

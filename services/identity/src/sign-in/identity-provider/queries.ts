@@ -1,3 +1,5 @@
+import { firstIdAt } from '@platform/service-kit';
+import { deleteProviderMemberships } from '../../groups/queries.js';
 import { lockDomain, withdrawInvitations } from '../../members/organisation/domains.queries.js';
 import type { Prisma, Transaction } from '../../resources.js';
 
@@ -12,6 +14,8 @@ export interface StoredProvider {
   readonly secondFactorValues: string[];
   readonly isJustInTime: boolean;
   readonly isRequired: boolean;
+  /** Null when the groups of people are not read. */
+  readonly groupsClaim: string | null;
   readonly revision: string;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -55,8 +59,8 @@ export const deleteProvider = async (db: Transaction, orgId: string): Promise<bo
   (await db.identityProvider.deleteMany({ where: { orgId } })).count > 0;
 
 /**
- * Deletes what the organisation's provider has proven, of all members or one: the sign-ins that are under way, and which
- * subject is which member. The caller ends the sessions.
+ * Deletes what the organisation's provider has proven, of all members or one: the sign-ins that are under way, which
+ * subject is which member, and who is in its groups. The caller ends the sessions.
  */
 export async function deleteProviderSignIns(
   db: Transaction,
@@ -64,6 +68,27 @@ export async function deleteProviderSignIns(
 ): Promise<void> {
   await db.pendingSignIn.deleteMany({ where: { ...member, method: 'provider' } });
   await db.providerLink.deleteMany({ where: member });
+  await deleteProviderMemberships(db, member);
+}
+
+/** Finds the newest sign-in since then at which the groups of a member could not be taken over. */
+export async function findGroupsKept(
+  db: Db,
+  orgId: string,
+  since: Date,
+): Promise<{ readonly reason: string; readonly userId: string; readonly at: string } | null> {
+  const entry = await db.auditEntry.findFirst({
+    where: { orgId, action: 'identity_provider.groups_kept', id: { gte: firstIdAt(since.getTime()) } },
+    orderBy: { id: 'desc' },
+    select: { reason: true, subjectId: true, createdAt: true },
+  });
+  return (
+    entry && {
+      reason: entry.reason ?? '',
+      userId: entry.subjectId ?? '',
+      at: entry.createdAt.toISOString(),
+    }
+  );
 }
 
 /** Finds the subject of the provider that an account belongs to. */

@@ -30,6 +30,10 @@ const fields = {
   required: Type.Boolean({
     description: 'Whether members of the verified domains can sign in with the provider only.',
   }),
+  groupsClaim: Type.Union([Type.String({ minLength: 1, maxLength: 256, pattern: VISIBLE }), Type.Null()], {
+    description:
+      'The claim that has the names of the groups of a person, by default `groups`. At each sign-in they replace the groups that the member has from the provider. Null: they are not read.',
+  }),
 };
 
 export const IdentityProvider = Type.Object(
@@ -60,6 +64,23 @@ export const IdentityProviderResponse = Type.Object({
   identityProvider: Type.Union([IdentityProvider, Type.Null()]),
   domains: Type.Array(IdentityDomain),
   redirectUri: Type.String({ description: 'The redirect URI to register at the provider.' }),
+  groupsKept: Type.Union(
+    [
+      Type.Object({
+        reason: Type.String({
+          description:
+            '`overage`: the provider has too many groups for its token, and links to them; `absent`: it stopped stating groups; `too_many_memberships` and `too_many_groups`: beyond the limits of the platform.',
+        }),
+        userId: Type.String({ format: 'uuid' }),
+        at: Type.String({ format: 'date-time' }),
+      }),
+      Type.Null(),
+    ],
+    {
+      description:
+        'The last sign-in since the settings were saved at which the groups of a member were kept, since those that the provider stated could not be taken over.',
+    },
+  ),
 });
 export type IdentityProviderResponse = Type.Static<typeof IdentityProviderResponse>;
 
@@ -77,6 +98,7 @@ export const SaveIdentityProviderBody = Type.Object(
     secondFactorValues: Type.Optional(fields.secondFactorValues),
     justInTimeMembership: Type.Optional(fields.justInTimeMembership),
     required: Type.Optional(fields.required),
+    groupsClaim: Type.Optional(fields.groupsClaim),
   },
   { additionalProperties: false },
 );

@@ -22,6 +22,7 @@ import {
   deleteProvider,
   deleteProviderSignIns,
   findDomains,
+  findGroupsKept,
   findProvider,
   hasVerifiedDomain,
   lockProvider,
@@ -104,6 +105,7 @@ export function createProviderSettings(deps: ProviderSettingsDeps) {
         identityProvider: provider && toProvider(provider),
         domains,
         redirectUri: toRedirectUri(orgId),
+        groupsKept: provider && (await findGroupsKept(prisma, orgId, provider.updatedAt)),
       };
     },
 

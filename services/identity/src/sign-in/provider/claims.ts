@@ -45,6 +45,29 @@ export function hasSecondFactor({ amr, acr }: Claims, accepted: readonly string[
   return said.some((value) => typeof value === 'string' && accepted.includes(value));
 }
 
+const MAX_GROUP_NAME_LENGTH = 200;
+
+/**
+ * The groups that a provider states: a list, or why there is none. `overage`: there are too many for the token, and it has
+ * a link in place of them (Entra ID, `_claim_names`). `absent`: the provider says nothing about groups.
+ */
+export type StatedGroups = readonly string[] | 'overage' | 'absent';
+
+/** Reads the groups of a person. What is no name that could be shown is left out. [GRP-5] */
+export function readGroups(claims: Claims, claim: string): StatedGroups {
+  const stated = claims[claim];
+  if (typeof stated === 'string' || Array.isArray(stated)) {
+    const names = [stated]
+      .flat()
+      .filter((name): name is string => typeof name === 'string')
+      .map((name) => name.trim());
+    return names.filter((name) => name.length <= MAX_GROUP_NAME_LENGTH && isDisplayName(name));
+  }
+  const { _claim_names: elsewhere, hasgroups: isOverage } = claims;
+  const isElsewhere = typeof elsewhere === 'object' && elsewhere !== null && Object.hasOwn(elsewhere, claim);
+  return isElsewhere || TRUE.has(isOverage) ? 'overage' : 'absent';
+}
+
 /** The last second that a date can hold. */
 const LAST_SECOND = 8.64e12;
 

@@ -49,7 +49,7 @@ export function createExchange(deps: {
   }
 
   async function exchangeCode(
-    { orgId }: StoredProvider,
+    { orgId, groupsClaim }: StoredProvider,
     configuration: Configuration,
     begun: Begun,
     query: string,
@@ -67,7 +67,14 @@ export function createExchange(deps: {
     // Some providers send the address only on request. It is taken together with its verification, or not at all.
     const info: Claims = await fetchUserInfo(configuration, tokens.access_token, claims.sub);
     const { email, email_verified, xms_edov, name } = info;
-    return { ...claims, email, email_verified, xms_edov, name: claims['name'] ?? name };
+    return {
+      ...claims,
+      email,
+      email_verified,
+      xms_edov,
+      name: claims['name'] ?? name,
+      ...(groupsClaim !== null && { [groupsClaim]: claims[groupsClaim] ?? info[groupsClaim] }),
+    };
   }
 
   return {

@@ -1,6 +1,7 @@
 import { toDigest } from '@platform/auth';
 import { AppError, type Clock, tooManyRequests } from '@platform/service-kit';
-import type { Prisma } from '../../resources.js';
+import type { Prisma, Transaction } from '../../resources.js';
+import type { Account } from '../../members/members/queries.js';
 import { ATTEMPT_WINDOW_MS, type AttemptLimits } from '../../base/rate-limits/attempt-limits.js';
 import { incrementCount, toKey } from '../../base/rate-limits/queries.js';
 import type { Caller } from '../../base/caller/actor.js';
@@ -13,7 +14,15 @@ import { backdateAuthentication } from '../sessions/queries.js';
 import type { PassFirstFactor, SignInOutcome } from '../sessions/sign-in-outcome.js';
 import { normaliseEmail } from '../../members/members/service.js';
 import { beginSignIn } from './begin.js';
-import { type Claims, hasSecondFactor, readAuthenticationTime } from './claims.js';
+import {
+  type Claims,
+  hasSecondFactor,
+  readAuthenticationTime,
+  readGroups,
+  type StatedGroups,
+} from './claims.js';
+import { lockProviderGroups, replaceProviderGroups } from '../../groups/provider-groups.js';
+import { findProviderGroupsOf, toNameKey } from '../../groups/queries.js';
 import type { Confirmations } from './confirmations.js';
 import { noProvider, Refused, signInExpired } from './errors.js';
 import type { Begun, Exchange } from './exchange.js';
@@ -59,8 +68,40 @@ export interface ProviderSignInDeps extends AdmissionContext {
   readonly clock: Clock;
 }
 
+/** Leaves out names that another one has in another case. */
+function toDistinct(names: readonly string[]): string[] {
+  const byKey = new Map<string, string>();
+  for (const name of names) if (!byKey.has(toNameKey(name))) byKey.set(toNameKey(name), name);
+  return [...byKey.values()];
+}
+
 export function createProviderSignIns(deps: ProviderSignInDeps) {
   const { prisma, confirmations, exchange, passFirstFactor, limits, outbox, clock } = deps;
+
+  /** Replaces the member's groups by those that the provider states; keeps them, and says so, where it states none. */
+  async function takeOverGroups(
+    tx: Transaction,
+    { id: memberId, orgId }: Account,
+    stated: StatedGroups,
+    client: ClientAddress,
+  ): Promise<void> {
+    const at = new Date(clock());
+    const actor = { actorId: memberId, credential: null, client };
+    const signIn = { orgId, memberId, actor, at };
+    const reason =
+      typeof stated === 'string' ? stated : await replaceProviderGroups(tx, signIn, toDistinct(stated));
+    if (reason === undefined) return;
+    // A provider that never states groups takes none away.
+    if (reason === 'absent' && (await findProviderGroupsOf(tx, memberId)).length === 0) return;
+    await insertAuditEntry(tx, {
+      orgId,
+      action: 'identity_provider.groups_kept',
+      actor,
+      subjectId: memberId,
+      reason,
+      at,
+    });
+  }
 
   /** Signs the person in, in one transaction with everything that it takes to make them a member. */
   const signIn = (revision: string, orgId: string, person: Person, claims: Claims, client: ClientAddress) =>
@@ -69,7 +110,11 @@ export function createProviderSignIns(deps: ProviderSignInDeps) {
       if (provider?.revision !== revision) throw signInExpired();
       // Before the audit entries, whose counter a change of these settings locks while it waits for sign-ins.
       await holdSignInSettings(tx, orgId);
+      const { groupsClaim } = provider;
+      const stated = groupsClaim === null ? undefined : readGroups(claims, groupsClaim);
+      if (typeof stated === 'object') await lockProviderGroups(tx, orgId, stated);
       const account = await admit(deps, tx, provider, person, client, new Date(clock()));
+      if (stated !== undefined) await takeOverGroups(tx, account, stated, client);
       const secondFactor = hasSecondFactor(claims, provider.secondFactorValues) ? 'provider' : undefined;
       const outcome = await passFirstFactor(tx, account, client, 'provider', secondFactor);
       // Whoever finds the browser open can sign in again without a password, where the provider still knows the person. A

@@ -19,12 +19,19 @@ export interface ForeignProvider {
 
 export const client = { clientId: 'platform', clientSecret: 'a-secret-of-the-client-0123456789' };
 
+/** Which of them it states depends on the person. */
+const groupClaims = ['groups', 'hasgroups', '_claim_names', 'https://acme.example/teams'];
+
 const toConfiguration = (foreign: ForeignProvider, redirectUri: string): Configuration => ({
   clients: [
     { client_id: client.clientId, client_secret: client.clientSecret, redirect_uris: [redirectUri] },
     { client_id: 'public', token_endpoint_auth_method: 'none', redirect_uris: [redirectUri] },
   ],
-  claims: { openid: ['sub', 'amr', 'acr'], email: ['email', 'email_verified'], profile: ['name'] },
+  claims: {
+    openid: ['sub', 'amr', 'acr'],
+    email: ['email', 'email_verified'],
+    profile: ['name', ...groupClaims],
+  },
   findAccount: (_context, sub) => ({
     accountId: sub,
     claims: () => ({ sub, ...foreign.people.get(sub) }),

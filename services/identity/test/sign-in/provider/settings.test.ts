@@ -35,6 +35,7 @@ test('IDP-1 the settings are saved, read without the secret, changed and removed
     identityProvider: null,
     domains: [],
     redirectUri: `${CALLBACK_URL}/${orgId}`,
+    groupsKept: null,
   });
   const saved = await saveProvider(identity, session, { issuer });
   const times = { createdAt: expect.any(String) as string, updatedAt: expect.any(String) as string };
@@ -46,6 +47,7 @@ test('IDP-1 the settings are saved, read without the secret, changed and removed
     secondFactorValues: [],
     justInTimeMembership: false,
     required: false,
+    groupsClaim: 'groups',
     ...times,
   };
   expect([saved.status, saved.body]).toEqual([
