@@ -47,12 +47,20 @@ const toRefusedConnection = (reply: number): string =>
 
 const connectionCodes: ReadonlySet<string> = new Set(['EPROTOCOL', 'ECONNECTION']);
 
+/** Logins that the configuration asks for, and that cannot be made. */
+const byDetail: Readonly<Record<string, string>> = {
+  LOGIN_NOT_OFFERED: 'The server offers no login on this connection that the mail service can make',
+  NO_PASSWORD: 'The configuration has a user name and no password',
+};
+
 const byCode: Readonly<Record<string, string>> = {
   EAUTH: 'The server refused the login',
   ETOKEN: 'The provider issued no access token',
   EDNS: 'The SMTP server has no address that mail may be sent to',
   ETIMEDOUT: 'The server did not answer in time',
   ETLS: 'The connection could not be secured',
+  ESMTPUTF8: 'The server does not support international addresses (SMTPUTF8)',
+  ETOOLARGE: 'The mail is too large for the server',
   EPROTOCOL: 'The server does not answer as an SMTP server does',
   ECONFIG: 'There is no complete SMTP configuration, or it could not be read',
   EREJECTED: 'The mail service refused it, because it is too large or malformed',
@@ -65,12 +73,12 @@ const byCode: Readonly<Record<string, string>> = {
 
 /** Describes a failure in one sentence without quoting the server, whose text may contain a password. */
 export function describeProblem(problem: SmtpProblem): string {
-  const { code, command = '', reply, status = '' } = problem;
+  const { code, command = '', reply, status = '', detail = '' } = problem;
   if (reply !== undefined && byStatus[status] !== undefined) return byStatus[status];
   if (reply !== undefined && reply >= 400 && byCommand[command] !== undefined) return byCommand[command];
   if (reply !== undefined && reply >= 400 && connectionCodes.has(code)) return toRefusedConnection(reply);
   if (isCertificateFault(problem)) return "The server's certificate was refused";
-  return byCode[code] ?? 'The connection to the server broke';
+  return byDetail[detail] ?? byCode[code] ?? 'The connection to the server broke';
 }
 
 /** Describes a failure together with the codes of the server's reply. */

@@ -40,6 +40,8 @@ export interface SmtpUnderTest {
   /** Sends a line to all open connections, after a `hang`. */
   say(line: string): void;
   behave(behaviour: Behaviour): void;
+  /** Answers lines that are no command, such as those of a login in several steps. */
+  answerUnknown(answer: (line: string) => string): void;
   close(): Promise<void>;
 }
 
@@ -79,6 +81,7 @@ class Session {
     private readonly socket: Socket,
     private readonly answer: (step: Step, line: string) => string,
     private readonly accept: (mail: AcceptedMail) => void,
+    private readonly answerUnknown: (line: string) => string,
   ) {}
 
   /** @returns whether the reply is positive. */
@@ -135,7 +138,7 @@ class Session {
   private command(line: string): void {
     const verb = line.slice(0, 4).toUpperCase();
     const step = (verb === 'HELO' ? 'EHLO' : verb) as Step;
-    if (!(step in replies)) return void this.socket.write('502 5.5.1 unknown command\r\n');
+    if (!Object.hasOwn(replies, step)) return void this.socket.write(`${this.answerUnknown(line)}\r\n`);
     const isPositive = this.reply(step, line);
     if (step === 'MAIL') [this.from, this.to] = [addressIn(line), []];
     if (step === 'RCPT' && isPositive) this.to.push(addressIn(line));
@@ -153,8 +156,13 @@ class Session {
   }
 }
 
-export async function startSmtp(initial: Behaviour = () => undefined): Promise<SmtpUnderTest> {
+/** @param host - the address to listen at. */
+export async function startSmtp(
+  initial: Behaviour = () => undefined,
+  host = '127.0.0.1',
+): Promise<SmtpUnderTest> {
   let behaviour = initial;
+  let answerUnknown = (_line: string): string => '502 5.5.1 unknown command';
   let connections = 0;
   const counts = new Map<Step, number>();
   const accepted: AcceptedMail[] = [];
@@ -169,7 +177,12 @@ export async function startSmtp(initial: Behaviour = () => undefined): Promise<S
   const server: Server = createServer((socket) => {
     connections += 1;
     sockets.add(socket);
-    const session = new Session(socket, answer, (mail) => accepted.push(mail));
+    const session = new Session(
+      socket,
+      answer,
+      (mail) => accepted.push(mail),
+      (line) => answerUnknown(line),
+    );
     sessions.add(session);
     socket.on('error', () => undefined);
     socket.on('close', () => {
@@ -181,7 +194,7 @@ export async function startSmtp(initial: Behaviour = () => undefined): Promise<S
     });
     session.greet();
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
   return {
     port: (server.address() as AddressInfo).port,
     accepted,
@@ -194,6 +207,9 @@ export async function startSmtp(initial: Behaviour = () => undefined): Promise<S
     behave: (next) => {
       behaviour = next;
       counts.clear();
+    },
+    answerUnknown: (next) => {
+      answerUnknown = next;
     },
     async close() {
       for (const socket of sockets) socket.destroy();

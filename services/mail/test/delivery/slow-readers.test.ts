@@ -41,8 +41,10 @@ const send = (deliver: Deliver, id: string, content: Buffer): Promise<Outcome> =
     signal: new AbortController().signal,
     configuration: { host: '127.0.0.1', port: smtp.port, fromEmail: 'noreply@corp.example', tls: 'none' },
     messageBytes: 0,
+    from: 'noreply@corp.example',
+    isInternational: false,
     recipients: ['to@example.com'],
-    message: (_recipients, signal) => ({
+    message: (_transaction, signal) => ({
       messageId: `<${id}@corp.example>`,
       signal,
       from: 'noreply@corp.example',

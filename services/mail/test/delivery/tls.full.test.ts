@@ -118,7 +118,7 @@ test.each([
   }
 });
 
-test('tls auto sends in clear text with a warning when the server does not offer STARTTLS', async () => {
+test('tls auto sends to this machine in clear text with a warning when the server does not offer STARTTLS', async () => {
   const { port, deliveries } = await start(false, ['STARTTLS']);
   const { status, tested } = await sendThrough('localhost', port, 'auto');
   expect([status, deliveries[0]?.isSecure, tested.tls]).toEqual([200, false, null]);

@@ -109,6 +109,14 @@ describe('with an external configuration manager', () => {
       'a sender with a line break',
       { smtp: { host: 'mail.example', fromEmail: 'a@b.example\r\nBcc: c@d.example' } },
     ],
+    [
+      'a user name that cannot be sent',
+      { smtp: { host: 'mail.example', fromEmail: 'a@b.example', username: 'u\r\nx', password: 'p' } },
+    ],
+    [
+      'a password without a user name',
+      { smtp: { host: 'mail.example', fromEmail: 'a@b.example', username: '', password: 'p' } },
+    ],
   ])('both endpoints fail with 400 when the manager returns %s', async (_name, body) => {
     answer = { status: 200, body };
     for (const refused of [await mail.send(), await mail.call('POST', reloadPath, { token: mail.token })])

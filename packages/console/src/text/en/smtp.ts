@@ -7,7 +7,7 @@ export const smtp = createTexts({
   port: 'Port',
   tls: 'Encryption',
   tlsModes: {
-    auto: 'Automatic: as the port suggests',
+    auto: 'Automatic: TLS required with a login',
     starttls: 'STARTTLS, required',
     implicit: 'Implicit TLS (from the start)',
     none: 'None (unencrypted)',
@@ -46,7 +46,8 @@ export const smtp = createTexts({
   username: 'User name',
   usernameHint: 'Leave it empty when the server wants no login.',
   password: 'Password',
-  passwordHint: 'It is never shown. Saving replaces everything: type it again, or the login is without one.',
+  passwordHint:
+    'It is never shown. Saving replaces everything: type it again, or the login has none and fails.',
   saved: 'The SMTP server is saved. Mails use it within a minute.',
   test: 'Test the connection',
   testIntro:

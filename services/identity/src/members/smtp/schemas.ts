@@ -1,8 +1,9 @@
 import { Type } from 'typebox';
 
 /**
- * How the connection to the SMTP server is secured. `auto` means `implicit` on port 465, and STARTTLS where it is
- * offered on other ports; `starttls` requires STARTTLS; `implicit` is TLS from the first byte; `none` is clear text.
+ * How the connection to the SMTP server is secured. `auto` means `implicit` on port 465, and STARTTLS on other ports:
+ * required with a user name, and otherwise where it is offered; `starttls` requires STARTTLS; `implicit` is TLS from the first
+ * byte; `none` is clear text.
  */
 export const tlsModes = ['auto', 'starttls', 'implicit', 'none'] as const;
 export type TlsMode = (typeof tlsModes)[number];

@@ -70,7 +70,12 @@ export function explain(problem: SmtpProblem, configuration: SmtpConfiguration):
       return {
         message: 'The connection could not be secured',
         advice:
-          'The server may not offer STARTTLS on this port: try port 587, or port 465 with implicit TLS.',
+          'The server may not offer STARTTLS on this port: try port 587, or port 465 with implicit TLS. A login is sent in clear text only where no encryption is chosen.',
+      };
+    case 'ESMTPUTF8':
+      return {
+        message: `${server} does not support the sender's address (SMTPUTF8)`,
+        advice: 'Choose a sender with ASCII characters before the @.',
       };
     case 'EDNS':
       return noAddress(server);

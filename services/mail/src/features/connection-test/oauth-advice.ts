@@ -88,6 +88,19 @@ const switchedOff: Readonly<Record<string, Omit<Explanation, 'step'>>> = {
   },
 };
 
+/** The login of the configuration cannot be made on this connection: see `session.ts`. */
+const impossible: Readonly<Record<string, Omit<Explanation, 'step'>>> = {
+  LOGIN_NOT_OFFERED: {
+    message: 'The server offers no login on this connection that the mail service can make',
+    advice:
+      'Many servers offer it over TLS only: choose STARTTLS or implicit TLS. Passwords need PLAIN, LOGIN or CRAM-MD5, access tokens XOAUTH2. Leave the user name empty for a server that wants no login.',
+  },
+  NO_PASSWORD: {
+    message: 'The configuration has a user name and no password',
+    advice: 'Enter the password, or leave the user name empty for a server that wants no login.',
+  },
+};
+
 const permissionAdvice: Readonly<Record<Provider, string>> = {
   microsoft:
     'The application needs the permission SMTP.SendAsApp (Office 365 Exchange Online) with admin consent, a service principal in Exchange Online (New-ServicePrincipal, with the object id from Enterprise applications) and full access to the mailbox (Add-MailboxPermission). The user name must be the address of the mailbox. Changes can take an hour.',
@@ -103,6 +116,8 @@ export const toCodes = ({ reply, status }: SmtpProblem): string =>
 /** Explains why the server refused the login. */
 export function explainLogin(problem: SmtpProblem, { oauth }: SmtpConfiguration): Explanation {
   const { status, detail = '' } = problem;
+  const fault = impossible[detail];
+  if (fault) return { step: 'login', ...fault };
   const known = switchedOff[detail];
   if (known) return { step: 'smtp_auth', ...known };
   const code = toCodes(problem);

@@ -1,8 +1,9 @@
 import type { SmtpProblem } from '@platform/auth';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
-import XOAuth2 from 'nodemailer/lib/xoauth2';
 import { openSocket } from '../delivery/connect.js';
 import { toProblem } from '../delivery/outcome.js';
+import { needsUtf8 } from '../delivery/deliver.js';
+import { type ServerOffer, toSessionOptions } from '../delivery/session.js';
 import { type TransportLimits, toTransportOptions } from '../delivery/transport-options.js';
 import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
 
@@ -10,8 +11,6 @@ export interface Findings {
   /** The encryption of the connection, or null when it is in clear text. */
   readonly tls: 'implicit' | 'starttls' | null;
   readonly authenticated: boolean;
-  /** Whether the server offers a login. */
-  readonly offersAuth: boolean;
 }
 
 export type ProbeResult = { readonly findings: Findings } | { readonly problem: SmtpProblem };
@@ -26,12 +25,12 @@ export async function probe(
   limits: TransportLimits,
   accessToken: string | undefined,
 ): Promise<ProbeResult> {
-  const { auth: login, ...options } = toTransportOptions(configuration, limits);
-  const { username: user } = configuration;
-  const auth =
-    accessToken === undefined || user === undefined
-      ? login
-      : { type: 'OAUTH2', method: 'XOAUTH2', user, oauth2: new XOAuth2({ user, accessToken }) };
+  let offer: ServerOffer | undefined;
+  const getToken = accessToken === undefined ? undefined : () => Promise.resolve(accessToken);
+  const { auth, customAuth } = toSessionOptions(configuration, getToken, (latest) => {
+    offer = latest;
+  });
+  const options = { ...toTransportOptions(configuration, limits), customAuth };
   const socket = await openSocket(configuration, limits).catch((error: unknown) => toProblem(error));
   if (!('connection' in socket)) return { problem: socket };
   const connection = new SMTPConnection({ ...options, ...socket });
@@ -42,9 +41,14 @@ export async function probe(
       connection.close();
     };
     const succeed = () => {
-      const { secure, authenticated, allowsAuth: offersAuth } = connection;
+      // No mail could be sent.
+      if (needsUtf8(configuration.fromEmail) && offer?.smtpUtf8 !== true) {
+        fail({ code: 'ESMTPUTF8' });
+        return;
+      }
       const mode = socket.secured ? 'implicit' : 'starttls';
-      resolve({ findings: { tls: secure ? mode : null, authenticated, offersAuth } });
+      const authenticated = configuration.username !== undefined;
+      resolve({ findings: { tls: connection.secure ? mode : null, authenticated } });
       connection.quit();
     };
     connection.on('error', fail);
@@ -53,7 +57,6 @@ export async function probe(
     });
     connection.connect((error) => {
       if (error) fail(error);
-      else if (!auth || !connection.allowsAuth) succeed();
       else
         connection.login(auth, (loginError) => {
           if (loginError) fail(loginError);

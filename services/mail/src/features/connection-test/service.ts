@@ -10,19 +10,12 @@ import type { ConnectionReport } from './schemas.js';
 
 export type TestConnection = (orgId: string, configuration: SmtpConfiguration) => Promise<ConnectionReport>;
 
-function toWarnings(
-  { tls, authenticated, offersAuth }: Findings,
-  { username, oauth }: SmtpConfiguration,
-): string[] {
+function toWarnings({ tls, authenticated }: Findings, { oauth }: SmtpConfiguration): string[] {
   const warnings: string[] = [];
   if (!tls)
     warnings.push('Mails are sent unencrypted. Choose STARTTLS or implicit TLS if the server supports it.');
   if (!tls && authenticated)
     warnings.push(`The ${oauth ? 'access token' : 'password'} was sent unencrypted.`);
-  if (username !== undefined && !offersAuth)
-    warnings.push(
-      `The server offers no login on this connection: the user name and the ${oauth ? 'access token' : 'password'} are not used.`,
-    );
   return warnings;
 }
 

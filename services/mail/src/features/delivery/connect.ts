@@ -1,12 +1,12 @@
 import type { LookupAddress } from 'node:dns';
-import { connect, isIP, type Socket } from 'node:net';
+import { BlockList, connect, isIP, isIPv6, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
 import { isImplicitTls, getSecureContext, type TransportLimits } from './transport-options.js';
 
 /** Has the same codes as nodemailer's errors, so that `toProblem` reads both. */
-class ConnectError extends Error {
+export class ConnectError extends Error {
   override readonly name = 'ConnectError';
   readonly command = 'CONN';
   constructor(
@@ -72,7 +72,20 @@ export interface OpenSocket {
   readonly connection: Socket;
   /** Whether TLS has been negotiated. */
   readonly secured: boolean;
+  /** Set where STARTTLS is required, whatever the options say. */
+  readonly requireTLS?: true;
 }
+
+const loopback = new BlockList();
+loopback.addSubnet('127.0.0.0', 8);
+loopback.addAddress('::1', 'ipv6');
+
+const isLoopback = ({ remoteAddress = '' }: Socket): boolean =>
+  loopback.check(remoteAddress, isIPv6(remoteAddress) ? 'ipv6' : 'ipv4');
+
+/** With `auto`, nothing but TLS carries a login beyond this machine: it opens more than the SMTP server. */
+const requiresStarttls = ({ tls, username }: SmtpConfiguration, connection: Socket): boolean =>
+  tls === 'auto' && username !== undefined && !isLoopback(connection);
 
 /**
  * Resolves the host once, drops the addresses that the operator's rules deny, and connects to one of the remaining
@@ -99,7 +112,12 @@ export async function openSocket(
     const allowed = resolved.filter(({ address }) => targets.allows(host, address, port));
     if (allowed.length === 0) throw new ConnectError('EDNS', DENIED);
     const socket = await connectTo(allowed.slice(0, MAX_ADDRESSES), configuration, timeoutMs, signal);
-    if (!isImplicitTls(configuration)) return { connection: socket, secured: false };
+    if (!isImplicitTls(configuration))
+      return {
+        connection: socket,
+        secured: false,
+        ...(requiresStarttls(configuration, socket) && { requireTLS: true }),
+      };
     const servername = isIP(host) === 0 ? { servername: host } : {};
     const secured = connectTls({ socket, host, ...servername, secureContext: getSecureContext() });
     await waitFor(secured, 'secureConnect', signal);

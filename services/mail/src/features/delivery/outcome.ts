@@ -1,4 +1,5 @@
 import { isCertificateFault, type SmtpProblem } from '@platform/auth';
+import { readEmailAddress } from '@platform/service-kit';
 import { isPermanentReply, isTooManyRecipients, isTransientReply, readReply } from './smtp-replies.js';
 
 export type RecipientState = 'accepted' | 'deferred' | 'refused' | 'suppressed';
@@ -66,7 +67,12 @@ function describe({ code, originalCode, command, responseCode, response }: SmtpF
 const toRefusals = (failure: unknown): { readonly recipient: string; readonly problem: SmtpProblem }[] =>
   (((failure ?? {}) as SmtpFailure).rejectedErrors ?? []).flatMap((error) => {
     const { recipient } = (error ?? {}) as { recipient?: unknown };
-    return typeof recipient === 'string' ? { recipient, problem: describe(error as SmtpFailure) } : [];
+    if (typeof recipient !== 'string') return [];
+    // nodemailer writes the domain of an international address in Unicode.
+    return {
+      recipient: readEmailAddress(recipient) ?? recipient,
+      problem: describe(error as SmtpFailure),
+    };
   });
 
 /** Returns the outcome for a recipient whom the server did not accept. */

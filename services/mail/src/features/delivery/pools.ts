@@ -7,8 +7,9 @@ import MimeNode from 'nodemailer/lib/mime-node';
 import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
 import { TokenFault } from '../smtp-oauth/request-token.js';
 import { type SmtpTokens, usesOauth } from '../smtp-oauth/tokens.js';
-import { openSocket } from './connect.js';
+import { ConnectError, openSocket } from './connect.js';
 import { type AttemptResult, classifyFailure, classifySuccess } from './outcome.js';
+import { type ServerOffer, toSessionOptions } from './session.js';
 import { toTransportOptions, type TransportLimits } from './transport-options.js';
 
 /** A mail in the form that nodemailer expects. The Message-ID identifies it among the mails in progress. */
@@ -79,15 +80,19 @@ const bindTokens = (
       }
     : undefined;
 
-/** Waits for a token until the mail is aborted. The request for the token goes on: other mails need it as well. */
-async function waitForToken(tokens: Tokens, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) throw new TokenFault('timeout');
+/** Waits for something that other mails need as well, and that goes on, until the mail is aborted. @throws `timeout` then. */
+async function waitUntilAborted(
+  waiting: Promise<unknown>,
+  signal: AbortSignal,
+  timeout: Error,
+): Promise<void> {
+  if (signal.aborted) throw timeout;
   const ended = new AbortController();
   const aborted = once(signal, 'abort', { signal: ended.signal }).then(() => {
-    throw new TokenFault('timeout');
+    throw timeout;
   });
   try {
-    await Promise.race([tokens.get(), aborted]);
+    await Promise.race([waiting, aborted]);
   } finally {
     ended.abort();
   }
@@ -107,8 +112,17 @@ function toMaxConnections({ configuration, isCode }: PoolChoice, { connectionsPe
 
 function createPool(choice: PoolChoice, limits: TransportLimits, tokens: Tokens | undefined) {
   const { configuration } = choice;
+  let offer: ServerOffer | undefined;
+  let asking: Promise<unknown> | undefined;
+  async function getToken(isRefused: boolean): Promise<string> {
+    if (isRefused) await tokens?.reject();
+    return tokens?.get() ?? '';
+  }
   const transporter = createTransport({
     ...toTransportOptions(configuration, limits),
+    ...toSessionOptions(configuration, getToken, (latest) => {
+      offer = latest;
+    }),
     getSocket: connectWith(configuration, limits),
     pool: true,
     maxConnections: toMaxConnections(choice, limits),
@@ -121,14 +135,6 @@ function createPool(choice: PoolChoice, limits: TransportLimits, tokens: Tokens 
   });
   // Without a listener, an idle connection that breaks would crash the process.
   transporter.on('error', () => undefined);
-  if (tokens)
-    transporter.set('oauth2_provision_cb', (_user, isRefused, callback) => {
-      const renew = async () => {
-        if (isRefused) await tokens.reject();
-        return tokens.get();
-      };
-      callbackify(renew)(callback);
-    });
   const sendings = new Map<string, Sending>();
   transporter.use('stream', (mail, done) => {
     const sending = sendings.get(mail.data.messageId ?? '');
@@ -162,7 +168,7 @@ function createPool(choice: PoolChoice, limits: TransportLimits, tokens: Tokens 
       sendings.set(message.messageId, sending);
       try {
         // Without one, no connection is opened for nothing.
-        if (tokens) await waitForToken(tokens, message.signal);
+        if (tokens) await waitUntilAborted(tokens.get(), message.signal, new TokenFault('timeout'));
         return classifySuccess(await transporter.sendMail(message));
       } catch (error) {
         const result = classifyFailure(error, sending.isBegun && sending.contentError === undefined);
@@ -172,6 +178,12 @@ function createPool(choice: PoolChoice, limits: TransportLimits, tokens: Tokens 
       } finally {
         finish(message.messageId);
       }
+    },
+    /** Returns what the server offered to the latest connection, and opens one for that if there was none. */
+    async getOffer(signal: AbortSignal): Promise<ServerOffer> {
+      asking ??= offer ? undefined : transporter.verify().finally(() => (asking = undefined));
+      if (asking) await waitUntilAborted(asking, signal, new ConnectError('ETIMEDOUT'));
+      return offer ?? { smtpUtf8: false, maxBytes: undefined };
     },
     /** Resolves when the mails in progress have finished and the connections are closed. The pool gets no new mails. */
     retire: () =>
@@ -188,7 +200,7 @@ function createPool(choice: PoolChoice, limits: TransportLimits, tokens: Tokens 
 type Pool = ReturnType<typeof createPool>;
 
 const isLoginRefused = ({ outcome }: AttemptResult): boolean =>
-  outcome.state === 'failed' && outcome.problem.code === 'EAUTH';
+  outcome.state === 'failed' && outcome.problem.code === 'EAUTH' && outcome.problem.reply !== undefined;
 
 interface PoolLimits extends TransportLimits {
   readonly maxPools: number;
@@ -236,6 +248,10 @@ export function createTransportPools(limits: PoolLimits) {
     /** Makes one attempt on a pooled connection. Never rejects. */
     attempt: (choice: PoolChoice, message: Message, onData: OnData): Promise<AttemptResult> =>
       getPool(choice).attempt(message, onData),
+
+    /** Returns what the server offers. @throws when it can't be asked: see `classifyFailure`. */
+    getOffer: (choice: PoolChoice, signal: AbortSignal): Promise<ServerOffer> =>
+      getPool(choice).getOffer(signal),
 
     /** True until `close` is called. */
     get isUp(): boolean {

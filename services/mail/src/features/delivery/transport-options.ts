@@ -29,30 +29,18 @@ const tlsOptions: Readonly<Record<TlsMode, (port: number) => TlsOptions>> = {
 export const isImplicitTls = ({ tls, port }: SmtpConfiguration): boolean =>
   tlsOptions[tls](port).secure === true;
 
-/** With `auto`, nothing but TLS may carry an access token: it opens more than the SMTP server. */
-const getTlsOptions = ({ tls, port, oauth }: SmtpConfiguration): TlsOptions => {
-  const options = tlsOptions[tls](port);
-  return tls === 'auto' && oauth && !options.secure ? tlsOptions.starttls(port) : options;
-};
-
-function toAuth({ username, password, oauth }: SmtpConfiguration): SMTPPoolOptions['auth'] {
-  if (username === undefined) return undefined;
-  return oauth ? { type: 'OAuth2', user: username } : { user: username, pass: password ?? '' };
-}
-
 let secureContext: SecureContext | undefined;
 
 /** Shares one context, because each connection would otherwise hold its own copy of the trusted authorities. */
 export const getSecureContext = (): SecureContext => (secureContext ??= createSecureContext());
 
-/** @returns nodemailer's options. The certificate is always verified, even when TLS itself is optional. */
+/** @returns nodemailer's options, besides those of `session.ts`. The certificate is always verified, even when TLS itself is optional. */
 export const toTransportOptions = (configuration: SmtpConfiguration, limits: TransportLimits) => ({
-  ...getTlsOptions(configuration),
+  ...tlsOptions[configuration.tls](configuration.port),
   tls: { secureContext: getSecureContext() },
   host: configuration.host,
   port: configuration.port,
   name: limits.clientName,
-  auth: toAuth(configuration),
   connectionTimeout: limits.timeoutMs,
   greetingTimeout: limits.timeoutMs,
   socketTimeout: limits.timeoutMs,

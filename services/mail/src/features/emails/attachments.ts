@@ -46,6 +46,29 @@ async function decode(content: string | Buffer): Promise<Buffer | undefined> {
   return length === bytes.length ? bytes : undefined;
 }
 
+/** NUL, 8-bit text, a CR without LF, or a line of more than 998 octets (RFC 2045 §2.7). */
+const notSevenBit = /[\0\u0080-\u00ff]|\r(?!\n|$)|[^\r\n]{999}/;
+
+async function isSevenBit(content: Buffer): Promise<boolean> {
+  let line = '';
+  for (let start = 0; start < content.length; start += SLICE_LENGTH) {
+    if (start > 0) await nextTurn();
+    const text = line + content.toString('latin1', start, start + SLICE_LENGTH);
+    if (notSevenBit.test(text)) return false;
+    line = text.slice(text.lastIndexOf('\n') + 1);
+  }
+  return !line.endsWith('\r');
+}
+
+export const isMessage = (contentType: string): boolean => /^message\//i.test(contentType);
+
+/**
+ * A message as an attachment takes no encoding (RFC 2046 §5.2.1), and not every server takes 8-bit text or long lines. Such a
+ * message is sent as a file, whose bytes stay as they are.
+ */
+const toContentType = async (contentType: string, content: Buffer): Promise<string> =>
+  isMessage(contentType) && !(await isSevenBit(content)) ? 'application/octet-stream' : contentType;
+
 function checkNames({ filename, contentType }: Attachment, index: number): FaultDetail[] {
   const faults: FaultDetail[] = [];
   if (forbiddenInName.test(filename))
@@ -70,7 +93,8 @@ export async function readAttachments(
   const decoded: DecodedAttachment[] = [];
   for (const [index, { filename, content, contentType }] of attachments.entries()) {
     const bytes = await decode(content);
-    if (bytes) decoded.push({ filename, content: bytes, contentType });
+    if (bytes)
+      decoded.push({ filename, content: bytes, contentType: await toContentType(contentType, bytes) });
     else faults.push({ field: `attachments.${index}.content`, message: 'must be base64' });
   }
   return faults.length > 0 ? { faults } : { decoded };

@@ -2,7 +2,7 @@ import { createDeliver } from '../delivery/deliver.js';
 import { createTransportPools } from '../delivery/pools.js';
 import { createHostResolver } from '@platform/service-kit';
 import type { RenderedEmail } from './rendered-email.js';
-import { createMessageSource, toMessageId } from './message.js';
+import { toDeliveredMessage, toMessageId } from './message.js';
 
 const createEmail = (fields: Partial<RenderedEmail>): RenderedEmail => ({
   templateType: 'loginWithOTP',
@@ -25,8 +25,6 @@ test.each([
 ])('the Message-ID of a mail from %s is %s', (from, messageId) => {
   expect(toMessageId('1', from)).toBe(messageId);
 });
-
-const toSource = (email: RenderedEmail) => createMessageSource(email, '<1@corp.example>', new Date(0));
 
 test('a message that cannot be composed fails its mail without an exception', async () => {
   const pools = createTransportPools({
@@ -53,8 +51,7 @@ test('a message that cannot be composed fails its mail without an exception', as
     isCode: false,
     configuration: { host: '127.0.0.1', port: 9, fromEmail: 'noreply@corp.example', tls: 'none' },
     recipients: email.to,
-    message: toSource(email),
-    messageBytes: 1,
+    ...toDeliveredMessage(email, '<1@corp.example>', new Date(0)),
     onData: async () => undefined,
     signal: new AbortController().signal,
   });

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { domainToASCII } from 'node:url';
-import type { Delivery } from '../delivery/deliver.js';
-import type { DecodedAttachment } from './attachments.js';
+import { type Delivery, needsUtf8, type Transaction } from '../delivery/deliver.js';
+import { type DecodedAttachment, isMessage } from './attachments.js';
 import { LOGO_ID } from '../templates/view.js';
 import type { RenderedEmail, StoredAttachment } from './rendered-email.js';
 
@@ -55,35 +55,76 @@ const toLogo = ({ logo }: RenderedEmail) =>
       ]
     : [];
 
-const toFields = (email: RenderedEmail, messageId: string, date: Date, recipients: readonly string[]) => ({
-  messageId,
-  // The server gets only these recipients; the headers name all of them.
-  envelope: { from: email.from, to: [...recipients] },
-  date,
-  from: toAddress(email.from),
-  to: email.to.map(toAddress),
-  ...(email.cc.length > 0 ? { cc: email.cc.map(toAddress) } : {}),
-  subject: email.subject,
-  html: email.html,
-  text: email.text,
-  ...(email.replyTo === undefined ? {} : { replyTo: toAddress(email.replyTo) }),
-  attachments: [
-    ...toLogo(email),
-    ...email.attachments.map((attachment) => ({
-      filename: attachment.filename,
-      contentType: attachment.contentType,
-      content: toContent(attachment),
-    })),
-    ...(email.files ?? []).map((file) => ({
-      filename: file.filename,
-      contentType: file.contentType,
-      content: Readable.from(readSlices(file), { objectMode: false }),
-    })),
-  ],
-  ...(email.isAutomatic ? { headers: { 'Auto-Submitted': 'auto-generated' } } : {}),
-});
+/** A part of this type takes no encoding (RFC 2046 §5.2.1). Its content is known to fit: see `attachments.ts`. */
+const toEncoding = ({ contentType }: Pick<Part, 'contentType'>) =>
+  isMessage(contentType) ? { contentTransferEncoding: '7bit' as const } : {};
 
-/** Returns a function that creates the message for one transaction, with new streams of the large attachments. */
-export const createMessageSource =
-  (email: RenderedEmail, messageId: string, date: Date): Delivery['message'] =>
-  (recipients, signal) => ({ ...toFields(email, messageId, date, recipients), signal });
+function toFields(
+  email: RenderedEmail,
+  messageId: string,
+  date: Date,
+  { recipients, allowsUtf8 }: Transaction,
+) {
+  const isShown = (address: string): boolean => allowsUtf8 || !needsUtf8(address);
+  const [to, cc] = [email.to.filter(isShown), email.cc.filter(isShown)];
+  return {
+    messageId,
+    // The server gets only these recipients; the headers name all that it can take.
+    envelope: { from: email.from, to: [...recipients] },
+    date,
+    from: toAddress(email.from),
+    ...(to.length > 0 ? { to: to.map(toAddress) } : {}),
+    ...(cc.length > 0 ? { cc: cc.map(toAddress) } : {}),
+    subject: email.subject,
+    html: email.html,
+    text: email.text,
+    ...(email.replyTo === undefined || !isShown(email.replyTo) ? {} : { replyTo: toAddress(email.replyTo) }),
+    attachments: [
+      ...toLogo(email),
+      ...email.attachments.map((attachment) => ({
+        filename: attachment.filename,
+        contentType: attachment.contentType,
+        contentDisposition: 'attachment' as const,
+        ...toEncoding(attachment),
+        content: toContent(attachment),
+      })),
+      ...(email.files ?? []).map((file) => ({
+        filename: file.filename,
+        contentType: file.contentType,
+        contentDisposition: 'attachment' as const,
+        ...toEncoding(file),
+        content: Readable.from(readSlices(file), { objectMode: false }),
+      })),
+    ],
+    ...(email.isAutomatic ? { headers: { 'Auto-Submitted': 'auto-generated' } } : {}),
+  };
+}
+
+interface Part {
+  readonly contentType: string;
+  readonly bytes: number;
+}
+
+/** Attachments become base64, in lines of 76 characters, except for messages. */
+const toEncodedBytes = ({ contentType, bytes }: Part): number =>
+  isMessage(contentType) ? bytes : Math.ceil(bytes / 57) * 78;
+
+/** Returns the size of the message without its headers, which is a little less than the message has. */
+const toMessageBytes = ({ html, text, attachments, files = [], logo }: RenderedEmail): number =>
+  [
+    ...(logo ? [{ contentType: 'image/png', bytes: logo.length }] : []),
+    ...attachments.map(({ contentType, content }) => ({ contentType, bytes: content.length })),
+    ...files,
+  ].reduce((sum, part) => sum + toEncodedBytes(part), html.length + text.length);
+
+/** Returns the part of a delivery that depends on the e-mail. Each transaction gets new streams of the large attachments. */
+export const toDeliveredMessage = (
+  email: RenderedEmail,
+  messageId: string,
+  date: Date,
+): Pick<Delivery, 'from' | 'isInternational' | 'message' | 'messageBytes'> => ({
+  from: email.from,
+  isInternational: [email.from, email.replyTo ?? '', ...email.to, ...email.cc].some(needsUtf8),
+  message: (transaction, signal) => ({ ...toFields(email, messageId, date, transaction), signal }),
+  messageBytes: toMessageBytes(email),
+});

@@ -10,8 +10,8 @@ import { findAttachmentPiece } from '../queue/queries.js';
 import type { MailCipher } from '../../mail-cipher.js';
 import { readSmtpConfiguration, type SmtpConfiguration } from '../smtp-configuration/configuration.js';
 import type { SmtpConfigurations } from '../smtp-configuration/service.js';
-import { createMessageSource, toMessageId } from './message.js';
-import { estimateBytes, type RenderedEmail, renderEmail } from './rendered-email.js';
+import { toDeliveredMessage, toMessageId } from './message.js';
+import { type RenderedEmail, renderEmail } from './rendered-email.js';
 import { toPoolKey } from './send-request.js';
 import { openAttachment, type StoredRequest } from './stored-request.js';
 
@@ -82,19 +82,13 @@ export function createAttemptMail(deps: {
     const addresses = [...to, ...cc].filter((address) => !leftOut.has(address.toLowerCase()));
     if (addresses.length === 0)
       return { outcome: fail(leftOut.size > 0 ? 'ESUPPRESSED' : 'ENORECIPIENT'), addresses };
-    const message = createMessageSource(
-      { ...email, to, cc },
-      toMessageId(mail.id, mail.from),
-      mail.createdAt,
-    );
     const outcome = await deliver({
       orgId: mail.orgId,
       poolKey: toPoolKey(mail.orgId, request.smtp),
       isCode: mail.lane === lanes.code,
       configuration,
       recipients: addresses,
-      message,
-      messageBytes: estimateBytes(email),
+      ...toDeliveredMessage({ ...email, to, cc }, toMessageId(mail.id, mail.from), mail.createdAt),
       ...options,
     });
     return { outcome, addresses };

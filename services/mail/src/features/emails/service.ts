@@ -13,7 +13,7 @@ import { chooseLane, toExpiry } from '../queue/schedule.js';
 import { toKeptContent } from '../templates/kept-content.js';
 import { isSecurityNotice } from '../templates/template-types.js';
 import { notResendable } from './errors.js';
-import { createMessageSource, toMessageId } from './message.js';
+import { toDeliveredMessage, toMessageId } from './message.js';
 import { type RenderedEmail, renderEmail, estimateBytes } from './rendered-email.js';
 import { createReplay, waitForOutcome } from './replay.js';
 import { type SendRequest, toPoolKey } from './send-request.js';
@@ -94,8 +94,7 @@ export function createEmailService(deps: {
         isCode: mail.lane === lanes.code,
         configuration: request.configuration,
         recipients: addresses,
-        message: createMessageSource(email, toMessageId(mail.id, mail.from), mail.createdAt),
-        messageBytes: estimateBytes(email),
+        ...toDeliveredMessage(email, toMessageId(mail.id, mail.from), mail.createdAt),
         onData: () => journal.begin(claim),
         deadlineAt,
         signal: new AbortController().signal,

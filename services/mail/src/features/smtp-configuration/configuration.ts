@@ -23,6 +23,10 @@ const DEFAULT_PORT = 587;
 const isPlain = (value: unknown, maxLength: number): value is string =>
   typeof value === 'string' && value !== '' && value.length <= maxLength && !/\p{Cc}/u.test(value);
 
+const isGiven = (value: unknown): boolean => value !== undefined && value !== null && value !== '';
+
+const isUsable = (value: unknown, maxLength: number): boolean => !isGiven(value) || isPlain(value, maxLength);
+
 function readPort(value: unknown): number | undefined {
   if (value === undefined || value === null) return DEFAULT_PORT;
   const port = typeof value === 'string' && /^\d{1,5}$/.test(value) ? Number(value) : value;
@@ -32,7 +36,7 @@ function readPort(value: unknown): number | undefined {
 /**
  * Validates a configuration, since an external configuration manager may return anything.
  *
- * @returns undefined when the host or the sender is missing, or when the host, port, sender, TLS mode or
+ * @returns undefined when the host or the sender is missing, or when the host, port, sender, TLS mode, login or
  *   `auth` is invalid. A login that can't be tried must not turn into none.
  */
 export function readSmtpConfiguration(raw: unknown): SmtpConfiguration | undefined {
@@ -42,6 +46,8 @@ export function readSmtpConfiguration(raw: unknown): SmtpConfiguration | undefin
   const mode = tlsModes.find((candidate) => candidate === (tls ?? 'auto'));
   if (!isPlain(host, 253) || /\s/.test(host) || port === undefined || mode === undefined) return undefined;
   if (!isPlain(fromEmail, 254) || readEmailAddress(fromEmail) === undefined) return undefined;
+  if (!isUsable(username, 1_024) || !isUsable(password, 4_096)) return undefined;
+  if (isGiven(password) && !isGiven(username)) return undefined;
   const oauth = readSmtpOauth(auth);
   if (auth !== undefined && auth !== null && (!oauth || !isPlain(username, 1_024))) return undefined;
   return {
