@@ -155,6 +155,11 @@ describe('with an SMTP server', () => {
     ['the sender domain', { fromEmailDomain: 'corp.example>\r\nBcc: all@example.com' }, 'fromEmailDomain'],
     ['the product name', { productName: injection }, 'productName'],
     ['template data', { templateData: { otp: '1', userName: injection } }, 'templateData.userName'],
+    [
+      'an encoded word in a file name',
+      { attachments: [attachment({ filename: '=?utf-8?Q?exe=E2=80=AEfdp?=' })] },
+      'attachments.0.filename',
+    ],
     ['a file name', { attachments: [attachment({ filename: `a"${injection}` })] }, 'attachments.0.filename'],
     [
       'a content type',
@@ -194,6 +199,39 @@ describe('with an SMTP server', () => {
     expect(refused.status).toBe(400);
     expect(refused.body.error.details.length).toBeGreaterThan(0);
     expect(smtp.accepted).toEqual([]);
+  });
+
+  test.each(['1234567890123456789', '1e400', '0.12345678901234567890', '-9007199254740993'])(
+    'template data with the number %s, which JavaScript cannot read exactly, fails with 400',
+    async (number) => {
+      const raw = JSON.stringify(emailBody()).replace('"493817"', number);
+      const refused = await mail.call('POST', sendPath, { token: mail.token, raw });
+      expect([refused.status, refused.body.error.details]).toEqual([
+        400,
+        [{ field: 'templateData.otp', message: expect.stringContaining('must be a text') }],
+      ]);
+      const nested = JSON.stringify(emailBody({ templateData: { otp: '1', more: [{ a: '493817' }] } }));
+      const more = await mail.call('POST', sendPath, {
+        token: mail.token,
+        raw: nested.replace('"493817"', number),
+      });
+      expect([more.status, more.body.error.details[0].field]).toEqual([400, 'templateData.more']);
+      const preview = JSON.stringify({ emailTemplateType: 'loginWithOTP', templateData: { otp: '493817' } });
+      const previewed = await mail.call('POST', '/api/v1/mail/preview', {
+        token: mail.session,
+        raw: preview.replace('"493817"', number),
+      });
+      expect([previewed.status, previewed.body.error.details[0].field]).toEqual([400, 'templateData.otp']);
+      expect(smtp.accepted).toEqual([]);
+    },
+  );
+
+  test('a subject that looks like an encoded word is read as it was given', async () => {
+    const subject = '=?utf-8?Q?Paid=0D=0ABcc:_all@example.com?= =?utf-8?B?4oCu?=';
+    expect((await mail.send({ subject })).status).toBe(200);
+    const raw = smtp.accepted[0]?.raw ?? '';
+    expect(raw).not.toContain('=0D=0A');
+    expect((await PostalMime.parse(raw)).subject).toBe(subject);
   });
 
   test('a template that is missing, unknown or not a string fails with 400', async () => {

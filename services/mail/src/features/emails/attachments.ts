@@ -46,6 +46,9 @@ async function decode(content: string | Buffer): Promise<Buffer | undefined> {
   return length === bytes.length ? bytes : undefined;
 }
 
+/** What readers of mail decode in a name, to characters that nobody has checked (RFC 2047 §2). */
+const encodedWord = /=\?[^?]*\?[bq]\?[^?]*\?=/i;
+
 /** NUL, 8-bit text, a CR without LF, or a line of more than 998 octets (RFC 2045 §2.7). */
 const notSevenBit = /[\0\u0080-\u00ff]|\r(?!\n|$)|[^\r\n]{999}/;
 
@@ -73,6 +76,11 @@ function checkNames({ filename, contentType }: Attachment, index: number): Fault
   const faults: FaultDetail[] = [];
   if (forbiddenInName.test(filename))
     faults.push({ field: `attachments.${index}.filename`, message: 'must not hold control characters' });
+  if (encodedWord.test(filename))
+    faults.push({
+      field: `attachments.${index}.filename`,
+      message: 'must not hold encoded words (RFC 2047)',
+    });
   // Mail clients would treat a multipart attachment as part of the structure of the mail itself.
   if (!mediaType.test(contentType) || /^multipart\//i.test(contentType))
     faults.push({

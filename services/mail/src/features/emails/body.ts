@@ -8,7 +8,9 @@ import {
   type App,
   type FaultDetail,
   findExcess,
+  findInexactNumber,
   findValueFault,
+  readJsonText,
   validationError,
   createFairLimiter,
 } from '@platform/service-kit';
@@ -136,9 +138,21 @@ async function readEscapes(content: Buffer): Promise<Buffer | undefined> {
   return bytes.subarray(0, length);
 }
 
+/** Finds a value of `templateData` with a number that JSON.parse rounds: the mail would say another one. */
+export function findRoundedValue(text: string, body: unknown): FaultDetail | undefined {
+  const { templateData } = (body ?? {}) as { templateData?: unknown };
+  const isRounded = (path: readonly string[]): boolean =>
+    findInexactNumber(readJsonText(text, path) ?? '') !== undefined;
+  if (typeof templateData !== 'object' || templateData === null || !isRounded(['templateData']))
+    return undefined;
+  const key = Object.keys(templateData).find((name) => isRounded(['templateData', name]));
+  const field = ['templateData', ...(key === undefined ? [] : [key])].join('.');
+  return { field, message: 'must be a text: as a number, it cannot be read exactly' };
+}
+
 function parse(text: string): unknown {
   const value = parseJson(text);
-  throwIfFaulty(findValueFault(text, value));
+  throwIfFaulty(findValueFault(text, value) ?? findRoundedValue(text, value));
   return value;
 }
 

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { domainToASCII } from 'node:url';
+import { encodeWord } from 'nodemailer/lib/mime-funcs';
 import { type Delivery, needsUtf8, type Transaction } from '../delivery/deliver.js';
 import { type DecodedAttachment, isMessage } from './attachments.js';
 import { LOGO_ID } from '../templates/view.js';
@@ -8,6 +9,9 @@ import type { RenderedEmail, StoredAttachment } from './rendered-email.js';
 
 /** A slice is a whole number of base64 lines (57 bytes make 76 characters), and small enough to encode in one turn. */
 const SLICE_BYTES = 57 * 1_024;
+
+/** Of an encoded word, together with its charset (RFC 2047 §2), as in nodemailer. */
+const MAX_WORD_LENGTH = 52;
 
 /** Yields one slice per turn of the event loop, since a fast server would otherwise take all slices in one turn. */
 async function* getSlices(content: Buffer): AsyncGenerator<Buffer> {
@@ -55,6 +59,13 @@ const toLogo = ({ logo }: RenderedEmail) =>
       ]
     : [];
 
+/**
+ * A subject that looks like an encoded word is encoded once more (RFC 2047 §8): otherwise readers would decode it, to characters
+ * that nobody has checked.
+ */
+const toSubject = (subject: string): string =>
+  subject.includes('=?') ? encodeWord(subject, 'Q', MAX_WORD_LENGTH) : subject;
+
 /** A part of this type takes no encoding (RFC 2046 §5.2.1). Its content is known to fit: see `attachments.ts`. */
 const toEncoding = ({ contentType }: Pick<Part, 'contentType'>) =>
   isMessage(contentType) ? { contentTransferEncoding: '7bit' as const } : {};
@@ -75,7 +86,7 @@ function toFields(
     from: toAddress(email.from),
     ...(to.length > 0 ? { to: to.map(toAddress) } : {}),
     ...(cc.length > 0 ? { cc: cc.map(toAddress) } : {}),
-    subject: email.subject,
+    subject: toSubject(email.subject),
     html: email.html,
     text: email.text,
     ...(email.replyTo === undefined || !isShown(email.replyTo) ? {} : { replyTo: toAddress(email.replyTo) }),

@@ -1,8 +1,9 @@
 import { getAccount, requireAdmin, requireScopes } from '@platform/auth';
-import { type App, errorResponses, validationError } from '@platform/service-kit';
+import { type App, errorResponses, getBodyText, validationError } from '@platform/service-kit';
 import type { Brands } from '../brand/brand.js';
 import { inlineLogo, renderTemplate } from '../templates/render.js';
 import { createView } from '../templates/view.js';
+import { findRoundedValue } from './body.js';
 import { PreviewResponse, PreviewBody } from './schemas.js';
 import { refuseUnknownTemplate } from './routes.js';
 
@@ -15,6 +16,7 @@ export function previewRoute(app: App, brands: Pick<Brands, 'get'>): void {
     '/api/v1/mail/preview',
     {
       onRequest: [app.authenticate, requireScopes(['SEND_MAIL']), requireAdmin()],
+      config: { keepsBodyText: true },
       preValidation: refuseUnknownTemplate,
       schema: {
         operationId: 'previewEmail',
@@ -26,6 +28,8 @@ export function previewRoute(app: App, brands: Pick<Brands, 'get'>): void {
     },
     async (request) => {
       const { emailTemplateType, templateData, productName, language } = request.body;
+      const rounded = findRoundedValue(getBodyText(request) ?? '', request.body);
+      if (rounded) throw validationError([rounded]);
       const brand = await brands.get(getAccount(request).orgId);
       const viewed = createView(emailTemplateType, templateData, { productName, brand, language });
       if ('faults' in viewed) throw validationError(viewed.faults);

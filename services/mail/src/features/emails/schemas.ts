@@ -26,7 +26,10 @@ const Attachment = Type.Object(
     filename: Type.String({
       minLength: 1,
       maxLength: 255,
-      'x-documented': { pattern: `^[^${FORBIDDEN_IN_NAME}]*$` },
+      'x-documented': {
+        pattern: `^[^${FORBIDDEN_IN_NAME}]*$`,
+        not: { pattern: String.raw`=\?[^?]*\?[BQbq]\?[^?]*\?=` },
+      },
     }),
     content: Type.String({
       description: 'Base64 (RFC 4648 §4). At most 25 MiB for all attachments, decoded.',
@@ -35,7 +38,8 @@ const Attachment = Type.Object(
     contentType: Type.String({
       minLength: 1,
       maxLength: 255,
-      description: 'Such as `text/plain`. `multipart` types are refused.',
+      description:
+        'Such as `text/plain`. `multipart` types are refused. A `message` with 8-bit text or long lines is sent as `application/octet-stream`.',
       'x-documented': { pattern: MEDIA_TYPE, not: { pattern: '^[Mm][Uu][Ll][Tt][Ii][Pp][Aa][Rr][Tt]/' } },
     }),
   },
