@@ -68,8 +68,11 @@ export {
   findInexactNumber,
   getBodyText,
   JsonText,
+  readJsonElements,
+  readJsonMembers,
   readJsonText,
   stringifyJson,
+  writeJsonMembers,
 } from './http/body/json-text.js';
 export { isHeaderRepeated } from './http/repeated-header.js';
 export { createServerErrorLog } from './telemetry/server-error-log.js';

@@ -58,21 +58,42 @@ function skipValue(text: string, start: number): number {
   return text.length;
 }
 
-/** Returns the text of an object's member; of a key that is repeated, the last one, as JSON.parse does. */
-function findMember(text: string, name: string): string | undefined {
-  let found: string | undefined;
+/**
+ * Returns the members of an object by name, each byte for byte; of a key that is repeated, the last one, as JSON.parse does.
+ * Anything but an object has none.
+ */
+export function readJsonMembers(text: string): Map<string, string> {
+  const members = new Map<string, string>();
   let at = skipWhitespace(text, 0);
-  if (text[at] !== '{') return undefined;
+  if (text[at] !== '{') return members;
   for (at = skipWhitespace(text, at + 1); text[at] === '"'; at = skipWhitespace(text, at + 1)) {
     const keyEnd = skipString(text, at);
-    const isNamed = JSON.parse(text.slice(at, keyEnd)) === name;
     const start = skipWhitespace(text, skipWhitespace(text, keyEnd) + 1);
     const end = skipValue(text, start);
-    if (isNamed) found = text.slice(start, end);
+    members.set(JSON.parse(text.slice(at, keyEnd)) as string, text.slice(start, end));
     at = skipWhitespace(text, end);
   }
-  return found;
+  return members;
 }
+
+/** Returns the elements of an array, each byte for byte. Anything but an array has none. */
+export function readJsonElements(text: string): string[] {
+  const elements: string[] = [];
+  let at = skipWhitespace(text, 0);
+  if (text[at] !== '[') return elements;
+  for (at = skipWhitespace(text, at + 1); at < text.length && text[at] !== ']'; at += 1) {
+    const start = skipWhitespace(text, at);
+    const end = skipValue(text, start);
+    elements.push(text.slice(start, end));
+    at = skipWhitespace(text, end);
+    if (text[at] === ']') break;
+  }
+  return elements;
+}
+
+/** Writes an object whose members stand as they are. */
+export const writeJsonMembers = (members: Iterable<readonly [name: string, text: string]>): string =>
+  `{${Array.from(members, ([name, text]) => `${JSON.stringify(name)}:${text}`).join(',')}}`;
 
 /**
  * Returns the value at a path of a JSON text, byte for byte; undefined when there is none.
@@ -81,7 +102,7 @@ function findMember(text: string, name: string): string | undefined {
  */
 export function readJsonText(text: string, path: readonly string[]): string | undefined {
   let value: string | undefined = text;
-  for (const name of path) value = value === undefined ? undefined : findMember(value, name);
+  for (const name of path) value = value === undefined ? undefined : readJsonMembers(value).get(name);
   return value;
 }
 

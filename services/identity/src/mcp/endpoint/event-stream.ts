@@ -20,7 +20,9 @@ export function openEventStream(reply: FastifyReply) {
   return {
     /** Sends a message as JSON. Nothing happens when the client has disconnected. */
     send(message: string): void {
-      if (stream.writable) stream.write(`event: message\ndata: ${message}\n\n`);
+      // A result that is passed on can have line breaks between its parts, and each ends a field of the event.
+      const data = message.split(/\r\n|\r|\n/).map((line) => `data: ${line}\n`);
+      if (stream.writable) stream.write(`event: message\n${data.join('')}\n`);
     },
     end(): void {
       clearInterval(keepAlive);

@@ -11,7 +11,7 @@ import { type Json, RpcCode, RpcFault, type RpcRequest } from './rpc-message.js'
 import { compileCheck } from './schema-check.js';
 import type { Caller, CallTool } from './tool-calls.js';
 import type { ToolSchema } from './tool.js';
-import { toResultJson } from './tool-result.js';
+import { createResultFrame, type ResultFrame, toResultJson } from './tool-result.js';
 
 /** A request, its caller, and the way to notify the client before the response. */
 export interface Exchange {
@@ -65,7 +65,6 @@ export function createMethods(server: ServerInfo, callTool: CallTool): Methods {
   const readList = createReader(ListParams);
   const readCall = createReader(CallParams);
   const readListen = createReader(ListenParams);
-  const modernMembers = `,${JSON.stringify(modernFields(server)).slice(1, -1)}`;
 
   const initialize: Method = ({ request }) => {
     const { protocolVersion: requested } = readInitialize(request);
@@ -89,12 +88,12 @@ export function createMethods(server: ServerInfo, callTool: CallTool): Methods {
     };
 
   const createCallTool =
-    (members: string): Method =>
+    (frame: ResultFrame): Method =>
     async ({ request, caller }) => {
       const { name, arguments: args = {} } = readCall(request);
       const entry = caller.catalogue.find(name);
       if (!entry) throw new RpcFault(RpcCode.invalidParams, `Unknown tool: ${name.slice(0, 64)}`);
-      return toResultJson(await callTool(caller, entry, args), members);
+      return toResultJson(await callTool(caller, entry, args), frame);
     };
 
   /** Ends a subscription at once: a stateless server reports no changes. */
@@ -111,12 +110,12 @@ export function createMethods(server: ServerInfo, callTool: CallTool): Methods {
       ['initialize', initialize],
       ['ping', () => '{}'],
       ['tools/list', createListTools('legacy')],
-      ['tools/call', createCallTool('')],
+      ['tools/call', createCallTool(createResultFrame({}))],
     ]),
     modern: new Map([
       ['server/discover', discover],
       ['tools/list', createListTools('modern')],
-      ['tools/call', createCallTool(modernMembers)],
+      ['tools/call', createCallTool(createResultFrame(modernFields(server)))],
       ['subscriptions/listen', listen],
     ]),
   };

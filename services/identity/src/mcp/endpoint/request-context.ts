@@ -1,4 +1,5 @@
 import type { AccountPrincipal } from '@platform/auth';
+import { getBodyText, readJsonText } from '@platform/service-kit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type ClientAddress, getClient } from '../../base/caller/client.js';
 import type { ReportProgress } from './message-handler.js';
@@ -55,6 +56,7 @@ export class RequestContext implements ToolContext {
   readonly tracestate: string | undefined;
   readonly isStreamed: boolean;
   readonly report: ToolContext['report'];
+  readonly getParamsText: ToolContext['getParamsText'];
   readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;
   #controller: AbortController | undefined;
@@ -74,6 +76,7 @@ export class RequestContext implements ToolContext {
     this.#request = request;
     this.#reply = reply;
     this.isStreamed = report !== undefined;
+    this.getParamsText = () => readJsonText(getBodyText(request) ?? '', ['params']) ?? '{}';
     this.report = report ? async (progress) => report(progress) : ignore;
   }
 

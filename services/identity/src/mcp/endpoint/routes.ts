@@ -105,6 +105,7 @@ function postRoute(scope: App, path: Path, { endpoint, countRequest, log }: McpR
       bodyLimit: MAX_MESSAGE_BYTES,
       onRequest: [scope.authenticateFor(MCP_AUDIENCE), requireAccount, limitRequests],
       validatorCompiler: () => () => true,
+      config: { keepsBodyText: true },
       schema: isShown(path) ? messageSchema : { hide: true },
     },
     handle,

@@ -1,4 +1,4 @@
-import type { CallToolResult } from '@modelcontextprotocol/server';
+import { readJsonMembers, writeJsonMembers } from '@platform/service-kit';
 
 /** The result of one of the platform's tools. The text is the structured content as JSON, or describes an error. */
 interface OwnResult {
@@ -7,12 +7,16 @@ interface OwnResult {
   readonly structured: Record<string, unknown> | undefined;
 }
 
-/** The result of another server's tool, which is passed on with all of its content. */
-interface PassedResult {
-  readonly passed: Pick<CallToolResult, 'content' | 'structuredContent' | 'isError'>;
+/** The result of another server's tool: JSON that is passed on as it came. */
+export interface PassedResult {
+  readonly content: string;
+  readonly structuredContent?: string;
+  readonly isError: boolean;
+  /** The members of `_meta`. */
+  readonly meta: ReadonlyMap<string, string>;
 }
 
-export type ToolResult = OwnResult | PassedResult;
+export type ToolResult = OwnResult | { readonly passed: PassedResult };
 
 /** Longer error texts are cut, so that they don't fill the model's context. */
 const MAX_ERROR_LENGTH = 2_000;
@@ -27,25 +31,48 @@ export const toolResult = (structured: Record<string, unknown>): ToolResult => (
   structured,
 });
 
-export const passedResult = ({ content, structuredContent, isError }: CallToolResult): ToolResult => ({
-  passed: {
-    content,
-    ...(structuredContent !== undefined && { structuredContent }),
-    ...(isError === true && { isError }),
-  },
-});
-
 /** Whether another server's tool reports an error. */
-export const isPassedError = (result: ToolResult): boolean =>
-  'passed' in result && result.passed.isError === true;
+export const isPassedError = (result: ToolResult): boolean => 'passed' in result && result.passed.isError;
 
 /** Whether a result reports to the model that the call failed. */
 export const isErrorResult = (result: ToolResult): boolean =>
   'passed' in result ? isPassedError(result) : result.structured === undefined;
 
-/** Converts a result to JSON. @param more - further members as JSON, each preceded by a comma. */
-export function toResultJson(result: ToolResult, more: string): string {
-  if ('passed' in result) return `${JSON.stringify(result.passed).slice(0, -1)}${more}}`;
+function toPassedJson(
+  { content, structuredContent, isError, meta }: PassedResult,
+  frame: ResultFrame,
+): string {
+  const allMeta = [...new Map([...meta, ...frame.meta])];
+  return writeJsonMembers([
+    ['content', content],
+    ...(structuredContent === undefined ? [] : [['structuredContent', structuredContent] as const]),
+    ...(isError ? [['isError', 'true'] as const] : []),
+    ...frame.members,
+    ...(allMeta.length > 0 ? [['_meta', writeJsonMembers(allMeta)] as const] : []),
+  ]);
+}
+
+/** The members that every result of a revision has, as JSON. */
+export interface ResultFrame {
+  readonly members: ReadonlyMap<string, string>;
+  /** The members of `_meta`. */
+  readonly meta: ReadonlyMap<string, string>;
+  /** All of them, each preceded by a comma. */
+  readonly json: string;
+}
+
+/** @param fields - with `_meta`, or nothing at all. */
+export function createResultFrame(fields: { readonly _meta?: object }): ResultFrame {
+  const text = JSON.stringify(fields);
+  const members = readJsonMembers(text);
+  const meta = readJsonMembers(members.get('_meta') ?? '{}');
+  members.delete('_meta');
+  return { members, meta, json: text === '{}' ? '' : `,${text.slice(1, -1)}` };
+}
+
+/** Converts a result to JSON. */
+export function toResultJson(result: ToolResult, frame: ResultFrame): string {
+  if ('passed' in result) return toPassedJson(result.passed, frame);
   const { text, structured } = result;
-  return `{"content":[{"type":"text","text":${JSON.stringify(text)}}],${structured ? `"structuredContent":${text}` : '"isError":true'}${more}}`;
+  return `{"content":[{"type":"text","text":${JSON.stringify(text)}}],${structured ? `"structuredContent":${text}` : '"isError":true'}${frame.json}}`;
 }

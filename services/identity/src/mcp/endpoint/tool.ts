@@ -34,6 +34,8 @@ export interface ToolContext {
   readonly signal: AbortSignal;
   /** Whether the client receives progress notifications. */
   readonly isStreamed: boolean;
+  /** Returns the parameters of the request as JSON, as they were sent. */
+  getParamsText(this: void): string;
   /** Reports progress to the client if it has requested that. It never rejects. */
   report(progress: Progress): Promise<void>;
 }

@@ -3,7 +3,6 @@ import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import type { Catalogue, ToolEntry } from '../endpoint/catalogue.js';
 import type { FindCatalogue } from '../endpoint/endpoint.js';
-import { passedResult } from '../endpoint/tool-result.js';
 import { parseDefinition } from './definition.js';
 import { getEffectiveScope } from './gate.js';
 import { toMountedName } from './server-name.js';
@@ -39,6 +38,7 @@ function toMountedEntry(row: MountedRow, callUpstream: CallUpstream): ToolEntry 
   const readOnlyHint = scope === 'kb:read';
   const hints = definition.annotations;
   const annotations = {
+    ...(hints?.title !== undefined && { title: hints.title }),
     readOnlyHint,
     destructiveHint: hints?.destructiveHint ?? !readOnlyHint,
     idempotentHint: hints?.idempotentHint ?? readOnlyHint,
@@ -49,8 +49,9 @@ function toMountedEntry(row: MountedRow, callUpstream: CallUpstream): ToolEntry 
     json: JSON.stringify({ ...definition, name, annotations }),
     // The server checks the arguments: the platform compiles no schema that a foreign server wrote.
     check: () => [],
-    call: async (args, context) =>
-      passedResult(await callUpstream({ server, toolName, scope, definition }, args, context)),
+    call: async (args, context) => ({
+      passed: await callUpstream({ server, toolName, scope, definition }, args, context),
+    }),
   };
 }
 

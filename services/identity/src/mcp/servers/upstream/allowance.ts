@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { UpstreamFault } from '../../../base/egress/faults.js';
+import type { RelayedTexts } from './relayed-texts.js';
 
 /** Bytes of answers that are held at the same time. An organisation can hold a quarter. */
 const MAX_HELD_BYTES = 16 * 1_048_576;
@@ -20,6 +21,8 @@ export interface Allowance {
   /** Counts a request of the server, which is dropped. */
   drop(): void;
   getTakenBytes(): number;
+  /** What the operation passes on as it came. */
+  readonly texts: RelayedTexts;
 }
 
 export interface AllowanceOptions {
@@ -83,6 +86,7 @@ export function createAllowances() {
           if (dropped > MAX_INBOUND_REQUESTS) end('invalid_answer');
         },
         getTakenBytes: () => taken,
+        texts: {},
       };
       const timer = timeoutMs === undefined ? undefined : setTimeout(() => end('timeout'), timeoutMs);
       try {

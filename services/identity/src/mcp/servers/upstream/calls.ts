@@ -1,10 +1,18 @@
-import type { CallToolResult, Progress } from '@modelcontextprotocol/client';
+import type { Progress } from '@modelcontextprotocol/client';
 import { hasScope, type AccountPrincipal } from '@platform/auth';
-import { type Clock, createKeyedSemaphore, currentTraceparent, isTracing } from '@platform/service-kit';
+import {
+  type Clock,
+  createKeyedSemaphore,
+  currentTraceparent,
+  isTracing,
+  readJsonMembers,
+} from '@platform/service-kit';
 import { type KnowledgeScope, knowledgeScopes } from '../gate.js';
 import type { Definition } from '../definition.js';
 import type { ServerMetrics } from '../metrics.js';
 import type { ToolContext } from '../../endpoint/tool.js';
+import type { PassedResult } from '../../endpoint/tool-result.js';
+import { readRelayedMeta } from '../relayed-meta.js';
 import { circuitOpen, isServerFailure, tooManyCalls, toServiceFault } from './call-faults.js';
 import { createCircuits } from './circuit.js';
 import type { Connections, UpstreamServer } from './connections.js';
@@ -29,7 +37,7 @@ export type CallUpstream = (
   tool: UpstreamTool,
   args: Readonly<Record<string, unknown>>,
   context: ToolContext,
-) => Promise<CallToolResult>;
+) => Promise<PassedResult>;
 
 /** The calls of one server at the same time, as a share of those of its organisation. */
 const SERVER_SHARE = 2;
@@ -45,6 +53,29 @@ const toProgress = ({ progress, total, message }: Progress) => ({
   ...(total !== undefined && { total }),
   ...(message !== undefined && { message }),
 });
+
+/** Returns the parts of a call that the server gets as the caller sent them. The caller's own credential is never among them. */
+function toCallTexts({ getParamsText, principal }: ToolContext) {
+  const params = readJsonMembers(getParamsText());
+  const args = params.get('arguments') ?? 'null';
+  const meta = [...readRelayedMeta(params.get('_meta'))].filter(
+    ([, text]) => !text.includes(principal.token),
+  );
+  return { arguments: args === 'null' ? '{}' : args, meta: new Map(meta) };
+}
+
+/** Returns the parts of a result as the server sent them. The client has checked them. @throws UpstreamFault. */
+function toPassedResult(response: string | undefined): PassedResult {
+  const result = readJsonMembers(readJsonMembers(response ?? '').get('result') ?? '');
+  if (result.size === 0) throw new UpstreamFault('invalid_answer');
+  const structuredContent = result.get('structuredContent');
+  return {
+    content: result.get('content') ?? '[]',
+    ...(structuredContent !== undefined && { structuredContent }),
+    isError: result.get('isError') === 'true',
+    meta: readRelayedMeta(result.get('_meta')),
+  };
+}
 
 /** Returns the trace context that the server continues: this process's own span, or the caller's when it records none. */
 function getTrace({ traceparent, tracestate }: ToolContext): Record<string, string> {
@@ -89,8 +120,9 @@ export function createUpstreamCalls(deps: {
     };
     const isRepeatable = scope === 'kb:read';
     const use = { server, subject, signal, isRepeatable, maxBytes: server.maxAnswerBytes };
-    return connections.use(use, (client, allowance) =>
-      client.callTool(params, {
+    return connections.use(use, async (client, allowance) => {
+      allowance.texts.call = toCallTexts(context);
+      await client.callTool(params, {
         timeout: timeoutMs,
         maxTotalTimeout: timeoutMs,
         signal: AbortSignal.any([signal, allowance.signal]),
@@ -102,8 +134,9 @@ export function createUpstreamCalls(deps: {
             void context.report(toProgress(progress));
           },
         }),
-      }),
-    );
+      });
+      return toPassedResult(allowance.texts.response);
+    });
   }
 
   async function callThroughCircuit(
@@ -137,7 +170,7 @@ export function createUpstreamCalls(deps: {
       const end = metrics.start(tool.server);
       try {
         const result = await callThroughCircuit(tool, args, context);
-        end(result.isError === true ? 'refused' : 'completed');
+        end(result.isError ? 'refused' : 'completed');
         return result;
       } catch (error) {
         end(context.signal.aborted ? 'cancelled' : 'failed');

@@ -2,6 +2,7 @@ import { StreamableHTTPClientTransport, type Transport } from '@modelcontextprot
 import { type Dispatcher, fetch, Headers, type RequestInit, Response } from 'undici';
 import { UpstreamFault } from '../../../base/egress/faults.js';
 import type { Allowance, Allowances } from './allowance.js';
+import { createResponseReader, withCallTexts } from './relayed-texts.js';
 
 type Fetch = NonNullable<
   NonNullable<ConstructorParameters<typeof StreamableHTTPClientTransport>[1]>['fetch']
@@ -24,8 +25,14 @@ const isSpace = (byte: number): boolean => byte === 0x20 || (byte >= 0x09 && byt
  * Passes a body on while the operation that it belongs to may receive more. As JSON it is one message: no request of
  * ours is a batch, so that an answer that is an array only means harm.
  */
-function limitBody(body: NonNullable<Response['body']>, isJson: boolean, allowance: Allowance | undefined) {
+function limitBody(
+  body: NonNullable<Response['body']>,
+  isJson: boolean,
+  request: string,
+  allowance: Allowance | undefined,
+) {
   let isBegun = !isJson;
+  const reader = allowance && createResponseReader(request, isJson, allowance.texts);
   return body.pipeThrough(
     new TransformStream<Uint8Array, Uint8Array>({
       transform(chunk, controller) {
@@ -34,8 +41,10 @@ function limitBody(body: NonNullable<Response['body']>, isJson: boolean, allowan
         const first = isBegun ? undefined : chunk.find((byte) => !isSpace(byte));
         if (first !== undefined && first !== OPENING_BRACE) throw new UpstreamFault('invalid_answer');
         isBegun ||= first !== undefined;
+        reader?.read(chunk);
         controller.enqueue(chunk);
       },
+      flush: () => reader?.end(),
     }),
   );
 }
@@ -53,7 +62,10 @@ function createFetch({ dispatcher, allowances, createHeaders, maxAnswerMs }: Tra
     const allowance = allowances.getCurrent();
     const signals = [init.signal, allowance?.signal, AbortSignal.timeout(maxAnswerMs)];
     const signal = AbortSignal.any(signals.filter((found) => found !== null && found !== undefined));
-    const response = await fetch(url, { ...init, headers, signal, dispatcher, redirect: 'manual' });
+    const message = typeof init.body === 'string' ? init.body : '';
+    const call = allowance?.texts.call;
+    const body = call ? withCallTexts(message, call) : message;
+    const response = await fetch(url, { ...init, body, headers, signal, dispatcher, redirect: 'manual' });
     const encoding = response.headers.get('content-encoding');
     const isRedirect = response.status >= 300 && response.status < 400;
     if (isRedirect || (encoding !== null && encoding !== 'identity')) {
@@ -62,7 +74,7 @@ function createFetch({ dispatcher, allowances, createHeaders, maxAnswerMs }: Tra
     }
     if (!response.body) return response;
     const isJson = response.ok && (response.headers.get('content-type') ?? '').includes('json');
-    return new Response(limitBody(response.body, isJson, allowance), response);
+    return new Response(limitBody(response.body, isJson, message, allowance), response);
   };
   // The types of Node's own fetch, which the client expects, are those of another version of the same library.
   return guarded as unknown as Fetch;
