@@ -132,7 +132,7 @@ test.each([
   'rate_limits',
   'connection_policies',
 ])(
-  'OAUTH-23: while %s is locked, requests fail with 503 and a time to retry, and then succeed',
+  'OAUTH-25: while %s is locked, requests fail with 503 and a time to retry, and then succeed',
   async (table) => {
     const requests = await prepare();
     const holder = await identity.db.connect();
