@@ -62,6 +62,8 @@ create table schedules (
   missed_runs integer default 0 not null,
   -- What an hourly interval that does not divide 24 is counted from. It outlives a replacement that changes no time.
   anchor_at timestamptz(3) not null,
+  -- When the run is due that hooks have asked for; null while none has. It waits for the run in progress.
+  ring_due_at timestamptz(3),
   constraint schedules_endpoint foreign key (org_id, endpoint_id) references endpoints (org_id, id),
   constraint schedules_worker check ((worker = 'endpoint') = (endpoint_id is not null)),
   constraint schedules_next_run check (
@@ -72,12 +74,36 @@ create index schedules_due on schedules (next_run_at) where state = 'active';
 create index schedules_paused_until on schedules (paused_until) where paused_until is not null;
 create index schedules_of_endpoint on schedules (org_id, endpoint_id) where endpoint_id is not null;
 create unique index schedules_instance on schedules (org_id, connector, instance);
+create index schedules_rung on schedules (ring_due_at) where ring_due_at is not null;
+
+-- How a request to a hook is verified.
+create type hook_kind as enum ('github', 'gitlab', 'standard_webhooks', 'bearer');
+
+-- A source that has changed asks for a run through a hook.
+create table hooks (
+  id uuid primary key,
+  org_id uuid not null,
+  connector text not null,
+  instance text not null,
+  kind hook_kind not null,
+  description text not null,
+  -- A JSON array, sealed: the secret that verifies requests, and the one before it.
+  secrets_sealed text not null,
+  created_by uuid not null,
+  created_at timestamptz(3) not null,
+  rotated_at timestamptz(3),
+  last_rung_at timestamptz(3),
+  -- The minute in which requests are counted, and how many it had.
+  minute_started_at timestamptz(3),
+  minute_count smallint default 0 not null
+) with (fillfactor=80);
+create index hooks_of_instance on hooks (org_id, connector, instance);
 
 -- Runs --------------------------------------------------------------------------------------------
 
 create type run_state as enum ('waiting', 'active', 'retrying', 'completed', 'failed', 'aborted', 'skipped');
 
-create type run_trigger as enum ('schedule', 'manual', 'missed');
+create type run_trigger as enum ('schedule', 'manual', 'missed', 'hook');
 
 create type run_mode as enum ('incremental', 'full');
 
@@ -138,14 +164,16 @@ create table runs (
   -- Of a run that a worker has claimed through the API: the name of the worker, and when it claimed the run.
   claimed_by text,
   claimed_at timestamptz(3),
-  -- The last claim that finished its slice, so that repeating the request changes nothing.
-  finished_claim integer,
   slices integer default 0 not null,
   -- What the ended slices counted, and the slice under way so far: `{items, deleted, failed, bytes}`.
   counters jsonb default '{}' not null,
   slice_counters jsonb default '{}' not null,
   -- Whether the checkpoint has changed since the slice began.
-  is_checkpoint_new boolean default false not null
+  is_checkpoint_new boolean default false not null,
+  -- The lease of a claim is random. Its hash is stored, and that of the claim whose slice was finished last, so that a
+  -- worker may repeat the request that finished it.
+  lease_hash bytea,
+  finished_lease_hash bytea
 ) with (fillfactor=70);
 create index runs_history on runs (org_id, connector, instance, id desc);
 -- One run per instance of a connector at a time.

@@ -60,6 +60,30 @@ create table service_accounts (
 );
 create index service_accounts_of_org on service_accounts (org_id, id) where removed_at is null;
 
+-- Groups of members and service accounts. `name_key` is the name in one spelling, computed by the service: PostgreSQL's
+-- lower() depends on the collation of the database.
+create table groups (
+  id uuid primary key,
+  org_id uuid not null references organisations (id),
+  name text not null,
+  name_key text not null,
+  source text not null check (source in ('manual', 'provider')),
+  external_id text,
+  created_at timestamptz(3) not null
+);
+create unique index groups_of_org_by_name on groups (org_id, source, name_key);
+create index groups_of_org on groups (org_id, id);
+
+-- `member_id` is the id of a member or of a service account. Their rows are never deleted: who was removed stays in the
+-- table, and is left out where it is read.
+create table group_members (
+  group_id uuid not null references groups (id) on delete cascade,
+  member_id uuid not null,
+  added_at timestamptz(3) not null,
+  primary key (group_id, member_id)
+);
+create index groups_of_member on group_members (member_id, group_id);
+
 -- The totals of paged lists, because count(*) would read tables that grow. Kept by triggers below, one row per
 -- organisation, so that every writer takes its lock in the same order.
 create table organisation_counters (
@@ -238,9 +262,9 @@ create table fact_destinations (
   description text not null,
   -- Empty for all types.
   types text[] not null,
-  -- What signs the requests of a webhook, and what signed them before; for logs, the value of the header.
+  -- What signs the requests of a webhook, with the replaced secrets that still sign, each with the time until which it does;
+  -- for logs, the value of the header.
   secret_sealed text,
-  previous_secret_sealed text,
   previous_secret_until timestamptz(3),
   secret_header text,
   is_enabled boolean default true not null,
@@ -503,7 +527,9 @@ create table identity_providers (
   is_required boolean not null,
   revision uuid not null,
   created_at timestamptz(3) not null,
-  updated_at timestamptz(3) not null
+  updated_at timestamptz(3) not null,
+  -- The claim that has a person's groups; null when they are not read.
+  groups_claim text default 'groups'
 );
 
 -- The domains of the e-mail addresses that an organisation's provider may speak for. Anybody may name a domain; one that
