@@ -78,7 +78,9 @@ export { isHeaderRepeated } from './http/repeated-header.js';
 export { createServerErrorLog } from './telemetry/server-error-log.js';
 export { createLogger, type Logger, scrub } from './telemetry/logging.js';
 export { MigrationError } from './data/apply-migration.js';
+export { awaitIdentity } from './process/await-identity.js';
 export { assertMigrated, findMigrations, migrate } from './data/migrations.js';
+export { endPendingRestore, isRestorePending } from './data/pending-restore.js';
 export {
   type Page,
   PageOf,

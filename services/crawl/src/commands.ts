@@ -1,18 +1,28 @@
+import { parseArgs } from 'node:util';
 import { startFeedEpoch } from '@platform/events';
-import { defineCommands, loadConfig, systemClock, UsageError } from '@platform/service-kit';
+import {
+  awaitIdentity,
+  defineCommands,
+  endPendingRestore,
+  isRestorePending,
+  loadConfig,
+  systemClock,
+} from '@platform/service-kit';
 import pg from 'pg';
 import { crawlVariables, loadCrawlConfig } from './config.js';
 import { recordCommand } from './db/facts.js';
 import { migrateQueues } from './queue/migrations.js';
 
 async function runAfterRestore(args: string[]): Promise<void> {
-  if (args.length > 0) throw new UsageError(`unknown argument ${args.join(' ')}`);
+  const { values } = parseArgs({ args, options: { 'if-pending': { type: 'boolean' } } });
   const { DATABASE_URL } = loadConfig(process.env, { DATABASE_URL: crawlVariables.DATABASE_URL });
   const client = new pg.Client({ connectionString: DATABASE_URL });
   await client.connect();
   try {
+    if (values['if-pending'] && !(await isRestorePending(client))) return;
     await client.query('begin');
     await startFeedEpoch(client);
+    await endPendingRestore(client);
     await recordCommand(client, 'crawl after-restore', new Date(systemClock()));
     await client.query('commit');
   } finally {
@@ -26,8 +36,9 @@ export const main = defineCommands({
   variables: crawlVariables,
   loadConfig: loadCrawlConfig,
   afterMigrate: migrateQueues,
-  commands: { 'after-restore': runAfterRestore },
-  help: `  after-restore                 say that the database was restored, before the service starts: the cursors
+  commands: { 'after-restore': runAfterRestore, 'await-identity': awaitIdentity },
+  help: `  await-identity                wait until identity is not older than this program, five minutes at most
+  after-restore [--if-pending]  say that the database was restored, before the service starts: the cursors
                                 of the events feed are refused, as they may skip events;
                                 the audit says so
 `,

@@ -3,7 +3,9 @@ import { startFeedEpoch } from '@platform/events';
 import {
   createSecretBox,
   defineCommands,
+  endPendingRestore,
   inTransaction,
+  isRestorePending,
   systemClock,
   UsageError,
 } from '@platform/service-kit';
@@ -52,7 +54,7 @@ const help = `  create-organisation           --name <name> --admin-email <addre
                                 token is signed with it
   erase-mails <address>         delete the mails waiting for an address; sent mails are recorded in the
                                 mail service (DELETE /api/v1/mail/records?recipient=...)
-  after-restore                 say that the database was restored, before the service starts: the cursors
+  after-restore [--if-pending]  say that the database was restored, before the service starts: the cursors
                                 of the events feed are refused, as they may skip events
   re-encrypt                    re-encrypt stored secrets with the first of ENCRYPTION_KEYS; then
                                 the others can be removed
@@ -160,10 +162,12 @@ async function runReencrypt(args: string[]): Promise<void> {
 }
 
 async function runAfterRestore(args: string[]): Promise<void> {
-  parseArgs({ args });
+  const { values } = parseArgs({ args, options: { 'if-pending': { type: 'boolean' } } });
   await withResources(process.env, ({ pool }) =>
     inTransaction(pool, async (client) => {
+      if (values['if-pending'] && !(await isRestorePending(client))) return;
       await startFeedEpoch(client);
+      await endPendingRestore(client);
       await recordCommand(client, { name: 'after-restore' }, new Date(systemClock()));
     }),
   );

@@ -1,4 +1,4 @@
-import { defineCommands } from '@platform/service-kit';
+import { awaitIdentity, defineCommands } from '@platform/service-kit';
 import { loadMailConfig, mailVariables } from './config.js';
 
 export const main = defineCommands({
@@ -6,4 +6,7 @@ export const main = defineCommands({
   program: import.meta.url,
   variables: mailVariables,
   loadConfig: loadMailConfig,
+  commands: { 'await-identity': awaitIdentity },
+  help: `  await-identity                wait until identity is not older than this program, five minutes at most
+`,
 });

@@ -27,6 +27,9 @@ export class MigrationError extends Error {
   override readonly name = 'MigrationError';
 }
 
+/** A migration that failed and left nothing behind: running it again may succeed. */
+export class FailedMigrationError extends MigrationError {}
+
 export interface LockWaits {
   /**
    * The time for which one attempt waits for a lock, and blocks later statements: well below the timeout of a
@@ -127,6 +130,6 @@ export async function applyMigration(
       }
       const outcome = index === undefined ? 'failed and was rolled back' : 'failed and can be run again';
       const reason = error instanceof Error ? error.message : String(error);
-      throw new MigrationError(`The migration ${migration.name} ${outcome}: ${reason}`, { cause: error });
+      throw new FailedMigrationError(`The migration ${migration.name} ${outcome}: ${reason}`, { cause: error });
     }
 }

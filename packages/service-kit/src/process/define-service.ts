@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '../clock.js';
 import type { serviceVariables } from '../config/service-variables.js';
 import type { Values } from '../config/config.js';
 import { assertMigrated, findMigrations } from '../data/migrations.js';
+import { assertRestoreComplete } from '../data/pending-restore.js';
 import type { ServiceApp } from '../http/app.js';
 import { createLogger, type Logger } from '../telemetry/logging.js';
 import { startTracing } from '../telemetry/tracing/start.js';
@@ -66,6 +67,7 @@ export const defineService =
       shutdown,
     });
     await assertMigrated(resources.pool, findMigrations(definition.program), log);
+    await assertRestoreComplete(resources.pool);
     const service = await definition.build({ config, resources, shutdown, clock: systemClock });
     await serve({
       ...service,

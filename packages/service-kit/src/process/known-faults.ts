@@ -1,6 +1,6 @@
 import { ConfigError } from '../config/config.js';
 import { isDatabaseUnavailable } from '../data/database.js';
-import { MigrationError } from '../data/apply-migration.js';
+import { FailedMigrationError, MigrationError } from '../data/apply-migration.js';
 
 /** 3D000 is a missing database, class 28 a failed login, 42501 a missing privilege. */
 const unusableSqlState = /^(?:3D000|28...|42501)$/;
@@ -17,11 +17,12 @@ export function describeKnownFault(error: unknown): string | undefined {
 }
 
 /**
- * The exit code of a program whose database lacks a migration or has an unknown one (EX_CONFIG of sysexits.h). A
- * supervisor can run the `migrate` command and start the program again.
+ * The exit code of a program whose database lacks a migration or has an unknown one (EX_CONFIG of sysexits.h). Repeating
+ * the same program does not help, so the chart ends a migration Job at it; a supervisor can run the `migrate` command and
+ * start the service again.
  */
 const EXIT_CODE_NOT_MIGRATED = 78;
 
 /** @returns the exit code of a program that ends with this error. */
 export const toExitCode = (error: unknown): number =>
-  error instanceof MigrationError ? EXIT_CODE_NOT_MIGRATED : 1;
+  error instanceof MigrationError && !(error instanceof FailedMigrationError) ? EXIT_CODE_NOT_MIGRATED : 1;
