@@ -5,8 +5,8 @@ variable "VERSION" { default = "0.1.0" }
 variable "REVISION" { default = "unknown" }
 variable "SOURCE" { default = "unknown" }
 variable "SOURCE_DATE_EPOCH" { default = "0" }
-# The prefix of the names of the images.
-variable "IMAGES" { default = "platform" }
+# The prefix of the names of the images; by default one that is of no registry.
+variable "IMAGES" { default = "localhost/platform" }
 variable "PLATFORMS" { default = "linux/amd64,linux/arm64" }
 # Images of one platform for this machine's engine, rather than for a registry: without what only a registry keeps.
 variable "IS_LOCAL" { default = "false" }

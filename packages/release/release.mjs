@@ -21,7 +21,7 @@ bytes. It publishes nothing.
   --rehearsal         accept uncommitted changes and a version that no package.json names, and leave the checks out
   --output <folder>   write there instead of release/<version>/; what is in it is replaced
   --source <url>      where the source code is published: it becomes the "repository" of the npm packages
-  --images <prefix>   what the names of the images begin with, such as ghcr.io/acme; "platform" by default
+  --images <prefix>   what the names of the images begin with, such as ghcr.io/acme; "localhost/platform" by default, which no registry resolves
   --without-images    leave the images out: they need Docker, and syft on the PATH (.ci/image-tools)
   --update-exports    renew packages/release/exports.json, which the next release is compared with
   --update-image-sizes
@@ -49,7 +49,7 @@ function readArguments() {
     rehearsal: { type: 'boolean', default: false },
     output: { type: 'string' },
     source: { type: 'string' },
-    images: { type: 'string', default: 'platform' },
+    images: { type: 'string', default: 'localhost/platform' },
     'without-images': { type: 'boolean', default: false },
     'update-exports': { type: 'boolean', default: false },
     'update-image-sizes': { type: 'boolean', default: false },

@@ -26,15 +26,22 @@ backup() {
     docker compose exec -T postgres pg_dump --username postgres --format custom "$database" > "$work/$database.dump"
   done
   with_secrets tar -c -f - -C /secrets . > "$work/secrets.tar"
+  [ ! -f .env ] || cp .env "$work/settings.env"
   tar -c -f "$1.part" -C "$work" .
   mv "$1.part" "$1"
-  echo "The databases and the secrets are in $1."
+  echo "The databases, the secrets and the settings in .env are in $1."
 }
 
 restore() {
   tar -x -f "$1" -C "$work"
   [ -z "$(with_secrets ls -A /secrets)" ] ||
     fail 'This installation has secrets, so it may have data: a backup is restored into an empty one. If the data may go: docker compose down --volumes'
+  if [ -f "$work/settings.env" ] && ! cmp -s "$work/settings.env" .env; then
+    # Settings of another machine may not fit this one, so what is here stays.
+    settings=$([ -f .env ] && echo .env.restored || echo .env)
+    cp "$work/settings.env" "$settings"
+    echo "The settings of the backup are in $settings."
+  fi
   with_secrets tar -x -o -f - -C /secrets < "$work/secrets.tar"
   docker compose run --rm -T databases
   for database in $DATABASES; do
