@@ -71,7 +71,9 @@ export async function packChart({ version, images, seconds, folder }) {
       [/^version: .*$/m, `version: ${version}`],
       [/^appVersion: .*$/m, `appVersion: ${version}`],
     ]);
-    await edit(join(chart, 'values.yaml'), [[/^ {2}prefix: platform$/m, `  prefix: ${images}`]]);
+    await edit(join(chart, 'values.yaml'), [[/^ {2}prefix: ''$/m, `  prefix: ${images}`]]);
+    // `helm show readme` prints the guide.
+    await cp(join(ROOT, 'k8s/README.md'), join(chart, 'README.md'));
     await mkdir(join(folder, 'chart'));
     await mkdir(join(folder, 'manifests'));
     const archive = `platform-${version}.tgz`;
@@ -81,7 +83,7 @@ export async function packChart({ version, images, seconds, folder }) {
       await cp(join(ROOT, `k8s/values/${name}.yaml`), join(folder, `chart/${name}.yaml`));
     for (const name of RENDERED) {
       const values = ['--values', join(folder, `chart/${name}.yaml`), '--set', `trustProxy=${NO_PROXIES}`];
-      const flags = ['--namespace', 'platform', '--kube-version', '1.34.0', '--skip-tests'];
+      const flags = ['--namespace', 'platform', '--kube-version', '1.34.0', '--no-hooks'];
       const text = await helm('template', 'platform', packed, ...flags, ...values);
       await writeFile(join(folder, `manifests/${name}.yaml`), NAMESPACE + text);
     }

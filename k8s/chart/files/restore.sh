@@ -1,12 +1,21 @@
-# Restores the dump DUMP into the database of the service, which has to be empty. Once restored, it does nothing.
+# Restores the dump DUMP into the database of the service, which has to be empty, as one transaction: killed at any moment, it
+# leaves all or nothing. Once restored, it does nothing. Until `after-restore` has run, a service with a feed (HAS_FEED) does
+# not start. Exit code 78: repeating it does not help.
 set -eu
 url=$(cat /run/platform/database-url)
-query() { psql --no-psqlrc --quiet --tuples-only --no-align --set ON_ERROR_STOP=1 --dbname "$url" --command "$1"; }
+run_psql() { psql --no-psqlrc --quiet --tuples-only --no-align --set ON_ERROR_STOP=1 --dbname "$url" "$@"; }
 note="Restored from $DUMP"
-[ -f "$DUMP" ] || { echo "There is no $DUMP. The volume has: $(ls /backups)" >&2; exit 1; }
-until tables=$(query "select count(*) from pg_tables where schemaname = 'public'"); do sleep 2; done
-[ "$(query "select shobj_description(oid, 'pg_database') from pg_database where datname = current_database()")" != "$note" ] || exit 0
-[ "$tables" = 0 ] || { echo 'The database has tables, so it may have data: a backup is restored into an empty one.' >&2; exit 1; }
-pg_restore --exit-on-error --single-transaction --no-owner --dbname "$url" "$DUMP"
-query "do \$\$ begin execute format('comment on database %I is %L', current_database(), '$note'); end \$\$"
+[ -f "$DUMP" ] || { echo "There is no $DUMP. The volume has: $(ls /backups)" >&2; exit 78; }
+until tables=$(run_psql --command "select count(*) from pg_tables where schemaname not in ('pg_catalog', 'information_schema')"); do sleep 2; done
+[ "$(run_psql --command "select shobj_description(oid, 'pg_database') from pg_database where datname = current_database()")" != "$note" ] || exit 0
+[ "$tables" = 0 ] || { echo 'The database has tables, so it may have data: a backup is restored into an empty one.' >&2; exit 78; }
+# Without the last line nothing is committed: neither when pg_restore fails, nor when the input ends early.
+{
+  echo 'begin;'
+  pg_restore --no-owner --file - "$DUMP" || { echo 'rollback;'; exit 1; }
+  [ "$HAS_FEED" = false ] || echo 'create table public._restore_pending ();'
+  echo "do \$\$ begin execute format('comment on database %I is %L', current_database(), '$note'); end \$\$;"
+  echo 'commit;'
+} | run_psql >&2
+[ "$(run_psql --command "select shobj_description(oid, 'pg_database') from pg_database where datname = current_database()")" = "$note" ]
 echo "$note"

@@ -1,11 +1,11 @@
 {{/*
-The paths of the platform, each with all that is below it: `internal` ones are for services only, and no gateway passes them
-on; `exact` ones have nothing below them. Streams of /mcp last as long as their clients listen.
+The paths of the platform, each with all that is below it: `internal` ones are for services only, and go to a service that has
+no such path, which answers 404 as it does to any other unknown one; `exact` ones have nothing below them. Streams of /mcp last as long as their clients listen.
 */}}
 {{- define "platform.routes" -}}
 internal:
-  - /api/v1/configurationManager/internal
-  - /api/v1/mail/internal
+  - { prefix: /api/v1/configurationManager/internal, service: mail }
+  - { prefix: /api/v1/mail/internal, service: identity }
 groups:
   - service: identity
     prefixes:

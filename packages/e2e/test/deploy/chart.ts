@@ -7,7 +7,7 @@ import { assertDeclared } from '@platform/testing';
 import { parseAllDocuments } from 'yaml';
 
 export const root = resolve(import.meta.dirname, '../../../..');
-export const CHART = join(root, 'k8s/chart');
+const CHART = join(root, 'k8s/chart');
 
 /** A part of a manifest whose form its schema holds, not a type. */
 // oxlint-disable-next-line typescript/no-explicit-any
@@ -40,10 +40,13 @@ export async function helm(
   assertDeclared('helm');
   const folder = await mkdtemp(join(tmpdir(), 'platform-values-'));
   try {
-    const own = join(folder, 'own.json');
-    // No file names the proxies: the operator has to.
-    await writeFile(own, JSON.stringify({ ...(name !== 'dev' && { trustProxy: '10.4.7.0/24' }), ...values }));
-    const files = [...(name ? ['--values', join(root, `k8s/values/${name}.yaml`)] : []), '--values', own];
+    const [required, own] = [join(folder, 'required.json'), join(folder, 'own.json')];
+    // No file names the proxies, and a clone no registry: the operator has to.
+    const images = { prefix: 'registry.example.com/platform' };
+    await writeFile(required, JSON.stringify(name === 'dev' ? {} : { trustProxy: '10.4.7.0/24', images }));
+    await writeFile(own, JSON.stringify(values));
+    const chosen = name ? [join(root, `k8s/values/${name}.yaml`)] : [];
+    const files = [...chosen, required, own].flatMap((file) => ['--values', file]);
     const args = [...command, CHART, '--kube-version', '1.34.0', ...files];
     const { stdout } = await promisify(execFile)('helm', args, { maxBuffer: 64 * 1_024 * 1_024 });
     return stdout;
@@ -56,10 +59,10 @@ export async function helm(
 export async function render(
   name: ValuesName | undefined,
   values: Tree = {},
-  { isUpgrade = false, namespace = 'platform' } = {},
+  { isUpgrade = false, namespace = 'platform', release = 'platform' } = {},
 ): Promise<Manifest[]> {
   const flags = ['--namespace', namespace, ...(isUpgrade ? ['--is-upgrade'] : [])];
-  const text = await helm(['template', 'platform', ...flags], name, values);
+  const text = await helm(['template', release, ...flags], name, values);
   return parseAllDocuments(text).flatMap((document) => {
     const [problem] = document.errors;
     if (problem) throw problem;

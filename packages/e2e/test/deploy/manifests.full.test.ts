@@ -1,14 +1,10 @@
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { promisify } from 'node:util';
 import { SERVICES } from '@platform/local/services';
 import { describeWith } from '@platform/testing';
-import { CHART, type Manifest, render, root, type Tree, VALUES } from './chart.js';
+import { type Manifest, render, root, type Tree, VALUES } from './chart.js';
 import { knownMetrics, listMetrics } from './metrics.js';
 import { askConfig, mountSecrets } from './service-config.js';
 import { isHook, matches, ofKind, toEnvironment, workloads } from './workloads.js';
@@ -93,6 +89,9 @@ describeWith('helm', 'the manifests', () => {
         const pod = spec.template.spec;
         expect(spec.strategy.rollingUpdate).toEqual({ maxUnavailable: 0, maxSurge: 1 });
         expect(pod.topologySpreadConstraints).toHaveLength(2);
+        // The replicas of a rollout are spread among themselves, and not around those that they replace.
+        for (const one of pod.topologySpreadConstraints)
+          expect(one.matchLabelKeys).toEqual(['pod-template-hash']);
         // The kubelet starts a container again that has died.
         expect(pod.restartPolicy ?? 'Always').toBe('Always');
         for (const container of pod.containers) {
@@ -116,16 +115,22 @@ describeWith('helm', 'the manifests', () => {
 
     test('denies all traffic that no policy of a component allows', () => {
       const policies = ofKind(manifests(), 'NetworkPolicy');
-      const everything = policies.find(({ metadata }) => metadata.name === 'default-deny');
-      expect(everything?.spec).toEqual({ podSelector: {}, policyTypes: ['Ingress', 'Egress'] });
+      const everything = policies.find(({ metadata }) => metadata.name === 'platform-default-deny');
+      expect(everything?.spec.policyTypes).toEqual(['Ingress', 'Egress']);
       for (const { metadata, spec } of workloads(manifests())) {
-        const own = policies.filter(
-          (policy) =>
-            policy.spec.podSelector.matchLabels &&
-            matches(policy.spec.podSelector, spec.template.metadata.labels),
+        const own = policies.filter((policy) =>
+          matches(policy.spec.podSelector, spec.template.metadata.labels),
         );
-        expect([metadata.name, own.length]).toEqual([metadata.name, 1]);
+        const names = own.map((policy) => policy.metadata.name.replace('platform-', ''));
+        // Each pod is denied everything, and one policy beside those for all is about it.
+        expect([metadata.name, names]).toEqual([
+          metadata.name,
+          expect.arrayContaining(['default-deny', 'dns']),
+        ]);
+        expect(names.filter((name) => !['default-deny', 'dns', 'traces'].includes(name))).toHaveLength(1);
       }
+      // Neighbours in the namespace are not concerned.
+      for (const { spec } of policies) expect(matches(spec.podSelector, { app: 'neighbour' })).toBe(false);
     });
 
     test('migrates each database with the image that serves it', () => {
@@ -133,7 +138,10 @@ describeWith('helm', 'the manifests', () => {
       for (const { name } of SERVICES) {
         const find = (kind: string, title: string) =>
           ofKind(manifests(), kind).find(({ metadata }) => metadata.name === title);
-        const [job, service] = [find('Job', `migrate-${name}`), find('Deployment', name)];
+        const [job, service] = [
+          find('Job', `platform-migrate-${name}`),
+          find('Deployment', `platform-${name}`),
+        ];
         expect(job?.spec.template.spec.containers[0].args).toEqual(['dist/cli.js', 'migrate']);
         // Only the deadline ends the job, not the number of restarts, whose delays grow.
         expect(job?.spec).toMatchObject({ backoffLimit: 2 ** 31 - 1, activeDeadlineSeconds: 7_200 });
@@ -144,8 +152,13 @@ describeWith('helm', 'the manifests', () => {
     test('routes the paths that packages/local routes, and no internal ones', () => {
       const targets = listRoutes(manifests());
       for (const { name, prefixes, exact = [], internal } of SERVICES) {
-        for (const path of [...prefixes, ...exact]) expect([path, targets.get(path)]).toEqual([path, name]);
-        for (const path of internal) expect([path, targets.get(path)]).toEqual([path, 'nowhere']);
+        for (const path of [...prefixes, ...exact])
+          expect([path, targets.get(path)]).toEqual([path, `platform-${name}`]);
+        // Another service answers 404, as it does to any path that it does not know.
+        for (const path of internal) {
+          expect(targets.get(path)).toMatch(/^platform-(?:identity|mail)$/);
+          expect(targets.get(path)).not.toBe(`platform-${name}`);
+        }
       }
       expect(targets.size).toBe(
         SERVICES.flatMap(({ prefixes, exact = [], internal }) => [...prefixes, ...exact, ...internal]).length,
@@ -153,25 +166,35 @@ describeWith('helm', 'the manifests', () => {
     });
   });
 
-  test('an upgrade migrates first, replaces identity next, and the other services after it', async () => {
-    const isMigration = ({ metadata }: Manifest) => metadata.name.startsWith('migrate-');
-    const installed = (built.get('production') ?? []).filter(isMigration);
+  test('an upgrade and a rollback migrate first, replace identity next, and the other services after it', async () => {
+    const production = built.get('production') ?? [];
+    // What is installed does not depend on how it came there, so a rollback to it repeats nothing else.
+    expect(await render('production', { backup: { enabled: true } }, { isUpgrade: true })).toEqual(
+      production,
+    );
+    const migrations = ofKind(production, 'Job');
     // The database may come with the chart, so an installation does not wait for them.
-    expect(installed.map(isHook)).toEqual([false, false, false]);
-    const upgraded = await render('production', {}, { isUpgrade: true });
-    for (const { metadata } of upgraded.filter(isMigration))
-      expect(metadata.annotations).toEqual({
-        'helm.sh/hook': 'pre-upgrade',
-        // A rollback to the installation, whose Jobs are no hooks, needs the name.
-        'helm.sh/hook-delete-policy': 'before-hook-creation,hook-succeeded',
-      });
-    const waiting = ofKind(upgraded, 'Deployment').filter(({ spec }) =>
+    expect(migrations.map(isHook)).toEqual([false, false, false, true, true, true]);
+    for (const { metadata, spec } of migrations) {
+      expect([
+        undefined,
+        {
+          'helm.sh/hook': 'pre-upgrade,pre-rollback',
+          'helm.sh/hook-delete-policy': 'before-hook-creation,hook-succeeded',
+        },
+      ]).toContainEqual(metadata.annotations);
+      // A database that is newer than the image ends it at once.
+      expect(spec.podFailurePolicy.rules).toEqual([
+        { action: 'FailJob', onExitCodes: { operator: 'In', values: [78] } },
+      ]);
+    }
+    const waiting = ofKind(production, 'Deployment').filter(({ spec }) =>
       spec.template.spec.initContainers?.some(({ name }: Tree) => name === 'await-identity'),
     );
     expect(waiting.map(({ metadata }) => metadata.name).toSorted()).toEqual([
-      'crawl',
-      'crawl-worker',
-      'mail',
+      'platform-crawl',
+      'platform-crawl-worker',
+      'platform-mail',
     ]);
   });
 
@@ -179,23 +202,27 @@ describeWith('helm', 'the manifests', () => {
     const scaled = ofKind(built.get('production') ?? [], 'HorizontalPodAutoscaler').map(
       ({ metadata }) => metadata.name,
     );
-    expect(scaled.toSorted()).toEqual(['crawl', 'crawl-worker', 'identity', 'mail']);
+    expect(scaled.toSorted()).toEqual(
+      ['crawl', 'crawl-worker', 'identity', 'mail'].map((name) => `platform-${name}`),
+    );
     expect(ofKind(withKeda, 'ScaledObject')).toHaveLength(1);
     const left = ofKind(withKeda, 'HorizontalPodAutoscaler').map(({ metadata }) => metadata.name);
-    expect(left.toSorted()).toEqual(['crawl', 'identity', 'mail']);
+    expect(left.toSorted()).toEqual(['crawl', 'identity', 'mail'].map((name) => `platform-${name}`));
     for (const { spec } of ofKind(withKeda, 'Deployment')) expect(spec).not.toHaveProperty('replicas');
   });
 
   test('the workers reach Kafka in its own namespace, which contains the topic', () => {
     const production = built.get('production') ?? [];
     const [topic] = ofKind(production, 'KafkaTopic') as [Tree];
-    const worker = ofKind(production, 'Deployment').find(({ metadata }) => metadata.name === 'crawl-worker');
+    const worker = ofKind(production, 'Deployment').find(
+      ({ metadata }) => metadata.name === 'platform-crawl-worker',
+    );
     const env = toEnvironment(worker?.spec.template.spec.containers[0], production);
     const { name, namespace, labels } = topic.metadata;
     expect(env.KAFKA_BROKERS).toBe(`${labels['strimzi.io/cluster']}-kafka-bootstrap.${namespace}:9092`);
     expect([env.KAFKA_TOPIC, env.KAFKA_PARTITIONS]).toEqual([name, String(topic.spec.partitions)]);
     const policy = ofKind(production, 'NetworkPolicy').find(
-      ({ metadata }) => metadata.name === 'crawl-worker',
+      ({ metadata }) => metadata.name === 'platform-crawl-worker',
     );
     expect(policy?.spec.egress).toContainEqual({
       to: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } } }],
@@ -207,7 +234,9 @@ describeWith('helm', 'the manifests', () => {
     const getTopics = (manifests: Parameters<typeof ofKind>[0]) =>
       ofKind(manifests, 'KafkaTopic').map(({ metadata }) => metadata.name);
     const getEnvironment = (manifests: Parameters<typeof ofKind>[0]) => {
-      const identity = ofKind(manifests, 'Deployment').find(({ metadata }) => metadata.name === 'identity');
+      const identity = ofKind(manifests, 'Deployment').find(
+        ({ metadata }) => metadata.name === 'platform-identity',
+      );
       return toEnvironment(identity?.spec.template.spec.containers[0], manifests);
     };
     const production = built.get('production') ?? [];
@@ -223,15 +252,15 @@ describeWith('helm', 'the manifests', () => {
   test('the alerts cover a service without targets and a relay without metrics', () => {
     const rules = ofKind(built.get('production') ?? [], 'PrometheusRule')[0]?.spec.groups[0].rules as Tree[];
     const getExpression = (alert: string): string => rules.find((rule) => rule.alert === alert)?.expr;
-    const services = ofKind(built.get('production') ?? [], 'Deployment').map(({ metadata }) => metadata.name);
+    const services = ofKind(built.get('production') ?? [], 'Deployment').map(({ metadata }) => metadata.name.replace('platform-', ''));
     expect(services).toHaveLength(4);
     for (const name of services)
-      expect(getExpression('PlatformServiceDown')).toContain(`or absent(up{namespace="platform",service='${name}'})`);
+      expect(getExpression('PlatformServiceDown')).toContain(`or absent(up{namespace="platform",release="platform",service='${name}'})`);
     expect(getExpression('PlatformNoRelay')).toContain('or vector(0)) < 1');
     for (const { alert, expr } of rules) {
       const selectors = [...expr.matchAll(/\b[a-z_0-9]{8,}(?=[{[])(\{[^}]*\})?|\bup(\{[^}]*\})/g)];
       expect([alert, selectors.length > 0]).toEqual([alert, true]);
-      for (const [selector] of selectors) expect([alert, selector]).toEqual([alert, expect.stringContaining('{namespace="platform"')]);
+      for (const [selector] of selectors) expect([alert, selector]).toEqual([alert, expect.stringContaining('{namespace="platform",release="platform"')]);
     }
   }); // oxfmt-ignore
 
@@ -239,7 +268,7 @@ describeWith('helm', 'the manifests', () => {
     const known = await knownMetrics();
     const production = built.get('production') ?? [];
     const rules = ofKind(production, 'PrometheusRule').flatMap(({ spec }) => spec.groups.flatMap((group: Tree) => group.rules));
-    const dashboard = JSON.parse(ofKind(production, 'ConfigMap').find(({ data }) => data?.['dashboard.json'])?.data?.['dashboard.json'] ?? '');
+    const dashboard = JSON.parse(ofKind(production, 'ConfigMap').find(({ metadata }) => metadata.labels?.['grafana_dashboard'])?.data?.['platform-platform.json'] ?? '');
     const [scaled] = ofKind(withKeda, 'ScaledObject') as [Tree];
     const scaling = scaled.spec.triggers[0].metadata.query;
     const expressions: string[] = [
@@ -252,45 +281,22 @@ describeWith('helm', 'the manifests', () => {
       const read = listMetrics(expression);
       expect([expression, read.length > 0, read.filter((name) => !known.has(name))]).toEqual([expression, true, []]);
     }
+    for (const panel of dashboard.panels)
+      for (const { expr } of panel.targets)
+        for (const [selector] of expr.matchAll(/\{[^}]*\}/g)) expect(selector).toContain('namespace="$namespace",release="$release"');
     const guide = readFileSync(join(root, 'k8s/README.md'), 'utf8');
-    for (const { alert } of rules) expect(guide).toContain(`\`${alert}\``);
+    for (const { alert, annotations } of rules) {
+      expect(guide).toContain(`### ${alert}\n`);
+      expect(annotations.description).toMatch(/\.$/);
+    }
   }); // oxfmt-ignore
 });
 
-describe('the init container that awaits identity', () => {
-  const VERSION = '0.2.0';
-  let versions: (string | undefined)[] = [];
-  let asked = 0;
-  const identity = createServer((_request, response) => {
-    const version = versions[Math.min(asked++, versions.length - 1)];
-    response.writeHead(version === undefined ? 503 : 200).end(version && JSON.stringify({ version }));
-  });
-  let url: string;
-  beforeAll(async () => {
-    await once(identity.listen(0, '127.0.0.1'), 'listening');
-    url = `http://127.0.0.1:${(identity.address() as AddressInfo).port}`;
-  });
-  afterAll(() => void identity.close());
-
-  test.each([
-    { title: 'a replica is still of an older version', first: [VERSION, VERSION, '0.1.9'] },
-    { title: 'identity does not answer yet', first: [undefined] },
-    { title: 'identity is newer, as in a rollback', first: ['1.0.0'] },
-  ])('ends after ten answers in a row that are not older: $title', async ({ first }) => {
-    [versions, asked] = [[...first, VERSION], 0];
-    const script = readFileSync(join(CHART, 'files/await-identity.mjs'), 'utf8');
-    const env = { IDENTITY_URL: url, VERSION };
-    await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], { env });
-    const isGood = first.at(-1) !== undefined && first.at(-1) !== '0.1.9';
-    expect(asked).toBe(isGood ? 10 : first.length + 10);
-  });
-});
-
-/** Returns the Service of each path prefix; `nowhere` for prefixes that the gateway refuses. */
+/** Returns the Service of each path prefix. */
 function listRoutes(manifests: readonly Manifest[]): ReadonlyMap<string, string> {
   const fromRoutes = ofKind(manifests, 'HTTPRoute').flatMap(({ spec }) =>
     spec.rules.flatMap(({ matches: found, backendRefs }: Tree) =>
-      found.map(({ path }: Tree) => [path.value, backendRefs?.[0].name ?? 'nowhere']),
+      found.map(({ path }: Tree) => [path.value, backendRefs[0].name]),
     ),
   );
   const fromIngress = ofKind(manifests, 'Ingress').flatMap(({ spec }) =>

@@ -15,8 +15,10 @@ export const workloads = (manifests: readonly Manifest[]): Manifest[] =>
 export const isHook = ({ metadata }: Manifest): boolean =>
   metadata.annotations?.['helm.sh/hook'] !== undefined;
 
+/** Knows equality and `In`, which are what the chart uses. An empty selector matches everything. */
 export const matches = (selector: Tree, labels: Readonly<Record<string, string>>): boolean =>
-  Object.entries(selector.matchLabels ?? {}).every(([key, value]) => labels[key] === value);
+  Object.entries(selector.matchLabels ?? {}).every(([key, value]) => labels[key] === value) &&
+  (selector.matchExpressions ?? []).every(({ key, values }: Tree) => values.includes(labels[key]));
 
 /** Returns the environment that the container's process gets, including its ConfigMaps. */
 export function toEnvironment(container: Tree, manifests: readonly Manifest[]): Record<string, string> {

@@ -130,6 +130,8 @@ export async function applyMigration(
       }
       const outcome = index === undefined ? 'failed and was rolled back' : 'failed and can be run again';
       const reason = error instanceof Error ? error.message : String(error);
-      throw new FailedMigrationError(`The migration ${migration.name} ${outcome}: ${reason}`, { cause: error });
+      throw new FailedMigrationError(`The migration ${migration.name} ${outcome}: ${reason}`, {
+        cause: error,
+      });
     }
 }
