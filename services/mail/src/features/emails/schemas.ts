@@ -150,14 +150,17 @@ const SmtpAuth = Type.Object(
   { additionalProperties: false, 'x-documented': { allOf: documentedProviders } },
 );
 
+/** Control characters would end a line of the protocol. */
+const PLAIN = String.raw`^[^\u0000-\u001f\u007f-\u009f]*$`;
+
 const smtpProperties = {
   host: Type.String({
     'x-documented': { pattern: String.raw`^[^\s\u0000-\u001f\u007f-\u009f]+$`, maxLength: 253 },
   }),
   port: Type.Integer({ 'x-documented': { minimum: 1, maximum: 65_535 } }),
   fromEmail: Type.String({ 'x-documented': { format: 'email', maxLength: 254 } }),
-  username: Type.Optional(Type.String()),
-  password: Type.Optional(Type.String()),
+  username: Type.Optional(Type.String({ 'x-documented': { pattern: PLAIN, maxLength: 1_024 } })),
+  password: Type.Optional(Type.String({ 'x-documented': { pattern: PLAIN, maxLength: 4_096 } })),
   auth: Type.Optional(SmtpAuth),
   tls: Type.String({ 'x-documented': { enum: [...tlsModes] } }),
 };
@@ -169,9 +172,16 @@ const smtpOptions = {
     then: {
       required: ['username'],
       properties: {
-        username: { pattern: String.raw`^[^\u0000-\u001f\u007f-\u009f]+$`, maxLength: 1_024 },
+        username: { minLength: 1 },
       },
     },
+    allOf: [
+      {
+        if: { required: ['password'], properties: { password: { minLength: 1 } } },
+        // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
+        then: { required: ['username'], properties: { username: { minLength: 1 } } },
+      },
+    ],
   },
 };
 
