@@ -89,6 +89,11 @@ def _pause_s(failures: int) -> float:
     return min(_MAX_PAUSE_S, 0.5 * 2.0 ** (failures - 1)) * (0.5 + random.random() / 2)
 
 
+def _to_json(value: Any) -> str:
+    """Raises ValueError for NaN and infinity, which JSON does not have."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
 def _to_epoch_s(instant: str) -> float:
     return datetime.fromisoformat(instant.replace("Z", "+00:00")).timestamp()
 
@@ -104,7 +109,8 @@ class _Client:
         """Returns the body, and a function that converts the platform's instants to `time.monotonic()`."""
         request = urllib.request.Request(
             self._base + path,
-            data=json.dumps(body).encode(),
+            # As compact as a checkpoint is measured. An unpaired surrogate becomes its escape.
+            data=_to_json(body).encode(errors="backslashreplace"),
             headers={"authorization": f"Bearer {self._token}", "content-type": "application/json"},
         )
         try:
@@ -186,7 +192,7 @@ class Run:
 
         Everything before it must be stored already. The value is any JSON value but None, of at most 64 KiB.
         """
-        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        text = _to_json(value)
         if len(text.encode()) > _MAX_CHECKPOINT_BYTES:
             raise ValueError(f"A checkpoint must not be larger than {_MAX_CHECKPOINT_BYTES} bytes of JSON")
         with self._lock:

@@ -27,7 +27,7 @@ export interface CrawlRun {
    * already.
    *
    * @param value - any JSON value but null, of at most 64 KiB.
-   * @throws RangeError for a larger one.
+   * @throws RangeError for a larger one, or one with NaN or Infinity, which JSON would make null.
    */
   checkpoint(value: unknown): void;
   /** Adds a line to the page of the run, which administrators see: it must not contain secrets. */
@@ -53,6 +53,12 @@ const MAX_REQUEST_MS = 10_000;
 const FINISH_RETRY_MS = 60_000;
 /** The fraction of the slice's time after which the crawl should return. */
 const SLICE_FRACTION = 0.8;
+
+function refuseNonFinite(_key: string, value: unknown): unknown {
+  if (typeof value === 'number' && !Number.isFinite(value))
+    throw new RangeError(`A checkpoint must not have the number ${value}`);
+  return value;
+}
 
 /** Why the outcome of the crawl must not be reported. */
 class LeaseLost extends Error {}
@@ -106,7 +112,7 @@ export async function performRun(
       isChanged = true;
     },
     checkpoint(value) {
-      const json = JSON.stringify(value);
+      const json = JSON.stringify(value, refuseNonFinite);
       if (Buffer.byteLength(json) > MAX_CHECKPOINT_BYTES)
         throw new RangeError(`A checkpoint must not be larger than ${MAX_CHECKPOINT_BYTES} bytes of JSON`);
       // Copied, since the connector may change its object later.

@@ -29,7 +29,8 @@ export interface ClaimedRow extends Run {
   readonly counters: Partial<Counters>;
   /** Proves the claim to the API. Only its hash is stored. */
   readonly lease: string;
-  readonly checkpoint: unknown;
+  /** JSON, as its worker sent it. */
+  readonly checkpoint: string | null;
   /** When the full crawl started that this run continues, or the last completed one. */
   readonly fullStartedAt: Date | null;
 }
@@ -185,11 +186,10 @@ const completion = `
       progress = 100, reason = null, task_location = null, event_id = ($2::jsonb -> id::text ->> 'eventId')::uuid,
       ${addSliceCounters(`($2::jsonb -> id::text -> 'counters')`)}
     where id = any(array(select id from held))
-    returning *, ($2::jsonb -> id::text ->> 'isCrawled')::boolean as is_crawled, $2::jsonb -> id::text -> 'checkpoint' as checkpoint
+    returning *, ($2::jsonb -> id::text ->> 'isCrawled')::boolean as is_crawled
   ), ${countEnded('completed')}, state as (
-    insert into connector_states as c (org_id, connector, instance, last_completed_at, last_full_at, checkpoint, version)
-    select org_id, connector, instance, $3, case when mode = 'full' and is_crawled then started_at end, checkpoint,
-      (checkpoint is not null)::int
+    insert into connector_states as c (org_id, connector, instance, last_completed_at, last_full_at)
+    select org_id, connector, instance, $3, case when mode = 'full' and is_crawled then started_at end
     from ended order by org_id, connector, instance
     on conflict (org_id, connector, instance) do update set
       last_completed_at = excluded.last_completed_at, consecutive_failures = 0, last_failure = null, noticed_at = null,
@@ -197,8 +197,8 @@ const completion = `
         when ${itsWorker} = 'pull' then coalesce(c.full_started_at, excluded.last_full_at)
         else excluded.last_full_at end,
       full_started_at = case when excluded.last_full_at is null then c.full_started_at end,
-      checkpoint = coalesce(excluded.checkpoint, case when not (${isOvertaken}) then c.checkpoint end),
-      version = c.version + (excluded.checkpoint is not null or ${isOvertaken})::int
+      checkpoint = case when not (${isOvertaken}) then c.checkpoint end,
+      version = c.version + (${isOvertaken})::int
   ), recovered as (${insertCrawlFacts(
     'crawl.recovered',
     `select c.org_id, c.connector, c.instance, 0 as failures, null::text as reason
@@ -214,8 +214,6 @@ const completion = `
 
 /** The report of a worker with the end of its slice. */
 export interface SliceResult {
-  /** Undefined leaves the checkpoint as it is. */
-  readonly checkpoint?: unknown;
   /** The counters of the slice; undefined: as its last heartbeat said. */
   readonly counters?: Partial<Counters> | undefined;
 }
@@ -229,9 +227,9 @@ export interface CompletedRun extends RunClaim, Omit<RunEvent, 'runId'>, SliceRe
 export async function completeRuns(db: Db, runs: readonly CompletedRun[], at: Date): Promise<boolean[]> {
   const newest = toNewest(runs);
   const ending = [...newest.values()];
-  const given = ending.map(({ id, claimCount, event, isCrawled, counters, checkpoint }) => [
+  const given = ending.map(({ id, claimCount, event, isCrawled, counters }) => [
     id,
-    { claimCount, eventId: event.eventId, isCrawled, counters, checkpoint },
+    { claimCount, eventId: event.eventId, isCrawled, counters },
   ]);
   const { rows } = await db.query<{ id: string }>({
     name: 'complete_runs',

@@ -92,13 +92,20 @@ export async function claimWork(
   return rows[0] && { ...rows[0], lease: given.lease };
 }
 
+/** Whether nothing has followed the aborted run that its checkpoint would be wrong for. */
+const isCheckpointOwner = `exists (select from schedules s where s.id = runs.schedule_id) and not exists (
+  select from runs later where ${isSameInstance('later', 'runs')} and later.id > runs.id and later.claim_count > 0)`;
+
 /** The most lines of log that are kept of a run. */
 const MAX_LOG_LINES = 1_000;
 
 /**
  * Renews the lease, until the attempt times out, and stores what the worker reports. Endpoints have no checkpoints.
  *
- * @returns the lease's new end.
+ * The worker of a run that was aborted learns of it by reporting, so that report is stored as well: all of it or nothing. Its
+ * checkpoint is refused once the schedule was removed, or a later run has gone on from the one before.
+ *
+ * @returns the lease's new end, null for an aborted run; undefined when nothing was stored.
  */
 export async function renewWork(
   db: Db,
@@ -108,22 +115,24 @@ export async function renewWork(
     readonly leaseUntil: Date;
     readonly progress: number | undefined;
     readonly counters: Partial<Counters> | undefined;
-    readonly checkpoint: unknown;
+    /** JSON. */
+    readonly checkpoint: string | undefined;
     readonly log: readonly string[];
   },
-): Promise<Date | undefined> {
-  const { rows } = await db.query<{ leaseUntil: Date }>({
+): Promise<Date | null | undefined> {
+  const { rows } = await db.query<{ leaseUntil: Date | null }>({
     name: 'renew_work',
     text: `with renewed as (
-             update runs set heartbeat_until = least($5::timestamptz, deadline_at),
+             update runs set heartbeat_until = case when state = 'active' then least($5::timestamptz, deadline_at) end,
                progress = greatest(progress, $6::int), slice_counters = coalesce($7::jsonb, slice_counters),
-               is_checkpoint_new = is_checkpoint_new or ($8::jsonb is not null and not exists (
+               is_checkpoint_new = is_checkpoint_new or ($8::text is not null and not exists (
                  select from connector_states c where ${isSameInstance('c', 'runs')} and c.checkpoint = $8))
-             where id = $1 and org_id = $2 and ${isClaim('lease_hash')} and state = 'active' and deadline_at > $4 and ($8::jsonb is null or worker = 'pull')
+             where id = $1 and org_id = $2 and ${isClaim('lease_hash')} and ($8::text is null or worker = 'pull')
+               and (state = 'active' and deadline_at > $4 or state = 'aborted' and ($8::text is null or ${isCheckpointOwner}))
              returning id, org_id, connector, instance, heartbeat_until
            ), saved as (
              insert into connector_states as c (org_id, connector, instance, checkpoint, version)
-             select org_id, connector, instance, $8::jsonb, 1 from renewed where $8::jsonb is not null
+             select org_id, connector, instance, $8::text, 1 from renewed where $8::text is not null
              on conflict (org_id, connector, instance) do update set checkpoint = excluded.checkpoint, version = c.version + 1
              where c.checkpoint is distinct from excluded.checkpoint
            ), kept as (
@@ -143,7 +152,7 @@ export async function renewWork(
       given.leaseUntil,
       given.progress ?? null,
       given.counters === undefined ? null : JSON.stringify(given.counters),
-      given.checkpoint === undefined ? null : JSON.stringify(given.checkpoint),
+      given.checkpoint ?? null,
       given.log,
     ],
   });
@@ -207,7 +216,8 @@ export async function continueRun(
 }
 
 /**
- * Forgets what the instance's runs have left for the next one, which is then full and starts from nothing.
+ * Forgets what the instance's runs have left for the next one, which is then full and starts from nothing. The worker of an
+ * aborted run can no longer report.
  *
  * @returns false, and forgets nothing, while a run is in progress: its end would store the rest of what it had begun.
  */
@@ -219,6 +229,8 @@ export async function resetConnectorState(db: Db, key: InstanceKey, act: Act | n
            ), reset as (
              update connector_states set checkpoint = null, last_full_at = null, full_started_at = null, version = version + 1
              where ${ofInstance} and not exists (select from run) returning org_id, connector, instance
+           ), forgotten as (
+             update runs set lease_hash = null where ${ofInstance} and state = 'aborted' and lease_hash is not null
            ), audited as (${insertAudit(auditedInstance('reset', 'null::uuid'), '$4')})
            select from run`,
     values: [...instanceValues(key), toAudit('crawl_checkpoint.reset', act)],

@@ -83,7 +83,7 @@ describe('the event of a full run', () => {
     [
       'is left to the next worker by a run that crawls nothing',
       false,
-      { checkpoint: 'half', full_started_at: new Date(at - DAY_MS), last_full_at: null },
+      { checkpoint: '"half"', full_started_at: new Date(at - DAY_MS), last_full_at: null },
     ],
     [
       'is overtaken by the full crawl of an endpoint',

@@ -1,5 +1,12 @@
-import { AppError, createErrorHandler, createValidatorCompiler } from '@platform/service-kit';
-import type { FastifySchemaCompiler } from 'fastify';
+import {
+  AppError,
+  createErrorHandler,
+  createValidatorCompiler,
+  findInexactNumber,
+  getBodyText,
+  readJsonText,
+} from '@platform/service-kit';
+import type { FastifyRequest, FastifySchemaCompiler } from 'fastify';
 import { crawlErrors } from '../error-format.js';
 import { invalidSchedule } from './errors.js';
 
@@ -32,3 +39,14 @@ export const ownBodyCheck: OwnBodyCheck = {
     handle(toScheduleFault(error), request, reply);
   },
 };
+
+const MAX_SHOWN_LENGTH = 40;
+
+/** @throws AppError 400 for metadata with a number that would be another one after JavaScript has read it. */
+export function checkNumbers(request: FastifyRequest): void {
+  const metadata = readJsonText(getBodyText(request) ?? '', ['metadata']);
+  const number = metadata && findInexactNumber(metadata);
+  if (number === undefined || number === '') return;
+  const message = `must not have the number ${number.slice(0, MAX_SHOWN_LENGTH)}, which JavaScript cannot represent: send it as text`;
+  throw invalidSchedule([{ field: 'metadata', message }]);
+}

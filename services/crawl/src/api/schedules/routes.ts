@@ -6,7 +6,7 @@ import { getActor } from '../actor.js';
 import { administrators, type IsOwner, managers } from '../authority.js';
 import { base, instanceRoutes, type InstanceRoutes, toInstanceKey } from '../params.js';
 import { errorResponses, Success, successResponse } from '../responses.js';
-import { ownBodyCheck } from './body-errors.js';
+import { checkNumbers, ownBodyCheck } from './body-errors.js';
 import type { ScheduleService } from './service.js';
 import { listRoute, statusRoute } from './status.routes.js';
 
@@ -49,6 +49,7 @@ function writeRoutes(
     {
       onRequest,
       ...ownBodyCheck,
+      config: { keepsBodyText: true },
       schema: {
         operationId: toOperationId('schedule'),
         tags,
@@ -59,6 +60,7 @@ function writeRoutes(
       },
     },
     async (request, reply) => {
+      checkNumbers(request);
       const data = await service.schedule(
         getAccount(request),
         toInstanceKey(request),

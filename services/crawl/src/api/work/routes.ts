@@ -1,5 +1,5 @@
 import { getAccount } from '@platform/auth';
-import type { App } from '@platform/service-kit';
+import { type App, getBodyText, readJsonText, stringifyJson } from '@platform/service-kit';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { getActor } from '../actor.js';
@@ -30,6 +30,10 @@ function getHolder(request: FastifyRequest): string {
 
 /** A checkpoint of 64 KiB, a hundred lines of log, and what surrounds them, escaped. */
 const BODY_LIMIT_BYTES = 1_048_576;
+
+/** Returns the checkpoint as the worker sent it, since JavaScript would change numbers such as 1234567890123456789. */
+const readCheckpoint = (request: FastifyRequest): string | undefined =>
+  readJsonText(getBodyText(request) ?? '', ['checkpoint']);
 
 /** The routes are for administrators with `crawl:work`, best for a service account that has no other scope. */
 export function workRoutes(app: App, service: WorkService): void {
@@ -68,13 +72,17 @@ export function workRoutes(app: App, service: WorkService): void {
         },
         gone.signal,
       );
-      return claimed ? reply.send(claimed) : reply.code(204).send(null);
+      // The checkpoint goes out as the text that came in.
+      return claimed
+        ? reply.type('application/json; charset=utf-8').serializer(stringifyJson).send(claimed)
+        : reply.code(204).send(null);
     },
   );
   app.post(
     `${base}/work/:runId/heartbeat`,
     {
       onRequest,
+      config: { keepsBodyText: true },
       bodyLimit: BODY_LIMIT_BYTES,
       schema: {
         operationId: 'reportWork',
@@ -88,13 +96,14 @@ export function workRoutes(app: App, service: WorkService): void {
     (request) =>
       service.heartbeat(
         { orgId: getAccount(request).orgId, runId: request.params.runId, holder: getHolder(request) },
-        request.body,
+        { ...request.body, checkpoint: readCheckpoint(request) },
       ),
   );
   app.post(
     `${base}/work/:runId/finish`,
     {
       onRequest,
+      config: { keepsBodyText: true },
       bodyLimit: BODY_LIMIT_BYTES,
       schema: {
         operationId: 'finishWork',
@@ -108,7 +117,7 @@ export function workRoutes(app: App, service: WorkService): void {
     (request) =>
       service.finish(
         { orgId: getAccount(request).orgId, runId: request.params.runId, holder: getHolder(request) },
-        request.body,
+        { ...request.body, checkpoint: readCheckpoint(request) },
       ),
   );
 }

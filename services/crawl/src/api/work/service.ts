@@ -1,5 +1,5 @@
 import type { Connector } from '@platform/events';
-import type { Clock } from '@platform/service-kit';
+import { type Clock, JsonText } from '@platform/service-kit';
 import type pg from 'pg';
 import type { ClaimedRow, RunClaim, SliceResult } from '../../db/claimed-runs.js';
 import { claimWork, continueRun, findWork, renewWork, type WorkClaim, type WorkRun } from '../../db/work.js';
@@ -72,14 +72,19 @@ const toOrder = ({ parameters, ...run }: ClaimedRow): WorkOrder => ({
   scheduledFor: run.scheduledFor.toISOString(),
   mode: run.mode,
   fullStartedAt: run.fullStartedAt?.toISOString() ?? null,
-  checkpoint: run.checkpoint ?? null,
+  checkpoint: run.checkpoint === null ? null : new JsonText(run.checkpoint),
 });
 
+/** What a worker reports, with its checkpoint as the text that it sent. */
+type Exact<Body extends HeartbeatBody> = Omit<Body, 'checkpoint'> & {
+  readonly checkpoint?: string | undefined;
+};
+
 /** @throws AppError 400. */
-function checkCheckpoint(checkpoint: unknown): void {
+function checkCheckpoint(checkpoint: string | undefined): void {
   if (checkpoint === undefined) return;
-  if (checkpoint === null) throw invalidCheckpoint('must not be null: leave it out');
-  if (Buffer.byteLength(JSON.stringify(checkpoint)) > MAX_CHECKPOINT_BYTES)
+  if (checkpoint === 'null') throw invalidCheckpoint('must not be null: leave it out');
+  if (Buffer.byteLength(checkpoint) > MAX_CHECKPOINT_BYTES)
     throw invalidCheckpoint(`must not be larger than ${MAX_CHECKPOINT_BYTES} bytes of JSON`);
 }
 
@@ -93,7 +98,7 @@ function checkReport(
   if (body.checkpoint !== undefined) throw invalidCheckpoint('must be left out: an endpoint has no slices');
 }
 
-const isReport = ({ progress, checkpoint, counters, log }: HeartbeatBody): boolean =>
+const isReport = ({ progress, checkpoint, counters, log }: Exact<HeartbeatBody>): boolean =>
   [progress, checkpoint, counters, log].some((value) => value !== undefined);
 
 export function createWorkService(deps: {
@@ -141,7 +146,7 @@ export function createWorkService(deps: {
     return run;
   }
 
-  const renew = (claim: WorkClaim, body: HeartbeatBody) =>
+  const renew = (claim: WorkClaim, body: Exact<HeartbeatBody>) =>
     renewWork(pool, claim, {
       at: new Date(clock()),
       leaseUntil: getLeaseEnd(),
@@ -151,7 +156,7 @@ export function createWorkService(deps: {
       log: body.log ?? [],
     });
 
-  async function end(run: WorkRun, body: FinishBody): Promise<boolean> {
+  async function end(run: WorkRun, body: Exact<FinishBody>): Promise<boolean> {
     const { counters } = body;
     const at = new Date(clock());
     if (body.state === 'completed')
@@ -209,21 +214,28 @@ export function createWorkService(deps: {
       }
     },
 
-    /** Renews the lease and stores what the worker reports. @throws AppError 409 `LEASE_LOST`. */
-    async heartbeat(key: WorkKey, body: HeartbeatBody): Promise<HeartbeatResult> {
+    /** Renews the lease and stores what the worker reports. @throws AppError 409 `LEASE_LOST`: nothing was stored. */
+    async heartbeat(key: WorkKey, body: Exact<HeartbeatBody>): Promise<HeartbeatResult> {
       checkCheckpoint(body.checkpoint);
       const claim = toClaim(key, body);
       const leaseUntil = await renew(claim, body);
-      if (leaseUntil) return { leaseUntil: leaseUntil.toISOString(), cancelled: false };
+      if (leaseUntil !== undefined)
+        return {
+          leaseUntil: (leaseUntil ?? new Date(clock())).toISOString(),
+          cancelled: leaseUntil === null,
+        };
       const run = await findWork(pool, claim);
       if (!run) throw workNotFound();
       checkReport(run, body);
-      if (run.state !== 'aborted' || !run.isClaimant) throw leaseLost();
-      return { leaseUntil: new Date(clock()).toISOString(), cancelled: true };
+      throw leaseLost();
     },
 
-    /** Ends a slice; repeating it changes nothing. @throws AppError 409 `LEASE_LOST`. */
-    async finish(key: WorkKey, body: FinishBody): Promise<FinishResult> {
+    /**
+     * Ends a slice; repeating it changes nothing.
+     *
+     * @throws AppError 409 `LEASE_LOST`, also when the run was aborted; what is reported about that is kept, as in a heartbeat.
+     */
+    async finish(key: WorkKey, body: Exact<FinishBody>): Promise<FinishResult> {
       const claim = toClaim(key, body);
       checkCheckpoint(body.checkpoint);
       const before = await findWork(pool, claim);
@@ -231,7 +243,7 @@ export function createWorkService(deps: {
       if (!before.isFinisher) {
         checkReport(before, body);
         // What is reported is kept whatever the state: a failed attempt goes on from its checkpoint.
-        if (isReport(body) && !(await renew(claim, body))) throw leaseLost();
+        if (isReport(body) && (await renew(claim, body)) === undefined) throw leaseLost();
         if (!(await end(await findHeld(claim), body))) throw leaseLost();
       }
       const run = await findWork(pool, claim);

@@ -38,6 +38,13 @@ describe('workers that pull', () => {
   const heartbeat = (runId: string, body: object) =>
     platform.call('POST', `/work/${runId}/heartbeat`, { body });
   const finish = (runId: string, body: object) => platform.call('POST', `/work/${runId}/finish`, { body });
+  /** Sends a body, and returns the answer, as text: JavaScript would change some of their numbers. */
+  const sendText = async (path: string, body: string) => {
+    const headers = { authorization: `Bearer ${platform.admin.token}`, 'content-type': 'application/json' };
+    const url = `${platform.crawl.url}/api/v1/crawlingManager${path}`;
+    const answer = await fetch(url, { method: 'POST', headers, body });
+    return { status: answer.status, text: await answer.text() };
+  };
   const getRun = async (runId: string) => (await platform.call('GET', `/files_1/runs/${runId}`)).body.data;
 
   it('claims a run, reports, and finishes it with an event that has its mode and counters', async () => {
@@ -168,6 +175,101 @@ describe('workers that pull', () => {
     expect((await platform.call('DELETE', '/files_1/checkpoint')).status).toBe(200);
     await run();
     expect((await claim()).body.order).toMatchObject({ mode: 'full', checkpoint: null });
+  });
+
+  it('passes a checkpoint on as the text that came, whose numbers JavaScript cannot hold', async () => {
+    await schedule();
+    const runId = await run();
+    const toCheckpoint = (cursor: string) => `{ "cursor":${cursor}, "b":1.10,"a":["\\u00e9\\/",1e400,-0]}`;
+    for (const [cursor, path, more] of [
+      ['1234567890123456788', 'finish', ', "state": "continue"'],
+      ['1234567890123456789', 'finish', ', "state": "continue"'],
+      ['1234567890123456790', 'heartbeat', ''],
+    ] as const) {
+      await claim();
+      const body = `{"lease":"${lease}","checkpoint" : ${toCheckpoint(cursor)}${more}}`;
+      const answer = await sendText(`/work/${runId}/${path}`, body);
+      expect([cursor, answer.status, answer.text]).toEqual([
+        cursor,
+        200,
+        expect.not.stringContaining('retrying'),
+      ]);
+    }
+    await finish(runId, { lease, state: 'released' });
+    const claimed = await sendText('/work/claim', '{"connectors":["files_1"],"worker":"test"}');
+    expect([claimed.status, claimed.text]).toEqual([
+      200,
+      expect.stringContaining(`"checkpoint":${toCheckpoint('1234567890123456790')}`),
+    ]);
+    const order = (JSON.parse(claimed.text) as { lease: string; order: object }).order;
+    expect(order).toMatchObject({ runId, metadata: {}, scheduleConfig: daily });
+  });
+
+  it('refuses counters and metadata with numbers that JavaScript cannot hold', async () => {
+    await schedule({ metadata: { kept: [0.1, 1e21, 9_007_199_254_740_991] } });
+    const runId = await run();
+    await claim();
+    for (const number of ['9007199254740993', '1e400', '-1', '1.5']) {
+      const answer = await sendText(
+        `/work/${runId}/heartbeat`,
+        `{"lease":"${lease}","counters":{"items":${number}}}`,
+      );
+      expect([number, answer.status]).toEqual([number, 400]);
+    }
+    for (const number of ['1234567890123456789', '1e400', '0.12345678901234567890']) {
+      const body = `{"scheduleConfig":${JSON.stringify(daily)},"metadata":{"a":[{"b":${number}}]}}`;
+      const answer = await sendText('/files_1/schedule', body);
+      expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(`the number ${number},`)]);
+    }
+    const shown = await platform.call('GET', '/files_1/schedule');
+    expect(shown.body.data.data.metadata).toEqual({ kept: [0.1, 1e21, 9_007_199_254_740_991] });
+  });
+
+  it('keeps what the heartbeat reports that learns of a pause or a cancellation', async () => {
+    await schedule();
+    for (const [page, stop] of [
+      [1, (runId: string) => platform.call('POST', `/files_1/runs/${runId}/cancel`)],
+      [2, () => platform.call('POST', '/files_1/pause')],
+    ] as const) {
+      const runId = await run();
+      expect((await claim()).body.order.checkpoint).toEqual(page === 1 ? null : { page: page - 1 });
+      expect((await stop(runId)).status).toBe(200);
+      const report = { lease, checkpoint: { page }, counters: { items: page }, log: [`page ${page}`] };
+      expect((await heartbeat(runId, report)).body).toMatchObject({ cancelled: true });
+      // Repeated, because the response was lost.
+      expect((await heartbeat(runId, { lease, counters: { items: page } })).body.cancelled).toBe(true);
+      expect(await getRun(runId)).toMatchObject({
+        outcome: 'aborted',
+        items: page,
+        log: [{ message: `page ${page}` }],
+      });
+    }
+    await platform.call('POST', '/files_1/resume');
+    const resumed = await run();
+    const stopped = { runId: resumed, lease: (await claim()).body.lease as string };
+    await platform.call('POST', `/files_1/runs/${resumed}/cancel`);
+    // A slice that ends after all is not ended, but its checkpoint is kept.
+    const last = { lease, state: 'continue', checkpoint: { page: 3 } };
+    expect((await finish(resumed, last)).body.error.code).toBe('LEASE_LOST');
+    const next = await run();
+    expect((await claim()).body.order.checkpoint).toEqual({ page: 3 });
+    // The later run has gone on from there.
+    const late = { lease: stopped.lease, checkpoint: { page: 9 }, counters: { items: 9 } };
+    const refused = await heartbeat(stopped.runId, late);
+    expect([refused.status, refused.body.error.code]).toEqual([409, 'LEASE_LOST']);
+    expect(await getRun(stopped.runId)).toMatchObject({ items: 0 });
+    await platform.call('POST', `/files_1/runs/${next}/cancel`);
+    // Nor does a late report bring back what was forgotten.
+    expect((await platform.call('DELETE', '/files_1/checkpoint')).status).toBe(200);
+    expect((await heartbeat(next, { lease, checkpoint: { page: 4 } })).status).toBe(409);
+    const removed = await run();
+    expect((await claim()).body.order.checkpoint).toBeNull();
+    await platform.call('DELETE', '/files_1/schedule');
+    expect((await heartbeat(removed, { lease, checkpoint: { page: 5 } })).status).toBe(409);
+    expect((await heartbeat(removed, { lease })).body.cancelled).toBe(true);
+    await schedule();
+    await run();
+    expect((await claim()).body.order.checkpoint).toBeNull();
   });
 
   it('counts no further than the largest safe integer', async () => {
