@@ -21,7 +21,7 @@ const base = {
     default: 'UTC',
     minLength: 1,
     maxLength: 64,
-    description: 'The name of an IANA time zone that the platform knows, such as `Europe/Berlin`.',
+    description: 'A name of the tz database that the platform knows, such as `Europe/Berlin`.',
     'x-documented': { pattern: '^[A-Za-z][A-Za-z0-9_+/-]*$' },
   }),
   jitterMs: Type.Integer({

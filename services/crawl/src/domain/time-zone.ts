@@ -1,11 +1,12 @@
 import { DAY_MS } from '@platform/service-kit';
+import { timeZoneNames } from './time-zone-names.js';
 
 /*
  * Converts between instants and wall times of a time zone. Pure; the rules are those of the runtime's ICU data. A
  * wall time is represented as the epoch ms at which a UTC clock would show it.
  */
 
-/** Keyed by the name in lower case. It is bounded: only names that Intl accepts get here, about 600. */
+/** Keyed by the name in lower case. It is bounded: only names of the tz database get here, about 600. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 function getFormat(zone: string): Intl.DateTimeFormat {
@@ -26,9 +27,14 @@ function getFormat(zone: string): Intl.DateTimeFormat {
   return made;
 }
 
-/** Returns whether Intl accepts the name as an IANA time zone. An offset such as `+02:00` is not one. */
+const knownNames = new Set([...timeZoneNames].map((name) => name.toLowerCase()));
+
+/**
+ * Returns whether the tz database has the name, in whatever case, and the runtime its rules. Intl alone takes more: it reads
+ * `BST` as Dhaka, `AST` as Alaska, and `SystemV/EST5`.
+ */
 export function isTimeZone(name: string): boolean {
-  if (!/^[A-Za-z]/.test(name)) return false;
+  if (!knownNames.has(name.toLowerCase())) return false;
   try {
     getFormat(name);
     return true;
