@@ -33,6 +33,16 @@ it.each([
   ['names', '0 9 * JAN,JUL MON', ['2026-07-06T09:00', '2026-07-13T09:00']],
   ['lists and steps', '0,30 */12 * * *', ['2026-06-29T12:00', '2026-06-29T12:30', '2026-06-30T00:00']],
   ['a step of hours, from midnight on', '0 */5 * * *', ['2026-06-29T15:00', '2026-06-29T20:00', '2026-06-30T00:00']],
+  ['a day of the month or of the week', '0 0 5 * 1', ['2026-07-05T00:00', '2026-07-06T00:00', '2026-07-13T00:00']],
+  ['a range of all days or one of the week', '0 0 1-31 * 1', ['2026-06-30T00:00', '2026-07-01T00:00', '2026-07-02T00:00']],
+  ['a list that has a step, or a day of the week', '0 0 1,*/15 * 1', ['2026-07-01T00:00', '2026-07-06T00:00', '2026-07-13T00:00']],
+  ['a step of days and a day of the week', '0 0 */2 * 1', ['2026-07-13T00:00', '2026-07-27T00:00', '2026-08-03T00:00']],
+  ['every minute of such days', '* * */2 * 2', ['2026-07-07T00:00', '2026-07-07T00:01', '2026-07-07T00:02']],
+  ['a day of the month and a step of weekdays', '30 6 13 * */5', ['2026-09-13T06:30', '2026-11-13T06:30', '2026-12-13T06:30']],
+  ['steps of both', '0 0 */10 * */3', ['2026-07-01T00:00', '2026-07-11T00:00', '2026-08-01T00:00']],
+  ['a step of days and the first Monday', '0 0 */7 * 1#1', ['2027-02-01T00:00', '2027-03-01T00:00', '2027-11-01T00:00']],
+  ['a step of days and the last Friday', '0 0 */5 * 5L', ['2026-07-31T00:00', '2027-02-26T00:00', '2027-03-26T00:00']],
+  ['the last day of the month on a step of weekdays', '0 0 L * */6', ['2026-10-31T00:00', '2027-01-31T00:00', '2027-02-28T00:00']],
 ])('understands %s', (_what, cron, expected) => {
   expect(times(cron, 'UTC', '2026-06-29T11:00:00Z', expected.length)).toEqual(expected);
 });

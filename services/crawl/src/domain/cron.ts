@@ -1,4 +1,5 @@
-import { parseCron } from './parse-cron.js';
+import { DAY_MS } from '@platform/service-kit';
+import { parseCron, splitDays } from './parse-cron.js';
 import type { RecurringConfig } from './schedule-config.js';
 import { toInstant, offsetAt } from './time-zone.js';
 
@@ -6,8 +7,8 @@ import { toInstant, offsetAt } from './time-zone.js';
  * Calculates the times of a cron expression. Pure: it reads no clock.
  *
  * The parser is BullMQ's default, so its dialect of cron applies: five fields, names, lists,
- * ranges, steps, `L` (last day, or last such weekday), `#`, and when both the day of the month and the day of the
- * week are given, either may match.
+ * ranges, steps, `L` (last day, or last such weekday), `#`. When both the day of the month and the day of the week are
+ * given, either may match, as in cron; if one of them starts with `*`, such as a step, both have to.
  *
  * When clocks are set back, a fixed time runs once, at its first occurrence, and an hourly time runs in every hour
  * that passes. When clocks are set forward, a skipped time runs as long after the change as it lay inside the gap.
@@ -38,14 +39,25 @@ export interface CronRecurrence {
 /** No zone sets its clocks forward by more than this at once. */
 const MAX_GAP_MS = 3 * 3_600_000;
 const MAX_WALL_TIMES = 1_000;
+/** Longer than within what a schedule has to fire. */
+const MAX_SEARCH_MS = 6 * 366 * DAY_MS;
 
 /** Returns the parser's next match; undefined for a date that never comes, such as 31 April. */
 function nextMatch(cron: string, tz: string, after: number): number | undefined {
   try {
     // The zone is always in lower case, so that the parser's cache of zones is bounded.
-    return parseCron(cron, { tz: tz.toLowerCase(), currentDate: new Date(after) })
-      .next()
-      .getTime();
+    const options = { tz: tz.toLowerCase(), currentDate: new Date(after) };
+    const split = splitDays(cron);
+    if (!split) return parseCron(cron, options).next().getTime();
+    const times = parseCron(split.times, options);
+    const days = parseCron(split.days, options);
+    for (let time = times.next(); time.getTime() < after + MAX_SEARCH_MS; time = times.next()) {
+      if (days.includesDate(time)) return time.getTime();
+      // Another time of the day does not match, either.
+      time.setEndOfDay();
+      times.reset(time);
+    }
+    return undefined;
   } catch {
     return undefined;
   }

@@ -19,6 +19,26 @@ const syntax = new RegExp(CRON_PATTERN);
 /** Returns whether the fields are lists of values, ranges and steps; whether the library can parse them is another question. */
 export const isCronSyntax = (expression: string): boolean => syntax.test(expression);
 
+/** Whether a field starts with `*`: all values, or a step of them. */
+const isStar = (field: string): boolean => /^[*?]/.test(field);
+const isWhole = (field: string): boolean => field === '*' || field === '?';
+
+/**
+ * Splits an expression whose day of the month and day of the week have to match both. Cron lets either match only if neither
+ * of the fields starts with `*`, while the library lets either match unless one of them is `*` itself.
+ *
+ * @returns one expression for the times and the days of one field, and one for the days of the other; undefined when the
+ * library's rule is cron's.
+ */
+export function splitDays(cron: string): { readonly times: string; readonly days: string } | undefined {
+  const [minute = '', hour = '', dayOfMonth = '', month = '', weekday = ''] = cron.trim().split(/\s+/);
+  if (isWhole(dayOfMonth) || isWhole(weekday) || !(isStar(dayOfMonth) || isStar(weekday))) return undefined;
+  // A step of days has many, so the times are those of the other field.
+  return isStar(dayOfMonth)
+    ? { times: `${minute} ${hour} * ${month} ${weekday}`, days: `* * ${dayOfMonth} * *` }
+    : { times: `${minute} ${hour} ${dayOfMonth} ${month} *`, days: `* * * * ${weekday}` };
+}
+
 const fieldNames = ['minute', 'hour', 'dayOfMonth', 'month', 'dayOfWeek'] as const;
 
 /** Sunday is both 0 and 7. */

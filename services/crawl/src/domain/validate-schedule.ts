@@ -2,7 +2,7 @@ import type { CronFieldCollection } from 'cron-parser';
 import { createValidatorCompiler, describeFaults, type FaultDetail } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { toCron, isTimeCached, nextCronTime } from './cron.js';
-import { isCronSyntax, parseCron } from './parse-cron.js';
+import { isCronSyntax, parseCron, splitDays } from './parse-cron.js';
 import {
   configSchemas,
   optionProperties,
@@ -44,9 +44,11 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 const LONGEST_MONTHS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** Returns whether any of the months has any of the days; every month has every day of the week. */
-function hasPossibleDay({ dayOfMonth, month, dayOfWeek }: CronFieldCollection): boolean {
-  if (!dayOfWeek.isWildcard) return true;
+/**
+ * Returns whether any of the months has any of the days. Every month has every day of the week, if that is enough.
+ */
+function hasPossibleDay(cron: string, { dayOfMonth, month, dayOfWeek }: CronFieldCollection): boolean {
+  if (!dayOfWeek.isWildcard && !splitDays(cron)) return true;
   const longest = Math.max(...month.values.map((number) => LONGEST_MONTHS[number - 1] ?? 31));
   return dayOfMonth.values.some((day) => typeof day !== 'number' || day <= longest);
 }
@@ -56,7 +58,7 @@ function findFieldFault(cron: string, timezone: string): string | undefined {
   try {
     // The zone is always in lower case, so that the parser's cache of zones is bounded. This is checked before the
     // search, which would take long for such an expression and block other requests.
-    if (!hasPossibleDay(parseCron(cron, { tz: timezone.toLowerCase() }).fields)) return neverFires;
+    if (!hasPossibleDay(cron, parseCron(cron, { tz: timezone.toLowerCase() }).fields)) return neverFires;
   } catch (error) {
     // Each field is valid by itself, but no month has the day.
     if (error instanceof Error && error.message.includes('day of month definition')) return neverFires;
@@ -83,7 +85,12 @@ const neverFires = `never fires within the next ${FIRES_WITHIN_YEARS} years`;
 
 function findConfigFaults(config: ScheduleConfig, now: number): FaultDetail[] {
   if (!isTimeZone(config.timezone))
-    return [{ field: 'scheduleConfig.timezone', message: 'is not an IANA time zone' }];
+    return [
+      {
+        field: 'scheduleConfig.timezone',
+        message: 'is not a time zone of the tz database, such as Europe/Berlin',
+      },
+    ];
   if (config.scheduleType === 'once') return [];
   const fault = findCronFault(toCron(config), config.timezone, now);
   const field = config.scheduleType === 'custom' ? 'cronExpression' : 'scheduleType';

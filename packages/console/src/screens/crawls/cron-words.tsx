@@ -13,7 +13,12 @@ export function CronWords({ expression }: { expression: string }) {
 /** @returns the meaning of a cron expression in words, or undefined when it has none. */
 export function describeCron(expression: string): string | undefined {
   try {
-    return cronstrue.toString(expression.trim(), { use24HourTimeFormat: true });
+    const [, , dayOfMonth = '', , dayOfWeek = ''] = expression.trim().split(/\s+/);
+    return cronstrue.toString(expression.trim(), {
+      use24HourTimeFormat: true,
+      // Either day may match, unless one of them starts with a star.
+      logicalAndDayFields: dayOfMonth.startsWith('*') || dayOfWeek.startsWith('*'),
+    });
   } catch {
     return undefined;
   }
