@@ -217,7 +217,8 @@ create table connector_states (
   org_id uuid not null,
   connector text not null,
   instance text default 'default' not null,
-  checkpoint jsonb,
+  -- The JSON text that its worker sent: jsonb would change it, and numbers that a reader cannot hold must not change on the way.
+  checkpoint text,
   -- Counts the checkpoint's changes.
   version integer default 0 not null,
   -- When a full crawl that has not completed yet started: the next full run continues it from the checkpoint.
