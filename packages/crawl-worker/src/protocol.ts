@@ -21,6 +21,15 @@ export interface CrawlOrder {
   readonly checkpoint: unknown;
 }
 
+/**
+ * Names a full crawl that a worker begins by itself, when what it has to remember is lost: an instant after the last full
+ * crawl, by the platform's clock, and the same in every slice of the run.
+ */
+export function toOwnFullCrawl({ scheduledFor, fullStartedAt }: CrawlOrder): string {
+  const last = Date.parse(fullStartedAt ?? '') || 0;
+  return new Date(Math.max(Date.parse(scheduledFor), last + 1)).toISOString();
+}
+
 export interface Counters {
   readonly items: number;
   readonly deleted: number;

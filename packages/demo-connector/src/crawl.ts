@@ -1,6 +1,8 @@
-import type { CrawlOrder, CrawlRun } from '@platform/crawl-worker';
-import type { Documents, SourceDocument } from '@platform/demo-knowledge/documents';
-import { type Entry, MAX_DOCUMENT_BYTES, type Source } from './source.js';
+import { type CrawlOrder, type CrawlRun, toOwnFullCrawl } from '@platform/crawl-worker';
+import { createSender, type Document, findFault, type Sink } from '@platform/crawl-worker/documents';
+import { toDocument } from './document.js';
+import { openSentDocuments } from './sent-documents.js';
+import { type Entry, MAX_DOCUMENT_BYTES, type Source, type SourceDocument } from './source.js';
 
 const BATCH_DOCUMENTS = 100;
 const BATCH_BYTES = 4 * MAX_DOCUMENT_BYTES;
@@ -9,8 +11,12 @@ const BATCH_BYTES = 4 * MAX_DOCUMENT_BYTES;
 interface Checkpoint {
   /** The version of the source when the run began; absent when a part of it could not be read, and is to be tried again. */
   readonly version?: string | undefined;
-  /** The last path that the run has stored; absent between runs. */
-  readonly after?: string;
+  /** The last path that the run has sent; absent between runs. */
+  readonly after?: string | undefined;
+  /** Names the list of what was sent. */
+  readonly list?: string;
+  /** Names the full crawl that this worker has begun by itself, without that list. */
+  readonly fullCrawl?: string | undefined;
 }
 
 function* toBatches(entries: readonly Entry[]): Generator<Entry[]> {
@@ -30,78 +36,112 @@ function* toBatches(entries: readonly Entry[]): Generator<Entry[]> {
 
 const toPaths = (documents: readonly { readonly path: string }[]) => documents.map(({ path }) => path);
 
+/** What a crawl works with, besides its source. */
+export interface CrawlSetup {
+  readonly sink: Sink;
+  /** Where the list of what was sent is kept. */
+  readonly folder: string;
+  readonly documentsPerSlice?: number;
+}
+
 /**
- * Copies the documents of a source to the store: all of them in a full crawl, the new, changed and deleted ones in an
- * incremental one. It goes through the paths in order, so the last path is enough to continue from.
+ * Sends the documents of a source: all of them in a full crawl, the new, changed and deleted ones in an incremental one. It
+ * goes through the paths in order, so the last path is enough to continue from.
  */
 export async function crawlSource(
   source: Source,
-  documents: Documents,
+  { sink, folder, documentsPerSlice = Infinity }: CrawlSetup,
   order: CrawlOrder,
   run: CrawlRun,
-  documentsPerSlice = Infinity,
 ): Promise<'continue' | undefined> {
-  const { connector, runId, mode } = order;
+  const { connector, instance, runId } = order;
   const checkpoint = (order.checkpoint ?? {}) as Checkpoint;
+  const sent = await openSentDocuments(folder, connector, checkpoint.list);
+  const isListLost = checkpoint.list !== undefined && checkpoint.list !== sent.list;
+  if (isListLost) run.log('The list of what was sent is in the folder of another worker: everything is sent again.');
+  const ownFullCrawl = isListLost ? toOwnFullCrawl(order) : checkpoint.fullCrawl;
+  const isFull = order.mode === 'full' || ownFullCrawl !== undefined;
+  const fullCrawl = ownFullCrawl ?? order.fullStartedAt ?? new Date(0).toISOString();
+  const resumesAt = isListLost && order.mode === 'incremental' ? undefined : checkpoint.after;
+
   const { version, entries, tooLarge, unreadable } = await source.list(run.signal);
-  if (mode === 'incremental' && checkpoint.after === undefined && checkpoint.version === version) {
+  if (!isFull && resumesAt === undefined && checkpoint.version === version) {
     run.log('Nothing has changed since the last run.');
     return undefined;
   }
   // What changes before `after` during the run is left to the next one, which finds another version.
-  let began = checkpoint.after === undefined ? version : checkpoint.version;
-  const { after = '' } = checkpoint;
+  let began = resumesAt === undefined ? version : checkpoint.version;
+  const origin = { connector, instance, runId };
+  const sender = createSender({ sink, signal: run.signal });
   const fail = (reason: string, paths: readonly string[]) => {
     if (paths.length === 0) return;
     run.log(`${reason}: ${paths.slice(0, 10).join(', ')}`);
     run.count({ failed: paths.length });
   };
-  if (checkpoint.after === undefined) {
+  /** Documents that could not be read keep their last text. */
+  async function markSeen(paths: readonly string[]): Promise<void> {
+    if (isFull) for (const id of paths) await sender.add({ ...origin, id, seen: true, fullCrawl });
+  }
+  async function markGone(paths: readonly string[]): Promise<void> {
+    for (const id of paths) await sender.add({ ...origin, id, deleted: true });
+    await sender.flush();
+    await sent.add(paths.map((path) => ({ path })));
+    run.count({ deleted: paths.length });
+  }
+  const setCheckpoint = (after?: string) =>
+    run.checkpoint({ version: began, after, list: sent.list, fullCrawl: ownFullCrawl } satisfies Checkpoint);
+
+  if (resumesAt === undefined) {
     fail(`Larger than ${MAX_DOCUMENT_BYTES} bytes`, tooLarge);
     fail('Could not be read', unreadable);
   }
   if (unreadable.length > 0) began = undefined;
-  const sighting = { connector, runId, fullStartedAt: new Date(order.fullStartedAt ?? 0) };
-  const stored = await documents.listFingerprints(connector);
-  const left = entries.filter(({ path }) => path > after);
+  const left = entries.filter(({ path }) => path > (resumesAt ?? ''));
   const before = entries.length - left.length;
   let done = before;
   for (const batch of toBatches(left)) {
     if (run.isCancelled()) return 'continue';
-    const changed = batch.filter(({ path, fingerprint }) => stored.get(path) !== fingerprint);
+    const changed = isFull ? batch : batch.filter(({ path, fingerprint }) => sent.fingerprints.get(path) !== fingerprint);
     const read = changed.length === 0 ? [] : await source.read(changed, run.signal);
     const texts = read.filter((document): document is SourceDocument => document.content !== undefined);
-    if (texts.length > 0) await documents.save(sighting, texts);
-    const unchanged = toPaths(batch.filter((entry) => !changed.includes(entry)));
+    const documents: (readonly [SourceDocument, Document])[] = texts.map((text) => [
+      text,
+      { ...origin, ...toDocument(text), fullCrawl },
+    ]);
+    const fitting = documents.filter(([, document]) => findFault(document) === undefined);
+    const unfit = toPaths(documents.filter((one) => !fitting.includes(one)).map(([text]) => text));
+    fail('The path is too long', unfit);
+    for (const [, document] of fitting) await sender.add(document);
     const readPaths = new Set(toPaths(read));
     const failed = toPaths(changed).filter((path) => !readPaths.has(path));
     if (failed.length > 0) began = undefined;
     fail('Could not be read', failed);
-    // Documents that could not be read keep their last text.
-    if (mode === 'full') await documents.markSeen(sighting, [...unchanged, ...failed]);
+    await markSeen(failed);
+    await sender.flush();
+    await sent.add(fitting.map(([{ path, fingerprint }]) => ({ path, fingerprint })));
+    run.count({
+      items: fitting.length,
+      bytes: fitting.reduce((sum, [{ content }]) => sum + Buffer.byteLength(content), 0),
+    });
     // Documents that have become binary have no text any more.
-    const binary = toPaths(read.filter(({ path, content }) => content === undefined && stored.has(path)));
-    if (binary.length > 0) await documents.markGone(sighting, binary);
-    const bytes = texts.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0);
-    const items = texts.length + (mode === 'full' ? unchanged.length : 0);
-    run.count({ items, deleted: binary.length, bytes });
-    run.checkpoint({ version: began, after: batch.at(-1)?.path });
+    const binary = read.filter(({ content, path }) => content === undefined && sent.fingerprints.has(path));
+    await markGone(toPaths(binary));
+    setCheckpoint(batch.at(-1)?.path);
     done += batch.length;
     run.progress((100 * done) / entries.length);
     const isSliceDone = run.isTimeUp() || done - before >= documentsPerSlice;
     if (isSliceDone && done < entries.length) return 'continue';
   }
-  const present = new Set(toPaths(entries));
-  const absent = [...stored.keys()].filter((path) => !present.has(path));
-  const isUnknown = (path: string) => unreadable.some((one) => path === one || path.startsWith(`${one}/`));
-  if (mode === 'full') {
-    // After a full crawl, the index drops what was not seen.
-    await documents.markSeen(sighting, absent.filter(isUnknown));
-  } else {
-    const gone = absent.filter((path) => !isUnknown(path));
-    await documents.markGone(sighting, gone);
-    run.count({ deleted: gone.length });
+  if (!isFull) {
+    const present = new Set(toPaths(entries));
+    const isUnknown = (path: string) => unreadable.some((one) => path === one || path.startsWith(`${one}/`));
+    const absent = [...sent.fingerprints.keys()].filter((path) => !present.has(path));
+    await markGone(absent.filter((path) => !isUnknown(path)));
+  } else if (unreadable.length > 0) run.log('Not everything could be read, so nothing is dropped.');
+  else {
+    await sender.add({ ...origin, complete: true, fullCrawl });
+    await sender.flush();
   }
-  run.checkpoint({ version: began });
+  run.checkpoint({ version: began, list: sent.list } satisfies Checkpoint);
   return undefined;
 }

@@ -1,8 +1,7 @@
 import { isAbsolute, relative, sep } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { serve } from '@platform/crawl-worker';
-import { createDocuments } from '@platform/demo-knowledge/documents';
-import { Pool } from 'pg';
+import { openSink } from '@platform/crawl-worker/documents';
 import { crawlSource } from './crawl.js';
 import { createFolder } from './folder.js';
 import { createRepository } from './git.js';
@@ -24,7 +23,7 @@ async function run(): Promise<void> {
   const {
     platformUrl: url,
     platformToken: token,
-    databaseUrl,
+    sink: sinkAddress,
     folder,
     repository,
     cacheDir,
@@ -42,10 +41,7 @@ async function run(): Promise<void> {
         environment: process.env,
       }),
     );
-  const pool = new Pool({ connectionString: databaseUrl, max: 2 });
-  pool.on('error', (error) => log(`a connection to PostgreSQL broke: ${error.message}`));
-  const documents = createDocuments(pool);
-  await documents.createTable();
+  const sink = openSink(sinkAddress, token);
   const stopping = new AbortController();
   const { signal } = stopping;
   const stop = () => stopping.abort();
@@ -64,7 +60,7 @@ async function run(): Promise<void> {
       async crawl(order, crawlRun) {
         const source = sources.get(order.connector);
         if (!source) throw new Error(`${order.connector} is not configured`);
-        return crawlSource(source, documents, order, crawlRun, documentsPerSlice);
+        return crawlSource(source, { sink, folder: cacheDir, documentsPerSlice }, order, crawlRun);
       },
     }).catch(async (error: Error) => {
       // An administrator may have revoked the token. Ending would only have the process started again at once.
@@ -72,7 +68,6 @@ async function run(): Promise<void> {
       await delay(REFUSED_PAUSE_MS, undefined, { signal }).catch(() => undefined);
     });
   }
-  await pool.end();
 }
 
 await run().catch((error: unknown) => {

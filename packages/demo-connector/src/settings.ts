@@ -5,12 +5,13 @@ export interface Settings {
   /** The base URL of the platform, and a token with the scope `crawl:work`. */
   readonly platformUrl: string;
   readonly platformToken: string;
-  /** The database of demo-knowledge. */
-  readonly databaseUrl: string;
+  /** The ingest endpoint of a search, or a folder. */
+  readonly sink: string;
   /** The folder that is crawled as `files_1`. Absolute. */
   readonly folder: string | undefined;
-  /** The Git repository that is crawled as `code_1`, by path or URL, and where its mirror is kept. */
+  /** The Git repository that is crawled as `code_1`, by path or URL. */
   readonly repository: string | undefined;
+  /** Where the list of what was sent is kept, and the mirror of the repository. */
   readonly cacheDir: string;
   /** How many documents are looked at before another slice follows. */
   readonly documentsPerSlice: number;
@@ -34,11 +35,8 @@ export function readSettings(environment: NodeJS.ProcessEnv): Settings {
   const settings = {
     platformUrl: read('PLATFORM_URL', (value) => URL.canParse(value), "the platform's URL"),
     platformToken: read('PLATFORM_TOKEN', (value) => value !== '', 'a token with the scope crawl:work'),
-    databaseUrl: read('DATABASE_URL', (value) => URL.canParse(value), 'the URL of a PostgreSQL database'),
-    cacheDir:
-      repository === undefined
-        ? ''
-        : read('CACHE_DIR', isAbsolute, 'an absolute path: where the repository is mirrored'),
+    sink: read('SINK', (value) => value !== '', 'the ingest endpoint of a search, or a folder'),
+    cacheDir: read('CACHE_DIR', isAbsolute, 'an absolute path, for what the worker has to remember'),
   };
   if (faults.length > 0) throw new Error(faults.join('; '));
   return { ...settings, folder, repository, documentsPerSlice: Number(perSlice ?? Infinity) };

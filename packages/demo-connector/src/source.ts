@@ -1,4 +1,13 @@
-import type { DocumentFormat, SourceDocument } from '@platform/demo-knowledge/documents';
+export type DocumentFormat = 'markdown' | 'html' | 'text';
+
+/** A document as it is in its source. */
+export interface SourceDocument {
+  readonly path: string;
+  /** Changes with every change of the document. */
+  readonly fingerprint: string;
+  readonly format: DocumentFormat;
+  readonly content: string;
+}
 
 export const MAX_DOCUMENT_BYTES = 1_048_576;
 

@@ -39,9 +39,9 @@ test('brings the documents of a folder, and nothing else, follows no symbolic li
   const run = await crawls.run();
   expect(run).toMatchObject({ mode: 'full', items: 3, failed: 1, bytes: 28 });
   expect(run.log[0]).toBe('Larger than 1048576 bytes: large.md');
-  expect(await crawls.read()).toEqual({
+  expect(crawls.read()).toEqual({
     'cats.md': 'Cats purr.',
-    'deep/er/dogs.html': '<p>Dogs bark.',
+    'deep/er/dogs.html': 'Dogs bark.',
     'notes.txt': 'notes',
   });
 });
@@ -53,10 +53,10 @@ test('an incremental crawl brings what is new, changed or gone', async () => {
   await utimes(join(crawls.parent, 'pages/cats.md'), 0, 0);
   await rename(join(crawls.parent, 'pages/notes.txt'), join(crawls.parent, 'pages/renamed.txt'));
   expect(await crawls.run()).toMatchObject({ mode: 'incremental', items: 3, deleted: 1, failed: 1 });
-  expect(await crawls.read()).toEqual({
+  expect(crawls.read()).toEqual({
     'birds.md': 'Birds sing.',
     'cats.md': 'Cats meow.',
-    'deep/er/dogs.html': '<p>Dogs bark.',
+    'deep/er/dogs.html': 'Dogs bark.',
     'notes.txt': null,
     'renamed.txt': 'notes',
   });
@@ -69,7 +69,7 @@ test('a file that becomes a symbolic link is gone', async () => {
   await rm(join(crawls.parent, 'pages/birds.md'));
   await symlink(join(crawls.parent, 'outside/secret.md'), join(crawls.parent, 'pages/birds.md'));
   expect(await crawls.run()).toMatchObject({ items: 0, deleted: 1 });
-  expect(await crawls.read()).toMatchObject({ 'birds.md': null });
+  expect(crawls.read()).toMatchObject({ 'birds.md': null });
 });
 
 test('a full crawl sees everything again', async () => {
@@ -80,26 +80,46 @@ test('a full crawl sees everything again', async () => {
 test.each(['full', undefined] as const)(
   'what cannot be read keeps its text, counts as failed, and is tried again: mode %s',
   async (mode) => {
-    const before = await crawls.read();
+    const before = crawls.read();
     refuse('readdir', 'pages/deep/er');
     await crawls.write('pages/cats.md', `Cats hiss, ${mode}.`);
     refuse('open', 'pages/cats.md');
     const run = await crawls.run(mode);
     // With the file that is too large.
     expect(run.failed).toBe(3);
-    expect(run.log.slice(1)).toEqual(['Could not be read: deep/er', 'Could not be read: cats.md']);
-    expect(await crawls.read()).toEqual(before);
+    expect(run.log.slice(1)).toEqual([
+      'Could not be read: deep/er',
+      'Could not be read: cats.md',
+      ...(mode === 'full' ? ['Not everything could be read, so nothing is dropped.'] : []),
+    ]);
+    expect(crawls.read()).toEqual(before);
     jest.restoreAllMocks();
     syncBuiltinESMExports();
-    expect(await crawls.run()).toMatchObject({ mode: 'incremental', items: 1, deleted: 0, failed: 1 });
-    expect(await crawls.read()).toEqual({ ...before, 'cats.md': `Cats hiss, ${mode}.` });
+    // A full crawl does not know what it has not seen, so that is new to the next one.
+    const items = mode === 'full' ? 2 : 1;
+    expect(await crawls.run()).toMatchObject({ mode: 'incremental', items, deleted: 0, failed: 1 });
+    expect(crawls.read()).toEqual({ ...before, 'cats.md': `Cats hiss, ${mode}.` });
   },
 );
 
 test('a folder that is unavailable fails the run, and deletes nothing', async () => {
-  const before = await crawls.read();
+  const before = crawls.read();
   await rename(join(crawls.parent, 'pages'), join(crawls.parent, 'away'));
   await expect(crawls.run()).rejects.toThrow('ENOENT');
-  expect(await crawls.read()).toEqual(before);
+  expect(crawls.read()).toEqual(before);
   await mkdir(join(crawls.parent, 'pages'));
+});
+
+test('another worker, without the list of what was sent, sends everything again and drops what is gone', async () => {
+  await crawls.write('pages/one.md', 'One.');
+  await crawls.write('pages/two.md', 'Two.');
+  await crawls.run('full');
+  expect(crawls.read()).toMatchObject({ 'one.md': 'One.', 'two.md': 'Two.' });
+  await rm(join(crawls.parent, 'pages/one.md'));
+  crawls.moveToOtherFolder();
+  const run = await crawls.run();
+  expect(run).toMatchObject({ mode: 'incremental', items: 1 });
+  expect(run.log[0]).toContain('everything is sent again');
+  expect(crawls.read()).toMatchObject({ 'one.md': null, 'two.md': 'Two.' });
+  expect((await crawls.run()).log[0]).toBe('Nothing has changed since the last run.');
 });

@@ -3,34 +3,64 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Counters } from '@platform/crawl-worker';
-import { createDocuments } from '@platform/demo-knowledge/documents';
-import { createTestDatabase } from '@platform/testing';
-import { Pool } from 'pg';
+import {
+  type DocumentLine,
+  findFault,
+  isCompletion,
+  isDeletion,
+  isSighting,
+  type Sink,
+} from '@platform/crawl-worker/documents';
 import { crawlSource } from '../src/crawl.js';
 import type { Source } from '../src/source.js';
 
-/** Crawls a source into a database of the test's own, with orders as the platform gives them. */
+interface Stored {
+  text: string | null;
+  fullCrawl: string;
+}
+
+/** Does what the contract of documents demands of a search, in memory. */
+function createSearch(): Sink & { readonly documents: ReadonlyMap<string, Stored> } {
+  const documents = new Map<string, Stored>();
+  function apply(line: DocumentLine): void {
+    if (isCompletion(line)) {
+      for (const one of documents.values()) if (one.fullCrawl < line.fullCrawl) one.text = null;
+    } else if (isSighting(line)) Object.assign(documents.get(line.id) ?? {}, { fullCrawl: line.fullCrawl });
+    else if (isDeletion(line)) Object.assign(documents.get(line.id) ?? {}, { text: null });
+    else documents.set(line.id, { text: line.text, fullCrawl: line.fullCrawl ?? '' });
+  }
+  return {
+    documents,
+    write(lines) {
+      for (const { line } of lines) {
+        expect(findFault(line)).toBeUndefined();
+        apply(line);
+      }
+      return Promise.resolve();
+    },
+  };
+}
+
+/** Crawls a source into a search, with orders as the platform gives them. */
 export async function startCrawls(createSource: (parent: string) => Source) {
-  const database = await createTestDatabase({
-    template: 'documents',
-    migrationsDir: join(import.meta.dirname, '../src'),
-    migrate: () => Promise.resolve(),
-  });
-  const pool = new Pool({ connectionString: database.url, max: 3 });
-  const documents = createDocuments(pool);
-  await documents.createTable();
+  const search = createSearch();
   const parent = await realpath(await mkdtemp(join(tmpdir(), 'platform-connector-')));
   const source = createSource(parent);
   let checkpoint: unknown = null;
   let fullStartedAt: Date | undefined;
+  let folder = join(parent, 'sent');
   return {
     parent,
+    /** Goes on as another worker, which has another folder. */
+    moveToOtherFolder(): void {
+      folder = join(parent, randomUUID());
+    },
     async write(path: string, text: string | Buffer): Promise<void> {
       await mkdir(join(parent, path, '..'), { recursive: true });
       await writeFile(join(parent, path), text);
     },
     /**
-     * Crawls, and drops what a full crawl has not seen, as demo-knowledge does. The first crawl is a full one.
+     * Crawls. The first crawl is a full one.
      *
      * @returns what the run counted and logged. @throws Error when the run failed.
      */
@@ -39,9 +69,9 @@ export async function startCrawls(createSource: (parent: string) => Source) {
         fullStartedAt = new Date();
         checkpoint = null;
       }
-      const sighting = { connector: 'files_1', runId: randomUUID(), fullStartedAt: fullStartedAt as Date };
       const order = {
-        ...sighting,
+        connector: 'files_1',
+        runId: randomUUID(),
         attempt: 1,
         orgId: randomUUID(),
         userId: randomUUID(),
@@ -52,12 +82,12 @@ export async function startCrawls(createSource: (parent: string) => Source) {
         metadata: {},
         scheduledFor: new Date().toISOString(),
         mode,
-        fullStartedAt: sighting.fullStartedAt.toISOString(),
+        fullStartedAt: (fullStartedAt as Date).toISOString(),
         checkpoint,
       };
       const counters: Counters = { items: 0, deleted: 0, failed: 0, bytes: 0 };
       const log: string[] = [];
-      await crawlSource(source, documents, order, {
+      await crawlSource(source, { sink: search, folder }, order, {
         signal: new AbortController().signal,
         isCancelled: () => false,
         isTimeUp: () => false,
@@ -71,19 +101,14 @@ export async function startCrawls(createSource: (parent: string) => Source) {
         },
         log: (line) => void log.push(line),
       });
-      if (mode === 'full') await documents.markUnseen(sighting);
       return { ...counters, mode, log };
     },
-    /** Returns the contents by path; null is gone. */
-    async read(): Promise<Record<string, string | null>> {
-      const { rows } = await pool.query<{ path: string; content: string | null }>(
-        'select path, content from documents order by path',
-      );
-      return Object.fromEntries(rows.map(({ path, content }) => [path, content]));
-    },
+    /** Returns the texts by path; null is gone. */
+    read: (): Record<string, string | null> =>
+      Object.fromEntries(
+        [...search.documents].map(([path, { text }]) => [path, text] as const).toSorted(([one], [other]) => (one < other ? -1 : 1)),
+      ),
     async close(): Promise<void> {
-      await pool.end();
-      await database.drop();
       await rm(parent, { recursive: true });
     },
   };

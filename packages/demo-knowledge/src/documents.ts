@@ -1,166 +1,215 @@
+import type { Completion, Deletion, Document, DocumentLine, Sighting } from '@platform/crawl-worker/documents';
+import { isCompletion, isDeletion, isSighting } from '@platform/crawl-worker/documents';
 import type { Pool, PoolClient } from 'pg';
+import { toPrincipals } from './access.js';
 
 /*
- * The documents of the connectors. A connector writes while it crawls; the index follows after the sync event of the run.
- * A document that is gone from its source has no content, until the index has dropped it.
+ * The documents that connectors have brought. Batches arrive while a crawl runs; the index follows after the sync event
+ * of the run. A document that is gone from its source has no text, until the index has dropped it.
  */
 
-export type DocumentFormat = 'markdown' | 'html' | 'text';
-
-/** A document as it is in its source. */
-export interface SourceDocument {
-  readonly path: string;
-  /** Changes with every change of the document. */
-  readonly fingerprint: string;
-  readonly format: DocumentFormat;
-  readonly content: string;
-}
-
-/** The crawl in which a document was seen. */
-export interface Sighting {
+/** A connector of the organisation may have several instances. */
+export interface Instance {
   readonly connector: string;
-  readonly runId: string;
-  /**
-   * Names the full crawl: the one in progress, or the last one. What has an earlier one after a full crawl is gone, so
-   * the clocks of the connector and of the platform need not agree.
-   */
-  readonly fullStartedAt: Date;
+  readonly instance: string;
 }
 
 /** A document that has changed since it was indexed. */
 export interface ChangedDocument {
-  readonly path: string;
-  readonly format: DocumentFormat;
+  readonly id: string;
+  readonly title: string;
+  readonly mimeType: string;
+  readonly url: string | null;
+  /** Who may find it, as {@link toPrincipals} names them. */
+  readonly access: readonly string[];
   /** Null: it is gone. */
-  readonly content: string | null;
-  readonly runId: string;
+  readonly text: string | null;
+  readonly runId: string | null;
 }
 
 const schema = `
   select pg_advisory_xact_lock(hashtext('documents'));
   create table if not exists documents (
     connector text not null,
-    path text not null,
-    fingerprint text not null,
-    format text not null,
-    content text, -- null: gone
-    run_id text not null, -- the run that has brought this version
-    full_started_at timestamptz not null,
+    instance text not null,
+    id text not null,
+    title text not null,
+    mime_type text not null,
+    url text,
+    updated_at timestamptz,
+    access text[] not null,
+    text text, -- null: gone
+    run_id text, -- the run that has brought this version
+    full_crawl timestamptz not null, -- the full crawl that has seen it last
     is_indexed boolean not null default false,
-    primary key (connector, path)
+    primary key (connector, instance, id)
   );
-  create index if not exists documents_changed on documents (connector, path) where not is_indexed`;
+  create index if not exists documents_changed on documents (connector, instance, id) where not is_indexed`;
+
+/** Of documents whose lines name no full crawl: the next one that does not see them drops them. */
+const NO_CRAWL = new Date(0);
+const DEFAULT_MIME_TYPE = 'text/plain';
+
+/** PostgreSQL cannot store NUL. */
+const clean = (text: string): string => text.replaceAll('\0', '');
+
+/** What a batch says about a document at its end. */
+type DocumentChange = Document | Deletion | Sighting;
+
+/** Reduces the lines of a batch to the last word about each document: a statement can change a row only once. */
+function reduceLines(lines: readonly DocumentLine[]) {
+  const changes = new Map<string, DocumentChange>();
+  const completions: Completion[] = [];
+  for (const line of lines) {
+    if (isCompletion(line)) completions.push(line);
+    else {
+      const key = JSON.stringify([line.connector, line.instance, line.id]);
+      // Whatever a batch brings has been seen.
+      if (!isSighting(line) || !changes.has(key)) changes.set(key, line);
+    }
+  }
+  const all = [...changes.values()];
+  return {
+    documents: all.filter((line): line is Document => !isDeletion(line) && !isSighting(line)),
+    deletions: all.filter(isDeletion),
+    sightings: all.filter(isSighting),
+    completions,
+  };
+}
+
+/** A batch that brings a document again, as it was, leaves the index alone. */
+const upsert = `
+  insert into documents as old
+    (connector, instance, id, title, mime_type, url, updated_at, access, text, run_id, full_crawl)
+  select connector, instance, id, title, mime_type, url, updated_at, array(select jsonb_array_elements_text(access)),
+    text, run_id, full_crawl
+  from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::timestamptz[], $8::jsonb[],
+    $9::text[], $10::text[], $11::timestamptz[])
+    as new (connector, instance, id, title, mime_type, url, updated_at, access, text, run_id, full_crawl)
+  on conflict (connector, instance, id) do update set
+    title = excluded.title, mime_type = excluded.mime_type, url = excluded.url, updated_at = excluded.updated_at,
+    access = excluded.access, text = excluded.text, full_crawl = greatest(old.full_crawl, excluded.full_crawl),
+    run_id = case when (old.title, old.mime_type, old.url, old.access, old.text)
+        is distinct from (excluded.title, excluded.mime_type, excluded.url, excluded.access, excluded.text)
+      then excluded.run_id else old.run_id end,
+    is_indexed = old.is_indexed and (old.title, old.mime_type, old.url, old.access, old.text)
+      is not distinct from (excluded.title, excluded.mime_type, excluded.url, excluded.access, excluded.text)`;
+
+async function saveDocuments(client: PoolClient, documents: readonly Document[]): Promise<void> {
+  await client.query(upsert, [
+    documents.map(({ connector }) => clean(connector)),
+    documents.map(({ instance }) => clean(instance)),
+    documents.map(({ id }) => clean(id)),
+    documents.map(({ title }) => clean(title)),
+    documents.map(({ mimeType }) => clean(mimeType ?? DEFAULT_MIME_TYPE)),
+    documents.map(({ url }) => (url === undefined ? null : clean(url))),
+    documents.map(({ updatedAt }) => updatedAt ?? null),
+    documents.map(({ access }) => JSON.stringify(toPrincipals(access))),
+    documents.map(({ text }) => clean(text)),
+    documents.map(({ runId }) => (runId === undefined ? null : clean(runId))),
+    documents.map(({ fullCrawl }) => fullCrawl ?? NO_CRAWL),
+  ]);
+}
+
+async function markGone(client: PoolClient, deletions: readonly Deletion[]): Promise<void> {
+  await client.query(
+    `update documents set text = null, is_indexed = false, run_id = gone.run_id
+     from unnest($1::text[], $2::text[], $3::text[], $4::text[]) as gone (connector, instance, id, run_id)
+     where documents.connector = gone.connector and documents.instance = gone.instance and documents.id = gone.id
+       and documents.text is not null`,
+    [
+      deletions.map(({ connector }) => clean(connector)),
+      deletions.map(({ instance }) => clean(instance)),
+      deletions.map(({ id }) => clean(id)),
+      deletions.map(({ runId }) => (runId === undefined ? null : clean(runId))),
+    ],
+  );
+}
+
+async function markSeen(client: PoolClient, sightings: readonly Sighting[]): Promise<void> {
+  await client.query(
+    `update documents set full_crawl = greatest(documents.full_crawl, seen.full_crawl)
+     from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[]) as seen (connector, instance, id, full_crawl)
+     where documents.connector = seen.connector and documents.instance = seen.instance and documents.id = seen.id`,
+    [
+      sightings.map(({ connector }) => clean(connector)),
+      sightings.map(({ instance }) => clean(instance)),
+      sightings.map(({ id }) => clean(id)),
+      sightings.map(({ fullCrawl }) => fullCrawl),
+    ],
+  );
+}
+
+/** Marks everything that the full crawl has not seen as deleted. */
+async function markUnseen(client: PoolClient, completion: Completion): Promise<void> {
+  const { connector, instance, fullCrawl, runId } = completion;
+  await client.query(
+    `update documents set text = null, is_indexed = false, run_id = $4
+     where connector = $1 and instance = $2 and full_crawl < $3 and text is not null`,
+    [clean(connector), clean(instance), fullCrawl, runId === undefined ? null : clean(runId)],
+  );
+}
 
 export function createDocuments(pool: Pool) {
+  async function inTransaction<T>(use: (client: PoolClient) => Promise<T>): Promise<T> {
+    const client = await pool.connect();
+    try {
+      await client.query('begin');
+      const result = await use(client);
+      await client.query('commit');
+      return result;
+    } catch (error) {
+      await client.query('rollback').catch(() => undefined);
+      throw error;
+    } finally {
+      client.release();
+    }
+  }
+
   return {
     async createTable(): Promise<void> {
       await pool.query(schema);
     },
 
-    /** Returns the fingerprints of a connector's documents by path. */
-    async listFingerprints(connector: string): Promise<Map<string, string>> {
-      const { rows } = await pool.query<{ path: string; fingerprint: string }>(
-        'select path, fingerprint from documents where connector = $1 and content is not null',
-        [connector],
-      );
-      return new Map(rows.map(({ path, fingerprint }) => [path, fingerprint]));
+    /** Stores the lines of a batch, all or none of them. Repeating it changes nothing. */
+    async store(lines: readonly DocumentLine[]): Promise<void> {
+      const { documents, deletions, sightings, completions } = reduceLines(lines);
+      await inTransaction(async (client) => {
+        if (documents.length > 0) await saveDocuments(client, documents);
+        if (deletions.length > 0) await markGone(client, deletions);
+        if (sightings.length > 0) await markSeen(client, sightings);
+        for (const completion of completions) await markUnseen(client, completion);
+      });
     },
 
-    /** Returns the connectors with documents that have changed since they were indexed. */
-    async listChangedConnectors(): Promise<string[]> {
-      const { rows } = await pool.query<{ connector: string }>(
-        'select distinct connector from documents where not is_indexed',
+    /** Returns the instances with documents that have changed since they were indexed. */
+    async listChangedInstances(): Promise<Instance[]> {
+      const { rows } = await pool.query<Instance>(
+        'select distinct connector, instance from documents where not is_indexed',
       );
-      return rows.map(({ connector }) => connector);
-    },
-
-    /** Stores new and changed documents. Repeating it changes nothing. */
-    async save(
-      { connector, runId, fullStartedAt }: Sighting,
-      documents: readonly SourceDocument[],
-    ): Promise<void> {
-      await pool.query(
-        `insert into documents (connector, run_id, full_started_at, path, fingerprint, format, content)
-         select $1, $2, $3, * from unnest($4::text[], $5::text[], $6::text[], $7::text[])
-         on conflict (connector, path) do update set run_id = excluded.run_id, full_started_at = excluded.full_started_at,
-           fingerprint = excluded.fingerprint, format = excluded.format, content = excluded.content, is_indexed = false`,
-        [
-          connector,
-          runId,
-          fullStartedAt,
-          documents.map(({ path }) => path),
-          documents.map(({ fingerprint }) => fingerprint),
-          documents.map(({ format }) => format),
-          // PostgreSQL cannot store NUL.
-          documents.map(({ content }) => content.replaceAll('\0', '')),
-        ],
-      );
-    },
-
-    /** Records that a full crawl has seen documents that have not changed. */
-    async markSeen({ connector, fullStartedAt }: Sighting, paths: readonly string[]): Promise<void> {
-      await pool.query('update documents set full_started_at = $2 where connector = $1 and path = any($3)', [
-        connector,
-        fullStartedAt,
-        paths,
-      ]);
-    },
-
-    /** Records that documents are gone. */
-    async markGone({ connector, runId }: Sighting, paths: readonly string[]): Promise<void> {
-      await pool.query(
-        'update documents set content = null, is_indexed = false, run_id = $2 where connector = $1 and path = any($3)',
-        [connector, runId, paths],
-      );
-    },
-
-    /** Marks everything that the full crawl has not seen as deleted. */
-    async markUnseen({ connector, runId, fullStartedAt }: Sighting): Promise<void> {
-      await pool.query(
-        `update documents set content = null, is_indexed = false, run_id = $2
-         where connector = $1 and full_started_at < $3 and content is not null`,
-        [connector, runId, fullStartedAt],
-      );
+      return rows;
     },
 
     /**
-     * Hands up to `limit` changed documents of a connector to `use`, in a transaction of both.
+     * Hands up to `limit` changed documents of an instance to `use`, in a transaction of both.
      *
      * @returns whether there may be more.
      */
-    async indexChanges(
-      connector: string,
-      limit: number,
-      use: (client: PoolClient, changed: readonly ChangedDocument[]) => Promise<void>,
-    ): Promise<boolean> {
-      const client = await pool.connect();
-      try {
-        await client.query('begin');
+    indexChanges({ connector, instance }: Instance, limit: number, use: (client: PoolClient, changed: readonly ChangedDocument[]) => Promise<void>): Promise<boolean> {
+      return inTransaction(async (client) => {
         const { rows } = await client.query<ChangedDocument>(
-          `select path, format, content, run_id as "runId" from documents
-           where connector = $1 and not is_indexed order by path limit $2 for update`,
-          [connector, limit],
+          `select id, title, mime_type as "mimeType", url, access, text, run_id as "runId" from documents
+           where connector = $1 and instance = $2 and not is_indexed order by id limit $3 for update`,
+          [connector, instance, limit],
         );
-        if (rows.length > 0) {
-          await use(client, rows);
-          const paths = rows.map(({ path }) => path);
-          await client.query(
-            'delete from documents where connector = $1 and path = any($2) and content is null',
-            [connector, paths],
-          );
-          await client.query(
-            'update documents set is_indexed = true where connector = $1 and path = any($2)',
-            [connector, paths],
-          );
-        }
-        await client.query('commit');
+        if (rows.length === 0) return false;
+        await use(client, rows);
+        const key = [connector, instance, rows.map(({ id }) => id)];
+        const where = 'where connector = $1 and instance = $2 and id = any($3)';
+        await client.query(`delete from documents ${where} and text is null`, key);
+        await client.query(`update documents set is_indexed = true ${where}`, key);
         return rows.length === limit;
-      } catch (error) {
-        await client.query('rollback').catch(() => undefined);
-        throw error;
-      } finally {
-        client.release();
-      }
+      });
     },
   };
 }

@@ -1,20 +1,22 @@
 import { createServer, type Server } from 'node:http';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, type OAuthTokenVerifier, requireBearerAuth } from '@modelcontextprotocol/server';
+import type { createIngest } from './ingest.js';
 import type { Store } from './store.js';
 import { createKnowledgeServer, type LinkToRun } from './tools.js';
 
 /**
  * Creates the HTTP server: `/mcp`, in both eras of the protocol and without state, for callers with a valid assertion,
- * and `/health/ready`.
+ * `/documents` for workers, and `/health/ready`.
  */
 export function createEndpoint(deps: {
   readonly verifier: OAuthTokenVerifier;
   readonly store: Store;
   readonly toLink: LinkToRun;
+  readonly ingest: ReturnType<typeof createIngest>;
   readonly log: (line: string) => void;
 }): Server {
-  const { verifier, store, toLink, log } = deps;
+  const { verifier, store, toLink, ingest, log } = deps;
   const requireAssertion = requireBearerAuth({ verifier });
   const mcp = createMcpHandler(
     ({ authInfo }) => {
@@ -35,6 +37,10 @@ export function createEndpoint(deps: {
     if (path === '/mcp') {
       // The adapter's types lack `undefined` under exactOptionalPropertyTypes.
       void handle(request as Parameters<typeof handle>[0], response);
+      return;
+    }
+    if (path === '/documents') {
+      void ingest(request, response);
       return;
     }
     const isHealth = path === '/health/ready';

@@ -1,20 +1,28 @@
-import { basename, extname } from 'node:path';
 import { followEvents, type SyncEvent } from '@platform/events/consumer';
-import type { ChangedDocument, Documents } from './documents.js';
-import { toMarkdown } from './html.js';
-import { type Page, parsePage, parseText } from './sections.js';
-import { replacePages, type Store } from './store.js';
+import type { ChangedDocument, Documents, Instance } from './documents.js';
+import { parsePage, parseText } from './sections.js';
+import { replacePages, type Store, type StoredPage } from './store.js';
 
 const DOCUMENTS_PER_TRANSACTION = 100;
+const DEFAULT_INSTANCE = 'default';
 
 /** The paths of files are theirs alone, and those of other connectors begin with its name. */
-const toPagePath = (connector: string, path: string): string =>
-  connector === 'files_1' ? path : `${connector}:${path}`;
+function toPagePath({ connector, instance }: Instance, id: string): string {
+  if (instance !== DEFAULT_INSTANCE) return `${connector}/${instance}:${id}`;
+  return connector === 'files_1' ? id : `${connector}:${id}`;
+}
 
-function toPage({ path, format, content }: ChangedDocument): Page {
-  const text = content ?? '';
-  if (format === 'text') return parseText(text, basename(path));
-  return parsePage(format === 'html' ? toMarkdown(text) : text, basename(path, extname(path)));
+function toStoredPage(origin: Instance, document: ChangedDocument): StoredPage {
+  const { id, title, mimeType, access, runId } = document;
+  const text = document.text ?? '';
+  return {
+    path: toPagePath(origin, id),
+    page: mimeType === 'text/markdown' ? parsePage(text, title) : parseText(text, title),
+    connector: origin.connector,
+    runId,
+    author: null,
+    access,
+  };
 }
 
 /**
@@ -30,53 +38,36 @@ export function createIndexer(deps: {
   const { platform, documents, store, log } = deps;
   const stopping = new AbortController();
 
-  async function indexDocuments(connector: string): Promise<void> {
+  async function indexDocuments(origin: Instance): Promise<void> {
     for (let hasMore = true; hasMore && !stopping.signal.aborted;) {
-      hasMore = await documents.indexChanges(
-        connector,
-        DOCUMENTS_PER_TRANSACTION,
-        async (client, changed) => {
-          const pages = changed
-            .filter(({ content }) => content !== null)
-            .map((document) => ({
-              path: toPagePath(connector, document.path),
-              page: toPage(document),
-              connector,
-              runId: document.runId,
-              author: null,
-            }));
-          await replacePages(
-            client,
-            changed.map(({ path }) => toPagePath(connector, path)),
-            pages,
-          );
-        },
-      );
+      hasMore = await documents.indexChanges(origin, DOCUMENTS_PER_TRANSACTION, async (client, changed) => {
+        await replacePages(
+          client,
+          changed.map(({ id }) => toPagePath(origin, id)),
+          changed.filter(({ text }) => text !== null).map((document) => toStoredPage(origin, document)),
+        );
+      });
     }
   }
 
   /** Repeating it changes nothing, so an event may come twice. */
   async function handle({ payload }: SyncEvent): Promise<void> {
-    const { connector, connectorInstance, runId = '', mode, fullStartedAt } = payload;
-    if (connectorInstance !== undefined) return;
-    if (mode === 'full' && fullStartedAt !== undefined)
-      await documents.markUnseen({ connector, runId, fullStartedAt: new Date(Number(fullStartedAt)) });
-    await indexDocuments(connector);
+    const { connector, connectorInstance: instance = DEFAULT_INSTANCE } = payload;
+    await indexDocuments({ connector, instance });
   }
 
-  /**
-   * Indexes all that the missed events would have had indexed. Documents that a missed full crawl has not seen are dropped
-   * after the next full crawl.
-   */
+  /** Indexes all that the missed events would have had indexed. */
   async function indexAll(): Promise<void> {
     log(
       'events were deleted before they were read: indexing all changes, and reading the feed from its start',
     );
-    for (const connector of await documents.listChangedConnectors()) await indexDocuments(connector);
+    for (const origin of await documents.listChangedInstances()) await indexDocuments(origin);
   }
 
   let running: Promise<void> | undefined;
   return {
+    /** Indexes what has changed in an instance. */
+    index: indexDocuments,
     start() {
       running = followEvents({
         ...platform,

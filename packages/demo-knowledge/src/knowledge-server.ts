@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { Pool } from 'pg';
 import { createAssertionVerifier } from './assertions.js';
+import { createCredentialVerifier } from './credentials.js';
 import { createDocuments } from './documents.js';
 import { createEndpoint } from './endpoint.js';
 import { createIndexer } from './indexer.js';
+import { createIngest } from './ingest.js';
 import type { Settings } from './settings.js';
 import { createStore } from './store.js';
 
@@ -31,7 +33,11 @@ export async function startKnowledgeServer(
     verifier,
     store,
     toLink: ({ connector, runId }) =>
-      runId === null ? undefined : new URL(`/crawls/connectors/${connector}/runs/${runId}`, publicUrl).href,
+      runId === null || connector === null
+        ? undefined
+        : new URL(`/crawls/connectors/${encodeURIComponent(connector)}/runs/${encodeURIComponent(runId)}`, publicUrl)
+            .href,
+    ingest: createIngest({ credentials: createCredentialVerifier(settings), documents, log }),
     log,
   });
   http.listen(port, host);

@@ -59,11 +59,10 @@ function splitLong({ heading, text }: Section): Section[] {
   return parts;
 }
 
-/** @param fallbackTitle - for a page without a heading. */
-export function parsePage(markdown: string, fallbackTitle: string): Page {
+/** Splits a page of Markdown. */
+export function parsePage(markdown: string, title: string): Page {
   // PostgreSQL cannot store NUL.
   const sections = splitAtHeadings(markdown.replaceAll('\0', ''));
-  const title = sections.find(({ heading }) => heading !== '')?.heading ?? fallbackTitle;
   return { title: cut(title, MAX_TITLE_CHARACTERS), sections: sections.flatMap(splitLong) };
 }
 

@@ -16,6 +16,10 @@ export interface Settings {
   readonly audience: string;
   /** The id of the one organisation that is served. */
   readonly org: string;
+  /** Identity's own URL, and this server's credentials there, to verify the tokens of workers. */
+  readonly identityUrl: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
 }
 
 /** @throws Error that names every variable that is missing or wrong. */
@@ -38,6 +42,9 @@ export function readSettings(environment: NodeJS.ProcessEnv): Settings {
     issuer: read('TOKEN_ISSUER', isText, 'the issuer of the assertions'),
     audience: read('AUDIENCE', (value) => URL.canParse(value), 'the URL that the server is mounted with'),
     org: read('ORG_ID', isText, 'the id of an organisation'),
+    identityUrl: read('IDENTITY_URL', (value) => URL.canParse(value), "identity's own URL"),
+    clientId: read('CLIENT_ID', isText, "this server's id in SERVICE_CLIENTS of identity"),
+    clientSecret: read('CLIENT_SECRET', isText, "this server's secret in SERVICE_CLIENTS of identity"),
   };
   if (faults.length > 0) throw new Error(faults.join('; '));
   return { ...settings, jwksUrl: new URL(settings.jwksUrl) };

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Pool, PoolClient } from 'pg';
+import { EVERYONE } from './access.js';
 import type { Page } from './sections.js';
 
 const schema = `
@@ -8,7 +9,8 @@ const schema = `
     title text not null,
     connector text, -- and the run that has brought the page; null for a note
     run_id text,
-    author text -- the user who added a note; null for what was crawled
+    author text, -- the user who added a note; null for what was crawled
+    access text[] not null -- who may find it, as access.ts names them
   );
   create table if not exists sections (
     path text not null references pages on delete cascade,
@@ -38,7 +40,7 @@ const search = `
     ),
     found as (
       select path, position, loose, words @@ strict as has_all, ts_rank_cd(words, loose, 1) as rank
-      from sections, query where words @@ loose
+      from sections join pages using (path), query where words @@ loose and access && $3
       order by has_all desc, rank desc, path, position limit $2
     )
   select path, pages.title, sections.heading, pages.connector, pages.run_id as "runId",
@@ -73,6 +75,7 @@ export interface StoredPage extends Origin {
   readonly path: string;
   readonly page: Page;
   readonly author: string | null;
+  readonly access: readonly string[];
 }
 
 /** Removes pages, and adds what they are now. */
@@ -80,8 +83,11 @@ export interface StoredPage extends Origin {
 export async function replacePages(client: PoolClient, paths: readonly string[], pages: readonly StoredPage[]): Promise<void> {
   await client.query('delete from pages where path = any($1)', [paths]);
   await client.query(
-    'insert into pages (path, title, connector, run_id, author) select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])',
-    [pages.map(({ path }) => path), pages.map(({ page }) => page.title), pages.map(({ connector }) => connector), pages.map(({ runId }) => runId), pages.map(({ author }) => author)],
+    `insert into pages (path, title, connector, run_id, author, access)
+     select path, title, connector, run_id, author, array(select jsonb_array_elements_text(access))
+     from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::jsonb[])
+       as new (path, title, connector, run_id, author, access)`,
+    [pages.map(({ path }) => path), pages.map(({ page }) => page.title), pages.map(({ connector }) => connector), pages.map(({ runId }) => runId), pages.map(({ author }) => author), pages.map(({ access }) => JSON.stringify(access))],
   );
   const sections = pages.flatMap(({ path, page }) => page.sections.map((section, position) => ({ path, position, ...section })));
   await client.query(
@@ -96,7 +102,7 @@ export function createStore(pool: Pool) {
     const client = await pool.connect();
     try {
       await client.query('begin');
-      await replacePages(client, [path], [{ path, page, author, connector: null, runId: null }]);
+      await replacePages(client, [path], [{ path, page, author, connector: null, runId: null, access: [EVERYONE] }]);
       await client.query('commit');
     } catch (error) {
       await client.query('rollback').catch(() => undefined);
@@ -131,20 +137,22 @@ export function createStore(pool: Pool) {
       );
     },
 
-    async search(query: string, limit: number): Promise<Hit[]> {
-      const { rows } = await pool.query<Hit>(search, [query.replaceAll('\0', ''), limit]);
+    /** @param reader - the principals of the caller. */
+    async search(reader: readonly string[], query: string, limit: number): Promise<Hit[]> {
+      const { rows } = await pool.query<Hit>(search, [query.replaceAll('\0', ''), limit, reader]);
       return rows;
     },
 
-    async read(path: string, offset: number, length: number): Promise<Excerpt | undefined> {
+    /** @returns undefined for a page that does not exist, or that is not for the caller. */
+    async read(reader: readonly string[], path: string, offset: number, length: number): Promise<Excerpt | undefined> {
       const { rows } = await pool.query<Excerpt>(
         `with page as (
            select title, connector, run_id, (select coalesce(string_agg(text, E'\\n\\n' order by position), '') from sections where path = $1) as text
-           from pages where path = $1
+           from pages where path = $1 and access && $4
          )
          select title, substr(text, $2::int + 1, $3::int) as text, length(text) as "totalCharacters",
            connector, run_id as "runId" from page`,
-        [path.replaceAll('\0', ''), offset, length],
+        [path.replaceAll('\0', ''), offset, length, reader],
       );
       return rows[0];
     },

@@ -1,5 +1,6 @@
 import { type AuthInfo, type CallToolResult, McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
+import { toReader } from './access.js';
 import { parsePage } from './sections.js';
 import type { Hit, Origin, Store } from './store.js';
 
@@ -48,7 +49,7 @@ export function createKnowledgeServer(
     },
     ({ query, limit }) =>
       requireScope('kb:read', async () => {
-        const hits = await store.search(query, limit);
+        const hits = await store.search(toReader(caller), query, limit);
         if (hits.length === 0) return toText('Nothing was found.');
         return toText(hits.map(toEntry).join('\n') + toSources(hits, toLink));
       }),
@@ -67,7 +68,7 @@ export function createKnowledgeServer(
     },
     ({ path, offset }) =>
       requireScope('kb:read', async () => {
-        const page = await store.read(path, offset, MAX_EXCERPT_CHARACTERS);
+        const page = await store.read(toReader(caller), path, offset, MAX_EXCERPT_CHARACTERS);
         if (!page) return toError('There is no such page. Use a path that search has returned.');
         const end = offset + MAX_EXCERPT_CHARACTERS;
         const isCut = end < page.totalCharacters;

@@ -4,11 +4,14 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { findFreePort } from '@platform/embedded';
-import { callUrl, createTestDatabase, testPlatform } from '@platform/testing';
+import type { Document } from '@platform/crawl-worker/documents';
+import { callUrl, createTestDatabase, SERVICE_SECRET, testPlatform } from '@platform/testing';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { Pool } from 'pg';
-import { createDocuments, type SourceDocument } from '../src/documents.js';
+import { createDocuments, type Instance } from '../src/documents.js';
+import { createIndexer } from '../src/indexer.js';
 import { startKnowledgeServer } from '../src/knowledge-server.js';
+import { createStore } from '../src/store.js';
 
 const ISSUER = 'workspace-platform';
 export const ORG = '0198a000-0000-7000-8000-000000000001';
@@ -48,6 +51,14 @@ async function startIssuer() {
   };
 }
 
+/** What every line of a run's batches says. */
+export interface Origin {
+  readonly connector: string;
+  readonly instance: string;
+  readonly runId: string;
+  readonly fullCrawl: string;
+}
+
 /** An organisation of the platform whose connector `files_1` is crawled by the test itself. */
 async function startCrawls() {
   const platform = await testPlatform();
@@ -67,12 +78,12 @@ async function startCrawls() {
     /** Claims a run, has it crawled, and completes it. @returns its id. */
     async crawl(
       mode: 'full' | 'incremental',
-      crawl: (sighting: { connector: string; runId: string; fullStartedAt: Date }) => Promise<void>,
+      crawl: (origin: Origin) => Promise<void>,
     ): Promise<string> {
       await call('/files_1/run', { mode });
       const { order, lease } = await call('/work/claim', { connectors: ['files_1'], worker: 'test' });
       const { runId, connector } = order;
-      await crawl({ connector, runId, fullStartedAt: new Date(order.fullStartedAt as string) });
+      await crawl({ connector, instance: order.instance, runId, fullCrawl: order.fullStartedAt as string });
       await call(`/work/${runId}/finish`, { lease, state: 'completed' });
       return runId as string;
     },
@@ -87,7 +98,11 @@ const noCrawls = {
 } satisfies Awaited<ReturnType<typeof startCrawls>>;
 
 /** Starts the server over a database of the test's own. */
-export async function startKnowledge({ hasCrawls = true } = {}) {
+export async function startKnowledge({
+  hasCrawls = true,
+  identityUrl = 'http://127.0.0.1:1',
+  org = ORG,
+}: { readonly hasCrawls?: boolean; readonly identityUrl?: string; readonly org?: string } = {}) {
   const issuer = await startIssuer();
   const database = await createTestDatabase({
     template: 'demo_knowledge',
@@ -110,7 +125,10 @@ export async function startKnowledge({ hasCrawls = true } = {}) {
     jwksUrl: issuer.jwksUrl,
     issuer: ISSUER,
     audience: url,
-    org: ORG,
+    org,
+    identityUrl,
+    clientId: 'mail',
+    clientSecret: SERVICE_SECRET,
   };
   let server: Awaited<ReturnType<typeof startKnowledgeServer>> | undefined;
   const clients: Client[] = [];
@@ -141,10 +159,29 @@ export async function startKnowledge({ hasCrawls = true } = {}) {
     /** What it has logged. */
     lines: lines as readonly string[],
     query: (text: string, values: readonly unknown[] = []) => pool.query(text, [...values]),
+    /** Locks a table. @returns the function that unlocks it. */
+    async lock(table: string): Promise<() => Promise<void>> {
+      const locker = await pool.connect();
+      await locker.query(`begin; lock table ${table} in access exclusive mode`);
+      return async () => {
+        await locker.query('rollback');
+        locker.release();
+      };
+    },
+    async countWaiting(): Promise<number> {
+      const { rows } = await pool.query<{ count: number }>(
+        `select count(*)::int as count from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      );
+      return rows[0]?.count ?? 0;
+    },
+    /** Indexes what has changed, as after an event. */
+    async index(origin: Instance): Promise<void> {
+      await createIndexer({ platform: crawls, documents, store: createStore(pool), log: () => undefined }).index(origin);
+    },
     crawl: crawls.crawl,
     /** Crawls these documents, whose format is that of their names. */
     bring: (contents: Readonly<Record<string, string>>, mode: 'full' | 'incremental' = 'incremental') =>
-      crawls.crawl(mode, (sighting) => documents.save(sighting, toDocuments(contents))),
+      crawls.crawl(mode, (origin) => documents.store(toDocuments(origin, contents))),
     sign: (claims?: Readonly<Record<string, unknown>>, isForeignKey?: boolean) =>
       issuer.sign(url, claims, isForeignKey),
     connect,
@@ -165,12 +202,14 @@ export async function startKnowledge({ hasCrawls = true } = {}) {
   };
 }
 
-const toDocuments = (contents: Readonly<Record<string, string>>): SourceDocument[] =>
-  Object.entries(contents).map(([path, content]) => ({
-    path,
-    content,
-    fingerprint: String(Math.random()),
-    format: path.endsWith('.md') ? 'markdown' : path.endsWith('.html') ? 'html' : 'text',
+const toDocuments = (origin: Origin, contents: Readonly<Record<string, string>>): Document[] =>
+  Object.entries(contents).map(([id, text]) => ({
+    ...origin,
+    id,
+    title: /^# (.*)/.exec(text)?.[1] ?? id,
+    text,
+    mimeType: id.endsWith('.md') ? 'text/markdown' : 'text/plain',
+    access: [{ kind: 'everyone' }],
   }));
 
 /** Calls a tool, and returns its text. */

@@ -45,11 +45,12 @@ async function reserve(port: number, host: string): Promise<(() => void) | undef
  * Returns a TCP port on which nothing listens, and which no other call returns for the next two minutes, in any process
  * of this machine. A program that does not ask here may still take it.
  *
+ * @param preferred - is returned if it is free.
  * @throws Error when none of many ports was free, or the host is not an address of this machine.
  */
-export async function findFreePort(host = '127.0.0.1'): Promise<number> {
+export async function findFreePort(host = '127.0.0.1', preferred?: number): Promise<number> {
   for (let attempt = 0; attempt < MAX_TRIES; attempt += 1) {
-    const port = randomInt(FIRST, LAST + 1);
+    const port = attempt === 0 && preferred !== undefined ? preferred : randomInt(FIRST, LAST + 1);
     const release = await reserve(port, host);
     if (release === undefined) continue;
     if (await isFree(port, host)) {

@@ -5,6 +5,7 @@ import { findFreePort } from '@platform/embedded';
 import { type AdminChoice, chooseAdmin } from './admin.js';
 import { setUpOrganisation } from './organisation-setup.js';
 import { openDataDir } from './data-dir.js';
+import { KNOWLEDGE_CLIENT } from './demo/processes.js';
 import { deleteData } from './database-server.js';
 import { ensureDatabases } from './databases.js';
 import { acquireLock } from './instance-lock.js';
@@ -80,6 +81,7 @@ export async function launch(context: LaunchContext): Promise<Omit<ReadyFacts, '
     logsDir,
     admin,
     demoUrl,
+    clientSecret: keys.clientSecrets[KNOWLEDGE_CLIENT] ?? '',
   });
   const notes = [...admin.notes, ...setUp.notes];
   if (options.databaseUrl !== undefined) {
@@ -97,9 +99,12 @@ export async function launch(context: LaunchContext): Promise<Omit<ReadyFacts, '
   };
 }
 
+/** Workers that bring documents should find the demo server where it was. */
+const DEMO_PORT = 8090;
+
 /** Chooses the URL of the demo server before the services start, because identity has to allow it. */
 async function planDemoUrl(): Promise<URL> {
-  return new URL(`http://127.0.0.1:${await findFreePort()}/mcp`);
+  return new URL(`http://127.0.0.1:${await findFreePort('127.0.0.1', DEMO_PORT)}/mcp`);
 }
 
 /** Starts the services on their databases. */

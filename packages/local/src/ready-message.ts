@@ -76,7 +76,8 @@ Stop with Ctrl-C; the data stays.
 const describeDemo = ({ demo, baseUrl }: ReadyFacts): string => {
   if (!demo) return '';
   const code = demo.repository === undefined ? '' : `, and ${demo.repository} as code_1`;
-  return `  Crawling   ${demo.folder} as files_1${code}: watch ${baseUrl}/crawls, search within a minute\n`;
+  return `  Crawling   ${demo.folder} as files_1${code}: watch ${baseUrl}/crawls, search within a minute
+  Documents  ${demo.documentsUrl} takes those of your own workers: docs/connect/crawl-airbyte.md\n`;
 };
 
 /** Quotes any text for a shell, in single quotes. */

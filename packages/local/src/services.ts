@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { KNOWLEDGE_CLIENT } from './demo/processes.js';
 
 /** The parameters of a service beyond the common ones. */
 export interface ServiceContext {
@@ -159,5 +160,5 @@ const crawl: ServiceDefinition = {
 /** All services; they start in any order. */
 export const SERVICES: readonly ServiceDefinition[] = [identity, mail, crawl];
 
-/** The services that have a secret with identity. */
-export const CLIENTS: readonly string[] = [mail.name, crawl.name];
+/** The services that have a secret with identity, and the search of the demo. */
+export const CLIENTS: readonly string[] = [mail.name, crawl.name, KNOWLEDGE_CLIENT];

@@ -67,7 +67,6 @@ describeWith('own-redis', 'two replicas of crawl', () => {
       env: {
         PATH: process.env['PATH'],
         PLATFORM_URL: crawl?.url,
-        DATABASE_URL: postgres.url(KNOWLEDGE),
         ...env,
       },
       stdio: 'ignore',
@@ -98,7 +97,7 @@ describeWith('own-redis', 'two replicas of crawl', () => {
     const unused = 'http://127.0.0.1:9';
     identity = await startService('identity', {
       ENCRYPTION_KEYS: `k1:${Buffer.alloc(32).toString('base64')}`,
-      SERVICE_CLIENTS: `crawl:${SECRET}`,
+      SERVICE_CLIENTS: `crawl:${SECRET},demo-knowledge:${SECRET}`,
       MAIL_URL: unused,
       CRAWL_URL: unused,
       PUBLIC_URL: unused,
@@ -149,17 +148,25 @@ describeWith('own-redis', 'two replicas of crawl', () => {
         if (index < 100) await mkdir(dirname(name), { recursive: true });
         await writeFile(name, `# Page ${index}\nThe word of this page is w${index}x.\n`);
       }
+      const knowledgePort = await findFreePort();
+      const me = (await call('/api/v1/users/me')).body.user;
       start('demo-knowledge', crawls[1], {
-        PORT: String(await findFreePort()),
+        DATABASE_URL: postgres.url(KNOWLEDGE),
+        PORT: String(knowledgePort),
         PLATFORM_TOKEN: await createToken('crawl:read'),
         PUBLIC_URL: identity.url,
         JWKS_URL: `${identity.url}/.well-known/jwks.json`,
         TOKEN_ISSUER: 'workspace-platform',
         AUDIENCE: 'http://localhost/mcp',
-        ORG_ID: 'none',
+        ORG_ID: me.orgId,
+        IDENTITY_URL: identity.url,
+        CLIENT_ID: 'demo-knowledge',
+        CLIENT_SECRET: SECRET,
       });
       const connectorEnv = {
         PLATFORM_TOKEN: await createToken('crawl:work'),
+        SINK: `http://127.0.0.1:${knowledgePort}/documents`,
+        CACHE_DIR: join(folder, 'connector'),
         FOLDER: pages,
         DOCUMENTS_PER_SLICE: String(DOCUMENTS_PER_SLICE),
       };

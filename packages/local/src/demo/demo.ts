@@ -21,12 +21,16 @@ export interface DemoSetup {
   readonly logsDir: string;
   /** Undefined with --no-demo. */
   readonly demoUrl: URL | undefined;
+  /** The secret of the knowledge server at identity. */
+  readonly clientSecret: string;
 }
 
 /** The crawled sources. */
 export interface DemoFacts {
   readonly folder: string;
   readonly repository: string | undefined;
+  /** The ingest endpoint of the search. */
+  readonly documentsUrl: string;
 }
 
 const DEFAULT_ISSUER = 'workspace-platform';
@@ -62,5 +66,5 @@ export async function setUpDemo(
     await startConnector(demo, context);
     await scheduleDemo(session, dataDir, repository === undefined ? ['files_1'] : ['files_1', 'code_1']);
   });
-  return { folder, repository };
+  return { folder, repository, documentsUrl: new URL('/documents', url).href };
 }

@@ -8,6 +8,8 @@ import type { Teardown } from '../teardown.js';
 
 /** Also the name of its database on the server. */
 export const KNOWLEDGE_DATABASE = 'demo_knowledge';
+/** Its id at identity. */
+export const KNOWLEDGE_CLIENT = 'demo-knowledge';
 const HEAP_MB = 128;
 
 /** The configuration of both programs. They know no more of the platform than other programs would. */
@@ -19,6 +21,8 @@ interface Demo {
   /** The URL under which the knowledge server is mounted. */
   readonly url: URL;
   readonly identityUrl: string;
+  /** The credentials of the knowledge server at identity. */
+  readonly clientSecret: string;
   /** Where the sync events are read, and runs are claimed. */
   readonly crawlUrl: string;
   readonly publicUrl: string;
@@ -68,8 +72,8 @@ async function startProgram(
 
 /** Starts the server that is mounted, and returns once it is ready. */
 export async function startKnowledge(demo: Demo, context: Context): Promise<void> {
-  const { url, identityUrl, crawlUrl, publicUrl, issuer, orgId, readToken, databaseServerUrl, logsDir } =
-    demo;
+  const { url, identityUrl, crawlUrl, publicUrl, issuer, orgId, readToken, clientSecret } = demo;
+  const { databaseServerUrl, logsDir } = demo;
   const env = {
     HOST: url.hostname,
     PORT: url.port,
@@ -81,19 +85,23 @@ export async function startKnowledge(demo: Demo, context: Context): Promise<void
     TOKEN_ISSUER: issuer,
     AUDIENCE: url.href,
     ORG_ID: orgId,
+    IDENTITY_URL: identityUrl,
+    CLIENT_ID: KNOWLEDGE_CLIENT,
+    CLIENT_SECRET: clientSecret,
   };
   await startProgram({ name: 'demo-knowledge', env, healthUrl: url.origin }, logsDir, context);
 }
 
 /** Starts the worker that crawls. */
 export async function startConnector(demo: Demo, context: Context): Promise<void> {
-  const { folder, repository, crawlUrl, workToken, databaseServerUrl, dataDir, logsDir } = demo;
+  const { folder, repository, crawlUrl, workToken, url, dataDir, logsDir } = demo;
   const env = {
     PLATFORM_URL: crawlUrl,
     PLATFORM_TOKEN: workToken,
-    DATABASE_URL: urlOfDatabase(databaseServerUrl, KNOWLEDGE_DATABASE),
+    SINK: new URL('/documents', url).href,
+    CACHE_DIR: join(dataDir, 'demo-connector'),
     FOLDER: folder,
-    ...(repository !== undefined && { REPOSITORY: repository, CACHE_DIR: join(dataDir, 'repositories') }),
+    ...(repository !== undefined && { REPOSITORY: repository }),
   };
   await startProgram({ name: 'demo-connector', env }, logsDir, context);
 }

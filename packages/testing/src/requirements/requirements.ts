@@ -22,6 +22,7 @@ export const REQUIREMENTS = [
   'python',
   'go',
   'python-mcp',
+  'airbyte-sources',
   'inspector',
   'mail-servers',
 ] as const;
@@ -65,6 +66,12 @@ export async function findMissing(): Promise<Missing> {
     python: lacking(['python3'], 'install Python 3.9'),
     go: lacking(['go'], 'install Go 1.24'),
     'python-mcp': pythonMcp,
+    'airbyte-sources': lacking(
+      ['faker', 'file', 'github', 'gitlab', 'jira', 'confluence', 'slack', 'notion', 'zendesk-support'].map(
+        (name) => `source-${name}`,
+      ),
+      'run .ci/airbyte-sources, which needs Python 3.10, and put its folder on the PATH',
+    ),
     inspector,
     'mail-servers': lacking(['postfix', 'exim4'], 'run .ci/mail-servers as root, on Debian'),
   });

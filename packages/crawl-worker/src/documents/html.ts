@@ -8,7 +8,7 @@ const BLOCKS = new Set(
 );
 
 /** Converts HTML to text with the headings of Markdown. The title of the document is used if there is no heading. */
-export function toMarkdown(html: string): string {
+export function htmlToMarkdown(html: string): string {
   let text = '';
   let title = '';
   let ignored = 0;

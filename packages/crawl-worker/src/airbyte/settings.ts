@@ -1,0 +1,153 @@
+import { readFile } from 'node:fs/promises';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Static, Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { parse } from 'yaml';
+import { AccessEntry } from '../documents/contract.js';
+import type { SourceDefinition } from './source.js';
+
+/** The settings are wrong. The message says which one, and what it must be. */
+export class SettingsError extends Error {
+  override readonly name = 'SettingsError';
+}
+
+const Access = Type.Union([Type.Literal('everyone'), Type.Array(AccessEntry)]);
+type Access = Static<typeof Access>;
+
+const Stream = Type.Object(
+  {
+    id: Type.Union([Type.String(), Type.Array(Type.String(), { minItems: 1 })]),
+    title: Type.String(),
+    text: Type.String(),
+    url: Type.Optional(Type.String()),
+    mimeType: Type.Optional(Type.String()),
+    updatedAt: Type.Optional(Type.String()),
+    deletedWhen: Type.Optional(Type.String()),
+    skipWhen: Type.Optional(Type.String()),
+    access: Type.Optional(Access),
+  },
+  { additionalProperties: false },
+);
+
+/** A file of mappings: one for each stream that is crawled. */
+const Documents = Type.Object(
+  {
+    extends: Type.Optional(Type.String()),
+    access: Type.Optional(Access),
+    streams: Type.Optional(Type.Record(Type.String(), Type.Union([Stream, Type.Null()]))),
+  },
+  { additionalProperties: false },
+);
+type Documents = Static<typeof Documents>;
+
+/** One source of a file. */
+const Source = Type.Object(
+  {
+    connector: Type.String({ minLength: 1 }),
+    instance: Type.Optional(Type.String({ minLength: 1 })),
+    source: Type.String({ minLength: 1 }),
+    config: Type.Union([Type.String(), Type.Record(Type.String(), Type.Unknown())]),
+    documents: Type.String({ minLength: 1 }),
+    access: Type.Optional(Access),
+  },
+  { additionalProperties: false },
+);
+export type Source = Static<typeof Source>;
+
+const SourcesFile = Type.Object(
+  {
+    url: Type.Optional(Type.String()),
+    sink: Type.Optional(Type.String()),
+    folder: Type.Optional(Type.String()),
+    sources: Type.Array(Source, { minItems: 1 }),
+  },
+  { additionalProperties: false },
+);
+export type SourcesFile = Static<typeof SourcesFile>;
+
+const validators = { documents: Compile(Documents), sources: Compile(SourcesFile) };
+
+/** The ready mappings, beside `src` and `dist`. */
+export const MAPPINGS = fileURLToPath(new URL('../../mappings/', import.meta.url));
+
+async function readYaml(path: string): Promise<unknown> {
+  try {
+    // JSON is YAML, too.
+    return parse(await readFile(path, 'utf8'), { intAsBigInt: false }) as unknown;
+  } catch (error) {
+    throw new SettingsError(`${path} cannot be read: ${(error as Error).message}`);
+  }
+}
+
+function assertFits<T>(validator: { Check(value: unknown): boolean; Errors(value: unknown): { instancePath: string; message: string }[] }, value: unknown, path: string): asserts value is T {
+  if (validator.Check(value)) return;
+  const [error] = validator.Errors(value);
+  throw new SettingsError(`${path}: ${error?.instancePath ?? ''} ${error?.message ?? 'is wrong'}`);
+}
+
+export async function readSourcesFile(path: string): Promise<SourcesFile> {
+  const file = await readYaml(path);
+  assertFits<SourcesFile>(validators.sources, file, path);
+  return file;
+}
+
+const toEntries = (access: Access) => (access === 'everyone' ? [{ kind: 'everyone' as const }] : access);
+
+/** @param name - of a ready mapping, or the path of a file. */
+async function readDocuments(name: string, folder: string, depth = 0): Promise<{ access?: Access; streams: Record<string, Static<typeof Stream>> }> {
+  const path = /^[\w-]+$/.test(name) ? join(MAPPINGS, `${name}.yaml`) : resolve(folder, name);
+  const file = await readYaml(path);
+  assertFits<Documents>(validators.documents, file, path);
+  if (depth > 5) throw new SettingsError(`${path} extends itself`);
+  const base = file.extends === undefined ? undefined : await readDocuments(file.extends, dirname(path), depth + 1);
+  const access = file.access ?? base?.access;
+  // A stream without a mapping is left out.
+  const all = Object.entries({ ...base?.streams, ...file.streams });
+  const streams = Object.fromEntries(all.filter((entry): entry is [string, Static<typeof Stream>] => entry[1] !== null));
+  if (Object.keys(streams).length === 0) throw new SettingsError(`${path} maps no stream`);
+  return { ...(access !== undefined && { access }), streams };
+}
+
+/**
+ * Reads everything that an entry names.
+ *
+ * @param folder - that paths are relative to. @throws SettingsError.
+ */
+export async function readSource(entry: Source, { folder, stateFolder, environment }: { readonly folder: string; readonly stateFolder: string; readonly environment: NodeJS.ProcessEnv }): Promise<SourceDefinition> {
+  const { connector, instance = 'default', source: command } = entry;
+  const config = typeof entry.config === 'string' ? await readYaml(resolve(folder, entry.config)) : entry.config;
+  if (typeof config !== 'object' || config === null || Array.isArray(config))
+    throw new SettingsError(`The configuration of ${connector} must be an object`);
+  const documents = await readDocuments(entry.documents, folder);
+  const access = entry.access ?? documents.access;
+  const streams = Object.entries(documents.streams);
+  const unsaid = streams.filter(([, stream]) => (stream.access ?? access) === undefined);
+  if (unsaid.length > 0)
+    throw new SettingsError(
+      `Say who may find the documents of ${connector} (${unsaid.map(([name]) => name).join(', ')}): access: everyone, or a list of groups and users`,
+    );
+  return {
+    connector,
+    instance,
+    command,
+    config,
+    streams: Object.fromEntries(
+      streams.map(([name, { access: own, ...stream }]) => [name, { ...stream, ...(own && { access: toEntries(own) }) }]),
+    ),
+    access: access === undefined ? [] : toEntries(access),
+    folder: isAbsolute(stateFolder) ? stateFolder : resolve(folder, stateFolder),
+    environment,
+  };
+}
+
+/** Reads `everyone`, or `group:engineering,user:ada@example.com`. */
+export function parseAccess(text: string): Access {
+  if (text === 'everyone') return text;
+  return text.split(',').map((part) => {
+    const [, kind, id] = /^(group|user):(.+)$/.exec(part.trim()) ?? [];
+    if (kind === undefined || id === undefined)
+      throw new SettingsError(`--access must be everyone, or like group:engineering,user:ada@example.com, not "${text}"`);
+    return { kind: kind as 'group' | 'user', id };
+  });
+}
