@@ -17,6 +17,8 @@ import { ROOT, SetupError, toolEnv } from '../config/setup.mjs';
  * @property {string} description
  * @property {string} source the package of the workspace, as a path from the root
  * @property {Record<string, string>} entries the module of each export, as a path in its `src` without an extension
+ * @property {{name: string, entry: string}} [program] what `npx` runs
+ * @property {string[]} [files] what else the package has, as paths in `source`
  * @property {Record<string, string>} [peers] what the user's program and the package have to share
  * @property {string[]} [optionalPeers] peers that not every entry needs
  */
@@ -34,7 +36,9 @@ export const npmPackages = [
     description:
       'A worker that claims crawls of the workspace knowledge platform, reports and finishes them.',
     source: 'packages/crawl-worker',
-    entries: { '.': 'index' },
+    entries: { '.': 'index', './documents': 'documents/index' },
+    program: { name: 'crawl-worker', entry: 'main' },
+    files: ['documents.schema.json', 'mappings'],
   },
   {
     name: '@platform/events',
@@ -85,7 +89,11 @@ const listEntries = ({ source, entries }, folder, extension) =>
 /** @returns {Promise<string[]>} the imports of others that are left */
 async function bundleCode(definition, outdir) {
   const { metafile } = await build({
-    entryPoints: listEntries(definition, 'src', '.ts'),
+    entryPoints: {
+      ...listEntries(definition, 'src', '.ts'),
+      ...(definition.program &&
+        listEntries({ ...definition, entries: [definition.program.entry] }, 'src', '.ts')),
+    },
     absWorkingDir: ROOT,
     outdir,
     bundle: true,
@@ -174,7 +182,7 @@ const toExports = (entries) => ({
 });
 
 async function createManifest(
-  { name, description, source: folder, entries, peers = {}, optionalPeers },
+  { name, description, source: folder, entries, program, files = [], peers = {}, optionalPeers },
   about,
   imports,
 ) {
@@ -190,8 +198,14 @@ async function createManifest(
     sideEffects: false,
     engines,
     ...(about.source && { repository: { type: 'git', url: about.source, directory: folder } }),
-    exports: toExports(entries),
-    files: ['dist'],
+    exports: {
+      ...toExports(entries),
+      ...Object.fromEntries(
+        files.filter((file) => file.endsWith('.json')).map((file) => [`./${file}`, `./${file}`]),
+      ),
+    },
+    ...(program && { bin: { [program.name]: `dist/${program.entry}.js` } }),
+    files: ['dist', ...files],
     ...(Object.keys(dependencies).length > 0 && { dependencies }),
     ...(Object.keys(peers).length > 0 && { peerDependencies: peers }),
     ...(optionalPeers && {
@@ -229,6 +243,8 @@ export async function packNpmPackage(definition, { folder, note, ...about }) {
     const manifest = await createManifest(definition, about, [...code, ...types.imports]);
     await writeFile(join(made, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
     await cp(join(ROOT, 'LICENSE'), join(made, 'LICENSE'));
+    for (const file of definition.files ?? [])
+      await cp(join(ROOT, definition.source, file), join(made, file), { recursive: true });
     await cp(
       join(import.meta.dirname, 'npm', name.slice(WORKSPACE.length), 'README.md'),
       join(made, 'README.md'),

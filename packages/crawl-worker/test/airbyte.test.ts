@@ -23,27 +23,42 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }));
 
 /** Crawls with orders as the platform gives them; the checkpoint goes from one slice to the next. */
-function createCrawler({ config = {}, streams = ['pages'], stateFolder = folder, write }: {
+function createCrawler({
+  config = {},
+  streams = ['pages'],
+  stateFolder = folder,
+  write,
+}: {
   readonly config?: object;
   readonly streams?: readonly string[];
   readonly stateFolder?: string;
   readonly write?: Sink['write'];
 } = {}) {
   let checkpoint: unknown = null;
+  let currentFolder = stateFolder;
   const mapping = { id: 'id', title: '{{ title }}', text: '{{ text }}' };
   return {
     readCheckpoint: () => checkpoint,
     /** Goes on as another worker, which has another folder. */
     move(other: string): void {
-      stateFolder = other;
+      currentFolder = other;
     },
-    async run(steps: readonly Step[], {
-      mode = 'full', runId = 'run-1', timeUpAfterItems = Infinity, signal = new AbortController().signal,
-      fullStartedAt = '2026-01-01T00:00:00.000Z',
-    }: {
-      readonly mode?: 'full' | 'incremental'; readonly runId?: string; readonly timeUpAfterItems?: number;
-      readonly signal?: AbortSignal; readonly fullStartedAt?: string;
-    } = {}) {
+    async run(
+      steps: readonly Step[],
+      {
+        mode = 'full',
+        runId = 'run-1',
+        timeUpAfterItems = Infinity,
+        signal = new AbortController().signal,
+        fullStartedAt = '2026-01-01T00:00:00.000Z',
+      }: {
+        readonly mode?: 'full' | 'incremental';
+        readonly runId?: string;
+        readonly timeUpAfterItems?: number;
+        readonly signal?: AbortSignal;
+        readonly fullStartedAt?: string;
+      } = {},
+    ) {
       const definition: SourceDefinition = {
         connector: 'wiki_1',
         instance: 'default',
@@ -51,7 +66,7 @@ function createCrawler({ config = {}, streams = ['pages'], stateFolder = folder,
         config: { login: { pass: PASSWORD }, steps, ...config },
         streams: Object.fromEntries(streams.map((name) => [name, mapping])),
         access: [{ kind: 'group', id: 'staff' }],
-        folder: stateFolder,
+        folder: currentFolder,
         environment: process.env,
       };
       const lines: DocumentLine[] = [];
@@ -65,10 +80,27 @@ function createCrawler({ config = {}, streams = ['pages'], stateFolder = folder,
         },
       };
       const order = {
-        runId, attempt: 1, orgId: 'o', connector: 'wiki_1', instance: 'default', displayName: null, userId: 'u',
-        scheduleConfig: {}, priority: 5, metadata: {}, scheduledFor: '2026-01-02T00:00:00.000Z', mode, fullStartedAt, checkpoint,
+        runId,
+        attempt: 1,
+        orgId: 'o',
+        connector: 'wiki_1',
+        instance: 'default',
+        displayName: null,
+        userId: 'u',
+        scheduleConfig: {},
+        priority: 5,
+        metadata: {},
+        scheduledFor: '2026-01-02T00:00:00.000Z',
+        mode,
+        fullStartedAt,
+        checkpoint,
       };
-      const outcome = await createAirbyteCrawl(definition, createSourceClient(definition), sink, 1_000)(order, {
+      const outcome = await createAirbyteCrawl(
+        definition,
+        createSourceClient(definition),
+        sink,
+        1_000,
+      )(order, {
         signal,
         isCancelled: () => signal.aborted,
         isTimeUp: () => counters.items >= timeUpAfterItems,
@@ -110,8 +142,13 @@ test('a full crawl brings every record as a document, and ends with its completi
   const fullCrawl = '2026-01-01T00:00:00.000Z';
   expect(lines).toEqual([
     ...[1, 2].map((id) => ({
-      ...origin, id: `pages/${id}`, title: `Page ${id}`, text: `Text of ${id}`, mimeType: 'text/plain',
-      access: [{ kind: 'group', id: 'staff' }], fullCrawl,
+      ...origin,
+      id: `pages/${id}`,
+      title: `Page ${id}`,
+      text: `Text of ${id}`,
+      mimeType: 'text/plain',
+      access: [{ kind: 'group', id: 'staff' }],
+      fullCrawl,
     })),
     { ...origin, complete: true, fullCrawl },
   ]);
@@ -122,7 +159,10 @@ test('a full crawl brings every record as a document, and ends with its completi
 test('the next run gets the state as the source has written it, whatever its numbers', async () => {
   const crawler = createCrawler();
   const value = '{"big":123456789012345678901,"float":1.0}';
-  await crawler.run([{ do: 'records', count: 1 }, { do: 'state', value }]);
+  await crawler.run([
+    { do: 'records', count: 1 },
+    { do: 'state', value },
+  ]);
   const { log, lines } = await crawler.run([{ do: 'echo' }], { mode: 'incremental', runId: 'run-2' });
   expect(log.join()).toContain(value);
   expect(lines).toEqual([]);
@@ -130,7 +170,10 @@ test('the next run gets the state as the source has written it, whatever its num
 
 test('a large id is not rounded, and several fields are kept apart', async () => {
   const { lines } = await createCrawler().run([
-    { do: 'raw', text: '{"type":"RECORD","record":{"stream":"pages","data":{"id":12345678901234567891,"title":"a","text":"b"}}}' },
+    {
+      do: 'raw',
+      text: '{"type":"RECORD","record":{"stream":"pages","data":{"id":12345678901234567891,"title":"a","text":"b"}}}',
+    },
   ]);
   expect(lines[0]).toMatchObject({ id: 'pages/12345678901234567891' });
 });
@@ -145,7 +188,10 @@ test('sets no checkpoint before the sink has stored what comes before its state'
       isStored = true;
     },
   });
-  await crawler.run([{ do: 'records', count: 3 }, { do: 'state', value: 3 }]);
+  await crawler.run([
+    { do: 'records', count: 3 },
+    { do: 'state', value: 3 },
+  ]);
   expect([isStored, early]).toEqual([true, null]);
   expect(JSON.stringify(crawler.readCheckpoint())).toContain('3');
 });
@@ -197,12 +243,19 @@ test('a record that cannot be mapped is named, and keeps its last text; more tha
   expect(few.log).toContain('pages: a record failed: the field id of the id is missing');
   // Nothing may be dropped for not being seen, since nobody knows which one it was.
   expect(few.lines.some((line) => 'complete' in line)).toBe(false);
-  const many = await createCrawler().run([{ do: 'records', count: 300 }, ...Array<Step>(20).fill(bad), { do: 'wait', ms: 60_000 }]);
+  const many = await createCrawler().run([
+    { do: 'records', count: 300 },
+    ...Array.from({ length: 20 }, () => bad),
+    { do: 'wait', ms: 60_000 },
+  ]);
   expect(many.error?.message).toBe('16 of 316 records failed, which is more than 5 %');
 });
 
 test('a text of 20 MB is cut to what the contract allows', async () => {
-  const { error, lines, log } = await createCrawler().run([{ do: 'large', id: 1, megabytes: 20 }, { do: 'records', count: 20 }]);
+  const { error, lines, log } = await createCrawler().run([
+    { do: 'large', id: 1, megabytes: 20 },
+    { do: 'records', count: 20 },
+  ]);
   expect(error).toBeUndefined();
   expect(lines[0]).toMatchObject({ id: 'pages/1', text: 'x'.repeat(2_000_000) });
   expect(log).toContain('pages: the text of pages/1 is too long, and was cut.');
@@ -213,7 +266,10 @@ test.each([
   ['in a file of the worker', 1_024, 1],
 ])('keeps a large state: %s', async (_how, kilobytes, files) => {
   const crawler = createCrawler();
-  await crawler.run([{ do: 'records', count: 1 }, { do: 'state', value: 7, kilobytes }]);
+  await crawler.run([
+    { do: 'records', count: 1 },
+    { do: 'state', value: 7, kilobytes },
+  ]);
   expect(JSON.stringify(crawler.readCheckpoint()).length).toBeLessThan(65_536);
   const kept = await readdir(join(folder, 'wiki_1/default')).catch(() => []);
   expect(kept).toHaveLength(files);
@@ -223,14 +279,24 @@ test.each([
 
 test('a worker without the file of the state crawls everything, and drops what is gone', async () => {
   const crawler = createCrawler();
-  await crawler.run([{ do: 'records', count: 3 }, { do: 'state', value: 1, kilobytes: 1_024 }]);
+  await crawler.run([
+    { do: 'records', count: 3 },
+    { do: 'state', value: 1, kilobytes: 1_024 },
+  ]);
   crawler.move(join(folder, 'other'));
-  const { log, lines } = await crawler.run([{ do: 'echo' }, { do: 'records', count: 2 }], { mode: 'incremental', runId: 'run-2' });
+  const { log, lines } = await crawler.run([{ do: 'echo' }, { do: 'records', count: 2 }], {
+    mode: 'incremental',
+    runId: 'run-2',
+  });
   expect(log[0]).toContain('everything is crawled again');
   expect(log.join()).toContain('started with no state');
   // Later than the last full crawl, and by the clock of the platform.
   const fullCrawl = '2026-01-02T00:00:00.000Z';
-  expect(lines.map((line) => ('fullCrawl' in line ? line.fullCrawl : ''))).toEqual([fullCrawl, fullCrawl, fullCrawl]);
+  expect(lines.map((line) => ('fullCrawl' in line ? line.fullCrawl : ''))).toEqual([
+    fullCrawl,
+    fullCrawl,
+    fullCrawl,
+  ]);
   expect(lines.at(-1)).toMatchObject({ complete: true });
 });
 
@@ -255,7 +321,13 @@ test('a slice whose time is up ends after the next state, with everything that i
 });
 
 test('a slice without a state in its time fails, and says what to do', async () => {
-  const { error } = await createCrawler().run([{ do: 'records', count: 2 }, { do: 'wait', ms: 60_000 }], { timeUpAfterItems: 2 });
+  const { error } = await createCrawler().run(
+    [
+      { do: 'records', count: 2 },
+      { do: 'wait', ms: 60_000 },
+    ],
+    { timeUpAfterItems: 2 },
+  );
   expect(error?.message).toContain('raise the timeout of the schedule');
 });
 
@@ -276,11 +348,16 @@ test('a slice does not read again the streams that the run has completed', async
   ]);
   expect((await crawler.run([{ do: 'streams' }])).log).toContain('INFO: reads pages');
   // Another run reads them all.
-  expect((await crawler.run([{ do: 'streams' }], { runId: 'run-2' })).log).toContain('INFO: reads pages,notes');
+  expect((await crawler.run([{ do: 'streams' }], { runId: 'run-2' })).log).toContain(
+    'INFO: reads pages,notes',
+  );
 });
 
 test('a stream that the source does not complete fails the attempt', async () => {
-  const { error, lines } = await createCrawler().run([{ do: 'records', count: 1 }, { do: 'status', status: 'INCOMPLETE' }]);
+  const { error, lines } = await createCrawler().run([
+    { do: 'records', count: 1 },
+    { do: 'status', status: 'INCOMPLETE' },
+  ]);
   expect(error?.message).toBe('The source did not complete pages');
   expect(lines.some((line) => 'complete' in line)).toBe(false);
 });
@@ -297,7 +374,10 @@ test('a slow sink makes the source wait', async () => {
   });
   // 60 MB, of which a few batches and what fits into the pipe are under way at once.
   const text = 'y'.repeat(10_000);
-  const { error, counters } = await crawler.run([{ do: 'records', count: 6_000, text }, { do: 'touch', path: end }]);
+  const { error, counters } = await crawler.run([
+    { do: 'records', count: 6_000, text },
+    { do: 'touch', path: end },
+  ]);
   expect(error).toBeUndefined();
   expect([isEarly, existsSync(end), counters.items]).toEqual([false, true, 6_000]);
 });

@@ -58,7 +58,8 @@ export async function crawlSource(
   const checkpoint = (order.checkpoint ?? {}) as Checkpoint;
   const sent = await openSentDocuments(folder, connector, checkpoint.list);
   const isListLost = checkpoint.list !== undefined && checkpoint.list !== sent.list;
-  if (isListLost) run.log('The list of what was sent is in the folder of another worker: everything is sent again.');
+  if (isListLost)
+    run.log('The list of what was sent is in the folder of another worker: everything is sent again.');
   const ownFullCrawl = isListLost ? toOwnFullCrawl(order) : checkpoint.fullCrawl;
   const isFull = order.mode === 'full' || ownFullCrawl !== undefined;
   const fullCrawl = ownFullCrawl ?? order.fullStartedAt ?? new Date(0).toISOString();
@@ -101,7 +102,9 @@ export async function crawlSource(
   let done = before;
   for (const batch of toBatches(left)) {
     if (run.isCancelled()) return 'continue';
-    const changed = isFull ? batch : batch.filter(({ path, fingerprint }) => sent.fingerprints.get(path) !== fingerprint);
+    const changed = isFull
+      ? batch
+      : batch.filter(({ path, fingerprint }) => sent.fingerprints.get(path) !== fingerprint);
     const read = changed.length === 0 ? [] : await source.read(changed, run.signal);
     const texts = read.filter((document): document is SourceDocument => document.content !== undefined);
     const documents: (readonly [SourceDocument, Document])[] = texts.map((text) => [

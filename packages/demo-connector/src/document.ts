@@ -19,7 +19,11 @@ function findHeading(markdown: string): string | undefined {
 }
 
 /** What a file says, as the contract of documents has it. Whoever may search at all may find it: the demo has no secrets. */
-export function toDocument({ path, format, content }: SourceDocument): Pick<Document, 'id' | 'title' | 'text' | 'mimeType' | 'access'> {
+export function toDocument({
+  path,
+  format,
+  content,
+}: SourceDocument): Pick<Document, 'id' | 'title' | 'text' | 'mimeType' | 'access'> {
   const isText = format === 'text';
   const text = format === 'html' ? htmlToMarkdown(content) : content;
   const title = isText ? basename(path) : (findHeading(text) ?? basename(path, extname(path)));

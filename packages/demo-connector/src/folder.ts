@@ -2,7 +2,15 @@ import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, realpath, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
-import { byPath, type Entry, type Listing, MAX_DOCUMENT_BYTES, type Source, type SourceDocument, toFormat } from './source.js';
+import {
+  byPath,
+  type Entry,
+  type Listing,
+  MAX_DOCUMENT_BYTES,
+  type Source,
+  type SourceDocument,
+  toFormat,
+} from './source.js';
 
 /** Returns whether a folder belongs to tools rather than users. */
 const isIgnored = (name: string): boolean => name.startsWith('.') || name === 'node_modules';

@@ -3,7 +3,15 @@ import { createHash } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type Binary, byPath, type Entry, MAX_DOCUMENT_BYTES, type Source, type SourceDocument, toFormat } from './source.js';
+import {
+  type Binary,
+  byPath,
+  type Entry,
+  MAX_DOCUMENT_BYTES,
+  type Source,
+  type SourceDocument,
+  toFormat,
+} from './source.js';
 
 const run = promisify(execFile);
 const MAX_OUTPUT_BYTES = 256 * MAX_DOCUMENT_BYTES;

@@ -63,7 +63,11 @@ export async function openSentDocuments(
     async add(documents) {
       if (documents.length === 0) return;
       const handle = await open(file, 'a');
-      await handle.writeFile(toLines(documents)).finally(() => handle.close());
+      try {
+        await handle.writeFile(toLines(documents));
+      } finally {
+        await handle.close();
+      }
       for (const { path, fingerprint } of documents) {
         if (fingerprint === undefined) fingerprints.delete(path);
         else fingerprints.set(path, fingerprint);

@@ -106,7 +106,9 @@ export async function startCrawls(createSource: (parent: string) => Source) {
     /** Returns the texts by path; null is gone. */
     read: (): Record<string, string | null> =>
       Object.fromEntries(
-        [...search.documents].map(([path, { text }]) => [path, text] as const).toSorted(([one], [other]) => (one < other ? -1 : 1)),
+        [...search.documents]
+          .map(([path, { text }]) => [path, text] as const)
+          .toSorted(([one], [other]) => (one < other ? -1 : 1)),
       ),
     async close(): Promise<void> {
       await rm(parent, { recursive: true });

@@ -1,4 +1,10 @@
-import type { Completion, Deletion, Document, DocumentLine, Sighting } from '@platform/crawl-worker/documents';
+import type {
+  Completion,
+  Deletion,
+  Document,
+  DocumentLine,
+  Sighting,
+} from '@platform/crawl-worker/documents';
 import { isCompletion, isDeletion, isSighting } from '@platform/crawl-worker/documents';
 import type { Pool, PoolClient } from 'pg';
 import { toPrincipals } from './access.js';
@@ -195,7 +201,11 @@ export function createDocuments(pool: Pool) {
      *
      * @returns whether there may be more.
      */
-    indexChanges({ connector, instance }: Instance, limit: number, use: (client: PoolClient, changed: readonly ChangedDocument[]) => Promise<void>): Promise<boolean> {
+    indexChanges(
+      { connector, instance }: Instance,
+      limit: number,
+      use: (client: PoolClient, changed: readonly ChangedDocument[]) => Promise<void>,
+    ): Promise<boolean> {
       return inTransaction(async (client) => {
         const { rows } = await client.query<ChangedDocument>(
           `select id, title, mime_type as "mimeType", url, access, text, run_id as "runId" from documents

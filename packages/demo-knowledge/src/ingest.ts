@@ -1,5 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type DocumentLine, findFault, MAX_BATCH_BYTES, MAX_BATCH_LINES } from '@platform/crawl-worker/documents';
+import {
+  type DocumentLine,
+  findFault,
+  MAX_BATCH_BYTES,
+  MAX_BATCH_LINES,
+} from '@platform/crawl-worker/documents';
 import type { CredentialVerifier } from './credentials.js';
 import type { Documents } from './documents.js';
 

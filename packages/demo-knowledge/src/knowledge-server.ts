@@ -35,8 +35,10 @@ export async function startKnowledgeServer(
     toLink: ({ connector, runId }) =>
       runId === null || connector === null
         ? undefined
-        : new URL(`/crawls/connectors/${encodeURIComponent(connector)}/runs/${encodeURIComponent(runId)}`, publicUrl)
-            .href,
+        : new URL(
+            `/crawls/connectors/${encodeURIComponent(connector)}/runs/${encodeURIComponent(runId)}`,
+            publicUrl,
+          ).href,
     ingest: createIngest({ credentials: createCredentialVerifier(settings), documents, log }),
     log,
   });

@@ -102,7 +102,11 @@ export function createStore(pool: Pool) {
     const client = await pool.connect();
     try {
       await client.query('begin');
-      await replacePages(client, [path], [{ path, page, author, connector: null, runId: null, access: [EVERYONE] }]);
+      await replacePages(
+        client,
+        [path],
+        [{ path, page, author, connector: null, runId: null, access: [EVERYONE] }],
+      );
       await client.query('commit');
     } catch (error) {
       await client.query('rollback').catch(() => undefined);
@@ -144,7 +148,12 @@ export function createStore(pool: Pool) {
     },
 
     /** @returns undefined for a page that does not exist, or that is not for the caller. */
-    async read(reader: readonly string[], path: string, offset: number, length: number): Promise<Excerpt | undefined> {
+    async read(
+      reader: readonly string[],
+      path: string,
+      offset: number,
+      length: number,
+    ): Promise<Excerpt | undefined> {
       const { rows } = await pool.query<Excerpt>(
         `with page as (
            select title, connector, run_id, (select coalesce(string_agg(text, E'\\n\\n' order by position), '') from sections where path = $1) as text

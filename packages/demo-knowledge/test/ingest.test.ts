@@ -21,7 +21,10 @@ beforeAll(async () => {
       session,
       createToken: async (scope: string) => {
         const body = { name: scope, scopes: [scope] };
-        const created = await callUrl(`${identity.url}/api/v1/personal-access-tokens`, 'POST', { token: session, body });
+        const created = await callUrl(`${identity.url}/api/v1/personal-access-tokens`, 'POST', {
+          token: session,
+          body,
+        });
         return created.body.token.accessToken as string;
       },
     };
@@ -86,7 +89,13 @@ test('stores what is new and changed, and a batch that comes again changes nothi
 
 test('the last line about a document counts', async () => {
   const gone = { connector: 'wiki_1', instance: 'default', id: 'a', deleted: true };
-  await post([document('a'), document('a', { text: 'second' }), document('b'), gone, { ...gone, id: 'unknown' }]);
+  await post([
+    document('a'),
+    document('a', { text: 'second' }),
+    document('b'),
+    gone,
+    { ...gone, id: 'unknown' },
+  ]);
   expect(await read()).toEqual({ b: 'Text of b' });
   await post([gone, document('a', { text: 'back' }), { ...gone, id: 'b' }]);
   expect(await read()).toEqual({ a: 'back', b: null });
@@ -181,7 +190,11 @@ describe('a document that is not for everyone', () => {
     expect(found).not.toMatch(/closed|nobody/);
     const page = (path: string) => callText(client, 'read_page', { path });
     expect(await page('wiki_1:open')).toContain('public');
-    const [absent, closed, nobody] = [await page('wiki_1:none'), await page('wiki_1:closed'), await page('wiki_1:nobody')];
+    const [absent, closed, nobody] = [
+      await page('wiki_1:none'),
+      await page('wiki_1:closed'),
+      await page('wiki_1:nobody'),
+    ];
     expect([closed, nobody]).toEqual([absent, absent]);
   });
 });

@@ -76,10 +76,7 @@ async function startCrawls() {
     url: platform.url,
     token,
     /** Claims a run, has it crawled, and completes it. @returns its id. */
-    async crawl(
-      mode: 'full' | 'incremental',
-      crawl: (origin: Origin) => Promise<void>,
-    ): Promise<string> {
+    async crawl(mode: 'full' | 'incremental', crawl: (origin: Origin) => Promise<void>): Promise<string> {
       await call('/files_1/run', { mode });
       const { order, lease } = await call('/work/claim', { connectors: ['files_1'], worker: 'test' });
       const { runId, connector } = order;
@@ -176,7 +173,12 @@ export async function startKnowledge({
     },
     /** Indexes what has changed, as after an event. */
     async index(origin: Instance): Promise<void> {
-      await createIndexer({ platform: crawls, documents, store: createStore(pool), log: () => undefined }).index(origin);
+      await createIndexer({
+        platform: crawls,
+        documents,
+        store: createStore(pool),
+        log: () => undefined,
+      }).index(origin);
     },
     crawl: crawls.crawl,
     /** Crawls these documents, whose format is that of their names. */

@@ -92,7 +92,10 @@ describeWith('airbyte-sources', 'a source from PyPI', () => {
     (await agent.call('knowledge__search', { query })).content[0]?.text ?? '';
 
   test('is crawled by a schedule, and found by an agent', async () => {
-    await writeFile(join(folder, 'faker.json'), JSON.stringify({ count: 50, seed: 7, always_updated: false }));
+    await writeFile(
+      join(folder, 'faker.json'),
+      JSON.stringify({ count: 50, seed: 7, always_updated: false }),
+    );
     const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 15 };
     await call('POST', `${CRAWL}/db_1/schedule`, { scheduleConfig, worker: 'pull' });
     const sink = printed(platform, 'Documents').split(' ')[0] ?? '';

@@ -13,9 +13,9 @@ interface Node {
 
 /** @param value - a document, or the JSON of one. Other text is returned as it is. */
 export function adfToMarkdown(value: unknown): string {
-  const document = typeof value === 'string' ? parseDocument(value) : value;
+  const document = (typeof value === 'string' ? parseDocument(value) : value) as Node | null | undefined;
   if (typeof document !== 'object' || document === null) return typeof value === 'string' ? value : '';
-  return renderBlock(document as Node)
+  return renderBlock(document)
     .replaceAll(/[ \t]+\n/g, '\n')
     .replaceAll(/\n{3,}/g, '\n\n')
     .trim();
@@ -46,7 +46,7 @@ function renderItem(node: Node, mark: string): string {
 
 function renderBlock(node: Node): string {
   const { type, attrs = {}, content = [] } = node;
-  switch (type) {
+  switch (type ?? '') {
     case 'text':
       return renderText(node);
     case 'hardBreak':

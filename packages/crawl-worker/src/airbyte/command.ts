@@ -2,7 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { openSink, type Sink } from '../documents/sink.js';
+import { openSink } from '../documents/open-sink.js';
+import type { Sink } from '../documents/sink.js';
 import type { CrawlOrder } from '../protocol.js';
 import type { CrawlRun } from '../run.js';
 import { serve } from '../serve.js';
@@ -109,7 +110,8 @@ async function readCommand(options: Options, environment: NodeJS.ProcessEnv): Pr
 }
 
 /** The platform's token is none of the source's business. */
-const toSourceEnvironment = ({ PLATFORM_TOKEN: _token, SINK_TOKEN: _sink, ...rest }: NodeJS.ProcessEnv) => rest;
+const toSourceEnvironment = ({ PLATFORM_TOKEN: _token, SINK_TOKEN: _sink, ...rest }: NodeJS.ProcessEnv) =>
+  rest;
 
 /**
  * Runs `crawl-worker airbyte`.
@@ -173,7 +175,11 @@ async function check({ sources }: Command, print: (text: string) => void): Promi
   let code = 0;
   for (const definition of sources) {
     const faults = await findFaults(definition).catch((error: Error) => [error.message]);
-    print(faults.length === 0 ? `${toLabel(definition)}: fine\n` : faults.map((fault) => `${toLabel(definition)}: ${fault}\n`).join(''));
+    print(
+      faults.length === 0
+        ? `${toLabel(definition)}: fine\n`
+        : faults.map((fault) => `${toLabel(definition)}: ${fault}\n`).join(''),
+    );
     if (faults.length > 0) code = 1;
   }
   return code;
@@ -187,7 +193,10 @@ async function findFaults(definition: SourceDefinition): Promise<string[]> {
 }
 
 /** Returns the streams and fields of a mapping that a source does not have. */
-export function compareMapping({ streams }: Pick<SourceDefinition, 'streams'>, discovered: readonly StreamInfo[]): string[] {
+export function compareMapping(
+  { streams }: Pick<SourceDefinition, 'streams'>,
+  discovered: readonly StreamInfo[],
+): string[] {
   return Object.entries(streams).flatMap(([name, mapping]) => {
     const stream = discovered.find((one) => one.name === name);
     if (!stream) return [`there is no stream ${name}`];
@@ -196,7 +205,11 @@ export function compareMapping({ streams }: Pick<SourceDefinition, 'streams'>, d
       if (expression !== undefined) templates.push(`{% if ${expression} %}{% endif %}`);
     const used = templates.flatMap((template) => liquid.globalVariableSegmentsSync(template) as unknown[][]);
     const ids = (typeof mapping.id === 'string' ? [mapping.id] : mapping.id).map((path) => path.split('.'));
-    const paths = [...used, ...ids, ...(mapping.updatedAt === undefined ? [] : [mapping.updatedAt.split('.')])];
+    const paths = [
+      ...used,
+      ...ids,
+      ...(mapping.updatedAt === undefined ? [] : [mapping.updatedAt.split('.')]),
+    ];
     const unknown = paths.filter((path) => !hasField(stream.json_schema, path)).map((path) => path.join('.'));
     return [...new Set(unknown)].map((path) => `the stream ${name} has no field ${path}`);
   });
@@ -209,13 +222,20 @@ function hasField(schema: JsonSchema, path: readonly unknown[]): boolean {
   const field = schema.properties?.[name];
   // An object without described fields may have any.
   if (!field) return schema.properties === undefined || Object.keys(schema.properties).length === 0;
-  return rest.length === 0 || hasField(field.items && typeof rest[0] !== 'string' ? field.items : field, rest);
+  return (
+    rest.length === 0 || hasField(field.items && typeof rest[0] !== 'string' ? field.items : field, rest)
+  );
 }
 
 async function discover({ sources }: Command, print: (text: string) => void): Promise<number> {
   for (const definition of sources) {
     const streams = await createSourceClient(definition).discover();
-    for (const { name, json_schema: schema, supported_sync_modes: modes, source_defined_primary_key: keys } of streams) {
+    for (const {
+      name,
+      json_schema: schema,
+      supported_sync_modes: modes,
+      source_defined_primary_key: keys,
+    } of streams) {
       const key = (keys ?? []).map((path) => path.join('.')).join(', ');
       const mode = modes?.includes('incremental') ? 'incremental' : 'full';
       print(`${name} (${mode}${key === '' ? '' : `, key ${key}`})\n`);
@@ -241,7 +261,11 @@ async function dryRun({ sources }: Command, count: string, print: (text: string)
 /** Ends a preview. */
 class Enough extends Error {}
 
-async function preview(definition: SourceDefinition, count: number, print: (text: string) => void): Promise<void> {
+async function preview(
+  definition: SourceDefinition,
+  count: number,
+  print: (text: string) => void,
+): Promise<void> {
   let left = count;
   const sink: Sink = {
     async write(lines) {

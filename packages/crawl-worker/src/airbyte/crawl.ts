@@ -241,6 +241,9 @@ export function createAirbyteCrawl(
         case 'TRACE':
           await takeTrace(message.trace);
           return false;
+        case 'SPEC':
+        case 'CONNECTION_STATUS':
+        case 'CATALOG':
         default:
           return false;
       }
@@ -264,7 +267,8 @@ export function createAirbyteCrawl(
         const stream = error.stream_descriptor ? `${toStreamName(error.stream_descriptor)}: ` : '';
         sourceError = new SourceError(mask(stream + error.message), error.failure_type !== 'config_error');
       }
-      if (estimate?.row_estimate) estimates.set(estimate.type === 'SYNC' ? WHOLE : toStreamName(estimate), estimate.row_estimate);
+      if (estimate?.row_estimate)
+        estimates.set(estimate.type === 'SYNC' ? WHOLE : toStreamName(estimate), estimate.row_estimate);
       if (!status) return;
       const name = toStreamName(status.stream_descriptor);
       run.log(`${name}: ${status.status}`);
@@ -278,7 +282,9 @@ export function createAirbyteCrawl(
     const assertFewFailures = () => {
       const read = records - sliceStart;
       if (failed > read * MAX_FAILED_SHARE)
-        throw new Error(`${failed} of ${read} records failed, which is more than ${MAX_FAILED_SHARE * 100} %`);
+        throw new Error(
+          `${failed} of ${read} records failed, which is more than ${MAX_FAILED_SHARE * 100} %`,
+        );
     };
 
     const state = formatStates(states);
@@ -315,7 +321,11 @@ export function createAirbyteCrawl(
           const isState = await take(message, line as string);
           if (isState && isStopping()) break;
         } else if (line === TOO_LONG || line.startsWith('{')) {
-          await fail('the source', line === TOO_LONG ? 'a line is too long' : 'a line is no message', undefined);
+          await fail(
+            'the source',
+            line === TOO_LONG ? 'a line is too long' : 'a line is no message',
+            undefined,
+          );
         } else if (line !== '') {
           garbage += 1;
           if (garbage <= MAX_FAULT_LINES) run.log(mask(`The source has printed: ${line.slice(0, 200)}`));
@@ -330,7 +340,9 @@ export function createAirbyteCrawl(
     }
     const { code } = await source.exited;
     clearInterval(timer);
-    const deadline = isStopping() ? setTimeout(() => over.abort(new Error('The slice is over')), graceMs) : undefined;
+    const deadline = isStopping()
+      ? setTimeout(() => over.abort(new Error('The slice is over')), graceMs)
+      : undefined;
     try {
       await sender.flush();
     } catch (error) {
@@ -341,7 +353,9 @@ export function createAirbyteCrawl(
     if (failure) throw failure;
     if (isStopping()) {
       if (!saved && !run.isCancelled())
-        throw new Error('The source gave no state in the time of the slice, so it cannot be continued: raise the timeout of the schedule');
+        throw new Error(
+          'The source gave no state in the time of the slice, so it cannot be continued: raise the timeout of the schedule',
+        );
       return 'continue';
     }
     if (sourceError) throw sourceError;

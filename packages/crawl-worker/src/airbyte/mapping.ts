@@ -43,7 +43,13 @@ export class MappingError extends Error {
   }
 }
 
-export const liquid = new Liquid({ ownPropertyOnly: true, cache: false, root: [], partials: [], layouts: [] });
+export const liquid = new Liquid({
+  ownPropertyOnly: true,
+  cache: false,
+  root: [],
+  partials: [],
+  layouts: [],
+});
 liquid.registerFilter('html', (value: unknown) => htmlToMarkdown(typeof value === 'string' ? value : ''));
 liquid.registerFilter('adf', adfToMarkdown);
 
@@ -62,7 +68,9 @@ const readPath = (data: Fields, path: string): unknown =>
 
 /** Cuts text, but not within a surrogate pair. */
 const cut = (text: string, length: number): string =>
-  text.length <= length ? text : text.slice(0, /[\uD800-\uDBFF]/.test(text[length - 1] ?? '') ? length - 1 : length);
+  text.length <= length
+    ? text
+    : text.slice(0, /[\uD800-\uDBFF]/.test(text[length - 1] ?? '') ? length - 1 : length);
 
 /** A long id is shortened, and stays unique. */
 function toBoundedId(id: string): string {
@@ -134,7 +142,9 @@ export function compileMapping(stream: string, mapping: StreamMapping) {
         if (isTrue(skipWhen, data)) return undefined;
         if (isTrue(deletedWhen, data)) return { id, deleted: true };
         const renderedUrl = render(url, data).trim();
-        const updatedAt = toInstant(mapping.updatedAt === undefined ? undefined : readPath(data, mapping.updatedAt));
+        const updatedAt = toInstant(
+          mapping.updatedAt === undefined ? undefined : readPath(data, mapping.updatedAt),
+        );
         const whole = render(text, data).trim();
         const name = render(title, data).replaceAll(/\s+/g, ' ').trim();
         if (name === '' && whole === '') return undefined;
@@ -159,4 +169,3 @@ export type Content = Pick<Document, 'id' | 'title' | 'text' | 'mimeType' | 'url
   readonly isCut: boolean;
 };
 export type MappedDeletion = Pick<Deletion, 'id' | 'deleted'>;
-export type CompiledMapping = ReturnType<typeof compileMapping>;

@@ -6,7 +6,8 @@ const MIN_LINE_CHARACTERS = 16;
 const MASK = '***';
 
 /** Names of fields whose values are secrets even if the specification of the source does not say so. */
-const secretName = /token|secret|passw|pwd|credential|private|api_?key|access_?key|auth|cookie|sas|signature/i;
+const secretName =
+  /token|secret|passw|pwd|credential|private|api_?key|access_?key|auth|cookie|sas|signature/i;
 
 /**
  * Creates a function that replaces the secrets of a configuration in text for people.
@@ -22,7 +23,12 @@ export function createMask(config: unknown, schema: JsonSchema | undefined): (te
   return (text) => ordered.reduce((masked, form) => masked.replaceAll(form, MASK), text);
 }
 
-function collect(value: unknown, schemas: readonly JsonSchema[] | undefined, isSecret: boolean, secrets: Set<string>): void {
+function collect(
+  value: unknown,
+  schemas: readonly JsonSchema[] | undefined,
+  isSecret: boolean,
+  secrets: Set<string>,
+): void {
   if (typeof value === 'string' || typeof value === 'number') {
     if (isSecret) secrets.add(String(value));
     return;

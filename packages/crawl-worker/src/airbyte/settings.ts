@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -39,7 +40,6 @@ const Documents = Type.Object(
   },
   { additionalProperties: false },
 );
-type Documents = Static<typeof Documents>;
 
 /** One source of a file. */
 const Source = Type.Object(
@@ -68,8 +68,10 @@ export type SourcesFile = Static<typeof SourcesFile>;
 
 const validators = { documents: Compile(Documents), sources: Compile(SourcesFile) };
 
-/** The ready mappings, beside `src` and `dist`. */
-export const MAPPINGS = fileURLToPath(new URL('../../mappings/', import.meta.url));
+/** The ready mappings, in the workspace and in the bundle of the npm package. */
+const MAPPINGS = ['../../mappings/', '../mappings/']
+  .map((path) => fileURLToPath(new URL(path, import.meta.url)))
+  .find((path) => existsSync(join(path, 'github.yaml')));
 
 async function readYaml(path: string): Promise<unknown> {
   try {
@@ -80,31 +82,42 @@ async function readYaml(path: string): Promise<unknown> {
   }
 }
 
-function assertFits<T>(validator: { Check(value: unknown): boolean; Errors(value: unknown): { instancePath: string; message: string }[] }, value: unknown, path: string): asserts value is T {
-  if (validator.Check(value)) return;
+function readAs<T>(
+  validator: {
+    Check(value: unknown): value is T;
+    Errors(value: unknown): { instancePath: string; message: string }[];
+  },
+  value: unknown,
+  path: string,
+): T {
+  if (validator.Check(value)) return value;
   const [error] = validator.Errors(value);
   throw new SettingsError(`${path}: ${error?.instancePath ?? ''} ${error?.message ?? 'is wrong'}`);
 }
 
 export async function readSourcesFile(path: string): Promise<SourcesFile> {
-  const file = await readYaml(path);
-  assertFits<SourcesFile>(validators.sources, file, path);
-  return file;
+  return readAs(validators.sources, await readYaml(path), path);
 }
 
 const toEntries = (access: Access) => (access === 'everyone' ? [{ kind: 'everyone' as const }] : access);
 
 /** @param name - of a ready mapping, or the path of a file. */
-async function readDocuments(name: string, folder: string, depth = 0): Promise<{ access?: Access; streams: Record<string, Static<typeof Stream>> }> {
-  const path = /^[\w-]+$/.test(name) ? join(MAPPINGS, `${name}.yaml`) : resolve(folder, name);
-  const file = await readYaml(path);
-  assertFits<Documents>(validators.documents, file, path);
+async function readDocuments(
+  name: string,
+  folder: string,
+  depth = 0,
+): Promise<{ access?: Access; streams: Record<string, Static<typeof Stream>> }> {
+  const path = /^[\w-]+$/.test(name) ? join(MAPPINGS ?? '', `${name}.yaml`) : resolve(folder, name);
+  const file = readAs(validators.documents, await readYaml(path), path);
   if (depth > 5) throw new SettingsError(`${path} extends itself`);
-  const base = file.extends === undefined ? undefined : await readDocuments(file.extends, dirname(path), depth + 1);
+  const base =
+    file.extends === undefined ? undefined : await readDocuments(file.extends, dirname(path), depth + 1);
   const access = file.access ?? base?.access;
   // A stream without a mapping is left out.
   const all = Object.entries({ ...base?.streams, ...file.streams });
-  const streams = Object.fromEntries(all.filter((entry): entry is [string, Static<typeof Stream>] => entry[1] !== null));
+  const streams = Object.fromEntries(
+    all.filter((entry): entry is [string, Static<typeof Stream>] => entry[1] !== null),
+  );
   if (Object.keys(streams).length === 0) throw new SettingsError(`${path} maps no stream`);
   return { ...(access !== undefined && { access }), streams };
 }
@@ -114,9 +127,17 @@ async function readDocuments(name: string, folder: string, depth = 0): Promise<{
  *
  * @param folder - that paths are relative to. @throws SettingsError.
  */
-export async function readSource(entry: Source, { folder, stateFolder, environment }: { readonly folder: string; readonly stateFolder: string; readonly environment: NodeJS.ProcessEnv }): Promise<SourceDefinition> {
+export async function readSource(
+  entry: Source,
+  {
+    folder,
+    stateFolder,
+    environment,
+  }: { readonly folder: string; readonly stateFolder: string; readonly environment: NodeJS.ProcessEnv },
+): Promise<SourceDefinition> {
   const { connector, instance = 'default', source: command } = entry;
-  const config = typeof entry.config === 'string' ? await readYaml(resolve(folder, entry.config)) : entry.config;
+  const config =
+    typeof entry.config === 'string' ? await readYaml(resolve(folder, entry.config)) : entry.config;
   if (typeof config !== 'object' || config === null || Array.isArray(config))
     throw new SettingsError(`The configuration of ${connector} must be an object`);
   const documents = await readDocuments(entry.documents, folder);
@@ -133,7 +154,10 @@ export async function readSource(entry: Source, { folder, stateFolder, environme
     command,
     config,
     streams: Object.fromEntries(
-      streams.map(([name, { access: own, ...stream }]) => [name, { ...stream, ...(own && { access: toEntries(own) }) }]),
+      streams.map(([name, { access: own, ...stream }]) => [
+        name,
+        { ...stream, ...(own && { access: toEntries(own) }) },
+      ]),
     ),
     access: access === undefined ? [] : toEntries(access),
     folder: isAbsolute(stateFolder) ? stateFolder : resolve(folder, stateFolder),
@@ -147,7 +171,9 @@ export function parseAccess(text: string): Access {
   return text.split(',').map((part) => {
     const [, kind, id] = /^(group|user):(.+)$/.exec(part.trim()) ?? [];
     if (kind === undefined || id === undefined)
-      throw new SettingsError(`--access must be everyone, or like group:engineering,user:ada@example.com, not "${text}"`);
+      throw new SettingsError(
+        `--access must be everyone, or like group:engineering,user:ada@example.com, not "${text}"`,
+      );
     return { kind: kind as 'group' | 'user', id };
   });
 }

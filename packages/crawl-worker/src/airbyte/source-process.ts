@@ -62,8 +62,6 @@ export function startSource(command: string, args: readonly string[], environmen
   };
 }
 
-export type SourceProcess = ReturnType<typeof startSource>;
-
 function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   if (pid === undefined) return;
   try {
@@ -74,7 +72,7 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
 }
 
 /** Splits bytes at line ends. One line is in memory at a time, besides the chunk that was read last. */
-export async function* readLines(
+async function* readLines(
   stream: AsyncIterable<Buffer>,
   maxBytes = MAX_LINE_BYTES,
 ): AsyncGenerator<string | typeof TOO_LONG> {

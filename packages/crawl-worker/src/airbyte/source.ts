@@ -56,12 +56,20 @@ export async function openSource(
     throw error;
   }
   const source = startSource(command.replaceAll('{dir}', folder), args, environment);
-  const cleaned = source.exited.finally(() => rm(folder, { recursive: true, force: true }));
-  return { ...source, exited: cleaned };
+  async function cleanUp() {
+    const ending = await source.exited;
+    await rm(folder, { recursive: true, force: true });
+    return ending;
+  }
+  return { ...source, exited: cleanUp() };
 }
 
 /** Runs a command of the source to its end. @throws SourceError, Error. */
-async function runSource(definition: SourceDefinition, verb: 'spec' | 'check' | 'discover', mask: (text: string) => string): Promise<Message[]> {
+async function runSource(
+  definition: SourceDefinition,
+  verb: 'spec' | 'check' | 'discover',
+  mask: (text: string) => string,
+): Promise<Message[]> {
   const source = await openSource(definition, verb);
   const messages: Message[] = [];
   for await (const line of source.lines()) {
@@ -69,7 +77,8 @@ async function runSource(definition: SourceDefinition, verb: 'spec' | 'check' | 
     if (message && message.type !== 'LOG' && message.type !== 'RECORD') messages.push(message);
   }
   const { code } = await source.exited;
-  if (messages.some(({ type }) => type === 'SPEC' || type === 'CONNECTION_STATUS' || type === 'CATALOG')) return messages;
+  if (messages.some(({ type }) => type === 'SPEC' || type === 'CONNECTION_STATUS' || type === 'CATALOG'))
+    return messages;
   for (const message of messages) {
     const error = message.type === 'TRACE' ? message.trace.error : undefined;
     if (error) throw new SourceError(mask(error.message), error.failure_type !== 'config_error');
@@ -105,7 +114,9 @@ export function createSourceClient(definition: SourceDefinition) {
       await ensureMask();
       const messages = await runSource(definition, 'check', mask);
       const status = messages.find((message) => message.type === 'CONNECTION_STATUS')?.connectionStatus;
-      return status?.status === 'SUCCEEDED' ? undefined : mask(status?.message ?? 'The source says that it failed.');
+      return status?.status === 'SUCCEEDED'
+        ? undefined
+        : mask(status?.message ?? 'The source says that it failed.');
     },
 
     /** @throws SourceError, Error. */

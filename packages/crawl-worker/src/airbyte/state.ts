@@ -56,5 +56,3 @@ export function createStateStore(folder: string) {
     },
   };
 }
-
-export type StateStore = ReturnType<typeof createStateStore>;

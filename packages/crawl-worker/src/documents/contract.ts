@@ -9,7 +9,7 @@ import { Compile } from 'typebox/compile';
 export const MAX_ID_CHARACTERS = 500;
 export const MAX_TITLE_CHARACTERS = 500;
 export const MAX_TEXT_CHARACTERS = 2_000_000;
-export const MAX_ACCESS_ENTRIES = 1_000;
+const MAX_ACCESS_ENTRIES = 1_000;
 /** What an ingest endpoint accepts at once. */
 export const MAX_BATCH_LINES = 1_000;
 export const MAX_BATCH_BYTES = 16 * 1_048_576;
@@ -22,7 +22,9 @@ export const AccessEntry = Type.Union(
     Type.Object({ kind: Type.Literal('everyone') }),
     Type.Object({ kind: Type.Union([Type.Literal('group'), Type.Literal('user')]), id: Name }),
   ],
-  { description: 'Everyone of the organisation, a group by its name or id, or a user by the e-mail address.' },
+  {
+    description: 'Everyone of the organisation, a group by its name or id, or a user by the e-mail address.',
+  },
 );
 export type AccessEntry = Type.Static<typeof AccessEntry>;
 
@@ -70,10 +72,7 @@ export const Document = Type.Object(
 export type Document = Type.Static<typeof Document>;
 
 /** The document is gone. An unknown id is no error. */
-export const Deletion = Type.Object(
-  { ...origin, id, deleted: Type.Literal(true) },
-  { title: 'Deletion' },
-);
+export const Deletion = Type.Object({ ...origin, id, deleted: Type.Literal(true) }, { title: 'Deletion' });
 export type Deletion = Type.Static<typeof Deletion>;
 
 /** A full crawl has seen the document, which has not changed or could not be read. An unknown id is no error. */

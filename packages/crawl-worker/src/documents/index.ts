@@ -20,4 +20,5 @@ export { createFilesSink } from './files-sink.js';
 export { htmlToMarkdown } from './html.js';
 export { createHttpSink } from './http-sink.js';
 export { createSender, type Sender, type SenderOptions } from './sender.js';
-export { openSink, type SerialisedLine, type Sink } from './sink.js';
+export { openSink } from './open-sink.js';
+export type { SerialisedLine, Sink } from './sink.js';

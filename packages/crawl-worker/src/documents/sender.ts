@@ -25,7 +25,11 @@ export function createSender({ sink, signal, onStored }: SenderOptions) {
   let sending: Promise<void> = Promise.resolve();
   let failure: Error | undefined;
 
-  async function store(batch: readonly SerialisedLine[], batchBytes: number, reached: readonly (() => void)[]) {
+  async function store(
+    batch: readonly SerialisedLine[],
+    batchBytes: number,
+    reached: readonly (() => void)[],
+  ) {
     if (failure) return;
     try {
       if (batch.length > 0) await sink.write(batch, signal);

@@ -1,7 +1,4 @@
-import { fileURLToPath } from 'node:url';
 import type { DocumentLine } from './contract.js';
-import { createFilesSink } from './files-sink.js';
-import { createHttpSink } from './http-sink.js';
 
 /** A line of the contract, as it is sent. */
 export interface SerialisedLine {
@@ -18,14 +15,4 @@ export interface Sink {
    * @throws Error when the sink refuses them, or could not be reached for too long.
    */
   write(lines: readonly SerialisedLine[], signal: AbortSignal): Promise<void>;
-}
-
-/**
- * Opens the sink at an address: `http(s)://…` is an ingest endpoint, everything else a folder.
- *
- * @param token - the bearer token for the ingest endpoint.
- */
-export function openSink(address: string, token: string): Sink {
-  if (/^https?:\/\//i.test(address)) return createHttpSink({ url: address, token });
-  return createFilesSink(address.startsWith('file:') ? fileURLToPath(address) : address);
 }
