@@ -2,7 +2,13 @@ import { type CrawlOrder, type CrawlRun, toOwnFullCrawl } from '@platform/crawl-
 import { createSender, type Document, findFault, type Sink } from '@platform/crawl-worker/documents';
 import { toDocument } from './document.js';
 import { openSentDocuments } from './sent-documents.js';
-import { type Entry, MAX_DOCUMENT_BYTES, type Source, type SourceDocument } from './source.js';
+import {
+  type Entry,
+  MAX_DOCUMENT_BYTES,
+  type Source,
+  type SourceDocument,
+  type UnreadDocument,
+} from './source.js';
 
 const BATCH_DOCUMENTS = 100;
 const BATCH_BYTES = 4 * MAX_DOCUMENT_BYTES;
@@ -93,7 +99,7 @@ export async function crawlSource(
     run.checkpoint({ version: began, after, list: sent.list, fullCrawl: ownFullCrawl } satisfies Checkpoint);
 
   if (resumesAt === undefined) {
-    fail(`Larger than ${MAX_DOCUMENT_BYTES} bytes`, tooLarge);
+    fail('Too large', tooLarge);
     fail('Could not be read', unreadable);
   }
   if (unreadable.length > 0) began = undefined;
@@ -115,7 +121,9 @@ export async function crawlSource(
     const unfit = toPaths(documents.filter((one) => !fitting.includes(one)).map(([text]) => text));
     fail('The path is too long', unfit);
     for (const [, document] of fitting) await sender.add(document);
-    const readPaths = new Set(toPaths(read));
+    const unread = read.filter((document): document is UnreadDocument => 'failure' in document);
+    for (const { path, failure } of unread) run.log(`${path}: ${failure}`);
+    const readPaths = new Set(toPaths(read.filter((document) => !('failure' in document))));
     const failed = toPaths(changed).filter((path) => !readPaths.has(path));
     if (failed.length > 0) began = undefined;
     fail('Could not be read', failed);
@@ -127,7 +135,10 @@ export async function crawlSource(
       bytes: fitting.reduce((sum, [{ content }]) => sum + Buffer.byteLength(content), 0),
     });
     // Documents that have become binary have no text any more.
-    const binary = read.filter(({ content, path }) => content === undefined && sent.fingerprints.has(path));
+    const binary = read.filter(
+      (document) =>
+        document.content === undefined && !('failure' in document) && sent.fingerprints.has(document.path),
+    );
     await markGone(toPaths(binary));
     setCheckpoint(batch.at(-1)?.path);
     done += batch.length;

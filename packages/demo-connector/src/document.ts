@@ -22,11 +22,12 @@ function findHeading(markdown: string): string | undefined {
 export function toDocument({
   path,
   format,
+  title: given,
   content,
 }: SourceDocument): Pick<Document, 'id' | 'title' | 'text' | 'mimeType' | 'access'> {
   const isText = format === 'text';
   const text = format === 'html' ? htmlToMarkdown(content) : content;
-  const title = isText ? basename(path) : (findHeading(text) ?? basename(path, extname(path)));
+  const title = given ?? (isText ? basename(path) : (findHeading(text) ?? basename(path, extname(path))));
   return {
     id: path,
     title: title.slice(0, MAX_TITLE_CHARACTERS).toWellFormed(),

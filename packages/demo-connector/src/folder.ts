@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, realpath, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
+import { MAX_TEXT_CHARACTERS } from '@platform/crawl-worker/documents';
+import { createFileReader, type FileResult, type FileText, isReadableFile } from '@platform/file-text';
 import {
   byPath,
   type Entry,
@@ -10,18 +12,24 @@ import {
   type Source,
   type SourceDocument,
   toFormat,
+  type UnreadDocument,
 } from './source.js';
 
 /** Returns whether a folder belongs to tools rather than users. */
 const isIgnored = (name: string): boolean => name.startsWith('.') || name === 'node_modules';
-const isDocument = (name: string): boolean => /\.(?:md|markdown|html?|txt)$/i.test(name);
+const isDocument = (name: string): boolean =>
+  /\.(?:md|markdown|html?|txt)$/i.test(name) || isReadableFile(name);
+
+/** The largest PDF or Office file, of which most is not text. */
+const MAX_FILE_BYTES = 50_000_000;
+const getMaxBytes = (path: string): number => (isReadableFile(path) ? MAX_FILE_BYTES : MAX_DOCUMENT_BYTES);
 
 /** Changes with every change of the file, even if its size and its time of modification stay the same. */
 const toFingerprint = ({ ino, size, mtimeMs, ctimeMs }: Awaited<ReturnType<typeof lstat>>): string =>
   [ino, size, mtimeMs, ctimeMs].join(' ');
 
 /**
- * A folder of Markdown, HTML and text files. Symbolic links are not followed, neither to files nor to folders, so that
+ * A folder of Markdown, HTML, text, PDF and Office files and e-mails. Symbolic links are not followed, neither to files nor to folders, so that
  * nothing outside the folder is ever read.
  */
 export function createFolder(folder: string): Source {
@@ -31,14 +39,42 @@ export function createFolder(folder: string): Source {
     },
     async read(entries) {
       const root = await realpath(folder);
-      const documents: SourceDocument[] = [];
-      for (const { path } of entries) {
-        const file = await readFile(join(root, path));
-        if (file) documents.push({ path, format: toFormat(path), ...file });
+      const reader = createFileReader({ maxBytes: MAX_FILE_BYTES });
+      const documents: (SourceDocument | UnreadDocument)[] = [];
+      try {
+        for (const { path } of entries) {
+          const file = await readFile(join(root, path));
+          if (!file) continue;
+          const { fingerprint, bytes } = file;
+          if (isReadableFile(path))
+            documents.push({ path, fingerprint, ...toContent(await reader.read(path, bytes)) });
+          else documents.push({ path, fingerprint, format: toFormat(path), content: bytes.toString('utf8') });
+        }
+      } finally {
+        await reader.close();
       }
       return documents;
     },
   };
+}
+
+/** Pages are headings in a text that has none, so that a search can name them. */
+function toMarkdown({ text, anchors }: FileText): string {
+  if (/^#{1,6} /m.test(text)) return text;
+  return anchors
+    .map(({ name, offset }, index) => {
+      const page = text.slice(offset, anchors[index + 1]?.offset);
+      return page.trim() === '' ? '' : `## ${name.replace('page=', 'Page ')}\n\n${page}`;
+    })
+    .join('');
+}
+
+function toContent(result: FileResult) {
+  if (!result.isOk) return { content: undefined, failure: result.message };
+  const content = toMarkdown(result);
+  if (content.length > MAX_TEXT_CHARACTERS)
+    return { content: undefined, failure: `It has more than ${MAX_TEXT_CHARACTERS} characters of text` };
+  return { format: 'markdown', title: result.title, content } as const;
 }
 
 const isGone = (error: unknown): boolean =>
@@ -66,7 +102,7 @@ async function list(root: string): Promise<Listing> {
       const path = toPath(absolutePath);
       const stats = await lstat(absolutePath).catch(onError(absolutePath));
       if (!stats) continue;
-      if (stats.size > MAX_DOCUMENT_BYTES) tooLarge.push(path);
+      if (stats.size > getMaxBytes(path)) tooLarge.push(path);
       else entries.push({ path, fingerprint: toFingerprint(stats), bytes: stats.size });
     }
   }
@@ -94,7 +130,7 @@ async function isFileAt(handle: FileHandle, path: string): Promise<boolean> {
  */
 export async function readFile(
   absolutePath: string,
-): Promise<Pick<SourceDocument, 'fingerprint' | 'content'> | undefined> {
+): Promise<{ readonly fingerprint: string; readonly bytes: Buffer } | undefined> {
   // Opening a named pipe would wait for a writer.
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   const handle = await open(absolutePath, flags).catch(() => undefined);
@@ -103,10 +139,10 @@ export async function readFile(
     if (!(await isFileAt(handle, absolutePath))) return undefined;
     const stats = await handle.stat();
     const { size } = stats;
-    if (size > MAX_DOCUMENT_BYTES) return undefined;
+    if (size > getMaxBytes(absolutePath)) return undefined;
     // Text that is appended in the meantime is read in the next run.
     const { bytesRead, buffer } = await handle.read(Buffer.alloc(size), 0, size, 0);
-    return { fingerprint: toFingerprint(stats), content: buffer.toString('utf8', 0, bytesRead) };
+    return { fingerprint: toFingerprint(stats), bytes: buffer.subarray(0, bytesRead) };
   } catch {
     return undefined;
   } finally {

@@ -6,6 +6,8 @@ export interface SourceDocument {
   /** Changes with every change of the document. */
   readonly fingerprint: string;
   readonly format: DocumentFormat;
+  /** Of a file that has one beside its text. */
+  readonly title?: string | undefined;
   readonly content: string;
 }
 
@@ -34,8 +36,19 @@ export interface Listing {
 export interface Source {
   /** @throws Error when the source is unreachable; nothing is deleted then. */
   list(signal: AbortSignal): Promise<Listing>;
-  /** @returns the documents that could be read. The content of binary ones is undefined. */
-  read(entries: readonly Entry[], signal: AbortSignal): Promise<readonly (SourceDocument | Binary)[]>;
+  /** @returns the documents that could be read, and why others could not. The content of binary ones is undefined. */
+  read(
+    entries: readonly Entry[],
+    signal: AbortSignal,
+  ): Promise<readonly (SourceDocument | Binary | UnreadDocument)[]>;
+}
+
+export interface UnreadDocument {
+  readonly path: string;
+  readonly fingerprint: string;
+  readonly content: undefined;
+  /** Why it could not be read, as a sentence. */
+  readonly failure: string;
 }
 
 export interface Binary {

@@ -38,7 +38,7 @@ test('brings the documents of a folder, and nothing else, follows no symbolic li
   await symlink(join(crawls.parent, 'outside'), join(crawls.parent, 'pages/linked'));
   const run = await crawls.run();
   expect(run).toMatchObject({ mode: 'full', items: 3, failed: 1, bytes: 28 });
-  expect(run.log[0]).toBe('Larger than 1048576 bytes: large.md');
+  expect(run.log[0]).toBe('Too large: large.md');
   expect(crawls.read()).toEqual({
     'cats.md': 'Cats purr.',
     'deep/er/dogs.html': 'Dogs bark.',
@@ -122,4 +122,21 @@ test('another worker, without the list of what was sent, sends everything again 
   expect(run.log[0]).toContain('everything is sent again');
   expect(crawls.read()).toMatchObject({ 'one.md': null, 'two.md': 'Two.' });
   expect((await crawls.run()).log[0]).toBe('Nothing has changed since the last run.');
+});
+
+test('reads PDF and Office files, and says of others why it does not', async () => {
+  const load = (name: string) => fs.readFile(new URL(`../../file-text/test/files/${name}`, import.meta.url));
+  await crawls.write('pages/office/leave.pdf', await load('leave.pdf'));
+  await crawls.write('pages/office/costs.xlsx', await load('costs.xlsx'));
+  await crawls.write('pages/office/secret.pdf', await load('encrypted.pdf'));
+  await crawls.write('pages/office/half.docx', (await load('handbook.docx')).subarray(0, 4_000));
+  const { failed, log } = await crawls.run();
+  expect(failed).toBeGreaterThanOrEqual(2);
+  expect(log).toContain('office/secret.pdf: It is encrypted with a password');
+  expect(log).toContainEqual(expect.stringMatching(/^office\/half\.docx: It is broken: /));
+  expect(crawls.read()).toMatchObject({
+    'office/costs.xlsx': expect.stringContaining('Laptop\t1200'),
+    'office/leave.pdf': expect.stringMatching(/^## Page 1\n\nPage 1: thirty days of leave\n\n## Page 2\n/),
+  });
+  expect(crawls.read()).not.toHaveProperty('office/secret.pdf');
 });

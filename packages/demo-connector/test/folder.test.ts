@@ -22,7 +22,7 @@ afterEach(async () => {
   await rm(parent, { recursive: true });
 });
 
-const read = async () => (await readFile(absolutePath))?.content;
+const read = async () => (await readFile(absolutePath))?.bytes.toString();
 
 async function swapForLink(): Promise<void> {
   await rename(join(parent, 'pages'), join(parent, 'moved'));
