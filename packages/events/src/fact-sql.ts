@@ -14,3 +14,30 @@ export const insertFactsOf = (source: string): string => `
     'specversion', '1.0', 'id', id, 'source', '/organisations/' || org_id, 'type', type, 'time', ${toIsoTime('at')},
     'datacontenttype', 'application/json', 'data', data)
   from ${source} order by id`;
+
+/**
+ * The facts of another service that identity has not stored yet. Its migration holds this text verbatim, and a test of the
+ * service compares them.
+ */
+export const factReportsSql = `-- Facts that identity has not stored yet. A row is deleted once it has.
+create table facts (
+  id uuid primary key,
+  org_id uuid not null,
+  type text not null,
+  data jsonb not null,
+  created_at timestamptz(3) not null,
+  -- When a replica next hands it to identity.
+  due_at timestamptz(3) not null
+) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
+create index facts_due on facts (due_at, id);
+`;
+
+/**
+ * Returns the insert of facts that another service is to hand to identity, as a part of a larger statement: whatever causes a
+ * fact stores it.
+ *
+ * @param source - a relation with the columns id and org_id (uuid), type, data (jsonb) and at (timestamptz).
+ */
+export const insertFactReportsOf = (source: string): string => `
+  insert into facts (id, org_id, type, data, created_at, due_at)
+  select id, org_id, type, data, at, at from ${source}`;

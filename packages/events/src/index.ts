@@ -19,23 +19,7 @@ export {
   readFacts,
   startFeedEpoch,
 } from './event-feed.js';
-export {
-  AuditEntry,
-  factContracts,
-  MAX_AUDITED_AGENT_LENGTH,
-  MAX_AUDITED_VALUE_LENGTH,
-  OPERATOR_ACTION,
-  ReportedFact,
-} from './fact-contracts.js';
-export {
-  type AuditType,
-  expandFactTypes,
-  type FactEvent,
-  type FactType,
-  factTypes,
-  isAuditType,
-} from './fact-event.js';
-export { insertFactsOf, toIsoTime } from './fact-sql.js';
+export * from './facts.js';
 export { type KafkaMessage, toKey, toKafkaMessage } from './kafka-message.js';
 export {
   insertOutboxEvent,
