@@ -9,6 +9,7 @@ import {
   type ClaimLimits,
   claimMails,
   endAttempts,
+  expireLeases,
   findDueOrganisations,
   FIRST_ORGANISATION,
   markDataBegun,
@@ -284,6 +285,27 @@ test('the outcome of a claim whose lease expired is stored, until the mail is cl
   expect(await endAttempts(db, [unknown], now())).toEqual(new Set());
   expect(await endAttempts(db, [{ ...first, state: 'sent' }], now())).toEqual(new Set([first.id]));
   expect((await db.query('select state from mails')).rows).toEqual([{ state: 'sent' }]);
+});
+
+test('each state in which a mail ends is one fact, however often the end is stored', async () => {
+  const orgId = uuidv7();
+  await queue(orgId, [2]);
+  const [mail] = await claim();
+  if (!mail) throw new Error('nothing was claimed');
+  await db.query(`update mails set data_begun = true, lease_until = now() - interval '1 s'`);
+  expect(await expireLeases(db)).toMatchObject({ unknown: 1 });
+  const unknown = { ...mail, state: 'unknown', isUnknown: true } as const;
+  expect(await endAttempts(db, [unknown], now())).toEqual(new Set([mail.id]));
+  expect(await endAttempts(db, [{ ...mail, state: 'sent' }], now())).toEqual(new Set([mail.id]));
+  expect(await endAttempts(db, [{ ...mail, state: 'sent' }], now())).toEqual(new Set());
+  const facts = await db.query(
+    `select type, data ->> 'mailId' as id from facts where org_id = $1 order by created_at`,
+    [orgId],
+  );
+  expect(facts.rows).toEqual([
+    { type: 'mail.unknown', id: mail.id },
+    { type: 'mail.sent', id: mail.id },
+  ]);
 });
 
 test('the end of an earlier claim leaves the lease of the next one', async () => {

@@ -154,7 +154,7 @@ create unique index suppressions_of_address on suppressions (org_id, address);
 create index suppressions_of_org on suppressions (org_id, id);
 create index suppressions_to_expire on suppressions (expires_at);
 
--- What identity is to learn of this service. A row is deleted once identity has stored it.
+-- Facts that identity has not stored yet. A row is deleted once it has.
 create table facts (
   id uuid primary key,
   org_id uuid not null,
@@ -165,33 +165,3 @@ create table facts (
   due_at timestamptz(3) not null
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
 create index facts_due on facts (due_at, id);
-
--- Each end of a mail is a fact, whichever statement ends it. It names nobody. Only the keys that identity gave its own mails
--- are passed on: a caller's key, which may hold anything, stays here. The mails of callers are all in lane 2.
-create function note_mail() returns trigger language plpgsql as $$
-declare
-  known_as text := coalesce(new.reference, case when new.lane < 2 then new.idempotency_key end);
-begin
-  insert into facts (id, org_id, type, data, created_at, due_at)
-  values (gen_random_uuid(), new.org_id, 'mail.' || new.state, jsonb_build_object(
-      'mailId', new.id, 'emailTemplateType', new.template_type, 'attempts', new.attempts,
-      'recipients', cardinality(new.to_addresses) + cardinality(new.cc_addresses), 'problem', new.problem)
-      || case when known_as is not null then jsonb_build_object('reference', known_as) else '{}' end,
-    new.updated_at, new.updated_at);
-  return null;
-end $$;
-
-create trigger mail_ended after update of state on mails for each row
-  when (new.state is distinct from old.state and new.state in ('sent', 'failed', 'unknown'))
-  execute function note_mail();
-
-create function note_suppression() returns trigger language plpgsql as $$
-begin
-  insert into facts (id, org_id, type, data, created_at, due_at)
-  values (gen_random_uuid(), new.org_id, 'mail.suppressed',
-    jsonb_build_object('suppressionId', new.id, 'reason', new.reason, 'status', new.status),
-    new.created_at, new.created_at);
-  return null;
-end $$;
-
-create trigger address_suppressed after insert on suppressions for each row execute function note_suppression();

@@ -4,6 +4,7 @@ import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type { RecipientOutcome } from '../delivery/outcome.js';
 import { isGone } from '../delivery/smtp-replies.js';
+import { insertSuppressionFacts } from '../suppressions/facts.sql.js';
 import { SUPPRESSED_DAYS, SUPPRESSIBLE_TEMPLATES } from '../suppressions/rules.js';
 import {
   type AttemptEnd,
@@ -14,6 +15,7 @@ import {
   type MailStatus,
   type NewMail,
 } from './mail.js';
+import { ENDED_MAIL_COLUMNS, insertMailFacts } from './facts.sql.js';
 import { UPKEEP_BATCH } from './retention.queries.js';
 
 /*
@@ -411,7 +413,9 @@ export async function renewLeases(db: pg.Pool, claims: readonly MailClaim[], lea
  * is tried again must not go to recipients who have it.
  */
 const endSql = `
-  with ended as (
+  with known as materialized (
+    select id from mails where id = any($1::uuid[]) and state::text = 'unknown'
+  ), ended as (
     update mails set
       state = case when $2::jsonb -> id::text ->> 'state' = 'queued' and sealed_request is null then 'failed'
                    else $2::jsonb -> id::text ->> 'state' end::mail_state,
@@ -429,9 +433,11 @@ const endSql = `
       sealed_content = case when not recipient_erased then sealed_content end,
       updated_at = $3
     where id = any($1::uuid[]) and claim = ($2::jsonb -> id::text ->> 'claim')::int
-      and (state::text in ('sending', 'unknown')
+      and (state::text = 'sending'
+           or state::text = 'unknown' and ($2::jsonb -> id::text ->> 'state' <> 'unknown' or id in (select id from known))
            or state::text = 'queued' and not $2::jsonb -> id::text ?| '{isUnknown,isCounted}')
-    returning id, org_id, state, addresses_to_erase
+    returning ${ENDED_MAIL_COLUMNS}, addresses_to_erase
+  ), facts as (${insertMailFacts(`(select * from ended where state <> 'unknown' or id not in (select id from known)) as news`)}
   ), marked as (
     update mail_recipients recipients set outcome = given.state, status = given.status
     from ended, jsonb_to_recordset($4::jsonb) as given (mail_id uuid, address text, state text, status text)
@@ -446,6 +452,8 @@ const endSql = `
       and given.address <> all(ended.addresses_to_erase)
     order by ended.org_id, given.address
     on conflict (org_id, address) do update set expires_at = excluded.expires_at
+    returning *, xmax = 0 as is_new
+  ), suppression_facts as (${insertSuppressionFacts('(select * from suppressed where is_new) as added')}
   ), emptied as (
     delete from mail_attachments where mail_id in (select id from ended where state <> 'queued')
   )
@@ -516,7 +524,8 @@ export async function expireLeases(db: pg.Pool): Promise<ExpiredLeases> {
         unknown_attempts = unknown_attempts + 1, problem = null,
         sealed_request = case when can_resend and not recipient_erased then sealed_request end
       from expired where mails.id = expired.id and expired.data_begun and not expired.is_repeated
-      returning mails.id
+      returning ${ENDED_MAIL_COLUMNS}
+    ), facts as (${insertMailFacts('unknown')}
     ), emptied as (
       delete from mail_attachments where mail_id in (select id from unknown)
     )
@@ -538,14 +547,16 @@ export async function expireQueued(db: pg.Pool, at: Date): Promise<number> {
        where recipients.mail_id = expired.id and recipients.outcome = 'deferred'
      ), emptied as (
        delete from mail_attachments where mail_id in (select id from expired)
-     )
-     update mails set
-       state = case when expired.is_sent then 'sent' else 'failed' end::mail_state,
-       problem = coalesce(problem, '{"code": "EEXPIRED"}'),
-       sealed_request = case when can_resend and not recipient_erased and not expired.is_sent then sealed_request end,
-       can_resend = can_resend and not expired.is_sent,
-       updated_at = $1
-     from expired where mails.id = expired.id`,
+     ), ended as (
+       update mails set
+         state = case when expired.is_sent then 'sent' else 'failed' end::mail_state,
+         problem = coalesce(problem, '{"code": "EEXPIRED"}'),
+         sealed_request = case when can_resend and not recipient_erased and not expired.is_sent then sealed_request end,
+         can_resend = can_resend and not expired.is_sent,
+         updated_at = $1
+       from expired where mails.id = expired.id
+       returning ${ENDED_MAIL_COLUMNS}
+     ) ${insertMailFacts('ended')}`,
     [at],
   );
   return rowCount ?? 0;

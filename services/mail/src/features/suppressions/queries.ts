@@ -1,6 +1,7 @@
 import type { ListWindow } from '@platform/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
+import { insertSuppressionFacts } from './facts.sql.js';
 import { SUPPRESSED_DAYS } from './rules.js';
 
 export interface SuppressionRow {
@@ -41,12 +42,16 @@ export async function addSuppressions(
     .toSorted((a, b) => (a.address < b.address ? -1 : 1))
     .map((suppression) => ({ id: uuidv7({ msecs: at.getTime() }), ...suppression }));
   const result = await db.query<SuppressionRow>(
-    `insert into suppressions (id, org_id, address, reason, status, created_at, expires_at)
-     select id, $1, address, reason, status, $2, $2::timestamptz + interval '${SUPPRESSED_DAYS} days'
-     from jsonb_to_recordset($3::jsonb) as added (id uuid, address text, reason text, status text)
-     on conflict (org_id, address) do update set
-       reason = excluded.reason, status = excluded.status, expires_at = excluded.expires_at
-     returning ${columns}`,
+    `with added as (
+       insert into suppressions (id, org_id, address, reason, status, created_at, expires_at)
+       select id, $1, address, reason, status, $2, $2::timestamptz + interval '${SUPPRESSED_DAYS} days'
+       from jsonb_to_recordset($3::jsonb) as given (id uuid, address text, reason text, status text)
+       on conflict (org_id, address) do update set
+         reason = excluded.reason, status = excluded.status, expires_at = excluded.expires_at
+       returning *, xmax = 0 as is_new
+     ), facts as (${insertSuppressionFacts('(select * from added where is_new) as news')}
+     )
+     select ${columns} from added`,
     [orgId, at, JSON.stringify(rows)],
   );
   return result.rows;
