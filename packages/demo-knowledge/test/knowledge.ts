@@ -208,7 +208,7 @@ const toDocuments = (origin: Origin, contents: Readonly<Record<string, string>>)
   Object.entries(contents).map(([id, text]) => ({
     ...origin,
     id,
-    title: /^# (.*)/.exec(text)?.[1] ?? id,
+    title: (id.endsWith('.md') && /^# (.*)/.exec(text)?.[1]) || id,
     text,
     mimeType: id.endsWith('.md') ? 'text/markdown' : 'text/plain',
     access: [{ kind: 'everyone' }],
