@@ -124,7 +124,7 @@ const selectFacts = `
     from outbox.events
     where org_id = $1 and position > $2
       and ($7 or not exists (select from fact_deliveries where destination_id = $8 and state = 'waiting'))
-    order by position limit $5
+    order by position limit $6
   ), counted as (
     select *, count(*) over () as searched, count(*) filter (where "isWanted") over upwards as wanted,
       sum(octet_length(event)) filter (where "isWanted") over upwards as bytes
