@@ -44,7 +44,10 @@ test('creates a member in the specified shape, with the e-mail in lower case and
     removed_at: null,
   });
   const member = await identity.login({ email: 'ada.lovelace@EXAMPLE.com', password });
-  expect((await identity.call('GET', `${path}/me`, { token: member })).body).toEqual({ user: body.user });
+  expect((await identity.call('GET', `${path}/me`, { token: member })).body).toEqual({
+    user: body.user,
+    groups: [],
+  });
 });
 
 test('USER-10: members change their own name with a session, and nothing else', async () => {

@@ -132,7 +132,7 @@ test('PAT-25 a token of an account asks about itself, and revokes itself', async
   const token = await createToken(id);
   const me = await identity.call('GET', '/api/v1/users/me', { token: token.accessToken });
   const serviceAccount = { id, orgId: identity.orgId, name: 'Nightly backup', role: 'admin' };
-  expect([me.status, me.body]).toEqual([200, { user: null, serviceAccount }]);
+  expect([me.status, me.body]).toEqual([200, { user: null, serviceAccount, groups: [] }]);
   const self = await call('GET', '/self', undefined, token.accessToken);
   expect(self.body.token).toMatchObject({ id: token.id, name: 'backup', state: 'active' });
   const revoked = await revoke('self', {}, token.accessToken);

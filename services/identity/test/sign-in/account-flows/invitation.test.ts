@@ -39,7 +39,7 @@ test('an invited member gets a link, accepts it, is logged in, and gets a mail t
     user,
   });
   const me = await platform.identity.call('GET', '/api/v1/users/me', { token: answer.body.accessToken });
-  expect(me.body).toEqual({ user });
+  expect(me.body).toEqual({ user, groups: [] });
   expect((await platform.post('login', { email, password })).status).toBe(200);
   expect((await platform.mailTo(email, ready)).text).toContain('Hello Ada Lovelace,');
   expect(await getAudit(id)).toEqual(['user.invited', 'invitation.accepted']);
