@@ -23,6 +23,7 @@ import { createIntrospect } from './credentials/introspection/service.js';
 import { startLiveness } from './credentials/liveness/feature.js';
 import { registerGroups } from './groups/routes.js';
 import { startExpiry } from './jobs/expiry.job.js';
+import { groupUses } from './mcp/servers/access.js';
 import { registerMcpServers } from './mcp/servers/feature.js';
 import { discoveryRoutes } from './mcp/discovery/routes.js';
 import { registerMcp } from './mcp/endpoint/feature.js';
@@ -116,7 +117,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
     defaultScopes: config.MCP_SCOPES,
     historyDays: config.AUDIT_DAYS,
   };
-  registerGroups(app, common);
+  registerGroups(app, { ...common, uses: groupUses });
   registerTokens(app, { ...tokens, refusedUses });
   const { record: recordCall } = registerToolActivity(app, common);
   registerConnectedApps(app, common);

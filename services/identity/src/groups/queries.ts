@@ -66,6 +66,16 @@ export const findGroupsNamed = (
     select: fields,
   }) as Promise<GroupRow[]>;
 
+export const findGroupReferences = (
+  db: Client | Transaction,
+  orgId: string,
+  ids: readonly string[],
+): Promise<Pick<GroupRow, 'id' | 'name' | 'source'>[]> =>
+  db.group.findMany({
+    where: { orgId, id: { in: [...ids] } },
+    select: { id: true, name: true, source: true },
+  }) as Promise<Pick<GroupRow, 'id' | 'name' | 'source'>[]>;
+
 export const insertGroups = (tx: Transaction, orgId: string, groups: readonly GroupRow[]): Promise<unknown> =>
   tx.group.createMany({ data: groups.map((group) => ({ ...group, orgId, nameKey: toNameKey(group.name) })) });
 

@@ -16,6 +16,7 @@ import {
   MemberQuery,
   MembersBody,
   MembersChanged,
+  RemoveGroupQuery,
 } from './schemas.js';
 import {
   addGroupMembers,
@@ -106,11 +107,12 @@ function groupRoutes(app: App, ctx: GroupsContext): void {
         tags,
         summary: 'Remove a group with its memberships',
         params: GroupPath,
-        response: { 200: Message, ...errorResponses(400, 401, 403, 404) },
+        querystring: RemoveGroupQuery,
+        response: { 200: Message, ...errorResponses(400, 401, 403, 404, 409) },
       },
     },
     async (request) => {
-      await removeGroup(ctx, getCaller(request), request.params.groupId);
+      await removeGroup(ctx, getCaller(request), request.params.groupId, request.query);
       return { message: 'Group removed' };
     },
   );

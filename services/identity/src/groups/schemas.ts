@@ -54,6 +54,16 @@ export type ChangeGroupBody = Type.Static<typeof ChangeGroupBody>;
 
 export const GroupPath = Type.Object({ groupId: Id });
 
+export const RemoveGroupQuery = Type.Object(
+  {
+    force: Type.Optional(
+      Type.Boolean({ description: 'Also when nobody can use a server or tool any more without the group.' }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type RemoveGroupQuery = Type.Static<typeof RemoveGroupQuery>;
+
 export const GroupMember = Type.Object(
   {
     id: Id,

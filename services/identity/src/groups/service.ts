@@ -7,6 +7,7 @@ import { type Caller, toActor } from '../base/caller/actor.js';
 import { changeAsAdministrator } from '../members/organisation/administration.js';
 import type { Prisma, Transaction } from '../resources.js';
 import {
+  groupInUse,
   groupNotFound,
   managedByProvider,
   memberNotFound,
@@ -41,15 +42,27 @@ import type {
   GroupMember,
   GroupQuery,
   MemberQuery,
+  RemoveGroupQuery,
 } from './schemas.js';
+
+/** What is limited to groups, elsewhere in the service. */
+export interface GroupUses {
+  /** Finds what nobody could use any more without the group. */
+  readonly findClosed: (tx: Transaction, orgId: string, groupId: string) => Promise<string[]>;
+  /** Takes the group from everything that is limited to it. */
+  readonly release: (tx: Transaction, orgId: string, groupId: string) => Promise<void>;
+}
 
 export interface GroupsContext {
   readonly prisma: Prisma;
   readonly clock: Clock;
+  readonly uses: GroupUses;
 }
 
 type Reader = Pick<AccountPrincipal, 'orgId'>;
 
+/** The audit names this much of what was closed. */
+const MAX_CLOSED_LENGTH = 300;
 const auditFields = ['name', 'externalId'] as const;
 
 const toGroup = ({ createdAt, ...row }: GroupRow, memberCount: number): Group => ({
@@ -150,15 +163,29 @@ export const changeGroup = (
     return describe(tx, after);
   });
 
-/** Removes a group with its memberships; one of the provider comes back with the next sign-in that names it. @throws AppError 404. */
-export const removeGroup = (ctx: GroupsContext, caller: Caller, id: string): Promise<void> =>
+/**
+ * Removes a group with its memberships; one of the provider comes back with the next sign-in that names it. What was limited to
+ * this group alone is then for nobody.
+ *
+ * @throws AppError 404; 409 GROUP_IN_USE that names what would be closed, unless that is forced.
+ */
+export const removeGroup = (
+  ctx: GroupsContext,
+  caller: Caller,
+  id: string,
+  { force = false }: RemoveGroupQuery,
+): Promise<void> =>
   changeAsAdministrator(ctx, caller, async ({ tx, record }) => {
     const { orgId } = caller;
     await lockGroups(tx, orgId);
     const before = await requireGroup(tx, orgId, id);
+    const closed = await ctx.uses.findClosed(tx, orgId, id);
+    if (closed.length > 0 && !force) throw groupInUse(closed);
+    await ctx.uses.release(tx, orgId, id);
     await deleteGroup(tx, id);
     const changes = findChanges(before, undefined, auditFields);
-    await record({ action: 'group.removed', subjectId: id, changes });
+    const detail = closed.length > 0 ? { closed: closed.join(', ').slice(0, MAX_CLOSED_LENGTH) } : {};
+    await record({ action: 'group.removed', subjectId: id, changes, detail });
   });
 
 /** Lists the members of a group, the newest account first. @throws AppError 404. */

@@ -140,7 +140,7 @@ function registryRoutes(app: App, site: Site, endpoint: Pick<ToolEndpoint, 'getC
   async function findServers(request: FastifyRequest) {
     if (request.headers.authorization === undefined) return listRegistryServers(site, []);
     const principal = getAccount(request);
-    const view = (await endpoint.getCatalogue(principal)).getView(principal, undefined);
+    const view = (await endpoint.getCatalogue(principal)).getView(undefined);
     return listRegistryServers(site, [...view.names]);
   }
 

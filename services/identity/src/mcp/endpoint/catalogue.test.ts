@@ -12,9 +12,10 @@ const filterBy = (...names: string[]) => ({ isReadOnly: false, names: new Set(na
 
 test('distinguishes views that differ in one tool, up to the maximum number of tools', () => {
   const { getView } = createCatalogue(createTestTools(53), server);
+  const reach = { groups: new Set<string>() };
   const principal = { role: 'admin', kind: 'session' } as never;
   for (const last of ['tool_1', 'tool_52'])
-    expect([...getView(principal, filterBy('tool_0', last)).names]).toEqual(['tool_0', last]);
-  expect([...getView(principal, filterBy('tool_0')).names]).toEqual(['tool_0']);
+    expect([...getView(principal, filterBy('tool_0', last), reach).names]).toEqual(['tool_0', last]);
+  expect([...getView(principal, filterBy('tool_0'), reach).names]).toEqual(['tool_0']);
   expect(() => createCatalogue(createTestTools(54), server)).toThrow(RangeError);
 });

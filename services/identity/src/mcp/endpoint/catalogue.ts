@@ -4,6 +4,7 @@ import { canCall } from './authority.js';
 import { type ProtocolEra, SERVER_INFO_META_KEY } from './protocol-era.js';
 import { compileCheck, type SchemaCheck } from './schema-check.js';
 import { matchesFilter, type ToolFilter } from './tool-filter.js';
+import { type Audiences, canReach, createReachKey, type Reach } from './reach.js';
 import { type ToolResult, toolResult } from './tool-result.js';
 import type { Tool, ToolContext } from './tool.js';
 
@@ -14,7 +15,7 @@ export interface ServerInfo {
 }
 
 /** A tool as it is listed and called, together with what is derived from it once. */
-export interface ToolEntry {
+export interface ToolEntry extends Audiences {
   readonly tool: Pick<Tool, 'name' | 'scopes' | 'isAdminOnly' | 'isTokenOnly' | 'annotations'>;
   /** The definition that `tools/list` shows, as JSON. */
   readonly json: string;
@@ -34,12 +35,30 @@ export interface ToolView {
 
 /** The tools of the platform, or those together with the tools that an organisation has mounted. */
 export interface Catalogue {
-  find(name: string): ToolEntry | undefined;
-  getView(principal: AccountPrincipal, toolFilter: ToolFilter | undefined): ToolView;
+  /** Finds a tool that the caller reaches, whether or not the credential has its scopes. */
+  find(name: string, reach: Reach): ToolEntry | undefined;
+  getView(principal: AccountPrincipal, toolFilter: ToolFilter | undefined, reach: Reach): ToolView;
 }
+
+/** A catalogue as one caller sees it. */
+export interface CallerCatalogue {
+  find(name: string): ToolEntry | undefined;
+  getView(toolFilter: ToolFilter | undefined): ToolView;
+}
+
+export const toCallerCatalogue = (
+  catalogue: Catalogue,
+  principal: AccountPrincipal,
+  reach: Reach,
+): CallerCatalogue => ({
+  find: (name) => catalogue.find(name, reach),
+  getView: (toolFilter) => catalogue.getView(principal, toolFilter, reach),
+});
 
 /** The number of cached views, one for each distinct set of visible tools. */
 const MAX_VIEWS = 256;
+/** The number of cached views of mounted tools for each view of the own ones: scopes, and groups in many combinations. */
+const MAX_EXTENSIONS = 64;
 /** A view's key is a number with one bit for each tool; a double holds 53 bits exactly. */
 const MAX_TOOLS = 53;
 /** The cache fields of a result in the stateless revision: it depends on the caller and must not be cached. */
@@ -76,11 +95,20 @@ function toEntry(tool: Tool): ToolEntry {
   };
 }
 
-const isShown = (
-  { tool }: ToolEntry,
+function isShown(
+  entry: ToolEntry,
   principal: AccountPrincipal,
   toolFilter: ToolFilter | undefined,
-): boolean => canCall(principal, tool) && (!toolFilter || matchesFilter(toolFilter, tool));
+  reach: Reach,
+): boolean {
+  const { tool } = entry;
+  return (
+    canCall(principal, tool) && (!toolFilter || matchesFilter(toolFilter, tool)) && canReach(entry, reach)
+  );
+}
+
+const findReachable = (entry: ToolEntry | undefined, reach: Reach): ToolEntry | undefined =>
+  entry && canReach(entry, reach) ? entry : undefined;
 
 /** @throws RangeError when there are more than 53 tools. */
 export function createCatalogue(tools: readonly Tool[], server: ServerInfo): Catalogue {
@@ -90,15 +118,15 @@ export function createCatalogue(tools: readonly Tool[], server: ServerInfo): Cat
   const byName = new Map(entries.map((entry) => [entry.tool.name, entry]));
   const views = new LRUCache<number, ToolView>({ max: MAX_VIEWS });
   return {
-    find: (name) => byName.get(name),
-    getView(principal, toolFilter) {
+    find: (name, reach) => findReachable(byName.get(name), reach),
+    getView(principal, toolFilter, reach) {
       // The key has one bit for each visible tool: scopes, role, kind and filter matter only by what they leave visible.
       let key = 0;
-      for (const entry of entries) key = key * 2 + (isShown(entry, principal, toolFilter) ? 1 : 0);
+      for (const entry of entries) key = key * 2 + (isShown(entry, principal, toolFilter, reach) ? 1 : 0);
       const known = views.get(key);
       if (known) return known;
       const view = createView(
-        entries.filter((entry) => isShown(entry, principal, toolFilter)),
+        entries.filter((entry) => isShown(entry, principal, toolFilter, reach)),
         server,
       );
       views.set(key, view);
@@ -118,23 +146,29 @@ export function extendCatalogue(
 ): Catalogue {
   const byName = new Map(mounted.map((entry) => [entry.tool.name, entry]));
   const scopes = [...new Set(mounted.flatMap(({ tool }) => tool.scopes))];
-  const views = new WeakMap<ToolView, Map<string, ToolView>>();
+  const toReachKey = createReachKey(mounted);
+  const views = new WeakMap<ToolView, LRUCache<string, ToolView>>();
 
-  function extend(view: ToolView, principal: AccountPrincipal, toolFilter: ToolFilter | undefined): ToolView {
-    const shown = mounted.filter((entry) => isShown(entry, principal, toolFilter));
+  function extend(
+    view: ToolView,
+    principal: AccountPrincipal,
+    toolFilter: ToolFilter | undefined,
+    reach: Reach,
+  ): ToolView {
+    const shown = mounted.filter((entry) => isShown(entry, principal, toolFilter, reach));
     return shown.length === 0 ? view : createView([...view.entries, ...shown], server);
   }
 
   return {
-    find: (name) => own.find(name) ?? byName.get(name),
-    getView(principal, toolFilter) {
-      const view = own.getView(principal, toolFilter);
-      if (toolFilter) return extend(view, principal, toolFilter);
-      const key = scopes.filter((scope) => hasScope(principal, scope)).join(' ');
-      const known = views.get(view)?.get(key);
-      if (known) return known;
-      const extended = extend(view, principal, undefined);
-      views.set(view, new Map(views.get(view)).set(key, extended));
+    find: (name, reach) => own.find(name, reach) ?? findReachable(byName.get(name), reach),
+    getView(principal, toolFilter, reach) {
+      const view = own.getView(principal, toolFilter, reach);
+      if (toolFilter) return extend(view, principal, toolFilter, reach);
+      const key = `${scopes.filter((scope) => hasScope(principal, scope)).join(' ')}|${toReachKey(reach)}`;
+      let extensions = views.get(view);
+      if (!extensions) views.set(view, (extensions = new LRUCache({ max: MAX_EXTENSIONS })));
+      let extended = extensions.get(key);
+      if (!extended) extensions.set(key, (extended = extend(view, principal, undefined, reach)));
       return extended;
     },
   };

@@ -1,21 +1,36 @@
 import type { AccountPrincipal } from '@platform/auth';
 import type { Logger } from '@platform/service-kit';
 import type { ToolCallRecorder } from '../activity/recorder.js';
-import { type Catalogue, createCatalogue, extendCatalogue, type ToolEntry } from './catalogue.js';
+import {
+  type CallerCatalogue,
+  type Catalogue,
+  createCatalogue,
+  extendCatalogue,
+  toCallerCatalogue,
+  type ToolEntry,
+} from './catalogue.js';
+import type { Reach } from './reach.js';
 import { createMethods } from './methods.js';
 import type { Tool } from './tool.js';
 import type { ObserveCall } from './telemetry.js';
 import { createToolCalls } from './tool-calls.js';
 
+/** An organisation's catalogue, and the caller's groups at the same moment: no change of either lies between them. */
+interface FoundCatalogue extends Pick<Reach, 'groups'> {
+  readonly catalogue: Catalogue;
+}
+
 /**
- * Returns the catalogue of an organisation; undefined when it has mounted no server.
+ * Returns the catalogue of a caller's organisation; undefined when it has mounted no server.
  *
  * @param extend - adds the organisation's tools to the platform's own.
  */
 export type FindCatalogue = (
-  orgId: string,
+  caller: Pick<AccountPrincipal, 'orgId' | 'userId'>,
   extend: (mounted: readonly ToolEntry[]) => Catalogue,
-) => Promise<Catalogue | undefined>;
+) => Promise<FoundCatalogue | undefined>;
+
+const NO_GROUPS: ReadonlySet<string> = new Set();
 
 export function createToolEndpoint(deps: {
   readonly tools: readonly Tool[];
@@ -32,9 +47,14 @@ export function createToolEndpoint(deps: {
   const own = createCatalogue(tools, server);
   const extend = (mounted: readonly ToolEntry[]): Catalogue => extendCatalogue(own, mounted, server);
   return {
-    /** Returns the tools that there are for a caller's organisation. */
-    getCatalogue: async ({ orgId }: AccountPrincipal): Promise<Catalogue> =>
-      (await findCatalogue?.(orgId, extend)) ?? own,
+    /** Returns the tools that there are for a caller. */
+    async getCatalogue(principal: AccountPrincipal): Promise<CallerCatalogue> {
+      const { catalogue, groups } = (await findCatalogue?.(principal, extend)) ?? {
+        catalogue: own,
+        groups: NO_GROUPS,
+      };
+      return toCallerCatalogue(catalogue, principal, { groups });
+    },
     methods: createMethods(server, createToolCalls(deps)),
   };
 }

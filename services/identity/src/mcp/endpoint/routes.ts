@@ -13,7 +13,7 @@ import { initialScopes } from '../../oauth/provider/authorization-request.js';
 import { ISSUER_PATH } from '../../oauth/provider/issuer.js';
 import { MCP_AUDIENCE } from '../../oauth/provider/protected-resources.js';
 import { findMissingScopes } from './authority.js';
-import type { Catalogue } from './catalogue.js';
+import type { CallerCatalogue } from './catalogue.js';
 import { negotiateResponseForm } from './response-form.js';
 import type { ToolEndpoint } from './endpoint.js';
 import { parseToolFilter } from './tool-filter.js';
@@ -68,7 +68,7 @@ function assertOneMessage(body: unknown): void {
  * §3.1). It then names all scopes that the client needs: the granted and the missing ones. Other credentials cannot
  * get more scopes, so their agents read a tool error.
  */
-function assertScopes(catalogue: Catalogue, principal: AccountPrincipal, message: unknown): void {
+function assertScopes(catalogue: CallerCatalogue, principal: AccountPrincipal, message: unknown): void {
   const { method, params } = message as { method?: unknown; params?: { name?: unknown } | null };
   if (principal.kind !== 'oauth' || method !== 'tools/call' || typeof params?.name !== 'string') return;
   const tool = catalogue.find(params.name)?.tool;
@@ -95,7 +95,7 @@ function postRoute(scope: App, path: Path, { endpoint, countRequest, log }: McpR
     assertScopes(catalogue, principal, request.body);
     return handleMessage(request, reply, form, (report) => ({
       catalogue,
-      view: catalogue.getView(principal, toolFilter),
+      view: catalogue.getView(toolFilter),
       context: new RequestContext(principal, request, reply, report),
     }));
   }

@@ -2,7 +2,7 @@ import type { Logger } from '@platform/service-kit';
 import { canCall, describeMissingAuthority } from './authority.js';
 import type { ToolCallRecorder } from '../activity/recorder.js';
 import type { ToolCallOutcome } from '../activity/schemas.js';
-import type { Catalogue, ToolEntry, ToolView } from './catalogue.js';
+import type { CallerCatalogue, ToolEntry, ToolView } from './catalogue.js';
 import { createFailures, type DescribeFailure } from './failures.js';
 import { isPassedError, toolError, type ToolResult } from './tool-result.js';
 import type { ObserveCall } from './telemetry.js';
@@ -10,7 +10,7 @@ import type { ToolContext } from './tool.js';
 
 /** The context of a caller, and the tools that it can find and see. */
 export interface Caller {
-  readonly catalogue: Pick<Catalogue, 'find'>;
+  readonly catalogue: Pick<CallerCatalogue, 'find'>;
   readonly view: ToolView;
   readonly context: ToolContext;
 }

@@ -6,7 +6,12 @@ import type { FindCatalogue } from '../endpoint/endpoint.js';
 import { parseDefinition } from './definition.js';
 import { getEffectiveScope } from './gate.js';
 import { toMountedName } from './server-name.js';
-import { findCatalogueVersions, findMountedTools, type MountedRow } from './tool.queries.js';
+import {
+  type CatalogueCaller,
+  findCatalogueStates,
+  findMountedTools,
+  type MountedRow,
+} from './tool.queries.js';
 import type { CallUpstream } from './upstream/calls.js';
 
 /** The memory for catalogues: definitions, and the lists made of them. */
@@ -30,7 +35,7 @@ interface CachedCatalogue {
  * @returns undefined for a tool that is hidden.
  */
 function toMountedEntry(row: MountedRow, callUpstream: CallUpstream): ToolEntry | undefined {
-  const { toolName, rules, definition: json, ...server } = row;
+  const { toolName, rules, definition: json, serverGroups, toolGroups, ...server } = row;
   const name = toMountedName(server.name, toolName);
   const scope = getEffectiveScope(toolName, row.scope, rules);
   if (name === undefined || scope === undefined) return undefined;
@@ -46,6 +51,7 @@ function toMountedEntry(row: MountedRow, callUpstream: CallUpstream): ToolEntry 
   };
   return {
     tool: { name, scopes: [scope], isAdminOnly: false, annotations },
+    audiences: [serverGroups, toolGroups].filter((groups) => groups !== null),
     json: JSON.stringify({ ...definition, name, annotations }),
     // The server checks the arguments: the platform compiles no schema that a foreign server wrote.
     check: () => [],
@@ -66,36 +72,29 @@ export function createCatalogues(deps: {
     sizeCalculation: ({ bytes }) => Math.max(1, bytes),
   });
   /** By organisation and version. */
-  const loading = new Map<string, Promise<Catalogue>>();
+  const loading = new Map<string, Promise<CachedCatalogue>>();
 
-  // Every request reads the version, so that a change takes effect with the next request at every replica.
-  const findVersion = createBatcher({
-    toKey: (orgId: string) => orgId,
-    async load(orgIds) {
-      const versions = await findCatalogueVersions(pool, orgIds).catch(failUnavailable);
-      return orgIds.map((orgId) => versions.get(orgId));
-    },
+  // Every request reads the version, so that a change takes effect with the next request at every replica; and the groups of
+  // the caller in the same statement, so that both are of one moment.
+  const findState = createBatcher({
+    toKey: ({ userId }: CatalogueCaller) => userId,
+    load: (callers) => findCatalogueStates(pool, callers).catch(failUnavailable),
     maxBatch: MAX_BATCH,
     maxInFlight: MAX_IN_FLIGHT,
   });
 
-  async function load(orgId: string, extend: Parameters<FindCatalogue>[1]): Promise<Catalogue> {
+  async function load(orgId: string, extend: Parameters<FindCatalogue>[1]): Promise<CachedCatalogue> {
     const { version, rows } = await findMountedTools(pool, orgId).catch(failUnavailable);
     const entries = rows
       .map((row) => toMountedEntry(row, callUpstream))
       .filter((entry): entry is ToolEntry => entry !== undefined);
     const bytes = COPIES * entries.reduce((sum, { json }) => sum + json.length, 0);
-    const catalogue = extend(entries);
-    cached.set(orgId, { version, catalogue, bytes });
-    return catalogue;
+    const loaded = { version, catalogue: extend(entries), bytes };
+    cached.set(orgId, loaded);
+    return loaded;
   }
 
-  return async (orgId, extend) => {
-    const version = await findVersion(orgId);
-    if (version === undefined) return undefined;
-    const known = cached.get(orgId);
-    // Any other version is loaded, an older one too: it is that of a restored database.
-    if (known?.version === version) return known.catalogue;
+  function loadOnce(orgId: string, version: number, extend: Parameters<FindCatalogue>[1]) {
     const key = `${orgId} ${version}`;
     let current = loading.get(key);
     if (!current) {
@@ -103,6 +102,20 @@ export function createCatalogues(deps: {
       loading.set(key, current);
     }
     return current;
+  }
+
+  return async (caller, extend) => {
+    const { orgId } = caller;
+    for (;;) {
+      const state = await findState(caller);
+      if (state === undefined) return undefined;
+      const { version, groups } = state;
+      // Any other version is loaded, an older one too: it is that of a restored database.
+      const known = cached.get(orgId);
+      const found = known?.version === version ? known : await loadOnce(orgId, version, extend);
+      // Another version is that of a later change: the groups may have changed with it, and are read again.
+      if (found.version === version) return { catalogue: found.catalogue, groups: new Set(groups) };
+    }
   };
 }
 

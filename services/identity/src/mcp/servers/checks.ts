@@ -3,9 +3,9 @@ import type { Clock } from '@platform/service-kit';
 import type { Prisma } from '../../resources.js';
 import { type Caller, toActor } from '../../base/caller/actor.js';
 import { createRequestLimit } from '../../base/rate-limits/request-limit.js';
-import { toServer } from './documents.js';
+import { describeServer } from './documents.js';
 import { refreshFailed, serverNotFound } from './errors.js';
-import { countTools, findServer } from './queries.js';
+import { findServer } from './queries.js';
 import type { Refresher } from './refresh.js';
 import type { Refreshed, TestedServer } from './schemas.js';
 import type { Listings } from './upstream/listing.js';
@@ -72,7 +72,7 @@ export function createServerChecks(deps: {
         throw error instanceof UpstreamFault ? refreshFailed(error) : error;
       });
       const row = await requireServer(orgId, id);
-      return { server: toServer(row, (await countTools(prisma, [id])).get(id)), changes };
+      return { server: await describeServer(prisma, row), changes };
     },
   };
 }

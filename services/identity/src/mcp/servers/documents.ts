@@ -1,13 +1,15 @@
+import type { Prisma, Transaction } from '../../resources.js';
+import { findAllowedGroups, type GroupsById, toAllowedGroups } from './access.js';
 import { parseDefinition } from './definition.js';
 import { findFlags } from './flags.js';
 import { getEffectiveScope, type ScopeRule, type ToolScope } from './gate.js';
-import { getRules, type ServerRow, type ToolCounts } from './queries.js';
+import { countTools, getRules, type ServerRow, type ToolCounts } from './queries.js';
 import type { MountedTool, ToolDetail, ToolState } from './tool.schemas.js';
 import type { Server } from './schemas.js';
 import { toMountedName } from './server-name.js';
 import type { ToolRow } from './tool.queries.js';
 
-export const toServer = (row: ServerRow, counts: ToolCounts | undefined): Server => ({
+export const toServer = (row: ServerRow, counts: ToolCounts | undefined, groups: GroupsById): Server => ({
   id: row.id,
   name: row.name,
   url: row.url,
@@ -15,12 +17,19 @@ export const toServer = (row: ServerRow, counts: ToolCounts | undefined): Server
   rules: [...getRules(row)],
   maxAnswerBytes: row.maxAnswerBytes,
   isEnabled: row.isEnabled,
+  allowedGroups: toAllowedGroups(row, groups),
   createdAt: row.createdAt.toISOString(),
   refreshedAt: row.refreshedAt?.toISOString() ?? null,
   refreshFault: row.refreshFault as Server['refreshFault'],
   protocolVersion: row.protocolVersion,
   tools: { offered: counts?.offered ?? 0, waiting: counts?.waiting ?? 0 },
 });
+
+/** Adds what else administrators see of a server: its numbers of tools, and the names of its groups. */
+export async function describeServer(db: Prisma | Transaction, row: ServerRow): Promise<Server> {
+  const groups = await findAllowedGroups(db, row.orgId, [row]);
+  return toServer(row, (await countTools(db, [row.id])).get(row.id), groups);
+}
 
 function getState({ offeredHash, approvedHash }: ToolRow): ToolState {
   if (offeredHash === null) return 'withdrawn';
@@ -32,6 +41,7 @@ function getState({ offeredHash, approvedHash }: ToolRow): ToolState {
 export function toMountedTool(
   server: { readonly name: string; readonly rules: readonly ScopeRule[] },
   row: ToolRow,
+  groups: GroupsById,
 ): MountedTool {
   const json = row.offered ?? row.approved;
   const definition = json === null ? undefined : parseDefinition(json);
@@ -45,6 +55,7 @@ export function toMountedTool(
     isInEffect: state === 'approved' && effectiveScope !== null && mountedName !== null,
     scope: row.scope,
     effectiveScope,
+    allowedGroups: toAllowedGroups(row, groups),
     hash: row.offeredHash,
     flags: definition ? findFlags(definition) : [],
     hints: { ...definition?.annotations },
@@ -78,11 +89,12 @@ export function findDifferences(from: unknown, to: unknown, path = ''): Differen
 export function toToolDetail(
   server: { readonly name: string; readonly rules: readonly ScopeRule[] },
   row: ToolRow,
+  groups: GroupsById,
 ): ToolDetail {
   const offered = row.offered === null ? null : parseDefinition(row.offered);
   const approved = row.approved === null ? null : parseDefinition(row.approved);
   return {
-    ...toMountedTool(server, row),
+    ...toMountedTool(server, row, groups),
     offered: offered && { ...offered },
     approved: approved && { ...approved },
     differences: findDifferences(approved ?? {}, offered ?? {}),

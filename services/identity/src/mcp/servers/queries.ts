@@ -21,6 +21,9 @@ export interface ServerRow {
   /** Refreshes that began and never ended, because their replica died. */
   readonly unfinishedRefreshes: number;
   readonly maxAnswerBytes: number;
+  /** Whether only accounts in `allowedGroups` may use it. */
+  readonly isLimited: boolean;
+  readonly allowedGroups: readonly string[];
 }
 
 export const getRules = (row: Pick<ServerRow, 'rules'>): readonly ScopeRule[] => row.rules as ScopeRule[];
@@ -51,7 +54,10 @@ export const countServers = (tx: Transaction, orgId: string): Promise<number> =>
 export const hasServerNamed = async (tx: Transaction, orgId: string, name: string): Promise<boolean> =>
   (await tx.mcpServer.findUnique({ where: { orgId_name: { orgId, name } }, select: { id: true } })) !== null;
 
-type Stored<T> = Omit<T, 'rules'> & { readonly rules: ScopeRule[] };
+type Stored<T> = Omit<T, 'rules' | 'allowedGroups'> & {
+  readonly rules: ScopeRule[];
+  readonly allowedGroups: string[];
+};
 export type NewServer = Stored<
   Omit<ServerRow, 'revision' | 'refreshedAt' | 'refreshFault' | 'protocolVersion' | 'unfinishedRefreshes'>
 >;

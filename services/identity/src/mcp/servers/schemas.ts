@@ -1,5 +1,6 @@
 import { SECRET_HEADER_PATTERN } from '@platform/service-kit';
 import { Type } from 'typebox';
+import { GroupReference } from '../../members/members/schemas.js';
 import { knowledgeScopes, type KnowledgeScope } from './gate.js';
 import { SERVER_NAME_PATTERN } from './server-name.js';
 import { upstreamFaultKinds, type UpstreamFaultKind } from '../../base/egress/faults.js';
@@ -43,6 +44,19 @@ const Rules = Type.Array(
   },
 );
 
+const MAX_ALLOWED_GROUPS = 100;
+/** The groups that a server or a tool is limited to, as administrators choose them. */
+export const AllowedGroupIds = Nullable(
+  Type.Array(Id, {
+    maxItems: MAX_ALLOWED_GROUPS,
+    description:
+      'The groups of which a caller must be in one, by id. Null: everybody; an empty list: nobody.',
+  }),
+);
+export const AllowedGroups = Nullable(
+  Type.Array(GroupReference, { description: 'The groups that may use it. Null: everybody.' }),
+);
+
 const Credential = Type.Union(
   [
     Type.Object({ kind: Type.Literal('none') }, { additionalProperties: false }),
@@ -77,6 +91,7 @@ export const CreateServerBody = Type.Object(
     rules: Type.Optional(Rules),
     maxAnswerBytes: Type.Optional(AnswerBytes),
     isEnabled: Type.Optional(Type.Boolean()),
+    allowedGroups: Type.Optional(AllowedGroupIds),
   },
   { additionalProperties: false },
 );
@@ -104,6 +119,7 @@ export const Server = Type.Object(
     rules: Rules,
     maxAnswerBytes: Type.Integer(),
     isEnabled: Type.Boolean(),
+    allowedGroups: AllowedGroups,
     createdAt: Time,
     refreshedAt: Nullable(Time),
     refreshFault: Nullable(Fault),

@@ -6,7 +6,8 @@ import type { Caller } from '../../base/caller/actor.js';
 import { findChanges } from '../../audit/changes.js';
 import { isOtherOrigin, parseTargetUrl } from '../../base/egress/target-url.js';
 import { changeAsAdministrator } from '../../members/organisation/administration.js';
-import { toServer } from './documents.js';
+import { findAllowedGroups, type GroupsById, toAuditedGroups, toStoredAccess } from './access.js';
+import { describeServer, toServer } from './documents.js';
 import { nameTaken, secretRequired, serverNotFound, tooManyServers, unusableName } from './errors.js';
 import {
   bumpCatalogue,
@@ -38,7 +39,7 @@ import { serverSecretContext } from './upstream/credentials.js';
 const MAX_SERVERS = 50;
 
 /** Returns the fields of a server that the audit records: never the secret. */
-const toAudited = (row: ServerRow) => ({
+const toAudited = (row: ServerRow, groups: GroupsById) => ({
   name: row.name,
   url: row.url,
   credential: row.credential,
@@ -46,6 +47,7 @@ const toAudited = (row: ServerRow) => ({
   rules: JSON.stringify(getRules(row)),
   maxAnswerBytes: String(row.maxAnswerBytes),
   isEnabled: String(row.isEnabled),
+  allowedGroups: toAuditedGroups(row, groups),
 });
 const audited = [
   'name',
@@ -55,6 +57,7 @@ const audited = [
   'rules',
   'maxAnswerBytes',
   'isEnabled',
+  'allowedGroups',
 ] as const;
 
 type CredentialFields = Pick<NewServer, 'credential' | 'secretHeader' | 'secretSealed'>;
@@ -102,10 +105,10 @@ function toChangedFields(
 }
 
 /** Returns what the audit records of a change. */
-const toEntry = (before: ServerRow | undefined, after: ServerRow | undefined) => ({
+const toEntry = (before: ServerRow | undefined, after: ServerRow | undefined, groups: GroupsById) => ({
   subjectId: (after ?? before)?.id ?? '',
   detail: before && after && before.secretSealed !== after.secretSealed ? { secret: 'changed' } : {},
-  changes: findChanges(before && toAudited(before), after && toAudited(after), audited),
+  changes: findChanges(before && toAudited(before, groups), after && toAudited(after, groups), audited),
 });
 
 export function createServerService(deps: {
@@ -135,7 +138,8 @@ export function createServerService(deps: {
       const page = rows.slice(0, limit);
       // oxfmt-ignore
       const counts = await countTools(prisma, page.map(({ id }) => id));
-      const data = page.map((row) => toServer(row, counts.get(row.id)));
+      const groups = await findAllowedGroups(prisma, orgId, page);
+      const data = page.map((row) => toServer(row, counts.get(row.id), groups));
       return { data, nextCursor: rows.length > limit ? (data.at(-1)?.id ?? null) : null };
     },
 
@@ -143,10 +147,10 @@ export function createServerService(deps: {
     async get({ orgId }: UserPrincipal, id: string): Promise<Server> {
       const row = await findServer(prisma, orgId, id);
       if (!row) throw serverNotFound();
-      return toServer(row, (await countTools(prisma, [id])).get(id));
+      return describeServer(prisma, row);
     },
 
-    /** @throws AppError 400; 409 NAME_TAKEN or TOO_MANY_SERVERS. */
+    /** @throws AppError 400; 404 for a group; 409 NAME_TAKEN or TOO_MANY_SERVERS. */
     async create(
       caller: Caller,
       {
@@ -156,6 +160,7 @@ export function createServerService(deps: {
         rules = [],
         maxAnswerBytes = DEFAULT_ANSWER_BYTES,
         isEnabled = true,
+        allowedGroups = null,
       }: CreateServerBody,
     ): Promise<Server> {
       const { orgId } = caller;
@@ -176,10 +181,12 @@ export function createServerService(deps: {
       return changeAsAdministrator(deps, caller, async ({ tx, record }) => {
         await assertNameIsFree(tx, orgId, name);
         if ((await countServers(tx, orgId)) >= MAX_SERVERS) throw tooManyServers(MAX_SERVERS);
-        const after = await insertServer(tx, server);
+        const access = await toStoredAccess(tx, orgId, allowedGroups);
+        const after = await insertServer(tx, { ...server, ...access });
         await bumpCatalogue(tx, orgId);
-        await record({ action: 'mcp_server.created', ...toEntry(undefined, after) });
-        return toServer(after, undefined);
+        const groups = await findAllowedGroups(tx, orgId, [after]);
+        await record({ action: 'mcp_server.created', ...toEntry(undefined, after, groups) });
+        return toServer(after, undefined, groups);
       });
     },
 
@@ -193,13 +200,17 @@ export function createServerService(deps: {
           await assertNameIsFree(tx, orgId, body.name);
           await assertToolsStayUsable(tx, id, body.name);
         }
-        const fields = toChangedFields(before, body, { box, egress });
+        const fields = {
+          ...toChangedFields(before, body, { box, egress }),
+          ...(body.allowedGroups !== undefined && (await toStoredAccess(tx, orgId, body.allowedGroups))),
+        };
         const after = await updateServer(tx, id, { ...fields, nextRefreshAt: at });
         // A tool that was approved on one server is called on another only once that server offers the same.
         if (isOtherOrigin(before.url, after.url)) await withdrawTools(tx, id);
         await bumpCatalogue(tx, orgId);
-        await record({ action: 'mcp_server.changed', ...toEntry(before, after) });
-        return toServer(after, (await countTools(tx, [id])).get(id));
+        const groups = await findAllowedGroups(tx, orgId, [before, after]);
+        await record({ action: 'mcp_server.changed', ...toEntry(before, after, groups) });
+        return describeServer(tx, after);
       });
     },
 
@@ -209,9 +220,10 @@ export function createServerService(deps: {
       await changeAsAdministrator(deps, caller, async ({ tx, record }) => {
         const before = await findServer(tx, orgId, id);
         if (!before) throw serverNotFound();
+        const groups = await findAllowedGroups(tx, orgId, [before]);
         await deleteServer(tx, id);
         await bumpCatalogue(tx, orgId);
-        await record({ action: 'mcp_server.removed', ...toEntry(before, undefined) });
+        await record({ action: 'mcp_server.removed', ...toEntry(before, undefined, groups) });
       });
     },
   };

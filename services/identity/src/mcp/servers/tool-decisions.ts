@@ -4,6 +4,7 @@ import type { Prisma, Transaction } from '../../resources.js';
 import type { Caller } from '../../base/caller/actor.js';
 import type { Changes } from '../../audit/queries.js';
 import { changeAsAdministrator } from '../../members/organisation/administration.js';
+import { findAllowedGroups, type GroupsById, toAuditedGroups, toStoredAccess } from './access.js';
 import { toMountedTool, toToolDetail } from './documents.js';
 import { definitionChanged, serverNotFound, toolNotFound, unusableName } from './errors.js';
 import { bumpCatalogue, findServer, getRules, lockServer } from './queries.js';
@@ -13,20 +14,27 @@ import { findTools, findToolsNamed, type ToolRow, updateTool } from './tool.quer
 
 type Decision = DecideBody['tools'][number];
 
-function findDecisionChanges(before: ToolRow, after: ToolRow): Changes {
+function findDecisionChanges(before: ToolRow, after: ToolRow, groups: GroupsById): Changes {
   const changes: Record<string, { from: string | null; to: string | null }> = {};
+  const [from, to] = [toAuditedGroups(before, groups), toAuditedGroups(after, groups)];
+  if (from !== to) changes[`${before.name} allowedGroups`] = { from, to };
   if (before.scope !== after.scope) changes[`${before.name} scope`] = { from: before.scope, to: after.scope };
   if (before.approvedHash !== after.approvedHash)
     changes[`${before.name} definition`] = { from: before.approvedHash, to: after.approvedHash };
   return changes;
 }
 
-async function applyDecision(tx: Transaction, row: ToolRow, { scope, approve }: Decision): Promise<ToolRow> {
-  const { offered, offeredHash } = row;
+async function applyDecision(
+  tx: Transaction,
+  row: ToolRow,
+  { scope, approve, allowedGroups }: Decision,
+): Promise<ToolRow> {
+  const { orgId, offered, offeredHash } = row;
   if (approve !== undefined && (offered === null || offeredHash !== approve))
     throw definitionChanged(row.name);
   return updateTool(tx, row, {
     ...(scope !== undefined && { scope }),
+    ...(allowedGroups !== undefined && (await toStoredAccess(tx, orgId, allowedGroups))),
     ...(approve !== undefined && offered !== null && { approved: offered, approvedHash: approve }),
   });
 }
@@ -46,7 +54,8 @@ export function createToolDecisions(deps: { readonly prisma: Prisma; readonly cl
       const server = await requireServer(prisma, orgId, serverId);
       // Fetch one more than requested to learn whether there is another page.
       const rows = await findTools(prisma, serverId, cursor, limit + 1);
-      const data = rows.slice(0, limit).map((row) => toMountedTool(server, row));
+      const groups = await findAllowedGroups(prisma, orgId, rows);
+      const data = rows.slice(0, limit).map((row) => toMountedTool(server, row, groups));
       return { data, nextCursor: rows.length > limit ? (data.at(-1)?.name ?? null) : null };
     },
 
@@ -55,11 +64,11 @@ export function createToolDecisions(deps: { readonly prisma: Prisma; readonly cl
       const server = await requireServer(prisma, orgId, serverId);
       const [row] = await findToolsNamed(prisma, serverId, [toolName]);
       if (!row) throw toolNotFound();
-      return toToolDetail(server, row);
+      return toToolDetail(server, row, await findAllowedGroups(prisma, orgId, [row]));
     },
 
     /**
-     * Maps tools to scopes, and approves definitions by their hash: all of them or none.
+     * Maps tools to scopes and groups, and approves definitions by their hash: all of them or none.
      *
      * @throws AppError 404; 400 for a tool that clients could not call; 409 DEFINITION_CHANGED.
      */
@@ -71,7 +80,7 @@ export function createToolDecisions(deps: { readonly prisma: Prisma; readonly cl
         // oxfmt-ignore
         const found = await findToolsNamed(tx, serverId, tools.map(({ name }) => name));
         const byName = new Map(found.map((row) => [row.name, row]));
-        let changes: Changes = {};
+        const afters: ToolRow[] = [];
         for (const decision of tools) {
           const before = byName.get(decision.name);
           if (!before) throw toolNotFound();
@@ -81,12 +90,18 @@ export function createToolDecisions(deps: { readonly prisma: Prisma; readonly cl
             throw unusableName(before.name);
           const after = await applyDecision(tx, before, decision);
           byName.set(after.name, after);
-          changes = { ...changes, ...findDecisionChanges(before, after) };
+          afters.push(after);
+        }
+        const groups = await findAllowedGroups(tx, orgId, [...found, ...afters]);
+        let changes: Changes = {};
+        for (const before of found) {
+          const after = byName.get(before.name);
+          if (after) changes = { ...changes, ...findDecisionChanges(before, after, groups) };
         }
         await bumpCatalogue(tx, orgId);
         const detail = { server: server.name };
         await record({ action: 'mcp_server.tools_changed', subjectId: serverId, detail, changes });
-        return [...byName.values()].map((row) => toMountedTool(server, row));
+        return [...byName.values()].map((row) => toMountedTool(server, row, groups));
       });
     },
   };

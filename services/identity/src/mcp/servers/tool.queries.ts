@@ -13,6 +13,9 @@ export interface ToolRow {
   readonly approved: string | null;
   readonly approvedHash: string | null;
   readonly scope: string | null;
+  /** Whether only accounts in `allowedGroups` may use it. */
+  readonly isLimited: boolean;
+  readonly allowedGroups: readonly string[];
 }
 
 /** The most tools of a server that a page of names is read for. */
@@ -70,14 +73,20 @@ export async function withdrawTools(
   names?: readonly string[],
 ): Promise<void> {
   const where = { serverId, ...(names && { name: { in: [...names] } }) };
-  await tx.mcpTool.deleteMany({ where: { ...where, approvedHash: null, scope: null } });
+  await tx.mcpTool.deleteMany({ where: { ...where, approvedHash: null, scope: null, isLimited: false } });
   await tx.mcpTool.updateMany({ where, data: { offered: null, offeredHash: null } });
 }
 
 export const updateTool = (
   tx: Transaction,
   { serverId, name }: Pick<ToolRow, 'serverId' | 'name'>,
-  fields: { readonly scope?: ToolScope; readonly approved?: string; readonly approvedHash?: string },
+  fields: {
+    readonly scope?: ToolScope;
+    readonly approved?: string;
+    readonly approvedHash?: string;
+    readonly isLimited?: boolean;
+    readonly allowedGroups?: string[];
+  },
 ): Promise<ToolRow> => tx.mcpTool.update({ where: { serverId_name: { serverId, name } }, data: fields });
 
 /** A tool in effect, with the server that it is called on. */
@@ -86,6 +95,9 @@ export interface MountedRow extends ClaimedServer {
   readonly toolName: string;
   readonly definition: string;
   readonly scope: ToolScope;
+  /** The groups that the server is limited to; null when it is for everybody. */
+  readonly serverGroups: readonly string[] | null;
+  readonly toolGroups: readonly string[] | null;
 }
 
 export interface MountedTools {
@@ -99,7 +111,9 @@ export interface MountedTools {
  */
 const mountedTools = `
   select c.version::float8 as version, s.id, s.org_id as "orgId", s.name, s.url, s.credential, s.secret_header as "secretHeader",
-    s.secret_sealed as "secretSealed", s.revision, s.max_answer_bytes as "maxAnswerBytes", s.rules, t.name as "toolName", t.approved as definition, t.scope
+    s.secret_sealed as "secretSealed", s.revision, s.max_answer_bytes as "maxAnswerBytes", s.rules, t.name as "toolName", t.approved as definition, t.scope,
+    case when s.is_limited then s.allowed_groups::text[] end as "serverGroups",
+    case when t.is_limited then t.allowed_groups::text[] end as "toolGroups"
   from mcp_catalogues c
     left join (mcp_servers s join mcp_tools t on t.server_id = s.id and t.approved_hash = t.offered_hash)
       on s.org_id = c.org_id and s.is_enabled
@@ -115,16 +129,34 @@ export async function findMountedTools(db: pg.Pool, orgId: string): Promise<Moun
   return { version: rows[0]?.version ?? 0, rows: rows.filter(({ id }) => id !== null) };
 }
 
-/** Finds the versions of the organisations' tools; none for an organisation that has never had a server. */
-export async function findCatalogueVersions(
+export interface CatalogueCaller {
+  readonly orgId: string;
+  /** The id of the member or service account. */
+  readonly userId: string;
+}
+
+interface CatalogueState {
+  readonly version: number;
+  /** The ids of the caller's groups. */
+  readonly groups: readonly string[];
+}
+
+const catalogueStates = `
+  select c.version::float8, array(select m.group_id::text from group_members m where m.member_id = asked.user_id)
+  from unnest($1::uuid[], $2::uuid[]) with ordinality as asked (org_id, user_id, place)
+    left join mcp_catalogues c on c.org_id = asked.org_id
+  order by asked.place`;
+
+/** Finds the version of each caller's tools, and the caller's groups; undefined when the organisation has never had a server. */
+export async function findCatalogueStates(
   db: pg.Pool,
-  orgIds: readonly string[],
-): Promise<ReadonlyMap<string, number>> {
-  const { rows } = await db.query<[orgId: string, version: number]>({
-    name: 'catalogue_versions',
-    text: 'select org_id, version::float8 from mcp_catalogues where org_id = any($1)',
-    values: [orgIds],
+  callers: readonly CatalogueCaller[],
+): Promise<(CatalogueState | undefined)[]> {
+  const { rows } = await db.query<[version: number | null, groups: string[]]>({
+    name: 'catalogue_states',
+    text: catalogueStates,
+    values: [callers.map(({ orgId }) => orgId), callers.map(({ userId }) => userId)],
     rowMode: 'array',
   });
-  return new Map(rows);
+  return rows.map(([version, groups]) => (version === null ? undefined : { version, groups }));
 }

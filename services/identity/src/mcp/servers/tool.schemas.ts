@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { definitionFlags, type DefinitionFlag } from './flags.js';
 import { knowledgeScopes, type KnowledgeScope } from './gate.js';
-import { Nullable, Id, Scope, cursorQuery } from './schemas.js';
+import { AllowedGroupIds, AllowedGroups, Nullable, Id, Scope, cursorQuery } from './schemas.js';
 
 /**
  * `new` and `changed` definitions wait for approval; `approved` is in effect if it has a scope; `withdrawn` is no longer
@@ -19,6 +19,7 @@ const toolFields = {
     Type.String({ enum: [...knowledgeScopes, 'none'], description: 'Its own mapping; null: by the rules.' }),
   ),
   effectiveScope: Nullable(Scope),
+  allowedGroups: AllowedGroups,
   hash: Nullable(Type.String({ description: 'Of the offered definition: names it when it is approved.' })),
   flags: Type.Array(Type.Unsafe<DefinitionFlag>({ type: 'string', enum: [...definitionFlags] })),
   hints: Type.Record(Type.String(), Type.Unknown(), {
@@ -65,6 +66,7 @@ export const DecideBody = Type.Object(
               Type.Unsafe<KnowledgeScope | 'none'>({ type: 'string', enum: [...knowledgeScopes, 'none'] }),
             ),
           ),
+          allowedGroups: Type.Optional(AllowedGroupIds),
           approve: Type.Optional(
             Type.String({
               minLength: 43,
