@@ -118,6 +118,19 @@ test.each<[string, { readonly redirect_uris?: string[] }]>([
   expect((await browser.get(url)).status).toBe(400);
 });
 
+test('OAUTH-26: a document whose optional fields are null or empty is one without them', async () => {
+  const id = 'https://agents.example/absent';
+  describeClient(id, {
+    client_uri: null,
+    logo_uri: '',
+    contacts: null,
+    tos_uri: '',
+    jwks: null,
+    jwks_uri: '',
+  });
+  expect((await connectClient(id)).status).toBe(200);
+});
+
 test('a client whose document lists another response mode gets its code in the query', async () => {
   const id = 'https://agents.example/modes';
   describeClient(id, { response_modes: ['form_post'] });

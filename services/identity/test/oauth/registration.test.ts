@@ -156,6 +156,20 @@ test.each([
   expect([201, 400]).toContain((await register({ [name]: value })).status);
 });
 
+test.each([null, ''])('OAUTH-26: a registration in which every optional field is %j is one without them', async (absent) => {
+  const optional = [
+    'client_name', 'client_uri', 'logo_uri', 'tos_uri', 'policy_uri', 'contacts', 'scope', 'grant_types', 'response_types',
+    'token_endpoint_auth_method', 'application_type', 'jwks', 'jwks_uri', 'software_id', 'software_version',
+    'software_statement', 'sector_identifier_uri', 'subject_type', 'default_max_age', 'default_acr_values',
+    'initiate_login_uri', 'post_logout_redirect_uris', 'id_token_signed_response_alg', 'dpop_bound_access_tokens',
+  ];
+  const answer = await register(Object.fromEntries(optional.map((name) => [name, absent])));
+  expect([answer.status, answer.body.error_description]).toEqual([201, undefined]);
+  const without = await register(Object.fromEntries(optional.map((name) => [name, undefined])));
+  const fixed = { client_id: '', client_id_issued_at: 0 };
+  expect({ ...answer.body, ...fixed }).toEqual({ ...without.body, ...fixed });
+}); // oxfmt-ignore
+
 test('response modes that are not offered do not keep a client from registering', async () => {
   expect((await register({ response_modes: ['web_message', 'form_post'] })).status).toBe(201);
 });

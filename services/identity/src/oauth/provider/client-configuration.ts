@@ -1,6 +1,6 @@
 import type { Clock } from '@platform/service-kit';
 import { type Configuration, errors } from 'oidc-provider';
-import { applyClientRules } from './client-rules.js';
+import { applyClientRules, omitAbsent } from './client-rules.js';
 import { type FetchDocument, MAX_DOCUMENT_BYTES } from './document-fetch.js';
 import { MAX_ASSERTION_SECONDS } from './lifetimes.js';
 
@@ -56,7 +56,14 @@ export function createClientConfiguration(deps: ClientConfigurationDeps, audienc
         throw new errors.InvalidClientAuth('exp must be at most ten minutes ahead');
     },
     features: {
-      registration: { enabled: deps.isRegistrationOpen, issueRegistrationAccessToken: false },
+      registration: {
+        enabled: deps.isRegistrationOpen,
+        // The provider calls this before it reads the metadata, whose absent fields it would refuse.
+        issueRegistrationAccessToken({ oidc }) {
+          omitAbsent(oidc.body ?? {});
+          return false;
+        },
+      },
       clientIdMetadataDocument: {
         enabled: deps.clientHosts.length > 0,
         ack: 'draft-02',

@@ -5,6 +5,7 @@ import type pg from 'pg';
 import { toNetwork } from '../../base/network.js';
 import { createRequestLimit } from '../../base/rate-limits/request-limit.js';
 import { findKnownDocument, saveKnownDocument } from './clients.queries.js';
+import { omitAbsent } from './client-rules.js';
 import type { FetchDocument } from './document-fetch.js';
 
 /*
@@ -60,7 +61,9 @@ async function request(fetch: FetchDocument, ...[input, init]: Parameters<FetchD
     const value = headers.get(name);
     return value === null ? [] : [[name, value] as const];
   });
-  return { document, response: new Response(body, { status, headers: Object.fromEntries(kept) }) };
+  if (document) omitAbsent(document);
+  const cleaned = document ? JSON.stringify(document) : body;
+  return { document, response: new Response(cleaned, { status, headers: Object.fromEntries(kept) }) };
 }
 
 /** Returns the client whose keys are requested; undefined when it is the document of a client. */

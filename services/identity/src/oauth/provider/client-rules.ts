@@ -42,6 +42,12 @@ function toShownName(name: unknown): string | undefined {
   return isDisplayName(start) ? start : undefined;
 }
 
+/** Removes what a client sends without a value: null, or an empty text (RFC 7591 §2 makes nearly everything optional). */
+export function omitAbsent(metadata: Record<string, unknown>): void {
+  for (const [name, value] of Object.entries(metadata))
+    if (value === null || value === '') delete metadata[name];
+}
+
 /**
  * @param isDocument - whether a document describes the client, which may prove its identity by the keys in it.
  * @throws InvalidRedirectUri when no redirect URI is left, or they are too long.
