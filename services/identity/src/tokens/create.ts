@@ -57,7 +57,8 @@ interface NewToken {
 
 /*
  * The numbers of active tokens bound what a sweep, a rotation and a revocation have to change at once. Creations at the
- * same time, of which none sees the others, can exceed them by as many.
+ * same time, of which none sees the others, can exceed them by as many. A rotation replaces a token, so the predecessors that
+ * a grace keeps are not counted here; each token has a few of them at most.
  */
 const MAX_OWNED = 10_000;
 const MAX_CREATED_BY_TOKEN = 1_000;
@@ -65,7 +66,8 @@ const MAX_CREATED_BY_TOKEN = 1_000;
 const countTokens = (ownerColumn: 'owner_id' | 'service_account_id') => `
   select
     (select count(*)::int from (
-      select from personal_access_tokens where ${ownerColumn} = $1 and status = 'active' limit ${MAX_OWNED}) owned) as owned,
+      select from personal_access_tokens
+      where ${ownerColumn} = $1 and status = 'active' and successor_id is null limit ${MAX_OWNED}) owned) as owned,
     (select count(*)::int from (
       select from personal_access_tokens where parent_id = $2 and status = 'active' limit ${MAX_CREATED_BY_TOKEN}) child) as created`;
 
@@ -73,7 +75,7 @@ const countTokens = (ownerColumn: 'owner_id' | 'service_account_id') => `
  * @param creatorId - the token that creates another one; null when none does.
  * @throws AppError 409 when the owner or the creating token has as many active tokens as it may have.
  */
-export async function assertRoomForToken(
+async function assertRoomForToken(
   client: pg.PoolClient,
   owner: TokenOwner,
   creatorId: string | null,

@@ -33,5 +33,10 @@ export const tokenRequired = (): AppError =>
   });
 export const tooManyTokens = (reason: string): AppError =>
   conflict('TOO_MANY_TOKENS', `${reason}, the most there can be: revoke tokens that are not needed`);
+export const tooManyPredecessors = (max: number): AppError =>
+  conflict(
+    'TOO_MANY_PREDECESSORS',
+    `${max} predecessors of the token still work: rotate it without a grace, or wait until the grace of one ends`,
+  );
 export const tokenAlreadyRotated = (): AppError =>
   conflict('ALREADY_ROTATED', 'The token has been rotated already: use the token that replaced it');

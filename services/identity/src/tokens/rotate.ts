@@ -7,8 +7,13 @@ import { type Caller, toActor } from '../base/caller/actor.js';
 import { isNarrower, readAllowList } from '../credentials/allow-lists/ranges.js';
 import { type AlertRequest, ALERTS_PER_HOUR, storeAlert } from '../mails/alerts.js';
 import type { TokenContext } from './context.js';
-import { assertRoomForToken, type Creator, insertToken, lockOwnerAndCreator } from './create.js';
-import { sessionRequiredToRotate, tokenAlreadyRotated, tokenNotFound } from './errors.js';
+import { type Creator, insertToken, lockOwnerAndCreator } from './create.js';
+import {
+  sessionRequiredToRotate,
+  tokenAlreadyRotated,
+  tokenNotFound,
+  tooManyPredecessors,
+} from './errors.js';
 import { grantExpiry } from './grant.js';
 import { assertScopesAllowed, limitExpiry } from './policy/policy.js';
 import { findTokenPolicy } from './policy/queries.js';
@@ -129,6 +134,17 @@ const repointPredecessors = `
 const adoptChildren = `
   update personal_access_tokens set parent_id = $2 where parent_id = $1 and status = 'active'`;
 
+const countPredecessors = `
+  select count(*)::int as count from personal_access_tokens where successor_id = $1 and status = 'active'`;
+/** The predecessors of a token that a grace keeps: whoever rotates in a loop cannot fill the table. */
+const MAX_PREDECESSORS = 10;
+
+/** @throws AppError 409 when the token has as many predecessors in their grace as it may have. */
+async function assertRoomForPredecessor(client: pg.PoolClient, tokenId: string): Promise<void> {
+  const { rows } = await client.query<{ count: number }>(countPredecessors, [tokenId]);
+  if ((rows[0]?.count ?? 0) >= MAX_PREDECESSORS) throw tooManyPredecessors(MAX_PREDECESSORS);
+}
+
 /** Revokes what the token created, and what its predecessors did, at once. @returns how many tokens. */
 async function revokeDescendants(
   client: pg.PoolClient,
@@ -205,8 +221,7 @@ async function retireToken(
  *
  * @throws AppError 404; 409 when the token or the calling token has been rotated; 403 when the caller lacks a scope of the
  *   new token, or is a token that isn't the token itself or an ancestor of it; 400 when the caller can't grant the expiry, or
- *   for a scope or an address that the old token lacks; 409 when there are too many active tokens to keep this one for a
- *   grace; 401
+ *   for a scope or an address that the old token lacks; 409 when too many predecessors have a grace; 401
  *   when its credential has ended since it was verified.
  */
 export async function rotateToken(
@@ -233,8 +248,7 @@ export async function rotateToken(
     const granted = grantExpiry(caller, expiryDays, now, toLifetimeMs(locked));
     const expiry = limitExpiry(policy, { expiresAt: granted, isRequested: expiryDays !== undefined, now });
     await assertOwnFamily(client, tokenId, allowList, creator);
-    // Without a grace, the number of active tokens stays the same.
-    if (graceEndsAt) await assertRoomForToken(client, owner, null);
+    if (graceEndsAt) await assertRoomForPredecessor(client, tokenId);
     // The owner is locked already; this gives the statements about its family as much time as a revocation has.
     await lockTokenOwner(client, tokenId, orgId);
     const created = {
