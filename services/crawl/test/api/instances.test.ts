@@ -96,6 +96,14 @@ describe('instances of a connector', () => {
     ]);
   });
 
+  it.each(['safe\u202egnp.exe', 'a\u2066b', 'a\u0007b', '\u200b'])(
+    'are not called %j',
+    async (displayName) => {
+      const { status, body } = await save(hr, { displayName });
+      expect([status, body.error.details]).toEqual([400, expect.stringContaining('displayName')]);
+    },
+  );
+
   it('give workers their orders, with separate checkpoints', async () => {
     await save();
     const claim = (more: object = {}) =>

@@ -60,6 +60,18 @@ test('mails carry the name, the logo, the colour, the foot and the reply address
   expect(text).toContain('Bücher & Co, Hauptstraße 1, 10115 Berlin');
 });
 
+test.each(['safe\u202egnp.exe', 'a\u2066b', 'a\u0007b', '\u200b'])(
+  'the name %j is shown nowhere: neither as that of the brand nor as that of a product',
+  async (name) => {
+    for (const field of ['name', 'footer']) {
+      const { status, body } = await save({ ...brand, [field]: name });
+      expect([status, body.error.details[0].field]).toEqual([400, field]);
+    }
+    const email = { emailTemplateType: 'resetPassword', templateData: reset, productName: name };
+    expect((await mail.send(email)).status).toBe(400);
+  },
+);
+
 test('a queued mail has the brand too, and a product name of the caller goes before that of the brand', async () => {
   await save(brand);
   await mail.send(

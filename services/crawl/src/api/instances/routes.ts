@@ -18,7 +18,7 @@ import type { InstanceService } from './service.js';
 const tags = ['Connectors'];
 
 const Nullable = <T extends ReturnType<typeof Type.String>>(type: T) => Type.Union([type, Type.Null()]);
-const DisplayName = Type.String({ minLength: 1, maxLength: 100, pattern: '^[^\\u0000]*\\S[^\\u0000]*$' });
+const DisplayName = Type.String({ minLength: 1, maxLength: 100, format: 'display-name' });
 const OwnerId = Type.Union([Type.String({ format: 'uuid' }), Type.Null()], {
   description: 'The member who may manage it besides the administrators.',
 });

@@ -5,12 +5,12 @@ export const MAX_LOGO_BYTES = 65_536;
 /** The logo in base64, and the rest of the brand. */
 export const MAX_BODY_BYTES = 131_072;
 
-const Line = (maxLength: number, description: string) =>
-  Type.Optional(Type.String({ format: 'line', maxLength, description }));
+const ShownText = (maxLength: number, description: string) =>
+  Type.Optional(Type.String({ format: 'display-name', maxLength, description }));
 
 export const BrandBody = Type.Object(
   {
-    name: Line(100, 'Instead of the name of the organisation, above and below each mail.'),
+    name: ShownText(100, 'Instead of the name of the organisation, above and below each mail.'),
     logo: Type.Optional(
       Type.String({
         maxLength: Math.ceil(MAX_LOGO_BYTES / 3) * 4,
@@ -20,7 +20,7 @@ export const BrandBody = Type.Object(
       }),
     ),
     accentColor: Type.Optional(Type.String({ pattern: '^#[0-9A-Fa-f]{6}$', description: 'Of buttons.' })),
-    footer: Line(300, 'A line in the foot, such as the postal address.'),
+    footer: ShownText(300, 'A line in the foot, such as the postal address.'),
     replyTo: Type.Optional(
       Type.String({ format: 'email', maxLength: 254, description: 'Where replies go.' }),
     ),

@@ -71,7 +71,7 @@ const templateData = {
 const TemplateData = Type.Unsafe<Record<string, unknown>>(templateData);
 const productName = Type.Optional(
   Type.String({
-    format: 'line',
+    format: 'display-name',
     maxLength: 200,
     description: "The name of the product, in place of the brand's name.",
   }),
