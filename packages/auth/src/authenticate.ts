@@ -54,10 +54,10 @@ export function createAuthentication(deps: {
   );
 
   const createHooks = (audience: string): AuthenticationHooks => ({
-    authenticate: (request, reply, done) => {
-      verify(request, reply, audience, done);
+    authenticate: (request, _reply, done) => {
+      verify(request, audience, done);
     },
-    authenticateAgain: (request, reply, done) => {
+    authenticateAgain: (request, _reply, done) => {
       // A clock that was set back cannot show how much time has passed.
       if (Math.abs(clock() - request.verifiedAt) < VERIFIED_FOR_MS) {
         done();
@@ -68,7 +68,7 @@ export function createAuthentication(deps: {
         done(error ?? (hasLostPermissions(before, request.principal) ? permissionsLost : undefined));
       };
       // The proof of the request was verified before its body arrived, and counts once.
-      verify(request, reply, audience, finish, { isProven: true });
+      verify(request, audience, finish, { isProven: true });
     },
   });
 

@@ -1,7 +1,7 @@
 import type { AppError } from '@platform/service-kit';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { readBearer } from './bearer.js';
-import { foreignOrigin, invalidCredential, missingCredential, type AuthErrorMessages } from './challenges.js';
+import { type AuthErrorMessages, foreignOrigin, invalidCredential, missingCredential } from './challenges.js';
 import type { SignedCredential } from './credential.js';
 import { readDpopToken } from './dpop.js';
 import { CSRF_HEADER, type SessionCookies } from './session-cookies.js';
@@ -26,13 +26,10 @@ export function createCredentialReader(deps: {
   const unproven = foreignOrigin();
 
   /** A cookie never replaces a header: a request with an `Authorization` header is judged by that alone. */
-  function read(request: FastifyRequest, reply: FastifyReply, audience: string): SignedCredential | AppError {
+  function read(request: FastifyRequest, audience: string): SignedCredential | AppError {
     const acceptsCookie = audience === deps.audience && request.headers.authorization === undefined;
     const session = acceptsCookie ? cookies.readSession(request.raw) : undefined;
     if (session === undefined) return readHeader(request, audience);
-    // A shared cache may store the response to a request with a cookie: RFC 9111 §3.5 forbids it for requests with an
-    // `Authorization` header only.
-    reply.header('cache-control', 'no-store');
     const isProven =
       cookies.isSameOrigin(request.raw) && cookies.isCsrfToken(session, request.headers[CSRF_HEADER]);
     if (!isProven) return unproven;

@@ -1,5 +1,5 @@
 import { AppError, type Clock } from '@platform/service-kit';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { invalidCredential, type AuthErrorMessages } from './challenges.js';
 import type { SignedCredential } from './credential.js';
 import type { CredentialReader } from './credential-reader.js';
@@ -47,12 +47,11 @@ export function createRequestVerifier(deps: {
 
   return (
     request: FastifyRequest,
-    reply: FastifyReply,
     audience: string,
     done: (error?: Error) => void,
     { isProven = false }: VerifyOptions = {},
   ): void => {
-    const credential = credentials.read(request, reply, audience);
+    const credential = credentials.read(request, audience);
     if (credential instanceof AppError) {
       done(credential);
       return;

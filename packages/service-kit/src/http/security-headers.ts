@@ -1,6 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 
 const headers = {
+  // What an API answers is about somebody. The few routes whose responses are for everybody replace this.
+  'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
   // An API's responses load nothing and are never framed; `frame-ancestors` obsoletes X-Frame-Options (CSP Level 2 §7.7).
   'content-security-policy': "default-src 'none';frame-ancestors 'none'",

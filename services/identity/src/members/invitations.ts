@@ -85,10 +85,6 @@ export function registerInvitations(app: App, ctx: InvitationContext): void {
         response: { 200: RepeatedInvitation, ...errorResponses(400, 401, 403, 404, 409) },
       },
     },
-    async (request, reply) => {
-      // The link lets its holder in.
-      void reply.header('cache-control', 'no-store');
-      return repeatInvitation(ctx, getCaller(request), request.params.id);
-    },
+    (request) => repeatInvitation(ctx, getCaller(request), request.params.id),
   );
 }

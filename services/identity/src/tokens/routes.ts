@@ -46,9 +46,9 @@ const toOwner = ({
   isServiceAccount,
 });
 
-/** Sends what contains the value of a token, which nothing may store on the way. */
+/** Sends what was created, with the value that is shown once. */
 export const sendSecret = <T>(reply: FastifyReply, body: T): T => {
-  void reply.code(201).header('cache-control', 'no-store');
+  void reply.code(201);
   return body;
 };
 

@@ -33,10 +33,7 @@ function changeRoutes(app: App, service: EndpointService): void {
     },
     async (request, reply) => {
       const data = await service.create(getAccount(request).orgId, request.body, getActor(request));
-      return reply
-        .code(201)
-        .header('cache-control', 'no-store')
-        .send({ success: true, message: 'Endpoint registered', data });
+      return reply.code(201).send({ success: true, message: 'Endpoint registered', data });
     },
   );
   app.post(
@@ -51,11 +48,9 @@ function changeRoutes(app: App, service: EndpointService): void {
         response: { 200: successResponse(EndpointWithSecret), ...errorResponses(400, 401, 403, 404, 409) },
       },
     },
-    async (request, reply) => {
+    async (request) => {
       const data = await service.rotate(toKey(request), getActor(request));
-      return reply
-        .header('cache-control', 'no-store')
-        .send({ success: true, message: 'Secret rotated', data });
+      return { success: true, message: 'Secret rotated', data };
     },
   );
   app.post(

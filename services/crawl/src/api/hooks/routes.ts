@@ -51,10 +51,7 @@ function hookRoutesOf(app: App, service: HookService, { path, params, toOperatio
     },
     async (request, reply) => {
       const data = await service.create(toInstanceKey(request), request.body, getActor(request));
-      return reply
-        .code(201)
-        .header('cache-control', 'no-store')
-        .send({ success: true, message: 'Hook created', data });
+      return reply.code(201).send({ success: true, message: 'Hook created', data });
     },
   );
   app.post(
@@ -70,11 +67,9 @@ function hookRoutesOf(app: App, service: HookService, { path, params, toOperatio
         response: { 200: successResponse(HookWithSecret), ...errorResponses(400, 401, 403, 404, 409) },
       },
     },
-    async (request, reply) => {
+    async (request) => {
       const data = await service.rotate(toHookKey(request), request.body?.secret, getActor(request));
-      return reply
-        .header('cache-control', 'no-store')
-        .send({ success: true, message: 'Secret rotated', data });
+      return { success: true, message: 'Secret rotated', data };
     },
   );
   app.delete(

@@ -132,7 +132,7 @@ function preflight(app: App, url: string): void {
 function registryRoutes(app: App, site: Site, endpoint: Pick<ToolEndpoint, 'getCatalogue'>): void {
   const authenticate = app.authenticateFor(MCP_AUDIENCE);
   const onRequest: onRequestHookHandler = function (request, reply, done) {
-    void reply.headers({ ...cors, 'cache-control': 'no-store', vary: 'authorization' });
+    void reply.headers({ ...cors, vary: 'authorization' });
     if (request.headers.authorization === undefined) done();
     else authenticate.call(this, request, reply, done);
   };

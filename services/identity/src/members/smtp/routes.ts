@@ -93,10 +93,7 @@ function internalConfigurationRoutes(app: App, service: ConfigurationService): v
         },
       },
     },
-    async (request, reply) =>
-      reply
-        .header('cache-control', 'no-store')
-        .send({ smtp: await service.getSmtpWithSecrets(request.query.orgId) }),
+    async (request) => ({ smtp: await service.getSmtpWithSecrets(request.query.orgId) }),
   );
 }
 

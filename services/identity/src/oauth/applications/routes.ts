@@ -53,10 +53,7 @@ function applicationRoutes(app: App, service: ApplicationService): void {
     async (request, reply) => {
       const created = await service.create(getCaller(request), request.body);
       const message = 'Application created';
-      return reply
-        .code(201)
-        .header('cache-control', 'no-store')
-        .send({ message, ...created });
+      return reply.code(201).send({ message, ...created });
     },
   );
   app.get(
@@ -136,10 +133,7 @@ function applicationSecretRoutes(app: App, service: SecretService): void {
     async (request, reply) => {
       const created = await service.create(getCaller(request), request.params.clientId);
       const message = 'Secret created. Copy it now: it is not shown again.';
-      return reply
-        .code(201)
-        .header('cache-control', 'no-store')
-        .send({ message, ...created });
+      return reply.code(201).send({ message, ...created });
     },
   );
   app.delete(

@@ -42,10 +42,7 @@ export function accountLinkRoutes(app: App, service: AccountFlows): void {
         response: { 200: LinkResponse, ...errorResponses(400, 429) },
       },
     },
-    async (request, reply) =>
-      reply
-        .header('cache-control', 'no-store')
-        .send({ link: await service.describeLink(request.body.token, request.ip) }),
+    async (request) => ({ link: await service.describeLink(request.body.token, request.ip) }),
   );
   app.post(
     '/api/v1/auth/password/reset',

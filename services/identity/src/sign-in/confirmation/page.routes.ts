@@ -68,7 +68,7 @@ export function confirmationPageRoutes(app: App, service: SessionConfirmation): 
         } catch (error) {
           return show(request, reply, caller, { ...paths, error });
         }
-        return reply.header('cache-control', 'no-store').redirect(returnTo, 303);
+        return reply.redirect(returnTo, 303);
       },
     );
   });

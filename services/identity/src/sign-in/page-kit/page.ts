@@ -73,7 +73,6 @@ export const sendPage = (reply: FastifyReply, page: Page, options: PageOptions =
     .code(options.status ?? 200)
     .headers({
       'content-type': 'text/html; charset=utf-8',
-      'cache-control': 'no-store',
       'content-security-policy': toPolicy(page, options),
       'cross-origin-opener-policy': 'same-origin',
       // With `no-referrer`, browsers would send `Origin: null` with forms.

@@ -46,7 +46,7 @@ export async function openBrowserSession(
   returnTo: string,
 ): Promise<FastifyReply> {
   await setBrowserSession(request, reply, sessions, opened);
-  return reply.header('cache-control', 'no-store').redirect(returnTo, 303);
+  return reply.redirect(returnTo, 303);
 }
 
 /** Goes on after a first factor: with the session, or with the step that is missing. */
@@ -61,7 +61,6 @@ export async function continueSignIn(
   const { step, challenge } = outcome.pending;
   return reply
     .header('set-cookie', request.server.sessionCookies.toCookie(PENDING_COOKIE, challenge, PENDING_SECONDS))
-    .header('cache-control', 'no-store')
     .redirect(toSignInPath(returnTo, step === 'verify' ? SECOND_FACTOR_PATH : SET_UP_PATH), 303);
 }
 

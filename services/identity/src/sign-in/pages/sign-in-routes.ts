@@ -77,7 +77,7 @@ export function passwordRoutes(app: App, deps: SignInPageDeps): void {
   app.get(SIGN_IN_PATH, pageRoute, async (request, reply) => {
     const { returnTo, prompt } = request.query;
     if (prompt !== 'login' && (await app.findBrowserSession(request)))
-      return reply.header('cache-control', 'no-store').redirect(readReturnTo(returnTo), 303);
+      return reply.redirect(readReturnTo(returnTo), 303);
     return sendPage(reply, signInPage(getFormState(request, reply, { returnTo })));
   });
   app.post(

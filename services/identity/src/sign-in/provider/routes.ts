@@ -114,7 +114,7 @@ export function providerSignInRoutes(
           return sendPage(reply, toPage(message, returnTo), { status });
         }
         setBrowser(request, reply, '', 0);
-        if (!completed.outcome) return reply.header('cache-control', 'no-store').redirect(returnTo, 303);
+        if (!completed.outcome) return reply.redirect(returnTo, 303);
         return continueSignIn(request, reply, sessions, completed.outcome, returnTo);
       },
     );

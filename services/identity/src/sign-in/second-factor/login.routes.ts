@@ -3,7 +3,6 @@ import { getClient } from '../../base/caller/client.js';
 import { CreationOptions, RequestOptions } from '../passkeys/schemas.js';
 import { LoginResponse } from '../sessions/schemas.js';
 import { ownFactorRequired } from './errors.js';
-import { noStore } from './routes.js';
 import {
   ChallengeBody,
   ConfirmAtSignInBody,
@@ -31,13 +30,11 @@ export function secondFactorLoginRoutes(app: App, steps: SignInSteps): void {
         response: { 200: LoginResponse, ...errorResponses(400, 401, 429) },
       },
     },
-    async (request, reply) => {
+    async (request) => {
       const { challenge, ...sent } = request.body;
       const presented = toPresented(sent);
       if (!presented) throw ownFactorRequired();
-      return reply
-        .headers(noStore)
-        .send(await steps.passSecondFactor(challenge, presented, getClient(request)));
+      return steps.passSecondFactor(challenge, presented, getClient(request));
     },
   );
   app.post(
@@ -51,7 +48,7 @@ export function secondFactorLoginRoutes(app: App, steps: SignInSteps): void {
         response: { 200: EnrolmentResponse, ...errorResponses(400, 401) },
       },
     },
-    async (request, reply) => reply.headers(noStore).send(await steps.enrol(request.body.challenge)),
+    (request) => steps.enrol(request.body.challenge),
   );
   app.post(
     `${LOGIN}/totp/confirm`,
@@ -64,9 +61,9 @@ export function secondFactorLoginRoutes(app: App, steps: SignInSteps): void {
         response: { 200: EnrolledSession, ...errorResponses(400, 401, 429) },
       },
     },
-    async (request, reply) => {
+    async (request) => {
       const { challenge, ...sent } = request.body;
-      return reply.headers(noStore).send(await steps.confirmEnrolment(challenge, sent, getClient(request)));
+      return steps.confirmEnrolment(challenge, sent, getClient(request));
     },
   );
 }
@@ -85,7 +82,7 @@ export function passkeyLoginRoutes(app: App, steps: SignInSteps): void {
         response: { 200: RequestOptions, ...errorResponses(400, 401, 409) },
       },
     },
-    async (request, reply) => reply.headers(noStore).send(await steps.askPasskey(request.body.challenge)),
+    (request) => steps.askPasskey(request.body.challenge),
   );
   app.post(
     `${LOGIN}/passkey-creation-options`,
@@ -98,7 +95,7 @@ export function passkeyLoginRoutes(app: App, steps: SignInSteps): void {
         response: { 200: CreationOptions, ...errorResponses(400, 401, 409) },
       },
     },
-    async (request, reply) => reply.headers(noStore).send(await steps.beginPasskey(request.body.challenge)),
+    (request) => steps.beginPasskey(request.body.challenge),
   );
   app.post(
     `${LOGIN}/passkeys`,
@@ -111,9 +108,9 @@ export function passkeyLoginRoutes(app: App, steps: SignInSteps): void {
         response: { 200: EnrolledSession, ...errorResponses(400, 401, 409, 429) },
       },
     },
-    async (request, reply) => {
+    async (request) => {
       const { challenge, ...made } = request.body;
-      return reply.headers(noStore).send(await steps.confirmPasskey(challenge, made, getClient(request)));
+      return steps.confirmPasskey(challenge, made, getClient(request));
     },
   );
 }

@@ -4,7 +4,7 @@ import { inAnySession } from '../../base/confirmation.js';
 import { getCaller } from '../../base/caller/actor.js';
 import { CreationOptions, RequestOptions } from '../passkeys/schemas.js';
 import type { OwnPasskeys } from './own-passkeys.js';
-import { noStore, OWN } from './routes.js';
+import { OWN } from './routes.js';
 import { Confirmed, NewPasskeyBody, ProofBody, RenameBody } from './schemas.js';
 
 /** For members with a session: their own passkeys. */
@@ -23,7 +23,7 @@ export function ownPasskeyRoutes(app: App, passkeys: OwnPasskeys): void {
         response: { 200: RequestOptions, ...errorResponses(401, 403, 409) },
       },
     },
-    async (request, reply) => reply.headers(noStore).send(await passkeys.prove(getCaller(request))),
+    (request) => passkeys.prove(getCaller(request)),
   );
   app.post(
     `${OWN}/passkey-creation-options`,
@@ -38,8 +38,7 @@ export function ownPasskeyRoutes(app: App, passkeys: OwnPasskeys): void {
         response: { 200: CreationOptions, ...errorResponses(400, 401, 403, 409, 429) },
       },
     },
-    async (request, reply) =>
-      reply.headers(noStore).send(await passkeys.begin(getCaller(request), request.body)),
+    (request) => passkeys.begin(getCaller(request), request.body),
   );
   app.post(
     `${OWN}/passkeys`,
@@ -53,9 +52,9 @@ export function ownPasskeyRoutes(app: App, passkeys: OwnPasskeys): void {
         response: { 200: Confirmed, ...errorResponses(400, 401, 403, 409) },
       },
     },
-    async (request, reply) => {
+    async (request) => {
       const recoveryCodes = await passkeys.confirm(getCaller(request), request.body);
-      return reply.headers(noStore).send({ message: 'Passkey set up', recoveryCodes });
+      return { message: 'Passkey set up', recoveryCodes };
     },
   );
   app.patch(

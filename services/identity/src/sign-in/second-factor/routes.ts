@@ -16,7 +16,6 @@ import type { OwnSecondFactor } from './service.js';
 import { always, inAnySession } from '../../base/confirmation.js';
 
 export const OWN = '/api/v1/auth/second-factor';
-export const noStore = { 'cache-control': 'no-store' };
 
 /** For members with a session: their own second factor. */
 export function ownSecondFactorRoutes(app: App, service: OwnSecondFactor): void {
@@ -48,8 +47,7 @@ export function ownSecondFactorRoutes(app: App, service: OwnSecondFactor): void 
         response: { 200: EnrolmentResponse, ...errorResponses(400, 401, 403, 429) },
       },
     },
-    async (request, reply) =>
-      reply.headers(noStore).send(await service.enrol(getCaller(request), request.body)),
+    (request) => service.enrol(getCaller(request), request.body),
   );
   app.post(
     `${OWN}/totp/confirm`,
@@ -63,9 +61,9 @@ export function ownSecondFactorRoutes(app: App, service: OwnSecondFactor): void 
         response: { 200: Confirmed, ...errorResponses(400, 401, 403) },
       },
     },
-    async (request, reply) => {
+    async (request) => {
       const recoveryCodes = await service.confirm(getCaller(request), request.body);
-      return reply.headers(noStore).send({ message: 'Second factor set up', recoveryCodes });
+      return { message: 'Second factor set up', recoveryCodes };
     },
   );
   app.post(
@@ -99,9 +97,9 @@ export function ownSecondFactorRoutes(app: App, service: OwnSecondFactor): void 
         response: { 200: RenewedCodes, ...errorResponses(400, 401, 403, 409, 429) },
       },
     },
-    async (request, reply) => {
+    async (request) => {
       const recoveryCodes = await service.renewCodes(getCaller(request), request.body);
-      return reply.headers(noStore).send({ recoveryCodes });
+      return { recoveryCodes };
     },
   );
 }

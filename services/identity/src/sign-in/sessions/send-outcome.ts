@@ -15,7 +15,6 @@ const missing = {
  * factors shows its message rather than take the answer for a session.
  */
 export function sendOutcome(reply: FastifyReply, outcome: SignInOutcome): FastifyReply {
-  reply.header('cache-control', 'no-store');
   if ('session' in outcome) return reply.send(outcome.session);
   const { step, challenge, expiresAt } = outcome.pending;
   const { statusCode, code, message, headers = {} } = missing[step];

@@ -56,8 +56,7 @@ export function recordRoutes(app: App, service: RecordService): void {
         response: { 200: ContentResponse, ...errorResponses(400, 401, 403, 404) },
       },
     },
-    async (request, reply) => {
-      void reply.header('cache-control', 'no-store');
+    async (request) => {
       return { data: await service.getContent(getAccount(request).orgId, request.params.id) };
     },
   );
