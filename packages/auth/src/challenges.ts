@@ -1,4 +1,4 @@
-import { AppError } from '@platform/service-kit';
+import { AppError, type FaultDetail } from '@platform/service-kit';
 
 /** The messages with which a service rejects credentials; statuses and challenges are the same in every service. */
 export interface AuthErrorMessages {
@@ -15,15 +15,25 @@ export const standardAuthErrors: AuthErrorMessages = {
 
 const realm = 'Bearer realm="platform"';
 
-/** Creates the 401 for a request without a credential; its challenge has no error code (RFC 6750 §3). */
-export const missingCredential = (messages: AuthErrorMessages): AppError =>
+const createMissing = (messages: AuthErrorMessages, details: readonly FaultDetail[] | undefined): AppError =>
   new AppError({
     status: 401,
     code: 'UNAUTHORIZED',
     message: messages.missingCredential,
+    ...(details && { details }),
     headers: { 'www-authenticate': realm },
     isReused: true,
   });
+
+/** Creates the 401 for a request without a credential; its challenge has no error code (RFC 6750 §3). */
+export const missingCredential = (messages: AuthErrorMessages): AppError =>
+  createMissing(messages, undefined);
+
+/** The same for a request whose `Authorization` header has another scheme, or is not of the form of its scheme. */
+export const unreadableCredential = (messages: AuthErrorMessages): AppError =>
+  createMissing(messages, [
+    { field: 'authorization', message: 'was sent, but must have the form `Bearer <token>`' },
+  ]);
 
 /** Creates the 401 for any invalid credential. It is the same for garbage, expired, revoked and orphaned ones. */
 export const invalidCredential = (messages: AuthErrorMessages): AppError =>

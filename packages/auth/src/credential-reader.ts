@@ -1,7 +1,13 @@
 import type { AppError } from '@platform/service-kit';
 import type { FastifyRequest } from 'fastify';
 import { readBearer } from './bearer.js';
-import { type AuthErrorMessages, foreignOrigin, invalidCredential, missingCredential } from './challenges.js';
+import {
+  type AuthErrorMessages,
+  foreignOrigin,
+  invalidCredential,
+  missingCredential,
+  unreadableCredential,
+} from './challenges.js';
 import type { SignedCredential } from './credential.js';
 import { readDpopToken } from './dpop.js';
 import { CSRF_HEADER, type SessionCookies } from './session-cookies.js';
@@ -22,6 +28,7 @@ export function createCredentialReader(deps: {
   const { verification, cookies, messages } = deps;
   // Created once, because they are sent many times.
   const missing = missingCredential(messages);
+  const unreadable = unreadableCredential(messages);
   const refusal = invalidCredential(messages);
   const unproven = foreignOrigin();
 
@@ -47,7 +54,7 @@ export function createCredentialReader(deps: {
 
   function readBoundCredential(request: FastifyRequest, audience: string): SignedCredential | AppError {
     const presented = readDpopToken(request.raw);
-    if (presented === undefined) return missing;
+    if (presented === undefined) return request.headers.authorization === undefined ? missing : unreadable;
     const credential = verification.verifyLocally(presented, audience);
     return credential?.claims.cnf ? credential : refusal;
   }

@@ -108,6 +108,36 @@ test.each([
   expect([status, answer.error.code]).toEqual([400, 'VALIDATION_ERROR']);
 });
 
+test('what is answered about somebody is stored nowhere on the way, whatever the credential and the outcome', async () => {
+  const pat = (await identity.createToken(session, { scopes: ['user:read', 'pat:read'] })).accessToken;
+  for (const one of ['/users/me', '/personal-access-tokens', '/connected-apps', '/users', '/nothing'])
+    for (const token of [session, pat, 'garbage']) {
+      const { headers } = await identity.call('GET', `/api/v1${one}`, { token });
+      expect([one, headers.get('cache-control')]).toEqual([one, 'no-store']);
+    }
+  const keys = await identity.call('GET', '/.well-known/jwks.json');
+  expect(keys.headers.get('cache-control')).toBe('public, max-age=5');
+});
+
+test.each(['token abc', 'Basic YTpi', 'Bearer a b', 'abc'])(
+  'a header %j is told apart from none by what has to be sent',
+  async (authorization) => {
+    const me = (headers: Record<string, string>) => identity.call('GET', '/api/v1/users/me', { headers });
+    const [without, other] = [await me({}), await me({ authorization })];
+    expect(without.body).toEqual({
+      error: { code: 'UNAUTHORIZED', message: 'Authorization header not found' },
+    });
+    expect([other.status, other.body.error]).toEqual([
+      401,
+      {
+        ...without.body.error,
+        details: [{ field: 'authorization', message: 'was sent, but must have the form `Bearer <token>`' }],
+      },
+    ]);
+    expect(other.headers.get('www-authenticate')).toBe(without.headers.get('www-authenticate'));
+  },
+);
+
 test('without a mail service, invitations fail, members can still be created, and public responses stay the same', async () => {
   const user = { email: newEmail(), fullName: 'A' };
   const refused = await create(user);
