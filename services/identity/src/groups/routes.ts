@@ -84,6 +84,8 @@ function groupRoutes(app: App, ctx: GroupsContext): void {
     `${base}/:groupId`,
     {
       onRequest: write,
+      // Whoever reads groups by their names gives its members what a group of the new name has.
+      config: { needsConfirmation: always },
       schema: {
         operationId: 'changeGroup',
         tags,
