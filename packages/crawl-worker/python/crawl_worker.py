@@ -129,7 +129,7 @@ class _Client:
 
 def _read_message(error: urllib.error.HTTPError) -> str:
     try:
-        return str(json.loads(error.read())["error"]["message"])
+        return str(json.loads(error.read())["message"])
     except (ValueError, KeyError, TypeError, OSError):
         return "no reason"  # The response is a proxy's.
 

@@ -106,15 +106,12 @@ export function createPost({ url, token }: { readonly url: string; readonly toke
 export type Post = ReturnType<typeof createPost>;
 
 function toRequestError(status: number, text: string): RequestError {
-  let error: { code?: string; message?: string } | undefined;
+  let body: { message?: string; error?: { code?: string } } = {};
   try {
-    ({ error } = JSON.parse(text) as { error?: typeof error });
+    body = JSON.parse(text) as typeof body;
   } catch {
     // The response is a proxy's.
   }
-  return new RequestError(
-    status,
-    error?.code ?? '',
-    `The platform answered ${status}: ${error?.message ?? ''}`,
-  );
+  const { message = 'no reason', error } = body;
+  return new RequestError(status, error?.code ?? '', `The platform answered ${status}: ${message}`);
 }
