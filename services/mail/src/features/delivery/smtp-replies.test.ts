@@ -43,6 +43,8 @@ test.each([
   ['552 full', false, true],
   ['552 5.2.2 full', false, false],
   ['552 5.3.4 too large', true, false],
+  ['552 Message size exceeds maximum permitted', true, false],
+  ['552 Message size exceeds the quota of the mailbox', false, true],
   ['552 sorry, that message size exceeds my databytes limit (#5.3.4)', true, false],
   ['552 5.5.3 too many', false, true],
   ['550 5.5.3 too many', false, true],

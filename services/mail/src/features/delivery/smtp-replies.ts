@@ -48,6 +48,10 @@ const replies: Readonly<Record<number, Meaning>> = {
   552: 'tooManyRecipients', // RFC 5321 §4.5.3.1.10, formerly of 452; or a full mailbox
 };
 
+/** The text of a 552 without a status about the message itself, which no repetition makes smaller: RFC 1870 §6.1; Exim. */
+const tooLarge = /message size exceeds (?:fixed )?maximum|message (?:is )?too (?:big|large)/i;
+const TOO_LARGE_STATUS = '5.3.4';
+
 const STATUS = String.raw`([245]\.\d{1,3}\.\d{1,3})(?!\.?\d)`;
 /** Any line can begin with the status: RFC 2034 §4, and in the field `550 #5.1.1`, `550 [5.1.1]`, `550 5.1.1:`. */
 const leadingStatus = new RegExp(String.raw`^(?:\d{3}[ -])?[ \t]*[#([<]*${STATUS}`, 'gm');
@@ -68,7 +72,7 @@ function findStatus(text: string): string | undefined {
 export function readReply(text: string): ReplyCodes {
   const code = /^\d{3}/.exec(text)?.[0];
   const reply = code === undefined ? undefined : Number(code);
-  const status = findStatus(text);
+  const status = findStatus(text) ?? (reply === 552 && tooLarge.test(text) ? TOO_LARGE_STATUS : undefined);
   return { reply, status: code?.startsWith('4') && !isTemporaryClass(status ?? '4.') ? undefined : status };
 }
 
