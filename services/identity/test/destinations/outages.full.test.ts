@@ -152,8 +152,8 @@ test('AUD-7 a slow receiver delays no other one behind the same name', async () 
   await identity.db.query('update fact_destinations set is_accepting = true where org_id = $1', [orgId]);
   await identity.db.query(
     insertFactsOf(`(
-      select gen_random_uuid() as id, $1::uuid as org_id, 'token.created' as type, now() as at, '{}'::json as data
-      from generate_series(1, 10)) as fact`),
+      select gen_random_uuid() as id, $1::uuid as org_id, 'token.created' as type, now() as at, data
+      from generate_series(1, 10), (select (event -> 'data')::json as data from outbox.events where event ->> 'type' = 'token.created' limit 1) as token) as fact`),
     [orgId],
   );
   // More than undici's agents were given connections for, fewer than the 120 that a busy machine may not send in time.
