@@ -141,7 +141,9 @@ test('stores waiting notices sealed, without a password in the database, the aud
   const audit = await platform.identity.call('GET', '/api/v1/audit?limit=100', { token: platform.session });
   const mails = JSON.stringify(platform.inbox.mails);
   expect(JSON.stringify(rows) + audit.text + platform.identity.logged() + mails).not.toContain(password);
-  // The new server offers no login, so its password isn't sent.
+  // The new server offers no login, so its password isn't sent, and its notices wait.
   await platform.mail.start();
-  await platform.drained();
+  const isNotified = async () => (await platform.mail.hurry()) && noticesIn(platform.inbox).length === 2;
+  await waitFor(isNotified, { what: 'the notices through the old server' });
+  expect(noticesIn(next)).toEqual([]);
 });
