@@ -931,6 +931,10 @@ create table mcp_servers (
   -- Refreshes that began and never ended, because their replica died.
   unfinished_refreshes smallint default 0 not null,
   max_answer_bytes integer default 1048576 not null,
+  -- Who may use the server, and (below) each of its tools: everybody, or while `is_limited` the accounts in one of the groups.
+  -- No group left means nobody.
+  is_limited boolean default false not null,
+  allowed_groups uuid[] default '{}' not null,
   constraint mcp_server_names unique (org_id, name),
   constraint mcp_servers_credential_check check (credential in ('none', 'secret', 'assertion')),
   constraint mcp_servers_name_check check ((name ~ '^[a-z0-9][a-z0-9_-]{0,31}$') and (name !~ '__|_$')),
@@ -951,6 +955,8 @@ create table mcp_tools (
   approved text,
   approved_hash text,
   scope text,
+  is_limited boolean default false not null,
+  allowed_groups uuid[] default '{}' not null,
   primary key (server_id, name),
   constraint mcp_tools_scope_check check (scope in ('kb:read', 'semantic:write', 'none'))
 );
