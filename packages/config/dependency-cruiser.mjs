@@ -45,6 +45,7 @@ const domains = [
   'audit',
   'mails',
   'members',
+  'facts',
   'groups',
   'credentials',
   'sign-in',

@@ -1,5 +1,4 @@
-import { type Clock, type Logger, type Shutdown, type StoredFact, systemClock } from '@platform/service-kit';
-import { FACTS_PATH } from './facts.js';
+import { type Clock, type Logger, type Shutdown, systemClock } from '@platform/service-kit';
 import { createCaller } from './identity-caller.js';
 import { createPublishedKeys } from './published-keys.js';
 import { createRemoteLiveness } from './remote-liveness.js';
@@ -10,8 +9,8 @@ export const DEFAULT_ISSUER = 'workspace-platform';
 /** The time by which identity's clock may be ahead of this machine's. */
 export const CLOCK_TOLERANCE_MS = 5_000;
 
-/** The time limit of a request with facts; they are handed over again after a longer time. */
-const FACTS_TIMEOUT_MS = 10_000;
+/** The time limit of a report. */
+const REPORT_TIMEOUT_MS = 10_000;
 
 /** The address and credentials with which another service reaches identity. */
 export interface IdentityClientOptions {
@@ -26,36 +25,24 @@ export interface IdentityClientOptions {
   readonly onKeysFailed?: (error: unknown) => void;
 }
 
-/** One of the facts is not as identity expects it. */
-export class FactsRefused extends Error {
-  override readonly name = 'FactsRefused';
-  constructor(status: number) {
-    super(`identity answered ${status} to facts of this service`);
-  }
-}
-
 /** Verifies credentials for the other services: keys come from identity's JWKS, liveness from its introspection. */
 export function createIdentityClient(options: IdentityClientOptions) {
   const { call, close } = createCaller(options.identityUrl, options.timeoutMs);
-  // Many facts take longer than a question, and must not keep one waiting.
-  const reports = createCaller(options.identityUrl, FACTS_TIMEOUT_MS, 1);
+  // A report takes longer than a question, and must not keep one waiting.
+  const reports = createCaller(options.identityUrl, REPORT_TIMEOUT_MS, 1);
   const serviceToken = createServiceToken(call, options);
   const keys = createPublishedKeys(call, options.onKeysFailed ?? (() => undefined));
 
-  async function handOver(facts: readonly StoredFact[], isRetry = false): Promise<void> {
+  async function report(path: string, body: object, isRetry = false): Promise<number> {
     const headers = {
       authorization: `Bearer ${await serviceToken.get()}`,
       'content-type': 'application/json',
     };
-    const { status } = await reports.call('POST', FACTS_PATH, headers, JSON.stringify({ facts }));
+    const { status } = await reports.call('POST', path, headers, JSON.stringify(body));
     // A credential that was issued before identity was upgraded may lack the scope.
-    if ((status === 401 || status === 403) && !isRetry) {
-      serviceToken.forget();
-      return handOver(facts, true);
-    }
-    if (status === 400 || status === 403 || status === 413) throw new FactsRefused(status);
-    if (status !== 200) throw new Error(`identity answered ${status} to facts of this service`);
-    return undefined;
+    if ((status !== 401 && status !== 403) || isRetry) return status;
+    serviceToken.forget();
+    return report(path, body, true);
   }
 
   return {
@@ -66,11 +53,12 @@ export function createIdentityClient(options: IdentityClientOptions) {
     serviceToken: (): Promise<string> => serviceToken.get(),
 
     /**
-     * Hands over at most `MAX_FACTS` facts. When the answer was lost, they may have been stored: hand them over again.
+     * Posts JSON to identity as this service, where many bytes may take longer than a question.
      *
-     * @throws FactsRefused when identity will not store these; another error when it may do so later.
+     * @returns the status of the answer.
+     * @throws when there is no answer: what was posted may have been stored.
      */
-    handOver: (facts: readonly StoredFact[]): Promise<void> => handOver(facts),
+    report: (path: string, body: object): Promise<number> => report(path, body),
 
     /** Loads the keys and keeps them fresh until closed. */
     start: keys.start,

@@ -17,7 +17,6 @@ export {
   type SignedCredential,
   toJwt,
 } from './credential.js';
-export { FACTS_PATH, CRAWL_FACTS_SCOPE, MAIL_FACTS_SCOPE, MAX_FACTS } from './facts.js';
 export { DPOP_ALGORITHMS } from './dpop.js';
 export {
   adminRequired,
@@ -35,8 +34,6 @@ export {
   toMember,
   verifyCaller,
 } from './guards.js';
-export { startFactsRelay } from './facts-relay.js';
-export { describeProblem, explainProblem, isCertificateFault, type SmtpProblem } from './mail-problem.js';
 export {
   createIdentityClient,
   type IdentityClient,

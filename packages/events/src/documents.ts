@@ -1,6 +1,6 @@
 import { connectors, toEventType, type SyncEventType } from './connectors.js';
-import { factContracts, factExamples } from './fact-contracts.js';
-import { type FactType, factTypes } from './fact-event.js';
+import { factContracts, factExamples } from './facts/contracts.js';
+import { type FactType, factTypes } from './facts/event.js';
 import { toFactMessage, toKafkaMessage } from './kafka-message.js';
 import { facts, syncEvents } from './relay/options.js';
 import { createSyncEvent, syncEventContracts } from './sync-event.js';

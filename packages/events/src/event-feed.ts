@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Connector } from './connectors.js';
 import { CursorGoneError, decodeCursor, encodeCursor, type FeedCursor } from './cursor.js';
-import { expandFactTypes, type FactEvent } from './fact-event.js';
+import { expandFactTypes, type FactEvent } from './facts/event.js';
 import { toInstanceEventKey } from './kafka-message.js';
 import { assignPositions } from './positions.js';
 import type { SyncEvent } from './sync-event.js';

@@ -19,7 +19,7 @@ export {
   readFacts,
   startFeedEpoch,
 } from './event-feed.js';
-export * from './facts.js';
+export * from './facts/index.js';
 export { type KafkaMessage, toKey, toKafkaMessage } from './kafka-message.js';
 export {
   insertOutboxEvent,

@@ -1,5 +1,5 @@
 import { DEFAULT_INSTANCE } from './connectors.js';
-import type { FactEvent } from './fact-event.js';
+import type { FactEvent } from './facts/event.js';
 import type { SyncEvent } from './sync-event.js';
 
 /** An event as kafkajs sends it. */

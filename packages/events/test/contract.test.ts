@@ -1,5 +1,5 @@
 import { Compile } from 'typebox/compile';
-import { factExamples } from '../src/fact-contracts.js';
+import { factExamples } from '../src/facts/contracts.js';
 import {
   connectors,
   createSyncEvent,

@@ -32,7 +32,6 @@ export { describeVariables } from './config/config-description.js';
 export { createPool, isDatabaseUnavailable, type PoolOptions } from './data/database.js';
 export { firstIdAt } from './data/first-id.js';
 export { inTransaction } from './data/transaction.js';
-export { createFactsRelay, type StoredFact } from './data/facts-relay.js';
 export { isDisplayName } from './data/display-name.js';
 export { type BoxKey, createSecretBox, encryptionKeys, type SecretBox } from './data/secret-box.js';
 export { readDomain, readEmailAddress } from './data/email-address.js';

@@ -1,5 +1,5 @@
-import { openIdentityClient, registerRemoteAuth, startFactsRelay } from '@platform/auth';
-import { type Connector, readEvents } from '@platform/events';
+import { openIdentityClient, registerRemoteAuth } from '@platform/auth';
+import { type Connector, readEvents, startFactSender } from '@platform/events';
 import { type App, createApp, type ServiceApp, type ServiceDeps } from '@platform/service-kit';
 import { crawlAuthErrors } from './api/authority.js';
 import { connectorRoutes } from './api/connectors/routes.js';
@@ -170,7 +170,7 @@ export async function buildCrawl(deps: Deps): Promise<ServiceApp> {
     onDueAt: (at) => work?.dispatcher.wakeAt(at),
     onEvent: () => work?.onEvent(),
   });
-  startFactsRelay({ ...deps, ...deps.resources, registry: metrics }, identity);
+  startFactSender({ ...deps, ...deps.resources, registry: metrics, report: identity.report });
   await identity.start();
   return service;
 }

@@ -4,7 +4,7 @@ import type { IdentityConfig } from './config.js';
 import { registerAccountFlows } from './sign-in/account-flows/feature.js';
 import { createFindOrganisationName } from './members/organisation/names.js';
 import { registerPreferences } from './members/preferences.js';
-import { registerFacts } from './members/facts.js';
+import { registerFactReports } from './facts/report.routes.js';
 import { registerConfiguration } from './members/smtp/routes.js';
 import { getDomain } from './sign-in/identity-provider/domain.js';
 import { findHolder } from './sign-in/identity-provider/queries.js';
@@ -94,6 +94,6 @@ export function registerAccounts(app: App, deps: AccountDeps): Outbox {
   registerPreferences(app, common);
   registerInvitations(app, { ...common, links });
   registerConfiguration(app, common);
-  registerFacts(app, common);
+  registerFactReports(app, common);
   return outbox;
 }

@@ -11,7 +11,7 @@ import {
 } from '@platform/service-kit';
 import { registerAccounts } from './accounts.js';
 import type { IdentityConfig } from './config.js';
-import { registerFactFeed } from './audit/facts/routes.js';
+import { registerFactFeed } from './facts/feed.routes.js';
 import { registerAudit } from './audit/routes.js';
 import { registerDestinations } from './destinations/feature.js';
 import { registerConnectedApps } from './oauth/connections/routes.js';

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
-import { registerRemoteAuth, startFactsRelay } from '@platform/auth';
+import { registerRemoteAuth } from '@platform/auth';
+import { startFactSender } from '@platform/events/facts';
 import {
   createApp,
   createHostResolver,
@@ -93,7 +94,7 @@ export async function buildMail(deps: MailDeps): Promise<ServiceApp> {
   });
   const configurations = createSmtpConfigurations({ fetch, clock, maxAgeMs: config.SMTP_CONFIG_MAX_AGE_MS });
   await registerRoutes(service, deps, { ...workers, configurations, limits });
-  startFactsRelay({ ...deps, ...deps.resources, registry: service.metrics }, identity);
+  startFactSender({ ...deps, ...deps.resources, registry: service.metrics, report: identity.report });
   return service;
 }
 

@@ -1,5 +1,5 @@
-import { ReportedFact } from '@platform/events';
-import { createFactsRelay, createLogger, DAY_MS, HOUR_MS, type StoredFact } from '@platform/service-kit';
+import { createFactSender, ReportedFact } from '@platform/events';
+import { createLogger, DAY_MS, HOUR_MS } from '@platform/service-kit';
 import pg from 'pg';
 import { Registry } from 'prom-client';
 import { Compile } from 'typebox/compile';
@@ -57,32 +57,31 @@ describe('crawls that keep failing', () => {
       await fail(schedule, `no ${minute}`);
     }
     await rows.pool.query(`delete from facts where type like 'crawl.run.%'`);
-    const given: StoredFact[][] = [];
+    const given: unknown[][] = [];
     const registry = new Registry();
     let isRefused = true;
     let count = 0;
-    const relay = createFactsRelay({
+    const sender = createFactSender({
       pool: rows.pool,
-      handOver: async (facts) => {
+      report: async (_path, body) => {
         count += 1;
         if (isRefused) throw new Error('identity is unavailable');
-        given.push([...facts]);
+        given.push((body as { facts: unknown[] }).facts);
+        return 200;
       },
-      isRefusal: () => false,
-      maxFacts: 100,
       registry,
       clock: () => rows.now,
       log: createLogger('test', 'silent'),
     });
-    await Promise.all([relay.run(), relay.run()]);
+    await Promise.all([sender.run(), sender.run()]);
     expect(count).toBe(1);
     isRefused = false;
-    await relay.run();
+    await sender.run();
     expect(given).toEqual([]);
     expect(await factsOf(schedule.orgId)).toHaveLength(1);
     rows.now += 15_000;
     expect(await registry.metrics()).toMatch(/^facts_oldest_age_seconds 15$/m);
-    await Promise.all([relay.run(), relay.run()]);
+    await Promise.all([sender.run(), sender.run()]);
     expect(await registry.metrics()).toMatch(/^facts_oldest_age_seconds 0$/m);
     const { orgId } = schedule;
     const data = { connector: 'files_1', instance: 'default', name: 'files_1', failures: 3, reason: 'no 2' };
@@ -99,8 +98,8 @@ describe('crawls that keep failing', () => {
   it('are measured without keeping other metrics from a scrape while the database fails', async () => {
     const registry = new Registry();
     const pool = new pg.Pool({ connectionString: 'postgres://127.0.0.1:1/none' });
-    const deps = { handOver: async () => undefined, isRefusal: () => false, maxFacts: 100, registry };
-    createFactsRelay({ ...deps, pool, clock: () => rows.now, log: createLogger('test', 'silent') });
+    const deps = { report: async () => 200, registry };
+    createFactSender({ ...deps, pool, clock: () => rows.now, log: createLogger('test', 'silent') });
     expect(await registry.metrics()).toContain('facts_oldest_age_seconds Nan');
     await pool.end();
   });
@@ -114,26 +113,25 @@ describe('crawls that keep failing', () => {
       [orgId, new Date(rows.now)],
     );
     const given: unknown[] = [];
-    const refusal = new Error('400');
     const registry = new Registry();
-    const relay = createFactsRelay({
+    const sender = createFactSender({
       pool: rows.pool,
-      handOver: async (facts) => {
-        const failures = facts.map(({ data }) => (data as { failures: number }).failures);
-        if (failures.includes(2)) throw refusal;
+      report: async (_path, body) => {
+        const { facts } = body as { facts: { data: { failures: number } }[] };
+        const failures = facts.map(({ data }) => data.failures);
+        if (failures.includes(2)) return 400;
         given.push(...failures);
+        return 200;
       },
-      isRefusal: (error) => error === refusal,
-      maxFacts: 100,
       registry,
       clock: () => rows.now,
       log: createLogger('test', 'silent'),
     });
-    await relay.run();
+    await sender.run();
     expect(new Set(given)).toEqual(new Set([1, 3]));
     expect(await factsOf(orgId)).toEqual([{ type: 'crawl.failing', failures: 2, reason: 'no' }]);
     rows.now += HOUR_MS;
-    await relay.run();
+    await sender.run();
     expect(await factsOf(orgId)).toHaveLength(1);
   });
 });

@@ -1,5 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import { CRAWL_FACTS_SCOPE, INTROSPECTION_SCOPE, MAIL_FACTS_SCOPE, toDigest } from '@platform/auth';
+import { INTROSPECTION_SCOPE, toDigest } from '@platform/auth';
+import { CRAWL_FACTS_SCOPE, MAIL_FACTS_SCOPE } from '@platform/events';
 import type { Clock } from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { ServiceClient } from '../../base/config-values.js';

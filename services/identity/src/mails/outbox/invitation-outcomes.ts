@@ -1,4 +1,4 @@
-import { explainProblem, type SmtpProblem } from '@platform/auth';
+import { explainProblem, type SmtpProblem } from '@platform/events';
 import type { ReportedFact } from '@platform/events';
 import { validate } from 'uuid';
 import { queryRows, type SqlClient } from '../../base/transaction.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { inTransaction } from '@platform/service-kit';
 import type pg from 'pg';
-import { insertFacts } from '../../audit/facts/queries.js';
+import { insertFacts } from '../../audit/facts.queries.js';
 import { queryRows, type SqlClient } from '../../base/transaction.js';
 import type { Prisma, Transaction } from '../../resources.js';
 import { recordInvitationOutcome } from './invitation-outcomes.js';

@@ -1,4 +1,4 @@
-import { isCertificateFault, type SmtpProblem } from '@platform/auth';
+import { isCertificateFault, type SmtpProblem } from '@platform/events/facts';
 import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
 import { explainLogin, explainToken, toCodes } from './oauth-advice.js';
 import type { Explanation } from './schemas.js';

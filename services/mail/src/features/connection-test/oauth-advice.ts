@@ -1,4 +1,4 @@
-import type { SmtpProblem } from '@platform/auth';
+import type { SmtpProblem } from '@platform/events/facts';
 import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
 import type { SmtpOauth } from '../smtp-configuration/oauth.js';
 import type { Explanation } from './schemas.js';

@@ -1,4 +1,4 @@
-import type { SmtpProblem } from '@platform/auth';
+import type { SmtpProblem } from '@platform/events/facts';
 import SMTPConnection from 'nodemailer/lib/smtp-connection';
 import { openSocket } from '../delivery/connect.js';
 import { toProblem } from '../delivery/outcome.js';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { SmtpProblem } from '@platform/auth';
+import type { SmtpProblem } from '@platform/events/facts';
 import {
   type AttemptResult,
   classifyFailure,

@@ -1,4 +1,4 @@
-import { isCertificateFault, type SmtpProblem } from '@platform/auth';
+import { isCertificateFault, type SmtpProblem } from '@platform/events/facts';
 import { readEmailAddress } from '@platform/service-kit';
 import { isPermanentReply, isTooManyRecipients, isTransientReply, readReply } from './smtp-replies.js';
 

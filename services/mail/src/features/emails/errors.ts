@@ -1,4 +1,4 @@
-import { explainProblem, type SmtpProblem } from '@platform/auth';
+import { explainProblem, type SmtpProblem } from '@platform/events/facts';
 import { AppError } from '@platform/service-kit';
 import { isPermanentRefusal } from '../delivery/outcome.js';
 

@@ -1,4 +1,4 @@
-import type { SmtpProblem } from '@platform/auth';
+import type { SmtpProblem } from '@platform/events/facts';
 import type { Outcome, RecipientOutcome } from '../delivery/outcome.js';
 
 /*

@@ -1,4 +1,4 @@
-import type { SmtpProblem } from '@platform/auth';
+import type { SmtpProblem } from '@platform/events/facts';
 import { inTransaction } from '@platform/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';

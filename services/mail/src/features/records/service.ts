@@ -1,4 +1,4 @@
-import { describeProblem, type SmtpProblem } from '@platform/auth';
+import { describeProblem, type SmtpProblem } from '@platform/events/facts';
 import { firstIdAt, type ListPage, notFound, readEmailAddress, toPagination } from '@platform/service-kit';
 import type { Brand, Brands } from '../brand/brand.js';
 import { isPermanentRefusal } from '../delivery/outcome.js';

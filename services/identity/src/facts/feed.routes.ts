@@ -1,8 +1,8 @@
 import { getAccount, requireAdmin, requireScopes } from '@platform/auth';
 import { CursorGoneError, InvalidCursorError, readFacts } from '@platform/events';
 import { type App, AppError, errorResponses, validationError } from '@platform/service-kit';
-import type { Resources } from '../../resources.js';
-import { FactsPage, FactsQuery } from './schemas.js';
+import type { Resources } from '../resources.js';
+import { FactsPage, FactsQuery } from './feed.schemas.js';
 
 const cursorGone = (): AppError =>
   new AppError({

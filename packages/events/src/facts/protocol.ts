@@ -1,6 +1,6 @@
 /*
  * How the other services hand to identity what happened there: entries of the audit, the ends of runs and mails, and crawls
- * that keep failing. A fact is handed over at least once, under a unique id; packages/events has its contract.
+ * that keep failing. A fact is handed over at least once, under a unique id.
  */
 
 /** The scopes with which the crawl service and the mail service hand over facts. */

@@ -1,8 +1,14 @@
+import {
+  type Clock,
+  createPeriodicTask,
+  DAY_MS,
+  type Logger,
+  type PeriodicTask,
+  type Shutdown,
+} from '@platform/service-kit';
 import type pg from 'pg';
 import { Gauge, type Registry } from 'prom-client';
-import { type Clock, DAY_MS } from '../clock.js';
-import { createPeriodicTask, type PeriodicTask } from '../concurrency/periodic-task.js';
-import type { Logger } from '../telemetry/logging.js';
+import { FACTS_PATH, MAX_FACTS } from './protocol.js';
 
 /*
  * The facts of another service for identity. The statement that causes a fact stores it in the table `facts` of the
@@ -10,7 +16,7 @@ import type { Logger } from '../telemetry/logging.js';
  */
 
 /** A row of the table `facts`. */
-export interface StoredFact {
+interface StoredFact {
   readonly id: string;
   readonly orgId: string;
   readonly type: string;
@@ -80,28 +86,27 @@ function registerAge(registry: Registry, pool: pg.Pool, clock: Clock, log: Logge
   });
 }
 
-/** Creates the task that hands the facts of a service to identity. */
-export function createFactsRelay(deps: {
+export interface FactSenderDeps {
   readonly pool: pg.Pool;
-  /** Rejects when identity has not stored them. */
-  readonly handOver: (facts: readonly StoredFact[]) => Promise<void>;
-  /** Whether identity will not store one of the facts, however often it is asked. */
-  readonly isRefusal: (error: unknown) => boolean;
-  /** The largest number of facts that is handed over at once. */
-  readonly maxFacts: number;
+  /** Posts JSON to identity as this service, and returns the status; rejects without an answer. */
+  readonly report: (path: string, body: object) => Promise<number>;
   readonly registry: Registry;
   readonly clock: Clock;
   readonly log: Logger;
-}): PeriodicTask {
-  const { pool, handOver, isRefusal, maxFacts, registry, clock, log } = deps;
+}
+
+/** Statuses with which identity says that it will not store one of the facts, however often it is asked. */
+const refusals = new Set([400, 403, 413]);
+
+/** Creates the task that hands the facts of a service to identity. Tests run it alone; services start it. */
+export function createFactSender(deps: FactSenderDeps): PeriodicTask {
+  const { pool, report, registry, clock, log } = deps;
   registerAge(registry, pool, clock, log);
 
   /** Hands facts over. Facts that identity refuses are found by bisection, so that they delay no others. */
   async function deliver(facts: readonly StoredFact[]): Promise<void> {
-    try {
-      await handOver(facts);
-    } catch (error) {
-      if (!isRefusal(error)) throw error;
+    const status = await report(FACTS_PATH, { facts });
+    if (refusals.has(status)) {
       const half = Math.ceil(facts.length / 2);
       if (half < facts.length) {
         await deliver(facts.slice(0, half));
@@ -111,16 +116,16 @@ export function createFactsRelay(deps: {
       const [fact] = facts;
       const { id, type, orgId, at } = fact as StoredFact;
       const isKept = type === 'audit.entry' || clock() - Date.parse(at) < REFUSED_KEPT_MS;
-      log.error({ err: error, fact: id, type, orgId, isKept }, 'identity refuses a fact');
+      log.error({ status, fact: id, type, orgId, isKept }, 'identity refuses a fact');
       if (isKept) return void (await postponeFact(pool, id, new Date(clock() + REFUSED_RETRY_MS)));
-    }
+    } else if (status !== 200) throw new Error(`identity answered ${status} to facts of this service`);
     await deleteFacts(pool, facts);
   }
 
   /** @returns whether there may be more: after a failure, the rest waits for the next round. */
-  async function relay(): Promise<boolean> {
+  async function send(): Promise<boolean> {
     const now = clock();
-    const facts = await takeFacts(pool, new Date(now), new Date(now + RETRY_AFTER_MS), maxFacts);
+    const facts = await takeFacts(pool, new Date(now), new Date(now + RETRY_AFTER_MS), MAX_FACTS);
     if (facts.length === 0) return false;
     try {
       await deliver(facts);
@@ -128,16 +133,23 @@ export function createFactsRelay(deps: {
       log.warn({ err: error, facts: facts.length }, 'failed to report to identity; will retry');
       return false;
     }
-    return facts.length === maxFacts;
+    return facts.length === MAX_FACTS;
   }
 
   return createPeriodicTask({
     intervalMs: INTERVAL_MS,
     async run(stopping) {
-      while (!stopping.aborted && (await relay()));
+      while (!stopping.aborted && (await send()));
     },
     onError: (error) => {
       log.warn({ err: error }, 'failed to read what is to be reported to identity; will retry');
     },
   });
+}
+
+/** Hands the facts of a service to identity until the shutdown. */
+export function startFactSender(deps: FactSenderDeps & { readonly shutdown: Pick<Shutdown, 'on'> }): void {
+  const sender = createFactSender(deps);
+  sender.start();
+  deps.shutdown.on('workers', 'facts', sender.stop);
 }

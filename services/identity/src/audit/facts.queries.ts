@@ -1,5 +1,5 @@
 import type { FactEvent } from '@platform/events';
-import { queryRows, type SqlClient } from '../../base/transaction.js';
+import { queryRows, type SqlClient } from '../base/transaction.js';
 
 /** A fact that is no entry of the audit, which the database makes a fact itself. */
 export interface NewFact {

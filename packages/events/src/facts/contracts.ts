@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { type FactEvent, type FactType, factTypes, isAuditType } from './fact-event.js';
+import { type FactEvent, type FactType, factTypes, isAuditType } from './event.js';
 
 /*
  * The content of a fact of each type: the contract for consumers, and what the other services may report to identity.
