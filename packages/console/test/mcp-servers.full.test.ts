@@ -100,6 +100,32 @@ describeWith('chromium', 'the screens of MCP servers', () => {
     expect(await listTools(token.accessToken)).toEqual([]);
   });
 
+  test('MCP-39 says what a server learns about who calls, and lets an administrator choose it', async () => {
+    const { call } = using.platform;
+    const other = await startWikiServer();
+    try {
+      const mount = { name: 'told', url: other.url, credential: { kind: 'assertion' } };
+      const { server } = await call<{ server: { id: string } }>('POST', '/api/v1/mcp-servers', mount);
+      const page = await using.open(`/organisation/mcp-servers/${server.id}`);
+      await page.getByText('For each call: the id and the scopes', { exact: true }).waitFor();
+      await page.getByRole('button', { name: 'Edit…' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByText('E-mail address').first().click();
+      await dialog.getByText('Groups').first().click();
+      await dialog.getByRole('button', { name: /Groups go by$/ }).click();
+      await page.getByRole('option', { name: 'Their external ids' }).click();
+      expect(await findBarriers(page, '[role=dialog]')).toEqual([]);
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      await page
+        .getByText('For each call: the id and the scopes, the e-mail address, the groups by external id')
+        .waitFor();
+      const stored = await call<{ server: { credential: object } }>('GET', `/api/v1/mcp-servers/${server.id}`);
+      expect(stored.server.credential).toMatchObject({ claims: ['email', 'groups'], groupValues: 'externalId' });
+    } finally {
+      await other.close();
+    }
+  });
+
   test('approves nothing else than what is read, even when the definition changes meanwhile', async () => {
     using.allowFaults(/40\d/);
     const { call } = using.platform;

@@ -6,6 +6,16 @@ export type Server = IdentitySchemas['schemas']['McpServer'];
 export type Tool = IdentitySchemas['schemas']['McpTool'];
 export type ToolDetail = IdentitySchemas['schemas']['McpToolDetail'];
 export type CredentialKind = keyof typeof t.credentials;
+export type Claim = Server['credential']['claims'][number];
+export type GroupValue = NonNullable<Server['credential']['groupValues']>;
+export const claims = ['email', 'groups'] as const satisfies readonly Claim[];
+
+/** Says what a server learns about whoever calls. */
+export function describeReceived({ kind, claims: told, groupValues }: Server['credential']): string {
+  if (kind !== 'assertion') return t.receives.nothing;
+  const groups = groupValues === null ? [] : [t.receives.groups[groupValues]];
+  return t.receives.all([t.receives.id, ...(told.includes('email') ? [t.receives.email] : []), ...groups]);
+}
 
 export function describeState({ isEnabled, refreshFault, refreshedAt, tools }: Server): {
   readonly tone: Tone;

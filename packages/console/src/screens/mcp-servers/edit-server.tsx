@@ -3,12 +3,14 @@ import { text } from '#text/shared';
 import { useState } from 'react';
 import { identity, unwrap } from '../../api/client.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
-import { Advanced, SelectInput, TextInput } from '../../ui/fields.tsx';
+import { CheckboxGroup, Label, Text } from 'react-aria-components';
+import { Advanced, CheckboxRow, SelectInput, TextInput } from '../../ui/fields.tsx';
 import { readExactText, readText } from '../../ui/read-form.ts';
 import { findInvalidLine, readRules, writeRules } from './rules.ts';
-import type { CredentialKind, Server } from './api.ts';
+import { type Claim, claims, type CredentialKind, type GroupValue, type Server } from './api.ts';
 
 const credentialOptions = Object.entries(t.credentials) as [CredentialKind, string][];
+const groupValueOptions = Object.entries(t.groupValues) as [GroupValue, string][];
 
 const MIB = 1_048_576;
 /** The choices are in MiB, up to the limit of the platform. */
@@ -83,7 +85,16 @@ function readAnswerSize(form: FormData, server?: Server) {
 /** Returns undefined when the secret that is stored is kept. */
 function readCredential(form: FormData) {
   const kind = readText(form, 'credential');
-  if (kind === 'assertion' || kind === 'none') return { kind } as const;
+  if (kind === 'none') return { kind } as const;
+  if (kind === 'assertion') {
+    const chosen = form.getAll('claims');
+    const groupValues = readText(form, 'groupValues') as GroupValue | '';
+    return {
+      kind,
+      claims: claims.filter((claim) => chosen.includes(claim)),
+      ...(groupValues !== '' && { groupValues }),
+    } as const;
+  }
   const value = readExactText(form, 'value');
   if (value === '') return undefined;
   return { kind: 'secret', header: readText(form, 'header').toLowerCase(), value } as const;
@@ -141,6 +152,7 @@ function ServerFields({ server }: { server?: Server }) {
           />
         </div>
       )}
+      {kind === 'assertion' && <ClaimFields credential={server?.credential} />}
       <TextInput
         name="rules"
         label={t.rules}
@@ -163,6 +175,37 @@ function ServerFields({ server }: { server?: Server }) {
           onChange={setSize}
         />
       </Advanced>
+    </>
+  );
+}
+
+/** What the server is told of whoever calls. Nothing is chosen until an administrator does so: an address is personal data. */
+function ClaimFields({ credential }: { credential: Server['credential'] | undefined }) {
+  const [chosen, setChosen] = useState<readonly string[]>(credential?.claims ?? []);
+  const [values, setValues] = useState<GroupValue>(credential?.groupValues ?? 'name');
+  return (
+    <>
+      <CheckboxGroup name="claims" className="field" value={[...chosen]} onChange={setChosen}>
+        <Label>{t.claims}</Label>
+        <Text slot="description" className="hint">
+          {t.claimsHint}
+        </Text>
+        {claims.map((claim: Claim) => (
+          <CheckboxRow key={claim} value={claim} hint={t.claimHints[claim]}>
+            {t.claimNames[claim]}
+          </CheckboxRow>
+        ))}
+      </CheckboxGroup>
+      {chosen.includes('groups') && (
+        <SelectInput<GroupValue>
+          name="groupValues"
+          label={t.groupValue}
+          hint={t.groupValueHint}
+          value={values}
+          options={groupValueOptions}
+          onChange={setValues}
+        />
+      )}
     </>
   );
 }

@@ -14,7 +14,7 @@ import { Time } from '../../ui/time.tsx';
 import { ServerState } from './mcp-servers.tsx';
 import { writeRules } from './rules.ts';
 import { ServerTest } from './server-test.tsx';
-import type { Server } from './api.ts';
+import { describeReceived, type Server } from './api.ts';
 import { Tools } from './tools.tsx';
 
 const EditServer = lazyPart(async () => (await import('./edit-server.tsx')).EditServer);
@@ -86,6 +86,7 @@ const ServerFacts = ({ server }: { server: Server }) => (
         server.refreshedAt === null ? text.never : <Time key="refreshed" at={server.refreshedAt} />,
       ],
       [t.credential, t.credentials[server.credential.kind]],
+      [t.received, describeReceived(server.credential)],
       [
         t.rules,
         server.rules.length === 0 ? (

@@ -918,6 +918,9 @@ create table mcp_servers (
   credential text not null,
   secret_header text,
   secret_sealed text,
+  -- What an assertion says of the caller beside the id, and whether groups go by their names or their external ids.
+  claims text[] default '{}' not null,
+  group_values text,
   rules jsonb default '[]' not null,
   is_enabled boolean default true not null,
   -- Grows with each change of how the server is reached: connections belong to one revision.
@@ -937,6 +940,8 @@ create table mcp_servers (
   allowed_groups uuid[] default '{}' not null,
   constraint mcp_server_names unique (org_id, name),
   constraint mcp_servers_credential_check check (credential in ('none', 'secret', 'assertion')),
+  constraint mcp_servers_claims_check check (claims <@ array['email', 'groups'] and (claims = '{}' or credential = 'assertion')),
+  constraint mcp_servers_group_values_check check (group_values in ('name', 'externalId') and (group_values is not null) = ('groups' = any (claims))),
   constraint mcp_servers_name_check check ((name ~ '^[a-z0-9][a-z0-9_-]{0,31}$') and (name !~ '__|_$')),
   constraint secret_has_header check (((credential = 'secret') = (secret_sealed is not null)) and ((secret_sealed is null) = (secret_header is null)))
 );

@@ -41,7 +41,7 @@ export interface Catalogue {
 }
 
 /** A catalogue as one caller sees it. */
-export interface CallerCatalogue {
+export interface CallerCatalogue extends Pick<Reach, 'groups'> {
   find(name: string): ToolEntry | undefined;
   getView(toolFilter: ToolFilter | undefined): ToolView;
 }
@@ -51,6 +51,7 @@ export const toCallerCatalogue = (
   principal: AccountPrincipal,
   reach: Reach,
 ): CallerCatalogue => ({
+  groups: reach.groups,
   find: (name) => catalogue.find(name, reach),
   getView: (toolFilter) => catalogue.getView(principal, toolFilter, reach),
 });

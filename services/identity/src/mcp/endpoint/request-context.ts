@@ -51,6 +51,7 @@ const ignore = (): Promise<void> => Promise.resolve();
 /** The context of a call, read from its request when it is needed. */
 export class RequestContext implements ToolContext {
   readonly principal: AccountPrincipal;
+  readonly groups: ReadonlySet<string>;
   readonly requestId: string;
   readonly traceparent: string | undefined;
   readonly tracestate: string | undefined;
@@ -63,12 +64,13 @@ export class RequestContext implements ToolContext {
 
   /** @param report - undefined when the client doesn't receive progress. */
   constructor(
-    principal: AccountPrincipal,
+    { principal, groups }: Pick<ToolContext, 'principal' | 'groups'>,
     request: FastifyRequest,
     reply: FastifyReply,
     report: ReportProgress | undefined,
   ) {
     this.principal = principal;
+    this.groups = groups;
     this.requestId = request.id;
     const { traceparent, tracestate } = getTrace(request);
     this.traceparent = traceparent;

@@ -96,7 +96,7 @@ function postRoute(scope: App, path: Path, { endpoint, countRequest, log }: McpR
     return handleMessage(request, reply, form, (report) => ({
       catalogue,
       view: catalogue.getView(toolFilter),
-      context: new RequestContext(principal, request, reply, report),
+      context: new RequestContext({ principal, groups: catalogue.groups }, request, reply, report),
     }));
   }
   scope.post(

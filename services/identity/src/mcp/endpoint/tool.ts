@@ -20,6 +20,8 @@ export interface Progress {
 /** The caller of a tool and the request that the call is part of. */
 export interface ToolContext {
   readonly principal: AccountPrincipal;
+  /** The ids of the caller's groups, as they were when the tool was found. */
+  readonly groups: ReadonlySet<string>;
   readonly requestId: string;
   /** The revision of the protocol that the request names; undefined when it names none. */
   readonly protocolVersion: string | undefined;

@@ -13,7 +13,12 @@ export const toServer = (row: ServerRow, counts: ToolCounts | undefined, groups:
   id: row.id,
   name: row.name,
   url: row.url,
-  credential: { kind: row.credential, header: row.secretHeader },
+  credential: {
+    kind: row.credential,
+    header: row.secretHeader,
+    claims: [...row.claims] as Server['credential']['claims'],
+    groupValues: row.groupValues as Server['credential']['groupValues'],
+  },
   rules: [...getRules(row)],
   maxAnswerBytes: row.maxAnswerBytes,
   isEnabled: row.isEnabled,

@@ -14,6 +14,7 @@ import type { FindCatalogue } from '../endpoint/endpoint.js';
 import { createCatalogues } from './catalogues.js';
 import { createServerChecks } from './checks.js';
 import { registerServerMetrics } from './metrics.js';
+import { createFindClaims } from './person-claims.js';
 import { createRefresher } from './refresh.js';
 import { createRefreshJob } from './refresh.job.js';
 import { MAX_ANSWER_BYTES } from './schemas.js';
@@ -95,6 +96,7 @@ export function registerMcpServers(app: App, deps: McpServerDeps): FindCatalogue
   mountedToolRoutes(app, createToolDecisions({ prisma, clock }));
   const callUpstream = createUpstreamCalls({
     connections,
+    findClaims: createFindClaims(pool),
     clock,
     timeoutMs,
     maxCalls: settings.maxCalls,

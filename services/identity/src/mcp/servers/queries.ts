@@ -10,6 +10,8 @@ export interface ServerRow {
   readonly credential: string;
   readonly secretHeader: string | null;
   readonly secretSealed: string | null;
+  readonly claims: readonly string[];
+  readonly groupValues: string | null;
   readonly rules: unknown;
   readonly isEnabled: boolean;
   readonly revision: number;
@@ -54,8 +56,9 @@ export const countServers = (tx: Transaction, orgId: string): Promise<number> =>
 export const hasServerNamed = async (tx: Transaction, orgId: string, name: string): Promise<boolean> =>
   (await tx.mcpServer.findUnique({ where: { orgId_name: { orgId, name } }, select: { id: true } })) !== null;
 
-type Stored<T> = Omit<T, 'rules' | 'allowedGroups'> & {
+type Stored<T> = Omit<T, 'rules' | 'claims' | 'allowedGroups'> & {
   readonly rules: ScopeRule[];
+  readonly claims: string[];
   readonly allowedGroups: string[];
 };
 export type NewServer = Stored<
@@ -155,7 +158,7 @@ const claimDue = `
     next_refresh_at = $1::timestamptz + $2 * power(2, least(unfinished_refreshes, 8)) * interval '1 millisecond'
   where id in (select id from claimed)
   returning id, org_id as "orgId", name, url, credential, secret_header as "secretHeader",
-    secret_sealed as "secretSealed", revision, max_answer_bytes as "maxAnswerBytes"`;
+    secret_sealed as "secretSealed", claims, group_values as "groupValues", revision, max_answer_bytes as "maxAnswerBytes"`;
 
 export type ClaimedServer = Pick<
   ServerRow,
@@ -166,6 +169,8 @@ export type ClaimedServer = Pick<
   | 'credential'
   | 'secretHeader'
   | 'secretSealed'
+  | 'claims'
+  | 'groupValues'
   | 'revision'
   | 'maxAnswerBytes'
 >;

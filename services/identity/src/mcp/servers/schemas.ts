@@ -2,6 +2,7 @@ import { SECRET_HEADER_PATTERN } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { GroupReference } from '../../members/members/schemas.js';
 import { knowledgeScopes, type KnowledgeScope } from './gate.js';
+import { type ClaimName, claimNames, type GroupValue, groupValues } from './person-claims.js';
 import { SERVER_NAME_PATTERN } from './server-name.js';
 import { upstreamFaultKinds, type UpstreamFaultKind } from '../../base/egress/faults.js';
 
@@ -57,6 +58,13 @@ export const AllowedGroups = Nullable(
   Type.Array(GroupReference, { description: 'The groups that may use it. Null: everybody.' }),
 );
 
+const Claim = Type.Unsafe<ClaimName>({ type: 'string', enum: [...claimNames] });
+const GroupValues = Type.Unsafe<GroupValue>({
+  type: 'string',
+  enum: [...groupValues],
+  description:
+    'Whether groups are named by their names (by default) or their external ids; groups without one are left out.',
+});
 const Credential = Type.Union(
   [
     Type.Object({ kind: Type.Literal('none') }, { additionalProperties: false }),
@@ -75,7 +83,20 @@ const Credential = Type.Union(
       },
       { additionalProperties: false },
     ),
-    Type.Object({ kind: Type.Literal('assertion') }, { additionalProperties: false }),
+    Type.Object(
+      {
+        kind: Type.Literal('assertion'),
+        claims: Type.Optional(
+          Type.Array(Claim, {
+            maxItems: claimNames.length,
+            description:
+              'What the assertion says of the caller beside the id: the e-mail address, the groups. By default neither.',
+          }),
+        ),
+        groupValues: Type.Optional(GroupValues),
+      },
+      { additionalProperties: false },
+    ),
   ],
   {
     description:
@@ -115,6 +136,8 @@ export const Server = Type.Object(
     credential: Type.Object({
       kind: Type.String({ enum: ['none', 'secret', 'assertion'] }),
       header: Nullable(Type.String({ description: 'Null unless a secret is sent.' })),
+      claims: Type.Array(Claim, { description: 'What an assertion says of the caller beside the id.' }),
+      groupValues: Nullable(GroupValues),
     }),
     rules: Rules,
     maxAnswerBytes: Type.Integer(),

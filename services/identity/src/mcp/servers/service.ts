@@ -44,6 +44,8 @@ const toAudited = (row: ServerRow, groups: GroupsById) => ({
   url: row.url,
   credential: row.credential,
   secretHeader: row.secretHeader,
+  claims: row.claims.join(', ') || null,
+  groupValues: row.groupValues,
   rules: JSON.stringify(getRules(row)),
   maxAnswerBytes: String(row.maxAnswerBytes),
   isEnabled: String(row.isEnabled),
@@ -54,13 +56,18 @@ const audited = [
   'url',
   'credential',
   'secretHeader',
+  'claims',
+  'groupValues',
   'rules',
   'maxAnswerBytes',
   'isEnabled',
   'allowedGroups',
 ] as const;
 
-type CredentialFields = Pick<NewServer, 'credential' | 'secretHeader' | 'secretSealed'>;
+type CredentialFields = Pick<
+  NewServer,
+  'credential' | 'secretHeader' | 'secretSealed' | 'claims' | 'groupValues'
+>;
 
 /** @throws AppError 400. */
 const parseServerUrl = (text: string, egress: Pick<Egress, 'assertUrl'>): string =>
@@ -71,10 +78,24 @@ function toCredentialFields(
   credential: CreateServerBody['credential'],
   box: SecretBox,
 ): CredentialFields {
-  if (credential?.kind !== 'secret')
-    return { credential: credential?.kind ?? 'none', secretHeader: null, secretSealed: null };
+  const fields = {
+    credential: credential?.kind ?? 'none',
+    secretHeader: null,
+    secretSealed: null,
+    claims: [],
+    groupValues: null,
+  };
+  if (credential?.kind === 'assertion') {
+    const claims = [...new Set(credential.claims)];
+    return {
+      ...fields,
+      claims,
+      ...(claims.includes('groups') && { groupValues: credential.groupValues ?? 'name' }),
+    };
+  }
+  if (credential?.kind !== 'secret') return fields;
   const secretSealed = box.seal(credential.value, serverSecretContext(id));
-  return { credential: 'secret', secretHeader: credential.header ?? 'authorization', secretSealed };
+  return { ...fields, secretHeader: credential.header ?? 'authorization', secretSealed };
 }
 
 /**

@@ -191,7 +191,7 @@ test('a secret is stored sealed, never shown, and not sent to another origin', a
   await createAgent(identity, session).call('wiki__search', { query: 'a' });
   expect(headersOf('tools/call', 'x-api-key')).toEqual([value]);
   const { text, body } = await mounts.call('GET', `/${id}`);
-  expect(body.server.credential).toEqual({ kind: 'secret', header: 'x-api-key' });
+  expect(body.server.credential).toMatchObject({ kind: 'secret', header: 'x-api-key' });
   const { rows } = await identity.db.query('select * from mcp_servers');
   const { text: audit } = await identity.call('GET', `/api/v1/audit?subjectId=${id}`, { token: session });
   for (const stored of [text, JSON.stringify(rows), audit, identity.logged()]) expect(stored).not.toContain(value);

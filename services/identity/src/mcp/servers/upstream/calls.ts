@@ -16,7 +16,7 @@ import { readRelayedMeta } from '../relayed-meta.js';
 import { circuitOpen, isServerFailure, tooManyCalls, toServiceFault } from './call-faults.js';
 import { createCircuits } from './circuit.js';
 import type { Connections, UpstreamServer } from './connections.js';
-import type { Subject } from './credentials.js';
+import type { FindClaims } from '../person-claims.js';
 import { UpstreamFault } from '../../../base/egress/faults.js';
 
 /** A tool of a server, and the scope that it is mapped to. */
@@ -43,10 +43,8 @@ export type CallUpstream = (
 const SERVER_SHARE = 2;
 const ORG_SHARE = 4;
 
-const toSubject = (principal: AccountPrincipal): Subject => ({
-  userId: principal.userId,
-  scopes: knowledgeScopes.filter((scope) => hasScope(principal, scope)),
-});
+const toScopes = (principal: AccountPrincipal): readonly KnowledgeScope[] =>
+  knowledgeScopes.filter((scope) => hasScope(principal, scope));
 
 const toProgress = ({ progress, total, message }: Progress) => ({
   progress,
@@ -89,6 +87,7 @@ function getTrace({ traceparent, tracestate }: ToolContext): Record<string, stri
 
 export function createUpstreamCalls(deps: {
   readonly connections: Connections;
+  readonly findClaims: FindClaims;
   readonly clock: Clock;
   /** The longest duration of a call. */
   readonly timeoutMs: number;
@@ -96,7 +95,7 @@ export function createUpstreamCalls(deps: {
   readonly maxCalls: number;
   readonly metrics: ServerMetrics;
 }): CallUpstream {
-  const { connections, clock, timeoutMs, maxCalls, metrics } = deps;
+  const { connections, findClaims, clock, timeoutMs, maxCalls, metrics } = deps;
   const perOrg = Math.max(1, Math.floor(maxCalls / ORG_SHARE));
   const orgPermits = createKeyedSemaphore({ total: maxCalls, perKey: perOrg });
   const serverPermits = createKeyedSemaphore({
@@ -110,8 +109,11 @@ export function createUpstreamCalls(deps: {
     args: Readonly<Record<string, unknown>>,
     context: ToolContext,
   ) {
-    const subject = toSubject(context.principal);
-    const { signal } = context;
+    const { principal, signal } = context;
+    const { userId } = principal;
+    // Read for each call, so that a change of membership is in force with the next one.
+    const claims = await findClaims(server, { userId, groups: context.groups });
+    const subject = { userId, scopes: toScopes(principal), claims };
     const trace = getTrace(context);
     const params = {
       name: toolName,

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Client, PriorDiscovery } from '@modelcontextprotocol/client';
 import type { Egress, Logger } from '@platform/service-kit';
 import { LRUCache } from 'lru-cache';
@@ -53,9 +54,15 @@ const IDLE_MS = 300_000;
 /** A server may be upgraded to a newer revision of the protocol, so that what is known of it is forgotten. */
 const PRIOR_MS = 600_000;
 
+/** Returns what an assertion says of a caller, as a text that fits into a key. */
+const digest = ({ userId, scopes, claims }: Subject): string =>
+  createHash('sha256')
+    .update(JSON.stringify([userId, scopes, claims]))
+    .digest('base64url');
+
 /**
  * Keeps connections. Callers share one, unless the server learns who calls: then a session that the server keeps is
- * never used for two people or for different scopes.
+ * never used for two people, for different scopes, or once the groups of the person have changed. [MCP-40]
  */
 export function createConnections(deps: {
   readonly egress: Egress;
@@ -94,7 +101,7 @@ export function createConnections(deps: {
   const toServerKey = ({ id, revision }: UpstreamServer) => `${id} ${revision}`;
   const toKey = (server: UpstreamServer, subject: Subject | undefined): string =>
     server.credential === 'assertion' && subject
-      ? `${toServerKey(server)} ${subject.userId} ${subject.scopes.join()}`
+      ? `${toServerKey(server)} ${digest(subject)}`
       : toServerKey(server);
 
   function open(

@@ -1,6 +1,7 @@
 import type { Clock, SecretBox } from '@platform/service-kit';
 import { v4 as uuidv4 } from 'uuid';
 import type { KnowledgeScope } from '../gate.js';
+import type { PersonClaims, RequestedClaims } from '../person-claims.js';
 
 /**
  * The member for whom a server is called. Undefined stands for the platform, which lists tools for nobody in
@@ -10,9 +11,11 @@ export interface Subject {
   readonly userId: string;
   /** The knowledge scopes that the caller's credential grants. */
   readonly scopes: readonly KnowledgeScope[];
+  /** What else the server is told of the member. */
+  readonly claims: PersonClaims;
 }
 
-export interface ServerCredential {
+export interface ServerCredential extends RequestedClaims {
   readonly id: string;
   readonly orgId: string;
   readonly url: string;
@@ -53,7 +56,7 @@ export function createCredentialHeaders(deps: {
     const scope = subject?.scopes.join(' ') ?? '';
     // oxfmt-ignore
     return signClaims({
-      aud, sub: subject?.userId ?? org, org, scope, iat, exp: iat + ASSERTION_SECONDS, jti: uuidv4(),
+      ...subject?.claims, aud, sub: subject?.userId ?? org, org, scope, iat, exp: iat + ASSERTION_SECONDS, jti: uuidv4(),
     });
   }
   return async (server, subject) => {
