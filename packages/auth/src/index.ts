@@ -1,4 +1,5 @@
 // Anything exported here is public: services import from this file alone.
+export { Bounds, canUseConnector } from './bounds.js';
 export { createJwtSigner } from './jwt-signer.js';
 export {
   insufficientScope,

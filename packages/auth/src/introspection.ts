@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { Bounds } from './bounds.js';
 import { roles } from './scopes.js';
 
 /*
@@ -67,6 +68,12 @@ export const Introspection = Type.Object({
   ),
   role: Type.Optional(Type.Enum([...roles])),
   name: Type.Optional(Type.String({ description: "The owner's full name." })),
+  authorization_details: Type.Optional(
+    Type.Array(Type.Object({ type: Type.Literal('bounds'), ...Bounds.properties }), {
+      description:
+        'What the credential is limited to beside its scopes, in the form of RFC 9396: one entry, with the lists that limit it. Absent without bounds.',
+    }),
+  ),
 });
 export type Introspection = Type.Static<typeof Introspection>;
 

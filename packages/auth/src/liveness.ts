@@ -1,3 +1,4 @@
+import type { Bounds } from './bounds.js';
 import type { SignedCredential } from './credential.js';
 import type { Role } from './scopes.js';
 
@@ -17,6 +18,8 @@ export interface LiveOwner {
   readonly isServiceAccount: boolean;
   /** The scopes that are left of the signed ones; undefined when none was removed. */
   readonly scopes?: ReadonlySet<string>;
+  /** Undefined for a credential that has no bounds. */
+  readonly bounds?: Bounds;
   /** Undefined when it is in none, and in the services that ask identity: they decide nothing by groups. */
   readonly groups?: readonly AccountGroup[];
 }

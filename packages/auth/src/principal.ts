@@ -1,3 +1,4 @@
+import type { Bounds } from './bounds.js';
 import type { AccountGroup } from './liveness.js';
 import { canDelegateScope, canHoldScope, canServiceAccountHoldScope, type Role } from './scopes.js';
 
@@ -15,6 +16,8 @@ interface Account {
   readonly groups?: readonly AccountGroup[] | undefined;
   /** The granted scopes. Check them with {@link hasScope}, which also considers the role. */
   readonly grantedScopes: ReadonlySet<string>;
+  /** What the credential is limited to beside its scopes; undefined for nothing. */
+  readonly bounds?: Bounds | undefined;
   /** The OAuth client that uses the credential; absent when it is not an access token. */
   readonly clientId?: string | undefined;
   /** Milliseconds since the epoch; null for a token that never expires. */
@@ -41,6 +44,7 @@ export type AccountPrincipal = UserPrincipal | ServiceAccountPrincipal;
 /** Another service of the platform. */
 export interface ServicePrincipal {
   readonly kind: 'service';
+  readonly bounds?: undefined;
   readonly clientId: string;
   readonly grantedScopes: ReadonlySet<string>;
 }

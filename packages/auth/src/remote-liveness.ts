@@ -37,11 +37,18 @@ function toLiveOwner(
     name,
     scope,
     service_account: isServiceAccount = false,
+    authorization_details: [bounds] = [],
   }: Introspection,
   signedScope: string | undefined,
 ): LiveOwner | undefined {
   if (!active) return undefined;
-  const owner = { role, email: username ?? '', fullName: name ?? '', isServiceAccount };
+  const owner = {
+    role,
+    email: username ?? '',
+    fullName: name ?? '',
+    isServiceAccount,
+    ...(bounds && { bounds }),
+  };
   if (signedScope === undefined || scope === undefined || scope === signedScope) return owner;
   return { ...owner, scopes: new Set(scope.split(' ')) };
 }

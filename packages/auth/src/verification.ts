@@ -25,6 +25,7 @@ function toPrincipal({ claims, scopes, token }: SignedCredential, owner: LiveOwn
     role: owner.role,
     groups: owner.groups,
     grantedScopes: owner.scopes ?? scopes,
+    bounds: owner.bounds,
     clientId: claims.client_id,
     expiresAt: claims.exp === undefined ? null : claims.exp * 1_000,
     token,

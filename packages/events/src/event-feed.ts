@@ -16,9 +16,9 @@ interface FeedQuery {
 }
 
 export interface EventFeedQuery extends FeedQuery {
-  /** Only events of this connector; a page may then be empty and yet have more after it. */
-  readonly connector?: Connector | undefined;
-  /** Only events of this instance of the connector. */
+  /** Only events of these connectors; a page may then be empty and yet have more after it. */
+  readonly connectors?: readonly Connector[] | undefined;
+  /** Only events of this instance of the connectors. */
   readonly instance?: string | undefined;
 }
 
@@ -162,18 +162,18 @@ async function readFeed<E>(
  */
 export function readEvents(
   pool: Pick<pg.Pool, 'query'>,
-  { connector, instance, ...query }: EventFeedQuery,
+  { connectors, instance, ...query }: EventFeedQuery,
 ): Promise<EventFeedPage> {
   const { orgId } = query;
-  const filter = connector !== undefined && {
-    name: 'of-connector',
-    condition: 'event_key = $5 or starts_with(event_key, $6::text)',
+  const filter = connectors && {
+    name: 'of-connectors',
+    condition: 'event_key = any($5::text[]) or event_key ^@ any($6::text[])',
     values: [
-      toInstanceEventKey(orgId, connector, instance),
-      instance === undefined ? `${orgId}:${connector}:` : null,
+      connectors.map((connector) => toInstanceEventKey(orgId, connector, instance)),
+      instance === undefined ? connectors.map((connector) => `${orgId}:${connector}:`) : [],
     ],
   };
-  return readFeed<SyncEvent>(pool, query, filter || undefined);
+  return readFeed<SyncEvent>(pool, query, filter);
 }
 
 /**

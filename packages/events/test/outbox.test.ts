@@ -76,7 +76,12 @@ describe('feed', () => {
     const seen: string[] = [];
     let after: string | undefined;
     for (let hasMore = true; hasMore;) {
-      const page = await readEvents(database.pool, { orgId: 'org-1', connector: 'wiki_1', limit: 2, after });
+      const page = await readEvents(database.pool, {
+        orgId: 'org-1',
+        connectors: ['wiki_1'],
+        limit: 2,
+        after,
+      });
       seen.push(...ids(page));
       hasMore = page.hasMore;
       after = page.nextCursor ?? undefined;
@@ -84,7 +89,12 @@ describe('feed', () => {
     expect(seen).toEqual(wanted);
     await add('code_1');
     const { eventId } = await add('wiki_1');
-    const later = await readEvents(database.pool, { orgId: 'org-1', connector: 'wiki_1', limit: 2, after });
+    const later = await readEvents(database.pool, {
+      orgId: 'org-1',
+      connectors: ['wiki_1'],
+      limit: 2,
+      after,
+    });
     expect(ids(later)).toEqual([eventId]);
   });
 

@@ -1,6 +1,7 @@
 import {
   adminRequired,
   type AuthErrorMessages,
+  canUseConnector,
   getPrincipal,
   requireAdmin,
   requireScopes,
@@ -8,7 +9,7 @@ import {
 } from '@platform/auth';
 import { DEFAULT_INSTANCE } from '@platform/events';
 import { type App, AppError } from '@platform/service-kit';
-import type { onRequestAsyncHookHandler, onRequestHookHandler } from 'fastify';
+import type { FastifyRequest, onRequestAsyncHookHandler, onRequestHookHandler } from 'fastify';
 import { canonicalConnector } from '../domain/connectors.js';
 import type { InstanceKey } from '../domain/instance-key.js';
 import type { ConnectorParams } from './params.js';
@@ -24,15 +25,43 @@ const requireAdminRole = requireAdmin();
 
 type CrawlScope = 'crawl:read' | 'crawl:write' | 'crawl:delete' | 'crawl:work';
 
-/** Checks the credential, then its scope. */
-export const accounts = (app: App, scope: CrawlScope): onRequestHookHandler[] => [
+export const outOfBounds = (): AppError =>
+  new AppError({
+    status: 403,
+    code: 'OUT_OF_BOUNDS',
+    message: 'This is outside of the connectors that the credential is limited to',
+  });
+
+/** A route without a connector in its path concerns all of them. [CRAWL-55] */
+const requireConnector: onRequestHookHandler = (request, _reply, done) => {
+  const { connector = '' } = request.params as Partial<ConnectorParams>;
+  if (!canUseConnector(getPrincipal(request), canonicalConnector(connector))) throw outOfBounds();
+  done();
+};
+
+/** A route that shows, or accepts, the connectors in the bounds of the credential alone. */
+interface BoundsRule {
+  readonly checksBounds: true;
+}
+export const checksBounds: BoundsRule = { checksBounds: true };
+
+/** Returns which connectors the credential of the request may be used for. */
+export const toConnectorFilter = (request: FastifyRequest): ConnectorFilter => {
+  const principal = getPrincipal(request);
+  return (connector) => canUseConnector(principal, connector);
+};
+export type ConnectorFilter = (connector: string) => boolean;
+
+/** Checks the credential, then its scope and its bounds. @param rule - for a route that does the latter itself. */
+export const accounts = (app: App, scope: CrawlScope, rule?: BoundsRule): onRequestHookHandler[] => [
   app.authenticate,
   requireScopes([scope], crawlAuthErrors),
+  ...(rule ? [] : [requireConnector]),
 ];
 
-/** Checks the credential, then its scope, then the administrator's role, in this order. */
-export const administrators = (app: App, scope: CrawlScope): onRequestHookHandler[] => [
-  ...accounts(app, scope),
+/** Checks the credential, then its scope and bounds, then the administrator's role, in this order. */
+export const administrators = (app: App, scope: CrawlScope, rule?: BoundsRule): onRequestHookHandler[] => [
+  ...accounts(app, scope, rule),
   requireAdminRole,
 ];
 

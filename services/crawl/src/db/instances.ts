@@ -70,7 +70,8 @@ export async function findInstances(
   db: pg.Pool,
   given: {
     readonly orgId: string;
-    /** Undefined matches any; so do the next two. */
+    /** Undefined matches any; so do the next three. */
+    readonly connectors?: readonly string[] | undefined;
     readonly connector?: Connector | undefined;
     readonly instance?: string | undefined;
     readonly ownerId?: string | undefined;
@@ -86,6 +87,7 @@ export async function findInstances(
              full join (select connector, instance, state from schedules where org_id = $1) s using (connector, instance)
            where ($2::text is null or connector = $2) and ($3::text is null or instance = $3)
              and ($4::uuid is null or i.owner_id = $4) and ($5::text is null or (connector, instance) > ($5, $6::text))
+             and ($8::text[] is null or connector = any($8))
            order by connector, instance limit $7`,
     values: [
       given.orgId,
@@ -95,6 +97,7 @@ export async function findInstances(
       given.after?.connector ?? null,
       given.after?.instance ?? null,
       given.limit,
+      given.connectors ?? null,
     ],
   });
   return rows;

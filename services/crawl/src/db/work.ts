@@ -32,6 +32,8 @@ export interface WorkKey {
 /** A claim of a run, as a worker proves it: one of the hashes is that of its lease. */
 export interface WorkClaim extends WorkKey {
   readonly leaseHashes: readonly Buffer[];
+  /** The connectors that the credential is limited to; undefined for none. */
+  readonly connectors?: readonly string[] | undefined;
 }
 const isClaim = (leaseHash: string) => `coalesce(${leaseHash} = any($3::bytea[]), false)`;
 
@@ -127,7 +129,7 @@ export async function renewWork(
                progress = greatest(progress, $6::int), slice_counters = coalesce($7::jsonb, slice_counters),
                is_checkpoint_new = is_checkpoint_new or ($8::text is not null and not exists (
                  select from connector_states c where ${isSameInstance('c', 'runs')} and c.checkpoint = $8))
-             where id = $1 and org_id = $2 and ${isClaim('lease_hash')} and ($8::text is null or worker = 'pull')
+             where id = $1 and org_id = $2 and ($10::text[] is null or connector = any($10)) and ${isClaim('lease_hash')} and ($8::text is null or worker = 'pull')
                and (state = 'active' and deadline_at > $4 or state = 'aborted' and ($8::text is null or ${isCheckpointOwner}))
              returning id, org_id, connector, instance, heartbeat_until
            ), saved as (
@@ -154,6 +156,7 @@ export async function renewWork(
       given.counters === undefined ? null : JSON.stringify(given.counters),
       given.checkpoint ?? null,
       given.log,
+      claimed.connectors ?? null,
     ],
   });
   return rows[0]?.leaseUntil;
@@ -177,7 +180,7 @@ export type WorkRun = Pick<
 /** Returns a run, in any state, whose lease need not be valid. */
 export async function findWork(
   db: pg.Pool,
-  { id, orgId, leaseHashes = [] }: WorkKey & Partial<WorkClaim>,
+  { id, orgId, leaseHashes = [], connectors }: WorkKey & Partial<WorkClaim>,
 ): Promise<WorkRun | undefined> {
   const { rows } = await db.query<WorkRun>({
     name: 'find_work',
@@ -186,8 +189,8 @@ export async function findWork(
              r.is_checkpoint_new as "isCheckpointNew",
              ${fullStartedAt('r')}
            from runs r left join connector_states c on ${isSameInstance('c', 'r')}
-           where r.id = $1 and r.org_id = $2`,
-    values: [id, orgId, leaseHashes],
+           where r.id = $1 and r.org_id = $2 and ($4::text[] is null or r.connector = any($4))`,
+    values: [id, orgId, leaseHashes, connectors ?? null],
   });
   return rows[0];
 }

@@ -1,4 +1,5 @@
 import {
+  type Bounds,
   formatToken,
   invalidCredential,
   type Scope,
@@ -14,26 +15,23 @@ import { insertAuditEntry } from '../audit/queries.js';
 import { type Caller, toActor } from '../base/caller/actor.js';
 import { isSessionOpen } from '../base/open-session.js';
 import { isNarrower, readAllowList } from '../credentials/allow-lists/ranges.js';
+import { narrowBounds, readBounds, toStoredBounds } from '../credentials/bounds/bounds.js';
 import { type AlertRequest, ALERTS_PER_HOUR, storeAlert } from '../mails/alerts.js';
 import { findAdministrators, lockAdministration } from '../members/organisation/administration.js';
 import type { TokenContext } from './context.js';
 import { tokenAlreadyRotated, tooManyTokens } from './errors.js';
-import { canGrant, type ExpiryDays, grantExpiry, grantScopes } from './grant.js';
+import { canGrant, grantExpiry, grantScopes } from './grant.js';
 import { assertScopesAllowed, limitExpiry, type TokenPolicy } from './policy/policy.js';
 import { findTokenPolicy } from './policy/queries.js';
 import type { CreateTokenBody, GrantableScopes, Token } from './schemas.js';
 import { getOwnerColumn, isActive, type TokenDetailsRow, type TokenOwner } from './token.js';
 
-/** The properties of a new token, whose scopes are known to be grantable. */
-export interface TokenRequest {
+/** A new token as it is requested, whose scopes are known to be grantable. */
+export interface TokenRequest extends Omit<CreateTokenBody, 'scopes'> {
   readonly owner: TokenOwner;
   /** Set when the owner is a service account. */
   readonly accountName?: string;
-  readonly name: string;
-  readonly description: string | undefined;
   readonly scopes: readonly string[];
-  readonly expiryDays: ExpiryDays | undefined;
-  readonly allowList: readonly string[] | undefined;
 }
 
 export type CreatedToken = Token & { readonly accessToken: string };
@@ -46,6 +44,7 @@ interface NewToken {
   readonly name: string;
   readonly description: string | null;
   readonly allowList: readonly string[];
+  readonly bounds: Bounds | null;
   readonly mutesNotices: boolean;
   readonly scopes: readonly string[];
   readonly createdAt: Date;
@@ -98,7 +97,7 @@ const activeSession = `
   where s.id = $1 and s.user_id = $2 and ${isSessionOpen('s', 'o')} and s.expires_at > $3 for share of s`;
 
 const creatingToken = `
-  select allow_list, successor_id, ${isActive} as "isActive" from personal_access_tokens
+  select allow_list, bounds, successor_id, ${isActive} as "isActive" from personal_access_tokens
   where id = $1 and owner_id = $3 for share`;
 
 /** The credential that creates or rotates a token. */
@@ -106,6 +105,7 @@ export interface Creator {
   /** Null for a session, which may be used from anywhere. */
   readonly tokenId: string | null;
   readonly allowList: readonly string[];
+  readonly bounds: Bounds;
 }
 
 /**
@@ -135,22 +135,26 @@ export async function lockOwnerAndCreator(
   if (kind !== 'pat') {
     const { rowCount } = await client.query(activeSession, [credentialId, userId, at]);
     if (rowCount === 0) throw invalidCredential(standardAuthErrors);
-    return { tokenId: null, allowList: [] };
+    return { tokenId: null, allowList: [], bounds: {} };
   }
   const { rows } = await client.query<
-    Pick<TokenDetailsRow, 'allow_list' | 'successor_id'> & { readonly isActive: boolean }
+    Pick<TokenDetailsRow, 'allow_list' | 'bounds' | 'successor_id'> & { readonly isActive: boolean }
   >(creatingToken, [credentialId, at, userId]);
   const [token] = rows;
   if (token?.successor_id) throw tokenAlreadyRotated();
   if (!token?.isActive) throw invalidCredential(standardAuthErrors);
-  return { tokenId: credentialId, allowList: readAllowList(token.allow_list) };
+  return {
+    tokenId: credentialId,
+    allowList: readAllowList(token.allow_list),
+    bounds: token.bounds ?? {},
+  };
 }
 
 const insert = (ownerColumn: 'owner_id' | 'service_account_id') => `
   insert into personal_access_tokens
-    (id, org_id, ${ownerColumn}, name, description, allow_list, mutes_notices, scopes, token_hash, signing_key_id, created_at,
+    (id, org_id, ${ownerColumn}, name, description, allow_list, bounds, mutes_notices, scopes, token_hash, signing_key_id, created_at,
      expires_at, parent_id, lineage_id)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`;
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`;
 
 /** Signs and stores a token. @returns its value, which is shown once. */
 export async function insertToken(
@@ -175,6 +179,7 @@ export async function insertToken(
     token.name,
     token.description,
     token.allowList,
+    token.bounds,
     token.mutesNotices,
     scopes,
     toDigest(jwt),
@@ -218,10 +223,10 @@ async function composeAlert(
 }
 
 /**
- * Creates a token within the policy, with its audit entry and the mails about it. It has the allow list of the creating
- * token, or a narrower one.
+ * Creates a token within the policy, with its audit entry and the mails about it. It has the allow list and the bounds of the
+ * creating token, or narrower ones.
  *
- * @throws AppError 400 for the expiry or the allow list; 401 when the caller's credential has ended since it was
+ * @throws AppError 400 for the expiry, the allow list or the bounds; 401 when the caller's credential has ended since it was
  *   verified; 409 when it is a token that has been rotated, or when there are too many active tokens.
  */
 export async function createTokenFor(
@@ -235,6 +240,7 @@ export async function createTokenFor(
   const granted = grantExpiry(caller, expiryDays, now);
   const expiry = limitExpiry(policy, { expiresAt: granted, isRequested: expiryDays !== undefined, now });
   const allowList = readAllowList(request.allowList ?? []);
+  const wanted = readBounds(request.bounds ?? {});
   const { orgId } = caller;
   const id = uuidv7();
   const createdAt = new Date(now);
@@ -246,6 +252,7 @@ export async function createTokenFor(
       throw validationError([
         { field: 'allowList', message: 'must lie within the allow list of the token that creates this one' },
       ]);
+    const bounds = toStoredBounds(narrowBounds(wanted, creator.bounds));
     await assertRoomForToken(client, owner, creator.tokenId);
     const value = await insertToken(ctx, client, {
       id,
@@ -254,6 +261,7 @@ export async function createTokenFor(
       name,
       description,
       allowList: allowList.length > 0 ? allowList : creator.allowList,
+      bounds,
       mutesNotices: false,
       scopes,
       createdAt,
@@ -266,7 +274,12 @@ export async function createTokenFor(
       action: 'token.created',
       actor: toActor(caller),
       subjectId: id,
-      detail: { name, scopes: scopes.join(' '), expiresAt: expiresAt?.toISOString() ?? null },
+      detail: {
+        name,
+        scopes: scopes.join(' '),
+        expiresAt: expiresAt?.toISOString() ?? null,
+        ...(bounds && { bounds: JSON.stringify(bounds) }),
+      },
       at: createdAt,
     });
     await storeAlert(client, ctx.outbox, alert);
@@ -288,20 +301,20 @@ export async function createTokenFor(
 /**
  * Creates a token of the caller. Its value is returned only here.
  *
- * @throws AppError 400 when the caller can't grant the scopes, the expiry or the allow list; 401 when the caller's
+ * @throws AppError 400 when the caller can't grant the scopes, the expiry, the allow list or the bounds; 401 when the caller's
  *   credential has ended since it was verified; 409 when it is a token that has been rotated.
  */
 export async function createOwnToken(
   ctx: TokenContext,
   caller: Caller,
-  { scopes: requested, name, description, expiryDays, allowList }: CreateTokenBody,
+  { scopes: requested, ...body }: CreateTokenBody,
 ): Promise<CreatedToken> {
   const policy = await findTokenPolicy(ctx.prisma, caller.orgId);
   assertScopesAllowed(policy, requested ?? []);
   const allowed = ctx.defaultScopes.filter((scope) => !policy.deniedScopes.includes(scope));
   const owner = { id: caller.userId, isServiceAccount: false };
   const scopes = grantScopes(caller, requested, allowed);
-  return createTokenFor(ctx, caller, policy, { owner, name, description, scopes, expiryDays, allowList });
+  return createTokenFor(ctx, caller, policy, { ...body, owner, scopes });
 }
 
 /** Returns the scopes that can be offered, by category; a category without any is left out. */

@@ -22,8 +22,8 @@ import { DEFAULT_GRACE_SECONDS, type RotatedToken, type RotateOptions } from './
 import { getOwnerColumn, isInFamily, type TokenDetailsRow, type TokenOwner, toState } from './token.js';
 
 /*
- * A rotation replaces a token by a new one with the same name and place in its family. The new one has the same scopes and
- * allow list, or fewer: then it is narrowed, and what the old one created, which could exceed it, is revoked.
+ * A rotation replaces a token by a new one with the same name, bounds and place in its family. The new one has the same scopes
+ * and allow list, or fewer: then it is narrowed, and what the old one created, which could exceed it, is revoked.
  *
  *   without a grace   the old token is revoked at once, and what it created belongs to the new one
  *   with a grace      the old token works until the grace ends, and keeps what it created; then the expiry job revokes it
@@ -43,7 +43,7 @@ const toLifetimeMs = ({ created_at: from, expires_at: to }: RotatableRow): numbe
   to === null ? null : to.getTime() - from.getTime();
 
 const rotatable = (ownerColumn: 'owner_id' | 'service_account_id') => `
-  select name, description, allow_list, mutes_notices, scopes, parent_id, lineage_id, created_at, expires_at, status::text,
+  select name, description, allow_list, bounds, mutes_notices, scopes, parent_id, lineage_id, created_at, expires_at, status::text,
     successor_id
   from personal_access_tokens where id = $1 and ${ownerColumn} = $2 for no key update`;
 type RotatableRow = Pick<
@@ -51,6 +51,7 @@ type RotatableRow = Pick<
   | 'name'
   | 'description'
   | 'allow_list'
+  | 'bounds'
   | 'mutes_notices'
   | 'scopes'
   | 'parent_id'
@@ -258,6 +259,7 @@ export async function rotateToken(
       name: locked.name,
       description: locked.description,
       allowList,
+      bounds: locked.bounds,
       mutesNotices: locked.mutes_notices,
       scopes,
       createdAt: at,
@@ -275,6 +277,7 @@ export async function rotateToken(
         replaces: tokenId,
         scopes: scopes.join(' '),
         expiresAt: created.expiresAt?.toISOString() ?? null,
+        ...(created.bounds && { bounds: JSON.stringify(created.bounds) }),
       },
       at,
     });

@@ -1,6 +1,7 @@
 import { scopeCatalogue } from '@platform/auth';
 import { Type } from 'typebox';
 import { AllowList } from '../credentials/allow-lists/ranges.js';
+import { BoundsBody } from '../credentials/bounds/bounds.js';
 import { type ExpiryDays, expiryChoices } from './grant.js';
 
 export const tokenStates = ['active', 'expired', 'revoked'] as const;
@@ -36,6 +37,7 @@ export const CreateTokenBody = Type.Object(
     name: TokenName,
     description: Type.Optional(TokenDescription),
     allowList: Type.Optional(AllowList),
+    bounds: Type.Optional(BoundsBody),
     scopes: Type.Optional(
       Type.Array(ScopeName, {
         minItems: 1,
@@ -136,6 +138,7 @@ export const TokenDetails = Type.Object(
     ...Token.properties,
     description: NullableText,
     allowList: AllowList,
+    bounds: Type.Union([BoundsBody, Type.Null()]),
     lastUse: Type.Union([
       Type.Object({ at: Instant, address: NullableText, userAgent: NullableText }),
       Type.Null(),

@@ -1,4 +1,4 @@
-import type { UserPrincipal } from '@platform/auth';
+import type { Bounds, UserPrincipal } from '@platform/auth';
 import type pg from 'pg';
 import { readAllowList } from '../credentials/allow-lists/ranges.js';
 import type { TokenContext } from './context.js';
@@ -27,6 +27,7 @@ export interface TokenDetailsRow {
   readonly name: string;
   readonly description: string | null;
   readonly allow_list: string[];
+  readonly bounds: Bounds | null;
   readonly mutes_notices: boolean;
   readonly scopes: string[];
   readonly created_at: Date;
@@ -52,7 +53,7 @@ export interface OwnedTokenRow extends TokenDetailsRow {
 
 /** The columns of a `TokenDetailsRow`, of the token `t` and its last use `used`. */
 export const detailFields = `
-  t.id, t.org_id, t.name, t.description, t.allow_list, t.mutes_notices, t.scopes, t.created_at, t.expires_at, t.parent_id,
+  t.id, t.org_id, t.name, t.description, t.allow_list, t.bounds, t.mutes_notices, t.scopes, t.created_at, t.expires_at, t.parent_id,
   t.status::text, t.successor_id, t.revoked_at, t.revoked_reason,
   used.last_used_at, used.address, used.user_agent`;
 
@@ -149,6 +150,7 @@ export function toDetails(row: TokenDetailsRow, now: number): TokenDetails {
         ? null
         : { at: row.last_used_at.toISOString(), address: row.address, userAgent: row.user_agent },
     allowList: readAllowList(row.allow_list),
+    bounds: row.bounds,
     noticesMuted: row.mutes_notices,
     state,
     replacedBy: row.successor_id,

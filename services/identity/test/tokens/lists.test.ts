@@ -281,6 +281,7 @@ test('PAT-24 a token is shown to its owner, and an edit changes name, descriptio
   const shown = {
     ...token,
     allowList: [],
+    bounds: null,
     description: null,
     lastUse: null,
     noticesMuted: false,

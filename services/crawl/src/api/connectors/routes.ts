@@ -2,7 +2,7 @@ import { connectors, toEventType } from '@platform/events';
 import type { App } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { connectorKinds } from '../../domain/connectors.js';
-import { administrators } from '../authority.js';
+import { administrators, checksBounds, toConnectorFilter } from '../authority.js';
 import { base } from '../params.js';
 import { errorResponses, successResponse } from '../responses.js';
 
@@ -26,7 +26,7 @@ export function connectorRoutes(app: App): void {
   app.get(
     `${base}/connectors`,
     {
-      onRequest: administrators(app, 'crawl:read'),
+      onRequest: administrators(app, 'crawl:read', checksBounds),
       schema: {
         operationId: 'listConnectors',
         tags: ['Connectors'],
@@ -34,8 +34,10 @@ export function connectorRoutes(app: App): void {
         response: { 200: successResponse(Type.Array(ConnectorItem)), ...errorResponses(401, 403) },
       },
     },
-    (_request, reply) => {
-      void reply.send({ success: true, message: 'Connectors retrieved', data });
+    (request, reply) => {
+      const isShown = toConnectorFilter(request);
+      const shown = data.filter(({ connector }) => isShown(connector));
+      void reply.send({ success: true, message: 'Connectors retrieved', data: shown });
     },
   );
 }

@@ -1,5 +1,6 @@
 import { getAccount } from '@platform/auth';
 import {
+  connectors,
   CursorGoneError,
   type EventFeedPage,
   type EventFeedQuery,
@@ -7,7 +8,7 @@ import {
 } from '@platform/events';
 import { type App, AppError, validationError } from '@platform/service-kit';
 import { Type } from 'typebox';
-import { administrators } from '../authority.js';
+import { administrators, checksBounds, outOfBounds, toConnectorFilter } from '../authority.js';
 import { base, documentedConnector, InstanceSlug, toConnector } from '../params.js';
 import { errorResponses, successResponse } from '../responses.js';
 import { SyncEvent } from './schemas.js';
@@ -55,7 +56,7 @@ export function eventRoutes(app: App, read: (query: EventFeedQuery) => Promise<E
   app.get(
     `${base}/events`,
     {
-      onRequest: administrators(app, 'crawl:read'),
+      onRequest: administrators(app, 'crawl:read', checksBounds),
       schema: {
         operationId: 'listEvents',
         tags: ['Sync events'],
@@ -69,12 +70,16 @@ export function eventRoutes(app: App, read: (query: EventFeedQuery) => Promise<E
       const connector = given === undefined ? undefined : toConnector({ connector: given });
       if (instance !== undefined && connector === undefined)
         throw validationError([{ field: 'instance', message: 'needs the connector' }]);
+      const isShown = toConnectorFilter(request);
+      if (connector !== undefined && !isShown(connector)) throw outOfBounds();
+      const { orgId, bounds } = getAccount(request);
       try {
         const { data, nextCursor, hasMore } = await read({
-          orgId: getAccount(request).orgId,
+          orgId,
           after,
           limit,
-          connector,
+          connectors:
+            connector === undefined ? bounds?.connectors && connectors.filter(isShown) : [connector],
           instance,
         });
         const events = data.map((event) => ({ ...event, payload: { ...event.payload } }));

@@ -3,7 +3,7 @@ import type { App } from '@platform/service-kit';
 import { Type } from 'typebox';
 import type { ScheduleState } from '../../domain/schedule.js';
 import { getActor } from '../actor.js';
-import { accounts, administrators, managers } from '../authority.js';
+import { accounts, administrators, checksBounds, managers } from '../authority.js';
 import {
   base,
   documentedConnector,
@@ -68,7 +68,7 @@ export function connectorInstanceRoutes(app: App, service: InstanceService): voi
   app.get(
     `${base}/instances`,
     {
-      onRequest: accounts(app, 'crawl:read'),
+      onRequest: accounts(app, 'crawl:read', checksBounds),
       schema: {
         operationId: 'listInstances',
         tags,
@@ -84,11 +84,12 @@ export function connectorInstanceRoutes(app: App, service: InstanceService): voi
       },
     },
     async (request) => {
-      const { role, orgId, userId } = getAccount(request);
+      const { role, orgId, userId, bounds } = getAccount(request);
       const { connector, ...page } = request.query;
       const found = await service.list({
         orgId,
         ownerId: role === 'admin' ? undefined : userId,
+        connectors: bounds?.connectors,
         connector: connector === undefined ? undefined : toConnector({ connector }),
         cursor: page.cursor,
         limit: page.limit,

@@ -46,6 +46,8 @@ export function createInstanceService({ pool, clock }: { readonly pool: pg.Pool;
       readonly orgId: string;
       /** Undefined for all. */
       readonly ownerId: string | undefined;
+      /** The connectors of which instances are listed; undefined for all. */
+      readonly connectors: readonly string[] | undefined;
       readonly connector: Connector | undefined;
       readonly cursor: string | undefined;
       readonly limit: number;

@@ -1,16 +1,19 @@
 import type { App } from '@platform/service-kit';
 import { getAccount } from '@platform/auth';
-import { administrators } from '../authority.js';
+import { administrators, checksBounds, type ConnectorFilter, toConnectorFilter } from '../authority.js';
 import { base } from '../params.js';
 import { errorResponses, successResponse } from '../responses.js';
 import { QueueView } from './schemas.js';
 
 /** The routes are for administrators with `crawl:read`. */
-export function queueRoutes(app: App, loadQueue: (orgId: string) => Promise<QueueView>): void {
+export function queueRoutes(
+  app: App,
+  loadQueue: (orgId: string, isShown: ConnectorFilter) => Promise<QueueView>,
+): void {
   app.get(
     `${base}/queue`,
     {
-      onRequest: administrators(app, 'crawl:read'),
+      onRequest: administrators(app, 'crawl:read', checksBounds),
       schema: {
         operationId: 'getQueue',
         tags: ['Crawl schedules'],
@@ -21,7 +24,7 @@ export function queueRoutes(app: App, loadQueue: (orgId: string) => Promise<Queu
     async (request) => ({
       success: true as const,
       message: 'Queue retrieved',
-      data: await loadQueue(getAccount(request).orgId),
+      data: await loadQueue(getAccount(request).orgId, toConnectorFilter(request)),
     }),
   );
 }

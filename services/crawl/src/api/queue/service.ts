@@ -2,6 +2,7 @@ import type { Clock } from '@platform/service-kit';
 import type pg from 'pg';
 import { countEndedRuns, type EndedRuns } from '../../db/recent-runs.js';
 import { findStatuses, type ScheduleStatus } from '../../db/schedule-status.js';
+import type { ConnectorFilter } from '../authority.js';
 import { getState } from '../schedules/status-item.js';
 import type { QueuedConnector, QueueView } from './schemas.js';
 
@@ -42,9 +43,9 @@ function toQueued(status: ScheduleStatus, ended: readonly EndedRuns[], now: numb
 
 /** Describes the queue of each instance of the organisation's connectors, and what they did in the last hour (CRAWL-34). */
 export function createQueueView({ pool, clock }: { readonly pool: pg.Pool; readonly clock: Clock }) {
-  return async (orgId: string): Promise<QueueView> => {
+  return async (orgId: string, isShown: ConnectorFilter): Promise<QueueView> => {
     const now = clock();
-    const statuses = await findStatuses(pool, orgId);
+    const statuses = (await findStatuses(pool, orgId)).filter(({ schedule }) => isShown(schedule.connector));
     // The steps are aligned, so that a bar does not change once its time has passed.
     const from = Math.floor(now / STEP_MS) * STEP_MS - (STEPS - 1) * STEP_MS;
     const instances = statuses.map(({ schedule }) => schedule);

@@ -1,7 +1,7 @@
 import { getAccount } from '@platform/auth';
 import type { App } from '@platform/service-kit';
 import { Type } from 'typebox';
-import { administrators, type IsOwner, managers } from '../authority.js';
+import { administrators, checksBounds, type IsOwner, managers, toConnectorFilter } from '../authority.js';
 import { base, type InstanceRoutes, NoSchedule, noSchedule, toInstanceKey } from '../params.js';
 import { errorResponses, successResponse } from '../responses.js';
 import type { ScheduleService } from './service.js';
@@ -41,7 +41,7 @@ export function listRoute(app: App, service: ScheduleService): void {
   app.get(
     `${base}/schedule/all`,
     {
-      onRequest: administrators(app, 'crawl:read'),
+      onRequest: administrators(app, 'crawl:read', checksBounds),
       schema: {
         operationId: 'listSchedules',
         tags,
@@ -49,10 +49,12 @@ export function listRoute(app: App, service: ScheduleService): void {
         response: { 200: successResponse(Type.Array(StatusItem)), ...errorResponses(401, 403) },
       },
     },
-    async (request) => ({
-      success: true as const,
-      message: 'Job statuses retrieved',
-      data: await service.list(getAccount(request).orgId),
-    }),
+    async (request) => {
+      const isShown = toConnectorFilter(request);
+      const data = (await service.list(getAccount(request).orgId)).filter((item) =>
+        isShown(item.data.connector),
+      );
+      return { success: true as const, message: 'Job statuses retrieved', data };
+    },
   );
 }

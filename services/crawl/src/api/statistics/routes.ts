@@ -1,6 +1,6 @@
 import { getAccount } from '@platform/auth';
 import { AppError, type App, createErrorHandler, translateError } from '@platform/service-kit';
-import { administrators } from '../authority.js';
+import { administrators, checksBounds, type ConnectorFilter, toConnectorFilter } from '../authority.js';
 import { crawlErrors } from '../error-format.js';
 import { base } from '../params.js';
 import { errorResponses, successResponse } from '../responses.js';
@@ -21,7 +21,7 @@ const statisticsFailed: typeof handle = (thrown, request, reply) => {
 
 interface StatisticsService {
   load(orgId: string): Promise<Statistics>;
-  loadDay(orgId: string): Promise<DayStatistics>;
+  loadDay(orgId: string, isShown: ConnectorFilter): Promise<DayStatistics>;
 }
 
 /** The routes are for administrators with `crawl:read`. */
@@ -47,7 +47,7 @@ export function statisticsRoutes(app: App, service: StatisticsService): void {
   app.get(
     `${base}/stats/day`,
     {
-      onRequest: administrators(app, 'crawl:read'),
+      onRequest: administrators(app, 'crawl:read', checksBounds),
       errorHandler: statisticsFailed,
       schema: {
         operationId: 'getDayStatistics',
@@ -59,7 +59,7 @@ export function statisticsRoutes(app: App, service: StatisticsService): void {
     async (request) => ({
       success: true as const,
       message: 'Statistics of the day retrieved',
-      data: await service.loadDay(getAccount(request).orgId),
+      data: await service.loadDay(getAccount(request).orgId, toConnectorFilter(request)),
     }),
   );
 }

@@ -6,6 +6,7 @@ import { RUNS_KEPT } from '../../db/prune-runs.js';
 import { countEndedRuns, type EndedRuns } from '../../db/recent-runs.js';
 import { findStatuses } from '../../db/schedule-status.js';
 import { isInProgress } from '../../domain/run-state.js';
+import type { ConnectorFilter } from '../authority.js';
 import { type JobState, getState } from '../schedules/status-item.js';
 
 export const Statistics = Type.Object(
@@ -40,8 +41,10 @@ export type DayStatistics = Type.Static<typeof DayStatistics>;
 
 /** Counts what ended in the last day, from the history, which keeps a limited number of runs. */
 export function createDayStatistics({ pool, clock }: { readonly pool: pg.Pool; readonly clock: Clock }) {
-  return async (orgId: string): Promise<DayStatistics> => {
-    const instances = (await findStatuses(pool, orgId)).map(({ schedule }) => schedule);
+  return async (orgId: string, isShown: ConnectorFilter): Promise<DayStatistics> => {
+    const instances = (await findStatuses(pool, orgId))
+      .map(({ schedule }) => schedule)
+      .filter(({ connector }) => isShown(connector));
     const from = new Date(clock() - DAY_MS);
     const ended = await countEndedRuns(pool, { orgId, instances, from, stepMs: DAY_MS });
     const countOf = (state: EndedRuns['state']): number =>

@@ -3,7 +3,7 @@ import { type App, getBodyText, readJsonText, stringifyJson } from '@platform/se
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { getActor } from '../actor.js';
-import { administrators } from '../authority.js';
+import { administrators, checksBounds, outOfBounds, toConnectorFilter } from '../authority.js';
 import { base, toConnector } from '../params.js';
 import { errorResponses } from '../responses.js';
 import {
@@ -15,7 +15,7 @@ import {
   HeartbeatResult,
   WorkPath,
 } from './schemas.js';
-import type { WorkService } from './service.js';
+import type { WorkKey, WorkService } from './service.js';
 
 const tags = ['Crawl workers'];
 
@@ -28,6 +28,13 @@ function getHolder(request: FastifyRequest): string {
   return kind === 'oauth' ? `${kind} ${clientId} ${userId}` : `${kind} ${credentialId}`;
 }
 
+/** Returns the run that a worker reports on. That of a connector out of its bounds is one that does not exist. */
+function toWorkKey(request: FastifyRequest<{ Params: { readonly runId: string } }>): WorkKey {
+  const { orgId, bounds } = getAccount(request);
+  const { runId } = request.params;
+  return { orgId, runId, holder: getHolder(request), connectors: bounds?.connectors };
+}
+
 /** A checkpoint of 64 KiB, a hundred lines of log, and what surrounds them, escaped. */
 const BODY_LIMIT_BYTES = 1_048_576;
 
@@ -37,7 +44,7 @@ const readCheckpoint = (request: FastifyRequest): string | undefined =>
 
 /** The routes are for administrators with `crawl:work`, best for a service account that has no other scope. */
 export function workRoutes(app: App, service: WorkService): void {
-  const onRequest = administrators(app, 'crawl:work');
+  const onRequest = administrators(app, 'crawl:work', checksBounds);
   app.post(
     `${base}/work/claim`,
     {
@@ -55,7 +62,9 @@ export function workRoutes(app: App, service: WorkService): void {
       },
     },
     async (request, reply) => {
-      const { connectors, instances, worker, waitMs } = request.body;
+      const { instances, worker, waitMs } = request.body;
+      const connectors = request.body.connectors.map((connector) => toConnector({ connector }));
+      if (!connectors.every(toConnectorFilter(request))) throw outOfBounds();
       const gone = new AbortController();
       reply.raw.once('close', () => {
         if (!reply.raw.writableEnded) gone.abort();
@@ -63,7 +72,7 @@ export function workRoutes(app: App, service: WorkService): void {
       const claimed = await service.claim(
         getAccount(request).orgId,
         {
-          connectors: connectors.map((connector) => toConnector({ connector })),
+          connectors,
           instances,
           worker,
           waitMs,
@@ -94,10 +103,7 @@ export function workRoutes(app: App, service: WorkService): void {
       },
     },
     (request) =>
-      service.heartbeat(
-        { orgId: getAccount(request).orgId, runId: request.params.runId, holder: getHolder(request) },
-        { ...request.body, checkpoint: readCheckpoint(request) },
-      ),
+      service.heartbeat(toWorkKey(request), { ...request.body, checkpoint: readCheckpoint(request) }),
   );
   app.post(
     `${base}/work/:runId/finish`,
@@ -114,10 +120,6 @@ export function workRoutes(app: App, service: WorkService): void {
         response: { 200: FinishResult, ...errorResponses(400, 401, 403, 404, 409) },
       },
     },
-    (request) =>
-      service.finish(
-        { orgId: getAccount(request).orgId, runId: request.params.runId, holder: getHolder(request) },
-        { ...request.body, checkpoint: readCheckpoint(request) },
-      ),
+    (request) => service.finish(toWorkKey(request), { ...request.body, checkpoint: readCheckpoint(request) }),
   );
 }

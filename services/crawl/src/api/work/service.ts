@@ -45,16 +45,22 @@ interface WorkRequest {
   readonly holder: string;
 }
 
-interface WorkKey {
+export interface WorkKey {
   readonly orgId: string;
   readonly runId: string;
   /** The credential that reports: see `lease.ts`. */
   readonly holder: string;
+  /** The connectors that the credential is limited to; undefined for none. */
+  readonly connectors: readonly string[] | undefined;
 }
 
-const toClaim = ({ orgId, runId, holder }: WorkKey, { lease }: { readonly lease: string }): WorkClaim => ({
+const toClaim = (
+  { orgId, runId, holder, connectors }: WorkKey,
+  { lease }: { readonly lease: string },
+): WorkClaim => ({
   id: runId,
   orgId,
+  connectors,
   leaseHashes: [hashLease(lease, holder), hashLease(lease, ENDPOINT_HOLDER)],
 });
 

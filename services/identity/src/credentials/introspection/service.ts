@@ -16,7 +16,7 @@ function toIntrospection(principal: Principal): Introspection {
       token_type: 'Bearer',
       scope: [...principal.grantedScopes].join(' '),
     };
-  const { grantedScopes, expiresAt } = principal;
+  const { grantedScopes, expiresAt, bounds } = principal;
   return {
     active: true,
     sub: principal.userId,
@@ -31,6 +31,7 @@ function toIntrospection(principal: Principal): Introspection {
     token_type: 'Bearer',
     scope: [...grantedScopes].filter((scope) => hasScope(principal, scope)).join(' '),
     ...(expiresAt === null ? {} : { exp: expiresAt / 1_000 }),
+    ...(bounds && { authorization_details: [{ type: 'bounds', ...bounds }] }),
   };
 }
 

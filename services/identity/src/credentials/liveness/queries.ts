@@ -17,6 +17,8 @@ export type LivenessRow = [
   isServiceAccount: boolean,
   /** The groups of the account, as `<id> <source> <name>` in lines; null when it is in none. */
   groups: string | null,
+  /** What the credential is limited to, as JSON; null for nothing. */
+  bounds: string | null,
 ];
 
 /*
@@ -48,7 +50,7 @@ const liveTokens = (ids: string, now: string): string => `
          case when t.scopes && p.denied_scopes
               then array_to_string(array(select scope from unnest(t.scopes) scope where scope <> all(p.denied_scopes)), ' ') end,
          ${printList('t.allow_list')}, ${printList('p.allow_list')}, t.service_account_id is not null,
-         ${groupsOf('coalesce(t.owner_id, t.service_account_id)')}
+         ${groupsOf('coalesce(t.owner_id, t.service_account_id)')}, t.bounds::text
   from personal_access_tokens t
     -- Exactly one of them is the owner.
     left join users u on u.id = t.owner_id
@@ -62,12 +64,12 @@ const liveTokens = (ids: string, now: string): string => `
 
 const liveSessions = (ids: string): string => `
   select s.token_hash, u.role, u.email, u.full_name, null, null, null, false,
-         ${groupsOf('u.id')}
+         ${groupsOf('u.id')}, null
   from sessions s join users u on u.id = s.user_id join organisations o on o.id = s.org_id
   where s.id = any(${ids}::uuid[]) and ${isSessionOpen('s', 'o')} and u.removed_at is null`;
 
 const liveServices = (ids: string): string => `
-  select c.token_hash, 'member'::role, '', '', null, null, null, false, null
+  select c.token_hash, 'member'::role, '', '', null, null, null, false, null, null
   from service_credentials c where c.id = any(${ids}::uuid[])`;
 
 /*
@@ -82,7 +84,7 @@ const liveAccessTokens = (ids: string): string => `
   )
   select o.token_hash, coalesce(u.role, a.role), coalesce(u.email, ''), coalesce(u.full_name, a.name), ${keptScopes},
          null, ${printList('p.allow_list')}, o.service_account_id is not null,
-         ${groupsOf('coalesce(u.id, a.id)')}
+         ${groupsOf('coalesce(u.id, a.id)')}, null
   from o
     join oauth_clients c on c.id = o.client_id
     -- It acts either for the member of a grant or as a service account.

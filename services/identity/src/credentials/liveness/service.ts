@@ -1,5 +1,6 @@
 import {
   type AccountGroup,
+  type Bounds,
   type CredentialClaims,
   type CredentialKind,
   type Liveness,
@@ -69,7 +70,18 @@ export function createDatabaseLiveness(deps: {
       recordRefusal(use, false);
       return undefined;
     }
-    const [, role, email, fullName, narrowedScope, allowList, orgAllowList, isServiceAccount, groups] = row;
+    const [
+      ,
+      role,
+      email,
+      fullName,
+      narrowedScope,
+      allowList,
+      orgAllowList,
+      isServiceAccount,
+      groups,
+      bounds,
+    ] = row;
     if (!isAllowed(use.address, allowList) || !isAllowed(use.address, orgAllowList)) {
       recordRefusal(use, true);
       return undefined;
@@ -81,6 +93,7 @@ export function createDatabaseLiveness(deps: {
       fullName,
       isServiceAccount,
       ...(groups !== null && { groups: parseGroups(groups) }),
+      ...(bounds !== null && { bounds: JSON.parse(bounds) as Bounds }),
       ...(narrowedScope !== null && { scopes: new Set(narrowedScope.split(' ')) }),
     };
   }

@@ -166,11 +166,9 @@ export async function createAccountToken(
   body: CreateAccountTokenBody,
 ): Promise<CreatedToken> {
   assertHoldable(body.scopes, role as Role);
-  const { name, description, expiryDays, allowList } = body;
   const scopes = [...new Set(body.scopes)];
   const policy = await findTokenPolicy(ctx.prisma, caller.orgId);
   assertScopesAllowed(policy, scopes);
   const owner = { id, isServiceAccount: true };
-  const request = { owner, accountName, name, description, scopes, expiryDays, allowList };
-  return createTokenFor(ctx, caller, policy, request);
+  return createTokenFor(ctx, caller, policy, { ...body, owner, accountName, scopes });
 }

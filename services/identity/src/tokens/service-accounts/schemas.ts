@@ -41,7 +41,7 @@ export const Account = Type.Object(
 );
 export type Account = Type.Static<typeof Account>;
 
-const { name, description, allowList, expiryDays } = CreateTokenBody.properties;
+const { name, description, allowList, bounds, expiryDays } = CreateTokenBody.properties;
 /** What an account can hold depends on its role, too; the refusal says so for each scope. */
 const heldScopes = scopeNames.filter((scope) => canServiceAccountHoldScope(scope, 'admin'));
 const AccountScopes = Type.Unsafe<string[]>({
@@ -50,7 +50,7 @@ const AccountScopes = Type.Unsafe<string[]>({
 });
 /** Unlike a member's own token, one for a service account has no default scopes. */
 export const CreateAccountTokenBody = Type.Object(
-  { name, description, allowList, expiryDays, scopes: AccountScopes },
+  { name, description, allowList, bounds, expiryDays, scopes: AccountScopes },
   { additionalProperties: false },
 );
 export type CreateAccountTokenBody = Type.Static<typeof CreateAccountTokenBody>;
