@@ -67,6 +67,7 @@ export {
   findInexactNumber,
   getBodyText,
   JsonText,
+  parseJson,
   readJsonElements,
   readJsonMembers,
   readJsonText,

@@ -8,10 +8,11 @@ import { Button } from '../../ui/button.tsx';
 import { CopyId } from '../../ui/copy.tsx';
 import { lazyPart } from '../../ui/lazy-part.tsx';
 import { DetailPage } from '../../ui/detail-page.tsx';
-import { DangerZone, Facts } from '../../ui/page.tsx';
+import { DangerZone, Facts, Section } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { Time } from '../../ui/time.tsx';
 import { ServerState } from './mcp-servers.tsx';
+import { reveal } from './reveal.ts';
 import { writeRules } from './rules.ts';
 import { ServerTest } from './server-test.tsx';
 import { describeReceived, type Server } from './api.ts';
@@ -46,6 +47,7 @@ export function Screen() {
       <QueryView query={query}>{(found) => <ServerFacts server={found} />}</QueryView>
       {server && <ServerTest key={server.url} serverId={serverId} />}
       <Tools serverId={serverId} />
+      {server && server.leftOut.length > 0 && <LeftOut of={server.leftOut} />}
       {server && (
         <DangerZone
           acts={[
@@ -74,6 +76,21 @@ const Actions = ({ server, onOpen }: { server: Server; onOpen: (dialog: Dialog) 
     <Button onPress={() => onOpen('edit')}>{t.edit}</Button>
     {!server.isEnabled && <Button onPress={() => onOpen('switch')}>{t.enable}</Button>}
   </>
+);
+
+/** The tools of its list that can't be used, so that nobody looks for them in vain. */
+const LeftOut = ({ of }: { of: Server['leftOut'] }) => (
+  <Section title={t.leftOut.title}>
+    <p>{t.leftOut.hint}</p>
+    <ul className="plain-list">
+      {of.map(({ name, reason }, index) => (
+        <li key={`${index} ${name}`}>
+          {name === null ? t.leftOut.noName : <code>{reveal(name)}</code>}
+          <small>{t.leftOut.reasons[reason]}</small>
+        </li>
+      ))}
+    </ul>
+  </Section>
 );
 
 const ServerFacts = ({ server }: { server: Server }) => (

@@ -37,7 +37,7 @@ export function ServerTest({ serverId }: { serverId: string }) {
           <Badge tone={result.isUsable ? 'good' : 'bad'}>{result.isUsable ? t.works : t.fails}</Badge>{' '}
           {result.fault !== null && t.faults[result.fault]}
           {result.code !== null && ` (${t.code(result.code)})`}
-          {result.isUsable && t.worksWith(result.tools ?? 0, result.durationMs)}
+          {result.isUsable && t.worksWith(result.tools ?? 0, result.leftOut.length, result.durationMs)}
         </p>
       )}
     </div>

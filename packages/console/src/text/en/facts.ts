@@ -125,6 +125,7 @@ export const facts = createTexts({
       too_large: 'Its answer is too large',
       busy: 'Too many large answers at the same time',
       invalid_answer: 'Its answer is not HTTP',
+      repeated_cursor: 'Its list never ends',
       protocol_error: 'It answered with an error of the protocol',
       rejected_in_part: 'It dropped some of the records',
       fact_deleted: 'The event is no longer kept',

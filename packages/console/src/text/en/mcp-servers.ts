@@ -26,6 +26,7 @@ export const mcpServers = createTexts({
     too_large: 'Its answer is too large',
     busy: 'Too many large answers at the same time; it is asked again',
     invalid_answer: 'Its answer is not the protocol’s',
+    repeated_cursor: 'Its list of tools never ends: a page leads back to an earlier one',
     protocol_error: 'It answered with an error of the protocol',
   },
   url: 'Address',
@@ -73,7 +74,8 @@ export const mcpServers = createTexts({
   protocol: 'Protocol version',
   test: 'Test',
   works: 'It works',
-  worksWith: (tools: number, ms: number) => `It offers ${tools} tools, read in ${ms} ms. Nothing was stored.`,
+  worksWith: (tools: number, leftOut: number, ms: number) =>
+    `It offers ${tools} tools, read in ${ms} ms${leftOut === 0 ? '' : `; ${leftOut} more can’t be used`}. Nothing was stored.`,
   fails: 'It can’t be used',
   code: (code: number) => `Code ${code}`,
   refresh: 'Read its tools now',
@@ -110,6 +112,18 @@ export const mcpServers = createTexts({
     review: 'Review…',
     emptyTitle: 'No tools are known',
     emptyAdvice: 'Press “Read its tools now”. What it offers waits for your approval.',
+  },
+  leftOut: {
+    title: 'Left out',
+    hint: 'These tools of its list can’t be used. Only whoever runs the server can correct that; the others work.',
+    noName: 'A tool without a name',
+    reasons: {
+      invalid_name: 'its name is not one that MCP allows',
+      duplicate_name: 'another tool has this name',
+      invalid_input_schema: 'its input schema is not that of an object',
+      invalid_header: 'it declares an invalid header for a parameter',
+      too_large: 'it nests too deep, or the list is too long',
+    },
   },
   review: {
     title: (name: string) => `Review ${name}`,

@@ -1,4 +1,4 @@
-import { findInexactNumber, JsonText, readJsonText, stringifyJson } from './json-text.js';
+import { findInexactNumber, JsonText, parseJson, readJsonText, stringifyJson } from './json-text.js';
 
 test.each([
   ['{"a": 1234567890123456789}', ['a'], '1234567890123456789'],
@@ -69,3 +69,11 @@ test('writes texts as they are among other values', () => {
   expect(stringifyJson(value)).toBe(`{"a":${text},"list":[1,1e400,{"b":"x"}]}`);
   expect(stringifyJson({ a: [1, null] })).toBe('{"a":[1,null]}');
 });
+
+test('reads numbers so that they are written as they were', () => {
+  const text = '{"maximum":12345678901234567890,"list":[1.5,-1e400,"1e400"],"a\\"1e400":{"b":100000000000000000000000000000001}}';
+  expect(parseJson(text)).toMatchObject({ maximum: new JsonText('12345678901234567890'), list: [1.5, new JsonText('-1e400'), '1e400'] });
+  expect(stringifyJson(parseJson(text))).toBe(text);
+  expect(parseJson('{"a":[1.0,null,"\\u0041"]}')).toEqual({ a: [1, null, 'A'] });
+  expect(() => parseJson('{"a":1e400')).toThrow(SyntaxError);
+}); // oxfmt-ignore

@@ -126,19 +126,25 @@ function isExactNumber(number: string): boolean {
   return Number.isFinite(value) && toCanonicalNumber(String(value)) === toCanonicalNumber(number);
 }
 
-/** Returns the first number that JavaScript would write as another one, such as 1e400; undefined when there is none. */
-export function findInexactNumber(text: string): string | undefined {
+/** Yields the positions of the numbers that JavaScript would write as others, such as 1e400. */
+function* findInexactNumbers(text: string): Generator<readonly [start: number, end: number]> {
   for (let at = 0; at < text.length;) {
     const character = text.charAt(at);
     if (character === '"') at = skipString(text, at);
     else if (/[-\d]/.test(character)) {
       NUMBER.lastIndex = at;
       const number = NUMBER.exec(text)?.[0] ?? character;
-      if (!isExactNumber(number)) return number;
-      at += number.length;
+      const end = at + number.length;
+      if (!isExactNumber(number)) yield [at, end];
+      at = end;
     } else at += 1;
   }
-  return undefined;
+}
+
+/** Returns the first number that JavaScript would write as another one, such as 1e400; undefined when there is none. */
+export function findInexactNumber(text: string): string | undefined {
+  const [found] = findInexactNumbers(text);
+  return found && text.slice(...found);
 }
 
 /** A value that {@link stringifyJson} writes as this JSON text. */
@@ -156,4 +162,26 @@ export function stringifyJson(value: unknown): string {
   );
   if (texts.length === 0) return json;
   return json.replaceAll(new RegExp(`"${mark}(\\d+)"`, 'g'), (_match, index) => texts[Number(index)] ?? '');
+}
+
+/**
+ * Reads JSON like JSON.parse, in which each number that JavaScript would write as another one is a {@link JsonText}, so that
+ * {@link stringifyJson} writes it as it was.
+ *
+ * @throws SyntaxError. RangeError for a text that nests thousands of levels deep.
+ */
+export function parseJson(text: string): unknown {
+  const inexact = [...findInexactNumbers(text)];
+  if (inexact.length === 0) return JSON.parse(text);
+  // Random, so that no string of the text can be taken for a number.
+  const mark = randomUUID();
+  let marked = '';
+  let copied = 0;
+  for (const [start, end] of inexact) {
+    marked += `${text.slice(copied, start)}"${mark}${text.slice(start, end)}"`;
+    copied = end;
+  }
+  return JSON.parse(marked + text.slice(copied), (_key, member: unknown) =>
+    typeof member === 'string' && member.startsWith(mark) ? new JsonText(member.slice(mark.length)) : member,
+  );
 }

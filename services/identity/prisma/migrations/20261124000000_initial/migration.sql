@@ -933,6 +933,8 @@ create table mcp_servers (
   refreshed_at timestamptz(3),
   refresh_fault text,
   protocol_version text,
+  -- The tools of its last list that can't be used, with the reasons. JSON as text, because jsonb can't store every string.
+  left_out text default '[]' not null,
   -- Refreshes that began and never ended, because their replica died.
   unfinished_refreshes smallint default 0 not null,
   max_answer_bytes integer default 1048576 not null,

@@ -23,8 +23,10 @@ export const upstreamFaultKinds = [
   'too_large',
   /** The answers that the platform receives at the same time are too large together. */
   'busy',
-  /** The answer is not the protocol's, or names tools in a way that can't be used. */
+  /** The answer is not the protocol's. */
   'invalid_answer',
+  /** A list never ends: a page leads back to one before it. */
+  'repeated_cursor',
   /** A JSON-RPC error. */
   'protocol_error',
 ] as const;

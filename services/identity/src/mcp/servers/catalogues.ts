@@ -1,4 +1,4 @@
-import { createBatcher, dependencyUnavailable } from '@platform/service-kit';
+import { createBatcher, dependencyUnavailable, stringifyJson } from '@platform/service-kit';
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import type { Catalogue, ToolEntry } from '../endpoint/catalogue.js';
@@ -52,7 +52,7 @@ function toMountedEntry(row: MountedRow, callUpstream: CallUpstream): ToolEntry 
   return {
     tool: { name, scopes: [scope], isAdminOnly: false, annotations },
     audiences: [serverGroups, toolGroups].filter((groups) => groups !== null),
-    json: JSON.stringify({ ...definition, name, annotations }),
+    json: stringifyJson({ ...definition, name, annotations }),
     // The server checks the arguments: the platform compiles no schema that a foreign server wrote.
     check: () => [],
     call: async (args, context) => ({

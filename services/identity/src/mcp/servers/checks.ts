@@ -44,11 +44,19 @@ export function createServerChecks(deps: {
       const startedAt = performance.now();
       const getDuration = () => Math.round(performance.now() - startedAt);
       try {
-        const { definitions, protocolVersion } = await listings.withPermit(server, () =>
+        const { definitions, leftOut, protocolVersion } = await listings.withPermit(server, () =>
           listings.list(server),
         );
         const tools = definitions.length;
-        return { isUsable: true, fault: null, code: null, protocolVersion, tools, durationMs: getDuration() };
+        return {
+          isUsable: true,
+          fault: null,
+          code: null,
+          protocolVersion,
+          tools,
+          leftOut: [...leftOut],
+          durationMs: getDuration(),
+        };
       } catch (error) {
         if (!(error instanceof UpstreamFault)) throw error;
         const { kind: fault, code = null } = error;
@@ -58,6 +66,7 @@ export function createServerChecks(deps: {
           code,
           protocolVersion: null,
           tools: null,
+          leftOut: [],
           durationMs: getDuration(),
         };
       }

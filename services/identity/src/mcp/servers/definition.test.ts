@@ -8,17 +8,14 @@ const tool = (description: string, properties: Record<string, Record<string, str
   inputSchema: { type: 'object' as const, properties },
 });
 
-test('the hash of a definition depends on its values, not on the order of keys or on metadata', () => {
+test('the hash of a definition depends on its values, not on the order of keys', () => {
   const pinned = pinDefinition(tool('Searches', { a: { type: 'string' }, b: { type: 'number' } }));
   const reordered = pinDefinition({
     inputSchema: { properties: { b: { type: 'number' }, a: { type: 'string' } }, type: 'object' },
     description: 'Searches',
     name: 'search',
-    _meta: { any: 1 },
-    icons: [{ src: 'https://tracker.example/icon.png' }],
   });
   expect(reordered.hash).toBe(pinned.hash);
-  expect(reordered.json).not.toContain('tracker');
   expect(pinDefinition(tool('Searches!')).hash).not.toBe(pinDefinition(tool('Searches')).hash);
 });
 

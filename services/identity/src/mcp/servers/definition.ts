@@ -1,12 +1,27 @@
 import { hash } from 'node:crypto';
-import type { ListToolsResult } from '@modelcontextprotocol/client';
+import { JsonText, parseJson, stringifyJson } from '@platform/service-kit';
 
-type ListedTool = ListToolsResult['tools'][number];
-/** The parts of a tool that are pinned: everything that a model or its host reads. Icons and metadata are dropped. */
-export type Definition = Pick<
-  ListedTool,
-  'name' | 'title' | 'description' | 'inputSchema' | 'outputSchema' | 'annotations'
->;
+/** The JSON Schema of an object. Numbers that JavaScript can't hold are JSON texts. */
+export interface ObjectSchema {
+  readonly type: 'object';
+  readonly [keyword: string]: unknown;
+}
+
+/** The parts of a tool that are pinned: everything that a model or its host reads. Icons are dropped. */
+export interface Definition {
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly inputSchema: ObjectSchema;
+  readonly outputSchema?: ObjectSchema;
+  readonly annotations?: {
+    readonly title?: string;
+    readonly readOnlyHint?: boolean;
+    readonly destructiveHint?: boolean;
+    readonly idempotentHint?: boolean;
+    readonly openWorldHint?: boolean;
+  };
+}
 
 /** A definition as it is stored. */
 export interface PinnedDefinition {
@@ -18,23 +33,18 @@ export interface PinnedDefinition {
 /** The same for every order of an object's keys. */
 function toCanonical(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(toCanonical);
-  if (typeof value !== 'object' || value === null) return value;
+  if (typeof value !== 'object' || value === null || value instanceof JsonText) return value;
   return Object.fromEntries(
     Object.entries(value)
-      .filter(([, field]) => field !== undefined)
       .toSorted(([a], [b]) => (a < b ? -1 : 1))
       .map(([key, field]) => [key, toCanonical(field)]),
   );
 }
 
-export function pinDefinition(tool: ListedTool): PinnedDefinition {
-  const { name, title, description, inputSchema, outputSchema, annotations } = tool;
-  const definition = { name, title, description, inputSchema, outputSchema, annotations };
-  return {
-    name,
-    json: JSON.stringify(definition),
-    hash: hash('sha256', JSON.stringify(toCanonical(definition)), 'base64url'),
-  };
-}
+export const pinDefinition = (definition: Definition): PinnedDefinition => ({
+  name: definition.name,
+  json: stringifyJson(definition),
+  hash: hash('sha256', stringifyJson(toCanonical(definition)), 'base64url'),
+});
 
-export const parseDefinition = (json: string): Definition => JSON.parse(json) as Definition;
+export const parseDefinition = (json: string): Definition => parseJson(json) as Definition;

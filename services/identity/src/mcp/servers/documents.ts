@@ -1,3 +1,4 @@
+import { JsonText, stringifyJson } from '@platform/service-kit';
 import type { Prisma, Transaction } from '../../resources.js';
 import { findAllowedGroups, type GroupsById, toAllowedGroups } from './access.js';
 import { parseDefinition } from './definition.js';
@@ -27,6 +28,7 @@ export const toServer = (row: ServerRow, counts: ToolCounts | undefined, groups:
   refreshedAt: row.refreshedAt?.toISOString() ?? null,
   refreshFault: row.refreshFault as Server['refreshFault'],
   protocolVersion: row.protocolVersion,
+  leftOut: JSON.parse(row.leftOut) as Server['leftOut'],
   tools: { offered: counts?.offered ?? 0, waiting: counts?.waiting ?? 0 },
 });
 
@@ -77,9 +79,9 @@ interface Difference {
 }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof JsonText);
 const escape = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
-const toJson = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value));
+const toJson = (value: unknown): string | null => (value === undefined ? null : stringifyJson(value));
 
 /** Returns the smallest parts in which two JSON values differ. Arrays are compared as a whole. */
 export function findDifferences(from: unknown, to: unknown, path = ''): Difference[] {

@@ -1,3 +1,4 @@
+import { JsonText } from '@platform/service-kit';
 import type { Definition } from './definition.js';
 
 /** Properties that the administrator who approves a definition should look at, as a person doesn't see them. They decide nothing. */
@@ -13,7 +14,7 @@ const hidden = /[\p{Cf}\p{Co}\p{Cn}\p{Cs}\u{E0100}-\u{E01EF}]|[^\P{Cc}\n\r\t]/u;
 /** Returns every text of a JSON value, keys included. */
 function collectTexts(value: unknown): string[] {
   if (typeof value === 'string') return [value];
-  if (typeof value !== 'object' || value === null) return [];
+  if (typeof value !== 'object' || value === null || value instanceof JsonText) return [];
   return Object.entries(value).flatMap(([key, field]) => [
     ...(Array.isArray(value) ? [] : [key]),
     ...collectTexts(field),

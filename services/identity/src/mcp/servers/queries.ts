@@ -20,6 +20,8 @@ export interface ServerRow {
   readonly refreshedAt: Date | null;
   readonly refreshFault: string | null;
   readonly protocolVersion: string | null;
+  /** The tools of its last list that can't be used, as JSON. */
+  readonly leftOut: string;
   /** Refreshes that began and never ended, because their replica died. */
   readonly unfinishedRefreshes: number;
   readonly maxAnswerBytes: number;
@@ -62,7 +64,10 @@ type Stored<T> = Omit<T, 'rules' | 'claims' | 'allowedGroups'> & {
   readonly allowedGroups: string[];
 };
 export type NewServer = Stored<
-  Omit<ServerRow, 'revision' | 'refreshedAt' | 'refreshFault' | 'protocolVersion' | 'unfinishedRefreshes'>
+  Omit<
+    ServerRow,
+    'revision' | 'refreshedAt' | 'refreshFault' | 'protocolVersion' | 'leftOut' | 'unfinishedRefreshes'
+  >
 >;
 
 const toJsonRules = (rules: readonly ScopeRule[]) => rules.map(({ pattern, scope }) => ({ pattern, scope }));
@@ -76,6 +81,7 @@ export const updateServer = (
   fields: Partial<Omit<NewServer, 'id' | 'orgId' | 'createdAt'>> & {
     readonly revision?: number;
     readonly refreshFault?: null;
+    readonly leftOut?: string;
   },
 ): Promise<ServerRow> => {
   const { rules, ...rest } = fields;
@@ -117,6 +123,7 @@ export interface RefreshResult {
   readonly refreshFault: string | null;
   readonly refreshedAt?: Date;
   readonly protocolVersion?: string | null;
+  readonly leftOut?: string;
 }
 
 /**

@@ -65,6 +65,7 @@ export function createRefresher(deps: {
         refreshedAt: at,
         refreshFault: null,
         protocolVersion: listing.protocolVersion,
+        leftOut: JSON.stringify(listing.leftOut),
         nextRefreshAt: new Date(at.getTime() + refreshMs),
       });
       if (Object.values(changes).every((count) => count === 0)) return changes;

@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { GroupReference } from '../../members/members/schemas.js';
 import { knowledgeScopes, type KnowledgeScope } from './gate.js';
 import { type ClaimName, claimNames, type GroupValue, groupValues } from './person-claims.js';
+import { type LeftOutReason, leftOutReasons } from './offered-tools.js';
 import { SERVER_NAME_PATTERN } from './server-name.js';
 import { upstreamFaultKinds, type UpstreamFaultKind } from '../../base/egress/faults.js';
 
@@ -126,6 +127,13 @@ export type ChangeServerBody = Type.Static<typeof ChangeServerBody>;
 
 export const ServerPath = Type.Object({ id: Id });
 
+const LeftOut = Type.Array(
+  Type.Object({
+    name: Nullable(Type.String({ description: 'Its beginning; null when the tool has none.' })),
+    reason: Type.Unsafe<LeftOutReason>({ type: 'string', enum: [...leftOutReasons] }),
+  }),
+  { description: "The tools of its list that can't be used, at most 50. The others work." },
+);
 const Fault = Type.Unsafe<UpstreamFaultKind>({ type: 'string', enum: [...upstreamFaultKinds] });
 
 export const Server = Type.Object(
@@ -147,6 +155,7 @@ export const Server = Type.Object(
     refreshedAt: Nullable(Time),
     refreshFault: Nullable(Fault),
     protocolVersion: Nullable(Type.String()),
+    leftOut: LeftOut,
     tools: Type.Object({
       offered: Type.Integer(),
       waiting: Type.Integer({ description: 'New and changed definitions that wait for approval.' }),
@@ -188,6 +197,7 @@ export const TestedServer = Type.Object({
   code: Nullable(Type.Integer({ description: 'The HTTP status or JSON-RPC code of the fault.' })),
   protocolVersion: Nullable(Type.String()),
   tools: Nullable(Type.Integer()),
+  leftOut: LeftOut,
   durationMs: Type.Integer(),
 });
 export type TestedServer = Type.Static<typeof TestedServer>;

@@ -122,6 +122,7 @@ function toChangedFields(
     ...(isEnabled !== undefined && { isEnabled }),
     // The job asks again what had failed for its size.
     ...(isReachedOtherwise && { revision: before.revision + 1, refreshFault: null }),
+    ...(isMoved && { leftOut: '[]' }),
   };
 }
 

@@ -1,5 +1,5 @@
 import { getMember, requireSession } from '@platform/auth';
-import { type App, errorResponses } from '@platform/service-kit';
+import { type App, errorResponses, stringifyJson } from '@platform/service-kit';
 import { requireAdminRole } from '../../base/authority.js';
 import { getCaller } from '../../base/caller/actor.js';
 import { DecideBody, Decided, ToolDetail, ToolPage, ToolPath, ToolQuery } from './tool.schemas.js';
@@ -43,7 +43,11 @@ export function mountedToolRoutes(app: App, decisions: ToolDecisions): void {
         response: { 200: ToolDetail, ...errorResponses(400, 401, 403, 404) },
       },
     },
-    (request) => decisions.get(getMember(request), request.params.id, request.params.tool),
+    async (request, reply) => {
+      const tool = await decisions.get(getMember(request), request.params.id, request.params.tool);
+      // The numbers of definitions go out as the server sent them.
+      return reply.type('application/json; charset=utf-8').serializer(stringifyJson).send(tool);
+    },
   );
   app.patch(
     base,

@@ -222,20 +222,14 @@ test.each([
   expect(await mounts.test(id)).toMatchObject({ isUsable: false, fault });
 });
 
-test('a server that lists too much or the same name twice is not refreshed', async () => {
+test('a server that lists too much is not refreshed', async () => {
   const id = await mounts.mountInEffect(site.upstream.url, { search: 'kb:read' });
   const [search] = site.upstream.tools;
   if (!search) throw new Error('no tool');
-  for (const [tools, fault] of [
-    [Array.from({ length: 201 }, (_value, index) => ({ ...search, name: `tool_${index}` })), 'too_large'],
-    [[{ ...search, description: 'a'.repeat(300_000) }], 'too_large'],
-    [[search, search], 'invalid_answer'],
-  ] as const) {
-    site.upstream.tools = [...tools];
-    expect((await mounts.refresh(id)).status).toBe(502);
-    expect((await mounts.get(id)).refreshFault).toBe(fault);
-    expect(await agent.listNames()).toContain('wiki__search');
-  }
+  site.upstream.tools = [search, { ...search, name: 'large', description: 'a'.repeat(600_000) }];
+  expect((await mounts.refresh(id)).status).toBe(502);
+  expect((await mounts.get(id)).refreshFault).toBe('too_large');
+  expect(await agent.listNames()).toContain('wiki__search');
 });
 
 test('an organisation has four listings at the same time, and does not hold up another', async () => {

@@ -28,6 +28,7 @@ const messages: Readonly<Record<UpstreamFaultKind, CallerMessage>> = {
   },
   http_error: NOT_UNDERSTOOD,
   invalid_answer: NOT_UNDERSTOOD,
+  repeated_cursor: NOT_UNDERSTOOD,
   disconnected: { kind: 'timeout', text: 'broke the connection', isFateUnknown: true },
   timeout: { kind: 'timeout', text: 'gave no answer in time', isFateUnknown: true },
   too_large: {

@@ -5,7 +5,10 @@ import {
   createKeyedSemaphore,
   currentTraceparent,
   isTracing,
+  readJsonElements,
   readJsonMembers,
+  readJsonText,
+  writeJsonMembers,
 } from '@platform/service-kit';
 import { type KnowledgeScope, knowledgeScopes } from '../gate.js';
 import type { Definition } from '../definition.js';
@@ -62,14 +65,31 @@ function toCallTexts({ getParamsText, principal }: ToolContext) {
   return { arguments: args === 'null' ? '{}' : args, meta: new Map(meta) };
 }
 
-/** Returns the parts of a result as the server sent them. The client has checked them. @throws UpstreamFault. */
+/** Returns an object without the members that are null. Without any, it stays as it is. */
+function omitNulls(text: string): string {
+  const members = [...readJsonMembers(text)];
+  const present = members.filter(([, member]) => member !== 'null');
+  return present.length < members.length ? writeJsonMembers(present) : text;
+}
+
+/** Returns the content of a result: as it came, but null in an optional member is absence. @throws UpstreamFault. */
+function toPassedContent(content = 'null'): string {
+  if (content === 'null') return '[]';
+  const blocks = readJsonElements(content);
+  if (!content.startsWith('[') || blocks.some((block) => !block.startsWith('{')))
+    throw new UpstreamFault('invalid_answer');
+  const present = blocks.map(omitNulls);
+  return present.every((block, index) => block === blocks[index]) ? content : `[${present.join(',')}]`;
+}
+
+/** Returns the parts of a result as the server sent them. @throws UpstreamFault. */
 function toPassedResult(response: string | undefined): PassedResult {
-  const result = readJsonMembers(readJsonMembers(response ?? '').get('result') ?? '');
+  const result = readJsonMembers(readJsonText(response ?? '', ['result']) ?? '');
   if (result.size === 0) throw new UpstreamFault('invalid_answer');
-  const structuredContent = result.get('structuredContent');
+  const structuredContent = result.get('structuredContent') ?? 'null';
   return {
-    content: result.get('content') ?? '[]',
-    ...(structuredContent !== undefined && { structuredContent }),
+    content: toPassedContent(result.get('content')),
+    ...(structuredContent !== 'null' && { structuredContent }),
     isError: result.get('isError') === 'true',
     meta: readRelayedMeta(result.get('_meta')),
   };
@@ -128,8 +148,9 @@ export function createUpstreamCalls(deps: {
         timeout: timeoutMs,
         maxTotalTimeout: timeoutMs,
         signal: AbortSignal.any([signal, allowance.signal]),
-        // Without it, the client would list the tools and call again when the server reports another definition.
-        toolDefinition: definition,
+        // Without it, the client would list the tools and call again when the server reports another definition. The content of
+        // results is the caller's to judge, by the output schema that it was shown.
+        toolDefinition: { name: toolName, inputSchema: definition.inputSchema },
         ...(!isTracing() && { headers: trace }),
         ...(context.isStreamed && {
           onprogress: (progress: Progress) => {

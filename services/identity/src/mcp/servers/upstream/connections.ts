@@ -38,7 +38,8 @@ interface Use {
 }
 
 /** Faults after which a connection is as good as before. */
-const harmless: ReadonlySet<UpstreamFaultKind> = new Set(['protocol_error', 'too_large', 'timeout', 'busy']);
+// oxfmt-ignore
+const harmless: ReadonlySet<UpstreamFaultKind> = new Set(['protocol_error', 'too_large', 'timeout', 'busy', 'repeated_cursor']);
 
 /** Loads the official client with the first use of a server: without mounted servers, nobody needs it in memory. */
 const loadClient = () => import('./connection.js');

@@ -1,58 +1,60 @@
-import type { Client, ListToolsResult } from '@modelcontextprotocol/client';
-import { createKeyedSemaphore } from '@platform/service-kit';
+import type { Client } from '@modelcontextprotocol/client';
+import { createKeyedSemaphore, readJsonElements, readJsonMembers, readJsonText } from '@platform/service-kit';
 import { UpstreamFault } from '../../../base/egress/faults.js';
-import { type PinnedDefinition, pinDefinition } from '../definition.js';
 import { tooManyListings } from '../errors.js';
+import { type OfferedTools, readOfferedTools } from '../offered-tools.js';
 import type { Allowance } from './allowance.js';
 import type { Connections, UpstreamServer } from './connections.js';
-import { hasInvalidHeaders } from './header-declarations.js';
 
-const MAX_TOOLS = 200;
+const MAX_PAGES = 200;
 /** The answers of a listing, with all its pages. */
 const MAX_LISTING_BYTES = 512 * 1_024;
-const MAX_DEFINITION_BYTES = 256 * 1_024;
 /** The longest listing, with the handshake and over all pages. */
 const DEADLINE_MS = 20_000;
 /** The number of concurrent listings, for the job and for administrators. A listing that hangs keeps its permit until its deadline. */
 export const LISTINGS = { total: 8, perKey: 4 };
-/** Names that can be stored and shown. Most clients accept fewer. */
-const nameForm = /^[\x21-\x7e]{1,128}$/;
 
-type ListedTool = ListToolsResult['tools'][number];
-
-export interface Listing {
-  readonly definitions: readonly PinnedDefinition[];
+export interface Listing extends OfferedTools {
   readonly protocolVersion: string | null;
+}
+
+/** Returns the tools of a page, each as JSON, and the cursor of the next. @throws UpstreamFault. */
+function readPage(response: string | undefined): {
+  readonly tools: readonly string[];
+  readonly next: string;
+} {
+  const result = readJsonMembers(readJsonText(response ?? '', ['result']) ?? '');
+  const tools = result.get('tools') ?? '';
+  const next: unknown = JSON.parse(result.get('nextCursor') ?? 'null') ?? '';
+  // A list without a tool is null in some languages.
+  if (!(tools.startsWith('[') || tools === 'null') || typeof next !== 'string')
+    throw new UpstreamFault('invalid_answer');
+  return { tools: readJsonElements(tools), next };
 }
 
 /**
  * Reads the pages one by one: the client's own `listTools` collects them without a limit of bytes, and writes the names
  * of tools that it leaves out to the console as they are.
+ *
+ * @returns each tool as JSON.
  */
-async function listPages(client: Client, timeout: number, { signal }: Allowance): Promise<ListedTool[]> {
+async function listPages(client: Client, timeout: number, { signal, texts }: Allowance): Promise<string[]> {
   if (!client.getServerCapabilities()?.tools) return [];
-  const tools: ListedTool[] = [];
-  let cursor: string | undefined;
-  for (let pages = 1; ; pages += 1) {
-    const params = cursor === undefined ? {} : { cursor };
-    const page = await client.request({ method: 'tools/list', params }, { timeout, signal });
+  const tools: string[] = [];
+  const cursors = new Set<string>();
+  for (;;) {
+    const cursor = [...cursors].at(-1);
+    await client.request(
+      { method: 'tools/list', params: cursor === undefined ? {} : { cursor } },
+      { timeout, signal },
+    );
+    const page = readPage(texts.response);
     tools.push(...page.tools);
-    cursor = page.nextCursor;
-    if (cursor === undefined || cursor === '') return tools;
-    if (tools.length > MAX_TOOLS || pages >= MAX_TOOLS) throw new UpstreamFault('too_large');
+    if (page.next === '') return tools;
+    if (cursors.has(page.next)) throw new UpstreamFault('repeated_cursor');
+    cursors.add(page.next);
+    if (cursors.size >= MAX_PAGES) throw new UpstreamFault('too_large');
   }
-}
-
-function toDefinitions(tools: readonly ListedTool[], isModern: boolean): PinnedDefinition[] {
-  if (tools.length > MAX_TOOLS) throw new UpstreamFault('too_large');
-  const definitions = tools
-    .filter(({ name, inputSchema }) => nameForm.test(name) && !(isModern && hasInvalidHeaders(inputSchema)))
-    .map(pinDefinition);
-  const bytes = definitions.reduce((sum, { json }) => sum + Buffer.byteLength(json), 0);
-  if (bytes > MAX_DEFINITION_BYTES) throw new UpstreamFault('too_large');
-  if (new Set(definitions.map(({ name }) => name)).size < definitions.length)
-    throw new UpstreamFault('invalid_answer');
-  return definitions;
 }
 
 export function createListings({
@@ -88,7 +90,7 @@ export function createListings({
         const tools = await listPages(client, timeoutMs, allowance);
         const isModern = client.getProtocolEra() === 'modern';
         return {
-          definitions: toDefinitions(tools, isModern),
+          ...readOfferedTools(tools, isModern),
           protocolVersion: client.getNegotiatedProtocolVersion() ?? null,
         };
       });

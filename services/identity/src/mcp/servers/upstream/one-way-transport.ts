@@ -2,7 +2,7 @@ import { StreamableHTTPClientTransport, type Transport } from '@modelcontextprot
 import { type Dispatcher, fetch, Headers, type RequestInit, Response } from 'undici';
 import { UpstreamFault } from '../../../base/egress/faults.js';
 import type { Allowance, Allowances } from './allowance.js';
-import { createResponseReader, withCallTexts } from './relayed-texts.js';
+import { createEventFilter, createJsonFilter, createResponseReader, withCallTexts } from './relayed-texts.js';
 
 type Fetch = NonNullable<
   NonNullable<ConstructorParameters<typeof StreamableHTTPClientTransport>[1]>['fetch']
@@ -21,18 +21,14 @@ export interface TransportOptions {
 const OPENING_BRACE = 0x7b;
 const isSpace = (byte: number): boolean => byte === 0x20 || (byte >= 0x09 && byte <= 0x0d);
 
+type Body = NonNullable<Response['body']>;
+
 /**
  * Passes a body on while the operation that it belongs to may receive more. As JSON it is one message: no request of
  * ours is a batch, so that an answer that is an array only means harm.
  */
-function limitBody(
-  body: NonNullable<Response['body']>,
-  isJson: boolean,
-  request: string,
-  allowance: Allowance | undefined,
-) {
+function limitBody(body: Body, isJson: boolean, allowance: Allowance | undefined): Body {
   let isBegun = !isJson;
-  const reader = allowance && createResponseReader(request, isJson, allowance.texts);
   return body.pipeThrough(
     new TransformStream<Uint8Array, Uint8Array>({
       transform(chunk, controller) {
@@ -41,12 +37,30 @@ function limitBody(
         const first = isBegun ? undefined : chunk.find((byte) => !isSpace(byte));
         if (first !== undefined && first !== OPENING_BRACE) throw new UpstreamFault('invalid_answer');
         isBegun ||= first !== undefined;
-        reader?.read(chunk);
         controller.enqueue(chunk);
       },
-      flush: () => reader?.end(),
     }),
   );
+}
+
+/**
+ * Limits the body of an answer, and reads its messages on their way to the client.
+ *
+ * @param request - the message that is answered; empty when none was sent.
+ */
+function filterBody(
+  body: Body,
+  { ok, headers }: Response,
+  request: string,
+  allowance: Allowance | undefined,
+): Body {
+  const type = headers.get('content-type') ?? '';
+  const isJson = ok && type.includes('json');
+  const limited = limitBody(body, isJson, allowance);
+  if (!ok || !allowance || request === '') return limited;
+  const read = createResponseReader(request, allowance.texts);
+  if (isJson) return limited.pipeThrough(createJsonFilter(read));
+  return type.includes('event-stream') ? limited.pipeThrough(createEventFilter(read)) : limited;
 }
 
 /**
@@ -73,8 +87,7 @@ function createFetch({ dispatcher, allowances, createHeaders, maxAnswerMs }: Tra
       throw isRedirect ? new UpstreamFault('redirect', response.status) : new UpstreamFault('invalid_answer');
     }
     if (!response.body) return response;
-    const isJson = response.ok && (response.headers.get('content-type') ?? '').includes('json');
-    return new Response(limitBody(response.body, isJson, message, allowance), response);
+    return new Response(filterBody(response.body, response, message, allowance), response);
   };
   // The types of Node's own fetch, which the client expects, are those of another version of the same library.
   return guarded as unknown as Fetch;
