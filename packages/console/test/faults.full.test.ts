@@ -256,6 +256,40 @@ describeWith('chromium', 'what can go wrong with', () => {
       });
     });
 
+    test('API-18 keeps what a form does not show, and a secret with the header that it was given for', async () => {
+      const { call } = using.platform;
+      const provider = '/api/v1/organisation/identity-provider';
+      type Saved = { identityProvider: { groupsClaim: string; hasClientSecret: boolean; secondFactorValues: string[] } };
+      await call('PUT', provider, {
+        issuer: 'https://login.example.com', clientId: 'console', clientSecret: 'a-secret', groupsClaim: 'roles',
+      });
+      let page = await using.open('/organisation/sign-in');
+      await page.getByRole('button', { name: 'Change…' }).last().click();
+      await page.getByRole('textbox', { name: /second factor/ }).fill('mfa');
+      await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      expect((await call<Saved>('GET', provider)).identityProvider).toMatchObject({
+        groupsClaim: 'roles', hasClientSecret: true, secondFactorValues: ['mfa'],
+      });
+      await call('DELETE', provider);
+
+      const { destination } = await call<{ destination: { id: string } }>('POST', '/api/v1/events/destinations', {
+        form: 'logs', url: 'https://logs.example.com/', credential: { header: 'authorization', value: 'Bearer a' },
+      });
+      page = await using.open(`/organisation/events/destinations/${destination.id}`);
+      await page.getByRole('button', { name: 'Edit…' }).click();
+      await page.getByLabel('Header', { exact: true }).fill('x-key');
+      await page.getByRole('button', { name: 'Save' }).click();
+      const value = page.getByLabel('Whole value of the header');
+      await waitFor(async () => (await value.getAttribute('aria-invalid')) === 'true', { what: 'the fault' });
+      await page.getByLabel('Header', { exact: true }).fill('authorization');
+      await page.getByText('Remove the stored secret').click();
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      const saved = await call<{ destination: { credentialHeader: null } }>('GET', `/api/v1/events/destinations/${destination.id}`);
+      expect(saved.destination.credentialHeader).toBeNull();
+    }); // oxfmt-ignore
+
     test('UI-11 asks before Escape throws away what was only chosen, or a pasted secret', async () => {
       const page = await using.open('/crawls?do=new');
       const question = page.getByRole('alertdialog');

@@ -17,6 +17,7 @@ const layoutNames = {
   tokenAlert: 'event',
   tokenExpiring: 'event',
   crawlFailures: 'event',
+  smtpTest: 'event',
 };
 const languages = ['en', 'de'];
 const file = (path) => fileURLToPath(new URL(`../${path}`, import.meta.url));

@@ -16,6 +16,7 @@ import { createBrands } from './features/brand/brand.js';
 import { brandRoutes } from './features/brand/routes.js';
 import { createConnectionTestLimiter } from './features/connection-test/limiter.js';
 import { connectionTestRoute } from './features/connection-test/routes.js';
+import { testMailRoute } from './features/connection-test/test-mail.routes.js';
 import { createTestConnection } from './features/connection-test/service.js';
 import { defaultClientName } from './features/delivery/client-name.js';
 import { createDeliver } from './features/delivery/deliver.js';
@@ -152,9 +153,11 @@ async function registerRoutes({ app, metrics }: ServiceApp, deps: MailDeps, part
   resendRoute(app, { resend, configurations, deadlineMs });
   previewRoute(app, brands);
   brandRoutes(app, brands);
+  const limiter = createConnectionTestLimiter(clock);
   connectionTestRoute(app, {
     configurations,
     testConnection: createTestConnection(limits, parts.tokens, clock),
-    limiter: createConnectionTestLimiter(clock),
+    limiter,
   });
+  testMailRoute(app, { emails, configurations, limiter, deadlineMs });
 }

@@ -13,6 +13,7 @@ const RULES: readonly (readonly [pattern: RegExp, words: string])[] = [
   [/must match format "(?:uri|url)"/, text.faults.url],
   [/must match pattern .*/, text.faults.pattern],
   [/must NOT have fewer than 1 (?:characters|items)/, text.faults.required],
+  [/must be given again\b.*/, text.faults.givenAgain],
   [/must NOT/, text.faults.mustNot],
 ];
 

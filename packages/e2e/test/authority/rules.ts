@@ -83,6 +83,7 @@ const RULES: readonly (readonly [Demand, readonly string[]])[] = [
   [
     withAdminSession,
     [
+      'sendTestMail',
       'getIdentityProvider',
       'saveIdentityProvider',
       'removeIdentityProvider',

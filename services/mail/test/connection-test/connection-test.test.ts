@@ -119,3 +119,34 @@ test('a configuration that is given with the request is tested, and not stored',
   const { status, body } = await test({ smtp: { ...smtp, host: 'no host' } });
   expect([status, body.error.code]).toEqual([400, 'SMTP_INCOMPLETE']);
 });
+
+describe('MAIL-44 a test mail', () => {
+  const ask = (token = mail.session) => mail.call('POST', '/api/v1/mail/testMail', { token });
+
+  test('goes to the administrator who asks for it and nobody else, and is a mail like others', async () => {
+    mail.advance(60_000);
+    const smtp = await startSmtp();
+    await mail.configure(toConfiguration(smtp));
+    const { status, body } = await ask();
+    expect([status, body]).toEqual([200, { data: { status: true, data: 'Email sent' } }]);
+    const me = await mail.identity('GET', '/api/v1/users/me', { token: mail.session });
+    expect(smtp.accepted.map(({ to }) => to)).toEqual([[me.body.user.email]]);
+    expect(smtp.accepted[0]?.raw).toContain('Subject: Test mail');
+    const { rows } = await mail.db.query(`select state from mails where template_type = 'smtpTest'`);
+    expect(rows).toEqual([{ state: 'sent' }]);
+    smtp.behave((step) => (step === 'MAIL' ? '450 later' : undefined));
+    const failed = await ask();
+    expect([failed.status, failed.body.error.code]).toEqual([500, 'SMTP_ERROR']);
+    await smtp.close();
+  });
+
+  test('takes a session, and counts as a test of the connection', async () => {
+    mail.advance(60_000);
+    expect((await ask(mail.token)).status).toBe(403);
+    await mail.configure(toConfiguration({ port: 9 }));
+    for (let count = 0; count < 9; count += 1)
+      await mail.call('POST', '/api/v1/mail/testConnection', { token: mail.session });
+    expect((await ask()).status).toBe(500);
+    expect((await ask()).status).toBe(429);
+  });
+});

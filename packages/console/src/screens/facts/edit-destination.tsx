@@ -6,7 +6,8 @@ import { identity, unwrap } from '../../api/client.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
 import { Copyable } from '../../ui/copy.tsx';
 import { Advanced, CheckboxRow, RadioCards, TextInput } from '../../ui/fields.tsx';
-import { readExactText, readText } from '../../ui/read-form.ts';
+import { readText } from '../../ui/read-form.ts';
+import { readSecret, SecretInput } from '../../ui/secret-input.tsx';
 import { DoneButton, SecretDialog } from '../../ui/secret-dialog.tsx';
 import {
   DESTINATION,
@@ -49,10 +50,10 @@ const readFields = (form: FormData) => ({
   types: form.getAll('types') as FactType[],
 });
 
-/** Returns undefined when there is no credential, or the stored one is kept. */
+/** Returns undefined when the stored credential is kept, or there is none; null when it is removed. */
 function readCredential(form: FormData) {
-  const value = readExactText(form, 'value');
-  return value === '' ? undefined : { header: readText(form, 'header').toLowerCase(), value };
+  const value = readSecret(form, 'value');
+  return typeof value === 'string' ? { header: readText(form, 'header').toLowerCase(), value } : value;
 }
 
 export function CreateDestination({ onClose }: { onClose: () => void }) {
@@ -101,7 +102,7 @@ export const EditDestination = ({ destination, onClose }: DestinationDialogProps
       return unwrap(
         identity.PATCH(DESTINATION, {
           ...toParams(destination),
-          body: { ...readFields(form), ...(credential && { credential }) },
+          body: { ...readFields(form), ...(credential !== undefined && { credential }) },
         }),
       );
     }}
@@ -114,7 +115,10 @@ export const EditDestination = ({ destination, onClose }: DestinationDialogProps
 
 function DestinationFields({ form, destination }: { form: Form; destination?: Destination }) {
   const [types, setTypes] = useState<readonly string[]>(destination?.types ?? []);
-  const isStored = destination?.credentialHeader !== null && destination !== undefined;
+  const storedHeader = destination?.credentialHeader ?? undefined;
+  const [header, setHeader] = useState(storedHeader ?? 'authorization');
+  // A secret stays with the header that it was given for.
+  const isStored = storedHeader !== undefined && header.trim().toLowerCase() === storedHeader;
   return (
     <>
       <TextInput
@@ -135,17 +139,14 @@ function DestinationFields({ form, destination }: { form: Form; destination?: De
       />
       {form === 'logs' && (
         <div className="row">
-          <TextInput
-            name="header"
-            label={t.header}
-            defaultValue={destination?.credentialHeader ?? 'authorization'}
-          />
-          <TextInput
+          <TextInput name="header" label={t.header} value={header} onChange={setHeader} />
+          <SecretInput
             name="value"
-            type="password"
-            autoComplete="off"
             label={t.secret}
-            hint={isStored ? t.secretKept : t.secretHint}
+            hint={t.secretHint}
+            isStored={isStored}
+            isRequired={storedHeader !== undefined}
+            removal={t.removeSecret}
             maxLength={4_096}
           />
         </div>

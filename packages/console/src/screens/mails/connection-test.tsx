@@ -1,7 +1,10 @@
 import { text } from '#text/shared';
 import { smtp as t } from '#text/smtp';
 import type { MailSchemas } from '@platform/clients/types';
+import { Link } from '@tanstack/react-router';
 import { mail, unwrap } from '../../api/client.ts';
+import { useMe } from '../../api/me.ts';
+import { Problem } from '../../api/problem.ts';
 import { readOnly } from '../../api/session.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -10,12 +13,12 @@ import { ProblemNote } from '../../ui/problem-note.tsx';
 import { Testing } from '../../ui/testing.tsx';
 import { useAction } from '../../ui/use-action.ts';
 
-type TestBody = MailSchemas['schemas']['TestConnectionBody'];
+export type TestedSmtp = NonNullable<MailSchemas['schemas']['TestConnectionBody']>['smtp'];
 
 interface ConnectionTestProps {
   readonly formId: string;
   /** Returns the configuration that is typed; undefined if it is the saved one. */
-  read(form: FormData): NonNullable<TestBody>['smtp'] | undefined;
+  read(form: FormData): TestedSmtp | undefined;
 }
 
 /** Connects to the server that is typed as a mail would, and says what is wrong and what to do. */
@@ -71,6 +74,31 @@ export function ConnectionTest({ formId, read }: ConnectionTestProps) {
           ))}
         </div>
       )}
+    </section>
+  );
+}
+
+/** Sends a mail to the person through the saved server. */
+export function TestMail() {
+  const { email } = useMe();
+  const send = useAction({
+    mutationFn: () => unwrap(mail.POST('/api/v1/mail/testMail')),
+    changes: [['list']],
+  });
+  return (
+    <section className="panel" aria-label={t.testMail}>
+      <h2>{t.testMail}</h2>
+      <p className="quiet-text">{t.sendTestIntro(email)}</p>
+      <Button isPending={send.isPending} onPress={() => send.mutate()}>
+        {t.sendTest}
+      </Button>
+      <ProblemNote error={send.error} />
+      {send.error instanceof Problem && send.error.status === 500 && (
+        <Link to="/mails" search={{ state: 'failed' }}>
+          {t.sendTestWhy}
+        </Link>
+      )}
+      {send.isSuccess && <p role="status">{t.sendTestDone(email)}</p>}
     </section>
   );
 }

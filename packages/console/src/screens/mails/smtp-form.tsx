@@ -6,7 +6,7 @@ import { NumberInput, SelectInput, TextInput } from '../../ui/fields.tsx';
 import { GuardedForm, SaveButton } from '../../ui/guarded-form.tsx';
 import { readText } from '../../ui/read-form.ts';
 import { useAction } from '../../ui/use-action.ts';
-import { ConnectionTest } from './connection-test.tsx';
+import { ConnectionTest, TestMail, type TestedSmtp } from './connection-test.tsx';
 import type { Smtp } from './api.ts';
 import { readSignIn, type SignIn, SignInFields } from './smtp-sign-in.tsx';
 
@@ -21,12 +21,13 @@ export function SmtpSettings({ smtp }: { smtp: Smtp | null }) {
   const [port, setPort] = useState(smtp?.port ?? 587);
   const [tls, setTls] = useState<Tls>(smtp?.tls ?? 'auto');
   const [host, setHost] = useState(smtp?.host ?? '');
+  const [saves, setSaves] = useState(0);
   const [signIn, setSignIn] = useState<SignIn>(smtp?.auth?.provider ?? 'password');
   const changeSignIn = (next: SignIn) => {
     setSignIn(next);
     if (host === '' || host === hosts[signIn]) setHost(hosts[next] ?? '');
   };
-  const read = (form: FormData) => ({
+  const read = (form: FormData): Typed => ({
     host: host.trim(),
     fromEmail: readText(form, 'fromEmail'),
     port,
@@ -36,7 +37,10 @@ export function SmtpSettings({ smtp }: { smtp: Smtp | null }) {
   const save = useAction({
     mutationFn: (form: FormData) =>
       unwrap(identity.POST('/api/v1/configurationManager/smtpConfig', { body: read(form) })),
-    onSuccess: () => announce(t.saved),
+    onSuccess() {
+      announce(t.saved);
+      setSaves((count) => count + 1);
+    },
     changes: [['smtp']],
   });
   return (
@@ -68,26 +72,45 @@ export function SmtpSettings({ smtp }: { smtp: Smtp | null }) {
           defaultValue={smtp?.fromEmail ?? ''}
           isRequired
         />
-        <SignInFields smtp={smtp} value={signIn} onChange={changeSignIn} />
+        <SignInFields smtp={smtp} saves={saves} value={signIn} onChange={changeSignIn} />
       </GuardedForm>
-      <ConnectionTest
-        formId={formId}
-        read={(form) => {
-          const typed = read(form);
-          return isSaved(typed, smtp) ? undefined : typed;
-        }}
-      />
+      <div className="form">
+        <ConnectionTest
+          formId={formId}
+          read={(form) => {
+            const typed = read(form);
+            return isSaved(typed, smtp) ? undefined : toTested(typed);
+          }}
+        />
+        {smtp && <TestMail />}
+      </div>
     </div>
   );
 }
 
-/** Whether the form is as it was saved. The secrets are not in it then: the stored ones can be tested. */
-function isSaved(typed: object, smtp: Smtp | null): boolean {
+type Typed = ReturnType<typeof readSignIn> & Pick<Smtp, 'host' | 'port' | 'fromEmail' | 'tls'>;
+
+/**
+ * Whether the server and the sign-in are as they were saved. The secrets are not in the form then: the stored ones can be
+ * tested, and the sender makes no difference to that.
+ */
+function isSaved({ fromEmail: _typed, ...typed }: Typed, smtp: Smtp | null): boolean {
   if (!smtp) return false;
-  const { certificateExpiresAt: _expiry, serviceAccount: _account, ...auth } = smtp.auth ?? {};
-  const saved = { ...smtp, ...(smtp.auth && { auth }) };
-  return toSorted(typed) === toSorted(saved);
+  const { fromEmail: _saved, hasPassword: _has, auth, ...server } = smtp;
+  const {
+    certificateExpiresAt: _expiry,
+    serviceAccount: _account,
+    hasClientSecret: _secret,
+    ...open
+  } = auth ?? {};
+  return toSorted(typed) === toSorted({ ...server, ...(auth && { auth: open }) });
 }
+
+/** Leaves out the secrets that are removed. */
+const toTested = (typed: Typed): TestedSmtp =>
+  JSON.parse(
+    JSON.stringify(typed, (_key, part: unknown) => (part === null ? undefined : part)),
+  ) as TestedSmtp;
 
 const toSorted = (value: object): string =>
   JSON.stringify(value, (_key, part: unknown) =>

@@ -1,7 +1,8 @@
 import { smtp as t } from '#text/smtp';
 import { useState } from 'react';
 import { SelectInput, TextInput } from '../../ui/fields.tsx';
-import { readExactText, readText } from '../../ui/read-form.ts';
+import { readText } from '../../ui/read-form.ts';
+import { readSecret, SecretInput } from '../../ui/secret-input.tsx';
 import type { Smtp, SmtpAuth } from './api.ts';
 
 type Provider = SmtpAuth['provider'];
@@ -15,23 +16,30 @@ const openFields = ['tenant', 'clientId', 'tokenUrl', 'scope'] as const;
 
 /** Reads how the server is signed in to. Only the fields of the chosen way are in the form. */
 export function readSignIn(form: FormData, signIn: SignIn) {
-  const [username, password] = [readText(form, 'username'), readExactText(form, 'password')];
+  const username = readText(form, 'username');
   const user = username && { username };
-  if (signIn === 'password') return { ...user, ...(password && { password }) };
-  const entries = [...openFields, ...secretFields].map((name) => [name, readText(form, name)] as const);
-  const given = Object.fromEntries(entries.filter(([, value]) => value !== ''));
+  if (signIn === 'password') {
+    const password = readSecret(form, 'password');
+    return { ...user, ...(username !== '' && password !== undefined && { password }) };
+  }
+  const open = openFields.map((name) => [name, readText(form, name) || undefined] as const);
+  const secrets = secretFields.map((name) => [name, readSecret(form, name)] as const);
+  const given = Object.fromEntries([...open, ...secrets].filter(([, value]) => value !== undefined));
   return { ...user, auth: { type: 'oauth2' as const, provider: signIn, ...given } };
 }
 
 interface SignInFieldsProps {
   readonly smtp: Smtp | null;
+  /** Grows with each save: the secrets that were typed are gone then. */
+  readonly saves: number;
   readonly value: SignIn;
   onChange(value: SignIn): void;
 }
 
 /** How mail signs in to the SMTP server. */
-export function SignInFields({ smtp, value, onChange }: SignInFieldsProps) {
+export function SignInFields({ smtp, saves, value, onChange }: SignInFieldsProps) {
   const auth = smtp?.auth?.provider === value ? smtp.auth : undefined;
+  const stored = auth !== undefined;
   return (
     <>
       <SelectInput<SignIn> label={t.signIn} value={value} options={signIns} onChange={onChange} />
@@ -43,31 +51,41 @@ export function SignInFields({ smtp, value, onChange }: SignInFieldsProps) {
         autoComplete="off"
         isRequired={value !== 'password'}
       />
-      {value === 'password' && <Secret name="password" label={t.password} hint={t.passwordHint} />}
-      {value === 'microsoft' && <MicrosoftFields auth={auth} />}
+      {value === 'password' && (
+        <SecretInput
+          key={saves}
+          name="password"
+          label={t.password}
+          isStored={smtp?.hasPassword === true}
+          removal={t.removePassword}
+        />
+      )}
+      {value === 'microsoft' && <MicrosoftFields auth={auth} saves={saves} />}
       {value === 'google' && (
-        <TextInput
+        <SecretInput
+          key={saves}
           name="serviceAccountKey"
           label={t.serviceAccountKey}
-          hint={auth?.serviceAccount ? t.serviceAccountNow(auth.serviceAccount) : t.serviceAccountHint}
-          autoComplete="off"
+          hint={t.serviceAccountHint}
+          isStored={stored}
           isRequired
           isLong
         />
       )}
-      {value === 'custom' && <CustomFields auth={auth} />}
+      {value === 'custom' && <CustomFields auth={auth} saves={saves} />}
     </>
   );
 }
 
-const Secret = (props: { name: string; label: string; hint: string; isRequired?: boolean }) => (
-  <TextInput {...props} type="password" autoComplete="new-password" />
-);
+interface ProviderFieldsProps {
+  readonly auth: SmtpAuth | undefined;
+  readonly saves: number;
+}
 
-function MicrosoftFields({ auth }: { auth: SmtpAuth | undefined }) {
-  const [credential, setCredential] = useState<Credential>(
-    auth?.certificateExpiresAt === undefined ? 'secret' : 'certificate',
-  );
+function MicrosoftFields({ auth, saves }: ProviderFieldsProps) {
+  const kept = auth?.certificateExpiresAt === undefined ? 'secret' : 'certificate';
+  const [credential, setCredential] = useState<Credential>(kept);
+  const stored = auth && kept;
   return (
     <>
       <TextInput
@@ -85,13 +103,21 @@ function MicrosoftFields({ auth }: { auth: SmtpAuth | undefined }) {
         onChange={setCredential}
       />
       {credential === 'secret' ? (
-        <Secret name="clientSecret" label={t.clientSecret} hint={t.secretHint} isRequired />
+        <SecretInput
+          key={saves}
+          name="clientSecret"
+          label={t.clientSecret}
+          hint={t.secretHint}
+          isStored={stored === 'secret'}
+          isRequired
+        />
       ) : (
-        <TextInput
+        <SecretInput
+          key={saves}
           name="certificate"
           label={t.certificate}
           hint={t.certificateHint}
-          autoComplete="off"
+          isStored={stored === 'certificate'}
           isRequired
           isLong
         />
@@ -100,7 +126,7 @@ function MicrosoftFields({ auth }: { auth: SmtpAuth | undefined }) {
   );
 }
 
-const CustomFields = ({ auth }: { auth: SmtpAuth | undefined }) => (
+const CustomFields = ({ auth, saves }: ProviderFieldsProps) => (
   <>
     <TextInput
       name="tokenUrl"
@@ -111,8 +137,22 @@ const CustomFields = ({ auth }: { auth: SmtpAuth | undefined }) => (
       maxLength={2_048}
     />
     <TextInput name="clientId" label={t.clientId} defaultValue={auth?.clientId ?? ''} isRequired />
-    <Secret name="clientSecret" label={t.clientSecret} hint={t.clientSecretHint} />
-    <Secret name="refreshToken" label={t.refreshToken} hint={t.refreshTokenHint} isRequired />
+    <SecretInput
+      key={saves}
+      name="clientSecret"
+      label={t.clientSecret}
+      hint={t.clientSecretHint}
+      isStored={auth?.hasClientSecret === true}
+      removal={t.removeClientSecret}
+    />
+    <SecretInput
+      key={saves}
+      name="refreshToken"
+      label={t.refreshToken}
+      hint={t.refreshTokenHint}
+      isStored={auth !== undefined}
+      isRequired
+    />
     <TextInput name="scope" label={t.scope} hint={t.scopeHint} defaultValue={auth?.scope ?? ''} />
   </>
 );

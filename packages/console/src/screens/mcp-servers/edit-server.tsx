@@ -5,7 +5,8 @@ import { identity, unwrap } from '../../api/client.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
 import { CheckboxGroup, Label, Text } from 'react-aria-components';
 import { Advanced, CheckboxRow, SelectInput, TextInput } from '../../ui/fields.tsx';
-import { readExactText, readText } from '../../ui/read-form.ts';
+import { readText } from '../../ui/read-form.ts';
+import { readSecret, SecretInput } from '../../ui/secret-input.tsx';
 import { findInvalidLine, readRules, writeRules } from './rules.ts';
 import { type Claim, claims, type CredentialKind, type GroupValue, type Server } from './api.ts';
 
@@ -95,15 +96,18 @@ function readCredential(form: FormData) {
       ...(groupValues !== '' && { groupValues }),
     } as const;
   }
-  const value = readExactText(form, 'value');
-  if (value === '') return undefined;
+  const value = readSecret(form, 'value');
+  if (!value) return undefined;
   return { kind: 'secret', header: readText(form, 'header').toLowerCase(), value } as const;
 }
 
 function ServerFields({ server }: { server?: Server }) {
   const stored = server?.credential.kind ?? 'none';
   const [kind, setKind] = useState<CredentialKind>(stored);
-  const isStored = stored === 'secret';
+  const storedHeader = stored === 'secret' ? server?.credential.header : undefined;
+  const [header, setHeader] = useState(storedHeader ?? 'authorization');
+  // A secret stays with the header that it was given for.
+  const isStored = header.trim().toLowerCase() === storedHeader;
   const [size, setSize] = useState(toSize(server?.maxAnswerBytes ?? MIB));
   return (
     <>
@@ -135,19 +139,13 @@ function ServerFields({ server }: { server?: Server }) {
       />
       {kind === 'secret' && (
         <div className="row">
-          <TextInput
-            name="header"
-            label={t.header}
-            isRequired
-            defaultValue={server?.credential.header ?? 'authorization'}
-          />
-          <TextInput
+          <TextInput name="header" label={t.header} isRequired value={header} onChange={setHeader} />
+          <SecretInput
             name="value"
-            type="password"
-            autoComplete="off"
             label={t.secret}
-            hint={isStored ? t.secretKept : t.secretHint}
-            isRequired={!isStored}
+            hint={t.secretHint}
+            isStored={isStored}
+            isRequired
             maxLength={4_096}
           />
         </div>

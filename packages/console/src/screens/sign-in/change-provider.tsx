@@ -4,7 +4,8 @@ import { identity, unwrap } from '../../api/client.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
 import { Copyable } from '../../ui/copy.tsx';
 import { CheckboxRow, TextInput } from '../../ui/fields.tsx';
-import { readExactText, readText } from '../../ui/read-form.ts';
+import { readText } from '../../ui/read-form.ts';
+import { readSecret, SecretInput } from '../../ui/secret-input.tsx';
 import { PROVIDER_KEY, PROVIDER_PATH, type Provider } from './provider.ts';
 
 const t = identityProvider.form;
@@ -15,22 +16,17 @@ interface ChangeProviderProps {
   onClose(): void;
 }
 
-/** A secret that is left empty stays, unless it would be another provider's. */
-function toSecret(form: FormData, provider: Provider | null | undefined): { clientSecret?: string | null } {
-  const secret = readExactText(form, 'clientSecret');
-  if (secret !== '') return { clientSecret: secret };
-  return provider?.hasClientSecret ? {} : { clientSecret: null };
-}
-
 function save(form: FormData, provider: Provider | null | undefined) {
   const options = form.getAll('options');
+  const clientSecret = readSecret(form, 'clientSecret');
   return unwrap(
     identity.PUT(PROVIDER_PATH, {
       body: {
         issuer: readText(form, 'issuer'),
         clientId: readText(form, 'clientId'),
-        ...toSecret(form, provider),
-        ...(provider && { scopes: provider.scopes }),
+        ...(clientSecret !== undefined && { clientSecret }),
+        // What the form does not show stays as it is.
+        ...(provider && { scopes: provider.scopes, groupsClaim: provider.groupsClaim }),
         secondFactorValues: [...new Set(readText(form, 'secondFactorValues').split(/\s+/).filter(Boolean))],
         justInTimeMembership: options.includes('justInTime'),
         required: options.includes('required'),
@@ -74,12 +70,12 @@ export function ChangeProvider({ provider, redirectUri, onClose }: ChangeProvide
         isRequired
         maxLength={512}
       />
-      <TextInput
+      <SecretInput
         name="clientSecret"
-        type="password"
-        autoComplete="off"
         label={t.secret}
-        hint={provider?.hasClientSecret ? t.secretKept : t.secretHint}
+        hint={t.secretHint}
+        isStored={provider?.hasClientSecret === true}
+        removal={t.removeSecret}
         maxLength={1_024}
       />
       <TextInput

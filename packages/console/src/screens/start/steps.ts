@@ -16,6 +16,7 @@ const NOTICES = [
   'tokenAlert',
   'tokenExpiring',
   'crawlFailures',
+  'smtpTest',
 ];
 
 /** Lists the newest tokens of each state: what was done with a token stays done when it is revoked. */

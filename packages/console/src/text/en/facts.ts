@@ -76,7 +76,7 @@ export const facts = createTexts({
     header: 'Header',
     secret: 'Whole value of the header',
     secretHint: 'Such as “Bearer …”. It is stored sealed and never shown.',
-    secretKept: 'Leave it empty to keep the secret that is stored.',
+    removeSecret: 'Remove the stored secret',
     shownTitle: 'Secret of the webhook',
     shownWarning: 'Copy the secret now: it is not shown again. It verifies the signatures of the requests.',
     shownSecret: 'Secret',

@@ -52,7 +52,7 @@ export const identityProvider = createTexts({
     client: 'Client id',
     secret: 'Client secret',
     secretHint: 'Leave it empty for a client without one.',
-    secretKept: 'Leave it empty to keep the secret.',
+    removeSecret: 'Remove the stored secret',
     factor: 'Values that count as a second factor',
     factorHint:
       'Values of amr or acr, such as mfa, separated by blanks. Empty: the platform asks for its own.',

@@ -61,7 +61,6 @@ export const mcpServers = createTexts({
   header: 'Header',
   secret: 'Whole value of the header',
   secretHint: 'Such as “Bearer …”. It is stored sealed and never shown.',
-  secretKept: 'Leave it empty to keep the secret that is stored.',
   rules: 'Scopes by name',
   advanced: 'Advanced',
   answerSize: 'Largest answer of a call',

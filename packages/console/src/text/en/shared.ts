@@ -80,9 +80,14 @@ export const text = createTexts({
     pattern: 'has characters that are not allowed here',
     required: 'must not be empty',
     mustNot: 'must not',
+    givenAgain: 'was given for something else, and is not sent elsewhere: enter it again',
   },
   form: {
     checkFields: 'Nothing was changed yet: check the fields that are marked.',
+  },
+  secrets: {
+    stored: 'Stored',
+    kept: 'One is stored, and never shown. Leave this empty to keep it.',
   },
   /** The questions before somebody leaves. */
   leaving: {

@@ -78,6 +78,7 @@ export function splitAuth(auth: SmtpAuthWithSecrets): { readonly open: SmtpAuth;
       ...open,
       ...(certificate !== undefined && { certificateExpiresAt: readCertificate(certificate) }),
       ...(serviceAccountKey !== undefined && { serviceAccount: readServiceAccount(serviceAccountKey) }),
+      ...(auth.provider === 'custom' && { hasClientSecret: clientSecret !== undefined }),
     },
     secret: JSON.stringify({ clientSecret, certificate, serviceAccountKey, refreshToken }),
   };
@@ -85,7 +86,7 @@ export function splitAuth(auth: SmtpAuthWithSecrets): { readonly open: SmtpAuth;
 
 /** Reverses {@link splitAuth}. */
 export function mergeAuth(open: SmtpAuth, secret: string): SmtpAuthWithSecrets {
-  const { certificateExpiresAt: _end, serviceAccount: _account, ...rest } = open;
+  const { certificateExpiresAt: _end, serviceAccount: _account, hasClientSecret: _has, ...rest } = open;
   return { ...rest, ...(JSON.parse(secret) as Partial<SmtpAuthWithSecrets>) };
 }
 

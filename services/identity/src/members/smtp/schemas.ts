@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { type TSchema, Type } from 'typebox';
 
 /**
  * How the connection to the SMTP server is secured. `auto` means `implicit` on port 465, and STARTTLS on other ports:
@@ -69,6 +69,9 @@ export const SmtpAuth = Type.Object(
     ...authFields,
     certificateExpiresAt: Type.Optional(Type.String({ format: 'date-time' })),
     serviceAccount: Type.Optional(Type.String({ description: '`google`: its e-mail address.' })),
+    hasClientSecret: Type.Optional(
+      Type.Boolean({ description: '`custom`: whether the client has a secret.' }),
+    ),
   },
   { title: 'SmtpAuth' },
 );
@@ -80,55 +83,74 @@ export const fieldsOfProvider = {
   google: { required: ['serviceAccountKey'], optional: [] },
   custom: { required: ['tokenUrl', 'clientId', 'refreshToken'], optional: ['clientSecret', 'scope'] },
 } as const;
+const secretNames: readonly string[] = ['clientSecret', 'certificate', 'serviceAccountKey', 'refreshToken'];
+const isText = { type: 'string' };
 const documentedProviders = providers.map((provider) => {
   const { required, optional } = fieldsOfProvider[provider];
   return {
     if: { properties: { provider: { const: provider } } },
     // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
     then: {
-      required: [...required],
+      required: required.filter((field) => !secretNames.includes(field)),
       propertyNames: { enum: ['type', 'provider', ...required, ...optional] },
       ...(provider === 'microsoft' && {
-        oneOf: [{ required: ['clientSecret'] }, { required: ['certificate'] }],
+        not: {
+          required: ['clientSecret', 'certificate'],
+          properties: { clientSecret: isText, certificate: isText },
+        },
       }),
     },
   };
 });
 
-export const SmtpAuthWithSecrets = Type.Object(
+const secretFields = {
+  clientSecret: Type.String({
+    minLength: 1,
+    maxLength: 1_024,
+    pattern: VISIBLE,
+    description: '`microsoft` (or `certificate`); `custom`, where the client has one.',
+  }),
+  certificate: Type.String({
+    minLength: 1,
+    maxLength: 32_768,
+    description: '`microsoft`: a certificate and its private key, unencrypted (PEM).',
+  }),
+  serviceAccountKey: Type.String({
+    minLength: 1,
+    maxLength: 16_384,
+    description: '`google`: the JSON file of a key of the service account.',
+  }),
+  refreshToken: Type.String({ minLength: 1, maxLength: 8_192, pattern: VISIBLE, description: '`custom`.' }),
+};
+export type SmtpAuthSecret = keyof typeof secretFields;
+const OrNull = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]));
+
+/** As an administrator gives it. A secret that is left out is kept; null deletes it. */
+export const GivenSmtpAuth = Type.Object(
   {
     ...authFields,
-    clientSecret: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 1_024,
-        pattern: VISIBLE,
-        description: '`microsoft` (or `certificate`); `custom`, where the client has one.',
-      }),
-    ),
-    certificate: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 32_768,
-        description: '`microsoft`: a certificate and its private key, unencrypted (PEM).',
-      }),
-    ),
-    serviceAccountKey: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 16_384,
-        description: '`google`: the JSON file of a key of the service account.',
-      }),
-    ),
-    refreshToken: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 8_192, pattern: VISIBLE, description: '`custom`.' }),
-    ),
+    clientSecret: OrNull(secretFields.clientSecret),
+    certificate: OrNull(secretFields.certificate),
+    serviceAccountKey: OrNull(secretFields.serviceAccountKey),
+    refreshToken: OrNull(secretFields.refreshToken),
   },
   {
     additionalProperties: false,
-    title: 'SmtpAuthWithSecrets',
+    title: 'GivenSmtpAuth',
     'x-documented': { allOf: documentedProviders },
   },
+);
+export type GivenSmtpAuth = Type.Static<typeof GivenSmtpAuth>;
+
+export const SmtpAuthWithSecrets = Type.Object(
+  {
+    ...authFields,
+    clientSecret: Type.Optional(secretFields.clientSecret),
+    certificate: Type.Optional(secretFields.certificate),
+    serviceAccountKey: Type.Optional(secretFields.serviceAccountKey),
+    refreshToken: Type.Optional(secretFields.refreshToken),
+  },
+  { additionalProperties: false, title: 'SmtpAuthWithSecrets' },
 );
 export type SmtpAuthWithSecrets = Type.Static<typeof SmtpAuthWithSecrets>;
 
@@ -138,17 +160,22 @@ export const SaveSmtpConfigBody = Type.Object(
     port: Type.Integer({ minimum: 1, maximum: 65_535, default: 587 }),
     fromEmail: EmailAddress,
     username: Type.Optional(Credential(320, 'Without it, no login is tried.')),
-    password: Type.Optional(
-      Credential(1_024, 'Never returned. A save replaces the whole configuration, this included.'),
+    password: OrNull(
+      Credential(
+        1_024,
+        'Never returned. Left out: stays as it is, which is 400 when the server or the user name changes. Null: there is none.',
+      ),
     ),
-    auth: Type.Optional(SmtpAuthWithSecrets),
+    auth: Type.Optional(GivenSmtpAuth),
     tls: Type.Unsafe<TlsMode>({ enum: [...tlsModes], default: 'auto' }),
   },
   {
     additionalProperties: false,
     'x-documented': {
-      dependentRequired: { password: ['username'], auth: ['username'] },
-      not: { required: ['password', 'auth'] },
+      dependentRequired: { auth: ['username'] },
+      if: { required: ['password'], properties: { password: isText } },
+      // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
+      then: { required: ['username'], not: { required: ['auth'] } },
     },
   },
 );
@@ -162,6 +189,7 @@ export const SmtpConfig = Type.Object(
     username: Type.Optional(Type.String()),
     auth: Type.Optional(SmtpAuth),
     tls: Type.Unsafe<TlsMode>({ enum: [...tlsModes] }),
+    hasPassword: Type.Boolean(),
   },
   { title: 'SmtpConfig' },
 );
@@ -173,7 +201,7 @@ export const SavedSmtpConfig = Type.Object({ message: Type.String(), smtp: SmtpC
 /** Only the mail service receives the secrets. */
 export const SmtpConfigWithSecrets = Type.Object(
   {
-    ...SmtpConfig.properties,
+    ...Type.Omit(SmtpConfig, ['hasPassword']).properties,
     password: Type.Optional(Type.String()),
     auth: Type.Optional(SmtpAuthWithSecrets),
   },

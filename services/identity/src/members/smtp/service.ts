@@ -13,6 +13,7 @@ import {
   findAdministrators,
 } from '../organisation/administration.js';
 import { describeAuth, mergeAuth, splitAuth } from './auth.js';
+import { type CompleteSmtp, keepSecrets } from './keep-secrets.js';
 import {
   deleteSmtpConfiguration,
   findRemovedServer,
@@ -29,7 +30,7 @@ const smtpConfigNotFound = (): AppError => notFound('Smtp Configuration not set'
 /** The context that binds the sealed secret to its organisation, so that it can't be opened in another row. */
 export const smtpSecretContext = (orgId: string): string => `smtp-secret:${orgId}`;
 
-const toSmtpConfig = ({ host, port, fromEmail, username, auth, tls }: SmtpConfigurationRow): SmtpConfig => ({
+const toOpenConfig = ({ host, port, fromEmail, username, auth, tls }: SmtpConfigurationRow) => ({
   host,
   port,
   fromEmail,
@@ -38,16 +39,36 @@ const toSmtpConfig = ({ host, port, fromEmail, username, auth, tls }: SmtpConfig
   tls: tls as TlsMode,
 });
 
+const toSmtpConfig = (row: SmtpConfigurationRow): SmtpConfig => ({
+  ...toOpenConfig(row),
+  hasPassword: row.auth === null && row.secretSealed !== null,
+});
+
 const fields = ['host', 'port', 'fromEmail', 'username', 'auth', 'tls'] as const;
 const toAuditFields = (row: SmtpConfigurationRow) => ({ ...row, auth: row.auth && describeAuth(row.auth) });
 
 function assertSignIn({ username, password, auth }: SaveSmtpConfigBody): void {
-  if (username === undefined && (password !== undefined || auth))
+  const hasPassword = (password ?? null) !== null;
+  if (username === undefined && (hasPassword || auth))
     throw validationError([
       { field: 'username', message: `is required with ${auth ? '`auth`' : 'a password'}` },
     ]);
-  if (password !== undefined && auth)
+  if (hasPassword && auth)
     throw validationError([{ field: 'password', message: 'cannot be combined with `auth`' }]);
+}
+
+/** Returns what the audit says about the password, or the secrets of `auth`. */
+function describeSecret(
+  { before, old }: { readonly before: SmtpConfigurationRow | null; readonly old: SmtpSnapshot | undefined },
+  {
+    row,
+    present,
+  }: { readonly row: SmtpConfigurationRow | undefined; readonly present: SmtpSnapshot | undefined },
+): 'unchanged' | 'removed' | 'changed' {
+  const had = (before?.secretSealed ?? null) !== null;
+  if ((row?.secretSealed ?? null) === null) return had ? 'removed' : 'unchanged';
+  const isKept = isDeepStrictEqual([old?.password, old?.auth], [present?.password, present?.auth]);
+  return had && isKept ? 'unchanged' : 'changed';
 }
 
 interface SmtpChange {
@@ -100,10 +121,21 @@ export function createConfigurationService(deps: {
   }
 
   function openSnapshot(orgId: string, row: SmtpConfigurationRow): SmtpConfigWithSecrets {
-    const { auth, ...smtp } = toSmtpConfig(row);
+    const { auth, ...smtp } = toOpenConfig(row);
     if (row.secretSealed === null) return smtp;
     const secret = box.open(row.secretSealed, smtpSecretContext(orgId));
     return auth ? { ...smtp, auth: mergeAuth(auth, secret) } : { ...smtp, password: secret };
+  }
+
+  function toRow(orgId: string, { password, username, auth, ...rest }: CompleteSmtp): SmtpConfigurationRow {
+    const split = auth && splitAuth(auth);
+    const secret = split?.secret ?? password;
+    return {
+      ...rest,
+      username: username ?? null,
+      auth: split?.open ?? null,
+      secretSealed: secret === undefined ? null : box.seal(secret, smtpSecretContext(orgId)),
+    };
   }
 
   /** Returns undefined when the secret's key is lost: the configuration can still be replaced, but not sent through. */
@@ -114,6 +146,10 @@ export function createConfigurationService(deps: {
       return undefined;
     }
   }
+
+  /** Returns what is stored; `lost` when there is a secret that can't be decrypted. */
+  const readStored = (orgId: string, row: SmtpConfigurationRow): SmtpConfigWithSecrets | 'lost' =>
+    tryOpenSnapshot(orgId, row) ?? 'lost';
 
   /**
    * Records a change in the audit and notifies the administrators.
@@ -129,8 +165,7 @@ export function createConfigurationService(deps: {
     const { orgId } = caller;
     const old = before ? tryOpenSnapshot(orgId, before) : undefined;
     const present = row && openSnapshot(orgId, row);
-    const isSecretKept =
-      old !== undefined && isDeepStrictEqual([old.password, old.auth], [present?.password, present?.auth]);
+    const secret = describeSecret({ before, old }, { row, present });
     const changes = findChanges(
       before ? toAuditFields(before) : undefined,
       row && toAuditFields(row),
@@ -139,12 +174,12 @@ export function createConfigurationService(deps: {
     await record({
       action: row ? 'configuration.smtp_saved' : 'configuration.smtp_removed',
       subjectId: orgId,
-      detail: { password: isSecretKept ? 'unchanged' : 'changed' },
+      detail: { password: secret },
       changes,
     });
     // A first server redirects no mail. A server after a removal does, as if it had replaced the removed one.
     const previous = before ?? (await findRemovedServer(tx, orgId));
-    if (!previous || (isSecretKept && Object.keys(changes).length === 0)) return;
+    if (!previous || (secret === 'unchanged' && Object.keys(changes).length === 0)) return;
     const change = { before: previous, old, present };
     const notices = toSmtpNotices(await findAdministrators(tx, orgId), caller, change, at);
     await outbox.addMessages(tx, 'smtp_changed', notices, caller.client.requestId, at);
@@ -159,31 +194,25 @@ export function createConfigurationService(deps: {
       openSnapshot(orgId, await find(orgId)),
 
     /**
-     * Replaces the whole configuration and notifies the administrators by mail, through the old server and the new one, or
-     * through the new one alone when the old one had been removed before.
+     * Replaces the configuration, apart from the secrets that it leaves out, and notifies the administrators by mail,
+     * through the old server and the new one, or through the new one alone when the old one had been removed before.
      *
-     * @throws AppError 400 for a password or `auth` without a user name, for both of them, and for faults of `auth`.
+     * @throws AppError 400 for a password or `auth` without a user name, for both of them, for faults of `auth`, and for
+     *   a secret that is left out although it would be sent to another server.
      */
     async saveSmtp(caller: Caller, body: SaveSmtpConfigBody): Promise<SmtpConfig> {
       assertSignIn(body);
-      const { password, username, auth, ...rest } = body;
       const { orgId } = caller;
-      const split = auth && splitAuth(auth);
-      const secret = split?.secret ?? password;
-      const row = {
-        ...rest,
-        username: username ?? null,
-        auth: split?.open ?? null,
-        secretSealed: secret === undefined ? null : box.seal(secret, smtpSecretContext(orgId)),
-      };
-      await changeAsAdministrator(deps, caller, async (administration) => {
+      const saved = await changeAsAdministrator(deps, caller, async (administration) => {
         const { tx, at } = administration;
         const before = await findSmtpConfiguration(tx, orgId);
+        const row = toRow(orgId, keepSecrets(body, before ? readStored(orgId, before) : undefined));
         await upsertSmtpConfiguration(tx, orgId, row, at);
         await recordChange(administration, caller, before, row);
+        return toSmtpConfig(row);
       });
       outbox.wake();
-      return toSmtpConfig(row);
+      return saved;
     },
 
     /** Removes the configuration and notifies the administrators through the removed server. @throws AppError 404. */

@@ -31,7 +31,8 @@ const fetchAs = (token: string, orgId = identity.orgId) =>
 test('returns the saved configuration without the password and with defaults', async () => {
   const body = { host: 'smtp.corp.example', fromEmail: 'noreply@corp.example', username: 'u', password };
   const saved = await save(body);
-  const smtp = { host: body.host, port: 587, fromEmail: body.fromEmail, username: 'u', tls: 'auto' };
+  const { host, fromEmail } = body;
+  const smtp = { host, port: 587, fromEmail, username: 'u', tls: 'auto', hasPassword: true };
   expect([saved.status, saved.body]).toEqual([200, { message: 'SMTP configuration saved', smtp }]);
   const read = await identity.call('GET', path, { token: session });
   expect([read.status, read.body]).toEqual([200, { smtp }]);
@@ -66,11 +67,63 @@ test('returns the password to the mail service only', async () => {
   );
 });
 
-test('a save replaces the whole configuration, so that the password is not sent to another server', async () => {
-  await save({ ...working, username: 'u', password });
-  await save({ ...working, host: 'elsewhere.example' });
-  const fetched = await fetchAs(await serviceToken('mail'));
-  expect(fetched.body.smtp).toEqual({ ...working, host: 'elsewhere.example', tls: 'auto' });
+describe('API-18 a password that is left out', () => {
+  const login = { ...working, username: 'u' };
+  const fetchPassword = async () => (await fetchAs(await serviceToken('mail'))).body.smtp.password;
+  const readEntry = async () =>
+    (await identity.call('GET', '/api/v1/audit?limit=1', { token: session })).body.data[0];
+
+  test('is kept when only the sender changes, as the audit says', async () => {
+    await save({ ...login, password });
+    const fromEmail = 'other@corp.example';
+    const saved = await save({ ...login, fromEmail });
+    expect([saved.status, saved.body.smtp]).toEqual([
+      200,
+      { ...login, fromEmail, tls: 'auto', hasPassword: true },
+    ]);
+    expect(await fetchPassword()).toBe(password);
+    expect(await readEntry()).toMatchObject({
+      detail: { password: 'unchanged' },
+      changes: { fromEmail: { from: working.fromEmail, to: fromEmail } },
+    });
+  });
+
+  test('is deleted by null, and with the user name, as the audit says', async () => {
+    for (const removal of [{ ...login, password: null }, working]) {
+      await save({ ...login, password });
+      const saved = await save(removal);
+      expect([saved.status, saved.body.smtp.hasPassword]).toEqual([200, false]);
+      expect(await fetchPassword()).toBeUndefined();
+      expect((await readEntry()).detail).toEqual({ password: 'removed' });
+    }
+  });
+
+  test.each([
+    ['another host', { host: 'elsewhere.example' }],
+    ['another port', { port: 2526 }],
+    ['another encryption', { tls: 'none' }],
+    ['another user name', { username: 'v' }],
+  ])('is never sent to %s: it is 400, and nothing changes', async (_name, other) => {
+    await save({ ...login, password });
+    const refused = await save({ ...login, ...other });
+    expect([refused.status, refused.body.error.details]).toMatchObject([400, [{ field: 'password' }]]);
+    expect((await fetchAs(await serviceToken('mail'))).body.smtp).toEqual({
+      ...login,
+      password,
+      tls: 'auto',
+    });
+    for (const given of ['another', null])
+      expect((await save({ ...login, ...other, password: given })).status).toBe(200);
+  });
+
+  test('is 400 when it cannot be decrypted any more, rather than deleted', async () => {
+    await save({ ...login, password });
+    await identity.db.query(`update smtp_configurations set secret_sealed = 'v1.k9.lost' where org_id = $1`, [
+      identity.orgId,
+    ]);
+    expect((await save(login)).body.error.details).toMatchObject([{ field: 'password' }]);
+    expect((await save({ ...login, password })).status).toBe(200);
+  });
 });
 
 test('responds with 404 after the configuration is removed', async () => {
@@ -170,11 +223,11 @@ describe('of a service that wants access tokens', () => {
       { certificateExpiresAt: expect.stringMatching(/^\d{4}-.*Z$/) },
     ],
     ['google', google, () => ({ serviceAccountKey }), { serviceAccount }],
-    ['custom', custom, () => ({ refreshToken, clientSecret }), {}],
+    ['custom', custom, () => ({ refreshToken, clientSecret }), { hasClientSecret: true }],
   ])('returns the secrets of %s to the mail service only', async (_name, open, getSecrets, derived) => {
     const secrets = getSecrets();
     const saved = await saveAuth({ ...open, ...secrets });
-    const expected = { ...office, auth: { ...open, ...derived } };
+    const expected = { ...office, auth: { ...open, ...derived }, hasPassword: false };
     expect([saved.status, saved.body.smtp]).toEqual([200, expected]);
     const read = await identity.call('GET', path, { token: session });
     expect(read.body.smtp).toEqual(expected);
@@ -190,6 +243,37 @@ describe('of a service that wants access tokens', () => {
     const seen = JSON.stringify(rows) + saved.text + read.text + audit.text + identity.logged();
     for (const secret of Object.values(secrets))
       expect(seen).not.toContain(JSON.stringify(secret).slice(1, -1));
+  });
+
+  test('API-18 secrets that are left out are kept for the same account and server, and each is deleted by null', async () => {
+    const fetchAuth = async () => (await fetchAs(await serviceToken('mail'))).body.smtp.auth;
+    const namesOf = ({ body }: { body: { error: { details: { field: string }[] } } }) =>
+      body.error.details.map(({ field }) => field);
+
+    await saveAuth({ ...google, serviceAccountKey });
+    expect((await saveAuth(google, { fromEmail: 'other@corp.example' })).body.smtp.auth).toEqual({
+      ...google,
+      serviceAccount,
+    });
+    expect(await fetchAuth()).toEqual({ ...google, serviceAccountKey });
+    expect(namesOf(await saveAuth(google, { host: 'elsewhere.example' }))).toEqual([
+      'auth.serviceAccountKey',
+    ]);
+
+    await saveAuth({ ...microsoft, clientSecret });
+    await saveAuth({ ...microsoft, certificate });
+    expect(await fetchAuth()).toEqual({ ...microsoft, certificate });
+    expect(namesOf(await saveAuth({ ...microsoft, tenant: 'other.example' }))).toEqual(['auth.certificate']);
+    expect((await saveAuth({ ...microsoft, certificate: null })).status).toBe(400);
+
+    await saveAuth({ ...custom, refreshToken, clientSecret });
+    await saveAuth({ ...custom, scope: 'mail' });
+    expect(await fetchAuth()).toEqual({ ...custom, scope: 'mail', refreshToken, clientSecret });
+    await saveAuth({ ...custom, clientSecret: null });
+    expect(await fetchAuth()).toEqual({ ...custom, refreshToken });
+    expect(namesOf(await saveAuth({ ...custom, tokenUrl: 'https://elsewhere.example/token' }))).toEqual([
+      'auth.refreshToken',
+    ]);
   });
 
   test('an unchanged save is none, and another secret is a change', async () => {

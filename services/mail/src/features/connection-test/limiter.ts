@@ -1,4 +1,6 @@
+import { getAccount } from '@platform/auth';
 import { type Clock, tooManyRequests } from '@platform/service-kit';
+import type { onRequestHookHandler } from 'fastify';
 import { LRUCache } from 'lru-cache';
 
 const WINDOW_MS = 60_000;
@@ -7,7 +9,7 @@ const MAX_ORGANISATIONS = 10_000;
 
 export type ConnectionTestLimiter = ReturnType<typeof createConnectionTestLimiter>;
 
-/** Limits the connection tests of each organisation in this replica. */
+/** Limits the tests of the connection, and the test mails, of each organisation in this replica. */
 export function createConnectionTestLimiter(clock: Clock) {
   const windows = new LRUCache<string, { readonly startedAt: number; tests: number }>({
     max: MAX_ORGANISATIONS,
@@ -27,3 +29,11 @@ export function createConnectionTestLimiter(clock: Clock) {
     },
   };
 }
+
+/** Counts a request as a test. */
+export const countTest =
+  (limiter: ConnectionTestLimiter): onRequestHookHandler =>
+  (request, _reply, done) => {
+    limiter.acquire(getAccount(request).orgId);
+    done();
+  };

@@ -1,10 +1,9 @@
 import { getAccount, requireAdmin, requireScopes } from '@platform/auth';
 import { type App, errorResponses } from '@platform/service-kit';
-import type { onRequestHookHandler } from 'fastify';
 import { readSmtpConfiguration } from '../smtp-configuration/configuration.js';
 import { configurationIncomplete } from '../smtp-configuration/errors.js';
 import type { SmtpConfigurations } from '../smtp-configuration/service.js';
-import type { ConnectionTestLimiter } from './limiter.js';
+import { type ConnectionTestLimiter, countTest } from './limiter.js';
 import { ConnectionReport, TestConnectionBody } from './schemas.js';
 import type { TestConnection } from './service.js';
 
@@ -17,14 +16,10 @@ export function connectionTestRoute(
     readonly limiter: ConnectionTestLimiter;
   },
 ): void {
-  const countTest: onRequestHookHandler = (request, _reply, done) => {
-    deps.limiter.acquire(getAccount(request).orgId);
-    done();
-  };
   app.post(
     '/api/v1/mail/testConnection',
     {
-      onRequest: [app.authenticate, requireScopes(['FETCH_CONFIG']), requireAdmin(), countTest],
+      onRequest: [app.authenticate, requireScopes(['FETCH_CONFIG']), requireAdmin(), countTest(deps.limiter)],
       schema: {
         operationId: 'testSmtpConnection',
         tags: ['SMTP configuration'],

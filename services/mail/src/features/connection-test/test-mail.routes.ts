@@ -1,0 +1,46 @@
+import { getAccount, requireAdmin, requireSession } from '@platform/auth';
+import type { App } from '@platform/service-kit';
+import { getResponseDeadlines, prepareResponse, sendResponses } from '../emails/send-response.js';
+import type { EmailService } from '../emails/service.js';
+import type { SmtpConfigurations } from '../smtp-configuration/service.js';
+import { type ConnectionTestLimiter, countTest } from './limiter.js';
+
+interface Deps {
+  readonly emails: Pick<EmailService, 'send'>;
+  readonly configurations: SmtpConfigurations;
+  readonly limiter: ConnectionTestLimiter;
+  readonly deadlineMs: number;
+}
+
+/** Registers the test mail (MAIL-44), which goes to nobody but the administrator who asks for it, in a session. */
+export function testMailRoute(app: App, { emails, configurations, limiter, deadlineMs }: Deps): void {
+  app.post(
+    '/api/v1/mail/testMail',
+    {
+      onRequest: [app.authenticate, requireSession, requireAdmin(), countTest(limiter)],
+      schema: {
+        operationId: 'sendTestMail',
+        tags: ['SMTP configuration'],
+        summary: "Send a mail to the caller's own address through the configured server",
+        response: sendResponses,
+      },
+    },
+    async (request, reply) => {
+      const { orgId, email, fullName } = getAccount(request);
+      const submission = await emails.send({
+        orgId,
+        // What was saved a moment ago is what is tested.
+        configuration: await configurations.reload(orgId, request.id),
+        body: {
+          emailTemplateType: 'smtpTest',
+          sendEmailTo: [email],
+          templateData: { userName: fullName.trim() || email },
+          isAutoEmail: true,
+        },
+        deadlines: getResponseDeadlines(request, reply, deadlineMs),
+        isFromService: true,
+      });
+      return prepareResponse(reply, submission);
+    },
+  );
+}
