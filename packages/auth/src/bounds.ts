@@ -5,6 +5,13 @@ import { Type } from 'typebox';
  * bounds of a credential never change.
  */
 export const Bounds = Type.Object({
+  servers: Type.Optional(Type.Array(Type.String(), { description: 'Mounted MCP servers, by id.' })),
+  tools: Type.Optional(
+    Type.Array(Type.String(), {
+      description:
+        'Remote tools: those of the platform by name, those of a mounted server as `<server id>/<name>`.',
+    }),
+  ),
   connectors: Type.Optional(Type.Array(Type.String(), { description: 'Connectors, by identifier.' })),
 });
 export type Bounds = Type.Static<typeof Bounds>;

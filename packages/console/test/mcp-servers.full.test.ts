@@ -119,8 +119,14 @@ describeWith('chromium', 'the screens of MCP servers', () => {
       await page
         .getByText('For each call: the id and the scopes, the e-mail address, the groups by external id')
         .waitFor();
-      const stored = await call<{ server: { credential: object } }>('GET', `/api/v1/mcp-servers/${server.id}`);
-      expect(stored.server.credential).toMatchObject({ claims: ['email', 'groups'], groupValues: 'externalId' });
+      const stored = await call<{ server: { credential: object } }>(
+        'GET',
+        `/api/v1/mcp-servers/${server.id}`,
+      );
+      expect(stored.server.credential).toMatchObject({
+        claims: ['email', 'groups'],
+        groupValues: 'externalId',
+      });
     } finally {
       await other.close();
     }

@@ -15,7 +15,15 @@ import { insertAuditEntry } from '../audit/queries.js';
 import { type Caller, toActor } from '../base/caller/actor.js';
 import { isSessionOpen } from '../base/open-session.js';
 import { isNarrower, readAllowList } from '../credentials/allow-lists/ranges.js';
-import { narrowBounds, readBounds, toStoredBounds } from '../credentials/bounds/bounds.js';
+import {
+  createDescribeBounds,
+  listBoundChoices,
+  type NamedBounds,
+  narrowBounds,
+  readBounds,
+  toChooser,
+  toStoredBounds,
+} from '../credentials/bounds/bounds.js';
 import { type AlertRequest, ALERTS_PER_HOUR, storeAlert } from '../mails/alerts.js';
 import { findAdministrators, lockAdministration } from '../members/organisation/administration.js';
 import type { TokenContext } from './context.js';
@@ -222,6 +230,22 @@ async function composeAlert(
   };
 }
 
+/** Returns the bounds for the audit, by the names that the servers have at that time. */
+export async function toAuditedBounds(
+  client: pg.PoolClient,
+  orgId: string,
+  bounds: Bounds | null,
+): Promise<{ readonly bounds?: string }> {
+  if (!bounds) return {};
+  return { bounds: JSON.stringify((await createDescribeBounds(client, orgId, [bounds]))(bounds)) };
+}
+
+/** Lists what the caller can limit a token to. */
+export const listOwnBoundChoices = (
+  { pool }: TokenContext,
+  principal: UserPrincipal,
+): Promise<Required<NamedBounds>> => listBoundChoices(pool, toChooser(principal), principal.bounds);
+
 /**
  * Creates a token within the policy, with its audit entry and the mails about it. It has the allow list and the bounds of the
  * creating token, or narrower ones.
@@ -240,8 +264,9 @@ export async function createTokenFor(
   const granted = grantExpiry(caller, expiryDays, now);
   const expiry = limitExpiry(policy, { expiresAt: granted, isRequested: expiryDays !== undefined, now });
   const allowList = readAllowList(request.allowList ?? []);
-  const wanted = readBounds(request.bounds ?? {});
   const { orgId } = caller;
+  const chooser = owner.isServiceAccount ? { orgId, groups: null } : toChooser(caller);
+  const wanted = await readBounds(ctx.pool, chooser, request.bounds ?? {});
   const id = uuidv7();
   const createdAt = new Date(now);
   const expiresAt = expiry === null ? null : new Date(expiry);
@@ -278,7 +303,7 @@ export async function createTokenFor(
         name,
         scopes: scopes.join(' '),
         expiresAt: expiresAt?.toISOString() ?? null,
-        ...(bounds && { bounds: JSON.stringify(bounds) }),
+        ...(await toAuditedBounds(client, orgId, bounds)),
       },
       at: createdAt,
     });

@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { findChanges } from '../audit/changes.js';
 import { type Changes, insertAuditEntry } from '../audit/queries.js';
 import { type Caller, toActor } from '../base/caller/actor.js';
+import { createDescribeBounds } from '../credentials/bounds/bounds.js';
 import { lockAdministration } from '../members/organisation/administration.js';
 import type { TokenContext } from './context.js';
 import { sessionRequiredOutsideFamily, tokenNotFound } from './errors.js';
@@ -64,7 +65,7 @@ export async function getToken(
 ): Promise<TokenDetails> {
   const row = await findOwnToken(pool, tokenId, ownerId);
   if (!row) throw tokenNotFound();
-  return toDetails(row, clock());
+  return toDetails(row, clock(), await createDescribeBounds(pool, row.org_id, [row.bounds]));
 }
 
 /**

@@ -10,6 +10,7 @@ import {
   validationError,
 } from '@platform/service-kit';
 import type pg from 'pg';
+import { createDescribeBounds, type DescribeBounds } from '../credentials/bounds/bounds.js';
 import type { TokenContext } from './context.js';
 import type {
   OrgTokenQuery,
@@ -79,6 +80,13 @@ async function findOrgTokens(
   return rows;
 }
 
+const describeBoundsOf = (db: pg.Pool, orgId: string, rows: readonly OwnedTokenRow[]) =>
+  createDescribeBounds(
+    db,
+    orgId,
+    rows.map(({ bounds }) => bounds),
+  );
+
 /** Lists a page of the organisation's active tokens, newest first. */
 export async function listOrganisationTokens(
   { pool, clock }: TokenContext,
@@ -90,7 +98,9 @@ export async function listOrganisationTokens(
   const total = await countActiveTokens(pool, orgId, now);
   const window = pageWindow(query, total);
   const rows = window ? await findOrgTokens(pool, orgId, now, window) : [];
-  return { data: rows.map((row) => toOwnedToken(row, at)), pagination: toPagination(query, total) };
+  const describeBounds = await describeBoundsOf(pool, orgId, rows);
+  const data = rows.map((row) => toOwnedToken(row, at, describeBounds));
+  return { data, pagination: toPagination(query, total) };
 }
 
 interface TokenSearch {
@@ -285,7 +295,7 @@ async function search<T>(
   ctx: TokenContext,
   from: { readonly orgId: string; readonly ownerId: string | undefined; readonly totalOf: TotalOf },
   query: OwnTokenQuery,
-  toItem: (row: OwnedTokenRow, now: number) => T,
+  toItem: (row: OwnedTokenRow, now: number, describeBounds: DescribeBounds) => T,
 ): Promise<Found<T>> {
   const { orgId, ownerId } = from;
   const now = ctx.clock();
@@ -315,8 +325,9 @@ async function search<T>(
     active === undefined
       ? toPagination({ page: 1, limit }, total, { isMinimum: totalIsMinimum })
       : toPagination({ page: 1, limit }, active);
+  const describeBounds = await describeBoundsOf(ctx.pool, orgId, rows);
   return {
-    items: rows.map((row) => toItem(row, now)),
+    items: rows.map((row) => toItem(row, now, describeBounds)),
     nextCursor,
     pagination: totalOf === 'none' ? undefined : pagination,
   };

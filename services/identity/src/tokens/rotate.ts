@@ -7,7 +7,7 @@ import { type Caller, toActor } from '../base/caller/actor.js';
 import { isNarrower, readAllowList } from '../credentials/allow-lists/ranges.js';
 import { type AlertRequest, ALERTS_PER_HOUR, storeAlert } from '../mails/alerts.js';
 import type { TokenContext } from './context.js';
-import { type Creator, insertToken, lockOwnerAndCreator } from './create.js';
+import { type Creator, insertToken, lockOwnerAndCreator, toAuditedBounds } from './create.js';
 import {
   sessionRequiredToRotate,
   tokenAlreadyRotated,
@@ -277,7 +277,7 @@ export async function rotateToken(
         replaces: tokenId,
         scopes: scopes.join(' '),
         expiresAt: created.expiresAt?.toISOString() ?? null,
-        ...(created.bounds && { bounds: JSON.stringify(created.bounds) }),
+        ...(await toAuditedBounds(client, orgId, created.bounds)),
       },
       at,
     });

@@ -5,13 +5,14 @@ import { Type } from 'typebox';
 import { requireTokenAdmin } from '../base/authority.js';
 import { type AccountCaller, getAccountCaller, getCaller } from '../base/caller/actor.js';
 import type { TokenContext } from './context.js';
-import { createOwnToken, listGrantableScopes } from './create.js';
+import { createOwnToken, listGrantableScopes, listOwnBoundChoices } from './create.js';
 import { editToken, getToken } from './edit.js';
 import { tokenRequired } from './errors.js';
 import { findOrganisationTokens, findOwnTokens, listOrganisationTokens } from './list.js';
 import { revokeToken } from './revoke.js';
 import { rotateToken } from './rotate.js';
 import {
+  BoundChoices,
   CreatedToken,
   CreateTokenBody,
   EditTokenBody,
@@ -202,6 +203,19 @@ export function ownTokenRoutes(app: App, ctx: TokenContext): void {
       },
     },
     async (request) => ({ scopes: await listGrantableScopes(ctx, getMember(request)) }),
+  );
+  app.get(
+    `${base}/bounds`,
+    {
+      onRequest: [app.authenticate, requireMember],
+      schema: {
+        operationId: 'listBounds',
+        tags,
+        summary: 'What this caller can limit a token to, by name',
+        response: { 200: BoundChoices, ...errorResponses(401, 403) },
+      },
+    },
+    async (request) => ({ bounds: await listOwnBoundChoices(ctx, getMember(request)) }),
   );
 }
 

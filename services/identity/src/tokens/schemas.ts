@@ -1,7 +1,7 @@
 import { scopeCatalogue } from '@platform/auth';
 import { Type } from 'typebox';
 import { AllowList } from '../credentials/allow-lists/ranges.js';
-import { BoundsBody } from '../credentials/bounds/bounds.js';
+import { NamedBounds } from '../credentials/bounds/bounds.js';
 import { type ExpiryDays, expiryChoices } from './grant.js';
 
 export const tokenStates = ['active', 'expired', 'revoked'] as const;
@@ -37,7 +37,7 @@ export const CreateTokenBody = Type.Object(
     name: TokenName,
     description: Type.Optional(TokenDescription),
     allowList: Type.Optional(AllowList),
-    bounds: Type.Optional(BoundsBody),
+    bounds: Type.Optional(NamedBounds),
     scopes: Type.Optional(
       Type.Array(ScopeName, {
         minItems: 1,
@@ -101,6 +101,8 @@ export const GrantableScopes = Type.Object(
 );
 export type GrantableScopes = Type.Static<typeof GrantableScopes>;
 
+export const BoundChoices = Type.Object({ bounds: Type.Required(NamedBounds) }, { title: 'BoundChoices' });
+
 export const TokenPath = Type.Object({ tokenId: Id });
 
 export const RevokeReason = Type.String({ maxLength: 500 });
@@ -138,7 +140,7 @@ export const TokenDetails = Type.Object(
     ...Token.properties,
     description: NullableText,
     allowList: AllowList,
-    bounds: Type.Union([BoundsBody, Type.Null()]),
+    bounds: Type.Union([NamedBounds, Type.Null()]),
     lastUse: Type.Union([
       Type.Object({ at: Instant, address: NullableText, userAgent: NullableText }),
       Type.Null(),

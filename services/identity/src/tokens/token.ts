@@ -1,5 +1,6 @@
 import type { Bounds, UserPrincipal } from '@platform/auth';
 import type pg from 'pg';
+import type { DescribeBounds } from '../credentials/bounds/bounds.js';
 import { readAllowList } from '../credentials/allow-lists/ranges.js';
 import type { TokenContext } from './context.js';
 import { tokenNotFound } from './errors.js';
@@ -132,7 +133,7 @@ export function toState(
 }
 
 /** Returns the details of a token as they are shown. */
-export function toDetails(row: TokenDetailsRow, now: number): TokenDetails {
+export function toDetails(row: TokenDetailsRow, now: number, describeBounds: DescribeBounds): TokenDetails {
   const state = toState(row, now);
   // The expiry job hasn't revoked a rotated token yet whose grace has ended.
   const isDue = state === 'revoked' && row.status === 'active';
@@ -150,7 +151,7 @@ export function toDetails(row: TokenDetailsRow, now: number): TokenDetails {
         ? null
         : { at: row.last_used_at.toISOString(), address: row.address, userAgent: row.user_agent },
     allowList: readAllowList(row.allow_list),
-    bounds: row.bounds,
+    bounds: describeBounds(row.bounds),
     noticesMuted: row.mutes_notices,
     state,
     replacedBy: row.successor_id,
@@ -160,8 +161,12 @@ export function toDetails(row: TokenDetailsRow, now: number): TokenDetails {
 }
 
 /** Returns a token of the organisation with its owner. */
-export const toOwnedToken = (row: OwnedTokenRow, now: number): OwnedToken => ({
-  ...toDetails(row, now),
+export const toOwnedToken = (
+  row: OwnedTokenRow,
+  now: number,
+  describeBounds: DescribeBounds,
+): OwnedToken => ({
+  ...toDetails(row, now, describeBounds),
   userId: row.owner_id,
   ownerEmail: row.email,
   ownerFullName: row.full_name,

@@ -12,7 +12,7 @@ const filterBy = (...names: string[]) => ({ isReadOnly: false, names: new Set(na
 
 test('distinguishes views that differ in one tool, up to the maximum number of tools', () => {
   const { getView } = createCatalogue(createTestTools(53), server);
-  const reach = { groups: new Set<string>() };
+  const reach = { groups: new Set<string>(), bounds: undefined };
   const principal = { role: 'admin', kind: 'session' } as never;
   for (const last of ['tool_1', 'tool_52'])
     expect([...getView(principal, filterBy('tool_0', last), reach).names]).toEqual(['tool_0', last]);

@@ -4,7 +4,7 @@ import { canCall } from './authority.js';
 import { type ProtocolEra, SERVER_INFO_META_KEY } from './protocol-era.js';
 import { compileCheck, type SchemaCheck } from './schema-check.js';
 import { matchesFilter, type ToolFilter } from './tool-filter.js';
-import { type Audiences, canReach, createReachKey, type Reach } from './reach.js';
+import { canReach, createReachKey, type Reach, type Reachable } from './reach.js';
 import { type ToolResult, toolResult } from './tool-result.js';
 import type { Tool, ToolContext } from './tool.js';
 
@@ -15,7 +15,7 @@ export interface ServerInfo {
 }
 
 /** A tool as it is listed and called, together with what is derived from it once. */
-export interface ToolEntry extends Audiences {
+export interface ToolEntry extends Reachable {
   readonly tool: Pick<Tool, 'name' | 'scopes' | 'isAdminOnly' | 'isTokenOnly' | 'annotations'>;
   /** The definition that `tools/list` shows, as JSON. */
   readonly json: string;
@@ -90,6 +90,7 @@ function createView(entries: readonly ToolEntry[], server: ServerInfo): ToolView
 function toEntry(tool: Tool): ToolEntry {
   return {
     tool,
+    key: tool.name,
     json: toListedJson(tool),
     check: compileCheck(tool.checkedSchema ?? tool.inputSchema, 'arguments'),
     call: async (args, context) => toolResult(await tool.call(args, context)),

@@ -53,7 +53,7 @@ export function createToolEndpoint(deps: {
         catalogue: own,
         groups: NO_GROUPS,
       };
-      return toCallerCatalogue(catalogue, principal, { groups });
+      return toCallerCatalogue(catalogue, principal, { groups, bounds: principal.bounds });
     },
     methods: createMethods(server, createToolCalls(deps)),
   };

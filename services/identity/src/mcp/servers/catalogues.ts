@@ -1,6 +1,7 @@
 import { createBatcher, dependencyUnavailable, stringifyJson } from '@platform/service-kit';
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
+import { toToolKey } from '../../credentials/bounds/bounds.js';
 import type { Catalogue, ToolEntry } from '../endpoint/catalogue.js';
 import type { FindCatalogue } from '../endpoint/endpoint.js';
 import { parseDefinition } from './definition.js';
@@ -51,6 +52,8 @@ function toMountedEntry(row: MountedRow, callUpstream: CallUpstream): ToolEntry 
   };
   return {
     tool: { name, scopes: [scope], isAdminOnly: false, annotations },
+    key: toToolKey(server.id, toolName),
+    serverId: server.id,
     audiences: [serverGroups, toolGroups].filter((groups) => groups !== null),
     json: stringifyJson({ ...definition, name, annotations }),
     // The server checks the arguments: the platform compiles no schema that a foreign server wrote.

@@ -4,9 +4,10 @@ import { Type } from 'typebox';
 import { requireAdminRole } from '../../base/authority.js';
 import { getCaller } from '../../base/caller/actor.js';
 import { always } from '../../base/confirmation.js';
+import { listBoundChoices } from '../../credentials/bounds/bounds.js';
 import type { TokenContext } from '../context.js';
 import { createdMessage, sendSecret } from '../routes.js';
-import { CreatedToken, GrantableScopes } from '../schemas.js';
+import { BoundChoices, CreatedToken, GrantableScopes } from '../schemas.js';
 import {
   changeAccount,
   createAccount,
@@ -140,6 +141,25 @@ function accountTokenRoutes(app: App, ctx: TokenContext): void {
       const principal = getMember(request);
       const account = await getAccountOf(ctx, principal, request.params.accountId);
       return { scopes: await listAccountScopes(ctx, principal, account) };
+    },
+  );
+  app.get(
+    `${base}/:accountId/tokens/bounds`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'listServiceAccountBounds',
+        tags,
+        summary: 'What a token of a service account can be limited to, by name',
+        params: AccountPath,
+        response: { 200: BoundChoices, ...errorResponses(400, 401, 403, 404) },
+      },
+    },
+    async (request) => {
+      const principal = getMember(request);
+      await getAccountOf(ctx, principal, request.params.accountId);
+      const { orgId } = principal;
+      return { bounds: await listBoundChoices(ctx.pool, { orgId, groups: null }) };
     },
   );
   app.post(
