@@ -21,8 +21,8 @@ const readColumns: readonly DataColumn<Tool>[] = [
     label: t.columns.name,
     render: ({ name, mountedName, flags }) => (
       <span className="stack">
-        <code>{mountedName ?? name}</code>
-        {mountedName === null && <small>{t.unusableName}</small>}
+        <code>{mountedName}</code>
+        {!mountedName.endsWith(`__${name}`) && <small>{t.ownName(name)}</small>}
         {flags.map((flag) => (
           <Badge key={flag} tone="bad">
             {t.flags[flag]}

@@ -106,7 +106,7 @@ export const mcpServers = createTexts({
     states: { new: 'New', changed: 'Changed', approved: 'Approved', withdrawn: 'Withdrawn' },
     hidden: 'Hidden',
     hiddenHint: 'no scope',
-    unusableName: 'Clients reject the name that it would get',
+    ownName: (name: string) => `${name} at its server`,
     flags: { hidden_characters: 'Hidden characters' },
     review: 'Review…',
     emptyTitle: 'No tools are known',

@@ -4,6 +4,7 @@ import type { GroupUses } from '../../groups/service.js';
 import type { GroupReference } from '../../members/members/schemas.js';
 import type { Prisma, Transaction } from '../../resources.js';
 import { bumpCatalogue } from './queries.js';
+import { toMountedName } from './server-name.js';
 
 /*
  * Who may use a server or a tool: everybody, or the accounts in one of its groups. Both must allow a caller. Removing the
@@ -60,14 +61,14 @@ export const toAuditedGroups = (access: StoredAccess, groups: GroupsById): strin
 /** What depends on a group that is removed. */
 export const groupUses: GroupUses = {
   async findClosed(tx, orgId, groupId) {
-    const rows = await tx.$queryRaw<{ name: string }[]>`
-      select name from mcp_servers
+    const rows = await tx.$queryRaw<{ name: string; tool: string | null }[]>`
+      select name, null as tool from mcp_servers
       where org_id = ${orgId}::uuid and is_limited and allowed_groups = array[${groupId}::uuid]
       union all
-      select s.name || '__' || t.name from mcp_tools t join mcp_servers s on s.id = t.server_id
+      select s.name, t.name from mcp_tools t join mcp_servers s on s.id = t.server_id
       where t.org_id = ${orgId}::uuid and t.is_limited and t.allowed_groups = array[${groupId}::uuid]
-      order by name`;
-    return rows.map(({ name }) => name);
+      order by name, tool nulls first`;
+    return rows.map(({ name, tool }) => (tool === null ? name : toMountedName(name, tool)));
   },
 
   async release(tx, orgId, groupId) {

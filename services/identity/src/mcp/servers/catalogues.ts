@@ -37,9 +37,9 @@ interface CachedCatalogue {
  */
 function toMountedEntry(row: MountedRow, callUpstream: CallUpstream): ToolEntry | undefined {
   const { toolName, rules, definition: json, serverGroups, toolGroups, ...server } = row;
-  const name = toMountedName(server.name, toolName);
   const scope = getEffectiveScope(toolName, row.scope, rules);
-  if (name === undefined || scope === undefined) return undefined;
+  if (scope === undefined) return undefined;
+  const name = toMountedName(server.name, toolName);
   const definition = parseDefinition(json);
   const readOnlyHint = scope === 'kb:read';
   const hints = definition.annotations;

@@ -54,12 +54,11 @@ export function toMountedTool(
   const definition = json === null ? undefined : parseDefinition(json);
   const state = getState(row);
   const effectiveScope = getEffectiveScope(row.name, row.scope as ToolScope, server.rules) ?? null;
-  const mountedName = toMountedName(server.name, row.name) ?? null;
   return {
     name: row.name,
-    mountedName,
+    mountedName: toMountedName(server.name, row.name),
     state,
-    isInEffect: state === 'approved' && effectiveScope !== null && mountedName !== null,
+    isInEffect: state === 'approved' && effectiveScope !== null,
     scope: row.scope,
     effectiveScope,
     allowedGroups: toAllowedGroups(row, groups),

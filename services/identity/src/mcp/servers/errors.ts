@@ -21,13 +21,6 @@ export const secretRequired = (): AppError =>
   validationError([
     { field: 'credential', message: 'must be given again when the URL leads to another origin' },
   ]);
-export const unusableName = (toolName: string, field = 'tools'): AppError =>
-  validationError([
-    {
-      field,
-      message: `can't offer ${toolName}: the names of the server and the tool make more than 64 characters, or contain others than letters, digits, - and _`,
-    },
-  ]);
 export const refreshFailed = (fault: UpstreamFault): AppError =>
   new AppError({
     status: 502,

@@ -33,7 +33,27 @@ test('rejects names of servers that would produce the same tool name', () => {
   expect(['wiki', 'wiki-2', 'my_wiki', 'w', 'a'.repeat(32)].every((name) => form.test(name))).toBe(true);
   for (const name of ['', 'a__b', 'a_', '_a', '-a', 'Wiki', 'a b', 'a.b', 'ä', 'a'.repeat(33)])
     expect([name, form.test(name)]).toEqual([name, false]);
-  expect(toMountedName('wiki', 'search')).toBe('wiki__search');
-  expect(toMountedName('wiki', 'a/b')).toBeUndefined();
-  expect(toMountedName('wiki', 'a'.repeat(59))).toBeUndefined();
+});
+
+test.each([
+  ['search', 'wiki__search'],
+  ['a'.repeat(58), `wiki__${'a'.repeat(58)}`],
+  ['a'.repeat(59), `wiki__${'a'.repeat(48)}_x111bb261`],
+  ['a/b', 'wiki__a_b_xc14cddc0'],
+  ['a.b', 'wiki__a_b_x2e7336dc'],
+  // A name that looks like a mounted one does not meet it.
+  ['a_b_xc14cddc0', 'wiki__a_b_xc14cddc0_x70193e04'],
+])('MCP-36: the tool %s is mounted as %s', (name, mounted) => {
+  expect(toMountedName('wiki', name)).toBe(mounted);
+});
+
+test('MCP-36: names of tools that differ are mounted under names that differ, which every client accepts', () => {
+  const parts = ['a', 'A', '.', '/', '-', '_', '__', '0', 'get', 'x'.repeat(40), '_x01234567'];
+  const names = new Set(parts.flatMap((a) => parts.flatMap((b) => parts.map((c) => a + b + c))));
+  for (const name of [...names].slice(0, 200)) names.add(toMountedName('w', name).slice('w__'.length));
+  for (const server of ['w', 's'.repeat(32)]) {
+    const mounted = [...names].map((name) => toMountedName(server, name));
+    expect(new Set(mounted).size).toBe(names.size);
+    expect(mounted.filter((name) => !/^[a-zA-Z0-9_-]{1,64}$/.test(name))).toEqual([]);
+  }
 });

@@ -1,5 +1,6 @@
 import { findExcess, parseJson, readJsonMembers } from '@platform/service-kit';
 import { type Definition, type ObjectSchema, type PinnedDefinition, pinDefinition } from './definition.js';
+import { toNameSuffix } from './server-name.js';
 import { hasInvalidHeaders } from './upstream/header-declarations.js';
 
 /*
@@ -13,14 +14,14 @@ const MAX_DEFINITION_BYTES = 256 * 1_024;
 /** The largest number of tools that are shown as left out, and the longest of their names. */
 const MAX_LEFT_OUT = 50;
 const MAX_SHOWN_NAME = 128;
-/** Names that can be stored and shown. Most clients accept fewer. */
-const nameForm = /^[\x21-\x7e]{1,128}$/;
+/** The names that MCP allows (server/tools, Tool Names). */
+const nameForm = /^[\w./-]{1,128}$/;
 
 /** Why a tool is left out. */
 export const leftOutReasons = [
-  /** The name is missing, or is none that can be used. */
+  /** The name is missing, or is not one that MCP allows. */
   'invalid_name',
-  /** Another tool before it has the name. */
+  /** Another tool before it has the name, or would have the same mounted name. */
   'duplicate_name',
   /** Its input schema is not that of an object. */
   'invalid_input_schema',
@@ -117,7 +118,8 @@ function readName(json: string): string | null {
 
 /** Reads a list. @param tools - each as JSON. */
 export function readOfferedTools(tools: readonly string[], isModern: boolean): OfferedTools {
-  const definitions = new Map<string, PinnedDefinition>();
+  const definitions: PinnedDefinition[] = [];
+  const suffixes = new Set<string>();
   const leftOut: LeftOutTool[] = [];
   let bytes = 0;
 
@@ -126,12 +128,14 @@ export function readOfferedTools(tools: readonly string[], isModern: boolean): O
     const tool = parseJson(json);
     const definition = isObject(tool) ? readTool(tool, isModern) : 'invalid_name';
     if (typeof definition === 'string') return definition;
-    if (definitions.has(definition.name)) return 'duplicate_name';
+    const suffix = toNameSuffix(definition.name);
+    if (suffixes.has(suffix)) return 'duplicate_name';
     const pinned = pinDefinition(definition);
     const size = Buffer.byteLength(pinned.json);
-    if (definitions.size === MAX_TOOLS || bytes + size > MAX_DEFINITION_BYTES) return 'too_large';
+    if (definitions.length === MAX_TOOLS || bytes + size > MAX_DEFINITION_BYTES) return 'too_large';
     bytes += size;
-    definitions.set(pinned.name, pinned);
+    suffixes.add(suffix);
+    definitions.push(pinned);
     return undefined;
   }
 
@@ -139,5 +143,5 @@ export function readOfferedTools(tools: readonly string[], isModern: boolean): O
     const reason = read(json);
     if (reason !== undefined && leftOut.length < MAX_LEFT_OUT) leftOut.push({ name: readName(json), reason });
   }
-  return { definitions: [...definitions.values()], leftOut };
+  return { definitions, leftOut };
 }

@@ -8,7 +8,7 @@ import { isOtherOrigin, parseTargetUrl } from '../../base/egress/target-url.js';
 import { changeAsAdministrator } from '../../members/organisation/administration.js';
 import { findAllowedGroups, type GroupsById, toAuditedGroups, toStoredAccess } from './access.js';
 import { describeServer, toServer } from './documents.js';
-import { nameTaken, secretRequired, serverNotFound, tooManyServers, unusableName } from './errors.js';
+import { nameTaken, secretRequired, serverNotFound, tooManyServers } from './errors.js';
 import {
   bumpCatalogue,
   countServers,
@@ -22,7 +22,6 @@ import {
   type NewServer,
   type ServerRow,
   updateServer,
-  lockServer,
 } from './queries.js';
 import {
   type ChangeServerBody,
@@ -32,8 +31,7 @@ import {
   type ServerPage,
   type ServerQuery,
 } from './schemas.js';
-import { toMountedName } from './server-name.js';
-import { findMappedNames, withdrawTools } from './tool.queries.js';
+import { withdrawTools } from './tool.queries.js';
 import { serverSecretContext } from './upstream/credentials.js';
 
 const MAX_SERVERS = 50;
@@ -145,13 +143,6 @@ export function createServerService(deps: {
     if (await hasServerNamed(tx, orgId, name)) throw nameTaken();
   }
 
-  /** A longer name of the server would silently take tools that are offered out of effect. */
-  async function assertToolsStayUsable(tx: Transaction, id: string, name: string): Promise<void> {
-    await lockServer(tx, id);
-    const unusable = (await findMappedNames(tx, id)).find((tool) => toMountedName(name, tool) === undefined);
-    if (unusable !== undefined) throw unusableName(unusable, 'name');
-  }
-
   return {
     /** Lists the organisation's servers, newest first. */
     async list({ orgId }: UserPrincipal, { limit, cursor }: ServerQuery): Promise<ServerPage> {
@@ -218,10 +209,8 @@ export function createServerService(deps: {
       return changeAsAdministrator(deps, caller, async ({ tx, at, record }) => {
         const before = await findServer(tx, orgId, id);
         if (!before) throw serverNotFound();
-        if (body.name !== undefined && body.name !== before.name) {
+        if (body.name !== undefined && body.name !== before.name)
           await assertNameIsFree(tx, orgId, body.name);
-          await assertToolsStayUsable(tx, id, body.name);
-        }
         const fields = {
           ...toChangedFields(before, body, { box, egress }),
           ...(body.allowedGroups !== undefined && (await toStoredAccess(tx, orgId, body.allowedGroups))),

@@ -6,10 +6,9 @@ import type { Changes } from '../../audit/queries.js';
 import { changeAsAdministrator } from '../../members/organisation/administration.js';
 import { findAllowedGroups, type GroupsById, toAuditedGroups, toStoredAccess } from './access.js';
 import { toMountedTool, toToolDetail } from './documents.js';
-import { definitionChanged, serverNotFound, toolNotFound, unusableName } from './errors.js';
+import { definitionChanged, serverNotFound, toolNotFound } from './errors.js';
 import { bumpCatalogue, findServer, getRules, lockServer } from './queries.js';
 import type { DecideBody, MountedTool, ToolDetail, ToolPage, ToolQuery } from './tool.schemas.js';
-import { toMountedName } from './server-name.js';
 import { findTools, findToolsNamed, type ToolRow, updateTool } from './tool.queries.js';
 
 type Decision = DecideBody['tools'][number];
@@ -70,7 +69,7 @@ export function createToolDecisions(deps: { readonly prisma: Prisma; readonly cl
     /**
      * Maps tools to scopes and groups, and approves definitions by their hash: all of them or none.
      *
-     * @throws AppError 404; 400 for a tool that clients could not call; 409 DEFINITION_CHANGED.
+     * @throws AppError 404; 409 DEFINITION_CHANGED.
      */
     async decide(caller: Caller, serverId: string, { tools }: DecideBody): Promise<readonly MountedTool[]> {
       const { orgId } = caller;
@@ -84,10 +83,6 @@ export function createToolDecisions(deps: { readonly prisma: Prisma; readonly cl
         for (const decision of tools) {
           const before = byName.get(decision.name);
           if (!before) throw toolNotFound();
-          const isOffered =
-            decision.scope !== undefined && decision.scope !== null && decision.scope !== 'none';
-          if (isOffered && toMountedName(server.name, before.name) === undefined)
-            throw unusableName(before.name);
           const after = await applyDecision(tx, before, decision);
           byName.set(after.name, after);
           afters.push(after);

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Prisma as Client, Transaction } from '../../resources.js';
 import type { PinnedDefinition } from './definition.js';
-import { knowledgeScopes, type ScopeRule, type ToolScope } from './gate.js';
+import type { ScopeRule, ToolScope } from './gate.js';
 import type { ClaimedServer } from './queries.js';
 
 export interface ToolRow {
@@ -36,12 +36,6 @@ export const findToolsNamed = (
   serverId: string,
   names: readonly string[],
 ): Promise<ToolRow[]> => db.mcpTool.findMany({ where: { serverId, name: { in: [...names] } } });
-
-/** Finds the names of the tools that are mapped to a scope by themselves. */
-export const findMappedNames = async (tx: Transaction, serverId: string): Promise<string[]> => {
-  const where = { serverId, scope: { in: [...knowledgeScopes] } };
-  return (await tx.mcpTool.findMany({ where, select: { name: true } })).map(({ name }) => name);
-};
 
 /** Finds what a refresh compares. */
 export const findToolHashes = (

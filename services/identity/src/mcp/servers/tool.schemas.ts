@@ -12,7 +12,10 @@ export type ToolState = (typeof toolStates)[number];
 
 const toolFields = {
   name: Type.String({ description: "The server's own name of the tool." }),
-  mountedName: Nullable(Type.String({ description: 'Null: clients would reject `<server>__<tool>`.' })),
+  mountedName: Type.String({
+    description:
+      'The name for clients: `<server>__<tool>`; where they would reject that, with a suffix that depends on the name of the tool.',
+  }),
   state: Type.Unsafe<ToolState>({ type: 'string', enum: [...toolStates] }),
   isInEffect: Type.Boolean({ description: 'Whether callers with the scope see it and can call it.' }),
   scope: Nullable(

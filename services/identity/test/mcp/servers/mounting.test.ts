@@ -91,34 +91,49 @@ test('a server that supports only the newest revision can be used, also over a n
   }
 });
 
-test('names are unique, at most 64 characters with the tool, and free of what clients reject', async () => {
-  const names = ['a'.repeat(60), 'a/b'];
-  site.upstream.tools = names.map((name) => ({ ...searchTool, name }));
-  const id = await mounts.mount(site.upstream.url);
+test('names of servers are unique, and free of what would make two tools one', async () => {
+  await mounts.mount(site.upstream.url);
   const again = { name: 'wiki', url: site.upstream.url };
   expect((await mounts.call('POST', '', again)).status).toBe(409);
   expect((await mounts.call('POST', '', { ...again, name: 'wiki__a' })).status).toBe(400);
-  await mounts.refresh(id);
-  for (const { name, hash } of await mounts.listTools(id)) {
-    const refused = await mounts.decide(id, [{ name, scope: 'kb:read', approve: hash }]);
-    expect([refused.status, refused.body.error.details[0].field]).toEqual([400, 'tools']);
-  }
-  // By a rule it stays hidden.
-  await mounts.call('PATCH', `/${id}`, { rules: [{ pattern: '*', scope: 'kb:read' }] });
-  const approved = await mounts.approveAll(id, Object.fromEntries(names.map((name) => [name, null])));
-  expect(approved.status).toBe(200);
-  expect(await (await createAgentWith('kb:read')).listNames()).toEqual([]);
 });
 
-test('rejects a new name of a server that would disable a mapped tool', async () => {
-  const long = 'a'.repeat(50);
-  site.upstream.tools = [{ ...searchTool, name: long }, saveTool];
-  const id = await mounts.mountInEffect(site.upstream.url, { [long]: 'kb:read' });
-  const rename = () => mounts.call('PATCH', `/${id}`, { name: 'knowledge-base' });
-  const refused = await rename();
-  expect([refused.status, refused.body.error.details[0].field]).toEqual([400, 'name']);
-  await mounts.decide(id, [{ name: long, scope: 'none' }]);
-  expect((await rename()).status).toBe(200);
+test('MCP-36: a tool whose name clients reject has a mounted name that stays, and is called by its own', async () => {
+  const long = `list_${'a'.repeat(120)}`;
+  const names = ['issues.list', 'issues/list', 'issues_list', long];
+  site.upstream.tools = [...names, 'issues list'].map((name) => ({ ...searchTool, name }));
+  site.upstream.call = ({ _tool }) => textResult(String(_tool));
+  const scopes = Object.fromEntries(names.map((name) => [name, 'kb:read']));
+  const id = await mounts.mountInEffect(site.upstream.url, scopes);
+  expect((await mounts.get(id)).leftOut).toEqual([{ name: 'issues list', reason: 'invalid_name' }]);
+  const agent = await createAgentWith('kb:read', 'user:read', 'pat:read');
+  const listMounted = async (server = 'wiki') =>
+    (await agent.listNames({ 'x-mcp-tools': `${server}__*` })).toSorted();
+  const mounted = await listMounted();
+  expect(mounted).toEqual([
+    'wiki__issues_list',
+    expect.stringMatching(/^wiki__issues_list_x[0-9a-f]{8}$/),
+    expect.stringMatching(/^wiki__issues_list_x[0-9a-f]{8}$/),
+    expect.stringMatching(/^wiki__list_a{43}_x[0-9a-f]{8}$/),
+  ]);
+  const tools = (await mounts.listTools(id)) as unknown as { name: string; mountedName: string }[];
+  expect(tools.map(({ mountedName }) => mountedName).toSorted()).toEqual(mounted);
+  // Each is called by the name that the server gave it.
+  for (const { name, mountedName } of tools) expect(await agent.getText(mountedName)).toBe(name);
+  for (const name of ['wiki__issues.list', 'wiki__issues/list'])
+    expect((await agent.call(name)).error).toMatchObject({ code: -32_602 });
+  // Decisions name a tool as its server does.
+  const path = `/${id}/tools/${encodeURIComponent('issues/list')}`;
+  expect((await mounts.call('GET', path)).body).toMatchObject({ name: 'issues/list', isInEffect: true });
+  // The name depends on no other tool, and ends the same after the server is renamed.
+  site.upstream.tools = site.upstream.tools.filter(({ name }) => name === 'issues/list' || name === long);
+  await mounts.refresh(id);
+  const kept = tools.filter(({ name }) => name === 'issues/list' || name === long);
+  expect(await listMounted()).toEqual(kept.map(({ mountedName }) => mountedName).toSorted());
+  expect((await mounts.call('PATCH', `/${id}`, { name: 'knowledge-base' })).status).toBe(200);
+  const toSuffix = (name: string) => name.slice(-8);
+  const suffixes = (await listMounted('knowledge-base')).map(toSuffix).toSorted();
+  expect(suffixes).toEqual(kept.map(({ mountedName }) => toSuffix(mountedName)).toSorted());
 });
 
 test('another organisation sees neither a server nor its tools', async () => {
