@@ -49,10 +49,11 @@ export interface ServiceDefinition {
 const getDirectory = (name: string): string =>
   fileURLToPath(new URL(`../../../services/${name}`, import.meta.url));
 
-const getClient = (name: string, { clientSecrets, getUrl }: ServiceContext) => ({
+const getClient = (name: string, { clientSecrets, encryptionKeys, getUrl }: ServiceContext) => ({
   IDENTITY_URL: getUrl('identity'),
   SERVICE_CLIENT_ID: name,
   SERVICE_CLIENT_SECRET: clientSecrets[name] ?? '',
+  ENCRYPTION_KEYS: encryptionKeys,
 });
 
 const identity: ServiceDefinition = {
@@ -151,7 +152,6 @@ const crawl: ServiceDefinition = {
   },
   env: (context) => ({
     ...getClient('crawl', context),
-    ENCRYPTION_KEYS: context.encryptionKeys,
     ...(context.redisUrl !== undefined && { REDIS_URL: context.redisUrl }),
     ...(context.kafkaBrokers !== undefined && { KAFKA_BROKERS: context.kafkaBrokers }),
   }),

@@ -1,6 +1,13 @@
 import { openIdentityClient, registerRemoteAuth } from '@platform/auth';
 import { type Connector, readEvents, startFactSender } from '@platform/events';
-import { type App, createApp, type ServiceApp, type ServiceDeps } from '@platform/service-kit';
+import {
+  type App,
+  createApp,
+  createSecretBox,
+  type SecretBox,
+  type ServiceApp,
+  type ServiceDeps,
+} from '@platform/service-kit';
 import { crawlAuthErrors } from './api/authority.js';
 import { connectorRoutes } from './api/connectors/routes.js';
 import { endpointRoutes } from './api/endpoints/routes.js';
@@ -49,11 +56,13 @@ async function registerApi(
   deps: Deps,
   {
     queues,
+    box,
     endpoints,
     onDueAt,
     onEvent,
   }: {
     queues: CrawlQueues;
+    box: SecretBox;
     endpoints: OrganisationEndpoints;
     onDueAt: (at: number) => void;
     onEvent: () => void;
@@ -80,7 +89,7 @@ async function registerApi(
   const hooks = createHookService({
     pool,
     clock,
-    keys: config.ENCRYPTION_KEYS,
+    box,
     delayMs: config.HOOK_DELAY_MS,
     onDueAt,
     log,
@@ -141,10 +150,11 @@ export async function buildCrawl(deps: Deps): Promise<ServiceApp> {
   const { queues } = queueing;
   health.checks.set('database', () => resources.pool.query('select 1'));
   registerQueueUp(metrics, () => queues.ping());
+  const box = createSecretBox(config.ENCRYPTION_KEYS);
   const endpoints = createOrganisationEndpoints({
     pool: resources.pool,
     clock,
-    keys: config.ENCRYPTION_KEYS,
+    box,
     allowedTargets: config.ENDPOINT_ALLOWED_TARGETS,
   });
   shutdown.on('close', 'endpoints', endpoints.close);
@@ -166,6 +176,7 @@ export async function buildCrawl(deps: Deps): Promise<ServiceApp> {
   });
   await registerApi(app, deps, {
     queues,
+    box,
     endpoints,
     onDueAt: (at) => work?.dispatcher.wakeAt(at),
     onEvent: () => work?.onEvent(),

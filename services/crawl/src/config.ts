@@ -32,7 +32,7 @@ export const crawlVariables = {
   TASKS: withDefault(taskEndpoints, new Map<string, string>()),
   TASK_SECRETS: withDefault(taskSecrets, new Map<string, readonly Buffer[]>()),
   /** The keys that seal the secrets of endpoints and hooks; without it organisations can have none. */
-  ENCRYPTION_KEYS: withDefault(encryptionKeys, []),
+  ENCRYPTION_KEYS: encryptionKeys,
   /** Targets of these endpoints that are allowed in addition to public addresses with TLS. */
   ENDPOINT_ALLOWED_TARGETS: withDefault(
     parsedList('addresses, CIDR ranges and host names, each with :port or without', parseTarget),

@@ -12,7 +12,6 @@ let requests: readonly DocumentedRequest[];
 beforeAll(async () => {
   platform = await startPlatform({
     backend: 'postgres',
-    env: { ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 1).toString('base64')}` },
   });
   ({ body } = await callUrl(`${platform.crawl.url}/docs/json`, 'GET'));
   document = openDocument(body);

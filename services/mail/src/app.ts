@@ -4,8 +4,10 @@ import { startFactSender } from '@platform/events/facts';
 import {
   createApp,
   createHostResolver,
+  createSecretBox,
   createTargetPolicy,
   type ResolveHost,
+  type SecretBox,
   type ServiceApp,
   type ServiceDeps,
   standardErrors,
@@ -27,7 +29,6 @@ import { createResend } from './features/emails/resend.js';
 import { resendRoute } from './features/emails/resend.routes.js';
 import { createEmailService } from './features/emails/service.js';
 import { createAttemptMail } from './features/emails/queued-mail.js';
-import { createMailCipher } from './mail-cipher.js';
 import type { QueueTimes } from './features/queue/upkeep.job.js';
 import { createCheckQueue } from './features/queue/queue-limit.js';
 import { recordRoutes } from './features/records/routes.js';
@@ -82,7 +83,8 @@ async function createMailApp({ config, resources }: MailDeps): Promise<ServiceAp
 export async function buildMail(deps: MailDeps): Promise<ServiceApp> {
   const { config, clock } = deps;
   const limits = toLimits(deps);
-  const workers = await startWorkers({ ...deps, limits });
+  const box = createSecretBox(config.ENCRYPTION_KEYS);
+  const workers = await startWorkers({ ...deps, limits, box });
   const { identity, upkeep } = workers;
   const service = await createMailApp(deps);
   service.health.checks.set('queue', async () => {
@@ -94,12 +96,13 @@ export async function buildMail(deps: MailDeps): Promise<ServiceApp> {
     serviceToken: identity.serviceToken,
   });
   const configurations = createSmtpConfigurations({ fetch, clock, maxAgeMs: config.SMTP_CONFIG_MAX_AGE_MS });
-  await registerRoutes(service, deps, { ...workers, configurations, limits });
+  await registerRoutes(service, deps, { ...workers, box, configurations, limits });
   startFactSender({ ...deps, ...deps.resources, registry: service.metrics, report: identity.report });
   return service;
 }
 
 interface Parts extends Pick<Workers, 'dispatcher' | 'journal' | 'pools' | 'tokens' | 'upkeep'> {
+  readonly box: SecretBox;
   readonly configurations: SmtpConfigurations;
   readonly limits: TransportLimits;
 }
@@ -107,7 +110,7 @@ interface Parts extends Pick<Workers, 'dispatcher' | 'journal' | 'pools' | 'toke
 /** Registers the routes, grouped by the authority that they require. */
 async function registerRoutes({ app, metrics }: ServiceApp, deps: MailDeps, parts: Parts): Promise<void> {
   const { config, resources, clock } = deps;
-  const { configurations, limits, pools, journal, dispatcher, upkeep } = parts;
+  const { box, configurations, limits, pools, journal, dispatcher, upkeep } = parts;
   const { pool, log } = resources;
   const { SEND_DEADLINE_MS: deadlineMs } = config;
   const deliver = createDeliver(pools, deadlineMs);
@@ -117,8 +120,6 @@ async function registerRoutes({ app, metrics }: ServiceApp, deps: MailDeps, part
     maxPerOwner: config.SENDS_PER_ORG_MAX,
     message: 'Too many mails are under way',
   });
-  const cipher = createMailCipher(config.SERVICE_CLIENT_SECRET, 'request');
-  const contentCipher = createMailCipher(config.SERVICE_CLIENT_SECRET, 'content');
   const brands = createBrands({ pool, clock });
   const emails = createEmailService({
     brands,
@@ -133,11 +134,10 @@ async function registerRoutes({ app, metrics }: ServiceApp, deps: MailDeps, part
       maxMails: config.QUEUED_PER_ORG_MAX,
       maxBytes: config.QUEUED_MIB_PER_ORG_MAX * 1_048_576,
     }),
-    cipher,
-    contentCipher,
+    box,
     onOutcome,
   });
-  dispatcher.start(createAttemptMail({ pool, configurations, brands, deliver, cipher, clock, onOutcome }));
+  dispatcher.start(createAttemptMail({ pool, configurations, brands, deliver, box, clock, onOutcome }));
   const runtime = {
     get isUp() {
       return pools.isUp && upkeep.isUp;
@@ -147,9 +147,9 @@ async function registerRoutes({ app, metrics }: ServiceApp, deps: MailDeps, part
   await sendRoutes(app, { emails, configurations, deadlineMs });
   smtpConfigurationRoutes(app, { configurations, runtime });
   // These routes are for administrators.
-  recordRoutes(app, createRecordService({ ...resources, contentCipher, brands }));
+  recordRoutes(app, createRecordService({ ...resources, box, brands }));
   suppressionRoutes(app, createSuppressionService({ pool, clock }));
-  const resend = createResend({ pool, cipher, emails });
+  const resend = createResend({ pool, box, emails });
   resendRoute(app, { resend, configurations, deadlineMs });
   previewRoute(app, brands);
   brandRoutes(app, brands);

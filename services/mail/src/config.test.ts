@@ -4,6 +4,7 @@ const env = {
   DATABASE_URL: 'postgresql://mail@db/mail',
   IDENTITY_URL: 'http://identity:3001',
   SERVICE_CLIENT_SECRET: 's'.repeat(32),
+  ENCRYPTION_KEYS: `k1:${Buffer.alloc(32).toString('base64')}`,
 };
 
 test('SENDS_PER_ORG_MAX must not exceed SENDS_MAX', () => {

@@ -1,5 +1,6 @@
 import { identityClientVariables } from '@platform/auth';
 import {
+  encryptionKeys,
   integer,
   loadConfig,
   parsedList,
@@ -36,6 +37,8 @@ export const mailVariables = {
   DATABASE_URL: databaseUrl,
   DATABASE_CONNECTIONS_MAX: withDefault(integer(1, 200), 6),
   ...identityClientVariables('mail'),
+  /** What seals requests and contents of mails, their attachments, and access tokens of SMTP servers. */
+  ENCRYPTION_KEYS: encryptionKeys,
   /** The service that stores the SMTP configurations. It is identity unless an external manager is used. */
   CONFIG_MANAGER_URL: withDefault(url(['http:', 'https:'], 'http://identity:3001'), undefined),
   /** The name in EHLO. It defaults to the host of PUBLIC_URL, or else to this machine's name. */

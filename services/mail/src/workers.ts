@@ -1,18 +1,18 @@
 import { type IdentityClient, openIdentityClient } from '@platform/auth';
-import { createEgress, type ServiceDeps } from '@platform/service-kit';
+import { createEgress, type SecretBox, type ServiceDeps } from '@platform/service-kit';
 import type { MailConfig } from './config.js';
 import { createTransportPools, type TransportPools } from './features/delivery/pools.js';
 import type { TransportLimits } from './features/delivery/transport-options.js';
 import { createDispatcher, type Dispatcher } from './features/queue/dispatcher.job.js';
 import { createJournal, type Journal } from './features/queue/journal.js';
 import { createUpkeep, type QueueTimes, standardTimes, type Upkeep } from './features/queue/upkeep.job.js';
-import { createMailCipher } from './mail-cipher.js';
 import { createRequestToken, type TokenEndpoints } from './features/smtp-oauth/request-token.js';
 import { createSmtpTokens, type SmtpTokens } from './features/smtp-oauth/tokens.js';
 import type { Resources } from './resources.js';
 
 interface WorkerDeps extends ServiceDeps<MailConfig, Resources> {
   readonly limits: TransportLimits;
+  readonly box: SecretBox;
   /** Replaces the queue's default times. Tests set it. */
   readonly queueTimes?: QueueTimes;
   /** Replaces the token endpoints of Microsoft and Google. Tests set it. */
@@ -31,13 +31,20 @@ export interface Workers {
 /** Of a token endpoint: the largest answer in bytes, the connections at once, and the timeout. */
 const tokenLimits = { maxAnswerBytes: 65_536, maxConnections: 16, timeoutMs: 10_000 };
 
-function openTokens({ config, limits, resources, shutdown, clock, tokenEndpoints }: WorkerDeps): SmtpTokens {
+function openTokens({
+  config,
+  limits,
+  box,
+  resources,
+  shutdown,
+  clock,
+  tokenEndpoints,
+}: WorkerDeps): SmtpTokens {
   const egress = createEgress(config.SMTP_TOKEN_ALLOWED_TARGETS, tokenLimits, limits.resolveHost);
   shutdown.on('close', 'token endpoints', () => egress.agent.destroy());
   return createSmtpTokens({
     pool: resources.pool,
-    cipher: createMailCipher(config.SERVICE_CLIENT_SECRET, 'token'),
-    secret: config.SERVICE_CLIENT_SECRET,
+    box,
     requestToken: createRequestToken(egress, tokenEndpoints),
     clock,
     log: resources.log,

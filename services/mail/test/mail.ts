@@ -15,6 +15,7 @@ import {
   type CallOptions,
   callUrl,
   createTestDatabase,
+  ENCRYPTION_KEYS,
   SERVICE_SECRET,
   testIdentity,
   waitFor,
@@ -42,6 +43,7 @@ export const mailEnvironment = (databaseUrl: string, identityUrl: string): NodeJ
   DATABASE_URL: databaseUrl,
   IDENTITY_URL: identityUrl,
   SERVICE_CLIENT_SECRET: SERVICE_SECRET,
+  ENCRYPTION_KEYS,
   PUBLIC_URL: 'https://knowledge.example.com',
   // The SMTP server, the database and identity may be slow on a busy machine. A test that waits for a timeout sets its own.
   SMTP_TIMEOUT_MS: '10000',

@@ -32,6 +32,9 @@ export async function createMany<I, T>(items: readonly I[], create: (item: I) =>
 /** An identity service with its own database, and the credentials of the measurements. */
 export type BenchIdentity = Awaited<ReturnType<typeof startIdentity>>;
 
+/** The `ENCRYPTION_KEYS` of every service. */
+export const ENCRYPTION_KEYS = `bench:${Buffer.alloc(32, 1).toString('base64')}`;
+
 /**
  * Starts the built service as in production, by default on the server's core.
  *
@@ -44,7 +47,7 @@ export async function startIdentity(
   core?: Core,
 ) {
   const service = await setUpService(fixture, 'identity', database, {
-    ENCRYPTION_KEYS: `bench:${Buffer.alloc(32, 1).toString('base64')}`,
+    ENCRYPTION_KEYS,
     BOOTSTRAP_ADMIN_EMAIL: admin.email,
     BOOTSTRAP_ADMIN_PASSWORD: admin.password,
     // As in its image.

@@ -132,6 +132,7 @@ interface Addresses {
 function getEnvironments(addresses: Addresses): Record<Program, NodeJS.ProcessEnv> {
   const { gateway, internal, databaseUrl, redisUrl, kafka, smtp } = addresses;
   const secret = randomBytes(32).toString('hex');
+  const keys = `k1:${randomBytes(32).toString('base64')}`;
   const common = (name: Service) => ({
     NODE_ENV: 'production',
     LOG_LEVEL: 'warn',
@@ -143,6 +144,7 @@ function getEnvironments(addresses: Addresses): Record<Program, NodeJS.ProcessEn
     ...common(name),
     IDENTITY_URL: internal,
     SERVICE_CLIENT_SECRET: secret,
+    ENCRYPTION_KEYS: keys,
   });
   const crawl = {
     ...client('crawl'),
@@ -154,7 +156,7 @@ function getEnvironments(addresses: Addresses): Record<Program, NodeJS.ProcessEn
   return {
     identity: {
       ...common('identity'),
-      ENCRYPTION_KEYS: `k1:${randomBytes(32).toString('base64')}`,
+      ENCRYPTION_KEYS: keys,
       SERVICE_CLIENTS: `mail:${secret},crawl:${secret}`,
       MAIL_URL: internal,
       CRAWL_URL: internal,

@@ -163,7 +163,7 @@ describeWith('helm', 'the values', () => {
     expect(crawl).toMatchObject({ 'client-secret': 'given', 'task-secrets': 'files_1=x' });
     expect(mail?.['client-secret']).toMatch(/^[\dA-Za-z]{48}$/);
     expect(identity?.['service-clients']).toBe(`mail:${mail?.['client-secret']},crawl:given`);
-    for (const service of [identity, crawl]) {
+    for (const service of [identity, mail, crawl]) {
       const [, key = ''] = service?.['encryption-keys']?.split(':') ?? [];
       expect(Buffer.from(key, 'base64')).toHaveLength(32);
     }

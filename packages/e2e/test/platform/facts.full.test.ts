@@ -4,7 +4,14 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { findFreePort } from '@platform/embedded';
-import { callUrl, type OwnPostgres, startOwnPostgres, waitFor, withAdmin } from '@platform/testing';
+import {
+  callUrl,
+  type OwnPostgres,
+  startOwnPostgres,
+  waitFor,
+  withAdmin,
+  ENCRYPTION_KEYS,
+} from '@platform/testing';
 import { Pool } from 'pg';
 import { type SmtpServer, startSmtpServer } from './smtp-server.js';
 import { type Replica, startReplica } from './replica.js';
@@ -86,10 +93,11 @@ beforeAll(async () => {
     IDENTITY_URL: toUrl('identity'),
     IDENTITY_TIMEOUT_MS: '5000',
     SERVICE_CLIENT_SECRET: SECRET,
+    ENCRYPTION_KEYS,
   };
   const environments: Record<Name, NodeJS.ProcessEnv> = {
     identity: {
-      ENCRYPTION_KEYS: `k1:${Buffer.alloc(32).toString('base64')}`,
+      ENCRYPTION_KEYS,
       SERVICE_CLIENTS: `mail:${SECRET},crawl:${SECRET}`,
       MAIL_URL: toUrl('mail'),
       CRAWL_URL: toUrl('crawl'),

@@ -14,6 +14,7 @@ import {
   startOwnRedis,
   waitFor,
   withAdmin,
+  ENCRYPTION_KEYS,
 } from '@platform/testing';
 import { Pool } from 'pg';
 import { root } from '../deploy/chart.js';
@@ -96,7 +97,7 @@ describeWith('own-redis', 'two replicas of crawl', () => {
     });
     const unused = 'http://127.0.0.1:9';
     identity = await startService('identity', {
-      ENCRYPTION_KEYS: `k1:${Buffer.alloc(32).toString('base64')}`,
+      ENCRYPTION_KEYS,
       SERVICE_CLIENTS: `crawl:${SECRET},demo-knowledge:${SECRET}`,
       MAIL_URL: unused,
       CRAWL_URL: unused,
@@ -110,6 +111,7 @@ describeWith('own-redis', 'two replicas of crawl', () => {
           IDENTITY_URL: identity.url,
           IDENTITY_TIMEOUT_MS: '5000',
           SERVICE_CLIENT_SECRET: SECRET,
+          ENCRYPTION_KEYS,
           PUBLIC_URL: unused,
           REDIS_URL: redis.url,
           // A lease lasts for 5 s.

@@ -7,6 +7,7 @@ import {
   startOwnRedis,
   type TestDatabase,
   withAdmin,
+  ENCRYPTION_KEYS,
 } from '@platform/testing';
 import { root } from '../deploy/chart.js';
 import { runCommand } from './command.js';
@@ -80,10 +81,11 @@ const environments = (nginx: Nginx, redisUrl: string): Record<ServiceName, NodeJ
     // A busy machine may need longer than the default.
     IDENTITY_TIMEOUT_MS: '5000',
     SERVICE_CLIENT_SECRET: secret,
+    ENCRYPTION_KEYS,
   };
   return {
     identity: {
-      ENCRYPTION_KEYS: `k1:${Buffer.alloc(32).toString('base64')}`,
+      ENCRYPTION_KEYS,
       SERVICE_CLIENTS: `mail:${secret},crawl:${secret}`,
       MAIL_URL: nginx.internalUrl,
       CRAWL_URL: nginx.internalUrl,

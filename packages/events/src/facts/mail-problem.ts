@@ -65,7 +65,7 @@ const byCode: Readonly<Record<string, string>> = {
   ECONFIG: 'There is no complete SMTP configuration, or it could not be read',
   EREJECTED: 'The mail service refused it, because it is too large or malformed',
   EEXPIRED: 'It could not be sent before it expired',
-  EREQUEST: 'Its request cannot be read, because it was encrypted with another secret',
+  EREQUEST: 'Its request cannot be read, because no key opens it',
   EINVALID: 'This version of the service cannot render its request',
   ENORECIPIENT: 'No recipient is left to send it to',
   ESUPPRESSED: 'Every recipient is suppressed: to send to one again, remove its suppression',

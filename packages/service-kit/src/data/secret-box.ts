@@ -7,46 +7,74 @@ export interface BoxKey {
   readonly key: Buffer;
 }
 
+const VERSION = 'v1';
+const CIPHER = 'aes-256-gcm';
 const IV_BYTES = 12;
+const TAG_BYTES = 16;
+const DOT = 0x2e;
 
-/** @param keys - `seal` uses the first key; `open` uses whichever the value names. */
+/** @param keys - the first key seals; a sealed value names the one that opens it. */
 export function createSecretBox(keys: readonly BoxKey[]) {
   const [sealing] = keys;
   if (!sealing) throw new Error('createSecretBox needs at least one key');
+
+  /** Returns the nonce, the ciphertext and the tag. */
+  const encrypt = (bytes: Buffer, context: string): [Buffer, Buffer, Buffer] => {
+    const iv = randomBytes(IV_BYTES);
+    const cipher = createCipheriv(CIPHER, sealing.key, iv).setAAD(Buffer.from(context));
+    const ciphertext = Buffer.concat([cipher.update(bytes), cipher.final()]);
+    return [iv, ciphertext, cipher.getAuthTag()];
+  };
+
+  function decrypt(name: string, [iv, ciphertext, tag]: [Buffer, Buffer, Buffer], context: string): Buffer {
+    const [version, id] = name.split('.');
+    const found = keys.find((key) => key.id === id);
+    if (version !== VERSION || !found) throw new Error(`there is no key to open a value sealed with ${name}`);
+    const decipher = createDecipheriv(CIPHER, found.key, iv, { authTagLength: TAG_BYTES })
+      .setAAD(Buffer.from(context))
+      .setAuthTag(tag);
+    return Buffer.concat([decipher.update(ciphertext), decipher.final()]);
+  }
+
   return {
-    seal(secret: string, context: string): string {
-      const iv = randomBytes(IV_BYTES);
-      const cipher = createCipheriv('aes-256-gcm', sealing.key, iv).setAAD(Buffer.from(context));
-      const ciphertext = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
-      const parts = [iv, ciphertext, cipher.getAuthTag()].map((part) => part.toString('base64url'));
-      return ['v1', sealing.id, ...parts].join('.');
-    },
+    seal: (secret: string, context: string): string =>
+      [
+        VERSION,
+        sealing.id,
+        ...encrypt(Buffer.from(secret), context).map((part) => part.toString('base64url')),
+      ].join('.'),
 
     /** @throws Error when the key is unknown, or when the value or its context was altered. */
     open(sealed: string, context: string): string {
-      const [version, id, iv = '', ciphertext = '', tag = ''] = sealed.split('.');
-      const found = keys.find((key) => key.id === id);
-      if (version !== 'v1' || !found)
-        throw new Error(`there is no key to open a value sealed with ${version}.${id}`);
-      const decipher = createDecipheriv('aes-256-gcm', found.key, Buffer.from(iv, 'base64url'), {
-        authTagLength: 16,
-      })
-        .setAAD(Buffer.from(context))
-        .setAuthTag(Buffer.from(tag, 'base64url'));
-      return Buffer.concat([
-        decipher.update(Buffer.from(ciphertext, 'base64url')),
-        decipher.final(),
-      ]).toString('utf8');
+      const [version = '', id = '', ...parts] = sealed.split('.');
+      const [iv = '', ciphertext = '', tag = ''] = parts;
+      const bytes = [iv, ciphertext, tag].map((part) => Buffer.from(part, 'base64url'));
+      return decrypt(`${version}.${id}`, bytes as [Buffer, Buffer, Buffer], context).toString('utf8');
+    },
+
+    /** Seals bytes, of which Base64 would make a third more. */
+    sealBytes: (bytes: Buffer, context: string): Buffer =>
+      Buffer.concat([Buffer.from(`${VERSION}.${sealing.id}.`), ...encrypt(bytes, context)]),
+
+    /** Opens what `sealBytes` returned. @throws Error as `open` does. */
+    openBytes(sealed: Buffer, context: string): Buffer {
+      const end = sealed.indexOf(DOT, sealed.indexOf(DOT) + 1);
+      const [iv, tag] = [end + 1 + IV_BYTES, sealed.length - TAG_BYTES];
+      return decrypt(
+        sealed.toString('latin1', 0, end),
+        [sealed.subarray(end + 1, iv), sealed.subarray(iv, tag), sealed.subarray(tag)],
+        context,
+      );
     },
 
     /** Whether the value was sealed with the key that `seal` uses. The value isn't opened for that. */
-    isSealedWithPrimaryKey: (sealed: string): boolean => sealed.startsWith(`v1.${sealing.id}.`),
+    isSealedWithPrimaryKey: (sealed: string): boolean => sealed.startsWith(`${VERSION}.${sealing.id}.`),
   };
 }
 
 /**
- * Encrypts secrets that are stored in the database with AES-256-GCM (NIST SP 800-38D). A sealed value has the form
- * `v1.<key id>.<iv>.<ciphertext>.<tag>`, in base64url.
+ * Encrypts secrets that are stored in the database with AES-256-GCM (NIST SP 800-38D). A sealed text has the form
+ * `v1.<key id>.<iv>.<ciphertext>.<tag>`, in base64url; sealed bytes are `v1.<key id>.` and then these three as they are.
  *
  * The `context` is authenticated as well: a value that is copied to another row can't be opened there.
  */

@@ -7,6 +7,8 @@ import type { LazyServer } from './containers.js';
 
 /** The secret of every service client of the shared identity. */
 export const SERVICE_SECRET = 'a-secret-of-the-services-0123456789abcdef';
+/** The `ENCRYPTION_KEYS` of every service. */
+export const ENCRYPTION_KEYS = `k1:${Buffer.alloc(32, 1).toString('base64')}`;
 
 export const PASSWORD = 'correct-Horse-battery-9';
 const run = promisify(execFile);
@@ -75,7 +77,7 @@ export async function startSharedIdentity(): Promise<SharedIdentity> {
     env: {
       DATABASE_URL: database.url,
       DATABASE_TIMEOUT_MS: '5000',
-      ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
+      ENCRYPTION_KEYS,
       SERVICE_CLIENTS: ['crawl', 'identity', 'mail'].map((client) => `${client}:${SERVICE_SECRET}`).join(),
       HOST: '127.0.0.1',
       PORT: String(port),

@@ -3,11 +3,10 @@ import {
   createEgress,
   createFairLimiter,
   createHostResolver,
-  createSecretBox,
   createWebhookSecrets,
   readWebhookKeys,
   replaceWebhookSecret,
-  type BoxKey,
+  type SecretBox,
   type Target,
 } from '@platform/service-kit';
 import type pg from 'pg';
@@ -52,12 +51,10 @@ function describeAnswer(status: number): EndpointTest {
 export function createOrganisationEndpoints(options: {
   readonly pool: pg.Pool;
   readonly clock: Clock;
-  /** Without keys, none can be registered. */
-  readonly keys: readonly BoxKey[];
+  readonly box: SecretBox;
   readonly allowedTargets: readonly Target[];
 }) {
-  const { pool, clock, keys } = options;
-  const box = keys.length === 0 ? undefined : createSecretBox(keys);
+  const { pool, clock, box } = options;
   const limits = { maxAnswerBytes: MAX_ANSWER_BYTES, maxConnections: MAX_CONNECTIONS, timeoutMs: 0 };
   const tests = createFairLimiter({
     capacity: MAX_TESTS,
@@ -67,7 +64,6 @@ export function createOrganisationEndpoints(options: {
   const egress = createEgress(options.allowedTargets, limits, createHostResolver());
 
   function openSecrets({ id, secretsSealed }: Pick<Endpoint, 'id' | 'secretsSealed'>): string {
-    if (!box) throw new Error('The operator has removed the keys that open the secrets of endpoints');
     return box.open(secretsSealed, toContext(id));
   }
   const getSecrets = (endpoint: Endpoint): Buffer[] => readWebhookKeys(openSecrets(endpoint), clock());
@@ -88,8 +84,6 @@ export function createOrganisationEndpoints(options: {
   }
 
   return {
-    /** Whether endpoints can be registered. */
-    isEnabled: box !== undefined,
     /** @throws TargetDenied for a URL that the operator does not allow, whatever its host resolves to. */
     assertUrl: egress.assertUrl,
 
@@ -98,7 +92,6 @@ export function createOrganisationEndpoints(options: {
       id: string,
       replaced?: Endpoint,
     ): { readonly secret: string; readonly secretsSealed: string } {
-      if (!box) throw new Error('Endpoints need keys');
       const { secret, secrets } = replaced
         ? replaceWebhookSecret(openSecrets(replaced), clock())
         : createWebhookSecrets();

@@ -21,7 +21,6 @@ describe('the audit', () => {
     platform = await startPlatform({
       backend: 'postgres',
       env: {
-        ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
         ENDPOINT_ALLOWED_TARGETS: '127.0.0.1:9',
       },
     });

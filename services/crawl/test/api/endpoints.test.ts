@@ -5,8 +5,7 @@ import { daily } from '../support/crawls.js';
 import { type Asked, type Endpoint, json, startEndpoint } from '../support/endpoint.js';
 import { type Organisation, type Platform, startPlatform } from '../support/platform.js';
 
-const KEY = Buffer.alloc(32, 1);
-const box = createSecretBox([{ id: 'k1', key: KEY }]);
+const box = createSecretBox([{ id: 'k1', key: Buffer.alloc(32, 1) }]);
 
 const none = '01900000-0000-7000-8000-000000000000';
 
@@ -21,7 +20,6 @@ describe('endpoints of an organisation', () => {
     platform = await startPlatform({
       backend: 'postgres',
       env: {
-        ENCRYPTION_KEYS: `k1:${KEY.toString('base64')}`,
         ENDPOINT_ALLOWED_TARGETS: new URL(endpoint.url).host,
       },
     });

@@ -21,7 +21,6 @@ describe('hooks of a connector', () => {
     platform = await startPlatform({
       backend: 'postgres',
       env: {
-        ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
         HOOK_DELAY_MS: String(DELAY_MS),
       },
     });

@@ -9,8 +9,7 @@ const ROUNDS = 5;
 
 let platform: Platform;
 beforeAll(async () => {
-  const ENCRYPTION_KEYS = `k1:${Buffer.alloc(32, 1).toString('base64')}`;
-  const env = { ENCRYPTION_KEYS, HOOK_DELAY_MS: String(DELAY_MS), ROLE: 'api' };
+  const env = { HOOK_DELAY_MS: String(DELAY_MS), ROLE: 'api' };
   platform = await startPlatform({ backend: 'postgres', env });
 });
 afterAll(() => platform.close());

@@ -1,6 +1,6 @@
+import { createSecretBox } from '@platform/service-kit';
 import { waitFor } from '@platform/testing';
 import PostalMime from 'postal-mime';
-import { createMailCipher } from '../../src/mail-cipher.js';
 import { createRecordService, type RecordService } from '../../src/features/records/service.js';
 import { createSuppressionService } from '../../src/features/suppressions/service.js';
 import { createFakeIdentity, type FakeIdentity } from '../fake-identity.js';
@@ -28,8 +28,8 @@ beforeAll(async () => {
   const build = () => buildApp(database.url, identity.url, { environment: { SMTP_TIMEOUT_MS: '30000' } });
   let built = await build();
   const { config, resources } = built;
-  const contentCipher = createMailCipher(config.SERVICE_CLIENT_SECRET, 'content');
-  records = createRecordService({ ...resources, contentCipher, brands: { get: async () => ({}) } });
+  const box = createSecretBox(config.ENCRYPTION_KEYS);
+  records = createRecordService({ ...resources, box, brands: { get: async () => ({}) } });
   await waitForRuntime(built.app);
   const suppressions = createSuppressionService({ pool: resources.pool, clock: Date.now });
   suppress = (address) => suppressions.add(orgId, address);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { DAY_MS } from '@platform/service-kit';
-import { SERVICE_SECRET, startStopwatch, waitFor } from '@platform/testing';
-import { createMailCipher } from '../../src/mail-cipher.js';
+import { type BoxKey, createSecretBox } from '@platform/service-kit';
+import { startStopwatch, waitFor } from '@platform/testing';
 import { attachment } from '../mail.js';
 import { startMailWithServer } from '../mail-with-server.js';
 
@@ -96,17 +96,18 @@ test('what becomes of mails is in the feed of facts, and names nobody', async ()
   expect(JSON.stringify(facts)).not.toContain('@');
 });
 
-const cipher = createMailCipher(SERVICE_SECRET, 'request');
-const otherCipher = createMailCipher('another secret', 'request');
+const [firstKey, otherKey] = ['k1', 'other'].map((id, byte) => ({ id, key: Buffer.alloc(32, byte + 1) }));
+const box = createSecretBox([firstKey as BoxKey]);
+const otherBox = createSecretBox([otherKey as BoxKey]);
 test.each<[string, string, (stored: string, id: string) => string]>([
-  ['was encrypted with another secret', 'EREQUEST', (_stored, id) => otherCipher.encrypt({}, id)],
+  ['was sealed with another key', 'EREQUEST', (_stored, id) => otherBox.seal('{}', `request ${id}`)],
   [
     'another version wrote, and this one cannot render',
     'EINVALID',
     (stored, id) => {
-      const { body, ...request } = cipher.decrypt(stored, id) as { body: object };
+      const { body, ...request } = JSON.parse(box.open(stored, `request ${id}`)) as { body: object };
       const ofTomorrow = { emailTemplateType: 'tokenAlert', templateData: { notice: 'ofTomorrow' } };
-      return cipher.encrypt({ ...request, body: { ...body, ...ofTomorrow } }, id);
+      return box.seal(JSON.stringify({ ...request, body: { ...body, ...ofTomorrow } }), `request ${id}`);
     },
   ],
 ])('a mail whose request %s is tried again', async (_what, code, change) => {
@@ -127,7 +128,7 @@ test.each<[string, string, (stored: string, id: string) => string]>([
 
 test('a mail waits in the queue while there is no SMTP configuration', async () => {
   const path = '/api/v1/configurationManager/smtpConfig';
-  const { smtp: saved } = (await mail.identity('GET', path, { token: mail.session })).body;
+  const { hasPassword: _, ...saved } = (await mail.identity('GET', path, { token: mail.session })).body.smtp;
   smtp.behave((step) => (step === 'MAIL' ? '451 later' : undefined));
   const id = await enqueue();
   await waitForAttempt(id, 1);

@@ -1,5 +1,5 @@
 import { HOUR_MS } from '@platform/service-kit';
-import { callUrl, waitFor } from '@platform/testing';
+import { callUrl, ENCRYPTION_KEYS, waitFor } from '@platform/testing';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { claimTokenRequest } from '../../src/features/smtp-oauth/queries.js';
@@ -54,9 +54,12 @@ test('stores the tokens encrypted, and logs no secret', async () => {
     expect(JSON.stringify(rows) + mail.logged()).not.toContain(secret);
 });
 
-test('uses the refresh token that the provider issued last, whatever the replica', async () => {
+test('uses the refresh token that the provider issued last, whatever the replica and its newest key', async () => {
   await configure(provider.auth.custom(await provider.issueRefreshToken()));
-  const other = await buildApp(mail.databaseUrl, mail.identityUrl, { tokenEndpoints: provider.endpoints });
+  const other = await buildApp(mail.databaseUrl, mail.identityUrl, {
+    tokenEndpoints: provider.endpoints,
+    environment: { ENCRYPTION_KEYS: `k2:${Buffer.alloc(32, 2).toString('base64')},${ENCRYPTION_KEYS}` },
+  });
   await waitForRuntime(other.app);
   await other.app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = other.app.server.address() as AddressInfo;
@@ -72,7 +75,8 @@ test('uses the refresh token that the provider issued last, whatever the replica
     expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
     expect(provider.state.requests).toBe(1);
     // The provider revokes everything when a refresh token is used again.
-    await mail.db.query('update smtp_tokens set refresh_at = now(), expires_at = now()');
+    const endTokens = () => mail.db.query('update smtp_tokens set refresh_at = now(), expires_at = now()');
+    await endTokens();
     mail.advance(HOUR_MS);
     expect((await mail.send()).status).toBe(200);
     expect((await testConnection()).ok).toBe(true);

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { startEmbeddedKafka, startEmbeddedRedis } from '@platform/embedded';
 import { Kafka, logLevel } from 'kafkajs';
 import type { Fixture } from '../../runner/fixture.js';
-import { startIdentity } from '../../servers/identity.js';
+import { ENCRYPTION_KEYS, startIdentity } from '../../servers/identity.js';
 import { setUpService } from '../../servers/service.js';
 
 /*
@@ -44,6 +44,7 @@ export async function createSite(fixture: Fixture, name: string) {
     KAFKA_TOPIC: topic,
     IDENTITY_URL: backing.identity.url,
     SERVICE_CLIENT_SECRET: SECRET,
+    ENCRYPTION_KEYS,
   });
   const admin = backing.kafka.admin();
   await admin.connect();

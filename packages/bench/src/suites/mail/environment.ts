@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { generate } from 'selfsigned';
 import type { Fixture } from '../../runner/fixture.js';
-import { startIdentity } from '../../servers/identity.js';
+import { ENCRYPTION_KEYS, startIdentity } from '../../servers/identity.js';
 import { startProgram } from '../../servers/process.js';
 import { execute, setUpService } from '../../servers/service.js';
 import { letter, smtp } from './submission.js';
@@ -52,6 +52,7 @@ export async function startMail(
   const service = await setUpService(fixture, 'mail', database, {
     IDENTITY_URL: identityUrl,
     SERVICE_CLIENT_SECRET: SECRET,
+    ENCRYPTION_KEYS,
     NODE_EXTRA_CA_CERTS: certificate,
     SMTP_ALLOWED_TARGETS: '127.0.0.0/8,::1',
     ...more,

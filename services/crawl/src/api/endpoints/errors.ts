@@ -5,6 +5,4 @@ export const endpointInUse = (): AppError =>
   conflict('ENDPOINT_IN_USE', 'A schedule uses the endpoint: replace or remove the schedule first');
 export const tooManyEndpoints = (max: number): AppError =>
   conflict('TOO_MANY_ENDPOINTS', `An organisation can have ${max} endpoints`);
-export const endpointsDisabled = (): AppError =>
-  conflict('ENDPOINTS_DISABLED', 'Endpoints cannot be registered: the operator has set no ENCRYPTION_KEYS');
 export const urlRefused = (message: string): AppError => validationError([{ field: 'url', message }]);

@@ -12,13 +12,7 @@ import {
   listEndpoints,
   rotateSecrets,
 } from '../../db/endpoints.js';
-import {
-  endpointInUse,
-  endpointNotFound,
-  endpointsDisabled,
-  tooManyEndpoints,
-  urlRefused,
-} from './errors.js';
+import { endpointInUse, endpointNotFound, tooManyEndpoints, urlRefused } from './errors.js';
 import { ENDPOINT_URL, type EndpointItem, type EndpointWithSecret, type TestResult } from './schemas.js';
 
 const MAX_ENDPOINTS = 50;
@@ -38,7 +32,6 @@ export function createEndpointService(deps: {
   readonly pool: pg.Pool;
   readonly clock: Clock;
   readonly endpoints: {
-    readonly isEnabled: boolean;
     readonly assertUrl: (url: URL) => void;
     readonly createSecrets: (
       id: string,
@@ -68,13 +61,12 @@ export function createEndpointService(deps: {
   return {
     list: async (orgId: string): Promise<EndpointItem[]> => (await listEndpoints(pool, orgId)).map(toItem),
 
-    /** @throws AppError 400 for the URL; 409 when there are too many, or without keys. */
+    /** @throws AppError 400 for the URL; 409 when there are too many. */
     async create(
       orgId: string,
       given: { readonly url: string; readonly description?: string },
       actor: Actor,
     ): Promise<EndpointWithSecret> {
-      if (!endpoints.isEnabled) throw endpointsDisabled();
       const { description = '' } = given;
       const url = readUrl(given.url);
       const id = uuidv7();
@@ -86,9 +78,8 @@ export function createEndpointService(deps: {
       return { ...toItem({ ...made, rotatedAt: null, connectors: [] }), secret };
     },
 
-    /** Replaces the secret. @throws AppError 404; 409 without keys. */
+    /** Replaces the secret. @throws AppError 404. */
     async rotate(key: EndpointKey, actor: Actor): Promise<EndpointWithSecret> {
-      if (!endpoints.isEnabled) throw endpointsDisabled();
       let secret = '';
       const rotated = await rotateSecrets(pool, key, { actor, at: new Date(clock()) }, (endpoint) => {
         const made = endpoints.createSecrets(endpoint.id, endpoint);

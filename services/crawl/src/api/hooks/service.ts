@@ -3,13 +3,12 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { invalidCredential } from '@platform/auth';
 import { DEFAULT_INSTANCE } from '@platform/events';
 import {
-  type BoxKey,
   type Clock,
-  createSecretBox,
   createWebhookSecret,
   DAY_MS,
   type Logger,
   parseWebhookSecret,
+  type SecretBox,
   tooManyRequests,
 } from '@platform/service-kit';
 import type pg from 'pg';
@@ -30,7 +29,7 @@ import type { HookKey, InstanceKey } from '../../domain/instance-key.js';
 import { crawlAuthErrors } from '../authority.js';
 import { instanceNotFound } from '../instances/errors.js';
 import { base } from '../params.js';
-import { hookNotFound, hooksDisabled, secretRefused, tooManyHooks } from './errors.js';
+import { hookNotFound, secretRefused, tooManyHooks } from './errors.js';
 import type { HookBody, HookItem, HookWithSecret } from './schemas.js';
 
 const MAX_HOOKS = 10;
@@ -65,18 +64,15 @@ function toSecret(kind: HookKind, given: string | undefined): string {
 export function createHookService(deps: {
   readonly pool: pg.Pool;
   readonly clock: Clock;
-  /** Without keys, none can be created. */
-  readonly keys: readonly BoxKey[];
+  readonly box: SecretBox;
   /** How long after a ring its run is due. */
   readonly delayMs: number;
   readonly onDueAt: (at: number) => void;
   readonly log: Logger;
 }) {
-  const { pool, clock, keys, delayMs, onDueAt, log } = deps;
-  const box = keys.length === 0 ? undefined : createSecretBox(keys);
+  const { pool, clock, box, delayMs, onDueAt, log } = deps;
 
   function openSecrets({ id, secretsSealed }: Pick<Hook, 'id' | 'secretsSealed'>): string[] {
-    if (!box) throw new Error('The operator has removed the keys that open the secrets of hooks');
     return JSON.parse(box.open(secretsSealed, toContext(id))) as string[];
   }
 
@@ -97,9 +93,8 @@ export function createHookService(deps: {
   return {
     list: async (key: InstanceKey): Promise<HookItem[]> => (await listHooks(pool, key)).map(toItem),
 
-    /** @throws AppError 400 for the secret; 404 for the instance; 409 when there are too many, or without keys. */
+    /** @throws AppError 400 for the secret; 404 for the instance; 409 when there are too many. */
     async create(key: InstanceKey, given: HookBody, actor: Actor): Promise<HookWithSecret> {
-      if (!box) throw hooksDisabled();
       const { kind, description = '' } = given;
       const secret = toSecret(kind, given.secret);
       if (key.instance !== DEFAULT_INSTANCE && !(await hasInstance(pool, key))) throw instanceNotFound();
@@ -119,9 +114,8 @@ export function createHookService(deps: {
       return { ...toItem({ ...hook, rotatedAt: null, lastRungAt: null }), secret };
     },
 
-    /** Replaces the secret. @throws AppError 400 for the secret; 404; 409 without keys. */
+    /** Replaces the secret. @throws AppError 400 for the secret; 404. */
     async rotate(key: HookKey, given: string | undefined, actor: Actor): Promise<HookWithSecret> {
-      if (!box) throw hooksDisabled();
       let secret = '';
       const rotated = await rotateHookSecrets(pool, key, { actor, at: new Date(clock()) }, (hook) => {
         secret = toSecret(hook.kind, given);

@@ -1,4 +1,4 @@
-import { AppError, type Clock } from '@platform/service-kit';
+import { AppError, type Clock, type SecretBox } from '@platform/service-kit';
 import type pg from 'pg';
 import type { Brands } from '../brand/brand.js';
 import type { Deliver } from '../delivery/deliver.js';
@@ -7,13 +7,12 @@ import { toAttemptEnd, toUncounted } from '../queue/attempt-end.js';
 import type { AttemptMail } from '../queue/dispatcher.job.js';
 import { type ClaimedMail, lanes } from '../queue/mail.js';
 import { findAttachmentPiece } from '../queue/queries.js';
-import type { MailCipher } from '../../mail-cipher.js';
 import { readSmtpConfiguration, type SmtpConfiguration } from '../smtp-configuration/configuration.js';
 import type { SmtpConfigurations } from '../smtp-configuration/service.js';
 import { toDeliveredMessage, toMessageId } from './message.js';
 import { type RenderedEmail, renderEmail } from './rendered-email.js';
 import { toPoolKey } from './send-request.js';
-import { openAttachment, type StoredRequest } from './stored-request.js';
+import { openAttachment, openRequest, type StoredRequest } from './stored-request.js';
 
 /** The pause while the configuration manager is unavailable. */
 const UNAVAILABLE_MS = 30_000;
@@ -26,11 +25,11 @@ export function createAttemptMail(deps: {
   readonly configurations: SmtpConfigurations;
   readonly brands: Pick<Brands, 'get'>;
   readonly deliver: Deliver;
-  readonly cipher: MailCipher;
+  readonly box: SecretBox;
   readonly clock: Clock;
   readonly onOutcome: (state: Outcome['state']) => void;
 }): AttemptMail {
-  const { pool, configurations, brands, deliver, cipher, clock, onOutcome } = deps;
+  const { pool, configurations, brands, deliver, box, clock, onOutcome } = deps;
 
   async function findConfiguration(
     { orgId }: ClaimedMail,
@@ -54,7 +53,7 @@ export function createAttemptMail(deps: {
     const stored = files.map((file, index) => ({
       ...file,
       read: () =>
-        openAttachment(cipher, id, index, file.bytes, (piece) => findAttachmentPiece(pool, id, index, piece)),
+        openAttachment(box, id, index, file.bytes, (piece) => findAttachmentPiece(pool, id, index, piece)),
     }));
     return { ...read.email, files: stored };
   }
@@ -64,11 +63,8 @@ export function createAttemptMail(deps: {
     mail: ClaimedMail,
     options: Parameters<AttemptMail>[1],
   ): Promise<{ readonly outcome: Outcome; readonly addresses: readonly string[] } | undefined> {
-    const request =
-      mail.sealedRequest === null
-        ? undefined
-        : (cipher.decrypt(mail.sealedRequest, mail.id) as StoredRequest | undefined);
-    // Another replica, or this one after a restart, may have the secret that the request was encrypted with.
+    const request = mail.sealedRequest === null ? undefined : openRequest(box, mail.id, mail.sealedRequest);
+    // Another replica, or this one after a restart, may have the key that the request was sealed with.
     if (!request) return { outcome: fail('EREQUEST'), addresses: [] };
     const configuration = await findConfiguration(mail, request);
     if (configuration === 'unavailable') return undefined;

@@ -1,13 +1,12 @@
-import { readEmailAddress } from '@platform/service-kit';
+import { readEmailAddress, type SecretBox } from '@platform/service-kit';
 import type pg from 'pg';
-import type { MailCipher } from '../../mail-cipher.js';
 import { findResendable } from '../queue/queries.js';
 import { notResendable } from './errors.js';
 import type { EmailContent } from './schemas.js';
 import type { Submission } from './submission.js';
 import type { SendRequest } from './send-request.js';
 import type { EmailService } from './service.js';
-import type { StoredRequest } from './stored-request.js';
+import { openRequest } from './stored-request.js';
 
 /** Returns the content without the recipients that have the mail, or undefined when nobody is left. */
 function leaveOut(content: EmailContent, accepted: ReadonlySet<string>): EmailContent | undefined {
@@ -21,11 +20,11 @@ function leaveOut(content: EmailContent, accepted: ReadonlySet<string>): EmailCo
 export const createResend =
   ({
     pool,
-    cipher,
+    box,
     emails,
   }: {
     readonly pool: pg.Pool;
-    readonly cipher: MailCipher;
+    readonly box: SecretBox;
     readonly emails: Pick<EmailService, 'send'>;
   }) =>
   /** @throws AppError 409 when it can't be resent, or the same errors as `EmailService.send`. */
@@ -34,7 +33,7 @@ export const createResend =
     request: Pick<SendRequest, 'orgId' | 'configuration' | 'deadlines'>,
   ): Promise<Submission> => {
     const found = await findResendable(pool, request.orgId, mailId);
-    const stored = found && (cipher.decrypt(found.sealedRequest, mailId) as StoredRequest | undefined);
+    const stored = found && openRequest(box, mailId, found.sealedRequest);
     const body = stored && leaveOut(stored.body, new Set(found.accepted));
     if (!body) throw notResendable();
     return emails.send({ ...request, body, isFromService: false, originalMailId: mailId });

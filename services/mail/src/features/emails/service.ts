@@ -1,4 +1,10 @@
-import { type Clock, type FairLimiter, notApplied, validationError } from '@platform/service-kit';
+import {
+  type Clock,
+  type FairLimiter,
+  notApplied,
+  type SecretBox,
+  validationError,
+} from '@platform/service-kit';
 import { v7 as uuidv7 } from 'uuid';
 import type { Brands } from '../brand/brand.js';
 import type { Deliver } from '../delivery/deliver.js';
@@ -8,9 +14,8 @@ import type { Dispatcher } from '../queue/dispatcher.job.js';
 import type { Journal } from '../queue/journal.js';
 import { hasOutcome, lanes, type NewMail } from '../queue/mail.js';
 import type { CheckQueue } from '../queue/queue-limit.js';
-import type { MailCipher } from '../../mail-cipher.js';
 import { chooseLane, toExpiry } from '../queue/schedule.js';
-import { toKeptContent } from '../templates/kept-content.js';
+import { sealContent } from '../templates/kept-content.js';
 import { isSecurityNotice } from '../templates/template-types.js';
 import { notResendable } from './errors.js';
 import { toDeliveredMessage, toMessageId } from './message.js';
@@ -29,12 +34,11 @@ export function createEmailService(deps: {
   /** Limits the mails whose callers wait. */
   readonly sendLimiter: FairLimiter;
   readonly checkQueue: CheckQueue;
-  readonly cipher: MailCipher;
-  readonly contentCipher: MailCipher;
+  readonly box: SecretBox;
   readonly onOutcome: (state: Outcome['state']) => void;
 }) {
   const { journal, dispatcher, deliver, brands, clock, sendLimiter, checkQueue, onOutcome } = deps;
-  const { cipher, contentCipher } = deps;
+  const { box } = deps;
   const { slots } = dispatcher;
 
   const replay = createReplay(journal);
@@ -47,9 +51,8 @@ export function createEmailService(deps: {
     const callerWaits = request.deadlines.acceptAt === undefined;
     const isInline = isStoredInline(body);
     // Only the caller has large attachments while it waits.
-    const sealedRequest =
-      callerWaits && !isInline ? null : sealRequest(cipher, id, request, email.attachments);
-    const sealedContent = contentCipher.encrypt(toKeptContent(body), id);
+    const sealedRequest = callerWaits && !isInline ? null : sealRequest(box, id, request, email.attachments);
+    const sealedContent = sealContent(box, id, body);
     const attachedBytes = isInline || callerWaits ? 0 : estimateBytes(email);
     return {
       id,
@@ -147,7 +150,7 @@ export function createEmailService(deps: {
     const mail = toNewMail(request, email);
     const written = isStoredInline(request.body)
       ? await journal.accept(mail)
-      : await journal.acceptWithAttachments(mail, sealAttachments(cipher, mail.id, email.attachments));
+      : await journal.acceptWithAttachments(mail, sealAttachments(box, mail.id, email.attachments));
     if (!written) return undefined;
     dispatcher.wake();
     const { acceptAt = 0 } = request.deadlines;

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { SecretBox } from '@platform/service-kit';
 import type { AttachmentPiece } from '../queue/queries.js';
-import type { MailCipher } from '../../mail-cipher.js';
+import { openJson, sealJson } from '../../sealed-json.js';
 import type { DecodedAttachment } from './attachments.js';
 import type { EmailContent, SmtpSnapshot } from './schemas.js';
 
@@ -26,28 +27,36 @@ const PIECE_BYTES = 1_048_576;
 export const isStoredInline = ({ attachments = [] }: EmailContent): boolean =>
   attachments.reduce((sum, { content }) => sum + content.length, 0) <= MAX_INLINE_LENGTH;
 
+const toRequestContext = (id: string): string => `request ${id}`;
+
+/** @returns undefined when no key opens it. */
+export const openRequest = (box: SecretBox, id: string, sealed: string): StoredRequest | undefined =>
+  openJson(box, sealed, toRequestContext(id)) as StoredRequest | undefined;
+
 export function sealRequest(
-  cipher: MailCipher,
+  box: SecretBox,
   id: string,
   request: Pick<StoredRequest, 'body' | 'smtp'>,
   attachments: readonly DecodedAttachment[],
 ): string {
   const { body, smtp } = request;
-  if (isStoredInline(body)) return cipher.encrypt({ body, smtp } satisfies StoredRequest, id);
+  if (isStoredInline(body))
+    return sealJson(box, { body, smtp } satisfies StoredRequest, toRequestContext(id));
   const { attachments: _stored, ...rest } = body;
   const files = attachments.map(({ filename, contentType, content }) => ({
     filename,
     contentType,
     bytes: content.length,
   }));
-  return cipher.encrypt({ body: rest, smtp, files } satisfies StoredRequest, id);
+  return sealJson(box, { body: rest, smtp, files } satisfies StoredRequest, toRequestContext(id));
 }
 
-const toContext = (id: string, attachment: number, piece: number): string => `${id} ${attachment} ${piece}`;
+const toPieceContext = (id: string, attachment: number, piece: number): string =>
+  `attachment ${id} ${attachment} ${piece}`;
 
 /** Encrypts attachments one piece at a time, each in a separate turn of the event loop. */
 export async function* sealAttachments(
-  cipher: MailCipher,
+  box: SecretBox,
   id: string,
   attachments: readonly DecodedAttachment[],
 ): AsyncGenerator<AttachmentPiece> {
@@ -55,13 +64,13 @@ export async function* sealAttachments(
     for (let piece = 0; piece * PIECE_BYTES < content.length; piece += 1) {
       await nextTurn();
       const bytes = content.subarray(piece * PIECE_BYTES, (piece + 1) * PIECE_BYTES);
-      yield { attachment, piece, sealed: cipher.encryptBytes(bytes, toContext(id, attachment, piece)) };
+      yield { attachment, piece, sealed: box.sealBytes(bytes, toPieceContext(id, attachment, piece)) };
     }
 }
 
-/** Reads a stored attachment piece by piece. @throws when a piece is missing or can't be decrypted. */
+/** Reads a stored attachment piece by piece. @throws when a piece is missing or can't be opened. */
 export async function* openAttachment(
-  cipher: MailCipher,
+  box: SecretBox,
   id: string,
   attachment: number,
   bytes: number,
@@ -69,8 +78,7 @@ export async function* openAttachment(
 ): AsyncGenerator<Buffer> {
   for (let piece = 0; piece * PIECE_BYTES < bytes; piece += 1) {
     const sealed = await find(piece);
-    const content = sealed && cipher.decryptBytes(sealed, toContext(id, attachment, piece));
-    if (!content) throw new Error('An attachment of the mail is no longer stored');
-    yield content;
+    if (!sealed) throw new Error('An attachment of the mail is no longer stored');
+    yield box.openBytes(sealed, toPieceContext(id, attachment, piece));
   }
 }

@@ -1,10 +1,16 @@
 import { describeProblem, type SmtpProblem } from '@platform/events/facts';
-import { firstIdAt, type ListPage, notFound, readEmailAddress, toPagination } from '@platform/service-kit';
+import {
+  firstIdAt,
+  type ListPage,
+  notFound,
+  readEmailAddress,
+  type SecretBox,
+  toPagination,
+} from '@platform/service-kit';
 import type { Brand, Brands } from '../brand/brand.js';
 import { isPermanentRefusal } from '../delivery/outcome.js';
 import { hasOutcome, mailStates } from '../queue/mail.js';
-import type { MailCipher } from '../../mail-cipher.js';
-import type { KeptContent } from '../templates/kept-content.js';
+import { type KeptContent, openContent } from '../templates/kept-content.js';
 import { inlineLogo, renderTemplate } from '../templates/render.js';
 import { internalTemplateTypes, isInternalTemplateType } from '../templates/template-types.js';
 import { createView } from '../templates/view.js';
@@ -91,9 +97,9 @@ const toFilter = (orgId: string, query: RecordQuery): RecordFilter => {
   };
 };
 
-function renderContent(type: string, kept: unknown, brand: Brand): MailContent {
+function renderContent(type: string, kept: KeptContent | undefined, brand: Brand): MailContent {
   if (!isInternalTemplateType(type) || kept === undefined) return null;
-  const { templateData, productName, language = brand.language } = kept as KeptContent;
+  const { templateData, productName, language = brand.language } = kept;
   const viewed = createView(type, templateData, { productName, brand, language });
   // An earlier version may have kept less than the template needs now.
   return 'faults' in viewed ? null : inlineLogo(renderTemplate(type, viewed.view, language), brand);
@@ -102,10 +108,10 @@ function renderContent(type: string, kept: unknown, brand: Brand): MailContent {
 export function createRecordService({
   prisma,
   pool,
-  contentCipher,
+  box,
   brands,
 }: Pick<Resources, 'prisma' | 'pool'> & {
-  readonly contentCipher: MailCipher;
+  readonly box: SecretBox;
   readonly brands: Pick<Brands, 'get'>;
 }) {
   async function findMatches(filter: RecordFilter, query: RecordQuery, total: number): Promise<FoundIds> {
@@ -154,7 +160,7 @@ export function createRecordService({
         ? null
         : renderContent(
             found.templateType,
-            contentCipher.decrypt(found.sealedContent, id),
+            openContent(box, id, found.sealedContent),
             await brands.get(orgId),
           );
     },

@@ -1,9 +1,9 @@
-import { createHmac, hkdfSync } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Clock, Logger } from '@platform/service-kit';
+import type { Clock, Logger, SecretBox } from '@platform/service-kit';
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
-import type { MailCipher } from '../../mail-cipher.js';
+import { openJson, sealJson } from '../../sealed-json.js';
 import type { SmtpConfiguration } from '../smtp-configuration/configuration.js';
 import type { SmtpOauth } from '../smtp-configuration/oauth.js';
 import {
@@ -49,33 +49,31 @@ type OauthConfiguration = SmtpConfiguration & { readonly username: string; reado
 export const usesOauth = (configuration: SmtpConfiguration): configuration is OauthConfiguration =>
   configuration.oauth !== undefined;
 
-/** @param secret - this service's secret. With another one, tokens are requested again with what is configured. */
 export function createSmtpTokens(deps: {
   readonly pool: pg.Pool;
-  readonly cipher: MailCipher;
-  readonly secret: string;
+  readonly box: SecretBox;
   readonly requestToken: RequestToken;
   readonly clock: Clock;
   readonly log: Logger;
 }) {
-  const { pool, cipher, requestToken, clock, log } = deps;
-  const hmacKey = Buffer.from(hkdfSync('sha256', deps.secret, '', 'sign-ins of SMTP servers', 32));
+  const { pool, box, requestToken, clock, log } = deps;
   const known = new LRUCache<string, KnownToken>({ max: MAX_CACHED });
   const inProgress = new Map<string, Promise<KnownToken>>();
 
+  /** A digest does: what is in it of secrets was issued by a provider, so nobody guesses it from the digest. */
   const toKey = (orgId: string, { username, oauth }: OauthConfiguration): TokenKey => ({
     orgId,
-    fingerprint: createHmac('sha256', hmacKey)
+    fingerprint: createHash('sha256')
       .update(JSON.stringify([username, oauth]))
       .digest('base64url'),
   });
-  const toContext = ({ orgId, fingerprint }: TokenKey, what: string) => `${orgId} ${fingerprint} ${what}`;
-  const seal = (key: TokenKey, what: string, value: string) =>
-    cipher.encrypt({ value }, toContext(key, what));
+  const toContext = ({ orgId, fingerprint }: TokenKey, what: string) =>
+    `${what} token ${orgId} ${fingerprint}`;
+  const seal = (key: TokenKey, what: string, value: string) => sealJson(box, { value }, toContext(key, what));
   const open = (key: TokenKey, what: string, sealed: string | null): string | undefined =>
     sealed === null
       ? undefined
-      : (cipher.decrypt(sealed, toContext(key, what)) as { value: string } | undefined)?.value;
+      : (openJson(box, sealed, toContext(key, what)) as { value: string } | undefined)?.value;
 
   function toKnown(key: TokenKey, row: TokenRow | undefined): KnownToken | undefined {
     const accessToken = open(key, 'access', row?.sealedToken ?? null);

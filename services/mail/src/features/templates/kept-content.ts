@@ -1,5 +1,7 @@
+import type { SecretBox } from '@platform/service-kit';
 import type { Language } from '../../generated/templates.js';
 import { hasItems, type InternalTemplateType } from './template-types.js';
+import { openJson, sealJson } from '../../sealed-json.js';
 import { findKeys, listSources } from './sources.js';
 
 /** Stand for the values that are not kept. A link has to be one for the template. */
@@ -17,7 +19,7 @@ interface Content extends KeptContent {
 }
 
 /** Returns the data that the template shows, without codes and links, and without attachments. [MAIL-20] */
-export function toKeptContent({
+function toKeptContent({
   emailTemplateType: type,
   templateData,
   productName,
@@ -43,3 +45,12 @@ export function toKeptContent({
     ...(language !== undefined && { language }),
   };
 }
+
+const toContext = (mailId: string): string => `content ${mailId}`;
+
+export const sealContent = (box: SecretBox, mailId: string, content: Content): string =>
+  sealJson(box, toKeptContent(content), toContext(mailId));
+
+/** @returns undefined when no key opens it. */
+export const openContent = (box: SecretBox, mailId: string, sealed: string): KeptContent | undefined =>
+  openJson(box, sealed, toContext(mailId)) as KeptContent | undefined;
