@@ -121,23 +121,63 @@ describeWith('chromium', 'what can go wrong with', () => {
       await page.getByRole('heading', { level: 1, name: 'SMTP server' }).waitFor();
     });
 
-    test('UI-11 asks before Back closes a dialog that the palette has opened', async () => {
-      const page = await using.open('/account/tokens');
-      await page.keyboard.press('ControlOrMeta+k');
-      await page.getByRole('searchbox', { name: 'Search or jump to' }).waitFor();
-      await page.keyboard.type('create a token');
-      await page.getByRole('menuitem', { name: 'Home' }).waitFor({ state: 'detached' });
-      await page.keyboard.press('ArrowDown');
-      await page.keyboard.press('Enter');
-      const name = page.getByRole('textbox', { name: 'Name' });
-      await name.fill('Long thought about');
-      await page.goBack();
-      await page.getByRole('alertdialog').getByRole('button', { name: 'Keep editing' }).click();
-      expect(await name.inputValue()).toBe('Long thought about');
-      await page.goBack();
-      await page.getByRole('alertdialog').getByRole('button', { name: 'Discard' }).click();
+    test('UI-15 is sent again with the same values after it was refused', async () => {
+      using.allowFaults(/409/);
+      const { call } = using.platform;
+      const taken = { email: `${Date.now()}@taken.example.com`, fullName: 'Somebody' };
+      const { user } = await call<{ user: { id: string } }>('POST', '/api/v1/users', taken);
+      const page = await using.open('/organisation/members');
+      await page.getByRole('button', { name: 'Invite a member' }).first().click();
+      const email = page.getByRole('textbox', { name: 'E-mail address' });
+      await email.fill(taken.email);
+      await page.getByRole('textbox', { name: 'Full name' }).fill(taken.fullName);
+      for (const send of ['click', 'Enter'] as const) {
+        const answer = page.waitForResponse((response) => response.request().method() === 'POST');
+        if (send === 'click') await page.getByRole('button', { name: 'Send the invitation' }).click();
+        else await email.press('Enter');
+        expect((await answer).status()).toBe(409);
+        await waitFor(async () => (await email.getAttribute('aria-invalid')) === 'true', {
+          what: 'the fault',
+        });
+      }
+      await call('DELETE', `/api/v1/users/${user.id}`);
+      await page.getByRole('button', { name: 'Send the invitation' }).click();
       await page.getByRole('dialog').waitFor({ state: 'detached' });
-      expect(new URL(page.url()).search).toBe('');
+    });
+
+    test('UI-15 of a tall dialog shows in sight what went wrong', async () => {
+      using.allowFaults(/409/);
+      const page = await using.open('/crawls?do=new');
+      await page.setViewportSize({ width: 1280, height: 420 });
+      await page.getByRole('button', { name: 'Save schedule' }).waitFor();
+      const refused = {
+        success: false,
+        error: { code: 'TOO_MANY', message: 'There are too many schedules' },
+      };
+      await page.route('**/schedule', (route) => route.fulfill({ status: 409, json: refused }));
+      await page
+        .getByRole('dialog')
+        .locator('.dialog-content')
+        .evaluate((content) => content.scrollTo(0, 0));
+      await page.keyboard.press('Tab');
+      await page.evaluate(`document.querySelector('[role=dialog] form').requestSubmit()`);
+      const note = page.getByRole('alert').getByText('too many schedules');
+      await note.waitFor();
+      const isSeen = await note.evaluate((element) => {
+        const { left, top, width, height } = element.getBoundingClientRect();
+        return element.contains(document.elementFromPoint(left + width / 2, top + height / 2));
+      });
+      expect(isSeen).toBe(true);
+    });
+
+    test('UI-15 shows no answer to the question before beside one that is empty or invalid', async () => {
+      const page = await using.open('/crawls?do=new');
+      const preview = page.getByRole('region', { name: 'Next runs' });
+      await preview.getByRole('listitem').first().waitFor();
+      await page.getByRole('button', { name: /Runs/ }).click();
+      await page.getByRole('option', { name: 'Once' }).click();
+      await preview.getByText('Complete the fields above').waitFor();
+      expect(await preview.getByRole('listitem').count()).toBe(0);
     });
   });
 

@@ -72,7 +72,13 @@ export function BulkDialog<Item>({
     changes: [changes],
   });
   return (
-    <FormDialog {...dialog} isPending={change.isPending} error={change.error} onSubmit={change.mutate}>
+    <FormDialog
+      {...dialog}
+      isPending={change.isPending}
+      error={change.error}
+      faults={failed.length > 0 && <Failed faults={failed} />}
+      onSubmit={change.mutate}
+    >
       <ul className="reasons">
         {left.slice(0, SHOWN).map((item) => (
           <li key={items.indexOf(item)}>{getName(item)}</li>
@@ -80,14 +86,15 @@ export function BulkDialog<Item>({
         {left.length > SHOWN && <li>{text.andMore(left.length - SHOWN)}</li>}
       </ul>
       {children}
-      {failed.length > 0 && (
-        <div className="problem" role="alert">
-          {failed.map((words, index) => (
-            // Two of them may say the same of equal names.
-            <p key={index}>{words}</p>
-          ))}
-        </div>
-      )}
     </FormDialog>
   );
 }
+
+const Failed = ({ faults }: { faults: readonly string[] }) => (
+  <div className="problem" role="alert">
+    {faults.map((words, index) => (
+      // Two of them may say the same of equal names.
+      <p key={index}>{words}</p>
+    ))}
+  </div>
+);

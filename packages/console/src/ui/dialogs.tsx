@@ -73,6 +73,8 @@ interface DialogFormProps {
   readonly isDangerous?: boolean;
   readonly isPending: boolean;
   readonly error: unknown;
+  /** What else went wrong, beside the error. */
+  readonly faults?: ReactNode;
   readonly children: ReactNode;
   onClose(): void;
   onSubmit(form: FormData): void;

@@ -9,6 +9,7 @@ import {
   useRef,
   useState,
 } from 'react';
+import { flushSync } from 'react-dom';
 import { Form } from 'react-aria-components';
 import { Problem } from '../api/problem.ts';
 import { Button } from './button.tsx';
@@ -22,6 +23,8 @@ interface GuardedFormProps {
   readonly id?: string;
   readonly isPending: boolean;
   readonly error: unknown;
+  /** What else went wrong, beside the error. */
+  readonly faults?: ReactNode;
   readonly children: ReactNode;
   /** The buttons, below what went wrong. */
   readonly footer: ReactNode;
@@ -85,9 +88,36 @@ function useBusyDialog(isPending: boolean): void {
   }, [dialog, isPending]);
 }
 
+/**
+ * Takes the marks from the fields once somebody presses a button that sends the form, or does something with it: the
+ * browser would not send a field that is marked, although its value may be right by now, as when a name has become free.
+ *
+ * @returns whether the fields are marked with what the error says of them.
+ */
+function useMarks(form: RefObject<HTMLFormElement | null>, error: unknown): boolean {
+  const [forgotten, setForgotten] = useState<unknown>(null);
+  useEffect(() => {
+    if (error === null) return undefined;
+    const forget = ({ target }: Event): void => {
+      const button = target instanceof Element ? target.closest('button') : null;
+      const isOfForm = button?.form === form.current;
+      if (isOfForm && (button?.type === 'submit' || button?.hasAttribute('form')))
+        flushSync(() => setForgotten(error));
+    };
+    // A button acts when the pointer or the key is released, and Enter in a field clicks the one that sends.
+    const events = ['pointerdown', 'keydown', 'click'];
+    for (const name of events) window.addEventListener(name, forget, true);
+    return () => {
+      for (const name of events) window.removeEventListener(name, forget, true);
+    };
+  }, [form, error]);
+  return forgotten !== error;
+}
+
 /** A form that is not sent before all of it is loaded, and shows at each field what the platform finds wrong with it. */
-export function GuardedForm({ id, isPending, error, children, footer, onSubmit }: GuardedFormProps) {
+export function GuardedForm({ id, isPending, error, faults, children, footer, onSubmit }: GuardedFormProps) {
   const element = useRef<HTMLFormElement>(null);
+  const isMarked = useMarks(element, error);
   const [sent, setSent] = useState<Sent>();
   const [loading, setLoading] = useState(0);
   const isReady = loading === 0;
@@ -112,7 +142,7 @@ export function GuardedForm({ id, isPending, error, children, footer, onSubmit }
       ref={element}
       {...(id !== undefined && { id })}
       className="form"
-      validationErrors={atFields}
+      validationErrors={isMarked ? atFields : NO_MARKS}
       onSubmit={(event) => {
         event.preventDefault();
         if (isPending || !isReady) return;
@@ -125,11 +155,14 @@ export function GuardedForm({ id, isPending, error, children, footer, onSubmit }
     >
       <FormStateContext value={state}>
         {children}
-        <ProblemNote
-          error={error}
-          instead={first === undefined ? undefined : [text.form.checkFields, ...others].join(' ')}
-        />
-        {footer}
+        <div className="form-foot">
+          {faults}
+          <ProblemNote
+            error={error}
+            instead={first === undefined ? undefined : [text.form.checkFields, ...others].join(' ')}
+          />
+          {footer}
+        </div>
       </FormStateContext>
       {typed.question}
     </Form>
@@ -166,4 +199,5 @@ export const SaveButton = ({ isPending }: { isPending: boolean }) => (
   </div>
 );
 
+const NO_MARKS = {};
 const CONTROLS = 'input:not([type=hidden], [tabindex="-1"]), textarea, button';

@@ -20,6 +20,8 @@ interface RunPreviewProps {
 /** The next runs of the typed schedule, computed by the platform, so that they match the runs that will happen. */
 export function RunPreview({ connector, config }: RunPreviewProps) {
   const settled = useSettled(config);
+  // The answer to the question before stays while the next one is loaded, and not when nothing is asked.
+  const isAsked = config !== undefined && settled !== undefined && connector !== '';
   const query = useQuery({
     queryKey: ['crawl-preview', connector, settled],
     queryFn: async ({ signal }) =>
@@ -33,16 +35,17 @@ export function RunPreview({ connector, config }: RunPreviewProps) {
           }),
         )
       ).data,
-    enabled: settled !== undefined && connector !== '',
+    enabled: isAsked,
     placeholderData: keepPreviousData,
     retry: false,
   });
+  const { data, error } = isAsked ? query : {};
   return (
-    <section className="preview" aria-label={t.next} aria-busy={query.isFetching}>
-      <h3>{query.data ? t.nextIn(query.data.timezone) : t.next}</h3>
-      {query.error && <p className="fault">{explainProblem(query.error)}</p>}
-      {query.data && !query.error && <NextRuns {...query.data} />}
-      {!query.data && !query.error && <p className="hint">{t.nextUnknown}</p>}
+    <section className="preview" aria-label={t.next} aria-busy={isAsked && query.isPlaceholderData}>
+      <h3>{data ? t.nextIn(data.timezone) : t.next}</h3>
+      {error && <p className="fault">{explainProblem(error)}</p>}
+      {data && !error && <NextRuns {...data} />}
+      {!data && !error && <p className="hint">{t.nextUnknown}</p>}
     </section>
   );
 }
