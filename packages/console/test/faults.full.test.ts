@@ -118,6 +118,9 @@ describeWith('chromium', 'what can go wrong with', () => {
       await (await asked).dismiss();
       await page.goBack();
       await question.getByRole('button', { name: 'Discard' }).click();
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      await page.getByRole('heading', { level: 1, name: 'My tokens' }).waitFor();
+      await page.goBack();
       await page.getByRole('heading', { level: 1, name: 'SMTP server' }).waitFor();
     });
 
@@ -178,6 +181,48 @@ describeWith('chromium', 'what can go wrong with', () => {
       await page.getByRole('option', { name: 'Once' }).click();
       await preview.getByText('Complete the fields above').waitFor();
       expect(await preview.getByRole('listitem').count()).toBe(0);
+    });
+
+    test('UI-16 is left by Back for the screen that it lies over, and so are the navigation and the palette', async () => {
+      await using.platform.call('POST', TOKENS, { name: 'Stays', scopes: ['user:read'] });
+      const page = await using.open('/account');
+      await page.getByRole('link', { name: 'Tokens' }).click();
+      await page.getByRole('button', { name: 'Actions for Stays' }).click();
+      await page.getByRole('menuitem', { name: 'Revoke…' }).click();
+      const dialog = page.getByRole('dialog');
+      const leaves = async (): Promise<void> => {
+        await dialog.waitFor();
+        await page.goBack();
+        await dialog.waitFor({ state: 'detached' });
+        await page.getByRole('heading', { level: 1, name: 'My tokens' }).waitFor();
+      };
+      await leaves();
+      await page.keyboard.press('ControlOrMeta+k');
+      await leaves();
+      await page.setViewportSize({ width: 390, height: 800 });
+      await page.getByRole('button', { name: 'Open the navigation' }).click();
+      await leaves();
+      await page.goBack();
+      await page.getByRole('heading', { level: 1, name: 'My account' }).waitFor();
+    });
+
+    test('UI-11 asks before Back closes a dialog that the palette has opened', async () => {
+      const page = await using.open('/account/tokens');
+      await page.keyboard.press('ControlOrMeta+k');
+      await page.getByRole('searchbox', { name: 'Search or jump to' }).waitFor();
+      await page.keyboard.type('create a token');
+      await page.getByRole('menuitem', { name: 'Home' }).waitFor({ state: 'detached' });
+      await page.keyboard.press('ArrowDown');
+      await page.keyboard.press('Enter');
+      const name = page.getByRole('textbox', { name: 'Name' });
+      await name.fill('Long thought about');
+      await page.goBack();
+      await page.getByRole('alertdialog').getByRole('button', { name: 'Keep editing' }).click();
+      expect(await name.inputValue()).toBe('Long thought about');
+      await page.goBack();
+      await page.getByRole('alertdialog').getByRole('button', { name: 'Discard' }).click();
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      expect(new URL(page.url()).search).toBe('');
     });
   });
 
@@ -411,6 +456,28 @@ describeWith('chromium', 'what can go wrong with', () => {
       await page.goto(`${using.platform.url}/crawls?do=new`);
       await page.getByText('Nothing was changed').waitFor();
       expect(await page.getByText('unknown whether').count()).toBe(0);
+    });
+  });
+
+  describe('a platform that is away', () => {
+    test('UI-16 is asked again until it is back, for lists, details, screens and who is signed in', async () => {
+      using.allowFaults(/502|Bad Gateway|ERR_FAILED/);
+      const { call } = using.platform;
+      await call('POST', TOKENS, { name: 'Comes back', scopes: ['user:read'] });
+      for (const [path, lost] of [
+        ['/account/tokens', '**/api/v1/personal-access-tokens?**'],
+        ['/account/tokens', '**/tokens-*.js'],
+        ['/account/tokens', '**/api/v1/users/me'],
+      ] as const) {
+        const page = await using.open('/account', { isNewBrowser: true });
+        await page.route(lost, (route) =>
+          lost.endsWith('.js') ? route.abort() : route.fulfill({ status: 502, json: {} }),
+        );
+        await page.goto(using.platform.url + path);
+        await page.getByRole('button', { name: 'Try again' }).waitFor();
+        await page.unroute(lost);
+        await page.getByRole('row', { name: /Comes back/ }).waitFor();
+      }
     });
   });
 

@@ -25,6 +25,7 @@ import { getConnectorName } from '../ui/connector-name.ts';
 import { getConnectorIcon } from '../ui/connector.tsx';
 import { KeyIcon, PeopleIcon, PlusIcon, SearchIcon } from '../ui/icons.tsx';
 import { ProblemNote } from '../ui/problem-note.tsx';
+import { useBack } from '../ui/use-back.ts';
 import { useSettled } from '../ui/use-settled.ts';
 
 const MIN_LENGTH = 2;
@@ -184,6 +185,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate();
   const [query, setQuery] = useState('');
   const found = useFound(query.trim());
+  useBack(onClose);
   const known = query.trim();
   // What is known at once stays in its place when the rest arrives.
   const groups: readonly TargetGroup[] = [

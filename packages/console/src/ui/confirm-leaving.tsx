@@ -1,8 +1,9 @@
 import { text } from '#text/shared';
 import { type ParsedLocation, useBlocker } from '@tanstack/react-router';
-import { useCallback } from 'react';
+import { useCallback, useContext } from 'react';
 import { Dialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
 import { Button } from './button.tsx';
+import { DialogBusyContext } from './form-state.ts';
 import { isMainDialog } from './main-dialog.ts';
 
 /** Why somebody may not want to leave: something typed, a change that is under way, or what is shown this once. */
@@ -30,8 +31,16 @@ const isLeaving = ({ action, current, next }: Step): boolean =>
 
 /** Asks before another screen, or the browser, takes the place of this one. @returns the question, while it is asked. */
 export function useLeaveQuestion(findReason: () => LeaveReason | undefined) {
+  const isInDialog = useContext(DialogBusyContext) !== undefined;
   const hasReason = useCallback(() => findReason() !== undefined, [findReason]);
-  const shouldBlockFn = useCallback((step: Step) => hasReason() && isLeaving(step), [hasReason]);
+  const shouldBlockFn = useCallback(
+    (step: Step) => {
+      // Back closes the dialog, which asks for itself.
+      if (isInDialog && step.action === 'BACK' && findReason() === 'typed') return false;
+      return hasReason() && isLeaving(step);
+    },
+    [isInDialog, findReason, hasReason],
+  );
   const blocker = useBlocker({ shouldBlockFn, enableBeforeUnload: hasReason, withResolver: true });
   return (
     blocker.status === 'blocked' && (

@@ -1,4 +1,4 @@
-import { text } from '#text/shared';
+import { LOCALE, text } from '#text/shared';
 import { type ReactNode, useCallback, useEffect, useId, useRef } from 'react';
 import { Button } from './button.tsx';
 import { type DataColumn, getClass } from './data-column.ts';
@@ -14,6 +14,7 @@ export interface MoreRows {
   readonly hasMore: boolean;
   readonly isLoading: boolean;
   load(): void;
+  loadAll(): void;
 }
 
 interface TableSelection {
@@ -39,21 +40,37 @@ interface RowsProps<Item> {
 interface DataTableProps<Item> extends RowsProps<Item> {
   readonly empty: ReactNode;
   readonly more?: MoreRows;
+  /** How many rows there are, where that is known. */
+  readonly total?: number | undefined;
+  /** Whether the rows are those of the filter before. */
+  readonly isStale?: boolean;
 }
 
-export function DataTable<Item extends object>({ empty, more, ...rows }: DataTableProps<Item>) {
+/** More rows than this are found by a filter rather than by looking through them. */
+const MAX_SHOWN = 2_000;
+const number = new Intl.NumberFormat(LOCALE);
+
+export function DataTable<Item extends object>(props: DataTableProps<Item>) {
+  const { empty, more, total, isStale = false, ...rows } = props;
   if (rows.items.length === 0) return <div className="table-frame">{empty}</div>;
   // What scrolls has to take the focus, by the links of its rows or by itself.
   const frame = rows.getHref || rows.onOpen ? {} : { role: 'region', 'aria-label': rows.label, tabIndex: 0 };
   return (
     <>
-      <div className="table-frame" {...frame}>
-        <Rows {...rows} />
+      <div className="table-frame" aria-busy={isStale} {...frame}>
+        <Rows {...rows} hasMore={more?.hasMore ?? false} />
       </div>
       {more?.hasMore && (
-        <Button onPress={() => more.load()} isPending={more.isLoading}>
-          {text.showMore}
-        </Button>
+        <div className="actions">
+          <Button onPress={() => more.load()} isPending={more.isLoading}>
+            {text.showMore}
+          </Button>
+          {total !== undefined && total <= MAX_SHOWN && (
+            <Button onPress={() => more.loadAll()} isDisabled={more.isLoading}>
+              {text.showAll(number.format(total))}
+            </Button>
+          )}
+        </div>
       )}
     </>
   );
@@ -69,10 +86,11 @@ function Rows<Item extends object>({
   items,
   selection,
   folded,
+  hasMore,
   getId,
   getHref,
   onOpen,
-}: RowsProps<Item>) {
+}: RowsProps<Item> & { readonly hasMore: boolean }) {
   const name = useId();
   const ids = items.map(getId);
   const toggle = useToggle(selection, getId);
@@ -84,7 +102,7 @@ function Rows<Item extends object>({
           {selection && (
             <th className="narrow">
               <SelectBox
-                aria-label={text.selectAll}
+                aria-label={hasMore ? text.selectShown(ids.length) : text.selectAll}
                 isSelected={ids.every((id) => selection.keys.has(id))}
                 isIndeterminate={isPartial(ids, selection.keys)}
                 onChange={(isSelected) => selection.onChange(new Set(isSelected ? ids : []))}

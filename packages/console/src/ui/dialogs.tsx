@@ -6,6 +6,7 @@ import { ConfirmLeaving, isWorthKeeping, useLeaveQuestion } from './confirm-leav
 import { DialogBusyContext } from './form-state.ts';
 import { GuardedForm, SubmitButton } from './guarded-form.tsx';
 import { CloseIcon } from './icons.tsx';
+import { useBack } from './use-back.ts';
 
 interface ModalDialogProps {
   readonly title: string;
@@ -17,7 +18,7 @@ interface ModalDialogProps {
 }
 
 /**
- * A dialog. Escape and a click beside it close it, but ask first when something is typed in it, and wait for a change that
+ * A dialog. Escape, Back and a click beside it close it, but ask first when something is typed in it, and wait for a change that
  * is under way: its answer, such as a new token, would be lost.
  */
 export function ModalDialog({ title, isWide, isKept = false, onClose, children }: ModalDialogProps) {
@@ -32,6 +33,12 @@ export function ModalDialog({ title, isWide, isKept = false, onClose, children }
     if (isFilled.current) setAsking(true);
     else onClose();
   };
+  useBack(() => {
+    // Whether what is under way, or shown this once, is left is asked by those.
+    if (isBusy.current || isKept) return false;
+    leave();
+    return true;
+  });
   return (
     <ModalOverlay
       className="overlay"

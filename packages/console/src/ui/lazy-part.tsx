@@ -1,12 +1,13 @@
 import { text } from '#text/shared';
 import { type ComponentType, useCallback, useEffect, useState } from 'react';
 import { Problem } from '../api/problem.ts';
+import { RECOVERY_MS } from '../api/queries.ts';
 import { Button } from './button.tsx';
 import { ProblemNote } from './problem-note.tsx';
 
 /**
  * A screen or a part of one, such as a dialog, whose code is loaded when it is first shown. When that fails it says so in
- * its own place, and tries again when it is asked to or the network returns: nothing else on the page is lost.
+ * its own place, and tries again when it is asked to, the network returns or some seconds have passed: nothing else on the page is lost.
  */
 export function lazyPart<Props extends object>(load: () => Promise<ComponentType<Props>>) {
   let loaded: ComponentType<Props> | undefined;
@@ -25,7 +26,7 @@ export function lazyPart<Props extends object>(load: () => Promise<ComponentType
     const [Part, setPart] = useState(() => loaded);
     const [error, setError] = useState<unknown>(null);
     const start = useCallback(() => {
-      setError(null);
+      // What went wrong is shown until it is known to be over.
       loadPart().then((part) => setPart(() => part), setError);
     }, []);
     useEffect(() => {
@@ -34,7 +35,11 @@ export function lazyPart<Props extends object>(load: () => Promise<ComponentType
     useEffect(() => {
       if (error === null) return undefined;
       window.addEventListener('online', start);
-      return () => window.removeEventListener('online', start);
+      const timer = setInterval(start, RECOVERY_MS);
+      return () => {
+        window.removeEventListener('online', start);
+        clearInterval(timer);
+      };
     }, [error, start]);
     if (Part) return <Part {...props} />;
     if (error === null) return null;

@@ -18,11 +18,18 @@ interface ListViewProps<Item> extends Omit<
 
 /** The rows of a list, or why there are none. */
 export const ListView = <Item extends object>({
-  list: { more, ...query },
+  list: { more, isStale, ...query },
   ...table
 }: ListViewProps<Item>) => (
-  <QueryView query={query}>{(items) => <DataTable {...table} items={items} more={more} />}</QueryView>
+  <QueryView query={query}>
+    {(items) => (
+      <DataTable {...table} items={items} more={more} total={toExactTotal(query.total)} isStale={isStale} />
+    )}
+  </QueryView>
 );
+
+const toExactTotal = (total: ListTotal | undefined): number | undefined =>
+  total?.totalIsMinimum === true ? undefined : total?.total;
 
 const number = new Intl.NumberFormat(LOCALE);
 
@@ -64,7 +71,12 @@ export const ListPage = <Item extends object>(props: ListPageProps<Item>) => {
         {filters}
         <Total of={view.list.total} />
         {chosen.length > 0 && bulk && (
-          <Bulk chosen={chosen} actions={bulk} onClear={() => setKeys(new Set())} />
+          <Bulk
+            chosen={chosen}
+            total={view.list.more.hasMore ? view.list.total : undefined}
+            actions={bulk}
+            onClear={() => setKeys(new Set())}
+          />
         )}
       </FilterBar>
       <ListView {...view} {...(bulk && { selection: { keys, onChange: setKeys } })} label={title} />
@@ -75,24 +87,30 @@ export const ListPage = <Item extends object>(props: ListPageProps<Item>) => {
 
 interface BulkProps<Item> {
   readonly chosen: readonly Item[];
+  /** How many there are, while not all of them are loaded. */
+  readonly total: ListTotal | undefined;
   readonly actions: readonly BulkAction<Item>[];
   onClear(): void;
 }
 
-const Bulk = <Item,>({ chosen, actions, onClear }: BulkProps<Item>) => (
-  <div className="bulk" role="group" aria-label={text.selected(chosen.length)}>
-    <span>{text.selected(chosen.length)}</span>
-    {actions.map(({ label, applies = () => true, run }) => (
-      <BulkButton
-        key={label}
-        label={label}
-        count={chosen.length}
-        fitting={chosen.filter(applies)}
-        onPress={run}
-      />
-    ))}
-    <Button kind="quiet" onPress={onClear}>
-      {text.clearSelection}
-    </Button>
-  </div>
-);
+const Bulk = <Item,>({ chosen, total, actions, onClear }: BulkProps<Item>) => {
+  const all = toExactTotal(total);
+  const words = text.selected(chosen.length, all === undefined ? undefined : number.format(all));
+  return (
+    <div className="bulk" role="group" aria-label={words}>
+      <span>{words}</span>
+      {actions.map(({ label, applies = () => true, run }) => (
+        <BulkButton
+          key={label}
+          label={label}
+          count={chosen.length}
+          fitting={chosen.filter(applies)}
+          onPress={run}
+        />
+      ))}
+      <Button kind="quiet" onPress={onClear}>
+        {text.clearSelection}
+      </Button>
+    </div>
+  );
+};

@@ -1,5 +1,5 @@
 import { text } from '#text/shared';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { Problem } from '../api/problem.ts';
 import { Button } from './button.tsx';
 import { Empty } from './page.tsx';
@@ -25,6 +25,7 @@ export function QueryView<Data>({
   children: (data: Data) => ReactNode;
 }) {
   useFormWait(query.data === undefined);
+  const error = useLastError(query);
   if (query.data !== undefined)
     return (
       <>
@@ -32,15 +33,24 @@ export function QueryView<Data>({
         {children(query.data)}
       </>
     );
-  if (query.isPending) return <Loading />;
-  if (query.error instanceof Problem && query.error.status === 404)
-    return <Empty title={query.error.message}>{text.notFound.advice}</Empty>;
+  if (error === null) return <Loading />;
+  if (error instanceof Problem && error.status === 404)
+    return <Empty title={error.message}>{text.notFound.advice}</Empty>;
   return (
     <div className="empty">
-      <ProblemNote error={query.error} />
-      <Button onPress={() => void query.refetch()}>{text.tryAgain}</Button>
+      <ProblemNote error={error} />
+      <Button isPending={query.isPending} onPress={() => void query.refetch()}>
+        {text.tryAgain}
+      </Button>
     </div>
   );
+}
+
+/** Returns why it could not be read, while it is read again as well: what is shown does not flicker. */
+function useLastError({ error, isPending }: Query<unknown>): unknown {
+  const [last, setLast] = useState(error);
+  if (last !== error && !isPending) setLast(error);
+  return isPending ? last : error;
 }
 
 /** Rows without content. They appear after a moment only, so that quick answers don't flicker. */

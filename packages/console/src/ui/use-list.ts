@@ -5,10 +5,14 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query';
+import { useState } from 'react';
+import { getRecoveryInterval } from '../api/queries.ts';
 import type { MoreRows } from './data-table.tsx';
 import { type ListPage, type ListTotal, mergeFirstPage } from './merge-first-page.ts';
 
-const PAGE_SIZE = 50;
+/** The first page is there quickly; whoever asks for more wants many. */
+const FIRST_PAGE_SIZE = 50;
+const PAGE_SIZE = 100;
 
 interface ListOptions<Page extends ListPage<unknown>> {
   readonly key: QueryKey;
@@ -29,21 +33,30 @@ export function useList<Page extends ListPage<unknown>>({ key, refresh, load }: 
     queryFn: ({ pageParam, signal }) => loadFilled(load, pageParam, signal),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next,
-    refetchInterval: ({ state }) => !hasMorePages(state.data) && (refresh?.everyMs ?? false),
+    refetchInterval: (one) => (!hasMorePages(one.state.data) && refresh?.everyMs) || getRecoveryInterval(one),
     placeholderData: (previous) => previous,
   });
   const first = useFirstPage({ key, load, ...(hasMorePages(query.data) && refresh && { refresh }) });
+  const [isLoadingAll, setLoadingAll] = useState(false);
+  const loadAll = async (): Promise<void> => {
+    setLoadingAll(true);
+    let read = await query.fetchNextPage();
+    while (read.hasNextPage && !read.isError) read = await read.fetchNextPage();
+    setLoadingAll(false);
+  };
   const more: MoreRows = {
     hasMore: query.hasNextPage,
-    isLoading: query.isFetchingNextPage,
+    isLoading: query.isFetchingNextPage || isLoadingAll,
     load: () => void query.fetchNextPage(),
+    loadAll: () => void loadAll(),
   };
   const pages = query.data?.pages;
   const items: readonly Page['items'][number][] | undefined = pages?.flatMap((page) => page.items);
   const error = query.error ?? first.error;
   // Of the previous filter, until the rows of this one are there.
   const total = query.isPlaceholderData ? undefined : pages?.[0]?.total;
-  return { data: items, pages, total, error, isPending: query.isPending, refetch: query.refetch, more };
+  const { isPending, refetch, isPlaceholderData: isStale } = query;
+  return { data: items, pages, total, error, isPending, isStale, refetch, more };
 }
 
 const MAX_EMPTY_PAGES = 20;
@@ -83,7 +96,10 @@ function useFirstPage<Page extends ListPage<unknown>>({ key, refresh, load }: Li
 }
 
 /** The query of a page: `cursor` only where there is one. */
-export const toPageQuery = (cursor: string | undefined, limit = PAGE_SIZE) => ({
+export const toPageQuery = (
+  cursor: string | undefined,
+  limit = cursor === undefined ? FIRST_PAGE_SIZE : PAGE_SIZE,
+) => ({
   limit,
   ...(cursor !== undefined && { cursor }),
 });

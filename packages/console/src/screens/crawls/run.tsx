@@ -5,6 +5,7 @@ import { queryOptions, useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
 import { crawl, unwrap } from '../../api/client.ts';
+import { getRecoveryInterval } from '../../api/queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { getConnectorName, readConnectorKey } from '../../ui/connector-name.ts';
 import { Copyable, CopyId } from '../../ui/copy.tsx';
@@ -36,7 +37,8 @@ const runQuery = (path: { readonly connector: string; readonly runId: string }) 
       });
       return (await unwrap(call)).data;
     },
-    refetchInterval: ({ state }) => (state.data && isInProgress(state.data) ? REFRESH_MS : false),
+    refetchInterval: (query) =>
+      query.state.data && isInProgress(query.state.data) ? REFRESH_MS : getRecoveryInterval(query),
   });
 
 /** One run: what it did when, how it ended and why, and the event that it published. */

@@ -10,15 +10,18 @@ export const text = createTexts({
   loading: 'Loading…',
   testing: 'Connecting. A server that does not answer takes up to half a minute.',
   showMore: 'Show more',
+  showAll: (count: string) => `Show all ${count}`,
   total: (shown: string, count: number, isMinimum: boolean) => {
     if (isMinimum) return `${shown} or more`;
     return count === 1 ? '1 in total' : `${shown} in total`;
   },
-  selected: (count: number) => `${count} selected`,
+  selected: (count: number, total: string | undefined) =>
+    total === undefined ? `${count} selected` : `${count} of ${total} selected`,
   someOf: (action: string, count: number) => `${action} (${count})`,
   andMore: (count: number) => `and ${count} more`,
   clearSelection: 'Clear the selection',
   selectAll: 'Select all',
+  selectShown: (count: number) => `Select the ${count} that are shown`,
   tryAgain: 'Try again',
   clearFilter: (filter: string) => `${filter}: clear the filter`,
   noMatchAdvice: 'Change the filter, or clear it.',
