@@ -21,6 +21,8 @@ export interface Definition {
     readonly idempotentHint?: boolean;
     readonly openWorldHint?: boolean;
   };
+  /** The members that are passed on. Hosts read them, and so they are approved with the rest. */
+  readonly _meta?: Readonly<Record<string, unknown>>;
 }
 
 /** A definition as it is stored. */

@@ -1,5 +1,6 @@
 import { findExcess, parseJson, readJsonMembers } from '@platform/service-kit';
 import { type Definition, type ObjectSchema, type PinnedDefinition, pinDefinition } from './definition.js';
+import { isRelayedKey } from './relayed-meta.js';
 import { toNameSuffix } from './server-name.js';
 import { hasInvalidHeaders } from './upstream/header-declarations.js';
 
@@ -91,9 +92,12 @@ function readAnnotations(annotations: Json): Definition['annotations'] {
   }) as Definition['annotations'];
 }
 
+const readMeta = (meta: Json): Json | undefined =>
+  toPresent(Object.fromEntries(Object.entries(meta).filter(([key]) => isRelayedKey(key))));
+
 /** Reads a tool. @param isModern - whether its server speaks the revision in which parameters can be sent as headers. */
 function readTool(tool: Json, isModern: boolean): Definition | LeftOutReason {
-  const { name, title, description, inputSchema, outputSchema, annotations } = tool;
+  const { name, title, description, inputSchema, outputSchema, annotations, _meta: meta } = tool;
   if (typeof name !== 'string' || !nameForm.test(name)) return 'invalid_name';
   const input = isObject(inputSchema ?? {}) ? readSchema((inputSchema ?? {}) as Json) : undefined;
   if (input === undefined) return 'invalid_input_schema';
@@ -106,6 +110,7 @@ function readTool(tool: Json, isModern: boolean): Definition | LeftOutReason {
     // The schema of a value that is no object is unknown to earlier revisions. The tool works without it.
     outputSchema: isObject(outputSchema) && 'type' in outputSchema ? readSchema(outputSchema) : undefined,
     annotations: isObject(annotations) ? readAnnotations(annotations) : undefined,
+    _meta: isObject(meta) ? readMeta(meta) : undefined,
   };
   return toPresent(members) as Definition;
 }

@@ -15,7 +15,8 @@ const CREDENTIALS = new Set([
 /** They name resources, such as the user interface of a tool, which are not passed on. */
 const RESOURCE_KEY = /^(?:ui(?:\/.*)?|openai\/outputTemplate)$/;
 
-const isPassedOn = (key: string): boolean =>
+/** Returns whether the member of a `_meta` is passed on between a caller and a server, in either direction. [MCP-26] */
+export const isRelayedKey = (key: string): boolean =>
   !key.startsWith(OWN_PREFIX) &&
   !RESERVED_PREFIX.test(key) &&
   !RESERVED.has(key) &&
@@ -28,9 +29,9 @@ const isPassedOn = (key: string): boolean =>
   );
 
 /**
- * Returns the members of a `_meta` that are passed on between a caller and a server, in either direction, as JSON. [MCP-26]
+ * Returns the members of a `_meta` that are passed on, as JSON.
  *
  * @param meta - the text of the object; anything else has no members.
  */
 export const readRelayedMeta = (meta: string | undefined): Map<string, string> =>
-  new Map([...readJsonMembers(meta ?? '{}')].filter(([key]) => isPassedOn(key)));
+  new Map([...readJsonMembers(meta ?? '{}')].filter(([key]) => isRelayedKey(key)));
