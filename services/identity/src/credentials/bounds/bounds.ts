@@ -2,6 +2,7 @@ import { type AccountPrincipal, type Bounds, canUseConnector } from '@platform/a
 import { connectors, isConnector } from '@platform/events';
 import { type FaultDetail, validationError } from '@platform/service-kit';
 import { Type } from 'typebox';
+import { toMountedName } from '../../base/mounted-name.js';
 import type { SqlClient } from '../../base/transaction.js';
 import { platformTools } from './platform-tools.js';
 import { findOfferedTools, findServerNames, type OfferedTool } from './queries.js';
@@ -75,7 +76,7 @@ interface Choice {
 
 const toToolChoices = (offered: readonly OfferedTool[]): Choice[] =>
   offered.flatMap(({ serverId, server, tool }) =>
-    tool === null ? [] : [{ name: `${server}__${tool}`, key: toToolKey(serverId, tool) }],
+    tool === null ? [] : [{ name: toMountedName(server, tool), key: toToolKey(serverId, tool) }],
   );
 
 const toServerChoices = (offered: readonly OfferedTool[]): Choice[] => [
@@ -177,10 +178,11 @@ export async function createDescribeBounds(
   const ids = new Set(all.flatMap((bounds) => (bounds ? toServerIds(bounds) : [])));
   const names = await findServerNames(db, orgId, [...ids]);
   const describeTool = (key: string): string[] => {
-    const [server = '', tool] = key.split('/');
-    if (tool === undefined) return [key];
-    const name = names.get(server);
-    return name === undefined ? [] : [`${name}__${tool}`];
+    // The name of a tool can have more of them.
+    const end = key.indexOf('/');
+    if (end === -1) return [key];
+    const server = names.get(key.slice(0, end));
+    return server === undefined ? [] : [toMountedName(server, key.slice(end + 1))];
   };
   return (bounds) =>
     bounds && {

@@ -4,7 +4,7 @@ import type { GroupUses } from '../../groups/service.js';
 import type { GroupReference } from '../../members/members/schemas.js';
 import type { Prisma, Transaction } from '../../resources.js';
 import { bumpCatalogue } from './queries.js';
-import { toMountedName } from './server-name.js';
+import { toMountedName } from '../../base/mounted-name.js';
 
 /*
  * Who may use a server or a tool: everybody, or the accounts in one of its groups. Both must allow a caller. Removing the

@@ -6,7 +6,7 @@ import type { Catalogue, ToolEntry } from '../endpoint/catalogue.js';
 import type { FindCatalogue } from '../endpoint/endpoint.js';
 import { parseDefinition } from './definition.js';
 import { getEffectiveScope } from './gate.js';
-import { toMountedName } from './server-name.js';
+import { toMountedName } from '../../base/mounted-name.js';
 import {
   type CatalogueCaller,
   findCatalogueStates,

@@ -7,7 +7,7 @@ import { getEffectiveScope, type ScopeRule, type ToolScope } from './gate.js';
 import { countTools, getRules, type ServerRow, type ToolCounts } from './queries.js';
 import type { MountedTool, ToolDetail, ToolState } from './tool.schemas.js';
 import type { Server } from './schemas.js';
-import { toMountedName } from './server-name.js';
+import { toMountedName } from '../../base/mounted-name.js';
 import type { ToolRow } from './tool.queries.js';
 
 export const toServer = (row: ServerRow, counts: ToolCounts | undefined, groups: GroupsById): Server => ({

@@ -1,5 +1,5 @@
 import { getEffectiveScope, matchesPattern } from './gate.js';
-import { SERVER_NAME_PATTERN, toMountedName } from './server-name.js';
+import { SERVER_NAME_PATTERN, toMountedName } from '../../base/mounted-name.js';
 
 test.each([
   ['*_search', 'wiki_search', true],

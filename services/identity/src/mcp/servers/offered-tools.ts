@@ -1,7 +1,7 @@
 import { findExcess, parseJson, readJsonMembers } from '@platform/service-kit';
 import { type Definition, type ObjectSchema, type PinnedDefinition, pinDefinition } from './definition.js';
 import { isRelayedKey } from './relayed-meta.js';
-import { toNameSuffix } from './server-name.js';
+import { toNameSuffix } from '../../base/mounted-name.js';
 import { hasInvalidHeaders } from './upstream/header-declarations.js';
 
 /*

@@ -4,7 +4,7 @@ import { GroupReference } from '../../members/members/schemas.js';
 import { knowledgeScopes, type KnowledgeScope } from './gate.js';
 import { type ClaimName, claimNames, type GroupValue, groupValues } from './person-claims.js';
 import { type LeftOutReason, leftOutReasons } from './offered-tools.js';
-import { SERVER_NAME_PATTERN } from './server-name.js';
+import { SERVER_NAME_PATTERN } from '../../base/mounted-name.js';
 import { upstreamFaultKinds, type UpstreamFaultKind } from '../../base/egress/faults.js';
 
 export const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>

@@ -67,6 +67,21 @@ test('MCP-45 each tool that the endpoint lists can be named', async () => {
   expect(await getBounds(id)).toEqual({ tools: all });
 });
 
+test('MCP-36: bounds name a tool as the endpoint lists it', async () => {
+  platform.upstream.tools = ['pages/search', 'pages/search/all'].map((name) => ({ ...searchTool, name }));
+  await mounts.refresh(server);
+  await mounts.approveAll(server, { 'pages/search': 'kb:read', 'pages/search/all': 'kb:read' });
+  const [first = '', second = ''] = await listMounted(createAgent(identity, session));
+  expect([first, second]).toEqual([
+    expect.stringMatching(/^wiki__pages_search_all_x/),
+    expect.stringMatching(/^wiki__pages_search_x/),
+  ]);
+  const bound = await make({ tools: [second] });
+  expect(await listMounted(bound.agent)).toEqual([second]);
+  expect((await bound.agent.call(first)).error.message).toBe(toFault(first));
+  expect(await getBounds(bound.id)).toEqual({ tools: [second] });
+});
+
 test('MCP-46 a renamed server stays in the bounds, and one that has its name or is mounted again does not get into them', async () => {
   const bound = await make({ servers: ['wiki'], tools: ['wiki__search', 'whoami'] });
   expect((await mounts.call('PATCH', `/${server}`, { name: 'old' })).status).toBe(200);
