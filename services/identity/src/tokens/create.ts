@@ -237,7 +237,7 @@ export async function toAuditedBounds(
   bounds: Bounds | null,
 ): Promise<{ readonly bounds?: string }> {
   if (!bounds) return {};
-  return { bounds: JSON.stringify((await createDescribeBounds(client, orgId, [bounds]))(bounds)) };
+  return { bounds: JSON.stringify((await createDescribeBounds(client, orgId, [{ bounds }]))(bounds)) };
 }
 
 /** Lists what the caller can limit a token to. */

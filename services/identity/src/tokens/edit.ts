@@ -65,7 +65,7 @@ export async function getToken(
 ): Promise<TokenDetails> {
   const row = await findOwnToken(pool, tokenId, ownerId);
   if (!row) throw tokenNotFound();
-  return toDetails(row, clock(), await createDescribeBounds(pool, row.org_id, [row.bounds]));
+  return toDetails(row, clock(), await createDescribeBounds(pool, row.org_id, [row]));
 }
 
 /**

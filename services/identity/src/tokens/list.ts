@@ -80,13 +80,6 @@ async function findOrgTokens(
   return rows;
 }
 
-const describeBoundsOf = (db: pg.Pool, orgId: string, rows: readonly OwnedTokenRow[]) =>
-  createDescribeBounds(
-    db,
-    orgId,
-    rows.map(({ bounds }) => bounds),
-  );
-
 /** Lists a page of the organisation's active tokens, newest first. */
 export async function listOrganisationTokens(
   { pool, clock }: TokenContext,
@@ -98,7 +91,7 @@ export async function listOrganisationTokens(
   const total = await countActiveTokens(pool, orgId, now);
   const window = pageWindow(query, total);
   const rows = window ? await findOrgTokens(pool, orgId, now, window) : [];
-  const describeBounds = await describeBoundsOf(pool, orgId, rows);
+  const describeBounds = await createDescribeBounds(pool, orgId, rows);
   const data = rows.map((row) => toOwnedToken(row, at, describeBounds));
   return { data, pagination: toPagination(query, total) };
 }
@@ -325,7 +318,7 @@ async function search<T>(
     active === undefined
       ? toPagination({ page: 1, limit }, total, { isMinimum: totalIsMinimum })
       : toPagination({ page: 1, limit }, active);
-  const describeBounds = await describeBoundsOf(ctx.pool, orgId, rows);
+  const describeBounds = await createDescribeBounds(ctx.pool, orgId, rows);
   return {
     items: rows.map((row) => toItem(row, now, describeBounds)),
     nextCursor,

@@ -857,6 +857,8 @@ create table oauth_grants (
   revoked_at timestamptz(3),
   revoked_by uuid references users,
   revoked_reason text,
+  -- What the person has limited it to beside the scopes; null for nothing.
+  bounds jsonb,
   -- The rotations of the newest refresh token whose predecessor was used.
   refresh_generation integer default 0 not null
 );

@@ -173,9 +173,9 @@ const toServerIds = ({ servers = [], tools = [] }: Bounds): string[] => [
 export async function createDescribeBounds(
   db: SqlClient,
   orgId: string,
-  all: readonly (Bounds | null)[],
+  limited: readonly { readonly bounds: Bounds | null }[],
 ): Promise<DescribeBounds> {
-  const ids = new Set(all.flatMap((bounds) => (bounds ? toServerIds(bounds) : [])));
+  const ids = new Set(limited.flatMap(({ bounds }) => (bounds ? toServerIds(bounds) : [])));
   const names = await findServerNames(db, orgId, [...ids]);
   const describeTool = (key: string): string[] => {
     // The name of a tool can have more of them.

@@ -1,3 +1,4 @@
+import type { Bounds } from '@platform/auth';
 import type { ListWindow } from '@platform/service-kit';
 import type pg from 'pg';
 
@@ -7,6 +8,7 @@ export interface ConnectedAppRow {
   readonly kind: string;
   readonly name: string;
   readonly scopes: string[];
+  readonly bounds: Bounds | null;
   readonly created_at: Date;
   readonly expires_at: Date;
   readonly last_used_at: Date | null;
@@ -17,7 +19,7 @@ export interface ConnectedAppRow {
 }
 
 const fields = `
-  g.id, g.client_id, c.kind, c.name, g.scopes, g.created_at, g.expires_at, g.last_used_at, g.last_address,
+  g.id, g.client_id, c.kind, c.name, g.scopes, g.bounds, g.created_at, g.expires_at, g.last_used_at, g.last_address,
   g.user_id, u.email, u.full_name
   from oauth_grants g join oauth_clients c on c.id = g.client_id join users u on u.id = g.user_id`;
 const live = `g.revoked_at is null and g.expires_at > $2 and u.removed_at is null and c.removed_at is null`;

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { NamedBounds } from '../../credentials/bounds/bounds.js';
 
 const Id = Type.String({ format: 'uuid' });
 const Instant = Type.String({ format: 'date-time' });
@@ -16,6 +17,7 @@ export const ConnectedApp = Type.Object(
       host: Nullable('The host of the client id, which is verified; null without one.'),
     }),
     scopes: Type.Array(Type.String()),
+    bounds: Type.Union([NamedBounds, Type.Null()]),
     createdAt: Instant,
     expiresAt: Instant,
     lastUsedAt: Type.Union([Instant, Type.Null()]),

@@ -2,12 +2,13 @@ import { type Clock, type ListPage, type ListQuery, notFound, readListPage } fro
 import type pg from 'pg';
 import type { Prisma } from '../../resources.js';
 import { type Caller, toActor } from '../../base/caller/actor.js';
+import { createDescribeBounds, type DescribeBounds } from '../../credentials/bounds/bounds.js';
 import { insertAuditEntry } from '../../audit/queries.js';
 import { countApps, type ConnectedAppRow, findApps, findOwnApps, MAX_COUNTED_APPS } from './queries.js';
 import { revokeGrants } from './revoke.queries.js';
 import type { ConnectedApp, OwnedConnectedApp } from './schemas.js';
 
-const toApp = (row: ConnectedAppRow): ConnectedApp => ({
+const toApp = (row: ConnectedAppRow, describeBounds: DescribeBounds): ConnectedApp => ({
   id: row.id,
   client: {
     id: row.client_id,
@@ -16,14 +17,15 @@ const toApp = (row: ConnectedAppRow): ConnectedApp => ({
     host: row.kind === 'document' ? new URL(row.client_id).host : null,
   },
   scopes: row.scopes,
+  bounds: describeBounds(row.bounds),
   createdAt: row.created_at.toISOString(),
   expiresAt: row.expires_at.toISOString(),
   lastUsedAt: row.last_used_at?.toISOString() ?? null,
   lastAddress: row.last_address,
 });
 
-const toOwnedApp = (row: ConnectedAppRow): OwnedConnectedApp => ({
-  ...toApp(row),
+const toOwnedApp = (row: ConnectedAppRow, describeBounds: DescribeBounds): OwnedConnectedApp => ({
+  ...toApp(row, describeBounds),
   owner: { id: row.user_id, email: row.email, fullName: row.full_name },
 });
 
@@ -54,17 +56,22 @@ export function createConnectedAppService(deps: {
   }
 
   return {
-    listOwn: async ({ userId }: { readonly userId: string }): Promise<ConnectedApp[]> =>
-      (await findOwnApps(pool, userId, new Date(clock()))).map(toApp),
+    async listOwn({ orgId, userId }: Pick<Caller, 'orgId' | 'userId'>): Promise<ConnectedApp[]> {
+      const rows = await findOwnApps(pool, userId, new Date(clock()));
+      const describeBounds = await createDescribeBounds(pool, orgId, rows);
+      return rows.map((row) => toApp(row, describeBounds));
+    },
 
-    list({ orgId }: { readonly orgId: string }, query: ListQuery): Promise<ListPage<OwnedConnectedApp>> {
+    async list({ orgId }: Pick<Caller, 'orgId'>, query: ListQuery): Promise<ListPage<OwnedConnectedApp>> {
       const now = new Date(clock());
-      return readListPage(query, {
+      const page = await readListPage(query, {
         count: () => countApps(pool, orgId, now),
         maxCount: MAX_COUNTED_APPS,
         find: (window) => findApps(pool, orgId, now, window),
-        toItem: toOwnedApp,
+        toItem: (row) => row,
       });
+      const describeBounds = await createDescribeBounds(pool, orgId, page.data);
+      return { ...page, data: page.data.map((row) => toOwnedApp(row, describeBounds)) };
     },
 
     /** Ends a connection of the caller with all of its tokens, at once. @throws AppError 404. */

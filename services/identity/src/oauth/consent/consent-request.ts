@@ -2,13 +2,14 @@ import { canDelegateScope, type Scope, scopeCatalogue, type UserPrincipal } from
 import { AppError, type Clock, DAY_MS } from '@platform/service-kit';
 import type Provider from 'oidc-provider';
 import type pg from 'pg';
+import { listBoundChoices, type NamedBounds, toChooser } from '../../credentials/bounds/bounds.js';
 import { findFault } from '../provider/faults.js';
 import type { Prisma } from '../../resources.js';
 import { type ConnectionBreach, findConnectionBreaches, getLatestEnd } from '../connection-policy/policy.js';
 import { findConnectionPolicy } from '../connection-policy/queries.js';
 import { isLocalRedirect } from '../provider/client-metadata.js';
 import { GRANT_SECONDS } from '../provider/lifetimes.js';
-import type { ProtectedResources } from '../provider/protected-resources.js';
+import { MCP_AUDIENCE, type ProtectedResources } from '../provider/protected-resources.js';
 import { findTokenPolicy } from '../../tokens/policy/queries.js';
 import { findOrganisationName } from '../../members/organisation/queries.js';
 import { findStoredClient } from './queries.js';
@@ -29,6 +30,8 @@ export interface ConsentRequest {
   /** True when the redirect URI belongs to a program on the machine of the browser. */
   readonly isLocal: boolean;
   readonly scopes: readonly { readonly name: Scope; readonly description: string }[];
+  /** What the member can limit the connection to, as far as its scopes and its place concern it. */
+  readonly choices: NamedBounds;
   /** The services that accept the tokens of the application. */
   readonly audiences: readonly string[];
   readonly expiresAt: Date;
@@ -104,16 +107,22 @@ export function createReadConsentRequest(deps: ConsentRequestDeps) {
       .filter((name): name is Scope => canDelegateScope(name, member.role))
       .filter((name) => !policy.deniedScopes.includes(name))
       .filter((name) => resource?.scopes.includes(name) && (stored?.scopes?.includes(name) ?? true));
+    const audiences = resource?.audiences ?? [];
+    const { connectors, ...inTools } = await listBoundChoices(pool, toChooser(member));
     return {
       clientId,
       kind,
+      choices: {
+        ...(audiences.includes(MCP_AUDIENCE) && inTools),
+        ...(scopes.some((name) => name.startsWith('crawl:')) && { connectors }),
+      },
       organisation: (await findOrganisationName(pool, member.orgId)) ?? '',
       identity: kind === 'document' ? new URL(clientId).host : (stored?.name ?? clientId),
       claimedName: kind === 'document' ? client.clientName : undefined,
       redirectUri,
       isLocal: isLocalRedirect(redirectUri),
       scopes: scopes.map((name) => ({ name, description: describe.get(name) ?? name })),
-      audiences: resource?.audiences ?? [],
+      audiences,
       expiresAt: new Date(
         Math.min(
           now + GRANT_SECONDS * 1_000,

@@ -1,6 +1,8 @@
 import { html, type Html } from '../../sign-in/page-kit/html.js';
 import type { Page } from '../../sign-in/page-kit/page.js';
 import { MCP_AUDIENCE } from '../provider/protected-resources.js';
+import type { NamedBounds } from '../../credentials/bounds/bounds.js';
+import { boundKinds, NOTHING } from './chosen-bounds.js';
 import type { ConsentRequest } from './consent-request.js';
 
 const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
@@ -19,15 +21,54 @@ function describeClient({ kind, identity, claimedName }: ConsentRequest): Html {
 const describeReach = ({ audiences }: ConsentRequest): string =>
   audiences.includes(MCP_AUDIENCE) ? 'in remote tools' : `in the API of ${audiences.join(', ')}`;
 
+const boundsTexts = {
+  servers: ['MCP servers', 'Tools of no server'],
+  tools: ['Tools', 'No tool'],
+  connectors: ['Connectors', 'No connector'],
+} as const;
+
+/** Returns the choice of what the connection is limited to. Nothing ticked is no limit. [OAUTH-27] */
+function chooseBounds({ choices }: ConsentRequest, chosen: NamedBounds): Html | undefined {
+  const kinds = boundKinds.filter((kind) => (choices[kind] ?? []).length > 0);
+  if (kinds.length === 0) return undefined;
+  return html`<details ${Object.keys(chosen).length > 0 && html`open`}>
+    <summary>Limit it further</summary>
+    <p class="quiet">Where you tick some, it can use these alone. Where you tick nothing, it can use all.</p>
+    ${kinds.map((kind) => {
+      const [title, nothing] = boundsTexts[kind];
+      const ticked = chosen[kind];
+      const box = (name: string, value: string, isTicked: boolean | undefined): Html =>
+        html`<label class="check">
+          <input type="checkbox" name="${kind}" value="${value}" ${isTicked === true && html`checked`} />
+          <span>${name}</span>
+        </label>`;
+      return html`<fieldset>
+        <legend>${title}</legend>
+        ${(choices[kind] ?? []).map((name) => box(name, name, ticked?.includes(name)))}
+        ${box(nothing, NOTHING, ticked?.length === 0)}
+      </fieldset>`;
+    })}
+  </details>`;
+}
+
 /**
  * The page that asks a member what an application may do. It works without JavaScript.
  *
- * @param state - `ticked` are the scopes that the member had left ticked before; everything is, at first.
+ * @param state - `ticked` are the scopes that the member had left ticked before; everything is, at first. `bounds` are those
+ *   that the member had chosen.
  */
 export function consentPage(
   request: ConsentRequest,
   member: { readonly email: string },
-  { formToken, ticked }: { readonly formToken: Html; readonly ticked: readonly string[] | undefined },
+  {
+    formToken,
+    ticked,
+    bounds,
+  }: {
+    readonly formToken: Html;
+    readonly ticked: readonly string[] | undefined;
+    readonly bounds: NamedBounds;
+  },
 ): Page {
   const { redirectUri, isLocal, scopes, expiresAt, organisation } = request;
   const target = new URL(redirectUri);
@@ -52,6 +93,7 @@ export function consentPage(
               </label>`,
           )}
         </fieldset>
+        ${chooseBounds(request, bounds)}
         <p>
           The answer goes to <strong>${target.protocol}//${target.host}</strong>. The access ends on
           ${day.format(expiresAt)}, or when you end it.

@@ -1,3 +1,4 @@
+import type { Bounds } from '@platform/auth';
 import type { InteractionResults } from 'oidc-provider';
 import type pg from 'pg';
 import { isSessionOpen } from '../../base/open-session.js';
@@ -12,6 +13,8 @@ export interface NewGrant {
   readonly clientId: string;
   readonly resource: string;
   readonly scopes: readonly string[];
+  /** Undefined for none. */
+  readonly bounds: Bounds | undefined;
   readonly createdAt: Date;
   readonly expiresAt: Date;
   readonly lastAddress: string;
@@ -83,8 +86,11 @@ export async function recordConnection(db: Transaction, clientId: string, at: Da
   return count > 0;
 }
 
-export const insertGrant = (db: Transaction, { scopes, ...grant }: NewGrant): Promise<unknown> =>
-  db.oauthGrant.create({ data: { ...grant, scopes: [...scopes] }, select: { id: true } });
+export const insertGrant = (db: Transaction, { scopes, bounds, ...grant }: NewGrant): Promise<unknown> =>
+  db.oauthGrant.create({
+    data: { ...grant, scopes: [...scopes], ...(bounds && { bounds }) },
+    select: { id: true },
+  });
 
 export interface StoredClient {
   readonly kind: string;

@@ -4,6 +4,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errors } from 'oidc-provider';
 import { Type } from 'typebox';
 import { toCaller } from '../../base/caller/actor.js';
+import type { NamedBounds } from '../../credentials/bounds/bounds.js';
+import { boundsQuery, readBoundsQuery, readChosenBounds, toBoundsQuery } from './chosen-bounds.js';
 import { consentPage, nothingAllowedPage } from './page.js';
 import { type ConsentService, createConsentService } from './service.js';
 import { CONSENT_PATH } from '../provider/issuer.js';
@@ -17,6 +19,7 @@ const schema = { hide: true } as const;
 /** The ticked scopes, for a page that is opened again: names with spaces between them. */
 const ConsentQuery = Type.Object({
   ticked: Type.Optional(Type.String({ maxLength: 4_096 })),
+  ...boundsQuery,
   // The member wants to see the request, and perhaps to deny it, before they confirm who they are.
   unconfirmed: Type.Optional(Type.Literal('yes')),
 });
@@ -38,14 +41,20 @@ const readScopes = ({ body }: FastifyRequest): string[] => {
 const toPath = ({ url }: FastifyRequest, query: Readonly<Record<string, string>>): string =>
   [url.split('?', 1)[0], new URLSearchParams(query).toString()].filter(Boolean).join('?');
 
+const readBounds = ({ body }: FastifyRequest): NamedBounds =>
+  readChosenBounds((body ?? {}) as Parameters<typeof readChosenBounds>[0]);
+
 /** Returns what makes the page open again as the form was left. */
-const toTicks = (request: FastifyRequest) => ({ ticked: readScopes(request).join(' ') });
+const toTicks = (request: FastifyRequest) => ({
+  ticked: readScopes(request).join(' '),
+  ...toBoundsQuery(readBounds(request)),
+});
 
 /** Asks the member to confirm who they are, and comes back to the page. @param ticks - what was ticked, if that is known. */
 const redirectToConfirm = (
   request: FastifyRequest,
   reply: FastifyReply,
-  ticks: { readonly ticked?: string },
+  ticks: Readonly<Record<string, string>>,
 ): FastifyReply =>
   reply.redirect(
     toConfirmPath(toPath(request, ticks), toPath(request, { ...ticks, unconfirmed: 'yes' })),
@@ -72,7 +81,8 @@ function consentRoutes(
   registerPages(app, (scope) => {
     const url = `${CONSENT_PATH}/:uid`;
     scope.get(url, { schema: { ...schema, querystring: ConsentQuery } }, async (request, reply) => {
-      const { ticked, unconfirmed } = request.query;
+      const { ticked, unconfirmed, ...query } = request.query;
+      const bounds = readBoundsQuery(query);
       const interaction = await findInteraction(request, reply);
       const member = await scope.findBrowserSession(request);
       if (!member) return reply.redirect(toSignInPath(request.url), 303);
@@ -80,11 +90,14 @@ function consentRoutes(
       if (asked.scopes.length === 0) return sendPage(reply, nothingAllowedPage);
       // Asked before the page is shown, so that nobody has to press a button twice.
       if (unconfirmed === undefined && !(await service.isConfirmed(member)))
-        return redirectToConfirm(request, reply, ticked === undefined ? {} : { ticked });
+        return redirectToConfirm(request, reply, {
+          ...(ticked !== undefined && { ticked }),
+          ...toBoundsQuery(bounds),
+        });
       // The browser follows the answer to the application, so the form may lead there.
       const { protocol, origin } = new URL(asked.redirectUri);
       const formTargets = [origin === 'null' ? protocol : origin];
-      const state = { formToken: createFormToken(request, reply), ticked: ticked?.split(' ') };
+      const state = { formToken: createFormToken(request, reply), ticked: ticked?.split(' '), bounds };
       return sendPage(reply, consentPage(asked, member, state), { formTargets });
     });
     scope.post(url, { schema, preHandler: requireFormToken }, async (request, reply) => {
@@ -95,7 +108,10 @@ function consentRoutes(
       try {
         const isAnswered =
           decision === 'allow'
-            ? await service.allow(interaction, toCaller(member, request), readScopes(request))
+            ? await service.allow(interaction, toCaller(member, request), {
+                scopes: readScopes(request),
+                bounds: readBounds(request),
+              })
             : await service.deny(interaction);
         // A form that was sent twice ends where the first answer leads, unless the browser has been there.
         if (!isAnswered) await findInteraction(request, reply);

@@ -4,6 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { type Caller, toActor } from '../../base/caller/actor.js';
 import { insertAuditEntry } from '../../audit/queries.js';
 import { ConfirmationRequired, isRecent, isSessionConfirmed } from '../../sign-in/sessions/confirmed.js';
+import { type NamedBounds, readBounds, toChooser, toStoredBounds } from '../../credentials/bounds/bounds.js';
 import {
   type ConsentRequestDeps,
   createReadConsentRequest,
@@ -22,7 +23,7 @@ import {
 } from './queries.js';
 
 export function createConsentService(deps: ConsentRequestDeps) {
-  const { provider, prisma, resources, clock } = deps;
+  const { provider, pool, prisma, resources, clock } = deps;
   const read = createReadConsentRequest(deps);
 
   /** @returns false when the request has been answered before. */
@@ -44,14 +45,19 @@ export function createConsentService(deps: ConsentRequestDeps) {
     /**
      * Stores what the member allows. Nothing ticked is a denial.
      *
-     * @param chosen - the scopes that the member has ticked; scopes that were not requested are ignored.
+     * @param chosen - the scopes that the member has ticked, of which those that were not requested are ignored, and the bounds.
      * @returns false when the request has been answered before; nothing was stored then.
-     * @throws AppError 400 when the client is gone; 401 when the member was removed or the session has ended meanwhile; ConfirmationRequired.
+     * @throws AppError 400 when the client is gone, and for bounds that the member cannot choose; 401 when the member was removed or the session has ended meanwhile; ConfirmationRequired.
      */
-    async allow(interaction: Interaction, caller: Caller, chosen: readonly string[]): Promise<boolean> {
+    async allow(
+      interaction: Interaction,
+      caller: Caller,
+      chosen: { readonly scopes: readonly string[]; readonly bounds: NamedBounds },
+    ): Promise<boolean> {
       const { clientId, kind, scopes: offered, expiresAt, redirectUri } = await read(interaction, caller);
-      const scopes = offered.map(({ name }) => name).filter((name) => chosen.includes(name));
+      const scopes = offered.map(({ name }) => name).filter((name) => chosen.scopes.includes(name));
       if (scopes.length === 0) return deny(interaction);
+      const bounds = toStoredBounds(await readBounds(pool, toChooser(caller), chosen.bounds)) ?? undefined;
       const client = await findClient(provider, clientId);
       const { orgId, userId } = caller;
       const at = new Date(clock());
@@ -78,14 +84,20 @@ export function createConsentService(deps: ConsentRequestDeps) {
             at,
           });
         if (!(await recordConnection(tx, clientId, at))) throw unknownClient();
-        const grant = { id, orgId, userId, clientId, resource, scopes, createdAt: at, expiresAt };
+        const grant = { id, orgId, userId, clientId, resource, scopes, bounds, createdAt: at, expiresAt };
         await insertGrant(tx, { ...grant, lastAddress: caller.client.address });
         await insertAuditEntry(tx, {
           orgId,
           action: 'connected_app.authorized',
           actor: toActor(caller),
           subjectId: id,
-          detail: { clientId, scopes: scopes.join(' '), redirectUri, expiresAt: expiresAt.toISOString() },
+          detail: {
+            clientId,
+            scopes: scopes.join(' '),
+            redirectUri,
+            expiresAt: expiresAt.toISOString(),
+            ...(bounds && { bounds: JSON.stringify(chosen.bounds) }),
+          },
           at,
         });
         return true;
