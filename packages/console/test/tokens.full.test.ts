@@ -67,6 +67,28 @@ describeWith('chromium', 'the screens of tokens', () => {
     await page.getByText('You have no tokens').waitFor();
   });
 
+  test('limits a new token to what is ticked, and shows it', async () => {
+    const page = await using.open('/account/tokens');
+    await page.getByRole('button', { name: 'New token' }).click();
+    await page.getByRole('textbox', { name: 'Name' }).fill('Limited');
+    await page.getByText('Limit it further').click();
+    await page.getByRole('group', { name: 'Tools' }).getByText('whoami').click();
+    await page.getByRole('group', { name: 'Connectors' }).getByText('No connector').click();
+    expect(await findBarriers(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Create token' }).click();
+    await page.getByText('shown this once').waitFor();
+    const response = await post('/mcp', await copy(page, 'Token'), {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/list',
+    });
+    const { result } = (await response.json()) as { result: { tools: { name: string }[] } };
+    expect(result.tools.map(({ name }) => name)).toEqual(['whoami']);
+    await page.getByRole('button', { name: 'Done' }).click();
+    await page.getByRole('link', { name: 'Limited' }).click();
+    await page.getByText('Tools: whoami · Connectors: none').waitFor();
+  });
+
   test('shows what a token has called and created, and rotates it with fewer permissions and from fewer addresses', async () => {
     const fields = { name: 'Robot', scopes: ['user:read', 'pat:read', 'pat:write'] };
     const { token } = await using.platform.call<Created>('POST', TOKENS, fields);

@@ -3,6 +3,7 @@ import type { DataColumn } from '../../ui/data-table.tsx';
 import { createMenuColumn } from '../../ui/menu.tsx';
 import { ScopeLine } from '../../ui/scope-words.tsx';
 import { Time } from '../../ui/time.tsx';
+import { describeBounds } from '../tokens/bounds.ts';
 import type { ConnectedApp } from './api.ts';
 
 /** The host of the client is verified, its name is not always. */
@@ -34,6 +35,7 @@ export const clientColumn: DataColumn<ConnectedApp> = {
 export const foldApp = (app: ConnectedApp) => (
   <>
     <ScopeLine scopes={app.scopes} />
+    {app.bounds && <small>{describeBounds(app.bounds)}</small>}
     <LastUse {...app} />
   </>
 );
@@ -46,7 +48,12 @@ export const createUseColumns = <Item extends ConnectedApp>(
     label: t.columns.may,
     isFreeText: true,
     isSecondary: true,
-    render: ({ scopes }) => <ScopeLine scopes={scopes} />,
+    render: ({ scopes, bounds }) => (
+      <span className="stack">
+        <ScopeLine scopes={scopes} />
+        {bounds && <small>{describeBounds(bounds)}</small>}
+      </span>
+    ),
   },
   { id: 'lastUsed', label: t.columns.lastUsed, isSecondary: true, render: (app) => <LastUse {...app} /> },
   {

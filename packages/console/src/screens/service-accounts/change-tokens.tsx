@@ -9,6 +9,8 @@ import { Advanced, TextInput } from '../../ui/fields.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import { readText } from '../../ui/read-form.ts';
 import { SecretDialog } from '../../ui/secret-dialog.tsx';
+import { readBounds } from '../tokens/bounds.ts';
+import { BoundsInput } from '../tokens/bounds-input.tsx';
 import { EXPIRIES, type Expiry, ExpiryInput } from '../tokens/expiry-input.tsx';
 import { readRanges } from '../tokens/ranges.ts';
 import { Permissions } from '../tokens/permissions.tsx';
@@ -28,6 +30,12 @@ export function CreateAccountToken({ account: { id: accountId, role }, onClose }
       (await unwrap(identity.GET('/api/v1/service-accounts/{accountId}/tokens/scopes', { params, signal })))
         .scopes,
   });
+  const bounds = useQuery({
+    queryKey: ['service-accounts', accountId, 'bounds'],
+    queryFn: async ({ signal }) =>
+      (await unwrap(identity.GET('/api/v1/service-accounts/{accountId}/tokens/bounds', { params, signal })))
+        .bounds,
+  });
   const [expiry, setExpiry] = useState<Expiry>('90');
   return (
     <SecretDialog
@@ -45,6 +53,7 @@ export function CreateAccountToken({ account: { id: accountId, role }, onClose }
               scopes: form.getAll('scopes').map(String),
               expiryDays: EXPIRIES[expiry],
               allowList: readRanges(readText(form, 'allowList')),
+              ...readBounds(form),
             },
           }),
         )
@@ -62,6 +71,7 @@ export function CreateAccountToken({ account: { id: accountId, role }, onClose }
         )}
       </QueryView>
       <ExpiryInput value={expiry} onChange={setExpiry} />
+      <QueryView query={bounds}>{(choices) => <BoundsInput choices={choices} />}</QueryView>
       <Advanced label={t.advanced}>
         <TextInput name="allowList" label={tokenText.allowList} hint={tokenText.allowListHint} isLong />
       </Advanced>

@@ -9,6 +9,8 @@ import { Advanced, TextInput } from '../../ui/fields.tsx';
 import { readText } from '../../ui/read-form.ts';
 import { SecretDialog } from '../../ui/secret-dialog.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
+import { readBounds } from './bounds.ts';
+import { BoundsInput } from './bounds-input.tsx';
 import { EXPIRIES, type Expiry, ExpiryInput } from './expiry-input.tsx';
 import { readRanges } from './ranges.ts';
 import { Permissions } from './permissions.tsx';
@@ -17,6 +19,11 @@ import { ShownToken } from './shown-token.tsx';
 export function CreateToken({ onClose }: { onClose: () => void }) {
   const { role } = useMe();
   const groups = useQuery(scopesQuery);
+  const bounds = useQuery({
+    queryKey: ['bounds'],
+    queryFn: async ({ signal }) =>
+      (await unwrap(identity.GET('/api/v1/personal-access-tokens/bounds', { signal }))).bounds,
+  });
   const [expiry, setExpiry] = useState<Expiry>('30');
   return (
     <SecretDialog
@@ -33,6 +40,7 @@ export function CreateToken({ onClose }: { onClose: () => void }) {
               scopes: form.getAll('scopes').map(String),
               expiryDays: EXPIRIES[expiry],
               allowList: readRanges(readText(form, 'allowList')),
+              ...readBounds(form),
             },
           }),
         )
@@ -43,6 +51,7 @@ export function CreateToken({ onClose }: { onClose: () => void }) {
       <TextInput name="name" label={t.name} hint={t.nameHint} isRequired maxLength={100} autoFocus />
       <QueryView query={groups}>{(found) => <Permissions groups={forRole(found, role)} />}</QueryView>
       <ExpiryInput value={expiry} onChange={setExpiry} />
+      <QueryView query={bounds}>{(choices) => <BoundsInput choices={choices} />}</QueryView>
       <Advanced label={t.advanced}>
         <TextInput name="allowList" label={tokenText.allowList} hint={tokenText.allowListHint} isLong />
       </Advanced>

@@ -15,6 +15,7 @@ import { QueryView } from '../../ui/query-view.tsx';
 import { ScopeWords } from '../../ui/scope-words.tsx';
 import { Time } from '../../ui/time.tsx';
 import type { TokenDetails } from './api.ts';
+import { describeBounds } from './bounds.ts';
 import { ToolCalls } from './tool-calls.tsx';
 
 const EditToken = lazyPart(async () => (await import('./edit-token.tsx')).EditToken);
@@ -81,6 +82,7 @@ const TokenFacts = ({ token }: { token: TokenDetails }) => (
       ],
       [tokens.columns.scopes, <ScopeWords key="scopes" scopes={token.scopes} />],
       [t.allowList, token.allowList.length > 0 ? token.allowList.join(', ') : t.anyAddress],
+      [t.bounds, describeBounds(token.bounds) || t.noBounds],
       [t.notices, token.noticesMuted ? t.noticesMuted : t.noticesMailed],
       [t.created, <Time key="created" at={token.createdAt} as="day" />],
       [

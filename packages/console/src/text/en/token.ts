@@ -13,6 +13,8 @@ export const token = createTexts({
   allowList: 'Allowed addresses',
   allowListHint: 'CIDR ranges, one a line, such as 203.0.113.0/24. Empty: any address.',
   anyAddress: 'Any',
+  bounds: 'Limited to',
+  noBounds: 'Nothing further',
   notices: 'Notices of its expiry',
   noticesMuted: 'Muted',
   noticesMailed: 'By mail, before and when it expires',

@@ -40,6 +40,13 @@ export const tokens = createTexts({
   scopes: 'Permissions',
   scopeCount: (chosen: number, total: number) => `${chosen} of ${total}`,
   advanced: 'Advanced',
+  bounds: {
+    title: 'Limit it further',
+    hint: 'Where you tick some, it can use these alone. Where you tick nothing, it can use all.',
+    kinds: { servers: 'MCP servers', tools: 'Tools', connectors: 'Connectors' },
+    nothing: { servers: 'Tools of no server', tools: 'No tool', connectors: 'No connector' },
+    none: 'none',
+  },
   otherScopes: 'Others that it has',
   scopesMissing: 'Choose at least one permission.',
   adminOnly: 'while you are an administrator',
