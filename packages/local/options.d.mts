@@ -24,7 +24,12 @@ export interface Options {
   /** Comma-separated; without one, sync events stay in the feed. */
   readonly kafkaBrokers?: string;
   /** The sources of the demo: a folder, absolute, and a Git repository by path or URL. Absent with --no-demo. */
-  readonly demo?: { readonly folder: string; readonly repository: string | undefined };
+  readonly demo?: {
+    readonly folder: string;
+    readonly repository: string | undefined;
+    /** Whether the folder is the one of this repository. */
+    readonly isDefault: boolean;
+  };
   /** Proxies in front of the gateway that end TLS; only these are believed about the client. */
   readonly trustedProxies: readonly string[];
   readonly logLevel: string;

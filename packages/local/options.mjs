@@ -105,13 +105,14 @@ export function parseOptions(args, environment) {
 
 /** By default the demo crawls this repository: its documentation, and its code where it is a clone. */
 function readDemo(flags) {
+  const isDefault = !flags['demo-folder'];
   const folder = resolve(ROOT, flags['demo-folder'] || 'docs');
   const named = flags['demo-repository'] || undefined;
   // Neither a URL nor the short form of SSH, as in git@example.com:team/project.git.
   const isPath = named !== undefined && !/^[a-z][a-z\d+.-]*:\/\/|^[^/]+:/i.test(named);
-  if (named !== undefined) return { folder, repository: isPath ? resolve(ROOT, named) : named };
+  if (named !== undefined) return { folder, repository: isPath ? resolve(ROOT, named) : named, isDefault };
   const isClone = existsSync(join(ROOT, '.git')) && flags['demo-folder'] === undefined;
-  return { folder, repository: isClone && hasGit() ? ROOT : undefined };
+  return { folder, repository: isClone && hasGit() ? ROOT : undefined, isDefault };
 }
 
 const hasGit = () => spawnSync('git', ['--version'], { stdio: 'ignore' }).status === 0;

@@ -1,5 +1,6 @@
 import { type CrawlOrder, type CrawlRun, toOwnFullCrawl } from '@platform/crawl-worker';
 import { createSender, type Document, findFault, type Sink } from '@platform/crawl-worker/documents';
+import { isForEveryone } from './access.js';
 import { toDocument } from './document.js';
 import { openSentDocuments } from './sent-documents.js';
 import {
@@ -71,8 +72,14 @@ export async function crawlSource(
   const fullCrawl = ownFullCrawl ?? order.fullStartedAt ?? new Date(0).toISOString();
   const resumesAt = isListLost && order.mode === 'incremental' ? undefined : checkpoint.after;
 
-  const { version, entries, tooLarge, unreadable } = await source.list(run.signal);
-  if (!isFull && resumesAt === undefined && checkpoint.version === version) {
+  const { version, entries, tooLarge, unreadable, access } = await source.list(run.signal);
+  /** Changes with the document, and with who may find it. */
+  const toSentFingerprint = (path: string, fingerprint: string) =>
+    `${fingerprint} ${access.getFingerprint(path)}`;
+  /** Whether a text that was sent before may be for others than the document is now. */
+  const isForOthers = (path: string): boolean =>
+    !isForEveryone(access.find(path)) && !sent.fingerprints.get(path)?.endsWith(access.getFingerprint(path));
+  if (!isFull && resumesAt === undefined && checkpoint.version === version && access.faults.length === 0) {
     run.log('Nothing has changed since the last run.');
     return undefined;
   }
@@ -85,9 +92,13 @@ export async function crawlSource(
     run.log(`${reason}: ${paths.slice(0, 10).join(', ')}`);
     run.count({ failed: paths.length });
   };
-  /** Documents that could not be read keep their last text. */
-  async function markSeen(paths: readonly string[]): Promise<void> {
-    if (isFull) for (const id of paths) await sender.add({ ...origin, id, seen: true, fullCrawl });
+  /** Documents that could not be read keep their last text, but never for those who may not find them any more. */
+  async function keep(paths: readonly string[]): Promise<void> {
+    if (isFull)
+      for (const id of paths)
+        if (!isForOthers(id)) await sender.add({ ...origin, id, seen: true, fullCrawl });
+    const outdated = paths.filter(isForOthers);
+    if (outdated.length > 0) await markGone(outdated);
   }
   async function markGone(paths: readonly string[]): Promise<void> {
     for (const id of paths) await sender.add({ ...origin, id, deleted: true });
@@ -102,7 +113,7 @@ export async function crawlSource(
     fail('Too large', tooLarge);
     fail('Could not be read', unreadable);
   }
-  if (unreadable.length > 0) began = undefined;
+  if (unreadable.length > 0 || access.faults.length > 0) began = undefined;
   const left = entries.filter(({ path }) => path > (resumesAt ?? ''));
   const before = entries.length - left.length;
   let done = before;
@@ -110,12 +121,14 @@ export async function crawlSource(
     if (run.isCancelled()) return 'continue';
     const changed = isFull
       ? batch
-      : batch.filter(({ path, fingerprint }) => sent.fingerprints.get(path) !== fingerprint);
+      : batch.filter(
+          ({ path, fingerprint }) => sent.fingerprints.get(path) !== toSentFingerprint(path, fingerprint),
+        );
     const read = changed.length === 0 ? [] : await source.read(changed, run.signal);
     const texts = read.filter((document): document is SourceDocument => document.content !== undefined);
     const documents: (readonly [SourceDocument, Document])[] = texts.map((text) => [
       text,
-      { ...origin, ...toDocument(text), fullCrawl },
+      { ...origin, ...toDocument(text, access.find(text.path)), fullCrawl },
     ]);
     const fitting = documents.filter(([, document]) => findFault(document) === undefined);
     const unfit = toPaths(documents.filter((one) => !fitting.includes(one)).map(([text]) => text));
@@ -127,9 +140,11 @@ export async function crawlSource(
     const failed = toPaths(changed).filter((path) => !readPaths.has(path));
     if (failed.length > 0) began = undefined;
     fail('Could not be read', failed);
-    await markSeen(failed);
+    await keep(failed);
     await sender.flush();
-    await sent.add(fitting.map(([{ path, fingerprint }]) => ({ path, fingerprint })));
+    await sent.add(
+      fitting.map(([{ path, fingerprint }]) => ({ path, fingerprint: toSentFingerprint(path, fingerprint) })),
+    );
     run.count({
       items: fitting.length,
       bytes: fitting.reduce((sum, [{ content }]) => sum + Buffer.byteLength(content), 0),
@@ -150,12 +165,14 @@ export async function crawlSource(
     const present = new Set(toPaths(entries));
     const isUnknown = (path: string) => unreadable.some((one) => path === one || path.startsWith(`${one}/`));
     const absent = [...sent.fingerprints.keys()].filter((path) => !present.has(path));
-    await markGone(absent.filter((path) => !isUnknown(path)));
+    await markGone(absent.filter((path) => !isUnknown(path) || isForOthers(path)));
   } else if (unreadable.length > 0) run.log('Not everything could be read, so nothing is dropped.');
   else {
     await sender.add({ ...origin, complete: true, fullCrawl });
     await sender.flush();
   }
   run.checkpoint({ version: began, list: sent.list } satisfies Checkpoint);
+  if (access.faults.length > 0)
+    throw new Error(`What these files decide about is for nobody: ${access.faults.join('; ')}`);
   return undefined;
 }

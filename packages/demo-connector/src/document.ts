@@ -1,5 +1,10 @@
 import { basename, extname } from 'node:path';
-import { type Document, htmlToMarkdown, MAX_TITLE_CHARACTERS } from '@platform/crawl-worker/documents';
+import {
+  type AccessEntry,
+  type Document,
+  htmlToMarkdown,
+  MAX_TITLE_CHARACTERS,
+} from '@platform/crawl-worker/documents';
 import type { SourceDocument } from './source.js';
 
 const heading = /^ {0,3}#{1,6}[ \t]+(.+?)[ \t]*#*[ \t]*$/;
@@ -18,13 +23,11 @@ function findHeading(markdown: string): string | undefined {
   return undefined;
 }
 
-/** What a file says, as the contract of documents has it. Whoever may search at all may find it: the demo has no secrets. */
-export function toDocument({
-  path,
-  format,
-  title: given,
-  content,
-}: SourceDocument): Pick<Document, 'id' | 'title' | 'text' | 'mimeType' | 'access'> {
+/** What a file says, as the contract of documents has it. */
+export function toDocument(
+  { path, format, title: given, content }: SourceDocument,
+  access: readonly AccessEntry[],
+): Pick<Document, 'id' | 'title' | 'text' | 'mimeType' | 'access'> {
   const isText = format === 'text';
   const text = format === 'html' ? htmlToMarkdown(content) : content;
   const title = given ?? (isText ? basename(path) : (findHeading(text) ?? basename(path, extname(path))));
@@ -33,6 +36,6 @@ export function toDocument({
     title: title.slice(0, MAX_TITLE_CHARACTERS).toWellFormed(),
     text,
     mimeType: isText ? 'text/plain' : 'text/markdown',
-    access: [{ kind: 'everyone' }],
+    access: [...access],
   };
 }

@@ -3,6 +3,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, realpath, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { MAX_TEXT_CHARACTERS } from '@platform/crawl-worker/documents';
+import { ACCESS_FILE, type AccessFile, createAccessRules } from './access.js';
 import { createFileReader, type FileResult, type FileText, isReadableFile } from '@platform/file-text';
 import {
   byPath,
@@ -85,6 +86,7 @@ async function list(root: string): Promise<Listing> {
   const entries: Entry[] = [];
   const tooLarge: string[] = [];
   const unreadable: string[] = [];
+  const accessFiles: AccessFile[] = [];
   const folders = [root];
   const toPath = (absolutePath: string) => relative(root, absolutePath).split(sep).join('/');
   /** Only what is known to be gone counts as deleted. */
@@ -98,8 +100,10 @@ async function list(root: string): Promise<Listing> {
     for (const entry of found ?? []) {
       const absolutePath = join(folder, entry.name);
       if (entry.isDirectory() && !isIgnored(entry.name)) folders.push(absolutePath);
-      if (!entry.isFile() || !isDocument(entry.name)) continue;
       const path = toPath(absolutePath);
+      if (entry.name === ACCESS_FILE)
+        accessFiles.push({ path, text: (await readFile(absolutePath))?.bytes.toString('utf8') });
+      if (!entry.isFile() || !isDocument(entry.name)) continue;
       const stats = await lstat(absolutePath).catch(onError(absolutePath));
       if (!stats) continue;
       if (stats.size > getMaxBytes(path)) tooLarge.push(path);
@@ -109,7 +113,14 @@ async function list(root: string): Promise<Listing> {
   entries.sort(byPath);
   const hash = createHash('sha256');
   for (const { path, fingerprint } of entries) hash.update(`${path}\0${fingerprint}\0`);
-  return { version: hash.digest('hex'), entries, tooLarge, unreadable };
+  for (const { path, text = '' } of accessFiles.toSorted(byPath)) hash.update(`${path}\0${text}\0`);
+  return {
+    version: hash.digest('hex'),
+    entries,
+    tooLarge,
+    unreadable,
+    access: createAccessRules(accessFiles),
+  };
 }
 
 /**

@@ -1,8 +1,10 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { basename } from 'node:path/posix';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { ACCESS_FILE, type AccessFile, createAccessRules } from './access.js';
 import {
   type Binary,
   byPath,
@@ -74,43 +76,69 @@ export function createRepository({
     return (await git(['rev-parse', 'refs/crawl/head'], signal)).toString().trim();
   }
 
+  /** Reads blobs by their ids. @returns undefined for one that is missing. */
+  async function readBlobs(ids: readonly string[], signal: AbortSignal): Promise<(Buffer | undefined)[]> {
+    const output = await git(['cat-file', '--batch'], signal, ids.map((id) => `${id}\n`).join(''));
+    let offset = 0;
+    return ids.map(() => {
+      const end = output.indexOf(NEWLINE, offset);
+      const [, size] = /^\w+ blob (\d+)$/.exec(output.toString('latin1', offset, end)) ?? [];
+      offset = end + 1;
+      if (size === undefined) return undefined;
+      const content = output.subarray(offset, offset + Number(size));
+      offset += Number(size) + 1;
+      return content;
+    });
+  }
+
+  /** @param ids - by path; undefined for what is no regular file, or too large. */
+  async function readAccessFiles(
+    ids: ReadonlyMap<string, string | undefined>,
+    signal: AbortSignal,
+  ): Promise<AccessFile[]> {
+    const known = [...ids.values()].filter((id) => id !== undefined);
+    const texts = known.length === 0 ? [] : await readBlobs(known, signal);
+    return [...ids].map(([path, id]) => ({
+      path,
+      text: id === undefined ? undefined : texts[known.indexOf(id)]?.toString('utf8'),
+    }));
+  }
+
   return {
     async list(signal) {
       const commit = await fetchHead(signal);
       const entries: Entry[] = [];
       const tooLarge: string[] = [];
+      const accessFiles = new Map<string, string | undefined>();
       const listed = await git(['ls-tree', '-r', '-z', '--long', commit], signal);
       for (const line of listed.toString().split('\0')) {
+        const [, mode = '', id = '', size, path] = /^(\d+) \w+ (\w+) +(\d+|-)\t([^]+)$/.exec(line) ?? [];
+        if (path === undefined || (without !== undefined && path.startsWith(without))) continue;
         // Links and submodules have other modes.
-        const [, id, size, path] = /^100\d{3} blob (\w+) +(\d+)\t([^]+)$/.exec(line) ?? [];
-        if (id === undefined || path === undefined) continue;
-        if (without !== undefined && path.startsWith(without)) continue;
-        if (Number(size) > MAX_DOCUMENT_BYTES) tooLarge.push(path);
-        else entries.push({ path, fingerprint: id, bytes: Number(size) });
+        const isFile = mode.startsWith('100');
+        const isTooLarge = Number(size) > MAX_DOCUMENT_BYTES;
+        // It names documents that not everyone may know of, so it is no document itself.
+        if (basename(path) === ACCESS_FILE) accessFiles.set(path, isFile && !isTooLarge ? id : undefined);
+        else if (isFile && isTooLarge) tooLarge.push(path);
+        else if (isFile) entries.push({ path, fingerprint: id, bytes: Number(size) });
       }
+      const access = createAccessRules(await readAccessFiles(accessFiles, signal));
       // Another part of the same commit is another version.
       const version = without === undefined ? commit : `${commit} without ${without}`;
-      return { version, entries: entries.toSorted(byPath), tooLarge, unreadable: [] };
+      return { version, entries: entries.toSorted(byPath), tooLarge, unreadable: [], access };
     },
 
     async read(entries, signal) {
-      const ids = entries.map(({ fingerprint }) => `${fingerprint}\n`).join('');
-      const output = await git(['cat-file', '--batch'], signal, ids);
+      const blobs = await readBlobs(
+        entries.map(({ fingerprint }) => fingerprint),
+        signal,
+      );
       const documents: (SourceDocument | Binary)[] = [];
-      let offset = 0;
-      for (const { path, fingerprint } of entries) {
-        const end = output.indexOf(NEWLINE, offset);
-        const [, size] = /^\w+ blob (\d+)$/.exec(output.toString('latin1', offset, end)) ?? [];
-        offset = end + 1;
-        if (size === undefined) continue;
-        const content = output.subarray(offset, offset + Number(size));
-        offset += Number(size) + 1;
-        const text = content.includes(0) ? undefined : content.toString('utf8');
-        documents.push(
-          text === undefined
-            ? { path, content: text }
-            : { path, fingerprint, format: toFormat(path), content: text },
-        );
+      for (const [index, { path, fingerprint }] of entries.entries()) {
+        const content = blobs[index];
+        if (!content) continue;
+        if (content.includes(0)) documents.push({ path, content: undefined });
+        else documents.push({ path, fingerprint, format: toFormat(path), content: content.toString('utf8') });
       }
       return documents;
     },

@@ -1,3 +1,5 @@
+import type { AccessRules } from './access.js';
+
 export type DocumentFormat = 'markdown' | 'html' | 'text';
 
 /** A document as it is in its source. */
@@ -30,6 +32,8 @@ export interface Listing {
   readonly tooLarge: readonly string[];
   /** Documents, and folders with everything below them, that could not be examined. */
   readonly unreadable: readonly string[];
+  /** Who may find which document. */
+  readonly access: AccessRules;
 }
 
 /** Where a connector reads from. */

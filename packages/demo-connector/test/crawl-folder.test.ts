@@ -140,3 +140,65 @@ test('reads PDF and Office files, and says of others why it does not', async () 
   });
   expect(crawls.read()).not.toHaveProperty('office/secret.pdf');
 });
+
+describe('CRAWL-60 who may find a document', () => {
+  const BOARD = "'**': everyone\nboard: [{kind: group, id: Board}]";
+  beforeAll(async () => {
+    await rm(join(crawls.parent, 'pages'), { recursive: true });
+    await crawls.write('pages/open.md', 'Open.');
+    await crawls.write('pages/board/plans.md', 'Plans.');
+    await crawls.write('pages/.access.yaml', BOARD);
+    await crawls.run('full');
+  });
+
+  test('is said by a file beside the documents', () => {
+    expect(crawls.readAccess()).toEqual({ 'board/plans.md': 'Board', 'open.md': 'everyone' });
+  });
+
+  test('changes with that file alone, and only what has changed is sent again', async () => {
+    await crawls.write('pages/.access.yaml', BOARD.replace('Board', 'Staff'));
+    expect(await crawls.run()).toMatchObject({ mode: 'incremental', items: 1 });
+    expect(crawls.readAccess()).toEqual({ 'board/plans.md': 'Staff', 'open.md': 'everyone' });
+    expect((await crawls.run()).log[0]).toBe('Nothing has changed since the last run.');
+  });
+
+  test.each(['incremental', 'full'] as const)('is nobody while the file is broken, and the run fails and says where: mode %s', async (mode) => {
+    await crawls.write('pages/board/.access.yaml', "'**': everyone");
+    await crawls.run();
+    expect(crawls.readAccess()).toEqual({ 'board/plans.md': 'everyone', 'open.md': 'everyone' });
+    await crawls.write('pages/board/.access.yaml', "'**': [everyone");
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      await expect(crawls.run(mode)).rejects.toThrow(/board\/\.access\.yaml: .* line 1, column/);
+      expect(crawls.readAccess()).toEqual({ 'board/plans.md': '', 'open.md': 'everyone' });
+    }
+    await rm(join(crawls.parent, 'pages/board/.access.yaml'));
+    await crawls.run();
+    expect(crawls.readAccess()).toEqual({ 'board/plans.md': 'Staff', 'open.md': 'everyone' });
+  }); // oxfmt-ignore
+
+  test.each(['a symbolic link', 'a folder'])('is nobody where the file is %s', async (what) => {
+    const path = join(crawls.parent, 'pages/board/.access.yaml');
+    await crawls.write('elsewhere.yaml', "'**': everyone");
+    await (what === 'a folder' ? mkdir(path) : symlink(join(crawls.parent, 'elsewhere.yaml'), path));
+    await expect(crawls.run()).rejects.toThrow('board/.access.yaml: It cannot be read');
+    expect(crawls.readAccess()).toEqual({ 'board/plans.md': '', 'open.md': 'everyone' });
+    await rm(path, { recursive: true });
+    await crawls.run();
+  });
+
+  test.each(['incremental', 'full'] as const)(
+    'is not kept as it was for a document that cannot be read: mode %s',
+    async (mode) => {
+      await crawls.write('pages/.access.yaml', "'**': everyone");
+      await crawls.run();
+      await crawls.write('pages/.access.yaml', "'**': everyone\nopen.md: [{kind: group, id: Board}]");
+      refuse('open', 'pages/open.md');
+      expect(await crawls.run(mode)).toMatchObject({ failed: 1, deleted: 1 });
+      expect(crawls.readAccess()).toEqual({ 'board/plans.md': 'everyone' });
+      jest.restoreAllMocks();
+      syncBuiltinESMExports();
+      await crawls.run();
+      expect(crawls.readAccess()).toEqual({ 'board/plans.md': 'everyone', 'open.md': 'Board' });
+    },
+  );
+});

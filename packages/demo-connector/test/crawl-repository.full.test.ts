@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, rm, symlink } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { createRepository } from '../src/git.js';
@@ -89,6 +89,32 @@ test('another part of the same commit is another version', async () => {
     (await openRepository(crawls.parent, without).list(signal)).version;
   expect(new Set([await list(), await list('left/'), await list('src/')]).size).toBe(3);
   expect(await list('left/')).toBe(await list('left/'));
+});
+
+test('CRAWL-60 the repository says who may find what, and the file that says so is no document', async () => {
+  await crawls.write('project/board/plans.md', 'Plans');
+  await crawls.write('project/.access.yaml', "'**': everyone\nboard: [{kind: group, id: Board}]");
+  commit();
+  await crawls.run();
+  expect(crawls.readAccess()).toMatchObject({ 'board/plans.md': 'Board', 'uncommitted.md': 'everyone' });
+  expect(crawls.read()).not.toHaveProperty(['.access.yaml']);
+  await crawls.write('project/.access.yaml', "'**': everyone\nboard: [{kind: group, id: Staff}]");
+  commit();
+  expect(await crawls.run()).toMatchObject({ mode: 'incremental', items: 1 });
+  expect(crawls.readAccess()).toMatchObject({ 'board/plans.md': 'Staff' });
+  await crawls.write('project/.access.yaml', 'board: everyone\nboard: []');
+  commit();
+  await expect(crawls.run()).rejects.toThrow('.access.yaml: Map keys must be unique at line 2, column 1');
+  expect(new Set(Object.values(crawls.readAccess()))).toEqual(new Set(['']));
+  await rm(join(crawls.parent, 'project/.access.yaml'));
+  await symlink('board/plans.md', join(crawls.parent, 'project/.access.yaml'));
+  commit();
+  await expect(crawls.run()).rejects.toThrow('.access.yaml: It cannot be read');
+  expect(new Set(Object.values(crawls.readAccess()))).toEqual(new Set(['']));
+  git('rm', '--quiet', '.access.yaml');
+  commit();
+  await crawls.run();
+  expect(new Set(Object.values(crawls.readAccess()))).toEqual(new Set(['everyone']));
 });
 
 test('reading fails with the words of Git, rather than with nothing', async () => {

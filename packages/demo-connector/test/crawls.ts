@@ -16,6 +16,7 @@ import type { Source } from '../src/source.js';
 
 interface Stored {
   text: string | null;
+  access: string;
   fullCrawl: string;
 }
 
@@ -27,7 +28,12 @@ function createSearch(): Sink & { readonly documents: ReadonlyMap<string, Stored
       for (const one of documents.values()) if (one.fullCrawl < line.fullCrawl) one.text = null;
     } else if (isSighting(line)) Object.assign(documents.get(line.id) ?? {}, { fullCrawl: line.fullCrawl });
     else if (isDeletion(line)) Object.assign(documents.get(line.id) ?? {}, { text: null });
-    else documents.set(line.id, { text: line.text, fullCrawl: line.fullCrawl ?? '' });
+    else
+      documents.set(line.id, {
+        text: line.text,
+        access: line.access.map((entry) => ('id' in entry ? entry.id : entry.kind)).join(),
+        fullCrawl: line.fullCrawl ?? '',
+      });
   }
   return {
     documents,
@@ -108,6 +114,14 @@ export async function startCrawls(createSource: (parent: string) => Source) {
       Object.fromEntries(
         [...search.documents]
           .map(([path, { text }]) => [path, text] as const)
+          .toSorted(([one], [other]) => (one < other ? -1 : 1)),
+      ),
+    /** Returns who may find what has a text, by path. */
+    readAccess: (): Record<string, string> =>
+      Object.fromEntries(
+        [...search.documents]
+          .filter(([, { text }]) => text !== null)
+          .map(([path, { access }]) => [path, access] as const)
           .toSorted(([one], [other]) => (one < other ? -1 : 1)),
       ),
     async close(): Promise<void> {

@@ -1,4 +1,3 @@
-import type { AuthInfo } from '@modelcontextprotocol/server';
 import type { AccessEntry } from '@platform/crawl-worker/documents';
 
 /*
@@ -18,8 +17,18 @@ export const toPrincipals = (access: readonly AccessEntry[]): string[] => [
 const toPrincipal = (kind: 'group' | 'user', id: string): string =>
   `${kind}:${(kind === 'user' ? id.toLowerCase() : id).replaceAll('\0', '')}`;
 
+/** Who calls, as the assertion says. */
+export interface Person {
+  readonly email: string | undefined;
+  readonly groups: readonly string[];
+}
+
 /**
- * Returns the principals of a caller. The assertion names neither groups nor an e-mail address, so documents that are not
- * for everyone are found by nobody.
+ * Returns the principals of a caller. Whether the address is verified makes no difference here: administrators of the one
+ * organisation that is served enter addresses, and could put anybody into any group as well.
  */
-export const toReader = (_caller: AuthInfo): readonly string[] => [EVERYONE];
+export const toReader = ({ email, groups }: Person): readonly string[] => [
+  EVERYONE,
+  ...groups.map((group) => toPrincipal('group', group)),
+  ...(email === undefined ? [] : [toPrincipal('user', email)]),
+];

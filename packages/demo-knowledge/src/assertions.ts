@@ -5,6 +5,7 @@ import {
   type OAuthTokenVerifier,
 } from '@modelcontextprotocol/server';
 import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify } from 'jose';
+import type { Person } from './access.js';
 import { createSeenIds } from './seen-ids.js';
 import type { Settings } from './settings.js';
 
@@ -19,6 +20,18 @@ const isRefusal = (error: unknown): error is errors.JOSEError =>
   error instanceof errors.JOSEError &&
   !(error instanceof errors.JWKSTimeout) &&
   error.code !== errors.JOSEError.code;
+
+/**
+ * Returns the person of an assertion. A server that was mounted without these claims is told of nobody; neither is one whose
+ * caller is in more groups than an assertion holds (`groups_overage`): both find what is for everyone alone.
+ */
+const toPerson = ({ email, groups }: JWTPayload): Person => ({
+  email: typeof email === 'string' ? email : undefined,
+  groups: Array.isArray(groups) ? groups.filter((group) => typeof group === 'string') : [],
+});
+
+/** Returns the person who calls. */
+export const getPerson = ({ extra }: AuthInfo): Person => toPerson({ ...extra });
 
 /**
  * Verifies the assertions that the platform signs. A valid one is for this server (`aud`), from the platform (`iss` and
@@ -50,11 +63,12 @@ export function createAssertionVerifier(
 
   return {
     async verifyAccessToken(token): Promise<AuthInfo> {
-      const { sub = '', jti = '', exp = 0, scope, org: assertedOrg } = await verify(token);
+      const claims = await verify(token);
+      const { sub = '', jti = '', exp = 0, scope, org: assertedOrg } = claims;
       if (assertedOrg !== org) throw refuse('the assertion is for another organisation');
       if (!seenIds.add(jti, exp + CLOCK_TOLERANCE_S)) throw refuse('the assertion was used before');
       const scopes = typeof scope === 'string' ? scope.split(' ').filter(Boolean) : [];
-      return { token, clientId: sub, scopes, expiresAt: exp };
+      return { token, clientId: sub, scopes, expiresAt: exp, extra: { ...toPerson(claims) } };
     },
   };
 }

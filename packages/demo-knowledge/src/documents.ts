@@ -8,6 +8,7 @@ import type {
 import { isCompletion, isDeletion, isSighting } from '@platform/crawl-worker/documents';
 import type { Pool, PoolClient } from 'pg';
 import { toPrincipals } from './access.js';
+import { narrowPages } from './store.js';
 
 /*
  * The documents that connectors have brought. Batches arrive while a crawl runs; the index follows after the sync event
@@ -18,6 +19,14 @@ import { toPrincipals } from './access.js';
 export interface Instance {
   readonly connector: string;
   readonly instance: string;
+}
+
+export const DEFAULT_INSTANCE = 'default';
+
+/** Returns the path of a document in the index. Those of files are theirs alone, and those of others begin with the connector. */
+export function toPagePath({ connector, instance }: Instance, id: string): string {
+  if (instance !== DEFAULT_INSTANCE) return `${connector}/${instance}:${id}`;
+  return connector === 'files_1' ? id : `${connector}:${id}`;
 }
 
 /** A document that has changed since it was indexed. */
@@ -115,6 +124,11 @@ async function saveDocuments(client: PoolClient, documents: readonly Document[])
     documents.map(({ runId }) => (runId === undefined ? null : clean(runId))),
     documents.map(({ fullCrawl }) => fullCrawl ?? NO_CRAWL),
   ]);
+  const pages = documents.map((one) => ({
+    path: clean(toPagePath(one, one.id)),
+    access: toPrincipals(one.access),
+  }));
+  await narrowPages(client, pages);
 }
 
 async function markGone(client: PoolClient, deletions: readonly Deletion[]): Promise<void> {

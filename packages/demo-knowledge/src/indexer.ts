@@ -1,16 +1,15 @@
 import { followEvents, type SyncEvent } from '@platform/events/consumer';
-import type { ChangedDocument, Documents, Instance } from './documents.js';
+import {
+  type ChangedDocument,
+  DEFAULT_INSTANCE,
+  type Documents,
+  type Instance,
+  toPagePath,
+} from './documents.js';
 import { parsePage, parseText } from './sections.js';
 import { replacePages, type Store, type StoredPage } from './store.js';
 
 const DOCUMENTS_PER_TRANSACTION = 100;
-const DEFAULT_INSTANCE = 'default';
-
-/** The paths of files are theirs alone, and those of other connectors begin with its name. */
-function toPagePath({ connector, instance }: Instance, id: string): string {
-  if (instance !== DEFAULT_INSTANCE) return `${connector}/${instance}:${id}`;
-  return connector === 'files_1' ? id : `${connector}:${id}`;
-}
 
 function toStoredPage(origin: Instance, document: ChangedDocument): StoredPage {
   const { id, title, mimeType, access, runId } = document;

@@ -96,6 +96,25 @@ export async function replacePages(client: PoolClient, paths: readonly string[],
   );
 }
 
+/**
+ * Takes a page, of which another version was brought, from those who may not find the new version as well. Nobody may find
+ * what is only in the other one, and the index follows when the run has completed, if it does.
+ */
+// oxfmt-ignore
+export async function narrowPages(client: PoolClient, pages: readonly { readonly path: string; readonly access: readonly string[] }[]): Promise<void> {
+  await client.query(
+    `update pages set access = case
+         when '${EVERYONE}' = any(new.access) then pages.access
+         when '${EVERYONE}' = any(pages.access) then new.access
+         else array(select unnest(pages.access) intersect select unnest(new.access)) end
+     from (
+       select path, array(select jsonb_array_elements_text(access)) as access from unnest($1::text[], $2::jsonb[]) as brought (path, access)
+     ) as new
+     where pages.path = new.path and pages.access <> new.access`,
+    [pages.map(({ path }) => path), pages.map(({ access }) => JSON.stringify(access))],
+  );
+}
+
 /** The pages and their sections in PostgreSQL. */
 export function createStore(pool: Pool) {
   async function saveNote(path: string, author: string, page: Page): Promise<void> {

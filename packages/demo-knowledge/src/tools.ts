@@ -1,6 +1,7 @@
 import { type AuthInfo, type CallToolResult, McpServer } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { toReader } from './access.js';
+import { getPerson } from './assertions.js';
 import { parsePage } from './sections.js';
 import type { Hit, Origin, Store } from './store.js';
 
@@ -32,6 +33,7 @@ export function createKnowledgeServer(
   caller: AuthInfo,
 ): McpServer {
   const server = new McpServer({ name: 'demo-knowledge', version: '0.1.0' });
+  const reader = toReader(getPerson(caller));
   const requireScope = (scope: string, run: () => Promise<CallToolResult>) =>
     caller.scopes.includes(scope) ? run() : Promise.resolve(toError(`This needs the scope ${scope}.`));
 
@@ -49,7 +51,7 @@ export function createKnowledgeServer(
     },
     ({ query, limit }) =>
       requireScope('kb:read', async () => {
-        const hits = await store.search(toReader(caller), query, limit);
+        const hits = await store.search(reader, query, limit);
         if (hits.length === 0) return toText('Nothing was found.');
         return toText(hits.map(toEntry).join('\n') + toSources(hits, toLink));
       }),
@@ -68,7 +70,7 @@ export function createKnowledgeServer(
     },
     ({ path, offset }) =>
       requireScope('kb:read', async () => {
-        const page = await store.read(toReader(caller), path, offset, MAX_EXCERPT_CHARACTERS);
+        const page = await store.read(reader, path, offset, MAX_EXCERPT_CHARACTERS);
         if (!page) return toError('There is no such page. Use a path that search has returned.');
         const end = offset + MAX_EXCERPT_CHARACTERS;
         const isCut = end < page.totalCharacters;

@@ -1,4 +1,5 @@
 import type { Client } from '@modelcontextprotocol/client';
+import type { Document } from '@platform/crawl-worker/documents';
 import { callUrl, testIdentity, waitFor } from '@platform/testing';
 import { callText, startKnowledge } from './knowledge.js';
 
@@ -172,29 +173,66 @@ test('answers 503 while the token cannot be verified, or the batch cannot be sto
   await other.close();
 });
 
-describe('a document that is not for everyone', () => {
-  let client: Client;
+describe('CRAWL-61 a document that is not for everyone', () => {
+  const origin = { connector: 'wiki_1', instance: 'default' };
+  const bring = (id: string, text: string, access: object[]) =>
+    knowledge.documents.store([{ ...document(id, { text }), access } as Document]);
+  const search = async (client: Client) => {
+    const text = await callText(client, 'search', { query: 'wombat' });
+    return [...text.matchAll(/\(wiki_1:(\w+)\)/g)].map(([, id = '']) => id).toSorted();
+  };
+  const board = [{ kind: 'group', id: 'Board' }];
+  const everyone = [{ kind: 'everyone' }];
+  let [inside, ada, outside]: Client[] = [];
+
   beforeAll(async () => {
-    client = await knowledge.connect({ org });
+    await knowledge.query('truncate documents; truncate pages cascade');
+    [inside, ada, outside] = [
+      await knowledge.connect({ org, groups: ['Staff', 'Board'] }),
+      await knowledge.connect({ org, email: 'ada@example.com', groups_overage: true }),
+      await knowledge.connect({ org, groups: ['board', 'Board '], email: 'eve@example.com' }),
+    ];
+    await bring('open', 'The wombat is public.', everyone);
+    await bring('closed', 'The wombat is secret.', board);
+    await bring('personal', 'The wombat is hers.', [{ kind: 'user', id: 'Ada@Example.com' }]);
+    await bring('nobody', 'The wombat is hidden.', []);
+    await knowledge.index(origin);
   });
 
-  test('is found by nobody, as the assertion does not say who is in a group', async () => {
-    await knowledge.documents.store([
-      { ...document('open', { text: 'The wombat is public.' }), access: [{ kind: 'everyone' }] },
-      { ...document('closed', { text: 'The wombat is secret.' }), access: [{ kind: 'group', id: 'board' }] },
-      { ...document('nobody', { text: 'The wombat is hidden.' }), access: [] },
-    ]);
-    await knowledge.index({ connector: 'wiki_1', instance: 'default' });
-    const found = await callText(client, 'search', { query: 'wombat' });
-    expect(found).toContain('(wiki_1:open)');
-    expect(found).not.toMatch(/closed|nobody/);
-    const page = (path: string) => callText(client, 'read_page', { path });
-    expect(await page('wiki_1:open')).toContain('public');
-    const [absent, closed, nobody] = [
-      await page('wiki_1:none'),
-      await page('wiki_1:closed'),
-      await page('wiki_1:nobody'),
-    ];
-    expect([closed, nobody]).toEqual([absent, absent]);
+  test('is found and read by its groups and addresses alone', async () => {
+    expect(await search(inside as Client)).toEqual(['closed', 'open']);
+    expect(await search(ada as Client)).toEqual(['open', 'personal']);
+    expect(await search(outside as Client)).toEqual(['open']);
+    const readPage = (path: string) => callText(outside as Client, 'read_page', { path: `wiki_1:${path}` });
+    const absent = await readPage('none');
+    for (const path of ['closed', 'personal', 'nobody']) expect(await readPage(path)).toBe(absent);
+    expect(await callText(inside as Client, 'read_page', { path: 'wiki_1:closed' })).toContain('secret');
+  });
+
+  test('leaves no trace for others: not in the number of results, nor in their order', async () => {
+    const ask = () => callText(outside as Client, 'search', { query: 'public quoll', limit: 1 });
+    await bring('quoll', 'Quolls are public.', everyone);
+    await knowledge.index(origin);
+    const before = await ask();
+    for (let index = 0; index < 30; index += 1)
+      await bring(`more${index}`, 'A public quoll, public quoll.', board);
+    await knowledge.index(origin);
+    expect(await ask()).toBe(before);
+  });
+
+  test('is withdrawn as soon as another list is brought, and comes back for others when it is indexed', async () => {
+    await bring('closed', 'The wombat is secret.', [{ kind: 'group', id: 'Staff' }, ...board]);
+    expect(await search(inside as Client)).toContain('closed');
+    await bring('open', 'The wombat is public.', board);
+    expect(await search(inside as Client)).toContain('open');
+    expect(await search(outside as Client)).toEqual([]);
+    // The new text may be for everyone, but the old one was not.
+    await bring('closed', 'The wombat was redacted.', everyone);
+    expect(await search(outside as Client)).toEqual([]);
+    await bring('personal', 'The wombat is hers.', [{ kind: 'user', id: 'eve@example.com' }]);
+    for (const client of [ada, outside]) expect(await search(client as Client)).not.toContain('personal');
+    await knowledge.index(origin);
+    expect(await search(outside as Client)).toEqual(['closed', 'personal']);
+    expect(await search(ada as Client)).toEqual(['closed']);
   });
 });

@@ -26,11 +26,12 @@ async function listen(server: ReturnType<typeof createServer>): Promise<number> 
 
 /** The platform as this server sees it: published keys, and assertions signed with one of them. */
 // oxfmt-ignore
-async function startIssuer() {
+async function startIssuer(platformUrl: string | undefined) {
   const kid = 'k1';
   const { publicKey, privateKey } = await generateKeyPair('EdDSA');
   const { privateKey: otherKey } = await generateKeyPair('EdDSA');
-  const jwks = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), kid, alg: 'EdDSA' }] });
+  const others = platformUrl === undefined ? [] : (await callUrl(`${platformUrl}/.well-known/jwks.json`, 'GET')).body.keys;
+  const jwks = JSON.stringify({ keys: [{ ...(await exportJWK(publicKey)), kid, alg: 'EdDSA' }, ...others] });
   const server = createServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' }).end(jwks);
   });
@@ -99,8 +100,15 @@ export async function startKnowledge({
   hasCrawls = true,
   identityUrl = 'http://127.0.0.1:1',
   org = ORG,
-}: { readonly hasCrawls?: boolean; readonly identityUrl?: string; readonly org?: string } = {}) {
-  const issuer = await startIssuer();
+  platformUrl,
+}: {
+  readonly hasCrawls?: boolean;
+  readonly identityUrl?: string;
+  readonly org?: string;
+  /** A real platform, whose assertions are accepted beside those of the test. */
+  readonly platformUrl?: string;
+} = {}) {
+  const issuer = await startIssuer(platformUrl);
   const database = await createTestDatabase({
     template: 'demo_knowledge',
     migrationsDir: join(import.meta.dirname, '../src'),

@@ -3,12 +3,13 @@ const CRAWL = '/api/v1/crawlingManager';
 /** A session of the first admin, which the launcher uses to set up the first organisation. */
 export interface AdminSession {
   readonly orgId: string;
+  readonly userId: string;
   call(method: string, path: string, body?: object): Promise<Response>;
 }
 
 interface LoginResponse {
   readonly accessToken?: string;
-  readonly user?: { readonly orgId: string };
+  readonly user?: { readonly id: string; readonly orgId: string };
 }
 
 /**
@@ -35,8 +36,8 @@ export async function withAdminSession<T>(
   const { accessToken, user } = (login.ok ? await login.json() : {}) as LoginResponse;
   if (accessToken === undefined || user === undefined) return undefined;
   try {
-    const { orgId } = user;
-    return await use({ orgId, call: (method, path, body) => send(method, path, body, accessToken) });
+    const { orgId, id: userId } = user;
+    return await use({ orgId, userId, call: (method, path, body) => send(method, path, body, accessToken) });
   } finally {
     await send('POST', '/api/v1/auth/logout', undefined, accessToken);
   }

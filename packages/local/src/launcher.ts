@@ -96,6 +96,7 @@ export async function launch(context: LaunchContext): Promise<Omit<ReadyFacts, '
     logsDir,
     notes,
     ...(setUp.demo && { demo: setUp.demo }),
+    ...(setUp.comparison && { comparison: setUp.comparison }),
   };
 }
 

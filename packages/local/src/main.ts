@@ -43,6 +43,7 @@ export async function main(
     const facts = await launch({ options, services, teardown, signal: stopping.signal, onCrash: fail });
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
     process.stdout.write(readyMessage({ ...facts, seconds }));
+    void facts.comparison?.then((line) => line !== undefined && process.stdout.write(`\n${line}\n`));
     await untilAborted(stopping.signal);
   } catch (error) {
     fail(error);

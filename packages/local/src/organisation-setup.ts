@@ -1,12 +1,13 @@
 import type { AdminChoice } from './admin.js';
 import { type AdminSession, withAdminSession } from './admin-session.js';
 import { type DemoContext, type DemoSetup, setUpDemo } from './demo/demo.js';
+import { comparePeople } from './demo/people.js';
 import type { ReadyFacts } from './ready-message.js';
 import { setSmtpDefault } from './smtp-default.js';
 
 type Setup = DemoSetup & { readonly admin: AdminChoice };
 
-type Result = Pick<ReadyFacts, 'notes' | 'demo'>;
+type Result = Pick<ReadyFacts, 'notes' | 'demo' | 'comparison'>;
 
 /** Sets up, as the first organisation's admin, what only this machine needs: the inbox, and the demo. */
 export async function setUpOrganisation(context: DemoContext, setup: Setup): Promise<Result> {
@@ -22,6 +23,13 @@ export async function setUpOrganisation(context: DemoContext, setup: Setup): Pro
     const { notes, ...result } = await tryDemo(session, context, setup);
     return { notes: [...(smtpNote === undefined ? [] : [smtpNote]), ...notes], ...result };
   });
+  const people = done?.demo?.people;
+  if (done && people)
+    return {
+      ...done,
+      // The platform is ready without it.
+      comparison: comparePeople(setup, { email, password }, people, context.signal).catch(() => undefined),
+    };
   const reason = `the password kept for ${email} doesn't log in any more`;
   return (
     done ?? {

@@ -13,6 +13,8 @@ export interface ReadyFacts {
   readonly notes: readonly string[];
   /** The sources that are crawled for agents to search; absent without the demo. */
   readonly demo?: DemoFacts;
+  /** What the same question finds for two people, in a line, once the documents are crawled. */
+  readonly comparison?: Promise<string | undefined>;
   readonly seconds: string;
 }
 
@@ -77,7 +79,8 @@ const describeDemo = ({ demo, baseUrl }: ReadyFacts): string => {
   if (!demo) return '';
   const code = demo.repository === undefined ? '' : `, and ${demo.repository} as code_1`;
   return `  Crawling   ${demo.folder} as files_1${code}: watch ${baseUrl}/crawls, search within a minute
-  Documents  ${demo.documentsUrl} takes those of your own workers: docs/connect/crawl-airbyte.md\n`;
+  Documents  ${demo.documentsUrl} takes those of your own workers: docs/connect/crawl-airbyte.md
+${demo.people ? `  Member     ${demo.people.email}, password ${demo.people.password}, not in the group ${demo.people.group}\n` : ''}`;
 };
 
 /** Quotes any text for a shell, in single quotes. */

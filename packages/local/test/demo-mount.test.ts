@@ -17,7 +17,7 @@ function createSession() {
     if (path === `${SERVERS}/x` && method === 'PATCH') Object.assign(server, body);
     return Promise.resolve(Response.json(path.includes('/tools') ? { data: [] } : { server }));
   };
-  return { server, session: { orgId: 'y', call } };
+  return { server, session: { orgId: 'y', userId: 'z', call } };
 }
 
 test('a start enables the mount that a start without the demo has disabled', async () => {

@@ -110,6 +110,13 @@ describe('a start', () => {
     await Promise.all([reader.close(), writer.close()]);
   });
 
+  test('CRAWL-61 shows in a line what the same question finds for two people', async () => {
+    await until(() => platform.output().includes('One question, two people'));
+    expect(platform.output()).toContain(
+      'finds releasing.md for admin@example.com, who is in the group Maintainers, and not for sam@example.com.',
+    );
+  });
+
   describeWith('curl', 'the lines that it prints', () => {
     test('search in a POSIX shell', async () => {
       const lines =

@@ -4,6 +4,7 @@ import type { AdminSession } from '../admin-session.js';
 import { ensureDatabases } from '../databases.js';
 import type { Teardown } from '../teardown.js';
 import { disableDemoMount, mountDemoServer } from './mount.js';
+import { type DemoPeople, ensurePeople } from './people.js';
 import { KNOWLEDGE_DATABASE, startConnector, startKnowledge } from './processes.js';
 import { scheduleDemo } from './schedules.js';
 import { ensureTokens } from './tokens.js';
@@ -31,6 +32,8 @@ export interface DemoFacts {
   readonly repository: string | undefined;
   /** The ingest endpoint of the search. */
   readonly documentsUrl: string;
+  /** Absent where the folder is another one, or the people are no longer the demo's. */
+  readonly people?: DemoPeople | undefined;
 }
 
 const DEFAULT_ISSUER = 'workspace-platform';
@@ -54,8 +57,8 @@ export async function setUpDemo(
     await scheduleDemo(session, dataDir, []);
     return undefined;
   }
-  const { folder, repository } = options.demo;
-  await showStep('Starting the demo', async () => {
+  const { folder, repository, isDefault } = options.demo;
+  const people = await showStep('Starting the demo', async () => {
     const tokens = await ensureTokens(session, { dataDir, crawlUrl: setup.crawlUrl });
     const issuer = options.environment['TOKEN_ISSUER'] || DEFAULT_ISSUER;
     const { orgId } = session;
@@ -65,6 +68,7 @@ export async function setUpDemo(
     await mountDemoServer(session, dataDir, url.href);
     await startConnector(demo, context);
     await scheduleDemo(session, dataDir, repository === undefined ? ['files_1'] : ['files_1', 'code_1']);
+    return isDefault ? ensurePeople(session, dataDir) : undefined;
   });
-  return { folder, repository, documentsUrl: new URL('/documents', url).href };
+  return { folder, repository, documentsUrl: new URL('/documents', url).href, people };
 }

@@ -22,10 +22,9 @@ interface ListedTool {
  * @returns its id. @throws Error.
  */
 async function createOrMove({ call }: AdminSession, dataDir: string, url: string): Promise<string> {
-  const fields = { url, credential: { kind: 'assertion' } };
   const { mountId: known, isMountDisabled } = await readState(dataDir);
   if (known !== undefined) {
-    const body = { ...fields, ...(isMountDisabled && { isEnabled: true }) };
+    const body = { url, ...(isMountDisabled && { isEnabled: true }) };
     const moved = await call('PATCH', `${SERVERS}/${known}`, body);
     if (moved.status !== 404) {
       await assertOk(moved);
@@ -33,8 +32,10 @@ async function createOrMove({ call }: AdminSession, dataDir: string, url: string
       return known;
     }
   }
+  // The search shows each person only what is theirs.
+  const credential = { kind: 'assertion', claims: ['email', 'groups'] };
   const created = await assertOk(
-    await call('POST', SERVERS, { name: MOUNT_NAME, ...fields, isEnabled: true }),
+    await call('POST', SERVERS, { name: MOUNT_NAME, url, credential, isEnabled: true }),
   );
   const { server } = (await created.json()) as { server: { id: string } };
   await changeState(dataDir, { mountId: server.id, isMountDisabled: false });

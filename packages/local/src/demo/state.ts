@@ -14,6 +14,8 @@ export interface DemoState {
   /** Its tokens: for the events, and for the worker. */
   readonly readToken?: string;
   readonly workToken?: string;
+  /** Of the second member. */
+  readonly memberPassword?: string;
   /** The connectors that the demo has scheduled, with the time of that, which changes when a user replaces a schedule. */
   readonly schedules?: Readonly<Record<string, string>>;
   /** The scheduled connectors that it has paused, as no worker claims them. */
