@@ -44,7 +44,6 @@ export const HELP = `Starts the whole platform on this machine: database, servic
 Usage: npm start -- [options]
 
 ${rows.join('\n')}
-  ${column('--redis')}keep the job queues in an embedded Redis (or Valkey)
   ${column('--demo-folder <folder>')}crawl these Markdown, HTML and text files; by default docs/
   ${column('--demo-repository <path or URL>')}crawl this Git repository; by default this clone
   ${column('--no-demo')}crawl nothing, and mount no search
@@ -60,7 +59,6 @@ export function readFlags(args) {
   const options = {
     ...Object.fromEntries(named),
     fresh: { type: 'boolean' },
-    redis: { type: 'boolean' },
     'demo-folder': { type: 'string' },
     'demo-repository': { type: 'string' },
     'no-demo': { type: 'boolean' },

@@ -51,9 +51,6 @@ export function parseOptions(args, environment) {
   if (redisUrl !== undefined && !/^rediss?:\/\/[^/]/.test(redisUrl)) {
     faults.push('--redis-url (REDIS_URL) must be like redis://:password@host:6379/0');
   }
-  if (redisUrl !== undefined && flags.redis) {
-    faults.push('--redis starts a server, and --redis-url (REDIS_URL) names one: give one of them');
-  }
   const kafkaBrokers = given('kafka-brokers');
   if (kafkaBrokers !== undefined && !/^[\w.-]+:\d+(\s*,\s*[\w.-]+:\d+)*$/.test(kafkaBrokers)) {
     faults.push(`--kafka-brokers (KAFKA_BROKERS) must be like host1:9092,host2:9092, not "${kafkaBrokers}"`);
@@ -86,7 +83,6 @@ export function parseOptions(args, environment) {
     dataDir:
       flags['data-dir'] || environment.DATA_DIR ? resolve(read('data-dir').value) : resolve(ROOT, '.data'),
     isFresh: flags.fresh ?? false,
-    isRedisEmbedded: flags.redis ?? false,
     ...(demo && { demo }),
     trustedProxies,
     ...(given('admin-email') && {

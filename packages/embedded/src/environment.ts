@@ -8,11 +8,5 @@ export function readCacheDir(): string {
   return join(process.env['XDG_CACHE_HOME'] || join(home, '.cache'), 'workspace-knowledge-platform');
 }
 
-/** Returns the package index that pip would use; other variables and files of pip are not read. */
-export function readPythonIndex(): URL {
-  const index = process.env['PIP_INDEX_URL'] || 'https://pypi.org/simple';
-  return new URL(index.endsWith('/') ? index : `${index}/`);
-}
-
 /** Returns the directories in which programs are searched. */
 export const readPath = (): string[] => (process.env['PATH'] ?? '').split(delimiter).filter(isAbsolute);

@@ -12,6 +12,10 @@ export { findFreePort } from './free-port.js';
 export { type EmbeddedKafka, type EmbeddedKafkaOptions, startEmbeddedKafka } from './kafka/kafka.js';
 export { startEmbeddedPostgres, type EmbeddedPostgres, type EmbeddedPostgresOptions } from './postgres.js';
 export { inspectProcess, listChildren, listDescendants, sendSignal } from './processes.js';
-export { ensureRedisServer } from './redis/distribution.js';
-export { type EmbeddedRedis, type EmbeddedRedisOptions, startEmbeddedRedis } from './redis/redis.js';
+export {
+  type EmbeddedRedis,
+  type EmbeddedRedisOptions,
+  findRedisServer,
+  startEmbeddedRedis,
+} from './redis.js';
 export type { RestartableServer } from './restartable-server.js';

@@ -22,7 +22,7 @@ import {
 } from './secrets.js';
 import { CLIENTS, type ServiceDefinition } from './services.js';
 import { type PlannedService, planServices, startServices } from './start-services.js';
-import { startStores, type Stores } from './stores.js';
+import { startDatabase } from './database-server.js';
 import type { Teardown } from './teardown.js';
 
 export interface LaunchContext {
@@ -35,7 +35,7 @@ export interface LaunchContext {
 }
 
 /**
- * Starts everything: the lock, then the inbox and the stores, then the services, and the gateway while they start.
+ * Starts everything: the lock, then the inbox and the database, then the services, and the gateway while they start.
  * Everything that was opened is registered with `teardown`, even if a later step fails.
  */
 export async function launch(context: LaunchContext): Promise<Omit<ReadyFacts, 'seconds'>> {
@@ -58,14 +58,18 @@ export async function launch(context: LaunchContext): Promise<Omit<ReadyFacts, '
   const planned = await planServices(services);
   const demoUrl = options.demo ? await planDemoUrl() : undefined;
   // Both are awaited even when one fails, because everything that was opened must be known before it is closed.
-  const [stores, inbox] = await Promise.allSettled([
-    startStores(context, logsDir),
+  const [database, inbox] = await Promise.allSettled([
+    options.databaseUrl ?? startDatabase(context, logsDir),
     startInbox(options, teardown),
   ]);
-  if (stores.status === 'rejected') throw stores.reason;
+  if (database.status === 'rejected') throw database.reason;
   if (inbox.status === 'rejected') throw inbox.reason;
   signal.throwIfAborted();
-  const { ready } = await startBackend(planned, stores.value, context, logsDir, { ...keys, admin, demoUrl });
+  const { ready } = await startBackend(planned, database.value, context, logsDir, {
+    ...keys,
+    admin,
+    demoUrl,
+  });
   await Promise.all([
     showStep(`Starting ${services.map(({ name }) => name).join(', ')}`, () => ready),
     startGateway(planned, context),
@@ -77,7 +81,7 @@ export async function launch(context: LaunchContext): Promise<Omit<ReadyFacts, '
   const setUp = await setUpOrganisation(context, {
     identityUrl: getUrl('identity'),
     crawlUrl: getUrl('crawl'),
-    databaseServerUrl: stores.value.databaseServerUrl,
+    databaseServerUrl: database.value,
     logsDir,
     admin,
     demoUrl,
@@ -111,7 +115,7 @@ async function planDemoUrl(): Promise<URL> {
 /** Starts the services on their databases. */
 async function startBackend(
   planned: readonly PlannedService[],
-  { databaseServerUrl, redisUrl }: Stores,
+  databaseServerUrl: string,
   context: LaunchContext,
   logsDir: string,
   {
@@ -139,7 +143,7 @@ async function startBackend(
       mcpServerTargets: [options.environment['MCP_SERVER_ALLOWED_TARGETS'], demoUrl?.host]
         .filter(Boolean)
         .join(),
-      redisUrl,
+      redisUrl: options.redisUrl,
       kafkaBrokers: options.kafkaBrokers,
     },
   });

@@ -7,10 +7,7 @@ const run = promisify(execFile);
 test.each([
   [['--port', '99999'], '--port must be a port between 1 and 65535, not "99999"'],
   [['--inbox-port', '8080'], 'must be three ports'],
-  [
-    ['--redis', '--redis-url', 'redis://a:1'],
-    '--redis starts a server, and --redis-url (REDIS_URL) names one',
-  ],
+  [['--redis-url', 'http://a:1'], '--redis-url (REDIS_URL) must be like redis://'],
   [['--kafka-brokers', 'kafka'], '--kafka-brokers (KAFKA_BROKERS) must be like host1:9092'],
   [['--demo-folder', '/no/such/folder'], '--demo-folder must be a folder of Markdown, HTML or text files'],
   [['--demo-folder', 'README.md'], '--demo-folder must be a folder'],

@@ -37,7 +37,9 @@ test('a machine with nothing on its PATH reports each missing requirement with a
   });
   const missing = await findMissing();
   expect(missing['own-kafka']).toBe('there is no java and no mvn on the PATH: install Java 17 and Maven');
-  expect(missing['own-redis']).toMatch(/^there is no redis-server 6\.2 or newer on the PATH, .*; install/);
+  expect(missing['own-redis']).toMatch(
+    /^there is no redis-server or valkey-server 6\.2 or newer on the PATH: install/,
+  );
   expect(missing).toMatchObject({ nginx: expect.any(String), helm: expect.any(String) });
   expect(missing).not.toHaveProperty('redis');
 });

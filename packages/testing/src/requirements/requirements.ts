@@ -1,4 +1,4 @@
-import { ensureRedisServer, findProgram } from '@platform/embedded';
+import { findProgram, findRedisServer } from '@platform/embedded';
 import { isDockerAnswering } from '../docker-engine.js';
 import { findChromium } from '../find-chromium.js';
 import { ensureInspector } from '../inspector.js';
@@ -31,7 +31,7 @@ export type Requirement = (typeof REQUIREMENTS)[number];
 /** Maps each requirement that this machine doesn't meet to the reason and the remedy, in one clause without a full stop. */
 export type Missing = Readonly<Partial<Record<Requirement, string>>>;
 
-/** Looks for everything that tests may need; a Redis, Python's MCP package and the Inspector are fetched if need be, nothing is started. */
+/** Looks for everything that tests may need; Python's MCP package and the Inspector are fetched if need be, nothing is started. */
 export async function findMissing(): Promise<Missing> {
   const toReason = (needed: Promise<unknown>): Promise<string | undefined> =>
     needed.then(
@@ -40,7 +40,7 @@ export async function findMissing(): Promise<Missing> {
     );
   const [hasDocker, redis, pythonMcp, inspector] = await Promise.all([
     isDockerAnswering(),
-    toReason(ensureRedisServer()),
+    toReason(findRedisServer()),
     toReason(ensurePythonMcp()),
     toReason(ensureInspector()),
   ]);
