@@ -79,6 +79,7 @@ export { createServerErrorLog } from './telemetry/server-error-log.js';
 export { createLogger, type Logger, scrub } from './telemetry/logging.js';
 export { MigrationError } from './data/apply-migration.js';
 export { awaitIdentity } from './process/await-identity.js';
+export { reportMissingKeys } from './data/missing-keys.js';
 export { assertMigrated, findMigrations, migrate } from './data/migrations.js';
 export { endPendingRestore, isRestorePending } from './data/pending-restore.js';
 export {

@@ -4,6 +4,7 @@ import {
   type App,
   createApp,
   createSecretBox,
+  reportMissingKeys,
   type SecretBox,
   type ServiceApp,
   type ServiceDeps,
@@ -151,6 +152,11 @@ export async function buildCrawl(deps: Deps): Promise<ServiceApp> {
   health.checks.set('database', () => resources.pool.query('select 1'));
   registerQueueUp(metrics, () => queues.ping());
   const box = createSecretBox(config.ENCRYPTION_KEYS);
+  void reportMissingKeys({
+    ...resources,
+    keys: config.ENCRYPTION_KEYS,
+    sealed: ['select secrets_sealed from endpoints', 'select secrets_sealed from hooks'],
+  });
   const endpoints = createOrganisationEndpoints({
     pool: resources.pool,
     clock,

@@ -5,6 +5,7 @@ import {
   createApp,
   createHostResolver,
   createSecretBox,
+  reportMissingKeys,
   createTargetPolicy,
   type ResolveHost,
   type SecretBox,
@@ -84,6 +85,14 @@ export async function buildMail(deps: MailDeps): Promise<ServiceApp> {
   const { config, clock } = deps;
   const limits = toLimits(deps);
   const box = createSecretBox(config.ENCRYPTION_KEYS);
+  void reportMissingKeys({
+    ...deps.resources,
+    keys: config.ENCRYPTION_KEYS,
+    sealed: [
+      `select sealed_request from mails where state = 'queued'`,
+      'select sealed_refresh_token from smtp_tokens',
+    ],
+  });
   const workers = await startWorkers({ ...deps, limits, box });
   const { identity, upkeep } = workers;
   const service = await createMailApp(deps);

@@ -195,6 +195,20 @@ describe('hooks of a connector', () => {
     expect([refused.status, refused.body.error.details]).toEqual([400, expect.stringMatching(/^secret: /)]);
   });
 
+  it('are reported at the start of a service that has lost the key of their secrets', async () => {
+    await create('bearer');
+    await create('bearer');
+    const keyless = await platform.addCrawl({
+      ENCRYPTION_KEYS: `k9:${Buffer.alloc(32, 9).toString('base64')}`,
+    });
+    const report = await waitFor(() => /.*ENCRYPTION_KEYS lack a key.*/.exec(keyless.logged())?.[0], {
+      what: 'the report',
+    });
+    expect(JSON.parse(report)).toMatchObject({ key: 'k1', values: 2 });
+    await keyless.stop();
+    expect(platform.crawl.logged()).not.toContain('ENCRYPTION_KEYS lack');
+  });
+
   it('make one run of 20 rings at once on two replicas, and one more of the rings during it', async () => {
     const second = await platform.addCrawl();
     const hooks = [await create('bearer'), await create('bearer')] as const;
