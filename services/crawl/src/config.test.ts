@@ -4,6 +4,7 @@ const env = {
   DATABASE_URL: 'postgresql://crawl@db/crawl',
   IDENTITY_URL: 'http://identity:3001',
   SERVICE_CLIENT_SECRET: 's'.repeat(32),
+  ENCRYPTION_KEYS: `k1:${Buffer.alloc(32).toString('base64')}`,
 };
 
 const secret = (byte: number, length = 32) => `whsec_${Buffer.alloc(length, byte).toString('base64')}`;

@@ -3,7 +3,7 @@ import { type AddressInfo, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { callbackify } from 'node:util';
 import { migrate } from '@platform/service-kit';
-import { createTestDatabase, waitFor } from '@platform/testing';
+import { createTestDatabase, ENCRYPTION_KEYS, waitFor } from '@platform/testing';
 import pg from 'pg';
 import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
@@ -100,6 +100,7 @@ export async function createMailService(port: number, identityUrl: string): Prom
         DATABASE_URL: database.url,
         IDENTITY_URL: identityUrl,
         SERVICE_CLIENT_SECRET: mailClientSecret,
+        ENCRYPTION_KEYS,
         SMTP_ALLOWED_TARGETS: '127.0.0.0/8',
         LOG_LEVEL: 'debug',
       },
