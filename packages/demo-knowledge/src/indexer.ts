@@ -14,12 +14,14 @@ const DOCUMENTS_PER_TRANSACTION = 100;
 function toStoredPage(origin: Instance, document: ChangedDocument): StoredPage {
   const { id, title, mimeType, access, runId } = document;
   const text = document.text ?? '';
+  const isGuide = mimeType === 'text/markdown';
   return {
     path: toPagePath(origin, id),
-    page: mimeType === 'text/markdown' ? parsePage(text, title) : parseText(text, title),
+    page: isGuide ? parsePage(text, title) : parseText(text, title),
     connector: origin.connector,
     runId,
     author: null,
+    isGuide,
     access,
   };
 }

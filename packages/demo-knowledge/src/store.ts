@@ -10,15 +10,18 @@ const schema = `
     connector text, -- and the run that has brought the page; null for a note
     run_id text,
     author text, -- the user who added a note; null for what was crawled
+    is_guide boolean not null, -- written for people, such as Markdown; code is not
     access text[] not null -- who may find it, as access.ts names them
   );
   create table if not exists sections (
     path text not null references pages on delete cascade,
     position int not null,
     heading text not null,
+    page text not null, -- the words of the page's title and path
     text text not null,
-    words tsvector not null generated always as
-      (setweight(to_tsvector('english', heading), 'A') || to_tsvector('english', text)) stored,
+    words tsvector not null generated always as (
+      setweight(to_tsvector('english', heading), 'A') || setweight(to_tsvector('english', page), 'B') || to_tsvector('english', text)
+    ) stored,
     primary key (path, position)
   );
   create index if not exists sections_words on sections using gin (words);
@@ -28,8 +31,11 @@ const schema = `
   )`;
 
 /*
- * Sections with all words come first, then those with some: an agent asks whole questions. A query that excludes words
- * is taken as it is. Snippets are made of the few sections that are returned, without their headings.
+ * A section is found by some of the words, since an agent asks whole questions; a query that excludes words is taken as it
+ * is. The rank is the sum of what the heading, the page's title and the text have of the question, so that a heading that
+ * asks the same comes first: the longer the heading or the text, the less a word in it counts. A section with all words
+ * counts half as much again, and code a fifth of a guide. How rare a word is counts nothing: the documents of others would
+ * show in the order. Snippets are made of the few sections that are returned, without their headings.
  */
 const search = `
   with input as (select websearch_to_tsquery('english', $1) as strict),
@@ -39,14 +45,21 @@ const search = `
       from input
     ),
     found as (
-      select path, position, loose, words @@ strict as has_all, ts_rank_cd(words, loose, 1) as rank
+      select path, position, loose,
+        (ts_rank('{0, 0, 0, 1}', ts_filter(words, '{a}'), loose, 2)
+          + ts_rank('{0, 0, 0.5, 0}', ts_filter(words, '{b}'), loose, 1)
+          + ts_rank('{0.1, 0, 0, 0}', words, loose, 1))
+          * case when words @@ strict then 1.5 else 1 end * case when is_guide then 1 else 0.2 end as rank
       from sections join pages using (path), query where words @@ loose and access && $3
-      order by has_all desc, rank desc, path, position limit $2
+      order by rank desc, path, position limit $2
     )
   select path, pages.title, sections.heading, pages.connector, pages.run_id as "runId",
     ts_headline('english', regexp_replace(sections.text, '^ {0,3}#[^\\n]*', ''), found.loose, 'StartSel="", StopSel="", MaxFragments=2, MinWords=15, MaxWords=40') as snippet
   from found join sections using (path, position) join pages using (path)
-  order by has_all desc, rank desc, path, position`;
+  order by rank desc, path, position`;
+
+const toWords = (path: string, title: string): string =>
+  `${title} ${path.replaceAll(/[^\p{L}\p{N}]+/gu, ' ')}`;
 
 /** Where a page comes from; both are null for a note. */
 export interface Origin {
@@ -75,6 +88,7 @@ export interface StoredPage extends Origin {
   readonly path: string;
   readonly page: Page;
   readonly author: string | null;
+  readonly isGuide: boolean;
   readonly access: readonly string[];
 }
 
@@ -83,16 +97,16 @@ export interface StoredPage extends Origin {
 export async function replacePages(client: PoolClient, paths: readonly string[], pages: readonly StoredPage[]): Promise<void> {
   await client.query('delete from pages where path = any($1)', [paths]);
   await client.query(
-    `insert into pages (path, title, connector, run_id, author, access)
-     select path, title, connector, run_id, author, array(select jsonb_array_elements_text(access))
-     from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::jsonb[])
-       as new (path, title, connector, run_id, author, access)`,
-    [pages.map(({ path }) => path), pages.map(({ page }) => page.title), pages.map(({ connector }) => connector), pages.map(({ runId }) => runId), pages.map(({ author }) => author), pages.map(({ access }) => JSON.stringify(access))],
+    `insert into pages (path, title, connector, run_id, author, is_guide, access)
+     select path, title, connector, run_id, author, is_guide, array(select jsonb_array_elements_text(access))
+     from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::boolean[], $7::jsonb[])
+       as new (path, title, connector, run_id, author, is_guide, access)`,
+    [pages.map(({ path }) => path), pages.map(({ page }) => page.title), pages.map(({ connector }) => connector), pages.map(({ runId }) => runId), pages.map(({ author }) => author), pages.map(({ isGuide }) => isGuide), pages.map(({ access }) => JSON.stringify(access))],
   );
-  const sections = pages.flatMap(({ path, page }) => page.sections.map((section, position) => ({ path, position, ...section })));
+  const sections = pages.flatMap(({ path, page }) => page.sections.map((section, position) => ({ path, position, words: toWords(path, page.title), ...section })));
   await client.query(
-    'insert into sections (path, position, heading, text) select * from unnest($1::text[], $2::int[], $3::text[], $4::text[])',
-    [sections.map(({ path }) => path), sections.map(({ position }) => position), sections.map(({ heading }) => heading), sections.map(({ text }) => text)],
+    'insert into sections (path, position, heading, page, text) select * from unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::text[])',
+    [sections.map(({ path }) => path), sections.map(({ position }) => position), sections.map(({ heading }) => heading), sections.map(({ words }) => words), sections.map(({ text }) => text)],
   );
 }
 
@@ -124,7 +138,7 @@ export function createStore(pool: Pool) {
       await replacePages(
         client,
         [path],
-        [{ path, page, author, connector: null, runId: null, access: [EVERYONE] }],
+        [{ path, page, author, connector: null, runId: null, isGuide: true, access: [EVERYONE] }],
       );
       await client.query('commit');
     } catch (error) {

@@ -44,12 +44,13 @@ beforeEach(async () => {
 });
 afterAll(() => knowledge.close());
 
-test('finds sections by their words, whole matches first, headings before text, and names the run', async () => {
+test('finds sections by their words, headings before titles and these before text, and names the run', async () => {
   expect(await search('mackerels')).toBe(
     `- Cats › Food (cats.md)\n  They eat mackerel on Fridays\n\n${toLink(firstRun)}`,
   );
   expect((await search('cat')).split('\n').filter((line) => line.startsWith('-'))).toEqual([
     '- Cats (cats.md)',
+    '- Cats › Food (cats.md)',
     '- Dogs (deep/er/dogs.md)',
   ]);
   // A question with words that no page has still finds the best sections.
@@ -57,6 +58,22 @@ test('finds sections by their words, whole matches first, headings before text, 
   expect(await search('"chase cats"')).toMatch(/^- Dogs/);
   expect(await search('cats -bark')).not.toContain('Dogs');
   expect(await search('cat', 1)).not.toContain('Dogs');
+});
+
+test('CRAWL-63 guides come before code, and short passages before long ones', async () => {
+  await knowledge.bring({
+    'beasts.txt': `// gnu\n${'gnu '.repeat(20)}`,
+    'long.md': `# Animals\nThe gnu ${'and another animal '.repeat(200)}`,
+    'short.md': '# Beasts\nThe gnu grazes.',
+    'asks.md': '# How to feed a gnu\nWith grass.',
+  });
+  await waitUntilFound('gnu', 'asks.md');
+  expect([...(await search('how to feed a gnu')).matchAll(/\((.*)\)$/gm)].map(([, path]) => path)).toEqual([
+    'asks.md',
+    'short.md',
+    'long.md',
+    'beasts.txt',
+  ]);
 });
 
 test('reads text as it is written', async () => {

@@ -99,6 +99,42 @@ describe('a start', () => {
     await agent.close();
   });
 
+  /* The pages that answer each question, as somebody asks who has just started the platform. */
+  const answers: readonly (readonly [question: string, ...pages: string[]])[] = [
+    ['how do I revoke a token', 'connect/mcp-clients.md'],
+    ['rotate signing keys', 'code_1:k8s/README.md'],
+    ['how do I mount an MCP server', 'connect/mcp-servers.md'],
+    ['how do I connect Claude Code', 'connect/claude-code.md'],
+    ['schedule a crawl every night', 'schedules.md'],
+    ['send mail through Google Workspace', 'connect/smtp-google-workspace.md'],
+    ['crawl GitHub and Jira with Airbyte', 'connect/crawl-airbyte.md'],
+    ['sign in with our identity provider', 'sign-in-provider.md'],
+    ['how do I write a connector', 'connect/your-first-connector.md', 'connect/crawl-workers.md'],
+    ['who may find a document', 'connect/documents.md'],
+    ['install it on Kubernetes', 'code_1:k8s/README.md'],
+    ['back up and restore', 'code_1:k8s/README.md', 'compose.md'],
+  ];
+
+  test('CRAWL-63 answers twelve questions of a newcomer with the right page among the first three', async () => {
+    const agent = await connect('kb:read');
+    // The code is crawled as well.
+    await until(async () => (await search(agent, 'createFindClaims')).includes('code_1:services/'));
+    const found = await Promise.all(
+      answers.map(async ([question, ...pages]) => {
+        const paths = [...(await search(agent, question)).matchAll(/^- .*\(([^()]+)\)$/gm)].map(
+          ([, path = '']) => path,
+        );
+        return [question, paths.slice(0, 3).some((path) => pages.includes(path)) || paths.slice(0, 3)];
+      }),
+    );
+    expect(found).toEqual(answers.map(([question]) => [question, true]));
+    // The first result of the question that the start prints.
+    expect(await search(agent, 'how do I revoke a token')).toMatch(
+      /^- Connecting MCP clients › Revoke a token \(connect\/mcp-clients\.md\)/,
+    );
+    await agent.close();
+  });
+
   test('a token can add a note only with semantic:write', async () => {
     const note = { title: 'Lunch', text: 'The canteen serves zucchini.' };
     const reader = await connect('kb:read');
