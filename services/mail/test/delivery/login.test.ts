@@ -84,7 +84,7 @@ test.each([
 
 test('a user name without a password is reported as that', async () => {
   serve('250-test\r\n250 AUTH PLAIN');
-  const { sent, report } = await attempt({ username: 'user', tls: 'none' });
+  const { sent, report } = await attempt({ username: 'user', password: null, tls: 'none' });
   expect([sent.body.error.code, smtp.count('AUTH')]).toEqual(['SMTP_ERROR', 0]);
   expect(report.problem).toMatchObject({ step: 'login', detail: 'NO_PASSWORD' });
 });
