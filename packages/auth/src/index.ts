@@ -66,6 +66,7 @@ export {
 export {
   canDelegateScope,
   canHoldScope,
+  canUseScope,
   canServiceAccountHoldScope,
   isScope,
   type Role,

@@ -4,6 +4,8 @@ export interface ScopeDefinition {
   readonly description: string;
   /** Whether only an administrator may grant the scope; it is then effective only while its owner is one. */
   readonly isAdminOnly: boolean;
+  /** Whether every route of the scope is for administrators: a member can hold it, and do nothing with it. */
+  readonly isForAdmins: boolean;
   /** Whether the scope depends on the permissions of a person, so that no service account can hold it. */
   readonly isPersonal: boolean;
   /** Whether a person can give the scope to an OAuth client. */
@@ -13,16 +15,18 @@ export interface ScopeDefinition {
 const scope = <const N extends string>(
   name: N,
   description: string,
-  rules: { isAdminOnly?: boolean; isPersonal?: boolean; isDelegable?: boolean } = {},
+  rules: Partial<Pick<ScopeDefinition, 'isAdminOnly' | 'isForAdmins' | 'isPersonal' | 'isDelegable'>> = {},
 ) => ({
   name,
   description,
   isAdminOnly: rules.isAdminOnly ?? false,
+  isForAdmins: rules.isForAdmins ?? rules.isAdminOnly ?? false,
   isPersonal: rules.isPersonal ?? false,
   isDelegable: rules.isDelegable ?? true,
 });
 const personal = { isPersonal: true };
 const adminOnly = { isAdminOnly: true };
+const forAdmins = { isForAdmins: true };
 
 /** Every scope, by category, in the order in which they are shown. */
 export const scopeCatalogue = [
@@ -34,9 +38,9 @@ export const scopeCatalogue = [
   {
     category: 'Crawling',
     scopes: [
-      scope('crawl:read', 'See crawl schedules, runs and queue statistics'),
-      scope('crawl:write', 'Schedule, pause and resume crawls'),
-      scope('crawl:delete', 'Remove crawl schedules'),
+      scope('crawl:read', 'See crawl schedules, runs and queue statistics', forAdmins),
+      scope('crawl:write', 'Schedule, pause and resume crawls', forAdmins),
+      scope('crawl:delete', 'Remove crawl schedules', forAdmins),
       scope('crawl:work', 'Claim crawls and do them', adminOnly),
     ],
   },
@@ -97,6 +101,10 @@ export const canHoldScope = (name: string, role: Role): boolean => {
   const definition = definitions.get(name);
   return definition !== undefined && (!definition.isAdminOnly || role === 'admin');
 };
+
+/** Returns whether somebody with the role can do anything with the scope. */
+export const canUseScope = (name: string, role: Role): boolean =>
+  canHoldScope(name, role) && (role === 'admin' || definitions.get(name)?.isForAdmins === false);
 
 /** Returns whether a service account with the role may hold the scope. */
 export const canServiceAccountHoldScope = (name: string, role: Role): boolean =>

@@ -25,6 +25,18 @@ describeWith('chromium', 'the screens of tokens', () => {
       body: JSON.stringify(body),
     });
 
+  test('says which permissions of a token have no effect in the hands of its owner', async () => {
+    const { call, createMember } = using.platform;
+    const member = await createMember('Not An Admin');
+    const body = { name: 'Granted', scopes: ['user:read', 'crawl:read'] };
+    const { token } = await call<Created>('POST', TOKENS, body, member);
+    const page = await using.open(`/account/tokens/${token.id}`, { as: member });
+    const idle = page.getByText(/^Without effect/);
+    await idle.waitFor();
+    expect(await idle.count()).toBe(1);
+    expect(await page.getByTitle('crawl:read').textContent()).toContain('Without effect');
+  });
+
   test('creates a token that is shown once and works, and revokes it', async () => {
     const page = await using.open('/account/tokens');
     await page.getByText('You have no tokens').waitFor();

@@ -1,6 +1,7 @@
 import type { IdentitySchemas } from '@platform/clients/types';
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { identity, unwrap } from './client.ts';
+import { useMe } from './me.ts';
 
 /** The scopes that the person can grant, in groups, each with a description. */
 export const scopesQuery = queryOptions({
@@ -12,13 +13,10 @@ export const scopesQuery = queryOptions({
 
 type ScopeGroups = IdentitySchemas['schemas']['GrantableScopes']['scopes'];
 
-/**
- * Leaves out what a caller with the role cannot use: only administrators may call the API of crawls, whatever scopes
- * they have.
- */
+/** Leaves out what a caller with the role cannot use, such as the API of crawls, which is for administrators. */
 export function forRole(groups: ScopeGroups, role: string): ScopeGroups {
   if (role === 'admin') return groups;
-  return filterScopes(groups, ({ name, adminOnly }) => !adminOnly && !name.startsWith('crawl:'));
+  return filterScopes(groups, ({ forAdmins }) => !forAdmins);
 }
 
 /** Leaves only the scopes with the names. */
@@ -41,15 +39,32 @@ export function withChosen(groups: ScopeGroups, chosen: readonly string[], categ
   const known = new Set(groups.flatMap(({ scopes }) => scopes.map(({ name }) => name)));
   const others = chosen.filter((name) => !known.has(name));
   if (others.length === 0) return groups;
-  const scopes = others.map((name) => ({ name, description: '', default: false, adminOnly: false }));
+  const scopes = others.map((name) => ({
+    name,
+    description: '',
+    default: false,
+    adminOnly: false,
+    forAdmins: false,
+  }));
   return [...groups, { category, scopes }];
 }
 
-/** Returns what a scope allows, in words; its name when the person can't grant it. */
-export function useScopeWords(): (scope: string) => string {
-  const { data = [] } = useQuery(scopesQuery);
-  const words = new Map(
-    data.flatMap(({ scopes }) => scopes.map(({ name, description }) => [name, description])),
-  );
-  return (scope) => words.get(scope) ?? scope;
+interface ScopeWords {
+  /** Returns what a scope allows, in words; its name when the person can't grant it. */
+  describe(scope: string): string;
+  /** Returns whether a scope that the person has granted does nothing: their role, or a policy, has changed since. */
+  isIdle(scope: string): boolean;
+}
+
+export function useScopeWords(): ScopeWords {
+  const { role } = useMe();
+  const { data } = useQuery(scopesQuery);
+  const known = new Map(data?.flatMap(({ scopes }) => scopes.map((scope) => [scope.name, scope] as const)));
+  return {
+    describe: (scope) => known.get(scope)?.description ?? scope,
+    isIdle(scope) {
+      const found = known.get(scope);
+      return data !== undefined && (found === undefined || (found.forAdmins && role !== 'admin'));
+    },
+  };
 }

@@ -352,11 +352,12 @@ export const listScopeGroups = (
       category,
       scopes: scopes
         .filter(({ name }) => isOffered(name))
-        .map(({ name, description, isAdminOnly }) => ({
+        .map(({ name, description, isAdminOnly, isForAdmins }) => ({
           name,
           description,
           default: defaults.includes(name),
           adminOnly: isAdminOnly,
+          forAdmins: isForAdmins,
         })),
     }))
     .filter(({ scopes }) => scopes.length > 0);

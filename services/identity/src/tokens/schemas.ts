@@ -92,6 +92,9 @@ export const GrantableScopes = Type.Object(
             description: Type.String(),
             default: Type.Boolean(),
             adminOnly: Type.Boolean(),
+            forAdmins: Type.Boolean({
+              description: 'Whether a member who holds it can do nothing with it.',
+            }),
           }),
         ),
       }),

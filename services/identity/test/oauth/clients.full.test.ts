@@ -37,7 +37,7 @@ beforeEach(async () => {
 const MCP = `${identity.url}/mcp`;
 const person = {
   user: { email: 'admin@example.com' },
-  credential: { kind: 'oauth', scopes: ['user:read', 'kb:read', 'crawl:read'] },
+  credential: { kind: 'oauth', scopes: ['user:read', 'kb:read'] },
 };
 
 /** Opens the address that a browser is sent to. A program may listen there only after it has printed where to sign in. */

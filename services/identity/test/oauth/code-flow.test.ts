@@ -299,12 +299,12 @@ test('OAUTH-9: a request without a credential is pointed to the metadata, which 
   const { status, headers } = await identity.call('POST', '/mcp', { body: {} });
   expect([status, headers.get('www-authenticate')]).toEqual([
     401,
-    `Bearer realm="platform", scope="user:read kb:read crawl:read", ${METADATA}`,
+    `Bearer realm="platform", scope="user:read kb:read", ${METADATA}`,
   ]);
   const slashed = await identity.call('POST', '/mcp/', { body: {} });
   expect([slashed.status, slashed.headers.get('www-authenticate')]).toEqual([
     401,
-    `Bearer realm="platform", scope="user:read kb:read crawl:read", ${METADATA.slice(0, -1)}/"`,
+    `Bearer realm="platform", scope="user:read kb:read", ${METADATA.slice(0, -1)}/"`,
   ]);
   const other = await identity.call('GET', '/.well-known/oauth-protected-resource/mcp/');
   expect([other.status, other.body.resource]).toEqual([200, `${PUBLIC_URL}/mcp/`]);
@@ -313,7 +313,7 @@ test('OAUTH-9: a request without a credential is pointed to the metadata, which 
     resource: `${PUBLIC_URL}/mcp`,
     authorization_servers: [`${PUBLIC_URL}/oauth2`],
     bearer_methods_supported: ['header'],
-    scopes_supported: ['user:read', 'kb:read', 'crawl:read'],
+    scopes_supported: ['user:read', 'kb:read'],
   });
   for (const path of [
     '/.well-known/oauth-authorization-server',

@@ -57,6 +57,15 @@ test('OAUTH-3: an application that requests more scopes than it has gets the sco
   expect([answer.status, answer.body.scope]).toEqual([200, 'user:read']);
 });
 
+test('OAUTH-3: a member is not asked for what only administrators can use', async () => {
+  const member = await identity.createMember(await identity.login());
+  const other = createBrowser(identity);
+  await other.signIn(member);
+  const { page } = await openConsent(other, createAuthorization(clientId, { scope: 'user:read crawl:read' }));
+  expect(page.text).toContain('<code>user:read</code>');
+  expect(page.text).not.toContain('crawl:read');
+});
+
 test('a browser that is not signed in goes to the sign-in page and comes back', async () => {
   const other = createBrowser(identity);
   const { page } = await start(other);

@@ -32,16 +32,19 @@ export const clientColumn: DataColumn<ConnectedApp> = {
 };
 
 /** The details of an application that a phone shows below its name. */
-export const foldApp = (app: ConnectedApp) => (
+export const foldApp = (app: ConnectedApp, isOwn = false) => (
   <>
-    <ScopeLine scopes={app.scopes} />
+    <ScopeLine scopes={app.scopes} isOwn={isOwn} />
     {app.bounds && <small>{describeBounds(app.bounds)}</small>}
     <LastUse {...app} />
   </>
 );
+export const foldOwnApp = (app: ConnectedApp) => foldApp(app, true);
 
+/** @param isOwn - whether the applications act for the person who looks at them. */
 export const createUseColumns = <Item extends ConnectedApp>(
   onEnd: (app: Item) => void,
+  isOwn = false,
 ): readonly DataColumn<Item>[] => [
   {
     id: 'may',
@@ -50,7 +53,7 @@ export const createUseColumns = <Item extends ConnectedApp>(
     isSecondary: true,
     render: ({ scopes, bounds }) => (
       <span className="stack">
-        <ScopeLine scopes={scopes} />
+        <ScopeLine scopes={scopes} isOwn={isOwn} />
         {bounds && <small>{describeBounds(bounds)}</small>}
       </span>
     ),

@@ -8,7 +8,7 @@ import { lazyPart } from '../../ui/lazy-part.tsx';
 import { Empty, Page } from '../../ui/page.tsx';
 import { QueryView } from '../../ui/query-view.tsx';
 import type { ConnectedApp } from './api.ts';
-import { clientColumn, createUseColumns, foldApp } from './app-columns.tsx';
+import { clientColumn, createUseColumns, foldOwnApp } from './app-columns.tsx';
 
 const EndApp = lazyPart(async () => (await import('./end-app.tsx')).EndApp);
 
@@ -25,10 +25,10 @@ export function Screen() {
         {(found) => (
           <DataTable
             label={text.screens.apps}
-            columns={[clientColumn, ...createUseColumns(setEnding)]}
+            columns={[clientColumn, ...createUseColumns(setEnding, true)]}
             items={found}
             getId={({ id }) => id}
-            folded={foldApp}
+            folded={foldOwnApp}
             empty={<Empty title={t.emptyTitle}>{t.emptyAdvice}</Empty>}
           />
         )}

@@ -80,7 +80,7 @@ const TokenFacts = ({ token }: { token: TokenDetails }) => (
           {t.states[token.state]}
         </Badge>,
       ],
-      [tokens.columns.scopes, <ScopeWords key="scopes" scopes={token.scopes} />],
+      [tokens.columns.scopes, <ScopeWords key="scopes" scopes={token.scopes} isOwn />],
       [t.allowList, token.allowList.length > 0 ? token.allowList.join(', ') : t.anyAddress],
       [t.bounds, describeBounds(token.bounds) || t.noBounds],
       [t.notices, token.noticesMuted ? t.noticesMuted : t.noticesMailed],

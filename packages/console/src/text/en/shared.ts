@@ -28,6 +28,7 @@ export const text = createTexts({
   clearFilters: 'Clear the filters',
   never: 'Never',
   none: 'None',
+  idleScope: 'Without effect: your role, or a policy, does not include it.',
   all: 'All',
   yes: 'Yes',
   no: 'No',

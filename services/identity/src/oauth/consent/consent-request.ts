@@ -1,4 +1,10 @@
-import { canDelegateScope, type Scope, scopeCatalogue, type UserPrincipal } from '@platform/auth';
+import {
+  canDelegateScope,
+  canUseScope,
+  type Scope,
+  scopeCatalogue,
+  type UserPrincipal,
+} from '@platform/auth';
 import { AppError, type Clock, DAY_MS } from '@platform/service-kit';
 import type Provider from 'oidc-provider';
 import type pg from 'pg';
@@ -104,7 +110,7 @@ export function createReadConsentRequest(deps: ConsentRequestDeps) {
     const resource = resources.find(readText(params, 'resource') || resources.mcp);
     const scopes = readText(params, 'scope')
       .split(' ')
-      .filter((name): name is Scope => canDelegateScope(name, member.role))
+      .filter((name): name is Scope => canDelegateScope(name, member.role) && canUseScope(name, member.role))
       .filter((name) => !policy.deniedScopes.includes(name))
       .filter((name) => resource?.scopes.includes(name) && (stored?.scopes?.includes(name) ?? true));
     const audiences = resource?.audiences ?? [];

@@ -1,8 +1,8 @@
 import { isScope, type Scope } from '@platform/auth';
 import { validationError } from '@platform/service-kit';
 
-/** The scopes of an agent that asks for none in particular: to read. It asks for more when a tool needs more. */
-export const initialScopes: readonly Scope[] = ['user:read', 'kb:read', 'crawl:read'];
+/** The scopes of an agent that asks for none in particular: to read what a member can. It asks for more when a tool needs more. */
+export const initialScopes: readonly Scope[] = ['user:read', 'kb:read'];
 
 /** The response modes that the metadata offers. The form of `form_post` would be stopped by the policy of the pages. */
 export const responseModes: readonly string[] = ['query'];
