@@ -42,6 +42,7 @@ import type { Passwords } from './base/passwords.js';
 import type { Resources } from './resources.js';
 import { toMcpServerSettings, toMcpSettings, toOauthSettings } from './settings.js';
 import { registerTokens } from './tokens/feature.js';
+import { showNotFound } from './sign-in/page-kit/scope.js';
 
 export interface IdentityDeps extends ServiceDeps<IdentityConfig, Resources> {
   /** Replaces the fetch of clients' documents. Tests set it. */
@@ -63,6 +64,7 @@ async function createIdentityApp({ config, resources }: IdentityDeps): Promise<S
     log: resources.log,
     commit: config.COMMIT,
     trustProxy: config.TRUST_PROXY,
+    showNotFound,
   });
   service.health.checks.set('database', () => resources.livenessPool.query('select 1'));
   return service;

@@ -23,6 +23,7 @@ import { securityHeadersFor } from './security-headers.js';
 import { type BodyTimeouts, limitBodyTime } from './body/body-timeout.js';
 import { createClientErrorHandler, registerExpectations } from './client-errors.js';
 import { refuseCodedBodies } from './body/content-coding.js';
+import type { AppError } from '../errors.js';
 import { toStatusError } from './translate-error.js';
 import { registerRequestSpans } from '../telemetry/tracing/request-spans.js';
 import { registerDocs } from '../openapi/docs.js';
@@ -53,6 +54,8 @@ export interface AppOptions {
   readonly maxBodyBytes?: number;
   /** The default is 10 s without data and 30 s in total. */
   readonly bodyTimeouts?: BodyTimeouts;
+  /** Answers a request without a route, and returns true, where it is not to be answered in the error format. */
+  readonly showNotFound?: (refusal: AppError, request: FastifyRequest, reply: FastifyReply) => boolean;
 }
 
 export interface ServiceApp {
@@ -62,13 +65,14 @@ export interface ServiceApp {
   readonly requests: RequestsInProgress;
 }
 
-function registerNotFound(app: App, format: ErrorFormat): void {
+function registerNotFound(app: App, { errors: format, showNotFound }: AppOptions): void {
   const createRefusal = trackAllowedMethods(app);
   // No route accepts QUERY, and Fastify would refuse one without a content type before it looks up the route.
   if (METHODS.includes('QUERY')) app.addHttpMethod('QUERY', { overrideExisting: true });
   const handle = createErrorHandler(format);
   app.setNotFoundHandler((request, reply) => {
-    handle(createRefusal(request.method, request.url), request, reply);
+    const refusal = createRefusal(request.method, request.url);
+    if (!showNotFound?.(refusal, request, reply)) handle(refusal, request, reply);
   });
 }
 
@@ -144,7 +148,7 @@ export async function createApp(options: AppOptions): Promise<ServiceApp> {
     if (!request.is404 && request.url.includes('%00')) throw toStatusError(400);
     done();
   });
-  registerNotFound(app, options.errors);
+  registerNotFound(app, options);
   registerRequestSpans(app);
   refuseCodedBodies(app);
   limitBodyTime(app, options.bodyTimeouts ?? { stallMs: 10_000, totalMs: 30_000 });

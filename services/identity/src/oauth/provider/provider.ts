@@ -8,9 +8,12 @@ import OidcProvider, {
   type JWK,
   type KoaContextWithOIDC,
 } from 'oidc-provider';
+import { isForBrowser } from '../../sign-in/page-kit/error-page.js';
+import { toPageResponse } from '../../sign-in/page-kit/page.js';
 import { ACCESS_TOKEN_SECONDS } from './access-tokens.js';
 import { type ClientConfigurationDeps, createClientConfiguration } from './client-configuration.js';
 import { matchSecret } from './client-metadata.js';
+import { connectionErrorPage } from './error-page.js';
 import { answerFaults, applyFault } from './faults.js';
 import { createInteractionConfiguration } from './interaction-configuration.js';
 import { ISSUER_PATH } from './issuer.js';
@@ -124,6 +127,13 @@ function createConfiguration(deps: ProviderDeps, issuer: string): Configuration 
 
 /** Shows a fault that cannot be sent to the client, because it is unknown or its redirect URI is wrong. */
 function renderErrorPage(ctx: KoaContextWithOIDC, error: string, description: string | undefined): void {
+  if (isForBrowser(ctx.method, ctx.get('accept'))) {
+    const requestId = String(ctx.res.getHeader('x-request-id') ?? '');
+    const { headers, body } = toPageResponse(connectionErrorPage(error, description, requestId));
+    ctx.set({ ...headers });
+    ctx.body = body;
+    return;
+  }
   ctx.type = 'text/plain; charset=utf-8';
   ctx.body = `The application could not be connected: ${error}${description === undefined ? '' : ` (${description})`}`;
 }

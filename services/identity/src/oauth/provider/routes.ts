@@ -1,8 +1,17 @@
-import { type App, AppError, createErrorHandler, type ErrorFormat } from '@platform/service-kit';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import {
+  type App,
+  AppError,
+  createErrorHandler,
+  type ErrorFormat,
+  translateError,
+} from '@platform/service-kit';
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import type Provider from 'oidc-provider';
 import { adaptAuthorizationRequest, assertParameterLimits } from './authorization-request.js';
 import { OAuthError } from '../../credentials/service-credentials/oauth-errors.js';
+import { isForBrowser } from '../../sign-in/page-kit/error-page.js';
+import { sendPage } from '../../sign-in/page-kit/page.js';
+import { connectionErrorPage } from './error-page.js';
 import { ISSUER_PATH } from './issuer.js';
 import type { CountRegistration } from './registration-limit.js';
 
@@ -54,6 +63,21 @@ const oauthErrors: ErrorFormat = {
   }),
 };
 
+/** Creates the handler of what is refused before the provider: as a page at the one endpoint that browsers open. */
+function createOauthErrorHandler() {
+  const sendJson = createErrorHandler(oauthErrors);
+  return (thrown: FastifyError, request: FastifyRequest, reply: FastifyReply): void => {
+    const isOpened = request.url.split('?', 1)[0]?.endsWith('/authorize');
+    if (!isOpened || !isForBrowser(request.method, request.headers.accept)) {
+      sendJson(thrown, request, reply);
+      return;
+    }
+    const { statusCode: status, message, headers = {} } = translateError(thrown);
+    const { error } = oauthErrors.render({ status, message, code: '' }) as { error: string };
+    void sendPage(reply.headers(headers), connectionErrorPage(error, message, request.id), { status });
+  };
+}
+
 /**
  * Where the endpoints are: below the issuer, as the metadata says, and at the root, where clients look that know no metadata
  * or have forgotten it (authorization of the Model Context Protocol of 2025-03-26, "Fallbacks for Servers without Metadata
@@ -104,7 +128,7 @@ export function oauthRoutes(
     done();
   };
   app.register((scope: App, _options, done) => {
-    scope.setErrorHandler(createErrorHandler(oauthErrors));
+    scope.setErrorHandler(createOauthErrorHandler());
     const pass = { schema, handler, onRequest: [limit, mount(withoutPrefix)] };
     for (const base of BASES) {
       scope.route({

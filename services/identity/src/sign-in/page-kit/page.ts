@@ -67,15 +67,26 @@ function toPolicy({ script }: Page, { formTargets = [] }: PageOptions): string {
   ].join('; ');
 }
 
-/** Sends a page. Nothing stores or frames it, and it loads nothing but the face of its style. */
-export const sendPage = (reply: FastifyReply, page: Page, options: PageOptions = {}): FastifyReply =>
-  reply
+/** Returns a page as a response has it. Nothing stores or frames it, and it loads nothing but the face of its style. */
+export const toPageResponse = (
+  page: Page,
+  options: PageOptions = {},
+): { readonly headers: Readonly<Record<string, string>>; readonly body: string } => ({
+  headers: {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': toPolicy(page, options),
+    'cross-origin-opener-policy': 'same-origin',
+    // With `no-referrer`, browsers would send `Origin: null` with forms.
+    'referrer-policy': 'same-origin',
+  },
+  body: String(renderPage(page)),
+});
+
+export function sendPage(reply: FastifyReply, page: Page, options: PageOptions = {}): FastifyReply {
+  const organisation = page.organisation ?? reply.organisation;
+  const { headers, body } = toPageResponse({ ...page, organisation }, options);
+  return reply
     .code(options.status ?? 200)
-    .headers({
-      'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': toPolicy(page, options),
-      'cross-origin-opener-policy': 'same-origin',
-      // With `no-referrer`, browsers would send `Origin: null` with forms.
-      'referrer-policy': 'same-origin',
-    })
-    .send(String(renderPage({ ...page, organisation: page.organisation ?? reply.organisation })));
+    .headers(headers)
+    .send(body);
+}

@@ -1,7 +1,7 @@
 import formbody from '@fastify/formbody';
-import { STATUS_CODES } from 'node:http';
 import { type App, AppError, createServerErrorLog, translateError } from '@platform/service-kit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { isForBrowser, toErrorPage } from './error-page.js';
 import { html } from './html.js';
 import { type Page, sendPage } from './page.js';
 
@@ -28,18 +28,26 @@ function createErrorPages() {
   const logServerError = createServerErrorLog();
   return (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     const error = translateError(thrown);
-    const { statusCode: status, message, details = [] } = error;
+    const { statusCode: status, message } = error;
     if (status >= 500)
       logServerError(request.log, { error: error.cause ?? error, message, isOutage: status === 503 });
     const retryAfter = error.headers?.['retry-after'];
     if (retryAfter !== undefined) void reply.header('retry-after', retryAfter);
     // A form is opened anew: it may be its token that was refused.
     const target = request.method === 'GET' ? request.url : request.url.split('?', 1)[0];
-    const body = html`<p role="alert">${message}</p>
-      ${details.map((fault) => html`<p>${fault.field} ${fault.message}</p>`)}
-      <p class="links"><a href="${target}">Try again</a></p>`;
-    void sendPage(reply, { title: STATUS_CODES[status] ?? 'Error', body }, { status });
+    void sendPage(reply, toErrorPage(error, request.id, target), { status });
   };
+}
+
+/** Programs that call these paths read JSON, whatever they accept. */
+const FOR_PROGRAMS = /^\/(?:api|mcp|\.well-known)(?:\/|\?|$)/;
+
+/** Shows a browser at an address that leads nowhere, such as `/sign-in/nope`, a page. @returns false for a program. */
+export function showNotFound(refusal: AppError, request: FastifyRequest, reply: FastifyReply): boolean {
+  if (!isForBrowser(request.method, request.headers.accept) || FOR_PROGRAMS.test(request.url)) return false;
+  const options = { status: refusal.statusCode };
+  void sendPage(reply.headers(refusal.headers ?? {}), toErrorPage(refusal, request.id), options);
+  return true;
 }
 
 /** PostgreSQL stores no NUL. JSON bodies are checked for it by the service kit. */

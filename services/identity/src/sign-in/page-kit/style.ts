@@ -67,6 +67,7 @@ input.code { max-width: 12rem; font-size: var(--text-title); letter-spacing: .2e
 .codes code { white-space: nowrap; }
 fieldset { margin: 1rem 0; padding: 0 1rem .75rem; border: 1px solid var(--line); border-radius: var(--radius-small); }
 legend { padding: 0 .25rem; font-weight: var(--medium); }
+code.copied { user-select: all; }
 code { font: var(--regular) var(--text-body)/1.6 var(--mono); overflow-wrap: anywhere; }
 small { display: block; font-size: var(--text-small); margin-top: .25rem; }
 button, .button { display: inline-flex; align-items: center; justify-content: center; min-height: 2.5rem;
