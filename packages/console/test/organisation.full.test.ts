@@ -114,9 +114,21 @@ describeWith('chromium', 'the screens of the organisation', () => {
       await page.getByRole('menuitem', { name: action }).click();
     };
     const dialog = page.getByRole('dialog');
+    // What ends is known before it can be ended.
+    let answer = (): void => undefined;
+    const isAnswered = new Promise<void>((resolve) => (answer = resolve));
+    await page.route('**/removal', async (route) => {
+      await isAnswered;
+      await route.continue();
+    });
     await choose('Remove…');
+    const remove = dialog.getByRole('button', { name: 'Remove', exact: true });
+    await remove.and(page.locator(':disabled')).waitFor();
+    answer();
     await dialog.getByText('One open session ends.').waitFor();
     await dialog.getByText('Her laptop').waitFor();
+    await dialog.getByText('No connected app acts for them.').waitFor();
+    await remove.and(page.locator(':enabled')).waitFor();
     await dialog.getByRole('button', { name: 'Cancel' }).click();
     await choose('End sessions…');
     await page.getByRole('heading', { name: 'End all sessions of Joan Clarke?' }).waitFor();

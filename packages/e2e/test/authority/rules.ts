@@ -95,6 +95,7 @@ const RULES: readonly (readonly [Demand, readonly string[]])[] = [
       'saveSignInConfig',
       'resetUserSecondFactor',
       'listUserSessions',
+      'describeUserRemoval',
       'endUserSessions',
       'createUser',
       'repeatInvitation',

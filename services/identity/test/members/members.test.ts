@@ -257,3 +257,41 @@ test('change rejects an empty body, an unknown field and an invalid role', async
   for (const body of [{}, { email: 'x@example.com' }, { password }, { role: 'owner' }, { role: null }])
     expect((await change(member.id, body)).status).toBe(400);
 });
+
+test('API-19: what ends with a removal is listed by name: sessions, tokens, connected apps and passkeys', async () => {
+  const member = await identity.createMember(session);
+  for (const name of ['Laptop', 'Build'])
+    await identity.createToken(member.session, { name, scopes: ['user:read'] });
+  const ended = await identity.createToken(member.session, { name: 'Ended', scopes: ['user:read'] });
+  await identity.call('DELETE', `/api/v1/personal-access-tokens/${ended.id}`, { token: member.session });
+  await identity.db.query(
+    `insert into oauth_clients (id, kind, name, redirect_uris, grant_types, scopes, auth_method, created_at)
+     values ('https://notes.example.com/', 'document', 'Notes agent', '{}', '{}', '{}', 'none', now())`,
+  );
+  await identity.db.query(
+    `insert into oauth_grants (id, org_id, user_id, client_id, resource, scopes, created_at, expires_at)
+     values (gen_random_uuid(), $1, $2, 'https://notes.example.com/', 'r', '{}', now(), now() + interval '1 day')`,
+    [identity.orgId, member.id],
+  );
+  await identity.db.query(
+    `insert into passkeys (id, org_id, user_id, credential_id, public_key, counter, transports, name, created_at)
+     values (gen_random_uuid(), $1, $2, 'c', '', 0, '{}', 'Phone', now())`,
+    [identity.orgId, member.id],
+  );
+  const describe = (id: string, token = session) => identity.call('GET', `${path}/${id}/removal`, { token });
+  const { status, body } = await describe(member.id);
+  expect([status, body.removal]).toEqual([
+    200,
+    {
+      sessions: 1,
+      tokens: { total: 2, totalIsMinimum: false, names: ['Build', 'Laptop'] },
+      apps: { total: 1, totalIsMinimum: false, names: ['Notes agent'] },
+      passkeys: { total: 1, totalIsMinimum: false, names: ['Phone'] },
+    },
+  ]);
+  expect((await describe(member.id, member.session)).status).toBe(403);
+  const other = await identity.createOrganisation('removal@example.com');
+  expect((await describe(member.id, other.session)).status).toBe(404);
+  await remove(member.id);
+  expect((await describe(member.id)).status).toBe(404);
+});

@@ -1,53 +1,72 @@
 import { members as t } from '#text/members';
+import { text } from '#text/shared';
+import type { IdentitySchemas } from '@platform/clients/types';
 import { useQuery } from '@tanstack/react-query';
 import { identity, unwrap } from '../../api/client.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
-import { cancelInvitation, type Member, memberSessionsQuery, removeMember } from './api.ts';
+import { QueryView } from '../../ui/query-view.tsx';
+import { cancelInvitation, type Member, removeMember } from './api.ts';
 
-export const RemoveMember = ({ member, onClose }: { member: Member; onClose: () => void }) => (
-  <ActionDialog
-    title={t.removeTitle(member.fullName, member.email)}
-    action={t.removeSubmit}
-    isDangerous
-    changes={['members']}
-    act={() => (member.invitation ? cancelInvitation(member.id) : removeMember(member.id))}
-    describe={() => t.removed(member.fullName)}
-    onClose={onClose}
-  >
-    {member.invitation ? <p>{t.cancelWarning}</p> : <RemovalEffects member={member} />}
-  </ActionDialog>
-);
+export function RemoveMember({ member, onClose }: { member: Member; onClose: () => void }) {
+  const { fullName, email, invitation } = member;
+  return (
+    <ActionDialog
+      title={invitation ? t.cancelTitle(fullName, email) : t.removeTitle(fullName, email)}
+      action={invitation ? t.cancelOneSubmit : t.removeSubmit}
+      {...(invitation && { leave: t.cancelLeave })}
+      isDangerous
+      changes={['members']}
+      act={() => (invitation ? cancelInvitation(member.id) : removeMember(member.id))}
+      describe={() => (invitation ? t.cancelledSeveral(1) : t.removed(fullName))}
+      onClose={onClose}
+    >
+      {invitation ? <p>{t.cancelWarning}</p> : <RemovalEffects member={member} />}
+    </ActionDialog>
+  );
+}
 
-const SHOWN = 5;
-const COUNTED = 100;
-
-/** Lists what ends with the member's removal, tokens by name. At most a hundred tokens are counted. */
+/** Lists what ends with the member's removal, which cannot be confirmed before that is known. */
 function RemovalEffects({ member: { id } }: { member: Member }) {
-  const tokens = useQuery({
-    queryKey: ['tokens', 'of', id],
-    queryFn: ({ signal }) => {
-      const params = { query: { owner: id, limit: COUNTED } };
-      return unwrap(identity.GET('/api/v1/personal-access-tokens/admin', { params, signal }));
-    },
+  const query = useQuery({
+    queryKey: ['members', 'removal', id],
+    queryFn: async ({ signal }) =>
+      (await unwrap(identity.GET('/api/v1/users/{id}/removal', { params: { path: { id } }, signal })))
+        .removal,
+    staleTime: 0,
   });
-  const sessions = useQuery(memberSessionsQuery(id));
   return (
     <>
       <p>{t.removeWarning}</p>
-      {tokens.data && sessions.data && (
-        <ul className="reasons">
-          <li>{t.sessionsEnd(sessions.data.length)}</li>
-          <li>
-            {t.tokensEnd(tokens.data.data.length, typeof tokens.data.nextCursor === 'string')}
-            <small className="stack">
-              {tokens.data.data.slice(0, SHOWN).map((token) => (
-                <span key={token.id}>{token.name}</span>
-              ))}
-              {tokens.data.data.length > SHOWN && '…'}
-            </small>
-          </li>
-        </ul>
-      )}
+      <QueryView query={query}>
+        {({ sessions, tokens, apps, passkeys }) => (
+          <ul className="reasons">
+            <li>{t.sessionsEnd(sessions)}</li>
+            <Ended of={apps} words={t.appsEnd} />
+            <Ended of={tokens} words={t.tokensEnd} />
+            <Ended of={passkeys} words={t.passkeysEnd} />
+          </ul>
+        )}
+      </QueryView>
     </>
   );
 }
+
+interface EndedProps {
+  readonly of: IdentitySchemas['schemas']['MemberRemoval']['tokens'];
+  words(count: number, isMore: boolean): string;
+}
+
+const Ended = ({ of: { total, totalIsMinimum, names }, words }: EndedProps) => (
+  <li>
+    {words(total, totalIsMinimum)}
+    {names.length > 0 && (
+      <small className="stack">
+        {/* Two of them may have the same name. */}
+        {names.map((name, index) => (
+          <span key={index}>{name}</span>
+        ))}
+        {total > names.length && text.andMore(total - names.length)}
+      </small>
+    )}
+  </li>
+);

@@ -42,6 +42,16 @@ export const members = createTexts({
     if (count === 0) return 'They have no token.';
     return count === 1 ? 'One token is refused:' : `${count}${isMore ? ' or more' : ''} tokens are refused:`;
   },
+  appsEnd: (count: number, isMore: boolean) => {
+    if (count === 0) return 'No connected app acts for them.';
+    if (count === 1) return 'One connected app stops working:';
+    return `${count}${isMore ? ' or more' : ''} connected apps stop working:`;
+  },
+  passkeysEnd: (count: number, isMore: boolean) => {
+    if (count === 0) return 'They have no passkey.';
+    if (count === 1) return 'One passkey is forgotten:';
+    return `${count}${isMore ? ' or more' : ''} passkeys are forgotten:`;
+  },
   cancelInvitation: 'Cancel the invitation…',
   filter: 'Search by name or address',
   noMatch: 'No member matches',
@@ -62,6 +72,9 @@ export const members = createTexts({
   removeTitle: (name: string, email: string) => `Remove ${name} (${email})?`,
   removeWarning:
     'What is theirs ends at once; crawl schedules and the audit log stay. This cannot be undone.',
+  cancelTitle: (name: string, email: string) => `Cancel the invitation of ${name} (${email})?`,
+  cancelOneSubmit: 'Cancel the invitation',
+  cancelLeave: 'Keep it',
   cancelWarning: 'The link in the invitation stops working. You can invite the same address again.',
   removeSubmit: 'Remove',
   removed: (name: string) => `${name} is removed.`,

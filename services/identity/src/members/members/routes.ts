@@ -14,6 +14,7 @@ import {
   toCallerFields,
   UserResponse,
 } from './schemas.js';
+import { removalRoute } from './removal.js';
 import { createUserService, type UserService } from './service.js';
 
 const tags = ['Users'];
@@ -135,4 +136,5 @@ export function registerUsers(app: App, deps: Parameters<typeof createUserServic
   const service = createUserService(deps);
   ownUserRoutes(app, service);
   userRoutes(app, service);
+  removalRoute(app, deps);
 }

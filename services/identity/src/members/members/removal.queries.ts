@@ -1,0 +1,50 @@
+import { isSessionOpen } from '../../base/open-session.js';
+import { Prisma as Sql } from '../../generated/prisma/client.js';
+import type { Prisma } from '../../resources.js';
+
+/** How many of a kind are counted: the rest is as many. */
+export const MAX_COUNTED = 1_000;
+export const MAX_NAMED = 50;
+
+const open = Sql.raw(isSessionOpen('s', 'o'));
+
+export async function countOpenSessions(db: Prisma, userId: string, now: Date): Promise<number> {
+  const rows = await db.$queryRaw<{ count: number }[]>`
+    select count(*)::int as count from (
+      select from sessions s join organisations o on o.id = s.org_id
+      where s.user_id = ${userId}::uuid and ${open} and s.expires_at > ${now} limit ${MAX_COUNTED}
+    ) counted`;
+  return rows[0]?.count ?? 0;
+}
+
+interface Owned {
+  readonly tokens: readonly string[];
+  readonly apps: readonly string[];
+  readonly passkeys: readonly string[];
+}
+
+const page = { take: MAX_COUNTED + 1 };
+
+/** Finds the names of what acts for the member, or signs them in: one more than are counted at most. */
+export async function findOwned(db: Prisma, userId: string, now: Date): Promise<Owned> {
+  const [tokens, grants, passkeys] = await Promise.all([
+    db.personalAccessToken.findMany({
+      ...page,
+      where: { ownerId: userId, status: 'active', OR: [{ expiresAt: null }, { expiresAt: { gt: now } }] },
+      select: { name: true },
+      orderBy: { name: 'asc' },
+    }),
+    db.oauthGrant.findMany({
+      ...page,
+      where: { userId, revokedAt: null, expiresAt: { gt: now } },
+      select: { client: { select: { name: true } } },
+      orderBy: { client: { name: 'asc' } },
+    }),
+    db.passkey.findMany({ ...page, where: { userId }, select: { name: true }, orderBy: { name: 'asc' } }),
+  ]);
+  return {
+    tokens: tokens.map(({ name }) => name),
+    apps: grants.map(({ client }) => client.name),
+    passkeys: passkeys.map(({ name }) => name),
+  };
+}
