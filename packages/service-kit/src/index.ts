@@ -36,7 +36,7 @@ export { isDisplayName } from './data/display-name.js';
 export { type BoxKey, createSecretBox, encryptionKeys, type SecretBox } from './data/secret-box.js';
 export { readDomain, readEmailAddress } from './data/email-address.js';
 export { givenInstant } from './data/text-formats.js';
-export { parseUrl } from './parse-url.js';
+export { HTTP_URL_PATTERN, parseHttpUrl, parseUrl } from './parse-url.js';
 export { createWebhookSecret, parseWebhookSecret, signatureHeaders } from './egress/webhook-signature.js';
 export { createWebhookSecrets, readWebhookKeys, replaceWebhookSecret } from './egress/webhook-secrets.js';
 export { createEgress, type Egress, TargetDenied } from './egress/egress.js';

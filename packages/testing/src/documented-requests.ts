@@ -51,6 +51,8 @@ const toList = (value: unknown): readonly Schema[] => (Array.isArray(value) ? (v
 const TEXTS = [
   '', ' ', 'unknown', '-', 'ä.example', 'ftp://a.example/', 'https://', '61 2 * * *', 'a\u0007b', 'a\u2028b', 'a\u202eb',
   'x'.repeat(300),
+  // Scripts that a list of common ones forgets, an emoji alone, and a combining mark.
+  'தமிழ்', 'ქართული', 'বাংলা', 'አማርኛ', 'Հայերեն', 'ಕನ್ನಡ', 'ខ្មែរ', '\u{1f642}', 'e\u0301',
 ]; // oxfmt-ignore
 const TEXTS_OF_FORMAT: Readonly<Record<string, readonly string[]>> = {
   'date-time': ['2027-02-30T00:00:00Z', '2016-12-31T23:59:60Z', '2027-01-01T00:00:00'],

@@ -1,4 +1,4 @@
-import { DISPLAY_NAME_PATTERN, isDisplayName } from './display-name.js';
+import { DISPLAY_NAME_PATTERN, DISPLAY_TEXT_PATTERN, isDisplayName, isDisplayText } from './display-name.js';
 import { DOMAIN_PATTERN, EMAIL_ADDRESS_PATTERN, readDomain, readEmailAddress } from './email-address.js';
 
 /** Matches control characters and line separators, which could end a line early. */
@@ -30,6 +30,11 @@ export const textFormats: Readonly<Record<string, TextFormat>> = {
     isValid: isDisplayName,
     fault: 'must have a visible character, and no control or bidirectional ones',
     documented: { pattern: DISPLAY_NAME_PATTERN },
+  },
+  'display-text': {
+    isValid: isDisplayText,
+    fault: 'must not contain control or bidirectional characters',
+    documented: { pattern: DISPLAY_TEXT_PATTERN },
   },
   line: {
     isValid: (text) => !control.test(text) && text.trim() !== '',

@@ -1,5 +1,5 @@
 import { type FactType, factTypes } from '@platform/events';
-import { ListPageOf, ListQuery, SECRET_HEADER_PATTERN } from '@platform/service-kit';
+import { HTTP_URL_PATTERN, ListPageOf, ListQuery, SECRET_HEADER_PATTERN } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { upstreamFaultKinds } from '../base/egress/faults.js';
 import { attemptFaults, type AttemptFault } from './send.js';
@@ -18,9 +18,9 @@ const Url = Type.String({
   minLength: 1,
   maxLength: 2_048,
   description: 'Where the requests go, such as `https://collector.example/v1/logs`.',
-  'x-documented': { format: 'uri', pattern: '^https?://[^@#]+$' },
+  'x-documented': { pattern: HTTP_URL_PATTERN },
 });
-const Description = Type.String({ maxLength: 200, 'x-documented': { pattern: '^[^\\u0000-\\u001f]*$' } });
+const Description = Type.String({ maxLength: 200, format: 'display-text' });
 const FactTypes = Type.Array(Type.Enum(Object.keys(factTypes) as FactType[]), {
   maxItems: 50,
   description:

@@ -1,23 +1,20 @@
+import { HTTP_URL_PATTERN } from '@platform/service-kit';
 import { Type } from 'typebox';
 
 const Instant = Type.String({ format: 'date-time' });
 const URL_FIELD = { description: 'Where orders are posted.' };
-/** A user name could hide which host is meant, and a fragment is not sent. */
-export const ENDPOINT_URL = String.raw`^[Hh][Tt][Tt][Pp][Ss]?://[^@/\\?#\s]+([/?][^#\s]*)?$`;
 const GivenUrl = Type.String({
   maxLength: 2_048,
   description:
     'Where orders are posted: a URL with a public address and `https`, or what else the operator allows.',
-  'x-documented': { pattern: ENDPOINT_URL },
+  'x-documented': { pattern: HTTP_URL_PATTERN },
 });
-const Description = Type.String({ maxLength: 500, pattern: '^[^\\u0000]*$' });
-
 export const EndpointItem = Type.Object(
   {
     endpointId: Type.String({ format: 'uuid' }),
     // In its normal form, which may be longer than what was given.
     url: Type.String(URL_FIELD),
-    description: Description,
+    description: Type.String(),
     createdBy: Type.String({ format: 'uuid' }),
     createdAt: Instant,
     rotatedAt: Type.Union([Instant, Type.Null()], { description: 'When its secret was last rotated.' }),
@@ -35,6 +32,8 @@ export const EndpointWithSecret = Type.Object(
   { title: 'CrawlEndpointWithSecret' },
 );
 export type EndpointWithSecret = Type.Static<typeof EndpointWithSecret>;
+
+const Description = Type.String({ maxLength: 500, format: 'display-text' });
 
 export const EndpointBody = Type.Object(
   {

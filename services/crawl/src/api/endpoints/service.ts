@@ -1,4 +1,4 @@
-import { type Clock, parseUrl, TargetDenied } from '@platform/service-kit';
+import { type Clock, parseHttpUrl, TargetDenied } from '@platform/service-kit';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import type { Actor } from '../../domain/act.js';
@@ -13,10 +13,9 @@ import {
   rotateSecrets,
 } from '../../db/endpoints.js';
 import { endpointInUse, endpointNotFound, tooManyEndpoints, urlRefused } from './errors.js';
-import { ENDPOINT_URL, type EndpointItem, type EndpointWithSecret, type TestResult } from './schemas.js';
+import type { EndpointItem, EndpointWithSecret, TestResult } from './schemas.js';
 
 const MAX_ENDPOINTS = 50;
-const endpointUrl = new RegExp(ENDPOINT_URL);
 
 const toItem = (endpoint: Endpoint): EndpointItem => ({
   endpointId: endpoint.id,
@@ -44,7 +43,7 @@ export function createEndpointService(deps: {
 
   /** @throws AppError 400 for a URL that cannot be called. */
   function readUrl(text: string): string {
-    const url = endpointUrl.test(text) ? parseUrl(text) : undefined;
+    const url = parseHttpUrl(text);
     if (!url)
       throw urlRefused(
         'must be a URL that starts with https:// or http://, without user name, password and fragment',

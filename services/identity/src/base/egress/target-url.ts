@@ -1,4 +1,4 @@
-import { type Egress, parseUrl, TargetDenied, validationError } from '@platform/service-kit';
+import { type Egress, parseHttpUrl, TargetDenied, validationError } from '@platform/service-kit';
 
 /**
  * Parses the URL of something outside the platform that administrators name.
@@ -8,10 +8,8 @@ import { type Egress, parseUrl, TargetDenied, validationError } from '@platform/
  */
 export function parseTargetUrl(text: string, egress: Pick<Egress, 'assertUrl'>, variable: string): string {
   const refuse = (message: string) => validationError([{ field: 'url', message }]);
-  const url = parseUrl(text);
-  const isHttp = url?.protocol === 'https:' || url?.protocol === 'http:';
-  if (!url || !isHttp || url.username !== '' || url.password !== '' || url.hash !== '')
-    throw refuse('must be an absolute URL without a user name, password or fragment');
+  const url = parseHttpUrl(text);
+  if (!url) throw refuse('must be an absolute URL without a user name, password or fragment');
   try {
     egress.assertUrl(url);
   } catch (error) {

@@ -1,4 +1,4 @@
-import { SECRET_HEADER_PATTERN } from '@platform/service-kit';
+import { HTTP_URL_PATTERN, SECRET_HEADER_PATTERN } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { GroupReference } from '../../members/members/schemas.js';
 import { knowledgeScopes, type KnowledgeScope } from './gate.js';
@@ -24,7 +24,7 @@ const Url = Type.String({
   minLength: 1,
   maxLength: 2_048,
   description: 'Its endpoint for Streamable HTTP.',
-  'x-documented': { format: 'uri', pattern: '^https?://[^@#]+$' },
+  'x-documented': { pattern: HTTP_URL_PATTERN },
 });
 /** The largest response of a call that a mount can allow, and the default. */
 export const MAX_ANSWER_BYTES = 4 * 1_048_576;

@@ -1,5 +1,5 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { type FaultDetail, parseUrl, validationError } from '@platform/service-kit';
+import { type FaultDetail, parseHttpUrl, validationError } from '@platform/service-kit';
 import {
   fieldsOfProvider,
   type SmtpAuth,
@@ -54,11 +54,8 @@ function readServiceAccount(json: string): string {
 }
 
 function assertTokenUrl(tokenUrl: string): void {
-  const url = parseUrl(tokenUrl);
-  const isPlain = url?.username === '' && url.password === '' && url.hash === '';
   // Without TLS it is refused by the mail service, unless its operator has listed the target.
-  if (!isPlain || (url.protocol !== 'https:' && url.protocol !== 'http:'))
-    throw refuse('tokenUrl', 'must be an https URL');
+  if (!parseHttpUrl(tokenUrl)) throw refuse('tokenUrl', 'must be an https URL');
 }
 
 /**

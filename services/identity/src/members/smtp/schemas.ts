@@ -1,3 +1,4 @@
+import { HTTP_URL_PATTERN } from '@platform/service-kit';
 import { type TSchema, Type } from 'typebox';
 
 /**
@@ -50,7 +51,7 @@ const authFields = {
       maxLength: 2_048,
       pattern: VISIBLE,
       description: '`custom`: the token endpoint. https.',
-      'x-documented': { format: 'uri', pattern: '^https?://[^@#\\s]+$' },
+      'x-documented': { pattern: HTTP_URL_PATTERN },
     }),
   ),
   scope: Type.Optional(

@@ -1,5 +1,6 @@
 import { canDelegateScope, canServiceAccountHoldScope, type Role, roles } from '@platform/auth';
 import { Type } from 'typebox';
+import { MAX_REDIRECT_URI_LENGTH, REDIRECT_URI_PATTERN } from '../provider/client-metadata.js';
 import { ScopeName, scopeNames } from '../../tokens/schemas.js';
 
 const Id = Type.String({ format: 'uuid' });
@@ -17,16 +18,16 @@ const Name = Type.String({
   format: 'display-name',
   description: 'With a visible character, without control and bidirectional ones.',
 });
-const HOST = '([a-z]([a-z0-9-]*[a-z0-9])?[.])*[a-z][a-z0-9]*';
-const LOOPBACK = '(localhost|127[.]0[.]0[.]1|\\[::1\\])';
 const RedirectUri = Type.String({
   minLength: 1,
-  maxLength: 2_000,
-  'x-documented': { pattern: `^(https://${HOST}|http://${LOOPBACK})(:[1-5]?[0-9]{1,4})?(/[!"$-~]*)?$` },
+  maxLength: MAX_REDIRECT_URI_LENGTH,
+  // The service checks it in its own words.
+  'x-documented': { pattern: REDIRECT_URI_PATTERN },
 });
 const RedirectUris = Type.Array(RedirectUri, {
   maxItems: 20,
-  description: '`https:`, or `http:` of a loopback address, where any port is accepted. Compared exactly.',
+  description:
+    '`https:` to a valid host, or `http:` of a loopback address, where any port is accepted. Compared exactly.',
 });
 const Scopes = Type.Array(ScopeName, {
   minItems: 1,

@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { parseUrl } from '@platform/service-kit';
 import type { AdapterPayload } from 'oidc-provider';
 import type { ClientRow, RegisteredClient } from './clients.queries.js';
 
@@ -22,17 +23,26 @@ const privateUseRedirects: ReadonlySet<string> = new Set(['cursor://anysphere.cu
 export const isLocalRedirect = (uri: string): boolean =>
   isLoopbackRedirect(uri) || privateUseRedirects.has(uri);
 
-/** The characters of a URI (RFC 3986 §2), which is stored and compared as it is written. */
-const URI = /^[\x21-\x7e]{1,2000}$/;
+/* The last part of a name is no number, or else it would be an IPv4 address in another spelling. */
+const NAME = '([A-Za-z0-9_-]+[.])*[A-Za-z_][A-Za-z0-9_-]*[.]?';
+const OCTET = '(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])';
+const HOST = `(${NAME}|(${OCTET}[.]){3}${OCTET}|\\[[0-9A-Fa-f:.]+\\])`;
+const LOOPBACK = '(localhost|127[.]0[.]0[.]1|\\[::1\\])';
+const PORT = '(:([0-9]{1,4}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?';
+const PRIVATE_USE = [...privateUseRedirects].map((uri) => uri.replaceAll('.', '[.]')).join('|');
 
-/** A consent page shows the host of the URI; user information before it could pass for another one. */
-const hasUserInformation = ({ username, password }: URL): boolean => username !== '' || password !== '';
+/**
+ * A redirect URI, which is stored and compared as it is written: in the characters of a URI (RFC 3986 §2), to a host over TLS or to
+ * the machine of the browser. It has no user information, because a consent page shows the host: what stands before it could pass
+ * for another one.
+ */
+export const REDIRECT_URI_PATTERN = `^(([Hh][Tt][Tt][Pp][Ss]://${HOST}|[Hh][Tt][Tt][Pp]://${LOOPBACK})${PORT}([/?][!"$-~]*)?|${PRIVATE_USE})$`;
+const redirectForm = new RegExp(REDIRECT_URI_PATTERN);
+export const MAX_REDIRECT_URI_LENGTH = 2_000;
 
-/** Returns whether a code may be sent to the URI: over TLS, or on the machine of the browser. */
-export function isSafeRedirect(uri: string): boolean {
-  const url = URI.test(uri) ? URL.parse(uri) : null;
-  return url !== null && !hasUserInformation(url) && (url.protocol === 'https:' || isLocalRedirect(uri));
-}
+/** Returns whether a code may be sent to the URI. */
+export const isSafeRedirect = (uri: string): boolean =>
+  uri.length <= MAX_REDIRECT_URI_LENGTH && redirectForm.test(uri) && parseUrl(uri) !== undefined;
 
 /** A client can use any port of a loopback address only as `native`, so the redirect URIs decide (RFC 8252 §7.3). */
 export const toApplicationType = (redirectUris: readonly string[]): 'native' | 'web' =>

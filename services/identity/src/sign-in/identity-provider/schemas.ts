@@ -1,3 +1,4 @@
+import { HTTP_URL_PATTERN } from '@platform/service-kit';
 import { Type } from 'typebox';
 
 const DOMAIN = '^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?[.])+[a-z]{2,63}$';
@@ -8,8 +9,8 @@ const fields = {
   issuer: Type.String({
     minLength: 1,
     maxLength: 2_048,
-    description: 'The URL below which `/.well-known/openid-configuration` is found. https.',
-    'x-documented': { format: 'uri', pattern: '^https?://[^@#?]+$' },
+    description: 'The URL below which `/.well-known/openid-configuration` is found. https, without a query.',
+    'x-documented': { pattern: HTTP_URL_PATTERN },
   }),
   clientId: Type.String({ minLength: 1, maxLength: 512, pattern: VISIBLE }),
   scopes: Type.Array(ScopeName, {

@@ -1,4 +1,4 @@
-import { type Clock, type Egress, parseUrl, type SecretBox, TargetDenied } from '@platform/service-kit';
+import { type Clock, type Egress, parseHttpUrl, type SecretBox, TargetDenied } from '@platform/service-kit';
 import { findChanges } from '../../audit/changes.js';
 import type { Caller } from '../../base/caller/actor.js';
 import type { Outbox } from '../../mails/outbox/outbox.js';
@@ -33,11 +33,8 @@ import type { IdentityProviderResponse, ProviderTest, SaveIdentityProviderBody }
 
 /** Checks the URL of a provider. @throws AppError 400. */
 function parseIssuer(text: string, egress: Pick<Egress, 'assertUrl'>): URL {
-  const url = parseUrl(text);
-  if (!url) throw invalidIssuer();
-  const { protocol, username, password, href } = url;
-  if (protocol !== 'https:' && protocol !== 'http:') throw issuerDenied();
-  if (username !== '' || password !== '' || /[?#]|\/\.well-known\//.test(href)) throw invalidIssuer();
+  const url = parseHttpUrl(text);
+  if (!url || /\?|\/\.well-known\//.test(url.href)) throw invalidIssuer();
   try {
     egress.assertUrl(url);
   } catch (error) {
