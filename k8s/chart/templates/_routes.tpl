@@ -26,6 +26,7 @@ groups:
       - /authorize
       - /token
       - /register
+      - /access/v1
       - /v0.1/servers
       - /.well-known
       - /sign-in

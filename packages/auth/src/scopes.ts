@@ -66,6 +66,10 @@ export const scopeCatalogue = [
     ],
   },
   {
+    category: 'Access',
+    scopes: [scope('access:read', 'See who can use which tools and connectors', adminOnly)],
+  },
+  {
     category: 'Events',
     scopes: [scope('events:read', 'Read what happens in the organisation', adminOnly)],
   },

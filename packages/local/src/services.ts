@@ -78,6 +78,7 @@ const identity: ServiceDefinition = {
     '/token',
     '/register',
     '/mcp',
+    '/access/v1',
     '/v0.1/servers',
     '/.well-known',
     '/sign-in',

@@ -9,6 +9,7 @@ import {
   type ServiceDeps,
   standardErrors,
 } from '@platform/service-kit';
+import { registerAccess } from './access/routes.js';
 import { registerAccounts } from './accounts.js';
 import type { IdentityConfig } from './config.js';
 import { registerFactFeed } from './facts/feed.routes.js';
@@ -152,6 +153,7 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
     findCatalogue,
   });
   discoveryRoutes(app, mcpSettings, endpoint);
+  registerAccess(app, { ...common, endpoint, resources: oauth.resources, publicUrl: config.PUBLIC_URL });
   registerServiceRoutes(app, {
     ...common,
     keys,

@@ -47,11 +47,15 @@ const RULES: readonly (readonly [Demand, readonly string[]])[] = [
       'getToolEndpointMetadata',
       'getServerCard',
       'getAiCatalog',
+      'getAccessConfiguration',
     ],
   ],
   [{ credential: 'secret' }, ['ringHook']],
   [{ credential: 'optional' }, ['listRegistryServers', 'getRegistryServer']],
-  [anyAccount, ['callTools']],
+  [
+    anyAccount,
+    ['callTools', 'evaluateAccess', 'evaluateAccesses', 'searchAccessResources', 'searchAccessActions'],
+  ],
   [
     withSession,
     [
@@ -252,6 +256,7 @@ const RULES: readonly (readonly [Demand, readonly string[]])[] = [
       'removeScheduleOfInstance',
     ],
   ],
+  [asAdmin('access:read'), ['searchAccessSubjects']],
   [asAdmin('events:read'), ['listFacts']],
   [asAdmin('crawl:work'), ['claimWork', 'reportWork', 'finishWork']],
 ];

@@ -82,6 +82,32 @@ test('OAUTH-27 the token with which a tool calls a service has the bounds of the
   });
 });
 
+test('AUTH-62 decisions about a connection are what its tokens can do', async () => {
+  const { token } = await connect({
+    scope: ['user:read', 'crawl:read'],
+    tools: ['whoami', 'list_crawls'],
+    connectors: ['code_1'],
+  });
+  const [{ id }] = await findApps();
+  const subject = { type: 'connection', id };
+  const ask = (path: string, body: object) =>
+    identity.call('POST', `/access/v1/${path}`, { token: session, body: { subject, ...body } });
+  const evaluate = async (name: string, resource: object) =>
+    (await ask('evaluation', { action: { name }, resource })).body.context?.reason;
+  const found: string[] = [];
+  for (const name of ['user:read', 'crawl:read']) {
+    const { body } = await ask('search/resource', { action: { name }, resource: { type: 'tool' } });
+    found.push(...body.results.map((one: { id: string }) => one.id));
+  }
+  expect(found.toSorted()).toEqual(await listTools(token));
+  expect(await evaluate('crawl:read', { type: 'tool', id: 'get_crawl' })).toBe('bound');
+  expect(await evaluate('crawl:read', { type: 'connector', id: 'code_1' })).toBe('permitted');
+  expect(await evaluate('crawl:read', { type: 'connector', id: 'wiki_1' })).toBe('bound');
+  expect(await evaluate('crawl:write', { type: 'connector', id: 'code_1' })).toBe('scope');
+  await identity.call('DELETE', `/api/v1/connected-apps/${id}`, { token: session });
+  expect(await evaluate('user:read', { type: 'tool', id: 'whoami' })).toBe('inactive');
+});
+
 test('OAUTH-27 nothing ticked is no limit, and "none" allows nothing', async () => {
   const free = await connect();
   expect((await findApps())[0].bounds).toBeNull();

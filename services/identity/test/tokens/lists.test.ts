@@ -189,7 +189,7 @@ test('returns the scopes that the caller can grant, with the defaults marked', a
   expect(await namesFor(member.session)).toEqual(forMember);
   expect((await namesFor(session)).toSorted()).toEqual(
     // oxfmt-ignore
-    [...forMember, 'crawl:work', 'user:write', 'events:read', 'config:read', 'config:write', 'SEND_MAIL', 'FETCH_CONFIG'].toSorted(),
+    [...forMember, 'crawl:work', 'user:write', 'access:read', 'events:read', 'config:read', 'config:write', 'SEND_MAIL', 'FETCH_CONFIG'].toSorted(),
   );
   expect(await namesFor(pat.accessToken)).toEqual(['user:read*', 'pat:read']);
 });

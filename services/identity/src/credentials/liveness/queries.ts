@@ -25,7 +25,7 @@ export type LivenessRow = [
  * The scopes that an access token still has, when it has lost some: a scope may have
  * been removed from its application, or denied by the organisation. For clients that describe themselves, the grant decides.
  */
-const keptScopes = `
+export const keptScopes = `
   case when o.scopes && p.denied_scopes or c.kind = 'application' and not o.scopes <@ c.scopes
     then array_to_string(array(
       select scope from unnest(o.scopes) scope

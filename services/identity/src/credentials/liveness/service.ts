@@ -25,7 +25,7 @@ interface Use {
   readonly userAgent: string | undefined;
 }
 
-const parseGroups = (lines: string): AccountGroup[] =>
+export const parseGroups = (lines: string): AccountGroup[] =>
   lines.split('\n').map((line) => {
     const [id = '', source = '', ...name] = line.split(' ');
     return { id, source, name: name.join(' ') };

@@ -35,6 +35,10 @@ export interface ToolView {
 
 /** The tools of the platform, or those together with the tools that an organisation has mounted. */
 export interface Catalogue {
+  /** Finds a tool, whoever reaches it. */
+  get(name: string): ToolEntry | undefined;
+  /** Returns all tools, whoever reaches them. */
+  list(): readonly ToolEntry[];
   /** Finds a tool that the caller reaches, whether or not the credential has its scopes. */
   find(name: string, reach: Reach): ToolEntry | undefined;
   getView(principal: AccountPrincipal, toolFilter: ToolFilter | undefined, reach: Reach): ToolView;
@@ -120,6 +124,8 @@ export function createCatalogue(tools: readonly Tool[], server: ServerInfo): Cat
   const byName = new Map(entries.map((entry) => [entry.tool.name, entry]));
   const views = new LRUCache<number, ToolView>({ max: MAX_VIEWS });
   return {
+    get: (name) => byName.get(name),
+    list: () => entries,
     find: (name, reach) => findReachable(byName.get(name), reach),
     getView(principal, toolFilter, reach) {
       // The key has one bit for each visible tool: scopes, role, kind and filter matter only by what they leave visible.
@@ -162,6 +168,8 @@ export function extendCatalogue(
   }
 
   return {
+    get: (name) => own.get(name) ?? byName.get(name),
+    list: () => [...own.list(), ...mounted],
     find: (name, reach) => own.find(name, reach) ?? findReachable(byName.get(name), reach),
     getView(principal, toolFilter, reach) {
       const view = own.getView(principal, toolFilter, reach);

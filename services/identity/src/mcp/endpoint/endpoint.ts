@@ -55,6 +55,10 @@ export function createToolEndpoint(deps: {
       };
       return toCallerCatalogue(catalogue, principal, { groups, bounds: principal.bounds });
     },
+    /** Returns the tools of the caller's organisation, whoever can call them. */
+    async getTools(caller: Pick<AccountPrincipal, 'orgId' | 'userId'>): Promise<Catalogue> {
+      return (await findCatalogue?.(caller, extend))?.catalogue ?? own;
+    },
     methods: createMethods(server, createToolCalls(deps)),
   };
 }

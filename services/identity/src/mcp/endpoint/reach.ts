@@ -21,13 +21,14 @@ export interface Reach {
   readonly bounds: Bounds | undefined;
 }
 
-const isWithin = ({ key, serverId }: Reachable, { servers, tools }: Bounds): boolean =>
+/** Returns whether the bounds allow the tool. */
+export const isWithinBounds = ({ key, serverId }: Reachable, { servers, tools }: Bounds): boolean =>
   (tools === undefined || tools.includes(key)) &&
   (servers === undefined || serverId === undefined || servers.includes(serverId));
 
 /** Returns whether the tool is within the bounds, and for everybody or for a group that the caller is in. */
 export const canReach = (entry: Reachable, { groups, bounds }: Reach): boolean =>
-  (bounds === undefined || isWithin(entry, bounds)) &&
+  (bounds === undefined || isWithinBounds(entry, bounds)) &&
   (entry.audiences === undefined ||
     entry.audiences.every((audience) => audience.some((group) => groups.has(group))));
 

@@ -1,0 +1,128 @@
+import { getAccount, requireAccount, requireScopes } from '@platform/auth';
+import { type App, errorResponses } from '@platform/service-kit';
+import { requireAdminRole } from '../base/authority.js';
+import {
+  ActionSearch,
+  Configuration,
+  Decision,
+  Decisions,
+  Evaluation,
+  Evaluations,
+  FoundActions,
+  FoundEntities,
+  ResourceSearch,
+  SubjectSearch,
+} from './schemas.js';
+import { type AccessService, createAccessService } from './service.js';
+
+const tags = ['Access'];
+const base = '/access/v1';
+
+/** For everybody: where decisions are asked for. */
+function configurationRoute(app: App, publicUrl: string): void {
+  app.get(
+    '/.well-known/authzen-configuration',
+    {
+      schema: {
+        operationId: 'getAccessConfiguration',
+        tags,
+        summary: 'Where the platform answers who can use what (OpenID AuthZEN 1.0)',
+        response: { 200: Configuration },
+      },
+    },
+    (_request, reply) => {
+      void reply.send({
+        policy_decision_point: publicUrl,
+        access_evaluation_endpoint: `${publicUrl}${base}/evaluation`,
+        access_evaluations_endpoint: `${publicUrl}${base}/evaluations`,
+        search_subject_endpoint: `${publicUrl}${base}/search/subject`,
+        search_resource_endpoint: `${publicUrl}${base}/search/resource`,
+        search_action_endpoint: `${publicUrl}${base}/search/action`,
+      });
+    },
+  );
+}
+
+/** For administrators, whose tokens need `access:read`; for everybody about their own account, where one subject is named. */
+function decisionRoutes(app: App, service: AccessService): void {
+  const onRequest = [app.authenticate, requireAccount];
+  app.post(
+    `${base}/evaluation`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'evaluateAccess',
+        tags,
+        summary: 'Whether a subject can do something, and why',
+        body: Evaluation,
+        response: { 200: Decision, ...errorResponses(400, 401, 403) },
+      },
+    },
+    (request) => service.evaluate(getAccount(request), request.body),
+  );
+  app.post(
+    `${base}/evaluations`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'evaluateAccesses',
+        tags,
+        summary: 'The same for many at once, in their order',
+        body: Evaluations,
+        response: { 200: Decisions, ...errorResponses(400, 401, 403) },
+      },
+    },
+    (request) => service.evaluateMany(getAccount(request), request.body),
+  );
+  app.post(
+    `${base}/search/subject`,
+    {
+      onRequest: [app.authenticate, requireScopes(['access:read']), requireAdminRole],
+      schema: {
+        operationId: 'searchAccessSubjects',
+        tags,
+        summary: 'Who can do something with a resource',
+        body: SubjectSearch,
+        response: { 200: FoundEntities, ...errorResponses(400, 401, 403) },
+      },
+    },
+    (request) => service.searchSubjects(getAccount(request), request.body),
+  );
+  app.post(
+    `${base}/search/resource`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'searchAccessResources',
+        tags,
+        summary: 'What a subject can do something with',
+        body: ResourceSearch,
+        response: { 200: FoundEntities, ...errorResponses(400, 401, 403) },
+      },
+    },
+    (request) => service.searchResources(getAccount(request), request.body),
+  );
+  app.post(
+    `${base}/search/action`,
+    {
+      onRequest,
+      schema: {
+        operationId: 'searchAccessActions',
+        tags,
+        summary: 'What a subject can do with a resource',
+        body: ActionSearch,
+        response: { 200: FoundActions, ...errorResponses(400, 401, 403) },
+      },
+    },
+    (request) => service.searchActions(getAccount(request), request.body),
+  );
+}
+
+/** Registers who can use what, by the OpenID AuthZEN Authorization API 1.0. */
+export function registerAccess(
+  app: App,
+  deps: Parameters<typeof createAccessService>[0] & { readonly publicUrl: string },
+): void {
+  configurationRoute(app, deps.publicUrl);
+  decisionRoutes(app, createAccessService(deps));
+}

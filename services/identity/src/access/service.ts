@@ -1,0 +1,231 @@
+import { type AccountPrincipal, hasScope, insufficientScope, standardAuthErrors } from '@platform/auth';
+import { connectors } from '@platform/events';
+import { type Clock, validationError } from '@platform/service-kit';
+import type pg from 'pg';
+import type { ToolEndpoint } from '../mcp/endpoint/endpoint.js';
+import type { ProtectedResources } from '../oauth/provider/protected-resources.js';
+import { decide, type DecisionContext, listActions, listTools, toDecision, toServerName } from './decide.js';
+import {
+  type ActionSearch,
+  type Decision,
+  type Decisions,
+  type Evaluation,
+  type Evaluations,
+  type FoundActions,
+  type FoundEntities,
+  type PageRequest,
+  type ResourceSearch,
+  type ResourceType,
+  resourceTypes,
+  type Subject,
+  type SubjectSearch,
+  type SubjectType,
+  subjectTypes,
+} from './schemas.js';
+import { type AccessSubject, findSubjects } from './subjects.js';
+
+const DEFAULT_LIMIT = 100;
+/** The number of subjects that one search looks at, so that its cost does not grow with the organisation. */
+const MAX_SEARCHED = 2_000;
+const uuidForm = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
+const isSubjectType = (type: string): type is SubjectType => subjectTypes.some((one) => one === type);
+const isResourceType = (type: string): type is ResourceType => resourceTypes.some((one) => one === type);
+
+const toToken = (after: string | undefined): string =>
+  after === undefined ? '' : Buffer.from(after).toString('base64url');
+
+/** @throws AppError 400. */
+function readToken(
+  page: PageRequest | undefined,
+  isValid: (after: string) => boolean = () => true,
+): string | undefined {
+  if (!page?.token) return undefined;
+  const after = Buffer.from(page.token, 'base64url').toString();
+  if (toToken(after) === page.token && isValid(after)) return after;
+  throw validationError([{ field: 'page.token', message: 'is not the next_token of this search' }]);
+}
+
+function toPage(names: readonly string[], page: PageRequest | undefined) {
+  const after = readToken(page);
+  const limit = page?.limit ?? DEFAULT_LIMIT;
+  const rest = names.toSorted().filter((name) => after === undefined || name > after);
+  const results = rest.slice(0, limit);
+  const next = rest.length > limit ? results.at(-1) : undefined;
+  return { results, page: { next_token: toToken(next), count: results.length } };
+}
+
+/** @throws AppError 400. */
+function toEvaluation(given: Partial<Evaluation>, field: string): Evaluation {
+  const { subject, action, resource } = given;
+  if (subject && action && resource) return { subject, action, resource };
+  const missing = Object.entries({ subject, action, resource }).find(([, value]) => value === undefined);
+  throw validationError([{ field: `${field}${missing?.[0]}`, message: 'is required' }]);
+}
+
+const subjectKey = ({ type, id }: Subject): string => `${type} ${id.toLowerCase()}`;
+
+export function createAccessService(deps: {
+  readonly pool: pg.Pool;
+  readonly endpoint: Pick<ToolEndpoint, 'getTools'>;
+  readonly resources: Pick<ProtectedResources, 'find'>;
+  readonly clock: Clock;
+}) {
+  const { pool, endpoint, resources, clock } = deps;
+
+  const isReader = (caller: AccountPrincipal): boolean =>
+    caller.role === 'admin' && hasScope(caller, 'access:read');
+
+  /** Everybody may ask about what belongs to their own account. @throws AppError 403, also for unknown subjects. */
+  function assertReadable(caller: AccountPrincipal, subjects: readonly (AccessSubject | undefined)[]): void {
+    if (isReader(caller)) return;
+    if (subjects.every((subject) => subject?.principal.userId === caller.userId)) return;
+    throw insufficientScope(standardAuthErrors, ['access:read']);
+  }
+
+  const loadContext = async (caller: AccountPrincipal): Promise<DecisionContext> => ({
+    catalogue: await endpoint.getTools(caller),
+    resources,
+  });
+
+  /** Finds subjects with one statement for each type. */
+  async function findAll(
+    { orgId }: AccountPrincipal,
+    wanted: readonly Subject[],
+  ): Promise<ReadonlyMap<string, AccessSubject>> {
+    const found = new Map<string, AccessSubject>();
+    await Promise.all(
+      subjectTypes.map(async (type) => {
+        const ids = new Set(wanted.filter((one) => one.type === type).map(({ id }) => id.toLowerCase()));
+        const valid = [...ids].filter((id) => uuidForm.test(id));
+        if (valid.length === 0) return;
+        for (const subject of await findSubjects(pool, orgId, type, { ids: valid }, new Date(clock())))
+          found.set(subjectKey({ type, id: subject.id }), subject);
+      }),
+    );
+    return found;
+  }
+
+  async function findOne(caller: AccountPrincipal, subject: Subject): Promise<AccessSubject | undefined> {
+    const found = (await findAll(caller, [subject])).get(subjectKey(subject));
+    assertReadable(caller, [found]);
+    return found;
+  }
+
+  async function evaluateAll(
+    caller: AccountPrincipal,
+    asked: readonly Evaluation[],
+  ): Promise<readonly Decision[]> {
+    // oxfmt-ignore
+    const subjects = await findAll(caller, asked.map(({ subject }) => subject));
+    // oxfmt-ignore
+    assertReadable(caller, asked.map(({ subject }) => subjects.get(subjectKey(subject))));
+    const ctx = await loadContext(caller);
+    return asked.map(({ subject, action, resource: { type, id } }) => {
+      const found = subjects.get(subjectKey(subject));
+      if (!found) return toDecision('unknown_subject');
+      if (!isResourceType(type)) return toDecision('unknown_resource');
+      return decide(ctx, found, action.name, { type, id });
+    });
+  }
+
+  function listResources(
+    ctx: DecisionContext,
+    subject: AccessSubject,
+    type: ResourceType,
+    action: string,
+  ): string[] {
+    if (type === 'connector')
+      return connectors.filter((id) => decide(ctx, subject, action, { type, id }).decision);
+    const tools = listTools(ctx, subject).filter(({ tool }) => tool.scopes.some((scope) => scope === action));
+    if (type === 'tool') return tools.map(({ tool }) => tool.name);
+    return [...new Set(tools.flatMap((entry) => toServerName(entry) ?? []))];
+  }
+
+  return {
+    /** @throws AppError 403. */
+    async evaluate(caller: AccountPrincipal, asked: Evaluation): Promise<Decision> {
+      const [decision] = await evaluateAll(caller, [asked]);
+      return decision ?? toDecision('unknown_subject');
+    },
+
+    /** Decides many at once; the members of the request are defaults of each. @throws AppError 400; 403. */
+    async evaluateMany(
+      caller: AccountPrincipal,
+      { evaluations = [], options, ...defaults }: Evaluations,
+    ): Promise<Decisions> {
+      if (evaluations.length === 0) return this.evaluate(caller, toEvaluation(defaults, ''));
+      const asked = evaluations.map((one, index) =>
+        toEvaluation({ ...defaults, ...one }, `evaluations.${index}.`),
+      );
+      const decisions = await evaluateAll(caller, asked);
+      const semantic = options?.evaluations_semantic ?? 'execute_all';
+      const isLast = ({ decision }: Decision) =>
+        semantic === (decision ? 'permit_on_first_permit' : 'deny_on_first_deny');
+      const end = decisions.findIndex(isLast);
+      return { evaluations: end === -1 ? [...decisions] : decisions.slice(0, end + 1) };
+    },
+
+    /**
+     * Finds who can do something, in the order of ids. One statement reads many subjects; a page can be short, or empty, and
+     * yet have more after it.
+     *
+     * @throws AppError 400.
+     */
+    async searchSubjects(
+      caller: AccountPrincipal,
+      { subject: { type }, action, resource, page }: SubjectSearch,
+    ): Promise<FoundEntities> {
+      const after = readToken(page, (id) => uuidForm.test(id));
+      const results: { type: string; id: string }[] = [];
+      if (!isSubjectType(type) || !isResourceType(resource.type))
+        return { results, page: { next_token: '', count: 0 } };
+      const limit = page?.limit ?? DEFAULT_LIMIT;
+      const { orgId } = caller;
+      const [ctx, subjects] = await Promise.all([
+        loadContext(caller),
+        findSubjects(pool, orgId, type, { after, limit: MAX_SEARCHED }, new Date(clock())),
+      ]);
+      let last: string | undefined;
+      for (const subject of subjects) {
+        if (results.length === limit) break;
+        last = subject.id;
+        if (decide(ctx, subject, action.name, { type: resource.type, id: resource.id }).decision)
+          results.push({ type, id: subject.id });
+      }
+      const hasMore = last !== subjects.at(-1)?.id || subjects.length === MAX_SEARCHED;
+      return { results, page: { next_token: toToken(hasMore ? last : undefined), count: results.length } };
+    },
+
+    /** Finds what a subject can do something with. @throws AppError 400; 403. */
+    async searchResources(
+      caller: AccountPrincipal,
+      { subject, action, resource: { type }, page }: ResourceSearch,
+    ): Promise<FoundEntities> {
+      const found = await findOne(caller, subject);
+      const ids =
+        found && isResourceType(type)
+          ? listResources(await loadContext(caller), found, type, action.name)
+          : [];
+      const { results, page: next } = toPage(ids, page);
+      return { results: results.map((id) => ({ type, id })), page: next };
+    },
+
+    /** Finds what a subject can do with a resource. @throws AppError 400; 403. */
+    async searchActions(
+      caller: AccountPrincipal,
+      { subject, resource: { type, id }, page }: ActionSearch,
+    ): Promise<FoundActions> {
+      const found = await findOne(caller, subject);
+      let names: readonly string[] = [];
+      if (found && isResourceType(type)) {
+        const ctx = await loadContext(caller);
+        names = listActions(ctx, type, id).filter((name) => decide(ctx, found, name, { type, id }).decision);
+      }
+      const { results, page: next } = toPage(names, page);
+      return { results: results.map((name) => ({ name })), page: next };
+    },
+  };
+}
+
+export type AccessService = ReturnType<typeof createAccessService>;
