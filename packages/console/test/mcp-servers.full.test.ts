@@ -114,8 +114,10 @@ describeWith('chromium', 'the screens of MCP servers', () => {
       await dialog.getByText('Groups').first().click();
       await dialog.getByRole('button', { name: /Groups go by$/ }).click();
       await page.getByRole('option', { name: 'Their external ids' }).click();
+      await dialog.getByLabel('Connectors that it serves').fill('files_1, code_1');
       expect(await findBarriers(page, '[role=dialog]')).toEqual([]);
       await dialog.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('files_1, code_1').waitFor();
       await page
         .getByText('For each call: the id and the scopes, the e-mail address, the groups by external id')
         .waitFor();

@@ -22,18 +22,18 @@ function createSession() {
 
 test('a start enables the mount that a start without the demo has disabled', async () => {
   const { server, session } = createSession();
-  await mountDemoServer(session, dataDir, 'http://127.0.0.1:1/mcp');
+  await mountDemoServer(session, dataDir, 'http://127.0.0.1:1/mcp', ['files_1']);
   await disableDemoMount(session, dataDir);
   expect(server.isEnabled).toBe(false);
-  await mountDemoServer(session, dataDir, 'http://127.0.0.1:2/mcp');
+  await mountDemoServer(session, dataDir, 'http://127.0.0.1:2/mcp', ['files_1']);
   expect(server).toMatchObject({ isEnabled: true, url: 'http://127.0.0.1:2/mcp' });
 });
 
 test('no start enables a mount that an administrator has disabled', async () => {
   const { server, session } = createSession();
-  await mountDemoServer(session, dataDir, 'http://127.0.0.1:1/mcp');
+  await mountDemoServer(session, dataDir, 'http://127.0.0.1:1/mcp', ['files_1']);
   server.isEnabled = false;
   await disableDemoMount(session, dataDir);
-  await mountDemoServer(session, dataDir, 'http://127.0.0.1:2/mcp');
+  await mountDemoServer(session, dataDir, 'http://127.0.0.1:2/mcp', ['files_1']);
   expect(server).toMatchObject({ isEnabled: false, url: 'http://127.0.0.1:2/mcp' });
 });

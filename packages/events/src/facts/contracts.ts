@@ -86,6 +86,11 @@ const run = {
   }),
   mode: Type.String({ maxLength: 20, description: '`full` or `incremental`.' }),
   scheduledFor: Time,
+  nextRunAt: Type.Optional(
+    Type.Union([Time, Type.Null()], {
+      description: 'When the next run is due, as the schedule was then; null when none is.',
+    }),
+  ),
   startedAt: OrNull(Time),
   attempts: Type.Integer({ minimum: 0 }),
   counters: Type.Record(Type.String(), Type.Integer(), {
@@ -255,6 +260,7 @@ const runExample = {
   worker: 'pull',
   mode: 'incremental',
   scheduledFor: '2026-11-27T08:00:00.000+00:00',
+  nextRunAt: '2026-11-28T08:00:00.000+00:00',
   startedAt: '2026-11-27T08:00:00.250+00:00',
   attempts: 1,
   counters: { items: 120, deleted: 3, failed: 0, bytes: 1_048_576 },

@@ -65,9 +65,10 @@ export async function setUpDemo(
     const demo = { ...places, ...tokens, folder, repository, url, publicUrl, issuer, orgId, dataDir };
     await ensureDatabases(setup.databaseServerUrl, [KNOWLEDGE_DATABASE]);
     await startKnowledge(demo, context);
-    await mountDemoServer(session, dataDir, url.href);
+    const connectors = repository === undefined ? ['files_1'] : ['files_1', 'code_1'];
+    await mountDemoServer(session, dataDir, url.href, connectors);
     await startConnector(demo, context);
-    await scheduleDemo(session, dataDir, repository === undefined ? ['files_1'] : ['files_1', 'code_1']);
+    await scheduleDemo(session, dataDir, connectors);
     return isDefault ? ensurePeople(session, dataDir) : undefined;
   });
   return { folder, repository, documentsUrl: new URL('/documents', url).href, people };

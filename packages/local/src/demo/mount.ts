@@ -21,10 +21,15 @@ interface ListedTool {
  *
  * @returns its id. @throws Error.
  */
-async function createOrMove({ call }: AdminSession, dataDir: string, url: string): Promise<string> {
+async function createOrMove(
+  { call }: AdminSession,
+  dataDir: string,
+  url: string,
+  connectors: readonly string[],
+): Promise<string> {
   const { mountId: known, isMountDisabled } = await readState(dataDir);
   if (known !== undefined) {
-    const body = { url, ...(isMountDisabled && { isEnabled: true }) };
+    const body = { url, connectors, ...(isMountDisabled && { isEnabled: true }) };
     const moved = await call('PATCH', `${SERVERS}/${known}`, body);
     if (moved.status !== 404) {
       await assertOk(moved);
@@ -35,7 +40,7 @@ async function createOrMove({ call }: AdminSession, dataDir: string, url: string
   // The search shows each person only what is theirs.
   const credential = { kind: 'assertion', claims: ['email', 'groups'] };
   const created = await assertOk(
-    await call('POST', SERVERS, { name: MOUNT_NAME, url, credential, isEnabled: true }),
+    await call('POST', SERVERS, { name: MOUNT_NAME, url, connectors, credential, isEnabled: true }),
   );
   const { server } = (await created.json()) as { server: { id: string } };
   await changeState(dataDir, { mountId: server.id, isMountDisabled: false });
@@ -49,9 +54,9 @@ async function createOrMove({ call }: AdminSession, dataDir: string, url: string
  * @throws Error with the platform's response.
  */
 // oxfmt-ignore
-export async function mountDemoServer(session: AdminSession, dataDir: string, url: string): Promise<void> {
+export async function mountDemoServer(session: AdminSession, dataDir: string, url: string, connectors: readonly string[]): Promise<void> {
   const { call } = session;
-  const id = await createOrMove(session, dataDir, url);
+  const id = await createOrMove(session, dataDir, url, connectors);
   await assertOk(await call('POST', `${SERVERS}/${id}/refresh`));
   const listed = await assertOk(await call('GET', `${SERVERS}/${id}/tools?limit=100`));
   const { data } = (await listed.json()) as { data: ListedTool[] };

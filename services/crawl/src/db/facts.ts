@@ -40,7 +40,10 @@ export const insertRunFacts = (ended: string) =>
   insertFactReportsOf(`(
     select gen_random_uuid() as id, org_id, case state ${endCases} end as type, jsonb_build_object(
         'runId', id, 'connector', connector, 'instance', instance, 'trigger', trigger, 'worker', worker, 'mode', mode,
-        'scheduledFor', scheduled_for, 'startedAt', started_at, 'attempts', attempts, 'counters', counters,
+        'scheduledFor', scheduled_for, 'nextRunAt', (
+          select next_run_at from schedules s
+          where s.org_id = run.org_id and s.connector = run.connector and s.instance = run.instance),
+        'startedAt', started_at, 'attempts', attempts, 'counters', counters,
         'reason', reason) as data,
       finished_at as at
     from ${ended} run

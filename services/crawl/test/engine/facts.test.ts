@@ -147,7 +147,7 @@ describe('the ends of runs', () => {
     await rows.newLifecycle().fail({ ...(await schedule.claim()), attempts: 2 }, 'no');
     const { rows: facts } = await pool.query<{
       type: string;
-      data: { runId: string; reason: string | null };
+      data: { runId: string; reason: string | null; nextRunAt: string | null };
     }>('select type, data from facts where org_id = $1 order by created_at', [schedule.orgId]);
     const run = { connector: 'files_1', instance: 'default', trigger: 'schedule', worker: 'event' };
     expect(facts).toMatchObject([
@@ -158,6 +158,9 @@ describe('the ends of runs', () => {
       'select id from runs where org_id = $1 order by finished_at',
       [schedule.orgId],
     );
+    // The schedule's next minute.
+    expect(facts.map(({ data }) => new Date(data.nextRunAt ?? 0).getTime() % 60_000)).toEqual([0, 0]);
+    expect(facts.map(({ data }) => data.nextRunAt)).not.toContain(null);
     expect(facts.map(({ data }) => data.runId)).toEqual(runs.rows.map(({ id }) => id));
   });
 

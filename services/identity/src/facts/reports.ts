@@ -7,6 +7,7 @@ import { recordInvitationOutcomes } from '../mails/outbox/invitation-outcomes.js
 import type { Outbox } from '../mails/outbox/outbox.js';
 import { findAdministrators } from '../members/organisation/administration.js';
 import type { Prisma, Transaction } from '../resources.js';
+import { recordCrawlAges } from './crawl-ages.js';
 
 type Entry = Extract<ReportedFact, { type: 'audit.entry' }>;
 type Notice = Extract<ReportedFact, { type: 'crawl.failing' | 'crawl.recovered' }>;
@@ -66,6 +67,7 @@ export async function storeReports(
   const others = facts.filter(isOther);
   if (others.length > 0) await insertFacts(ctx.prisma, others.map(omitReference));
   await recordInvitationOutcomes(ctx.prisma, others);
+  await recordCrawlAges(ctx.prisma, facts);
   if (entries.length > 0) await ctx.prisma.$transaction((tx) => insertReportedEntries(tx, entries));
   for (const orgId of new Set(notices.map((fact) => fact.orgId))) {
     const ofOne = notices.filter((fact) => fact.orgId === orgId);

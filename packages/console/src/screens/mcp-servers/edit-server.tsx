@@ -73,6 +73,9 @@ const readFields = (form: FormData) => ({
   name: readText(form, 'name'),
   url: readText(form, 'url'),
   rules: readRules(readText(form, 'rules')),
+  connectors: readText(form, 'connectors')
+    .split(/[\s,]+/)
+    .filter(Boolean) as Server['connectors'],
 });
 
 const toSize = (bytes: number): AnswerSize => ANSWER_SIZES.find((one) => Number(one) * MIB >= bytes) ?? '4';
@@ -162,6 +165,13 @@ function ServerFields({ server }: { server?: Server }) {
           return line === undefined ? null : t.rulesInvalid(line);
         }}
         defaultValue={writeRules(server?.rules ?? [])}
+      />
+      <TextInput
+        name="connectors"
+        label={t.connectors}
+        hint={t.connectorsHint}
+        placeholder="files_1 code_1"
+        defaultValue={server?.connectors.join(' ') ?? ''}
       />
       <Advanced label={t.advanced}>
         <SelectInput<AnswerSize>

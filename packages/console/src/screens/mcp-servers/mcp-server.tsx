@@ -104,6 +104,7 @@ const ServerFacts = ({ server }: { server: Server }) => (
       ],
       [t.credential, t.credentials[server.credential.kind]],
       [t.received, describeReceived(server.credential)],
+      [t.connectors, server.connectors.length === 0 ? t.noConnectors : server.connectors.join(', ')],
       [
         t.rules,
         server.rules.length === 0 ? (

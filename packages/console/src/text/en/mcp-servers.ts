@@ -61,6 +61,10 @@ export const mcpServers = createTexts({
   header: 'Header',
   secret: 'Whole value of the header',
   secretHint: 'Such as “Bearer …”. It is stored sealed and never shown.',
+  connectors: 'Connectors that it serves',
+  connectorsHint:
+    'Such as files_1, separated by spaces. Each answer then says when they were last crawled, and in words when that is late or fails.',
+  noConnectors: 'None: answers do not say how old they are',
   rules: 'Scopes by name',
   advanced: 'Advanced',
   answerSize: 'Largest answer of a call',

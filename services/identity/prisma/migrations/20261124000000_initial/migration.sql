@@ -925,6 +925,8 @@ create table mcp_servers (
   -- What an assertion says of the caller beside the id, and whether groups go by their names or their external ids.
   claims text[] default '{}' not null,
   group_values text,
+  -- The connectors that its answers come from.
+  connectors text[] default '{}' not null,
   rules jsonb default '[]' not null,
   is_enabled boolean default true not null,
   -- Grows with each change of how the server is reached: connections belong to one revision.
@@ -970,6 +972,21 @@ create table mcp_tools (
   allowed_groups uuid[] default '{}' not null,
   primary key (server_id, name),
   constraint mcp_tools_scope_check check (scope in ('kb:read', 'semantic:write', 'none'))
+);
+
+-- How old is what a connector has crawled, by the facts that crawl reports: results of mounted servers say it.
+create table crawl_ages (
+  org_id uuid not null references organisations,
+  connector text not null,
+  instance text not null,
+  completed_at timestamptz(3),
+  -- The first run that has failed since then.
+  failing_since timestamptz(3),
+  next_run_at timestamptz(3),
+  paused_at timestamptz(3),
+  -- The time of the newest fact about the schedule.
+  reported_at timestamptz(3) not null,
+  primary key (org_id, connector, instance)
 );
 
 -- One row for each organisation that has ever registered an MCP server. The version grows with each change of the tools in

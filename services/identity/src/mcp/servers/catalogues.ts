@@ -1,9 +1,11 @@
-import { createBatcher, dependencyUnavailable, stringifyJson } from '@platform/service-kit';
+import { type Clock, createBatcher, dependencyUnavailable, stringifyJson } from '@platform/service-kit';
 import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import { toToolKey } from '../../credentials/bounds/bounds.js';
 import type { Catalogue, ToolEntry } from '../endpoint/catalogue.js';
 import type { FindCatalogue } from '../endpoint/endpoint.js';
+import { type CrawlAge, findCrawlAges } from '../../facts/crawl-ages.js';
+import { withAges } from './ages.js';
 import { parseDefinition } from './definition.js';
 import { getEffectiveScope } from './gate.js';
 import { toMountedName } from '../../base/mounted-name.js';
@@ -29,14 +31,23 @@ interface CachedCatalogue {
   readonly bytes: number;
 }
 
+interface MountedToolDeps {
+  readonly callUpstream: CallUpstream;
+  readonly findAges: (orgId: string, connectors: readonly string[]) => Promise<readonly CrawlAge[]>;
+  readonly clock: Clock;
+}
+
 /**
  * Makes a tool in effect listable and callable. What an administrator has mapped it to decides whether it only reads;
  * the server's other hints are passed on, because they were approved with the definition.
  *
  * @returns undefined for a tool that is hidden.
  */
-function toMountedEntry(row: MountedRow, callUpstream: CallUpstream): ToolEntry | undefined {
-  const { toolName, rules, definition: json, serverGroups, toolGroups, ...server } = row;
+function toMountedEntry(
+  row: MountedRow,
+  { callUpstream, findAges, clock }: MountedToolDeps,
+): ToolEntry | undefined {
+  const { toolName, rules, definition: json, serverGroups, toolGroups, connectors, ...server } = row;
   const scope = getEffectiveScope(toolName, row.scope, rules);
   if (scope === undefined) return undefined;
   const name = toMountedName(server.name, toolName);
@@ -58,9 +69,13 @@ function toMountedEntry(row: MountedRow, callUpstream: CallUpstream): ToolEntry 
     json: stringifyJson({ ...definition, name, annotations }),
     // The server checks the arguments: the platform compiles no schema that a foreign server wrote.
     check: () => [],
-    call: async (args, context) => ({
-      passed: await callUpstream({ server, toolName, scope, definition }, args, context),
-    }),
+    async call(args, context) {
+      const passed = await callUpstream({ server, toolName, scope, definition }, args, context);
+      if (connectors.length === 0) return { passed };
+      // What the tool has done is done, whether or not its age can be read.
+      const ages = await findAges(server.orgId, connectors).catch(() => undefined);
+      return { passed: ages ? withAges(passed, connectors, ages, clock()) : passed };
+    },
   };
 }
 
@@ -68,8 +83,13 @@ function toMountedEntry(row: MountedRow, callUpstream: CallUpstream): ToolEntry 
 export function createCatalogues(deps: {
   readonly pool: pg.Pool;
   readonly callUpstream: CallUpstream;
+  readonly clock: Clock;
 }): FindCatalogue {
-  const { pool, callUpstream } = deps;
+  const { pool } = deps;
+  const toolDeps: MountedToolDeps = {
+    ...deps,
+    findAges: (orgId, connectors) => findCrawlAges(pool, orgId, connectors),
+  };
   const cached = new LRUCache<string, CachedCatalogue>({
     maxSize: MAX_BYTES,
     sizeCalculation: ({ bytes }) => Math.max(1, bytes),
@@ -89,7 +109,7 @@ export function createCatalogues(deps: {
   async function load(orgId: string, extend: Parameters<FindCatalogue>[1]): Promise<CachedCatalogue> {
     const { version, rows } = await findMountedTools(pool, orgId).catch(failUnavailable);
     const entries = rows
-      .map((row) => toMountedEntry(row, callUpstream))
+      .map((row) => toMountedEntry(row, toolDeps))
       .filter((entry): entry is ToolEntry => entry !== undefined);
     const bytes = COPIES * entries.reduce((sum, { json }) => sum + json.length, 0);
     const loaded = { version, catalogue: extend(entries), bytes };

@@ -20,6 +20,7 @@ export const toServer = (row: ServerRow, counts: ToolCounts | undefined, groups:
     claims: [...row.claims] as Server['credential']['claims'],
     groupValues: row.groupValues as Server['credential']['groupValues'],
   },
+  connectors: [...row.connectors] as Server['connectors'],
   rules: [...getRules(row)],
   maxAnswerBytes: row.maxAnswerBytes,
   isEnabled: row.isEnabled,

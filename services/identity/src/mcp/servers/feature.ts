@@ -102,5 +102,5 @@ export function registerMcpServers(app: App, deps: McpServerDeps): FindCatalogue
     maxCalls: settings.maxCalls,
     metrics: registerServerMetrics(deps.metrics),
   });
-  return createCatalogues({ pool, callUpstream });
+  return createCatalogues({ pool, callUpstream, clock });
 }

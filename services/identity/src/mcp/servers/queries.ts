@@ -12,6 +12,8 @@ export interface ServerRow {
   readonly secretSealed: string | null;
   readonly claims: readonly string[];
   readonly groupValues: string | null;
+  /** The connectors that its answers come from. */
+  readonly connectors: readonly string[];
   readonly rules: unknown;
   readonly isEnabled: boolean;
   readonly revision: number;
@@ -58,9 +60,10 @@ export const countServers = (tx: Transaction, orgId: string): Promise<number> =>
 export const hasServerNamed = async (tx: Transaction, orgId: string, name: string): Promise<boolean> =>
   (await tx.mcpServer.findUnique({ where: { orgId_name: { orgId, name } }, select: { id: true } })) !== null;
 
-type Stored<T> = Omit<T, 'rules' | 'claims' | 'allowedGroups'> & {
+type Stored<T> = Omit<T, 'rules' | 'claims' | 'connectors' | 'allowedGroups'> & {
   readonly rules: ScopeRule[];
   readonly claims: string[];
+  readonly connectors: string[];
   readonly allowedGroups: string[];
 };
 export type NewServer = Stored<

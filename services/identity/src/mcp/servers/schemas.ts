@@ -1,3 +1,4 @@
+import { type Connector, connectors } from '@platform/events';
 import { HTTP_URL_PATTERN, SECRET_HEADER_PATTERN } from '@platform/service-kit';
 import { Type } from 'typebox';
 import { GroupReference } from '../../members/members/schemas.js';
@@ -105,11 +106,17 @@ const Credential = Type.Union(
   },
 );
 
+const Connectors = Type.Array(Type.Unsafe<Connector>({ type: 'string', enum: [...connectors] }), {
+  maxItems: connectors.length,
+  description: 'The connectors that its answers come from: each result then says how old they are.',
+});
+
 export const CreateServerBody = Type.Object(
   {
     name: Name,
     url: Url,
     credential: Type.Optional(Credential),
+    connectors: Type.Optional(Connectors),
     rules: Type.Optional(Rules),
     maxAnswerBytes: Type.Optional(AnswerBytes),
     isEnabled: Type.Optional(Type.Boolean()),
@@ -147,6 +154,7 @@ export const Server = Type.Object(
       claims: Type.Array(Claim, { description: 'What an assertion says of the caller beside the id.' }),
       groupValues: Nullable(GroupValues),
     }),
+    connectors: Connectors,
     rules: Rules,
     maxAnswerBytes: Type.Integer(),
     isEnabled: Type.Boolean(),

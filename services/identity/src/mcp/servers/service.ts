@@ -44,6 +44,7 @@ const toAudited = (row: ServerRow, groups: GroupsById) => ({
   secretHeader: row.secretHeader,
   claims: row.claims.join(', ') || null,
   groupValues: row.groupValues,
+  connectors: row.connectors.join(', ') || null,
   rules: JSON.stringify(getRules(row)),
   maxAnswerBytes: String(row.maxAnswerBytes),
   isEnabled: String(row.isEnabled),
@@ -56,6 +57,7 @@ const audited = [
   'secretHeader',
   'claims',
   'groupValues',
+  'connectors',
   'rules',
   'maxAnswerBytes',
   'isEnabled',
@@ -104,7 +106,7 @@ function toCredentialFields(
  */
 function toChangedFields(
   before: ServerRow,
-  { name, url, credential, rules, maxAnswerBytes, isEnabled }: ChangeServerBody,
+  { name, url, credential, connectors, rules, maxAnswerBytes, isEnabled }: ChangeServerBody,
   { box, egress }: { readonly box: SecretBox; readonly egress: Pick<Egress, 'assertUrl'> },
 ) {
   const parsed = url === undefined ? undefined : parseServerUrl(url, egress);
@@ -115,6 +117,7 @@ function toChangedFields(
     ...(name !== undefined && { name }),
     ...(parsed !== undefined && { url: parsed }),
     ...(credential !== undefined && toCredentialFields(before.id, credential, box)),
+    ...(connectors !== undefined && { connectors: [...new Set(connectors)] }),
     ...(rules !== undefined && { rules }),
     ...(maxAnswerBytes !== undefined && { maxAnswerBytes }),
     ...(isEnabled !== undefined && { isEnabled }),
@@ -170,6 +173,7 @@ export function createServerService(deps: {
         name,
         url,
         credential,
+        connectors = [],
         rules = [],
         maxAnswerBytes = DEFAULT_ANSWER_BYTES,
         isEnabled = true,
@@ -185,6 +189,7 @@ export function createServerService(deps: {
         name,
         url: parseServerUrl(url, egress),
         ...toCredentialFields(id, credential, box),
+        connectors: [...new Set(connectors)],
         rules,
         maxAnswerBytes,
         isEnabled,
