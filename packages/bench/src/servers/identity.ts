@@ -81,7 +81,12 @@ export async function startIdentity(
       {
         path = TOKENS_PATH,
         ...fields
-      }: { path?: string; scopes: readonly string[]; allowList?: readonly string[] },
+      }: {
+        path?: string;
+        scopes: readonly string[];
+        allowList?: readonly string[];
+        bounds?: Readonly<Record<string, readonly string[]>>;
+      },
     ): Promise<string[]> =>
       createMany(
         Array.from({ length: count }, (_value, index) => index),

@@ -2,6 +2,7 @@ import { alternate } from '../../load/alternate.js';
 import type { Call } from '../../load/call.js';
 import { load } from '../../load/load.js';
 import { defineMeasurement, median } from '../../runner/measurement.js';
+import type { BenchIdentity } from '../../servers/identity.js';
 import type { NodeServer } from '../../servers/process.js';
 import { forgedBearers, garbageBearers } from './bearers.js';
 import { ME, SCOPES, startBare, startLarge, startSmall, USED_AT_ONCE } from './environment.js';
@@ -15,6 +16,32 @@ const ALLOW_LIST = [
   '127.0.0.0/8',
 ];
 
+/** Bounds of every kind. */
+const BOUNDS = {
+  servers: [],
+  tools: ['whoami', 'list_crawls', 'get_crawl'],
+  connectors: ['code_1', 'files_1'],
+};
+const GROUPS = 5;
+
+/** Creates tokens with bounds, of a service account that is in groups. */
+async function createLimitedTokens({ call, createTokens }: BenchIdentity): Promise<string[]> {
+  const account = { name: 'Limited', role: 'member' };
+  const { serviceAccount } = await call<{ serviceAccount: { id: string } }>(
+    'POST',
+    '/api/v1/service-accounts',
+    account,
+  );
+  for (let index = 0; index < GROUPS; index += 1) {
+    const { group } = await call<{ group: { id: string } }>('POST', '/api/v1/groups', {
+      name: `Group ${index}`,
+    });
+    await call('POST', `/api/v1/groups/${group.id}/members`, { members: [serviceAccount.id] });
+  }
+  const path = `/api/v1/service-accounts/${serviceAccount.id}/tokens`;
+  return createTokens(USED_AT_ONCE, { path, scopes: ['user:read'], bounds: BOUNDS });
+}
+
 const toCalls = (bearers: readonly string[], expected = 200): Call[] =>
   bearers.map((bearer) => ({ bearer, expected }));
 const request = async ({ url }: NodeServer, calls: readonly Call[], seconds: number) =>
@@ -25,6 +52,10 @@ export const verification = defineMeasurement({
   limitSeconds: 180,
   values: {
     verify_vs_bare: { bar: { min: 0.4 }, note: 'users/me with a token / a bare Fastify JSON route' },
+    bounds_vs_none: { bar: { min: 0.97 }, note: 'tokens with bounds / without' },
+    groups_vs_none: {
+      note: 'tokens with bounds of an account in five groups, which the answer names / without',
+    },
     allow_lists_vs_none: { bar: { min: 0.97 }, note: 'tokens with an allow list of 20 ranges / without' },
     garbage_vs_bare: { bar: { min: 0.55 }, note: 'bearers of others / a bare Fastify JSON route' },
     bare: { unit: '/s', note: 'a bare Fastify JSON route' },
@@ -37,6 +68,8 @@ export const verification = defineMeasurement({
     const bare = await fixture.share(startBare);
     const identity = await fixture.share(startSmall);
     const listed = await identity.createTokens(USED_AT_ONCE, { scopes: SCOPES, allowList: ALLOW_LIST });
+    const bounded = await identity.createTokens(USED_AT_ONCE, { scopes: SCOPES, bounds: BOUNDS });
+    const limited = await createLimitedTokens(identity);
     // The bare route gets the same headers, because parsing them takes time there too.
     const valid = toCalls(identity.tokens);
     const p99Ms: number[] = [];
@@ -47,12 +80,16 @@ export const verification = defineMeasurement({
         p99Ms.push(p99);
         return requestsPerSecond;
       },
+      bounded: (seconds) => request(identity, toCalls(bounded), seconds),
+      limited: (seconds) => request(identity, toCalls(limited), seconds),
       listed: (seconds) => request(identity, toCalls(listed), seconds),
       garbage: (seconds) => request(identity, toCalls(garbageBearers(), 401), seconds),
       forged: (seconds) => request(identity, toCalls(forgedBearers(identity.tokens[0] ?? ''), 401), seconds),
     });
     return {
       verify_vs_bare: ratio('thousand', 'bare'),
+      bounds_vs_none: ratio('bounded', 'thousand'),
+      groups_vs_none: ratio('limited', 'thousand'),
       allow_lists_vs_none: ratio('listed', 'thousand'),
       garbage_vs_bare: ratio('garbage', 'bare'),
       bare: rate('bare'),
