@@ -13,14 +13,22 @@ const RENEW_BEFORE_MS = 60_000;
 const SCOPE = 'crawl:work';
 const ROLE = 'admin';
 
-export type Verdict = 'accepted' | 'invalid' | 'forbidden';
+interface Verified {
+  readonly verdict: 'accepted' | 'invalid' | 'forbidden';
+  /** The connectors that the token is limited to; absent for none. */
+  readonly connectors?: readonly string[] | undefined;
+}
 
 interface Introspection {
   readonly active: boolean;
   readonly org?: string;
   readonly scope?: string;
   readonly role?: string;
+  /** What the token is limited to (RFC 9396); absent without bounds. */
+  readonly authorization_details?: readonly { readonly connectors?: readonly string[] }[];
 }
+
+const inactive: Introspection = { active: false };
 
 export function createCredentialVerifier(
   settings: Pick<Settings, 'identityUrl' | 'clientId' | 'clientSecret' | 'org'>,
@@ -55,7 +63,7 @@ export function createCredentialVerifier(
      * @param address - of the client, for tokens that are limited to some addresses.
      * @throws Error when identity cannot be asked.
      */
-    async verify(token: string, address: string): Promise<Verdict> {
+    async verify(token: string, address: string): Promise<Verified> {
       const headers = {
         authorization: `Bearer ${await getServiceToken()}`,
         'content-type': 'application/json',
@@ -64,12 +72,15 @@ export function createCredentialVerifier(
       const response = await post('/api/v1/oauth2/introspect', headers, body);
       if (response.status === 401) current = undefined;
       // A token whose form identity does not accept is none.
-      if (response.status === 400) return 'invalid';
+      if (response.status === 400) return { verdict: 'invalid' };
       if (!response.ok) throw new Error(`identity answered ${response.status} to an introspection`);
       const { results } = (await response.json()) as { results: Introspection[] };
-      const { active = false, org: tokenOrg, scope = '', role } = results[0] ?? {};
-      if (!active || tokenOrg !== org) return 'invalid';
-      return role === ROLE && scope.split(' ').includes(SCOPE) ? 'accepted' : 'forbidden';
+      const [{ active, org: tokenOrg, scope = '', role, authorization_details: details = [] } = inactive] =
+        results;
+      if (!active || tokenOrg !== org) return { verdict: 'invalid' };
+      return role === ROLE && scope.split(' ').includes(SCOPE)
+        ? { verdict: 'accepted', connectors: details[0]?.connectors }
+        : { verdict: 'forbidden' };
     },
   };
 }

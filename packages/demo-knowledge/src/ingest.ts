@@ -35,23 +35,28 @@ export function createIngest(deps: {
   const { credentials, documents, log } = deps;
   let batches = 0;
 
-  async function authenticate(request: IncomingMessage): Promise<void> {
+  /** @returns the connectors whose documents the worker may bring; undefined for all. */
+  async function authenticate(request: IncomingMessage): Promise<readonly string[] | undefined> {
     const [, token] = /^Bearer ([\w.~+/-]+=*)$/i.exec(request.headers.authorization ?? '') ?? [];
     if (token === undefined) throw new Refused(401, 'UNAUTHORIZED', 'A bearer token is required');
-    const verdict = await credentials
+    const verified = await credentials
       .verify(token, request.socket.remoteAddress ?? '')
       .catch((error: Error) => {
         log(`a token cannot be verified: ${error.message}`);
         throw new Refused(503, 'UNAVAILABLE', 'The token cannot be verified at the moment');
       });
-    if (verdict === 'invalid') throw new Refused(401, 'UNAUTHORIZED', 'The token is not valid here');
-    if (verdict === 'forbidden')
+    if (verified.verdict === 'invalid') throw new Refused(401, 'UNAUTHORIZED', 'The token is not valid here');
+    if (verified.verdict === 'forbidden')
       throw new Refused(403, 'FORBIDDEN', 'The token needs the scope crawl:work of an administrator');
+    return verified.connectors;
   }
 
   async function store(request: IncomingMessage): Promise<number> {
-    await authenticate(request);
+    const connectors = await authenticate(request);
     const lines = parseBatch(await readBody(request));
+    const foreign = lines.find(({ connector }) => connectors?.includes(connector) === false);
+    if (foreign)
+      throw new Refused(403, 'OUT_OF_BOUNDS', `The token is limited to others than ${foreign.connector}`);
     try {
       await documents.store(lines);
     } catch (error) {

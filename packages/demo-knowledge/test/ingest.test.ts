@@ -7,7 +7,7 @@ import { callText, startKnowledge } from './knowledge.js';
 
 let knowledge: Awaited<ReturnType<typeof startKnowledge>>;
 let token: string;
-let createToken: (scope: string) => Promise<string>;
+let createToken: (scope: string, bounds?: object) => Promise<string>;
 let foreignToken: string;
 let org: string;
 
@@ -20,8 +20,8 @@ beforeAll(async () => {
     return {
       orgId,
       session,
-      createToken: async (scope: string) => {
-        const body = { name: scope, scopes: [scope] };
+      createToken: async (scope: string, bounds?: object) => {
+        const body = { name: scope, scopes: [scope], ...(bounds && { bounds }) };
         const created = await callUrl(`${identity.url}/api/v1/personal-access-tokens`, 'POST', {
           token: session,
           body,
@@ -145,6 +145,17 @@ test('accepts a token of its organisation with crawl:work, and no other', async 
   expect((await post([document('b')], foreignToken)).status).toBe(401);
   expect((await post([document('b')], await createToken('crawl:read'))).status).toBe(403);
   expect(Object.keys(await read())).toEqual(['a']);
+});
+
+test('CRAWL-56 accepts documents of the connectors that the token is limited to, and no others', async () => {
+  const bound = await createToken('crawl:work', { connectors: ['wiki_1'] });
+  expect((await post([document('a')], bound)).status).toBe(200);
+  const refused = await post([document('b'), document('c', { connector: 'files_1' })], bound);
+  expect(refused.status).toBe(403);
+  expect((await post([document('d')], await createToken('crawl:work', { connectors: [] }))).status).toBe(403);
+  // Other bounds limit nothing here.
+  expect((await post([document('e')], await createToken('crawl:work', { tools: [] }))).status).toBe(200);
+  expect(Object.keys(await read()).toSorted()).toEqual(['a', 'e']);
 });
 
 test('is busy with four batches at once, and says when to repeat the others', async () => {

@@ -44,14 +44,14 @@ export async function ensureTokens(
   const created = await assertOk(await call('POST', ACCOUNTS, { name: 'Demo', role: 'admin' }));
   const { serviceAccount } = (await created.json()) as { serviceAccount: { id: string } };
   await changeState(dataDir, { accountId: serviceAccount.id });
-  const createToken = async (name: string, scope: string): Promise<string> => {
-    const body = { name, scopes: [scope], expiryDays: EXPIRY_DAYS };
+  const createToken = async (name: string, scope: string, bounds?: object): Promise<string> => {
+    const body = { name, scopes: [scope], expiryDays: EXPIRY_DAYS, ...(bounds && { bounds }) };
     const response = await assertOk(await call('POST', `${ACCOUNTS}/${serviceAccount.id}/tokens`, body));
     return ((await response.json()) as { token: { accessToken: string } }).token.accessToken;
   };
   const tokens = {
     readToken: await createToken('demo-knowledge', 'crawl:read'),
-    workToken: await createToken('demo-connector', 'crawl:work'),
+    workToken: await createToken('demo-connector', 'crawl:work', { connectors: ['files_1', 'code_1'] }),
   };
   await changeState(dataDir, tokens);
   return tokens;
