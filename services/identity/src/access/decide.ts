@@ -58,7 +58,8 @@ const toReach = ({ principal, groups }: AccessSubject) => ({ groups, bounds: pri
 /** Returns the tools that the subject can list and call. */
 export function listTools(ctx: DecisionContext, subject: AccessSubject): readonly ToolEntry[] {
   if (!subject.isActive || !hasAudience(subject, ctx, [MCP_AUDIENCE])) return [];
-  return ctx.catalogue.getView(subject.principal, undefined, toReach(subject)).entries;
+  const { entries } = ctx.catalogue.getView(subject.principal, undefined, toReach(subject));
+  return entries.filter(({ tool }) => ctx.catalogue.get(tool.name));
 }
 
 function canUseTool(ctx: DecisionContext, subject: AccessSubject, name: string): boolean {

@@ -2,7 +2,9 @@ import { type AccountPrincipal, hasScope, insufficientScope, standardAuthErrors 
 import { connectors } from '@platform/events';
 import { type Clock, validationError } from '@platform/service-kit';
 import type pg from 'pg';
+import type { Catalogue } from '../mcp/endpoint/catalogue.js';
 import type { ToolEndpoint } from '../mcp/endpoint/endpoint.js';
+import { canReach } from '../mcp/endpoint/reach.js';
 import type { ProtectedResources } from '../oauth/provider/protected-resources.js';
 import { decide, type DecisionContext, listActions, listTools, toDecision, toServerName } from './decide.js';
 import {
@@ -83,10 +85,18 @@ export function createAccessService(deps: {
     throw insufficientScope(standardAuthErrors, ['access:read']);
   }
 
-  const loadContext = async (caller: AccountPrincipal): Promise<DecisionContext> => ({
-    catalogue: await endpoint.getTools(caller),
-    resources,
-  });
+  /** Whoever asks about the own account is told of no tool that the own credential cannot see, as at the tool endpoint. */
+  async function loadContext(caller: AccountPrincipal): Promise<DecisionContext> {
+    const catalogue = await endpoint.getTools(caller);
+    if (isReader(caller)) return { catalogue, resources };
+    const reach = { groups: new Set(caller.groups?.map(({ id }) => id)), bounds: caller.bounds };
+    const seen: Catalogue = {
+      ...catalogue,
+      get: (name) => catalogue.find(name, reach),
+      list: () => catalogue.list().filter((entry) => canReach(entry, reach)),
+    };
+    return { catalogue: seen, resources };
+  }
 
   /** Finds subjects with one statement for each type. */
   async function findAll(

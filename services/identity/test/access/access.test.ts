@@ -103,6 +103,9 @@ test('AUTH-62 a decision says why: scope, bound, group, role, session, what is u
   const { data } = (await mounts.call('GET')).body;
   await mounts.decide(data[0].id as string, [{ name: 'search', allowedGroups: [await createGroup()] }]);
   expect(await evaluate(user, 'kb:read', wiki)).toEqual([200, false, 'group']);
+  // To the member the tool does not exist, as at the tool endpoint.
+  for (const action of ['kb:read', 'semantic:write'])
+    expect(await evaluate(user, action, wiki, member.session)).toEqual([200, false, 'unknown_resource']);
   await identity.call('DELETE', `${TOKENS}/${bound.id}`, { token: session });
   expect(await evaluate(byBound, 'crawl:read', code)).toEqual([200, false, 'inactive']);
   await identity.call('DELETE', `/api/v1/users/${member.id}`, { token: session });
