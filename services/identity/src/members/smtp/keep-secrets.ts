@@ -8,7 +8,7 @@ import type {
 } from './schemas.js';
 
 /** A configuration as it is given, with every secret that is kept. */
-export interface CompleteSmtp extends Omit<SaveSmtpConfigBody, 'password' | 'auth'> {
+export interface CompleteSmtp extends Omit<SaveSmtpConfigBody, 'password' | 'auth' | 'hasPassword'> {
   readonly password?: string;
   readonly auth?: SmtpAuthWithSecrets;
 }
@@ -38,7 +38,8 @@ function findLeftOut(given: GivenSmtpAuth, stored: SmtpAuthWithSecrets): SmtpAut
 }
 
 function keepAuth(given: GivenSmtpAuth, stored: SmtpAuthWithSecrets | undefined, isSameServer: boolean) {
-  const { clientSecret, certificate, serviceAccountKey, refreshToken, ...open } = given;
+  const { clientSecret, certificate, serviceAccountKey, refreshToken, ...rest } = given;
+  const { certificateExpiresAt: _end, serviceAccount: _account, hasClientSecret: _has, ...open } = rest;
   const secrets = { clientSecret, certificate, serviceAccountKey, refreshToken };
   const known = stored?.provider === given.provider ? stored : undefined;
   const leftOut = known ? findLeftOut(given, known) : [];
@@ -59,7 +60,7 @@ function keepAuth(given: GivenSmtpAuth, stored: SmtpAuthWithSecrets | undefined,
  * @throws AppError 400 when a secret that is kept is lost, or would be sent to another server or for another account.
  */
 export function keepSecrets(
-  { password, auth, ...given }: SaveSmtpConfigBody,
+  { password, auth, hasPassword: _read, ...given }: SaveSmtpConfigBody,
   stored: SmtpConfigWithSecrets | 'lost' | undefined,
 ): CompleteSmtp {
   const known = stored === 'lost' ? undefined : stored;

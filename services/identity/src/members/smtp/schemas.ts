@@ -84,6 +84,7 @@ export const fieldsOfProvider = {
   google: { required: ['serviceAccountKey'], optional: [] },
   custom: { required: ['tokenUrl', 'clientId', 'refreshToken'], optional: ['clientSecret', 'scope'] },
 } as const;
+const readNames: readonly string[] = ['certificateExpiresAt', 'serviceAccount', 'hasClientSecret'];
 const secretNames: readonly string[] = ['clientSecret', 'certificate', 'serviceAccountKey', 'refreshToken'];
 const isText = { type: 'string' };
 const documentedProviders = providers.map((provider) => {
@@ -93,7 +94,7 @@ const documentedProviders = providers.map((provider) => {
     // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
     then: {
       required: required.filter((field) => !secretNames.includes(field)),
-      propertyNames: { enum: ['type', 'provider', ...required, ...optional] },
+      propertyNames: { enum: ['type', 'provider', ...required, ...optional, ...readNames] },
       ...(provider === 'microsoft' && {
         not: {
           required: ['clientSecret', 'certificate'],
@@ -126,10 +127,19 @@ const secretFields = {
 export type SmtpAuthSecret = keyof typeof secretFields;
 const OrNull = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]));
 
+const READ_ONLY = 'As `GET` returns it; ignored.';
+/** What was read can be sent back. */
+const readFields = {
+  certificateExpiresAt: Type.Optional(Type.String({ description: READ_ONLY })),
+  serviceAccount: Type.Optional(Type.String({ description: READ_ONLY })),
+  hasClientSecret: Type.Optional(Type.Boolean({ description: READ_ONLY })),
+};
+
 /** As an administrator gives it. A secret that is left out is kept; null deletes it. */
 export const GivenSmtpAuth = Type.Object(
   {
     ...authFields,
+    ...readFields,
     clientSecret: OrNull(secretFields.clientSecret),
     certificate: OrNull(secretFields.certificate),
     serviceAccountKey: OrNull(secretFields.serviceAccountKey),
@@ -168,6 +178,7 @@ export const SaveSmtpConfigBody = Type.Object(
       ),
     ),
     auth: Type.Optional(GivenSmtpAuth),
+    hasPassword: Type.Optional(Type.Boolean({ description: READ_ONLY })),
     tls: Type.Unsafe<TlsMode>({ enum: [...tlsModes], default: 'auto' }),
   },
   {

@@ -269,6 +269,10 @@ describe('of a service that wants access tokens', () => {
     await saveAuth({ ...custom, refreshToken, clientSecret });
     await saveAuth({ ...custom, scope: 'mail' });
     expect(await fetchAuth()).toEqual({ ...custom, scope: 'mail', refreshToken, clientSecret });
+    // What was read can be changed and sent back.
+    const { smtp } = (await identity.call('GET', path, { token: session })).body;
+    expect((await save({ ...smtp, fromEmail: 'third@corp.example' })).status).toBe(200);
+    expect(await fetchAuth()).toEqual({ ...custom, scope: 'mail', refreshToken, clientSecret });
     await saveAuth({ ...custom, clientSecret: null });
     expect(await fetchAuth()).toEqual({ ...custom, refreshToken });
     expect(namesOf(await saveAuth({ ...custom, tokenUrl: 'https://elsewhere.example/token' }))).toEqual([
