@@ -87,7 +87,10 @@ test('an e-mail address can be used once, in any case and by ten concurrent requ
     201,
     ...Array.from({ length: 9 }, () => 409),
   ]);
-  expect(answers.find(({ status }) => status === 409)?.body.error.code).toBe('EMAIL_TAKEN');
+  expect(answers.find(({ status }) => status === 409)?.body.error).toMatchObject({
+    code: 'EMAIL_TAKEN',
+    message: 'A member has this address already',
+  });
   const id = answers.find(({ status }) => status === 201)?.body.user.id as string;
   expect((await remove(id)).body).toEqual({ message: 'User removed' });
   const again = await create({ email, fullName: 'Twin', password });
@@ -294,4 +297,25 @@ test('API-19: what ends with a removal is listed by name: sessions, tokens, conn
   expect((await describe(member.id, other.session)).status).toBe(404);
   await remove(member.id);
   expect((await describe(member.id)).status).toBe(404);
+});
+
+test('USER-6: an address that is invited already is said to be that, and one of another organisation is not', async () => {
+  const email = newEmail();
+  const invited = { email, fullName: 'Twin' };
+  await identity.db.query(
+    `insert into users (id, org_id, email, full_name, role, created_at)
+     values (gen_random_uuid(), $1, $2, 'Twin', 'member', now())`,
+    [identity.orgId, email],
+  );
+  const again = await create({ ...invited, password });
+  expect([again.status, again.body.error.message]).toEqual([
+    409,
+    'This address is invited already: send that invitation again, or cancel it first',
+  ]);
+  const other = await identity.createOrganisation('twin@example.com');
+  const elsewhere = await create({ ...invited, password }, other.session);
+  expect([elsewhere.status, elsewhere.body.error.message]).toEqual([
+    409,
+    'This e-mail address cannot be used',
+  ]);
 });

@@ -146,6 +146,9 @@ describeWith('chromium', 'the sign-in pages in a browser', () => {
     expect(faults).toEqual([]);
     await open('/sign-in/reset-password#token=x');
     await page.reload();
+    await page.getByText('This link does not work any more').waitFor();
+    for (const name of ['Sign in', 'Ask for another link']) await page.getByRole('link', { name }).waitFor();
+    await page.getByRole('link', { name: 'Paste the link again' }).click();
     await page.getByLabel('The link from the e-mail').waitFor();
   });
 

@@ -8,8 +8,19 @@ export const mailUnavailable = (): AppError =>
     code: 'MAIL_UNAVAILABLE',
     message: 'No mail service is set up: give a password, or set MAIL_URL',
   });
-/** The error is the same whichever organisation the address is taken in, so that it doesn't reveal which. */
-export const emailTaken = (): AppError => conflict('EMAIL_TAKEN', 'This e-mail address cannot be used');
+const EMAIL_TAKEN = 'EMAIL_TAKEN';
+/** The error is the same whichever other organisation the address is taken in, so that it doesn't reveal which. */
+export const emailTaken = (): AppError => conflict(EMAIL_TAKEN, 'This e-mail address cannot be used');
+/** The address is taken in the organisation itself, whose administrators see its members anyway. */
+export const emailTakenHere = (isInvited: boolean): AppError =>
+  conflict(
+    EMAIL_TAKEN,
+    isInvited
+      ? 'This address is invited already: send that invitation again, or cancel it first'
+      : 'A member has this address already',
+  );
+export const isEmailTaken = (error: unknown): boolean =>
+  error instanceof AppError && error.code === EMAIL_TAKEN;
 export const invitationAccepted = (): AppError =>
   conflict('INVITATION_ACCEPTED', 'The member has accepted the invitation already');
 export const lastAdmin = (): AppError =>

@@ -1,5 +1,6 @@
 import type { AccountPrincipal } from '@platform/auth';
 import {
+  type AppError,
   type Clock,
   type ListPage,
   readEmailAddress,
@@ -18,7 +19,9 @@ import { changeAsAdministrator } from '../organisation/administration.js';
 import { isOfOtherOrganisation } from '../organisation/domains.queries.js';
 import {
   emailTaken,
+  emailTakenHere,
   invitationAccepted,
+  isEmailTaken,
   lastAdmin,
   mailUnavailable,
   sessionRequiredForAdmins,
@@ -30,6 +33,7 @@ import {
   type MemberRow,
   type Account,
   findMember,
+  findUserByEmail,
   insertUser,
   markRemoved,
   searchMembers,
@@ -83,6 +87,13 @@ export function createUserService(deps: {
   readonly clock: Clock;
 }) {
   const { prisma, passwords, outbox, clock } = deps;
+
+  /** Returns why an address is taken, as far as the organisation may know. */
+  async function explainTaken(orgId: string, email: string): Promise<AppError> {
+    const found = await findUserByEmail(prisma, email);
+    return found?.orgId === orgId ? emailTakenHere(found.passwordHash === null) : emailTaken();
+  }
+
   return {
     async list(
       { orgId }: Pick<AccountPrincipal, 'orgId'>,
@@ -134,6 +145,8 @@ export function createUserService(deps: {
         const { requestId } = caller.client;
         await outbox.add(tx, { kind, to: { userId: user.id }, detail, requestId }, at);
         return created;
+      }).catch(async (error: unknown) => {
+        throw isEmailTaken(error) ? await explainTaken(orgId, user.email) : error;
       });
       outbox.wake();
       return member;

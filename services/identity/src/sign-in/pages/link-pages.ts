@@ -2,7 +2,7 @@ import { html } from '../page-kit/html.js';
 import type { Page } from '../page-kit/page.js';
 import type { LinkResponse } from '../account-flows/schemas.js';
 import type { LinkPurpose } from '../../mails/one-time-secrets/secret.js';
-import type { FormState } from './pages.js';
+import { FORGOT_PATH, type FormState } from './pages.js';
 import { SIGN_IN_PATH } from './paths.js';
 
 /** The pages that mailed links lead to, by the purpose of the link. */
@@ -98,6 +98,33 @@ export const choosePasswordPage = (
         <button class="wide">${action}</button>
       </form>`,
     script: passwordScript,
+  };
+};
+
+const invalidLinks = {
+  invitation: {
+    what: 'It was used, it has expired, or a newer one has been sent.',
+    advice:
+      'If you have accepted the invitation, sign in. If not, ask whoever has invited you for another link.',
+  },
+  password_reset: {
+    what: 'It was used, or it has expired: it works once, for an hour.',
+    advice: 'If you have chosen a new password with it, sign in. If not, ask for another link.',
+  },
+} as const satisfies Record<LinkPurpose, object>;
+
+/** The page of a link that was used, has expired or was replaced: which of them, only its recipient knows. */
+export const invalidLinkPage = (purpose: LinkPurpose): Page => {
+  const { what, advice } = invalidLinks[purpose];
+  return {
+    title: 'This link does not work any more',
+    body: html`<p role="alert">${what}</p>
+      <p>${advice}</p>
+      <p class="links">
+        <a class="button" href="${SIGN_IN_PATH}">Sign in</a>
+        ${purpose === 'password_reset' && html`<a class="button plain" href="${FORGOT_PATH}">Ask for another link</a>`}
+        <a href="${linkPages[purpose].path}">Paste the link again</a>
+      </p>`,
   };
 };
 

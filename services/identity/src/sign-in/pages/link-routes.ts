@@ -1,6 +1,6 @@
 import { type App, isDisplayName } from '@platform/service-kit';
 import { Type } from 'typebox';
-import { linkInvalid } from '../account-flows/errors.js';
+import { isLinkInvalid, linkInvalid } from '../account-flows/errors.js';
 import type { AccountFlows } from '../account-flows/service.js';
 import { type ClientAddress, getClient } from '../../base/caller/client.js';
 import type { LinkPurpose } from '../../mails/one-time-secrets/secret.js';
@@ -9,7 +9,13 @@ import type { Html } from '../page-kit/html.js';
 import { type Page, sendPage } from '../page-kit/page.js';
 import type { SignInOutcome } from '../sessions/sign-in-outcome.js';
 import { continueSignIn, showAgain } from './browser-session.js';
-import { choosePasswordPage, linkPages, openLinkPage, passwordChangedPage } from './link-pages.js';
+import {
+  choosePasswordPage,
+  invalidLinkPage,
+  linkPages,
+  openLinkPage,
+  passwordChangedPage,
+} from './link-pages.js';
 import { readReturnTo } from './paths.js';
 import type { SignInPageDeps } from './sign-in-routes.js';
 
@@ -82,6 +88,7 @@ function linkPageRoutes(app: App, { flows, sessions }: SignInPageDeps, purpose: 
       try {
         outcome = await followLink(flows, purpose, request.body, { client: getClient(request), token });
       } catch (error) {
+        if (isLinkInvalid(error)) return sendPage(reply, invalidLinkPage(purpose), { status: 400 });
         return showAgain(reply, error, (fault) => openLinkPage(purpose, { token, fault }));
       }
       return 'signIn' in outcome
