@@ -1,8 +1,7 @@
 import { LOCALE } from '#text/shared';
 import { useSyncExternalStore } from 'react';
+import { formatDay, formatExactTime, formatMinute, formatTime } from '../text/dates.ts';
 
-const full = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'medium' });
-const day = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium' });
 const relative = new Intl.RelativeTimeFormat(LOCALE, { numeric: 'auto' });
 
 const MINUTE = 60;
@@ -46,8 +45,8 @@ const useTick = (isRelative: boolean): number =>
 
 interface TimeProps {
   readonly at: string | number;
-  /** `ago` is relative to now, `day` a date, `full` a date with its time. */
-  readonly as?: 'ago' | 'day' | 'full';
+  /** `ago` is relative to now, `day` a date, `full` a date with its time, and `exact` with its time zone as well. */
+  readonly as?: 'ago' | 'day' | 'full' | 'exact';
 }
 
 /** A point in time; the title holds all of it. */
@@ -56,11 +55,14 @@ export function Time({ at, as = 'ago' }: TimeProps) {
   const date = new Date(at);
   const label = {
     ago: () => formatRelative(date.getTime(), Date.now()),
-    day: () => day.format(date),
-    full: () => full.format(date),
+    day: () => formatDay(date),
+    full: () => formatTime(date),
+    exact: () => formatExactTime(date),
   };
+  const title = formatExactTime(date);
   return (
-    <time dateTime={date.toISOString()} title={full.format(date)}>
+    // What is relative to now is not when it is printed.
+    <time dateTime={date.toISOString()} title={title} data-printed={as === 'ago' ? title : undefined}>
       {label[as]()}
     </time>
   );
@@ -68,9 +70,6 @@ export function Time({ at, as = 'ago' }: TimeProps) {
 
 /** The zone in which times are shown. */
 export const ownZone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
-
-const formatInZone = (date: Date, timeZone: string, timeStyle: 'medium' | 'short'): string =>
-  new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle, timeZone }).format(date);
 
 /** Whether the times of a schedule are shown in another zone than its own. */
 export const isOtherZone = (zone: string | undefined): boolean => zone !== undefined && zone !== ownZone;
@@ -80,9 +79,9 @@ export function ZonedTime({ at, zone }: { at: string; zone: string | undefined }
   const date = new Date(at);
   if (zone === undefined || !isOtherZone(zone)) return <Time at={at} as="full" />;
   return (
-    <time dateTime={date.toISOString()} title={`${full.format(date)} (${ownZone})`}>
-      {`${formatInZone(date, zone, 'short')} ${zone}`}
-      {` · ${formatInZone(date, ownZone, 'short')} ${ownZone}`}
+    <time dateTime={date.toISOString()} title={formatExactTime(date)}>
+      {`${formatMinute(date, zone)} ${zone}`}
+      {` · ${formatMinute(date)} ${ownZone}`}
     </time>
   );
 }
@@ -101,7 +100,7 @@ export function Age({ since }: { since: string }) {
   const [unit, size] = UNITS.find(([, length]) => seconds >= length) ?? ['second', 1];
   const format = new Intl.NumberFormat(LOCALE, { style: 'unit', unit, unitDisplay: 'long' });
   return (
-    <time dateTime={new Date(since).toISOString()} title={full.format(new Date(since))}>
+    <time dateTime={new Date(since).toISOString()} title={formatExactTime(new Date(since))}>
       {format.format(Math.floor(seconds / size))}
     </time>
   );

@@ -1,8 +1,6 @@
-import { LOCALE } from '#text/shared';
 import type { IdentitySchemas } from '@platform/clients/types';
 import type { applications } from '#text/applications';
-
-const dayFormat = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium' });
+import { formatDay } from '../../text/dates.ts';
 
 export type Application = IdentitySchemas['schemas']['OAuthApplication'];
 export type Secret = Application['secrets'][number];
@@ -41,4 +39,4 @@ export function readKeys(typed: string): KeySet | undefined {
 }
 
 /** A secret has no name: it is known by the day of its creation. */
-export const toDay = ({ createdAt }: Secret): string => dayFormat.format(new Date(createdAt));
+export const toDay = ({ createdAt }: Secret): string => formatDay(new Date(createdAt));

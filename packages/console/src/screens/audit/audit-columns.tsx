@@ -1,7 +1,7 @@
 import { audit as t } from '#text/audit';
 import { getConnectorName } from '../../ui/connector-name.ts';
 import type { DataColumn } from '../../ui/data-table.tsx';
-import { Time } from '../../ui/time.tsx';
+import { ownZone, Time } from '../../ui/time.tsx';
 import type { AuditEntry, AuditName } from './api.ts';
 import { describeAction, listChanges } from './describe-entry.ts';
 
@@ -59,6 +59,8 @@ export const createAuditColumns = (
   {
     id: 'action',
     label: t.columns.action,
+    // It is what the row is about: never cut.
+    isNarrow: true,
     render: ({ entry }) => <span className="strong">{describeAction(entry.action)}</span>,
   },
   {
@@ -92,7 +94,7 @@ export const createAuditColumns = (
   },
   {
     id: 'when',
-    label: t.columns.when,
+    label: t.columns.whenIn(ownZone),
     isSecondary: true,
     render: ({ entry }) => <Time at={entry.createdAt} as="full" />,
   },

@@ -1,5 +1,6 @@
 import { audit as t } from '#text/audit';
-import { LOCALE, text } from '#text/shared';
+import { text } from '#text/shared';
+import { formatExactTime } from '../../text/dates.ts';
 import type { AuditEntry } from './api.ts';
 
 /** Returns words for an action, or its name when it is unknown here, as with a newer platform. */
@@ -10,10 +11,9 @@ const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/;
 /** A SHA-256 in base64url, by which definitions of tools are pinned. The export has the whole of it. */
 const HASH = /^[\w-]{43}$/;
 const FINGERPRINT_LENGTH = 8;
-const instants = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'short' });
 
 const show = (value: unknown): string => {
-  if (typeof value === 'string' && INSTANT.test(value)) return instants.format(new Date(value));
+  if (typeof value === 'string' && INSTANT.test(value)) return formatExactTime(new Date(value));
   if (typeof value === 'string' && HASH.test(value)) return t.version(value.slice(0, FINGERPRINT_LENGTH));
   if (value === null || value === '') return text.none;
   return typeof value === 'string' || typeof value === 'number' ? String(value) : JSON.stringify(value);

@@ -15,7 +15,7 @@ export function EntryDialog({ item: { entry, names }, onClose }: { item: NamedEn
     <ModalDialog title={describeAction(entry.action)} isWide onClose={onClose}>
       <Facts
         of={[
-          [t.columns.when, <Time key="when" at={createdAt} as="full" />],
+          [t.columns.when, <Time key="when" at={createdAt} as="exact" />],
           [t.columns.actor, actorId === null ? t.platform : nameOf(actorId, names)],
           ...(credential ? [[t.credential, describeCredential(credential, names)] as const] : []),
           ...(address ? [[t.address, address] as const] : []),

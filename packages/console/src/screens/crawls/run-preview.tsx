@@ -7,7 +7,7 @@ import { Badge } from '../../ui/badge.tsx';
 import { explainProblem } from '../../ui/problem-note.tsx';
 import { useSettled } from '../../ui/use-settled.ts';
 import type { ScheduleConfigInput } from './api.ts';
-import { hasClockChanged, formatLocalTime } from './local-time.ts';
+import { formatLocalTime, hasClockChanged } from '../../text/dates.ts';
 
 const SHOWN = 10;
 type NextRun = CrawlSchemas['schemas']['NextRuns']['nextRuns'][number];

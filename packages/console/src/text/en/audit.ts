@@ -4,7 +4,13 @@ import { createTexts } from '../isolate.ts';
 export const audit = createTexts({
   intro:
     'What happened in your organisation, newest first. Press on a name to see what it did, or what was done to it.',
-  columns: { action: 'Action', what: 'What changed', actor: 'By', when: 'When' },
+  columns: {
+    action: 'Action',
+    what: 'What changed',
+    actor: 'By',
+    when: 'When',
+    whenIn: (zone: string) => `When, ${zone}`,
+  },
   by: (name: string) => `by ${name}`,
   credential: 'Signed in by',
   address: 'From',

@@ -1,3 +1,4 @@
+import { formatMinute } from '../dates.ts';
 import { createTexts } from '../isolate.ts';
 
 /** The texts of the schedules and the runs of connectors. */
@@ -70,8 +71,7 @@ export const crawls = createTexts({
     weekly: (days: readonly string[], time: string, zone: string) => `${days.join(', ')} at ${time}, ${zone}`,
     monthly: (day: number, time: string, zone: string) => `On day ${day} of the month at ${time}, ${zone}`,
     custom: (expression: string, zone: string) => `${expression}, ${zone}`,
-    once: (at: Date, zone: string) =>
-      `Once, ${at.toLocaleString('en', { dateStyle: 'medium', timeStyle: 'short' })}, ${zone}`,
+    once: (at: Date, zone: string) => `Once, ${formatMinute(at)}, ${zone}`,
   },
   workers: {
     none: 'No worker is set: a run only publishes its event',

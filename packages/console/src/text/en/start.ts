@@ -1,8 +1,8 @@
+import { formatDay } from '../dates.ts';
 import { createTexts } from '../isolate.ts';
 import { LOCALE } from './shared.ts';
 
 const list = new Intl.ListFormat(LOCALE);
-const day = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium' });
 
 /** The texts of the getting-started page. */
 export const start = createTexts({
@@ -32,7 +32,15 @@ export const start = createTexts({
     },
     open: 'Open',
     openThing: (title: string) => `Open: ${title}`,
-    tones: { bad: 'Failed', notice: 'Waits' },
+    /** The words that the lists have for these states. */
+    states: {
+      failed: 'Failed',
+      overdue: 'Overdue',
+      leaked: 'Leaked',
+      waits: 'Waits',
+      expires: 'Expires soon',
+      invited: 'Invited',
+    },
     crawlFails: (connector: string) => `The crawl of ${connector} fails`,
     crawlOverdue: (connector: string) => `The crawl of ${connector} is overdue`,
     mailFailed: (subject: string, to: string) => `“${subject}” to ${to} was not sent`,
@@ -43,7 +51,7 @@ export const start = createTexts({
       `${count === 1 ? 'A tool definition' : `${count} tool definitions`} of ${server} ${count === 1 ? 'waits' : 'wait'} for approval`,
     toolsWaitHint: 'Agents do not see them until an administrator has approved them.',
     tokenExpires: (name: string, owner: string, at: string) =>
-      `“${name}”${owner === '' ? '' : ` of ${owner}`} expires on ${day.format(new Date(at))}`,
+      `“${name}”${owner === '' ? '' : ` of ${owner}`} expires on ${formatDay(new Date(at))}`,
     tokenExpiresHint: 'Rotate it before what uses it stops.',
     invitationOpen: (name: string) => `${name} has not accepted the invitation`,
     figures: {

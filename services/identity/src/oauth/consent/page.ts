@@ -1,11 +1,10 @@
+import type { FormatDay } from '../../sign-in/page-kit/dates.js';
 import { html, type Html } from '../../sign-in/page-kit/html.js';
 import type { Page } from '../../sign-in/page-kit/page.js';
 import { MCP_AUDIENCE } from '../provider/protected-resources.js';
 import type { NamedBounds } from '../../credentials/bounds/bounds.js';
 import { boundKinds, NOTHING } from './chosen-bounds.js';
 import type { ConsentRequest } from './consent-request.js';
-
-const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
 
 function describeClient({ kind, identity, claimedName }: ConsentRequest): Html {
   if (kind === 'application')
@@ -64,8 +63,10 @@ export function consentPage(
     formToken,
     ticked,
     bounds,
+    formatDay,
   }: {
     readonly formToken: Html;
+    readonly formatDay: FormatDay;
     readonly ticked: readonly string[] | undefined;
     readonly bounds: NamedBounds;
   },
@@ -96,7 +97,7 @@ export function consentPage(
         ${chooseBounds(request, bounds)}
         <p>
           The answer goes to <strong>${target.protocol}//${target.host}</strong>. The access ends on
-          ${day.format(expiresAt)}, or when you end it.
+          ${formatDay(expiresAt)}, or when you end it.
         </p>
         ${
           isLocal &&

@@ -1,3 +1,4 @@
+import { createFormatDay } from '../../sign-in/page-kit/dates.js';
 import type Provider from 'oidc-provider';
 import { type App, AppError } from '@platform/service-kit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -97,7 +98,13 @@ function consentRoutes(
       // The browser follows the answer to the application, so the form may lead there.
       const { protocol, origin } = new URL(asked.redirectUri);
       const formTargets = [origin === 'null' ? protocol : origin];
-      const state = { formToken: createFormToken(request, reply), ticked: ticked?.split(' '), bounds };
+      const formatDay = createFormatDay(request);
+      const state = {
+        formToken: createFormToken(request, reply),
+        ticked: ticked?.split(' '),
+        bounds,
+        formatDay,
+      };
       return sendPage(reply, consentPage(asked, member, state), { formTargets });
     });
     scope.post(url, { schema, preHandler: requireFormToken }, async (request, reply) => {

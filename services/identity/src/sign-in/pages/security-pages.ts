@@ -1,3 +1,4 @@
+import type { FormatDay } from '../page-kit/dates.js';
 import { type Html, html } from '../page-kit/html.js';
 import type { Page } from '../page-kit/page.js';
 import type { SecondFactorState } from '../second-factor/schemas.js';
@@ -43,8 +44,6 @@ export const RENAME_PASSKEY_PATH = `${SECURITY_PATH}/passkeys/rename`;
 
 export type Passkey = SecondFactorState['passkeys'][number];
 
-const toDay = (time: string): string => time.slice(0, 10);
-
 /** A link that looks like a button, for what the page is there for. */
 const buttonLink = (path: string, returnTo: string, text: string): Html =>
   html`<p><a class="button plain" href="${toSignInPath(returnTo, path)}">${text}</a></p>`;
@@ -57,10 +56,15 @@ const link = (path: string, returnTo: string, text: string, passkey?: Passkey): 
   >`;
 };
 
-const showApp = ({ totp, passkeys, isRequired }: SecondFactorState, returnTo: string): Html =>
+interface Shown {
+  readonly returnTo: string;
+  readonly formatDay: FormatDay;
+}
+
+const showApp = ({ totp, passkeys, isRequired }: SecondFactorState, { returnTo, formatDay }: Shown): Html =>
   totp
     ? html`<div class="entry">
-        <p>Set up on ${toDay(totp.createdAt)}</p>
+        <p>Set up on ${formatDay(new Date(totp.createdAt))}</p>
         <p class="links">
           ${link(changes.setUp.path, returnTo, 'Replace')}
           ${(!isRequired || passkeys.length > 0) && link(changes.remove.path, returnTo, 'Remove')}
@@ -71,14 +75,14 @@ const showApp = ({ totp, passkeys, isRequired }: SecondFactorState, returnTo: st
 const showPasskey = (
   passkey: Passkey,
   { totp, passkeys, isRequired }: SecondFactorState,
-  returnTo: string,
+  { returnTo, formatDay }: Shown,
 ): Html =>
   html`<li class="entry">
     <p>
       <strong>${passkey.name}</strong>
       <small>
         Added on
-        ${toDay(passkey.createdAt)}${passkey.lastUsedAt !== null && `, last used on ${toDay(passkey.lastUsedAt)}`}
+        ${formatDay(new Date(passkey.createdAt))}${passkey.lastUsedAt !== null && `, last used on ${formatDay(new Date(passkey.lastUsedAt))}`}
       </small>
     </p>
     <p class="links">
@@ -91,7 +95,7 @@ const showPasskey = (
 export const securityPage = (
   state: SecondFactorState,
   email: string,
-  { returnTo, fault, done }: Pick<FormState, 'returnTo' | 'fault'> & { readonly done?: string },
+  { returnTo, fault, done, formatDay }: Shown & Pick<FormState, 'fault'> & { readonly done?: string },
 ): Page => {
   const { totp, passkeys, canAddPasskey, recoveryCodesLeft, isRequired } = state;
   const hasFactor = totp !== null || passkeys.length > 0;
@@ -110,13 +114,13 @@ export const securityPage = (
           ${
             passkeys.length > 0 &&
             html`<ul class="entries">
-              ${passkeys.map((passkey) => showPasskey(passkey, state, returnTo))}
+              ${passkeys.map((passkey) => showPasskey(passkey, state, { returnTo, formatDay }))}
             </ul>`
           }
           ${canAddPasskey && buttonLink(changes.addPasskey.path, returnTo, 'Add a passkey')}`
       }
       <h2>Authenticator app</h2>
-      ${showApp(state, returnTo)}
+      ${showApp(state, { returnTo, formatDay })}
       ${
         hasFactor &&
         html`<h2>Recovery codes</h2>

@@ -1,3 +1,4 @@
+import { createFormatDay } from '../page-kit/dates.js';
 import { type App, AppError } from '@platform/service-kit';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
@@ -117,7 +118,12 @@ export function createSecurityVisits({ ownSecondFactor, ownPasskeys }: SecurityD
     ): Promise<FastifyReply> {
       const state = await ownSecondFactor.get(caller);
       const toPage = (fault?: string) =>
-        securityPage(state, caller.email, { returnTo, fault, ...(done !== undefined && { done }) });
+        securityPage(state, caller.email, {
+          returnTo,
+          fault,
+          formatDay: createFormatDay(reply.request),
+          ...(done !== undefined && { done }),
+        });
       return error === undefined ? sendPage(reply, toPage()) : showAgain(reply, error, toPage);
     },
 
