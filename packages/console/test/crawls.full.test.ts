@@ -223,7 +223,7 @@ describeWith('chromium', 'the screens of crawls', () => {
 
     await page.goto(new URL('/crawls?do=new', page.url()).href);
     await dialog.getByRole('button', { name: /Connector$/ }).click();
-    await page.getByRole('option', { name: 'Support desk', exact: true }).click();
+    await page.getByRole('option', { name: 'Support desk · support_1', exact: true }).click();
     await dialog.getByRole('button', { name: /Who crawls$/ }).click();
     await page.getByRole('option', { name: 'An endpoint of the organisation' }).click();
     await dialog.getByRole('button', { name: /Crawler in the office Endpoint$/ }).waitFor();

@@ -180,6 +180,8 @@ describeWith('chromium', 'what can go wrong with', () => {
       await page.getByRole('button', { name: /Runs/ }).click();
       await page.getByRole('option', { name: 'Once' }).click();
       await preview.getByText('Complete the fields above').waitFor();
+      // A moment is chosen in the zone of the browser, and no other is asked for.
+      expect(await page.getByRole('combobox', { name: 'Time zone' }).count()).toBe(0);
       expect(await preview.getByRole('listitem').count()).toBe(0);
     });
 
@@ -325,7 +327,7 @@ describeWith('chromium', 'what can go wrong with', () => {
       await email.fill(admin.email);
       await page.getByRole('textbox', { name: 'Full name' }).fill('Somebody');
       await page.getByRole('button', { name: 'Send the invitation' }).click();
-      await page.getByText('cannot be used').waitFor();
+      await page.getByText('A member has this address already').waitFor();
       expect(await email.getAttribute('aria-invalid')).toBe('true');
 
       await page.goto(`${using.platform.url}/organisation/events/destinations`);
@@ -419,6 +421,18 @@ describeWith('chromium', 'what can go wrong with', () => {
       await page.locator('output').getByText('Wiki').waitFor();
       expect(count).toBe(1);
       expect(await page.getByRole('alert').count()).toBe(0);
+    });
+
+    test('a run that was cancelled before a worker claimed it is not said to wait for one', async () => {
+      const page = await openScheduled('support_1');
+      await page.getByRole('button', { name: 'Run now' }).first().click();
+      await page.getByRole('row').nth(1).getByRole('link').click();
+      await page.getByText('No worker has claimed it yet').waitFor();
+      await page.getByRole('button', { name: 'Cancel the run…' }).click();
+      await page.getByRole('button', { name: 'Let it run' }).waitFor();
+      await page.getByRole('button', { name: 'Cancel the run', exact: true }).click();
+      await page.getByText('No worker claimed it').waitFor();
+      expect(await page.getByText('No worker has claimed it yet').count()).toBe(0);
     });
 
     test('of another connector shows none of the runs of the one before', async () => {

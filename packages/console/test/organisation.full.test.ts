@@ -58,8 +58,10 @@ describeWith('chromium', 'the screens of the organisation', () => {
     await page.getByRole('button', { name: 'Change the role' }).click();
     await row.getByText('Administrator').waitFor();
     await choose('Cancel the invitation…');
-    await page.getByRole('heading', { name: 'Remove Grace Hopper (grace@example.com)?' }).waitFor();
-    await page.getByRole('button', { name: 'Remove', exact: true }).click();
+    await page
+      .getByRole('heading', { name: 'Cancel the invitation of Grace Hopper (grace@example.com)?' })
+      .waitFor();
+    await page.getByRole('button', { name: 'Cancel the invitation', exact: true }).click();
     await row.waitFor({ state: 'detached' });
   });
 
@@ -93,9 +95,9 @@ describeWith('chromium', 'the screens of the organisation', () => {
       using.allowFaults(/409/);
       await page.getByRole('button', { name: 'Actions for Barbara Liskov' }).click();
       await page.getByRole('menuitem', { name: 'Cancel the invitation…' }).click();
-      await page.getByRole('button', { name: 'Remove', exact: true }).click();
+      await page.getByRole('button', { name: 'Cancel the invitation', exact: true }).click();
       await page.getByRole('alert').getByText('has accepted the invitation already').waitFor();
-      await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+      await page.getByRole('button', { name: 'Keep it' }).click();
       await page
         .getByRole('row', { name: /Barbara Liskov/ })
         .getByText('Joined')

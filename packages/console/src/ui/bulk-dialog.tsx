@@ -10,6 +10,8 @@ import { useAction } from './use-action.ts';
 interface BulkDialogProps<Item> {
   readonly title: string;
   readonly action: string;
+  /** The label of the button that leaves; “Cancel” by default. */
+  readonly leave?: string;
   readonly isDangerous?: boolean;
   readonly items: readonly Item[];
   /** The queries that are out of date afterwards, even if some failed. */

@@ -11,6 +11,7 @@ export function CancelRun({ run, onClose }: { run: RunDetail; onClose: () => voi
     <ActionDialog
       title={t.cancelTitle(name)}
       action={t.cancelSubmit}
+      leave={t.cancelLeave}
       isDangerous
       changes={['crawls']}
       act={() =>

@@ -71,7 +71,12 @@ export function toConfig(draft: Draft): ScheduleConfigInput | undefined {
       return { ...common, scheduleType, cronExpression: draft.cronExpression.trim() };
     case 'once':
       if (draft.localTime === '') return undefined;
-      return { ...common, scheduleType, scheduledTime: new Date(draft.localTime).toISOString() };
+      return {
+        ...common,
+        scheduleType,
+        timezone: defaults.timezone,
+        scheduledTime: new Date(draft.localTime).toISOString(),
+      };
     default:
       return scheduleType satisfies never;
   }

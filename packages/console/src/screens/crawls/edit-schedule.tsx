@@ -120,7 +120,10 @@ export function EditSchedule({ schedule, others, onClose }: EditScheduleProps) {
                 value={connector}
                 options={offered.map((id) => [
                   id,
-                  scheduled.includes(id) ? t.another(getConnectorName(id)) : getConnectorName(id),
+                  t.choice(
+                    scheduled.includes(id) ? t.another(getConnectorName(id)) : getConnectorName(id),
+                    id,
+                  ),
                 ])}
                 onChange={setConnector}
               />
@@ -180,7 +183,10 @@ export function EditSchedule({ schedule, others, onClose }: EditScheduleProps) {
         </QueryView>
       )}
       <Recurrence draft={draft} onChange={change} />
-      <ZonePicker value={draft.timezone} onChange={(timezone) => change({ timezone })} />
+      {/* A moment is chosen in the zone of the browser, which its field names. */}
+      {draft.scheduleType !== 'once' && (
+        <ZonePicker value={draft.timezone} onChange={(timezone) => change({ timezone })} />
+      )}
       <RunPreview connector={connector} config={config} />
       <details>
         <summary>{t.more}</summary>

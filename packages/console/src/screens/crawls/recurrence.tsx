@@ -1,6 +1,7 @@
 import { crawls } from '#text/crawls';
 import { scheduleEditor as t } from '#text/schedule-editor';
 import { CheckboxRow, ChoiceGroup, NumberInput, SelectInput, TextInput } from '../../ui/fields.tsx';
+import { ownZone } from '../../ui/time.tsx';
 import { CronWords } from './cron-words.tsx';
 import { type Draft, hasFiveFields } from './draft.ts';
 
@@ -84,7 +85,7 @@ function TypeFields({ draft, onChange }: RecurrenceProps) {
         <TextInput
           name="scheduledTime"
           label={t.once}
-          hint={t.onceHint}
+          hint={t.onceHint(ownZone)}
           type="datetime-local"
           isRequired
           value={draft.localTime}

@@ -2,10 +2,20 @@ import { run as runText } from '#text/run';
 import { Time } from '../../ui/time.tsx';
 import type { RunDetail } from './api.ts';
 import { toAttemptId } from './attempts.tsx';
+import { formatTime } from '../../text/dates.ts';
+import { formatDuration } from './duration.ts';
 import { outcomeTones } from './states.tsx';
 
 const WIDTH = 1_000;
 const MIN_WIDTH = 6;
+
+/** The end, or how much later that is where both would read the same. */
+function End({ run: { requestedAt, finishedAt } }: { run: RunDetail }) {
+  if (finishedAt === null) return <span>{runText.now}</span>;
+  if (formatTime(new Date(requestedAt)) !== formatTime(new Date(finishedAt)))
+    return <Time at={finishedAt} as="full" />;
+  return <span>{runText.endedAfter(formatDuration(requestedAt, finishedAt))}</span>;
+}
 
 /** Draws when each attempt of a run was in progress, from the run's due time to its end. */
 export function RunTimeline({ run }: { run: RunDetail }) {
@@ -42,7 +52,7 @@ export function RunTimeline({ run }: { run: RunDetail }) {
       </svg>
       <figcaption>
         <Time at={run.requestedAt} as="full" />
-        {run.finishedAt === null ? <span>{runText.now}</span> : <Time at={run.finishedAt} as="full" />}
+        <End run={run} />
       </figcaption>
     </figure>
   );

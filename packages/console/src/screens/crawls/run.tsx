@@ -127,6 +127,10 @@ const bytes = new Intl.NumberFormat(LOCALE, {
   unitDisplay: 'narrow',
 });
 
+/** The narrow form is the only one with the short unit, and has no space before it. */
+const formatBytes = (count: number): string =>
+  bytes.format(count).replace(/(?<=\d)(?=\D)(?![.,]\d)/, '\u00a0');
+
 /** The figures of a run so far. A run without a worker that counts has only a state and a time. */
 function RunFigures({ run }: { run: RunDetail }) {
   const { items, deleted, failed } = run;
@@ -139,7 +143,7 @@ function RunFigures({ run }: { run: RunDetail }) {
           [t.counters.items, number.format(items)],
           [t.counters.deleted, number.format(deleted)],
           [t.counters.failed, number.format(failed)],
-          [t.counters.bytes, bytes.format(run.bytes)],
+          [t.counters.bytes, formatBytes(run.bytes)],
         ] as const)
       : []),
   ];
@@ -200,7 +204,7 @@ function WorkerOf({ run }: { run: RunDetail }) {
   const { worker, endpoint, claimedBy, claimedAt } = run;
   if (endpoint) return <Link to="/crawls/endpoints">{endpoint.name}</Link>;
   if (worker !== 'pull') return describeWorker(run);
-  if (claimedBy === null || claimedAt === null) return t.unclaimed;
+  if (claimedBy === null || claimedAt === null) return isInProgress(run) ? t.unclaimed : t.neverClaimed;
   return (
     <>
       {t.claimedBy(claimedBy)} <Time at={claimedAt} />

@@ -1,7 +1,7 @@
 import { crawls } from '#text/crawls';
 import { useEffect, useState } from 'react';
 import type { ScheduleConfig } from './api.ts';
-import type { describeCron } from './cron-words.tsx';
+import type { describeCron } from './describe-cron.ts';
 import { describeSchedule } from './describe-schedule.ts';
 
 type Cron = Extract<ScheduleConfig, { scheduleType: 'custom' }>;
@@ -20,7 +20,7 @@ function CronSchedule({ config }: { config: Cron }) {
   const [inWords, setInWords] = useState(() => describe);
   useEffect(() => {
     if (inWords) return;
-    import('./cron-words.tsx').then(
+    import('./describe-cron.ts').then(
       (loaded) => {
         describe = loaded.describeCron;
         setInWords(() => loaded.describeCron);

@@ -28,6 +28,7 @@ export const CancelInvitations = ({ members, onClose }: InvitationsProps) => (
   <BulkDialog
     title={t.cancelSeveral(members.length)}
     action={t.cancelSubmit}
+    leave={t.cancelLeave}
     isDangerous
     items={members}
     changes={['members']}

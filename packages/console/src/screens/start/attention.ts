@@ -16,6 +16,7 @@ const LEAKS = '/organisation/audit?action=token.leaked';
 export interface Concern {
   readonly id: string;
   readonly tone: 'bad' | 'notice';
+  readonly state: keyof typeof t.states;
   readonly title: string;
   readonly detail: string;
   readonly to: string;
@@ -74,6 +75,7 @@ export const sources: readonly Source[] = [
         .map(({ data: { connector }, instance, displayName, lastFailure, overdueSince }) => ({
           id: toConnectorKey({ connector, instance }),
           tone: 'bad' as const,
+          state: overdueSince === null ? ('failed' as const) : ('overdue' as const),
           title: (overdueSince === null ? t.crawlFails : t.crawlOverdue)(
             getConnectorName(toConnectorKey({ connector, instance }), displayName),
           ),
@@ -92,6 +94,7 @@ export const sources: readonly Source[] = [
       const failed = page.data.map(({ id, subject, to, failure }) => ({
         id,
         tone: 'bad' as const,
+        state: 'failed' as const,
         title: t.mailFailed(subject, to.join(', ')),
         detail: failure?.message ?? '',
         to: `/mails/${id}`,
@@ -110,6 +113,7 @@ export const sources: readonly Source[] = [
       const leaked = data.map(({ id, subjectId }) => ({
         id,
         tone: 'bad' as const,
+        state: 'leaked' as const,
         title: t.tokenLeaked((subjectId !== null && names[subjectId]?.name) || ''),
         detail: t.tokenLeakedHint,
         to: LEAKS,
@@ -131,6 +135,7 @@ export const sources: readonly Source[] = [
         .map(({ id, name }) => ({
           id,
           tone: 'bad' as const,
+          state: 'leaked' as const,
           title: t.tokenLeaked(name),
           detail: t.tokenLeakedHint,
           to: `/account/tokens/${id}`,
@@ -149,6 +154,7 @@ export const sources: readonly Source[] = [
         .map(({ id, name, tools }) => ({
           id,
           tone: 'notice' as const,
+          state: 'waits' as const,
           title: t.toolsWait(tools.waiting, name),
           detail: t.toolsWaitHint,
           to: `/organisation/mcp-servers/${id}`,
@@ -171,6 +177,7 @@ export const sources: readonly Source[] = [
       const expiring = page.data.map(({ id, name, expiresAt, userId = myId, ownerFullName = '' }) => ({
         id,
         tone: 'notice' as const,
+        state: 'expires' as const,
         title: t.tokenExpires(name, userId === myId ? '' : ownerFullName, expiresAt ?? ''),
         detail: t.tokenExpiresHint,
         to:
@@ -194,6 +201,7 @@ export const sources: readonly Source[] = [
       const invited = data.map(({ id, fullName, email }) => ({
         id,
         tone: 'notice' as const,
+        state: 'invited' as const,
         title: t.invitationOpen(fullName),
         detail: email,
         to: `/organisation/members?${new URLSearchParams({ q: email })}`,

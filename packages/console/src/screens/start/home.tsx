@@ -46,13 +46,13 @@ export function Home() {
       {concerns.length > 0 && (
         <Section title={t.title(total, isMinimum)}>
           <ul className="settings concerns">
-            {concerns.map(({ id, tone, title, detail, to }) => (
+            {concerns.map(({ id, tone, state, title, detail, to }) => (
               <li key={id}>
                 <div>
                   <h3>{title}</h3>
                   {detail !== '' && <p>{detail}</p>}
                 </div>
-                <Badge tone={tone}>{t.tones[tone]}</Badge>
+                <Badge tone={tone}>{t.states[state]}</Badge>
                 <Link to={to} className="button plain" aria-label={t.openThing(title)}>
                   {t.open}
                 </Link>

@@ -8,6 +8,7 @@ export const run = createTexts({
   cancelWarning:
     'It is aborted within seconds and publishes no event. The schedule stays: the next run is at its next time.',
   cancelSubmit: 'Cancel the run',
+  cancelLeave: 'Let it run',
   cancelled: (connector: string) => `The run of ${connector} is cancelled.`,
   started: 'Started',
   ended: 'Ended',
@@ -19,6 +20,7 @@ export const run = createTexts({
   requestedBy: (name: string) => `${name}, by “Run now”`,
   worker: 'Worker',
   unclaimed: 'No worker has claimed it yet',
+  neverClaimed: 'No worker claimed it',
   claimedBy: (name: string) => `${name}, claimed`,
   lease: 'Its lease ends',
   mode: 'Mode',
@@ -34,6 +36,7 @@ export const run = createTexts({
   attempt: (number: number, slice: number) =>
     slice === 1 ? `Attempt ${number}` : `Slice ${slice}, attempt ${number}`,
   now: 'Now',
+  endedAfter: (duration: string) => `${duration} later`,
   columns: { slice: 'Slice', number: 'No.', outcome: 'Outcome', duration: 'Took' },
   noAttempt: 'It was not started',
   noCurrentAttempt: 'No attempt is in progress',

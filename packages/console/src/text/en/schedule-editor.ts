@@ -8,6 +8,8 @@ export const scheduleEditor = createTexts({
   incomplete: 'Nothing was saved: choose a connector and who crawls it, and complete the times.',
   saved: (connector: string) => `The schedule of ${connector} is saved.`,
   connector: 'Connector',
+  /** Several connectors of a kind have names that differ by a number only. */
+  choice: (name: string, id: string) => `${name} · ${id}`,
   another: (name: string) => `${name}: another one`,
   name: 'Name',
   nameHint: 'This connector has a schedule already: what is the other one called?',
@@ -40,7 +42,7 @@ export const scheduleEditor = createTexts({
   cron: 'Cron expression',
   cronHint: 'It has five fields: minute, hour, day of the month, month, day of the week.',
   once: 'Time',
-  onceHint: 'In the time zone of this browser.',
+  onceHint: (zone: string) => `In the time zone of this browser, ${zone}.`,
   zone: 'Time zone',
   next: 'Next runs',
   nextIn: (zone: string) => `Next runs, ${zone}`,
