@@ -42,11 +42,11 @@ describeWith('chromium', 'the screens of MCP servers', () => {
     await page.getByRole('button', { name: 'Add a server' }).click();
     await page.getByRole('textbox', { name: 'Name', exact: true }).fill('wiki');
     await page.getByLabel('Address').fill(wiki.url);
+    await page.getByText('Advanced', { exact: true }).click();
     await page.getByLabel('Scopes by name').fill('*_search kb:write');
     await page.getByRole('button', { name: 'Add the server' }).click();
     await page.getByText('“*_search kb:write” is not a name and kb:read or semantic:write.').waitFor();
     await page.getByLabel('Scopes by name').fill('*_search kb:read');
-    await page.getByText('Advanced', { exact: true }).click();
     await page.getByRole('button', { name: /Largest answer of a call$/ }).click();
     await page.getByRole('option', { name: '2 MiB' }).click();
     expect(await findBarriers(page, '[role=dialog]')).toEqual([]);

@@ -124,7 +124,11 @@ export async function buildIdentity(deps: IdentityDeps): Promise<ServiceApp> {
   registerTokens(app, { ...tokens, refusedUses });
   const { record: recordCall } = registerToolActivity(app, common);
   registerConnectedApps(app, common);
-  registerConnectionPolicy(app, { ...common, clientHosts: config.OAUTH_CLIENT_HOSTS });
+  registerConnectionPolicy(app, {
+    ...common,
+    clientHosts: config.OAUTH_CLIENT_HOSTS,
+    isRegistrationOpen: config.OAUTH_REGISTRATION === 'on',
+  });
   registerApplications(app, common);
   registerAudit(app, common);
   registerFactFeed(app, common);

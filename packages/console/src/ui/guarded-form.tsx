@@ -143,6 +143,7 @@ export function GuardedForm({ id, isPending, error, faults, children, footer, on
       {...(id !== undefined && { id })}
       className="form"
       validationErrors={isMarked ? atFields : NO_MARKS}
+      onInvalid={unfold}
       onSubmit={(event) => {
         event.preventDefault();
         if (isPending || !isReady) return;
@@ -198,6 +199,11 @@ export const SaveButton = ({ isPending }: { isPending: boolean }) => (
     <SubmitButton isPending={isPending}>{text.save}</SubmitButton>
   </div>
 );
+
+/** Unfolds what is wrong in a folded part: nobody could see why nothing is sent. */
+const unfold = ({ target }: { readonly target: unknown }): void => {
+  if (target instanceof Element) target.closest('details')?.setAttribute('open', '');
+};
 
 const NO_MARKS = {};
 const CONTROLS = 'input:not([type=hidden], [tabindex="-1"]), textarea, button';

@@ -21,6 +21,7 @@ export async function registerDocs(app: FastifyInstance, upstreams: readonly Ups
     },
     uiHooks: {
       onRequest: (request, reply, done) => {
+        void reply.header('x-content-type-options', 'nosniff');
         if (ownDocument.test(request.url)) sendError(reply, NOT_FOUND);
         else done();
       },

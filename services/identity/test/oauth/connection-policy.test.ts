@@ -86,7 +86,10 @@ test('OAUTH-11: an organisation adds hosts for its own members, beside those of 
 test('OAUTH-11: the policy is saved as it is read, and audited', async () => {
   const policy = { ...open, hosts: ['claude.ai'], maxLifetimeDays: 7 };
   expect((await save(policy)).body).toEqual({ policy, endedCount: 0, ended: [] });
-  expect((await identity.call('GET', PATH, { token: session })).body).toEqual({ policy });
+  expect((await identity.call('GET', PATH, { token: session })).body).toEqual({
+    policy,
+    isRegistrationOpen: expect.any(Boolean),
+  });
   const { rows } = await identity.db.query(
     `select changes from audit_entries where action = 'configuration.connection_policy_saved' order by id desc limit 1`,
   );

@@ -112,6 +112,20 @@ function ServerFields({ server }: { server?: Server }) {
   // A secret stays with the header that it was given for.
   const isStored = header.trim().toLowerCase() === storedHeader;
   const [size, setSize] = useState(toSize(server?.maxAnswerBytes ?? MIB));
+  const rules = (
+    <TextInput
+      name="rules"
+      label={t.rules}
+      hint={t.rulesHint}
+      isLong
+      placeholder="*_search kb:read"
+      validate={(value) => {
+        const line = findInvalidLine(value);
+        return line === undefined ? null : t.rulesInvalid(line);
+      }}
+      defaultValue={writeRules(server?.rules ?? [])}
+    />
+  );
   return (
     <>
       <TextInput
@@ -154,18 +168,7 @@ function ServerFields({ server }: { server?: Server }) {
         </div>
       )}
       {kind === 'assertion' && <ClaimFields credential={server?.credential} />}
-      <TextInput
-        name="rules"
-        label={t.rules}
-        hint={t.rulesHint}
-        isLong
-        placeholder="*_search kb:read"
-        validate={(value) => {
-          const line = findInvalidLine(value);
-          return line === undefined ? null : t.rulesInvalid(line);
-        }}
-        defaultValue={writeRules(server?.rules ?? [])}
-      />
+      {server && rules}
       <TextInput
         name="connectors"
         label={t.connectors}
@@ -174,6 +177,8 @@ function ServerFields({ server }: { server?: Server }) {
         defaultValue={server?.connectors.join(' ') ?? ''}
       />
       <Advanced label={t.advanced}>
+        {/* Before the server is added, nobody knows the names that patterns could match. */}
+        {!server && rules}
         <SelectInput<AnswerSize>
           name="maxAnswerBytes"
           label={t.answerSize}

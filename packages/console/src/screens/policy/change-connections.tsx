@@ -23,11 +23,12 @@ const readHosts = (fields: FormData, name: string): string[] =>
 
 interface ChangeConnectionsProps {
   readonly policy: ConnectionPolicy;
+  readonly isRegistrationOpen: boolean;
   onClose(): void;
 }
 
 /** Changes the policy after a look at the connections that it ends. */
-export const ChangeConnections = ({ policy, onClose }: ChangeConnectionsProps) => (
+export const ChangeConnections = ({ policy, isRegistrationOpen, onClose }: ChangeConnectionsProps) => (
   <PolicyDialog
     title={t.title}
     policy={policy}
@@ -35,13 +36,22 @@ export const ChangeConnections = ({ policy, onClose }: ChangeConnectionsProps) =
     check={(next) => sendConnectionPolicy(next, { dryRun: true })}
     save={(next) => sendConnectionPolicy(next, { dryRun: false })}
     describe={({ endedCount }) => connectionPolicy.saved(endedCount)}
-    renderForm={(form) => <PolicyForm {...form} />}
+    renderForm={(form) => <PolicyForm {...form} isRegistrationOpen={isRegistrationOpen} />}
     renderEffect={(effects) => <ConnectionEffects {...effects} />}
     onClose={onClose}
   />
 );
 
-function PolicyForm({ policy, onCheck, ...form }: PolicyFormProps<ConnectionPolicy>) {
+function PolicyForm({
+  policy,
+  isRegistrationOpen,
+  onCheck,
+  ...form
+}: PolicyFormProps<ConnectionPolicy> & { readonly isRegistrationOpen: boolean }) {
+  // What nobody can do is offered only where it was chosen before, to be taken back.
+  const offered = kinds.filter(
+    ([kind]) => kind !== 'registered' || isRegistrationOpen || policy.clientKinds.includes(kind),
+  );
   const [clientKinds, setKinds] = useState<readonly ClientKind[]>(policy.clientKinds);
   const [connectableBy, setConnector] = useState<Connector>(policy.connectableBy);
   const [days, setDays] = useState(policy.maxLifetimeDays ?? MAX_DAYS);
@@ -68,8 +78,12 @@ function PolicyForm({ policy, onCheck, ...form }: PolicyFormProps<ConnectionPoli
       >
         <Label>{connectionPolicy.kinds}</Label>
         <div className="scopes">
-          {kinds.map(([kind, name]) => (
-            <CheckboxRow key={kind} value={kind} hint={t.kindHints[kind]}>
+          {offered.map(([kind, name]) => (
+            <CheckboxRow
+              key={kind}
+              value={kind}
+              hint={kind === 'registered' && !isRegistrationOpen ? t.registrationOff : t.kindHints[kind]}
+            >
               {name}
             </CheckboxRow>
           ))}

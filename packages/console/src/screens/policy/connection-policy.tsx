@@ -18,10 +18,8 @@ export function ConnectionPolicySection() {
       title={t.title}
       actions={query.data && <Button onPress={() => setChanging(true)}>{t.edit}</Button>}
     >
-      <QueryView query={query}>{(policy) => <ConnectionFacts policy={policy} />}</QueryView>
-      {isChanging && query.data && (
-        <ChangeConnections policy={query.data} onClose={() => setChanging(false)} />
-      )}
+      <QueryView query={query}>{({ policy }) => <ConnectionFacts policy={policy} />}</QueryView>
+      {isChanging && query.data && <ChangeConnections {...query.data} onClose={() => setChanging(false)} />}
     </Section>
   );
 }

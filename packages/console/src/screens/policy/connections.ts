@@ -13,7 +13,7 @@ const PATH = '/api/v1/organisation/connection-policy';
 
 export const connectionPolicyQuery = queryOptions({
   queryKey: ['connection-policy'],
-  queryFn: async ({ signal }) => (await unwrap(identity.GET(PATH, { signal }))).policy,
+  queryFn: ({ signal }) => unwrap(identity.GET(PATH, { signal })),
 });
 
 /** Asks which connections the policy would end, or saves it. */

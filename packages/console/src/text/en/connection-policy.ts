@@ -21,6 +21,7 @@ export const connectionPolicy = createTexts({
   days: (count: number) => (count === 1 ? 'one day' : `${count} days`),
   dialog: {
     title: 'Change which applications may connect',
+    registrationOff: 'The operator has switched registration off, so there are none.',
     kindHints: {
       application: 'They are listed under Applications.',
       document: 'Such as desktop agents whose maker publishes who they are.',

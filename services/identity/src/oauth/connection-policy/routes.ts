@@ -11,7 +11,7 @@ const path = '/api/v1/organisation/connection-policy';
 const tags = ['Connected apps'];
 
 /** For administrators, with a session. [OAUTH-11] */
-function connectionPolicyRoutes(app: App, service: ConnectionPolicies): void {
+function connectionPolicyRoutes(app: App, service: ConnectionPolicies, isRegistrationOpen: boolean): void {
   const onRequest = [app.authenticate, requireSession, requireAdminRole];
   app.get(
     path,
@@ -24,7 +24,10 @@ function connectionPolicyRoutes(app: App, service: ConnectionPolicies): void {
         response: { 200: ConnectionPolicyAnswer, ...errorResponses(401, 403) },
       },
     },
-    async (request) => ({ policy: (await service.get(getMember(request))) as ConnectionPolicyBody }),
+    async (request) => ({
+      policy: (await service.get(getMember(request))) as ConnectionPolicyBody,
+      isRegistrationOpen,
+    }),
   );
   app.put(
     path,
@@ -50,7 +53,7 @@ function connectionPolicyRoutes(app: App, service: ConnectionPolicies): void {
 /** Registers the policy that says which applications members may connect. */
 export function registerConnectionPolicy(
   app: App,
-  deps: Parameters<typeof createConnectionPolicies>[0],
+  deps: Parameters<typeof createConnectionPolicies>[0] & { readonly isRegistrationOpen: boolean },
 ): void {
-  connectionPolicyRoutes(app, createConnectionPolicies(deps));
+  connectionPolicyRoutes(app, createConnectionPolicies(deps), deps.isRegistrationOpen);
 }

@@ -32,7 +32,14 @@ export const ConnectionPolicyBody = Type.Object(
 );
 export type ConnectionPolicyBody = Type.Static<typeof ConnectionPolicyBody>;
 
-export const ConnectionPolicyAnswer = Type.Object({ policy: ConnectionPolicyBody });
+const ConnectionPolicyFields = { policy: ConnectionPolicyBody };
+export const ConnectionPolicyAnswer = Type.Object({
+  ...ConnectionPolicyFields,
+  isRegistrationOpen: Type.Boolean({
+    description:
+      'Whether the operator lets clients register themselves: otherwise there are none of that kind.',
+  }),
+});
 
 const AffectedConnection = Type.Object({
   id: Id,
@@ -45,7 +52,7 @@ const AffectedConnection = Type.Object({
 export type AffectedConnection = Type.Static<typeof AffectedConnection>;
 
 export const SavedConnectionPolicy = Type.Object({
-  ...ConnectionPolicyAnswer.properties,
+  ...ConnectionPolicyFields,
   endedCount: Type.Integer({ description: 'How many connections ended, or would end.' }),
   ended: Type.Array(AffectedConnection, { description: 'At most the 1,000 newest of them.' }),
 });
