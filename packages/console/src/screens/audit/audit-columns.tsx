@@ -59,8 +59,6 @@ export const createAuditColumns = (
   {
     id: 'action',
     label: t.columns.action,
-    // It is what the row is about: never cut.
-    isNarrow: true,
     render: ({ entry }) => <span className="strong">{describeAction(entry.action)}</span>,
   },
   {
