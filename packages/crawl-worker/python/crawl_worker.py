@@ -34,7 +34,7 @@ from datetime import datetime
 from types import FrameType
 from typing import Any, Literal, Optional
 
-__all__ = ["serve", "Crawl", "Run", "RequestError"]
+__all__ = ["serve", "Crawl", "PermanentError", "Run", "RequestError"]
 
 # A crawl gets the order and the run. It returns None when everything is crawled, or "continue".
 Crawl = Callable[[dict[str, Any], "Run"], Optional[Literal["continue"]]]
@@ -64,6 +64,10 @@ class RequestError(Exception):
     def __init__(self, status: int, message: str) -> None:
         super().__init__(f"The platform answered {status}: {message}")
         self.status = status
+
+
+class PermanentError(Exception):
+    """The crawl has failed, and would fail again the same way, as with a wrong password: the run ends without another attempt."""
 
 
 class _LeaseLost(Exception):
@@ -255,10 +259,12 @@ class Run:
         reporting = threading.Thread(target=self._keep_reporting, daemon=True)
         reporting.start()
         value = failure = None
+        retry = True
         try:
             value = crawl(order, self)
         except Exception as error:
             failure = str(error) or type(error).__name__
+            retry = not isinstance(error, PermanentError)
         self._crawled.set()
         reporting.join()
         while len(self._lines) > _MAX_LINES_PER_REPORT and self._ended is None:
@@ -276,16 +282,18 @@ class Run:
             # The crawl may have returned early because it had to stop, so it does not count as complete.
             self._finish("released")
         elif failure is not None:
-            self._finish("failed", failure)
+            self._finish("failed", failure, retry)
         else:
             self._finish("continue" if value == "continue" else "completed")
 
-    def _finish(self, state: str, reason: str | None = None) -> None:
+    def _finish(self, state: str, reason: str | None = None, retry: bool = True) -> None:
         body = {"lease": self._lease, "state": state, **self._unsent()}
         if self._ended is None:
             body |= {"progress": self._progress, "log": self._lines[:_MAX_LINES_PER_REPORT]}
         if reason is not None:
             body["reason"] = reason[:_MAX_REASON_CHARACTERS]
+        if not retry:
+            body["retry"] = False
         until = time.monotonic() + _FINISH_RETRY_S
         failures = 0
         while True:

@@ -38,9 +38,15 @@ export interface CrawlRun {
  * Crawls one slice, until the source is exhausted or `isTimeUp`.
  *
  * @returns `continue` if more is left after the last checkpoint; undefined when everything is crawled.
- * @throws Error when the attempt has failed. Its message is shown, and the run is retried from the last checkpoint.
+ * @throws Error when the attempt has failed. Its message is shown, and the run is retried from the last checkpoint, unless it
+ *   is a {@link PermanentError}.
  */
 export type Crawl = (order: CrawlOrder, run: CrawlRun) => Promise<'continue' | undefined | void>;
+
+/** The crawl has failed, and would fail again the same way, as with a wrong password: the run ends without another attempt. */
+export class PermanentError extends Error {
+  override readonly name = 'PermanentError';
+}
 
 const MAX_CHECKPOINT_BYTES = 65_536;
 const MAX_LINES = 1_000;
@@ -173,17 +179,32 @@ export async function performRun(
     if (reason instanceof Error) return { state: 'failed', reason: reason.message };
     // The crawl may have returned early because it had to stop, so it does not count as complete.
     if (stopping.aborted) return { state: 'released' };
-    if ('error' in outcome) return { state: 'failed', reason: outcome.error.message || outcome.error.name };
+    if ('error' in outcome) {
+      const { error } = outcome;
+      const isPermanent = error instanceof PermanentError;
+      return { state: 'failed', reason: error.message || error.name, ...(isPermanent && { retry: false }) };
+    }
     return { state: outcome.value === 'continue' ? 'continue' : 'completed' };
   }
 
-  async function finish(state: { readonly state: string; readonly reason?: string }): Promise<void> {
-    const reason = state.reason?.slice(0, MAX_REASON_CHARACTERS);
+  async function finish({
+    reason,
+    ...outcome
+  }: {
+    readonly state: string;
+    readonly reason?: string;
+    readonly retry?: boolean;
+  }): Promise<void> {
     // A refused checkpoint is left out: with it, the report of the failure would be refused, too.
     const unsent = ended.signal.aborted
       ? { counters }
       : { ...readUnsent(), progress, log: lines.slice(0, MAX_LINES_PER_REPORT) };
-    const body = { lease, ...unsent, state: state.state, ...(reason !== undefined && { reason }) };
+    const body = {
+      lease,
+      ...unsent,
+      ...outcome,
+      ...(reason !== undefined && { reason: reason.slice(0, MAX_REASON_CHARACTERS) }),
+    };
     const until = performance.now() + FINISH_RETRY_MS;
     for (let failures = 1; ; failures += 1) {
       try {

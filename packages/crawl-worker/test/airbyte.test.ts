@@ -8,6 +8,7 @@ import { createSourceClient, type SourceDefinition } from '../src/airbyte/source
 import type { DocumentLine } from '../src/documents/contract.js';
 import type { Sink } from '../src/documents/sink.js';
 import type { Counters } from '../src/protocol.js';
+import { PermanentError } from '../src/run.js';
 
 /* CRAWL-53: what a source may do, against a process that does it. */
 
@@ -210,15 +211,16 @@ test('exit code 1 after a state fails the attempt, which continues from that sta
 });
 
 test.each([
-  ['config_error', false],
-  ['transient_error', true],
-])('fails with the message of the source, without secrets: %s', async (kind, isWorthRetry) => {
+  ['config_error', true],
+  ['transient_error', false],
+])('fails with the message of the source, without secrets: %s', async (kind, isPermanent) => {
   const { error, log } = await createCrawler().run([
     { do: 'log', level: 'WARN', message: `trying ${PASSWORD} and ${encodeURIComponent(PASSWORD)}` },
     { do: 'error', message: `The password ${PASSWORD} is wrong`, kind },
     { do: 'exit', code: 1 },
   ]);
-  expect(error).toMatchObject({ message: 'The password *** is wrong', isWorthRetry });
+  expect(error?.message).toBe('The password *** is wrong');
+  expect(error instanceof PermanentError).toBe(isPermanent);
   expect(log).toContain('WARN: trying *** and ***');
 });
 

@@ -140,6 +140,7 @@ const listRequests = (endpointId: string): DocumentedRequest[] => [
       lease: 'bGVhc2U',
       state: 'failed',
       reason: 'no',
+      retry: false,
       progress: 60,
       checkpoint: 'page 2',
       counters,

@@ -5,7 +5,7 @@ import { isCompletion, isDeletion, isSighting } from '../documents/contract.js';
 import { createSender } from '../documents/sender.js';
 import type { Sink } from '../documents/sink.js';
 import { type CrawlOrder, toOwnFullCrawl } from '../protocol.js';
-import type { CrawlRun } from '../run.js';
+import { type CrawlRun, PermanentError } from '../run.js';
 import { compileMapping, MappingError } from './mapping.js';
 import {
   isLegacy,
@@ -17,7 +17,7 @@ import {
   type StreamInfo,
   toStreamName,
 } from './messages.js';
-import { openSource, type SourceClient, type SourceDefinition, SourceError } from './source.js';
+import { openSource, type SourceClient, type SourceDefinition, toSourceError } from './source.js';
 import { TOO_LONG } from './source-process.js';
 import { createStateStore, type StoredState } from './state.js';
 
@@ -131,7 +131,7 @@ export function createAirbyteCrawl(
     const found = discovered.filter(({ name }) => mappings.has(name));
     const missing = [...mappings.keys()].filter((name) => !found.some((stream) => stream.name === name));
     if (found.length === 0)
-      throw new SourceError(`The source has none of the streams ${missing.join(', ')}`, false);
+      throw new PermanentError(`The source has none of the streams ${missing.join(', ')}`);
     if (missing.length > 0) {
       isPartial = true;
       if (!isSameRun) run.log(`The source does not have the streams ${missing.join(', ')}.`);
@@ -149,7 +149,7 @@ export function createAirbyteCrawl(
     let failed = 0;
     let infoLines = 0;
     let faultLines = 0;
-    let sourceError: SourceError | undefined;
+    let sourceError: Error | undefined;
     const incomplete = new Set<string>();
     const estimates = new Map<string, number>();
     /** Everything before it is stored. */
@@ -265,7 +265,7 @@ export function createAirbyteCrawl(
       const { error, estimate, stream_status: status } = trace;
       if (error && !sourceError) {
         const stream = error.stream_descriptor ? `${toStreamName(error.stream_descriptor)}: ` : '';
-        sourceError = new SourceError(mask(stream + error.message), error.failure_type !== 'config_error');
+        sourceError = toSourceError(mask(stream + error.message), error);
       }
       if (estimate?.row_estimate)
         estimates.set(estimate.type === 'SYNC' ? WHOLE : toStreamName(estimate), estimate.row_estimate);

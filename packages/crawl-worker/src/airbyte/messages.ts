@@ -52,16 +52,18 @@ export interface LogMessage {
   readonly log: { readonly level: string; readonly message: string };
 }
 
+export interface SourceFault {
+  readonly message: string;
+  readonly internal_message?: string | null;
+  readonly failure_type?: 'config_error' | 'system_error' | 'transient_error' | null;
+  readonly stream_descriptor?: StreamDescriptor | null;
+}
+
 export interface TraceMessage {
   readonly type: 'TRACE';
   readonly trace: {
     readonly type: string;
-    readonly error?: {
-      readonly message: string;
-      readonly internal_message?: string | null;
-      readonly failure_type?: 'config_error' | 'system_error' | 'transient_error' | null;
-      readonly stream_descriptor?: StreamDescriptor | null;
-    };
+    readonly error?: SourceFault;
     readonly estimate?: {
       readonly name: string;
       readonly namespace?: string | null;

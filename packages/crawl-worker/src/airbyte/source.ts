@@ -2,9 +2,16 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AccessEntry } from '../documents/contract.js';
+import { PermanentError } from '../run.js';
 import type { StreamMapping } from './mapping.js';
 import { createMask } from './masking.js';
-import { type JsonSchema, type Message, parseMessage, type StreamInfo } from './messages.js';
+import {
+  type JsonSchema,
+  type Message,
+  parseMessage,
+  type SourceFault,
+  type StreamInfo,
+} from './messages.js';
 import { startSource, TOO_LONG } from './source-process.js';
 
 /** One source, and what becomes of its records: an entry of the file, or what the options say. */
@@ -22,17 +29,11 @@ export interface SourceDefinition {
   readonly environment: NodeJS.ProcessEnv;
 }
 
-/** A fault that the source has named itself. */
-export class SourceError extends Error {
-  override readonly name = 'SourceError';
-  constructor(
-    message: string,
-    /** Whether the same request may succeed later. */
-    readonly isWorthRetry: boolean,
-  ) {
-    super(message);
-  }
-}
+/** Returns a fault that the source has named itself. A wrong configuration stays wrong, so it is not retried. */
+export const toSourceError = (
+  message: string,
+  { failure_type: type }: Pick<SourceFault, 'failure_type'>,
+): Error => (type === 'config_error' ? new PermanentError(message) : new Error(message));
 
 /** Starts the source with files in a folder for this process alone, which is removed when it has ended. */
 export async function openSource(
@@ -64,7 +65,7 @@ export async function openSource(
   return { ...source, exited: cleanUp() };
 }
 
-/** Runs a command of the source to its end. @throws SourceError, Error. */
+/** Runs a command of the source to its end. @throws PermanentError, Error. */
 async function runSource(
   definition: SourceDefinition,
   verb: 'spec' | 'check' | 'discover',
@@ -81,7 +82,7 @@ async function runSource(
     return messages;
   for (const message of messages) {
     const error = message.type === 'TRACE' ? message.trace.error : undefined;
-    if (error) throw new SourceError(mask(error.message), error.failure_type !== 'config_error');
+    if (error) throw toSourceError(mask(error.message), error);
   }
   const tail = mask(source.stderrTail()).split('\n').at(-1);
   throw new Error(`The source's ${verb} ended with exit code ${code}${tail ? `: ${tail}` : ''}`);
@@ -119,7 +120,7 @@ export function createSourceClient(definition: SourceDefinition) {
         : mask(status?.message ?? 'The source says that it failed.');
     },
 
-    /** @throws SourceError, Error. */
+    /** @throws PermanentError, Error. */
     async discover(): Promise<readonly StreamInfo[]> {
       await ensureMask();
       catalog ??= runSource(definition, 'discover', mask).then((messages) => {

@@ -132,6 +132,13 @@ function testKit(language: Language): void {
     expect(await readPages()).toEqual(upTo(30));
   });
 
+  test('a failure that is not worth a retry ends the run', async () => {
+    startWorker(language, 'one');
+    const runId = await requestRun({ pages: 30, refuseAt: 2, pauseMs: 5 });
+    const run = await waitForOutcome(runId, 'failed');
+    expect(run.attemptLog).toMatchObject([{ number: 1, reason: 'The password is wrong' }]);
+  });
+
   test('SIGTERM releases the run, which another worker goes on with at once', async () => {
     const one = startWorker(language, 'one');
     const runId = await requestRun({ pages: 100, pauseMs: 5, firstWaitsAt: 50 });

@@ -44,7 +44,7 @@ export function createProcessor(deps: CrawlJobDeps) {
         await retryTransient(() => lifecycle.handBack(run), stopping);
         return { outcome: 'handed_back' };
       }
-      const fail = () => lifecycle.fail(run, reason, claimed.taskLocation);
+      const fail = () => lifecycle.fail(run, reason, { location: claimed.taskLocation });
       return { outcome: await retryTransient(fail, stopping), reason };
     }
     return {

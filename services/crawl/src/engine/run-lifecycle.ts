@@ -141,17 +141,21 @@ export function createRunLifecycle(deps: {
   /**
    * Ends the attempt as failed.
    *
-   * @param location - where the task can be cancelled, if the endpoint did not say that it has ended.
+   * @param ending - `location`: where the task can be cancelled, if the endpoint did not say that it has ended. `isFinal`:
+   *   whether another attempt would fail the same way, so that there is none.
    * @returns what follows; `void` when the run had ended before.
    */
   async function fail(
     run: EndingRun & Pick<Run, 'attempts' | 'maxAttempts'>,
     reason: string,
-    location?: string,
+    {
+      location,
+      isFinal = false,
+    }: { readonly location?: string | undefined; readonly isFinal?: boolean } = {},
   ): Promise<Failure> {
     const now = clock();
     const failure = { reason: toStorableReason(reason), at: new Date(now), location };
-    if (run.attempts >= run.maxAttempts)
+    if (isFinal || run.attempts >= run.maxAttempts)
       return (await end(run, (db) => failRun(db, run, failure, failingAfter))) ? 'failed' : 'void';
     const delayMs = times.retryDelayMs * 2 ** (run.attempts - 1);
     return (await markRetrying(pool, run, failure, new Date(now + delayMs))) ? 'retry' : 'void';

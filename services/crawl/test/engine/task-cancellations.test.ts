@@ -54,11 +54,12 @@ describe('the remote task of an attempt that ended without a report from its end
   it.each([
     [
       'failed and will be retried',
-      (run: ClaimedRow) => rows.newLifecycle().fail(run, 'Timed out', getTask()),
+      (run: ClaimedRow) => rows.newLifecycle().fail(run, 'Timed out', { location: getTask() }),
     ],
     [
       'failed for good',
-      (run: ClaimedRow) => rows.newLifecycle().fail({ ...run, attempts: 2 }, 'Timed out', getTask()),
+      (run: ClaimedRow) =>
+        rows.newLifecycle().fail({ ...run, attempts: 2 }, 'Timed out', { location: getTask() }),
     ],
     [
       'was paused',

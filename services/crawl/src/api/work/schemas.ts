@@ -139,6 +139,13 @@ export const FinishBody = Type.Object(
         '`completed`: all is crawled. `continue`: more slices follow; the checkpoint must have changed, and an endpoint has none. `failed`: tried again while attempts are left. `released`: another worker goes on, and the attempt does not count.',
     }),
     reason: Type.Optional(Type.String({ maxLength: 2_000 })),
+    retry: Type.Optional(
+      Type.Boolean({
+        default: true,
+        description:
+          'With `failed`. `false`: the next attempt would fail the same way, as with a wrong password, so the run ends.',
+      }),
+    ),
   },
   { additionalProperties: false },
 );

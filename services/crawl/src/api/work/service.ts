@@ -31,7 +31,11 @@ const MAX_CHECKPOINT_BYTES = 65_536;
 export interface WorkLifecycle {
   readonly checkClaimed: (run: ClaimedRow) => Promise<ClaimedRow | undefined>;
   readonly complete: (run: WorkRun, result: SliceResult) => Promise<boolean>;
-  readonly fail: (run: WorkRun, reason: string) => Promise<'retry' | 'failed' | 'void'>;
+  readonly fail: (
+    run: WorkRun,
+    reason: string,
+    ending?: { readonly isFinal?: boolean },
+  ) => Promise<'retry' | 'failed' | 'void'>;
   readonly handBack: (run: RunClaim) => Promise<boolean>;
 }
 
@@ -173,7 +177,8 @@ export function createWorkService(deps: {
       body.state === 'continue'
         ? 'The slice ended without a new checkpoint'
         : (body.reason ?? 'The crawl failed');
-    return (await lifecycle.fail(run, reason)) !== 'void';
+    const isFinal = body.state === 'failed' && body.retry === false;
+    return (await lifecycle.fail(run, reason, { isFinal })) !== 'void';
   }
 
   return {

@@ -286,6 +286,25 @@ describe('workers that pull', () => {
     expect([shown.bytes, shown.event.payload.bytes]).toEqual([bytes, String(bytes)]);
   });
 
+  it('a failure that is not worth a retry ends the run, whatever attempts are left', async () => {
+    await schedule({ maxRetries: 3 });
+    const runId = await run();
+    await claim();
+    const refused = await finish(runId, { lease, state: 'failed', retry: 'no' });
+    expect(refused.status).toBe(400);
+    const reason = 'The password is wrong';
+    const finished = await finish(runId, { lease, state: 'failed', reason, retry: false });
+    expect([finished.status, finished.body]).toEqual([200, { state: 'failed' }]);
+    expect(await getRun(runId)).toMatchObject({
+      outcome: 'failed',
+      reason,
+      attemptLog: [{ number: 1, outcome: 'failed', reason }],
+    });
+    const next = await run();
+    await claim();
+    expect((await finish(next, { lease, state: 'failed', retry: true })).body).toEqual({ state: 'retrying' });
+  });
+
   it('a full crawl that failed for good is continued by the next run, unless a full one is asked for', async () => {
     await schedule({ maxRetries: 0 });
     const first = await run();
