@@ -24,6 +24,7 @@ async function run(): Promise<void> {
     platformUrl: url,
     platformToken: token,
     sink: sinkAddress,
+    sinkToken,
     folder,
     repository,
     cacheDir,
@@ -41,7 +42,7 @@ async function run(): Promise<void> {
         environment: process.env,
       }),
     );
-  const sink = openSink(sinkAddress, token);
+  const sink = openSink(sinkAddress, { url, token }, sinkToken);
   const stopping = new AbortController();
   const { signal } = stopping;
   const stop = () => stopping.abort();

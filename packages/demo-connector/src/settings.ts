@@ -7,6 +7,8 @@ export interface Settings {
   readonly platformToken: string;
   /** The ingest endpoint of a search, or a folder. */
   readonly sink: string;
+  /** The token for the ingest endpoint, unless it is at the platform's address. */
+  readonly sinkToken: string | undefined;
   /** The folder that is crawled as `files_1`. Absolute. */
   readonly folder: string | undefined;
   /** The Git repository that is crawled as `code_1`, by path or URL. */
@@ -39,5 +41,11 @@ export function readSettings(environment: NodeJS.ProcessEnv): Settings {
     cacheDir: read('CACHE_DIR', isAbsolute, 'an absolute path, for what the worker has to remember'),
   };
   if (faults.length > 0) throw new Error(faults.join('; '));
-  return { ...settings, folder, repository, documentsPerSlice: Number(perSlice ?? Infinity) };
+  return {
+    ...settings,
+    sinkToken: environment['SINK_TOKEN'] || undefined,
+    folder,
+    repository,
+    documentsPerSlice: Number(perSlice ?? Infinity),
+  };
 }

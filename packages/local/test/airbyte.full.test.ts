@@ -66,6 +66,7 @@ describeWith('airbyte-sources', 'a source from PyPI', () => {
         PATH: process.env['PATH'],
         PLATFORM_URL: `http://127.0.0.1:${platform.port}`,
         PLATFORM_TOKEN: token,
+        SINK_TOKEN: token,
       },
       stdio: ['ignore', 'inherit', 'inherit'],
     });

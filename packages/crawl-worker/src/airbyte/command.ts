@@ -34,7 +34,8 @@ Crawls an Airbyte source as a connector of the platform, and hands its records t
   --dry-run <n>          prints the first documents as the sink would get them
   --help
 
-Environment: PLATFORM_TOKEN, a token with the scope crawl:work; SINK_TOKEN, if the sink takes another one.
+Environment: PLATFORM_TOKEN, a token with the scope crawl:work; SINK_TOKEN, the token for a sink that is not at the
+platform's address, which may be the same.
 `;
 
 const OPTIONS = {
@@ -136,7 +137,7 @@ export async function runAirbyte(
   const token = environment['PLATFORM_TOKEN'];
   if (!url || !token) throw new SettingsError('--url (PLATFORM_URL) and PLATFORM_TOKEN are required');
   if (!sink) throw new SettingsError('--sink is required: the ingest endpoint of a search, or a folder');
-  const opened = openSink(sink, environment['SINK_TOKEN'] || token);
+  const opened = openSink(sink, { url, token }, environment['SINK_TOKEN']);
   await serveAll(command.sources, { url, token, sink: opened });
   return 0;
 }

@@ -34,7 +34,8 @@ export function createHttpSink({ url, token }: { readonly url: string; readonly 
         method: 'POST',
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' },
         body,
-        redirect: 'error',
+        // It is an answer: documents and token are for this address.
+        redirect: 'manual',
         signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_TIMEOUT_MS)]),
       });
       const text = (await response.text()).slice(0, MAX_REASON_CHARACTERS);

@@ -165,8 +165,10 @@ describeWith('own-redis', 'two replicas of crawl', () => {
         CLIENT_ID: 'demo-knowledge',
         CLIENT_SECRET: SECRET,
       });
+      const workToken = await createToken('crawl:work');
       const connectorEnv = {
-        PLATFORM_TOKEN: await createToken('crawl:work'),
+        PLATFORM_TOKEN: workToken,
+        SINK_TOKEN: workToken,
         SINK: `http://127.0.0.1:${knowledgePort}/documents`,
         CACHE_DIR: join(folder, 'connector'),
         FOLDER: pages,

@@ -99,6 +99,7 @@ export async function startConnector(demo: Demo, context: Context): Promise<void
     PLATFORM_URL: crawlUrl,
     PLATFORM_TOKEN: workToken,
     SINK: new URL('/documents', url).href,
+    SINK_TOKEN: workToken,
     CACHE_DIR: join(dataDir, 'demo-connector'),
     FOLDER: folder,
     ...(repository !== undefined && { REPOSITORY: repository }),
