@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { serve } from '@platform/crawl-worker';
 import { callUrl, describeWith, waitFor } from '@platform/testing';
 import { makeDataDir, type Platform, printed, startPlatform } from '../platform.js';
@@ -11,6 +12,7 @@ import { makeDataDir, type Platform, printed, startPlatform } from '../platform.
 const START_MS = 180_000;
 const CRAWL = '/api/v1/crawlingManager';
 const KIT = resolve(import.meta.dirname, '../../../crawl-worker/python');
+const AIRBYTE = resolve(import.meta.dirname, '../../../crawl-worker/dist/main.js');
 const fixture = (name: string) => join(import.meta.dirname, '../fixtures', name);
 
 interface Worker {
@@ -231,6 +233,127 @@ describe('the TypeScript kit', () => {
     expect(count()).toBe(before);
   });
 });
+interface Line {
+  readonly id?: string;
+  readonly complete?: boolean;
+  readonly fullCrawl?: string;
+}
+const parseLine = (text: string) => JSON.parse(text) as Line;
+
+/** Returns numbers from 0 to 1, the same in each run of the test. */
+function createRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return state / 2_147_483_648;
+  };
+}
+
+describe('CRAWL-53 the Airbyte worker', () => {
+  const COUNT = 3_000;
+  const MAX_PAUSE_MS = 1_500;
+  const KILLS = 5;
+  const random = createRandom(44);
+  const pause = () => delay(random() * MAX_PAUSE_MS);
+  const isAlive = (pid: number): boolean => {
+    try {
+      return process.kill(pid, 0);
+    } catch {
+      return false;
+    }
+  };
+
+  const started: ChildProcess[] = [];
+  afterEach(() => {
+    for (const child of started.splice(0)) child.kill('SIGKILL');
+  });
+
+  test('loses no document when it and its source are killed at random moments', async () => {
+    const folder = join(dirname(dataDir.path), 'airbyte');
+    const [documents, pidFile] = [join(folder, 'documents'), join(folder, 'pids')];
+    await mkdir(folder);
+    await writeFile(pidFile, '');
+    await writeFile(join(folder, 'config.json'), JSON.stringify({ count: COUNT, pauseMs: 20, pidFile }));
+    const mapping = { id: 'id', title: '{{ id }}', text: 'The number {{ id }}.' };
+    await writeFile(
+      join(folder, 'documents.json'),
+      JSON.stringify({ access: 'everyone', streams: { numbers: mapping } }),
+    );
+    const source = `'${process.execPath}' '${fixture('counting-source.mjs')}'`;
+    const options = ['--connector', 'wiki_1', '--source', source, '--config', 'config.json'];
+    function startAirbyte() {
+      const child = spawn(
+        process.execPath,
+        [AIRBYTE, 'airbyte', ...options, '--documents', './documents.json', '--sink', documents],
+        {
+          cwd: folder,
+          env: {
+            PATH: process.env['PATH'],
+            PLATFORM_URL: `http://127.0.0.1:${platform.port}`,
+            PLATFORM_TOKEN: token,
+          },
+          stdio: ['ignore', 'ignore', 'inherit'],
+        },
+      );
+      started.push(child);
+      return { child, exited: once(child, 'exit') };
+    }
+    const readPids = async () =>
+      (await readFile(pidFile, 'utf8')).trim().split('\n').filter(Boolean).map(Number);
+    await call('DELETE', `${CRAWL}/wiki_1/schedule`);
+    const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 15 };
+    await call('POST', `${CRAWL}/wiki_1/schedule`, { scheduleConfig, worker: 'pull', maxRetries: 10 });
+    let runId = '';
+    const request = async (body?: object) => {
+      runId = (await call('POST', `${CRAWL}/wiki_1/run`, body)).body.data.runId as string;
+    };
+    /** @returns whether the run has completed. One that has failed for good is continued by the next one. */
+    async function isComplete(): Promise<boolean> {
+      const { outcome } = await getRun(runId);
+      if (outcome === 'failed') await request();
+      return outcome === 'completed';
+    }
+    await request();
+
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      const before = (await readPids()).length;
+      const { child, exited } = startAirbyte();
+      const pid = await waitFor(
+        async () => {
+          if (await isComplete()) await request({ mode: 'full' });
+          return (await readPids())[before];
+        },
+        { what: 'the start of the source' },
+      );
+      await pause();
+      if (isAlive(pid)) process.kill(pid, 'SIGKILL');
+      await pause();
+      child.kill('SIGKILL');
+      await exited;
+      const left = await readPids();
+      await waitFor(() => !left.some(isAlive), { what: 'the end of the sources of a killed worker' });
+    }
+    const { child, exited } = startAirbyte();
+    await waitFor(isComplete, { what: 'the end of the run', patienceMs: 120_000 });
+    child.kill('SIGTERM');
+    expect(await exited).toEqual([0, null]);
+
+    const names = (await readdir(documents)).filter((name) => name.endsWith('.ndjson')).toSorted();
+    const batches = await Promise.all(names.map((name) => readFile(join(documents, name), 'utf8')));
+    const lines = batches.flatMap((batch) => batch.trimEnd().split('\n').map(parseLine));
+    const crawls = new Set(lines.filter(({ complete }) => complete).map(({ fullCrawl }) => fullCrawl));
+    expect(crawls.size).toBeGreaterThan(0);
+    for (const crawl of crawls) {
+      const ofCrawl = lines.filter(({ fullCrawl }) => fullCrawl === crawl);
+      const before = ofCrawl.slice(
+        0,
+        ofCrawl.findIndex(({ complete }) => complete),
+      );
+      expect(new Set(before.map(({ id }) => id)).size).toBe(COUNT);
+    }
+  });
+});
+
 describeWith('python', 'the Python kit', () => {
   testKit('Python');
 
