@@ -13,6 +13,7 @@ const scalarTypes: Readonly<Record<string, string>> = {
 const nativeTypes: Readonly<Record<string, string>> = {
   Date: 'date',
   Inet: 'inet',
+  Json: 'json',
   SmallInt: 'int2',
   Uuid: 'uuid',
   'Timestamptz(3)': 'timestamptz',

@@ -616,8 +616,9 @@ create table personal_access_tokens (
   -- When the owner was last told that the token was used after its rotation.
   reuse_reported_at timestamptz(3),
   service_account_id uuid references service_accounts,
-  -- What it is limited to beside its scopes, as lists of servers, tools and connectors; null for nothing.
-  bounds jsonb,
+  -- What it is limited to beside its scopes, as lists of servers, tools and connectors; null for nothing. Every verification
+  -- reads it, and json is printed as it is stored.
+  bounds json,
   -- How many of the notices about its expiry are done: 14, 7 and 1 days before, and afterwards.
   expiry_notices smallint default 0 not null,
   -- Whether its owner has muted them.
@@ -683,7 +684,7 @@ begin
      is distinct from (old.id, old.org_id, old.owner_id, old.service_account_id, old.token_hash, old.created_at) then
     raise exception 'a token never changes whose it is';
   end if;
-  if new.scopes <> old.scopes or new.allow_list <> old.allow_list or new.bounds is distinct from old.bounds
+  if new.scopes <> old.scopes or new.allow_list <> old.allow_list or new.bounds::text is distinct from old.bounds::text
      or (new.expires_at is distinct from old.expires_at
          and (new.expires_at is null or new.expires_at > old.expires_at)) then
     raise exception 'a token never changes what it grants, and never ends later';
@@ -858,7 +859,7 @@ create table oauth_grants (
   revoked_by uuid references users,
   revoked_reason text,
   -- What the person has limited it to beside the scopes; null for nothing.
-  bounds jsonb,
+  bounds json,
   -- The rotations of the newest refresh token whose predecessor was used.
   refresh_generation integer default 0 not null
 );

@@ -8,6 +8,7 @@ import {
   type SignedCredential,
 } from '@platform/auth';
 import { type Clock, createBatcher, dependencyUnavailable } from '@platform/service-kit';
+import { LRUCache } from 'lru-cache';
 import type pg from 'pg';
 import { compileList, contains } from '../allow-lists/compiled-list.js';
 import { toComparable } from '../allow-lists/ranges.js';
@@ -30,6 +31,15 @@ export const parseGroups = (lines: string): AccountGroup[] =>
     const [id = '', source = '', ...name] = line.split(' ');
     return { id, source, name: name.join(' ') };
   });
+
+/** Parsing costs more than finding what was parsed before; many tokens have the same bounds. */
+const parsedBounds = new LRUCache<string, Bounds>({ max: 2_000 });
+
+function parseBounds(text: string): Bounds {
+  let bounds = parsedBounds.get(text);
+  if (!bounds) parsedBounds.set(text, (bounds = JSON.parse(text) as Bounds));
+  return bounds;
+}
 
 /** An unknown address is in no list. */
 const isAllowed = (address: string | null, list: string | null): boolean =>
@@ -93,7 +103,7 @@ export function createDatabaseLiveness(deps: {
       fullName,
       isServiceAccount,
       ...(groups !== null && { groups: parseGroups(groups) }),
-      ...(bounds !== null && { bounds: JSON.parse(bounds) as Bounds }),
+      ...(bounds !== null && { bounds: parseBounds(bounds) }),
       ...(narrowedScope !== null && { scopes: new Set(narrowedScope.split(' ')) }),
     };
   }
