@@ -2,14 +2,12 @@ import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, realpath, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
-import { MAX_TEXT_CHARACTERS } from '@platform/crawl-worker/documents';
 import { ACCESS_FILE, type AccessFile, createAccessRules } from './access.js';
-import { createFileReader, type FileResult, type FileText, isReadableFile } from '@platform/file-text';
+import { createOfficeReader, getMaxBytes, isOfficeFile } from './office-files.js';
 import {
   byPath,
   type Entry,
   type Listing,
-  MAX_DOCUMENT_BYTES,
   type Source,
   type SourceDocument,
   toFormat,
@@ -19,11 +17,7 @@ import {
 /** Returns whether a folder belongs to tools rather than users. */
 const isIgnored = (name: string): boolean => name.startsWith('.') || name === 'node_modules';
 const isDocument = (name: string): boolean =>
-  /\.(?:md|markdown|html?|txt)$/i.test(name) || isReadableFile(name);
-
-/** The largest PDF or Office file, of which most is not text. */
-const MAX_FILE_BYTES = 50_000_000;
-const getMaxBytes = (path: string): number => (isReadableFile(path) ? MAX_FILE_BYTES : MAX_DOCUMENT_BYTES);
+  /\.(?:md|markdown|html?|txt)$/i.test(name) || isOfficeFile(name);
 
 /** Changes with every change of the file, even if its size and its time of modification stay the same. */
 const toFingerprint = ({ ino, size, mtimeMs, ctimeMs }: Awaited<ReturnType<typeof lstat>>): string =>
@@ -40,15 +34,14 @@ export function createFolder(folder: string): Source {
     },
     async read(entries) {
       const root = await realpath(folder);
-      const reader = createFileReader({ maxBytes: MAX_FILE_BYTES });
+      const reader = createOfficeReader();
       const documents: (SourceDocument | UnreadDocument)[] = [];
       try {
         for (const { path } of entries) {
           const file = await readFile(join(root, path));
           if (!file) continue;
           const { fingerprint, bytes } = file;
-          if (isReadableFile(path))
-            documents.push({ path, fingerprint, ...toContent(await reader.read(path, bytes)) });
+          if (isOfficeFile(path)) documents.push({ path, fingerprint, ...(await reader.read(path, bytes)) });
           else documents.push({ path, fingerprint, format: toFormat(path), content: bytes.toString('utf8') });
         }
       } finally {
@@ -57,25 +50,6 @@ export function createFolder(folder: string): Source {
       return documents;
     },
   };
-}
-
-/** Pages are headings in a text that has none, so that a search can name them. */
-function toMarkdown({ text, anchors }: FileText): string {
-  if (/^#{1,6} /m.test(text)) return text;
-  return anchors
-    .map(({ name, offset }, index) => {
-      const page = text.slice(offset, anchors[index + 1]?.offset);
-      return page.trim() === '' ? '' : `## ${name.replace('page=', 'Page ')}\n\n${page}`;
-    })
-    .join('');
-}
-
-function toContent(result: FileResult) {
-  if (!result.isOk) return { content: undefined, failure: result.message };
-  const content = toMarkdown(result);
-  if (content.length > MAX_TEXT_CHARACTERS)
-    return { content: undefined, failure: `It has more than ${MAX_TEXT_CHARACTERS} characters of text` };
-  return { format: 'markdown', title: result.title, content } as const;
 }
 
 const isGone = (error: unknown): boolean =>

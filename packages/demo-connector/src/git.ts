@@ -5,6 +5,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { ACCESS_FILE, type AccessFile, createAccessRules } from './access.js';
+import { createOfficeReader, getMaxBytes, isOfficeFile } from './office-files.js';
 import {
   type Binary,
   byPath,
@@ -13,6 +14,7 @@ import {
   type Source,
   type SourceDocument,
   toFormat,
+  type UnreadDocument,
 } from './source.js';
 
 const run = promisify(execFile);
@@ -21,8 +23,9 @@ const GIT_TIMEOUT_MS = 600_000;
 const NEWLINE = 10;
 
 /**
- * The text files of a Git repository, as they are in the last commit of its default branch. The repository is mirrored
- * below `cacheDir`; the fingerprint of a file is its object id, so what has changed is known without reading it.
+ * The text files, PDF and Office files and e-mails of a Git repository, as they are in the last commit of its default
+ * branch. The repository is mirrored below `cacheDir`; the fingerprint of a file is its object id, so what has changed is
+ * known without reading it.
  *
  * @param environment - of this process, for Git.
  */
@@ -116,7 +119,7 @@ export function createRepository({
         if (path === undefined || (without !== undefined && path.startsWith(without))) continue;
         // Links and submodules have other modes.
         const isFile = mode.startsWith('100');
-        const isTooLarge = Number(size) > MAX_DOCUMENT_BYTES;
+        const isTooLarge = Number(size) > getMaxBytes(path);
         // It names documents that not everyone may know of, so it is no document itself.
         if (basename(path) === ACCESS_FILE) accessFiles.set(path, isFile && !isTooLarge ? id : undefined);
         else if (isFile && isTooLarge) tooLarge.push(path);
@@ -133,12 +136,20 @@ export function createRepository({
         entries.map(({ fingerprint }) => fingerprint),
         signal,
       );
-      const documents: (SourceDocument | Binary)[] = [];
-      for (const [index, { path, fingerprint }] of entries.entries()) {
-        const content = blobs[index];
-        if (!content) continue;
-        if (content.includes(0)) documents.push({ path, content: undefined });
-        else documents.push({ path, fingerprint, format: toFormat(path), content: content.toString('utf8') });
+      const documents: (SourceDocument | Binary | UnreadDocument)[] = [];
+      const reader = createOfficeReader();
+      try {
+        for (const [index, { path, fingerprint }] of entries.entries()) {
+          const content = blobs[index];
+          if (!content) continue;
+          if (isOfficeFile(path))
+            documents.push({ path, fingerprint, ...(await reader.read(path, content)) });
+          else if (content.includes(0)) documents.push({ path, content: undefined });
+          else
+            documents.push({ path, fingerprint, format: toFormat(path), content: content.toString('utf8') });
+        }
+      } finally {
+        await reader.close();
       }
       return documents;
     },

@@ -1,12 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, rm, symlink } from 'node:fs/promises';
+import { mkdir, readFile, rm, symlink } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { createRepository } from '../src/git.js';
 import { startCrawls } from './crawls.js';
 
 let crawls: Awaited<ReturnType<typeof startCrawls>>;
+
+const OFFICE_FILES = join(import.meta.dirname, '../../file-text/test/files');
 
 const git = (...args: string[]): string => {
   const identity = [
@@ -82,6 +84,27 @@ test('a file that becomes binary has no text any more', async () => {
   commit();
   expect(await crawls.run()).toMatchObject({ deleted: 1 });
   expect(crawls.read()).toMatchObject({ 'README.md': null });
+});
+
+test('CRAWL-54 reads PDF and Office files and HTML, and an encrypted file fails by itself', async () => {
+  const copy = async (name: string) =>
+    crawls.write(`project/${name}`, await readFile(join(OFFICE_FILES, name)));
+  for (const name of ['leave.pdf', 'handbook.docx', 'encrypted.pdf']) await copy(name);
+  await crawls.write('project/page.html', '<h1>Owls</h1><script>hidden()</script><p>They <b>hoot</b>.</p>');
+  commit();
+  const run = await crawls.run();
+  expect(run).toMatchObject({ items: 3, failed: 2 });
+  expect(run.log.join()).toContain('encrypted.pdf: It is encrypted with a password');
+  const texts = crawls.read();
+  expect(texts['leave.pdf']).toContain('Page 1');
+  expect(texts['handbook.docx']).toMatch(/^#+ /m);
+  expect(texts['page.html']).toContain('# Owls');
+  expect(texts['page.html']).not.toContain('hidden');
+  expect(texts).not.toHaveProperty(['encrypted.pdf']);
+  git('rm', '--quiet', 'encrypted.pdf');
+  commit();
+  await crawls.run();
+  expect((await crawls.run()).log[0]).toBe('Nothing has changed since the last run.');
 });
 
 test('another part of the same commit is another version', async () => {
