@@ -114,4 +114,55 @@ describeWith('airbyte-sources', 'a source from PyPI', () => {
     expect(again.items).toBeLessThan(run.items);
     await stop();
   });
+
+  test('source-file brings a local CSV and JSON, and a full crawl drops a row that is gone', async () => {
+    const write = (name: string, text: string) => writeFile(join(folder, name), text);
+    const toSource = (connector: string, format: string) => ({
+      connector,
+      source: 'source-file',
+      config: {
+        dataset_name: 'keepers',
+        format,
+        url: join(folder, `keepers.${format}`),
+        provider: { storage: 'local' },
+      },
+      documents: './mapping.json',
+      access: 'everyone',
+    });
+    const mapping = { id: 'id', title: '{{ name }}', text: '{{ name }} keeps a {{ animal }}.' };
+    await write('mapping.json', JSON.stringify({ streams: { keepers: mapping } }));
+    await write('keepers.csv', 'id,name,animal\n1,Ada,quokka\n2,"Hopper, Grace",numbat\n');
+    await write('keepers.json', '[{"id":"a","name":"Mary","animal":"bilby"}]');
+    const sink = printed(platform, 'Documents').split(' ')[0] ?? '';
+    const sources = [toSource('wiki_1', 'csv'), toSource('issues_1', 'json')];
+    await write('sources.json', JSON.stringify({ sink, sources }));
+    const scheduleConfig = { scheduleType: 'daily', hour: 2, minute: 15 };
+    for (const connector of ['wiki_1', 'issues_1'])
+      await call('POST', `${CRAWL}/${connector}/schedule`, { scheduleConfig, worker: 'pull' });
+    const stop = startWorker('--file', 'sources.json');
+    const runIds = [await requestRun('wiki_1'), await requestRun('issues_1')] as const;
+    expect(await waitForRun('wiki_1', runIds[0])).toMatchObject({
+      outcome: 'completed',
+      items: 2,
+      failed: 0,
+    });
+    expect(await waitForRun('issues_1', runIds[1])).toMatchObject({
+      outcome: 'completed',
+      items: 1,
+      failed: 0,
+    });
+    const waitForResult = (query: string, path: string, isThere: boolean) =>
+      waitFor(async () => (await search(query)).includes(`(${path})`) === isThere, {
+        what: `${path} in the search`,
+      });
+    await waitForResult('numbat', 'wiki_1:keepers/2', true);
+    await waitForResult('quokka', 'wiki_1:keepers/1', true);
+    await waitForResult('bilby', 'issues_1:keepers/a', true);
+    await write('keepers.csv', 'id,name,animal\n2,"Hopper, Grace",wombat\n');
+    await waitForRun('wiki_1', await requestRun('wiki_1', 'full'));
+    await waitForResult('wombat', 'wiki_1:keepers/2', true);
+    await waitForResult('quokka', 'wiki_1:keepers/1', false);
+    await waitForResult('bilby', 'issues_1:keepers/a', true);
+    await stop();
+  });
 });
