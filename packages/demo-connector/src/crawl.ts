@@ -138,7 +138,8 @@ export async function crawlSource(
     for (const { path, failure } of unread) run.log(`${path}: ${failure}`);
     const readPaths = new Set(toPaths(read.filter((document) => !('failure' in document))));
     const failed = toPaths(changed).filter((path) => !readPaths.has(path));
-    if (failed.length > 0) began = undefined;
+    const lasting = new Set(toPaths(unread.filter(({ isLasting }) => isLasting)));
+    if (failed.some((path) => !lasting.has(path))) began = undefined;
     fail('Could not be read', failed);
     await keep(failed);
     await sender.flush();

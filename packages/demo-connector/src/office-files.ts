@@ -23,11 +23,19 @@ function toMarkdown({ text, anchors }: FileText): string {
     .join('');
 }
 
+/** Failures of this machine at this moment; the others are the file's own. */
+const passing: ReadonlySet<string> = new Set(['timeout', 'memory']);
+
 function toContent(result: FileResult) {
-  if (!result.isOk) return { content: undefined, failure: result.message };
+  if (!result.isOk)
+    return { content: undefined, failure: result.message, isLasting: !passing.has(result.reason) };
   const content = toMarkdown(result);
   if (content.length > MAX_TEXT_CHARACTERS)
-    return { content: undefined, failure: `It has more than ${MAX_TEXT_CHARACTERS} characters of text` };
+    return {
+      content: undefined,
+      failure: `It has more than ${MAX_TEXT_CHARACTERS} characters of text`,
+      isLasting: true,
+    };
   return { format: 'markdown', title: result.title, content } as const;
 }
 

@@ -53,6 +53,8 @@ export interface UnreadDocument {
   readonly content: undefined;
   /** Why it could not be read, as a sentence. */
   readonly failure: string;
+  /** Whether it stays so until the document changes. */
+  readonly isLasting: boolean;
 }
 
 export interface Binary {

@@ -139,6 +139,8 @@ test('reads PDF and Office files, and says of others why it does not', async () 
     'office/leave.pdf': expect.stringMatching(/^## Page 1\n\nPage 1: thirty days of leave\n\n## Page 2\n/),
   });
   expect(crawls.read()).not.toHaveProperty('office/secret.pdf');
+  // They stay so until they change, so nothing is looked at again for them.
+  expect((await crawls.run()).log).toEqual(['Nothing has changed since the last run.']);
 });
 
 describe('CRAWL-60 who may find a document', () => {
