@@ -395,9 +395,17 @@ describeWith('python', 'the Python kit', () => {
       );
     const run = await waitForEnd(body.data.runId);
     expect(run.items).toBeGreaterThan(0);
-    const again = await call('POST', `${CRAWL}/mail_1/run`);
-    const next = await waitForEnd(again.body.data.runId);
-    expect(next).toMatchObject({ mode: 'incremental', items: 0 });
+    const runAgain = async () =>
+      waitForEnd((await call('POST', `${CRAWL}/mail_1/run`)).body.data.runId as string);
+    // Other mails, such as those about tokens, may still come.
+    const next = await waitFor(
+      async () => {
+        const found = await runAgain();
+        return found.items === 0 && found;
+      },
+      { what: 'a run without new mails' },
+    );
+    expect(next).toMatchObject({ mode: 'incremental' });
     child.kill('SIGTERM');
     expect(await exited).toEqual([0, null]);
   });
