@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { serviceClient } from '../identity.js';
+import { introspect } from '../introspection.js';
 import { createCaller } from '../mcp/endpoint/endpoint.js';
 import { startWithApplication } from './connected-application.js';
 import { createAuthorization, openConsent, refresh } from './flow.js';
@@ -30,18 +30,6 @@ const listTools = async (token: string): Promise<string[]> => {
   const { body } = await createCaller(identity, token).legacy('tools/list');
   return body.result.tools.map(({ name }: { name: string }) => name).toSorted();
 };
-async function introspect(token: string) {
-  const basic = Buffer.from(`${serviceClient.id}:${serviceClient.secret}`).toString('base64');
-  const { body } = await identity.call('POST', '/api/v1/oauth2/token', {
-    raw: 'grant_type=client_credentials',
-    headers: { 'content-type': 'application/x-www-form-urlencoded', authorization: `Basic ${basic}` },
-  });
-  const answer = await identity.call('POST', '/api/v1/oauth2/introspect', {
-    token: body.access_token as string,
-    body: { tokens: [token] },
-  });
-  return answer.body.results[0];
-}
 async function findApps(path = '') {
   return (await identity.call('GET', `/api/v1/connected-apps${path}`, { token: session })).body.data;
 }
@@ -63,7 +51,7 @@ test('OAUTH-27 the person limits a connection by ticking what it can use, and a 
   const bounds = { tools: ['whoami', 'list_connectors'], connectors: ['code_1', 'files_1'] };
   expect((await findApps())[0].bounds).toEqual(bounds);
   expect((await findApps('/admin'))[0].bounds).toEqual(bounds);
-  expect((await introspect(token)).authorization_details).toEqual([{ type: 'bounds', ...bounds }]);
+  expect((await introspect(identity, token)).authorization_details).toEqual([{ type: 'bounds', ...bounds }]);
   const { rows } = await identity.db.query<{ detail: { bounds: string } }>(
     `select detail from audit_entries where action = 'connected_app.authorized' order by id desc limit 1`,
   );
@@ -76,7 +64,7 @@ test('OAUTH-27 the token with which a tool calls a service has the bounds of the
   await createCaller(identity, token).legacy('tools/call', { name: 'list_connectors', arguments: {} });
   expect(received).toHaveLength(1);
   expect(received[0]).not.toBe(token);
-  expect(await introspect(received[0] ?? '')).toMatchObject({
+  expect(await introspect(identity, received[0] ?? '')).toMatchObject({
     active: true,
     authorization_details: [{ type: 'bounds', connectors: ['code_1'] }],
   });
@@ -111,7 +99,7 @@ test('AUTH-62 decisions about a connection are what its tokens can do', async ()
 test('OAUTH-27 nothing ticked is no limit, and "none" allows nothing', async () => {
   const free = await connect();
   expect((await findApps())[0].bounds).toBeNull();
-  expect(await introspect(free.token)).not.toHaveProperty('authorization_details');
+  expect(await introspect(identity, free.token)).not.toHaveProperty('authorization_details');
   const limited = await connect({ tools: '-', connectors: ['-', 'code_1'] });
   expect(await listTools(limited.token)).toEqual([]);
   expect((await findApps())[0].bounds).toEqual({ tools: [], connectors: ['code_1'] });

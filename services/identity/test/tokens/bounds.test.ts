@@ -1,5 +1,6 @@
 import { startProbeService } from '../credentials/verification/probe-service.js';
-import { serviceClient, startIdentity } from '../identity.js';
+import { startIdentity } from '../identity.js';
+import { introspect } from '../introspection.js';
 import { createTokens } from './tokens.js';
 
 const identity = await startIdentity();
@@ -12,18 +13,6 @@ afterAll(async () => {
 });
 
 const makeFor = (bounds: object, by?: string) => make(by, { bounds });
-async function introspect(token: string) {
-  const basic = Buffer.from(`${serviceClient.id}:${serviceClient.secret}`).toString('base64');
-  const { body } = await identity.call('POST', '/api/v1/oauth2/token', {
-    raw: 'grant_type=client_credentials',
-    headers: { 'content-type': 'application/x-www-form-urlencoded', authorization: `Basic ${basic}` },
-  });
-  const answer = await identity.call('POST', '/api/v1/oauth2/introspect', {
-    token: body.access_token as string,
-    body: { tokens: [token] },
-  });
-  return answer.body.results[0];
-}
 
 test('PAT-56 a token shows its bounds in lists, alone, in the audit and in introspection', async () => {
   const bounds = { connectors: ['code_1', 'files_1'] };
@@ -35,12 +24,12 @@ test('PAT-56 a token shows its bounds in lists, alone, in the audit and in intro
     { detail: { bounds: JSON.stringify(bounds) } },
   ]);
   // AUTH-61
-  expect((await introspect(token.accessToken)).authorization_details).toEqual([
+  expect((await introspect(identity, token.accessToken)).authorization_details).toEqual([
     { type: 'bounds', ...bounds },
   ]);
   const free = await make();
   expect((await get(free.id))['bounds']).toBeNull();
-  expect(await introspect(free.accessToken)).not.toHaveProperty('authorization_details');
+  expect(await introspect(identity, free.accessToken)).not.toHaveProperty('authorization_details');
 });
 
 test('PAT-56 an empty list is kept, and no list at all or an unknown name is 400', async () => {
@@ -93,7 +82,7 @@ test('PAT-57 the bounds of a token never change, and end with it', async () => {
       identity.db.query(`update personal_access_tokens set bounds = ${change} where id = $1`, [token.id]),
     ).rejects.toThrow('a token never changes what it grants');
   expect((await revoke(token.id)).status).toBe(200);
-  expect(await introspect(token.accessToken)).toEqual({ active: false });
+  expect(await introspect(identity, token.accessToken)).toEqual({ active: false });
 });
 
 test('PAT-56 a token of a service account can be limited', async () => {
@@ -105,7 +94,7 @@ test('PAT-56 a token of a service account can be limited', async () => {
   const body = { name: 'worker', scopes: ['crawl:work'], bounds: { connectors: ['code_1'] } };
   const created = await identity.call('POST', path, { token: session, body });
   expect(created.status).toBe(201);
-  expect((await introspect(created.body.token.accessToken)).authorization_details).toEqual([
+  expect((await introspect(identity, created.body.token.accessToken)).authorization_details).toEqual([
     { type: 'bounds', connectors: ['code_1'] },
   ]);
 });
