@@ -31,7 +31,7 @@ export const crawlVariables = {
   ...identityClientVariables('crawl'),
   TASKS: withDefault(taskEndpoints, new Map<string, string>()),
   TASK_SECRETS: withDefault(taskSecrets, new Map<string, readonly Buffer[]>()),
-  /** The keys that seal the secrets of endpoints and hooks; without it organisations can have none. */
+  /** What seals the secrets of endpoints and hooks. */
   ENCRYPTION_KEYS: encryptionKeys,
   /** Targets of these endpoints that are allowed in addition to public addresses with TLS. */
   ENDPOINT_ALLOWED_TARGETS: withDefault(

@@ -2,7 +2,7 @@ import { useBlocker } from '@tanstack/react-router';
 import { useCallback, useEffect, useRef } from 'react';
 
 /**
- * Has Back of the browser close what lies over a screen, such as a dialog, and not leave the screen.
+ * Makes the browser's Back close what lies over a screen, such as a dialog, instead of leaving the screen.
  *
  * @param close - returns false to let Back leave the screen all the same.
  */

@@ -77,7 +77,7 @@ export function createEndpointService(deps: {
       return { ...toItem({ ...made, rotatedAt: null, connectors: [] }), secret };
     },
 
-    /** Replaces the secret. @throws AppError 404. */
+    /** Replaces the secret. @throws AppError 404; 409 while too many of its secrets sign. */
     async rotate(key: EndpointKey, actor: Actor): Promise<EndpointWithSecret> {
       let secret = '';
       const rotated = await rotateSecrets(pool, key, { actor, at: new Date(clock()) }, (endpoint) => {

@@ -64,7 +64,7 @@ function hookRoutesOf(app: App, service: HookService, { path, params, toOperatio
         summary: 'Replace the secret; for a day, the old one is accepted too',
         params: params(hookParams),
         body: RotateHookBody,
-        response: { 200: successResponse(HookWithSecret), ...errorResponses(400, 401, 403, 404, 409) },
+        response: { 200: successResponse(HookWithSecret), ...errorResponses(400, 401, 403, 404) },
       },
     },
     async (request) => {
